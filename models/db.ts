@@ -1,0 +1,96 @@
+/**
+ * The process's connections to PostgreSQL: Sequelize for plain row work, a pg pool for SQL that is written as SQL
+ * (everything hot, set-based or streamed). One database per process, opened by mixins/database.ts.
+ */
+import pg from "pg";
+import { Sequelize } from "sequelize";
+import { initModels } from "./models.ts";
+
+export type Client = pg.PoolClient;
+export type Row = Record<string, unknown>;
+/** What runs a statement: the pool, or one client within a transaction. */
+export type Queryable = Pick<pg.Pool, "query">;
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 60_000;
+
+// bigint (count, sum) as a number: exact up to 2^53, and no count here comes near it.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+interface Open {
+  pool: pg.Pool;
+  sequelize: Sequelize;
+}
+let open: Open | undefined;
+
+export function openDatabase(url: string, connections: number): Open {
+  if (open) throw new Error("The database is open already");
+  const rowWork = Math.max(1, Math.floor(connections / 2));
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: Math.max(1, connections - rowWork),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    application_name: "flockmail",
+  });
+  // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
+  pool.on("error", () => {});
+  const sequelize = new Sequelize(url, {
+    dialect: "postgres",
+    logging: false,
+    pool: { max: rowWork, acquire: CONNECT_TIMEOUT_MS },
+    dialectOptions: { statement_timeout: STATEMENT_TIMEOUT_MS, application_name: "flockmail" },
+    define: { underscored: true },
+  });
+  initModels(sequelize);
+  open = { pool, sequelize };
+  return open;
+}
+
+export async function closeDatabase(): Promise<void> {
+  const closing = open;
+  open = undefined;
+  await Promise.all([closing?.pool.end(), closing?.sequelize.close()]);
+}
+
+function current(): Open {
+  if (!open) throw new Error("The database is not open");
+  return open;
+}
+
+export const pool = (): pg.Pool => current().pool;
+export const sequelize = (): Sequelize => current().sequelize;
+
+/** The rows of one statement. `$1`-style parameters only; values are never concatenated. */
+export async function query<T = Row>(text: string, values: unknown[] = [], on: Queryable = pool()): Promise<T[]> {
+  return (await on.query(text, values)).rows as T[];
+}
+
+/** The first row of one statement, or undefined. */
+export async function queryOne<T = Row>(
+  text: string,
+  values: unknown[] = [],
+  on: Queryable = pool(),
+): Promise<T | undefined> {
+  return (await query<T>(text, values, on))[0];
+}
+
+/** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
+export async function transaction<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await pool().connect();
+  let broken: Error | undefined;
+  try {
+    await client.query("begin");
+    const result = await work(client);
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch((rollbackError: Error) => {
+      broken = rollbackError;
+    });
+    throw error;
+  } finally {
+    // A client whose rollback failed is in an unknown state and must not be used again.
+    client.release(broken);
+  }
+}

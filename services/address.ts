@@ -1,0 +1,26 @@
+import { domainToASCII } from "node:url";
+
+// RFC 5321 4.5.3.1: local part 64 octets, whole path 254. Quoted local parts and address literals are valid there,
+// but no mailbox provider hands them out, and parsers that disagree about them send mail to the wrong domain.
+const LOCAL = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+const ASCII_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** A domain in the form that goes over the wire (lower case, punycode), or null where it is none. */
+export function asciiDomain(domain: string): string | null {
+  const ascii = domainToASCII(domain.trim().replace(/\.$/, ""));
+  if (ascii.length === 0 || ascii.length > 253) return null;
+  const labels = ascii.split(".");
+  return labels.length >= 2 && labels.every((label) => ASCII_LABEL.test(label)) && !/^\d+$/.test(labels.at(-1)!)
+    ? ascii
+    : null;
+}
+
+/** True for an address that Flockmail sends to: `local@domain`, Unicode allowed in both (RFC 6531). */
+export function isAddress(value: string): boolean {
+  const at = value.lastIndexOf("@");
+  if (at < 1 || value.length > 254) return false;
+  const local = value.slice(0, at);
+  return Buffer.byteLength(local) <= 64 && LOCAL.test(local) && asciiDomain(value.slice(at + 1)) !== null;
+}
+
+export const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1);

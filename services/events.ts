@@ -1,0 +1,23 @@
+/**
+ * Every event that crosses a service border. Events are doorbells: the rows are the truth and a poll finds the work a
+ * little later when one is lost (NATS delivers at most once).
+ */
+import { type Static, type TSchema, Type, Uuid } from "./shapes.ts";
+
+export const events = {
+  /** A campaign waits for expansion (created without a schedule, due, or resumed). */
+  "campaign.pending": Type.Object({ campaignId: Uuid }),
+  /** Recipients of a campaign can be claimed. */
+  "campaign.queued": Type.Object({ campaignId: Uuid, companyId: Uuid }),
+  /** Senders recorded the last outcome they had of a campaign: it may be finished. */
+  "campaign.drained": Type.Object({ campaignId: Uuid }),
+  /** An API key was deleted: nodes that remember it must forget it. */
+  "apiKey.deleted": Type.Object({ apiKeyId: Uuid }),
+  /** An SMTP configuration was changed or deleted: open connections made from it must not be used for the next mail. */
+  "smtpConfig.changed": Type.Object({ smtpConfigId: Uuid }),
+  /** Outbox rows were written for this endpoint's company. */
+  "webhook.queued": Type.Object({ companyId: Uuid }),
+} as const satisfies Record<string, TSchema>;
+
+export type EventName = keyof typeof events;
+export type EventPayload<E extends EventName> = Static<(typeof events)[E]>;

@@ -1,0 +1,114 @@
+/** Turns what ajv found into the specification's field errors (section 7), in the sentences of Django REST framework. */
+import type { ErrorObject } from "ajv";
+import type { FieldErrors } from "./errors.ts";
+
+const typeName = (value: unknown): string => {
+  if (value === null) return "NoneType";
+  if (Array.isArray(value)) return "list";
+  return { string: "str", number: "float", boolean: "bool", object: "dict" }[typeof value as string] ?? typeof value;
+};
+
+const FORMATS: Record<string, string> = {
+  uuid: "Must be a valid UUID.",
+  email: "Enter a valid email address.",
+  uri: "Enter a valid URL.",
+  line: "Line breaks are not allowed.",
+  "date-time":
+    "Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].",
+};
+
+function typeSentence(expected: string, value: unknown): string {
+  if (value === null) return "This field may not be null.";
+  if (value === "" && expected !== "array" && expected !== "object") return "This field may not be blank.";
+  switch (expected) {
+    case "string":
+      return "Not a valid string.";
+    case "boolean":
+      return "Must be a valid boolean.";
+    case "integer":
+      return "A valid integer is required.";
+    case "number":
+      return "A valid number is required.";
+    case "array":
+      return `Expected a list of items but got type "${typeName(value)}".`;
+    default:
+      return `Expected a dictionary of items but got type "${typeName(value)}".`;
+  }
+}
+
+function sentence(error: ErrorObject): string {
+  const { keyword, params, data } = error;
+  switch (keyword) {
+    case "required":
+      return "This field is required.";
+    case "type":
+      return typeSentence([params.type].flat()[0], data);
+    case "format":
+      return data === "" ? "This field may not be blank." : (FORMATS[params.format] ?? "Invalid value.");
+    case "enum":
+    case "const":
+      return data === null ? "This field may not be null." : `"${String(data)}" is not a valid choice.`;
+    case "minLength":
+      return data === "" || params.limit === 1
+        ? "This field may not be blank."
+        : `Ensure this field has at least ${params.limit} characters.`;
+    case "pattern":
+      return typeof data === "string" && data.trim() === "" ? "This field may not be blank." : "Invalid value.";
+    case "maxLength":
+      return `Ensure this field has no more than ${params.limit} characters.`;
+    case "minimum":
+      return `Ensure this value is greater than or equal to ${params.limit}.`;
+    case "maximum":
+      return `Ensure this value is less than or equal to ${params.limit}.`;
+    case "minItems":
+      return params.limit === 1
+        ? "This list may not be empty."
+        : `Ensure this field has at least ${params.limit} elements.`;
+    case "maxItems":
+    case "maxProperties":
+      return `Ensure this field has no more than ${params.limit} elements.`;
+    default:
+      return error.message ?? "Invalid value.";
+  }
+}
+
+/** A nullable field fails as "neither the type nor null": only the first of both faults says something to a user. */
+const isNoise = (error: ErrorObject) =>
+  error.keyword === "anyOf" || (error.keyword === "type" && error.params.type === "null");
+
+/** JSON pointer "/receivers/2/email" -> ["receivers", "2", "email"]. */
+const steps = (pointer: string) =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+/** Faults below a field's top level are told in its own array, with the place in words. */
+function placed(rest: string[], text: string): string {
+  if (rest.length === 0) return text;
+  const [first, ...deeper] = rest;
+  const place = /^\d+$/.test(first!) ? `Item at index ${first}` : first!;
+  return `${place}: ${placed(deeper, text)}`;
+}
+
+export function addFault(fields: FieldErrors, field: string, text: string): void {
+  fields[field] ??= [];
+  if (!fields[field].includes(text)) fields[field].push(text);
+}
+
+/** All faults of the parameters, by top-level field. A body that is no object is told as non_field_errors. */
+export function fieldErrors(errors: readonly ErrorObject[]): FieldErrors {
+  const fields: FieldErrors = {};
+  for (const error of errors) {
+    if (isNoise(error)) continue;
+    const path = steps(error.instancePath);
+    if (error.keyword === "required") path.push(error.params.missingProperty);
+    const [field, ...rest] = path;
+    if (field === undefined) {
+      addFault(fields, "non_field_errors", `Invalid data. Expected a dictionary, but got ${typeName(error.data)}.`);
+    } else {
+      addFault(fields, field, placed(rest, sentence(error)));
+    }
+  }
+  return fields;
+}

@@ -1,0 +1,164 @@
+/** The whole HTTP API on one page. What is not here does not exist. */
+import type { ActionOf } from "../contracts.ts";
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** How a request is allowed in: an API key or a bearer token; a bearer token only; nobody asks. */
+export type Access = "company" | "user" | "public";
+
+/** What the body of the answer is: JSON, a page of a list, a CSV download, an HTML page, bytes, nothing. */
+export type Answer = "json" | "list" | "csv" | "html" | "bytes" | "none";
+
+export interface Route {
+  method: Method;
+  path: string;
+  action: ActionOf;
+  access: Access;
+  answer: Answer;
+  status: number;
+  /** A body of form-data with one file field of this name, streamed to the action. */
+  upload?: string;
+  /** Counted by this throttle of spec section 8 instead of the plan's daily API calls. */
+  throttle?: "auth" | "subscribe" | "tracking";
+}
+
+type Options = Partial<Pick<Route, "access" | "answer" | "status" | "upload" | "throttle">>;
+
+function route(method: Method, path: string, action: ActionOf, options: Options = {}): Route {
+  const status = options.status ?? (method === "DELETE" ? 204 : 200);
+  return { method, path, action, access: "company", answer: status === 204 ? "none" : "json", ...options, status };
+}
+
+const list = { answer: "list" } as const;
+const csv = { answer: "csv" } as const;
+const created = { status: 201 } as const;
+const upload = { status: 201, upload: "file" } as const;
+const user = { access: "user" } as const;
+const anyone = { access: "public" } as const;
+const page = { access: "public", answer: "html" } as const;
+const auth = { access: "public", throttle: "auth" } as const;
+
+const E = "/api/emails";
+
+export const routes: readonly Route[] = [
+  // Sending (spec 4.1)
+  route("POST", `${E}/send/to-list/`, "campaigns.sendToList", created),
+  route("POST", `${E}/send/to-receivers/`, "campaigns.sendToReceivers", created),
+  route("POST", `${E}/send/custom/`, "campaigns.sendCustom", created),
+
+  // Subscribers (4.2)
+  route("GET", `${E}/subscribers/`, "subscribers.list", list),
+  route("POST", `${E}/subscribers/`, "subscribers.create", created),
+  route("POST", `${E}/subscribers/bulk/`, "subscribers.import", upload),
+  route("POST", `${E}/subscribers/bulk-delete/`, "subscribers.bulkDelete"),
+  route("POST", `${E}/subscribers/bulk-update-lists/`, "subscribers.bulkUpdateLists"),
+  route("GET", `${E}/subscribers/export/`, "subscribers.export", csv),
+  route("GET", `${E}/subscribers/:id/`, "subscribers.get"),
+  route("PATCH", `${E}/subscribers/:id/`, "subscribers.update"),
+  route("DELETE", `${E}/subscribers/:id/`, "subscribers.remove"),
+
+  // Subscriber lists (4.3)
+  route("GET", `${E}/lists/`, "subscribers.listLists", list),
+  route("POST", `${E}/lists/`, "subscribers.createList", created),
+  route("GET", `${E}/lists/:id/`, "subscribers.getList"),
+  route("PATCH", `${E}/lists/:id/`, "subscribers.updateList"),
+  route("DELETE", `${E}/lists/:id/`, "subscribers.removeList"),
+  route("GET", `${E}/lists/:id/subscribers/`, "subscribers.listMembers", list),
+
+  // Templates (4.4)
+  route("GET", `${E}/templates/`, "renderer.listTemplates", list),
+  route("POST", `${E}/templates/`, "renderer.createTemplate", created),
+  route("GET", `${E}/templates/:id/`, "renderer.getTemplate"),
+  route("PATCH", `${E}/templates/:id/`, "renderer.updateTemplate"),
+  route("DELETE", `${E}/templates/:id/`, "renderer.removeTemplate"),
+  route("POST", `${E}/templates/:id/preview/`, "renderer.preview"),
+
+  // SMTP configurations (4.5)
+  route("GET", `${E}/smtp-configs/`, "smtp-sender.listConfigs", list),
+  route("POST", `${E}/smtp-configs/`, "smtp-sender.createConfig", created),
+  route("GET", `${E}/smtp-configs/:id/`, "smtp-sender.getConfig"),
+  route("PATCH", `${E}/smtp-configs/:id/`, "smtp-sender.updateConfig"),
+  route("DELETE", `${E}/smtp-configs/:id/`, "smtp-sender.removeConfig"),
+  route("POST", `${E}/smtp/validate/`, "smtp-sender.validate"),
+
+  // Campaigns (4.6)
+  route("GET", `${E}/campaigns/`, "campaigns.list", list),
+  route("GET", `${E}/campaigns/:id/`, "campaigns.get"),
+  route("POST", `${E}/campaigns/:id/resume/`, "campaigns.resume"),
+  route("POST", `${E}/campaigns/:id/cancel/`, "campaigns.cancel"),
+  route("GET", `${E}/campaigns/:id/analytics/`, "tracking.analytics"),
+  route("GET", `${E}/campaigns/:id/export/`, "campaigns.export", csv),
+
+  // Webhook endpoints (4.7)
+  route("GET", `${E}/webhook-endpoints/`, "webhooks.list", list),
+  route("POST", `${E}/webhook-endpoints/`, "webhooks.create", created),
+  route("GET", `${E}/webhook-endpoints/:id/`, "webhooks.get"),
+  route("PUT", `${E}/webhook-endpoints/:id/`, "webhooks.update"),
+  route("DELETE", `${E}/webhook-endpoints/:id/`, "webhooks.remove"),
+  route("POST", `${E}/webhook-endpoints/:id/rotate-secret/`, "webhooks.rotateSecret"),
+  route("POST", `${E}/webhook-endpoints/:id/test/`, "webhooks.test"),
+  route("GET", `${E}/webhook-endpoints/:id/deliveries/`, "webhooks.listDeliveries", list),
+  route("POST", `${E}/webhook-endpoints/:id/deliveries/:delivery_id/redeliver/`, "webhooks.redeliver"),
+
+  // Suppressions (4.8)
+  route("GET", `${E}/suppressions/`, "subscribers.listSuppressions", list),
+  route("POST", `${E}/suppressions/`, "subscribers.createSuppression", created),
+  route("GET", `${E}/suppressions/:id/`, "subscribers.getSuppression"),
+  route("DELETE", `${E}/suppressions/:id/`, "subscribers.removeSuppression"),
+
+  // Segments (4.9)
+  route("GET", `${E}/segments/`, "subscribers.listSegments", list),
+  route("POST", `${E}/segments/`, "subscribers.createSegment", created),
+  route("GET", `${E}/segments/:id/`, "subscribers.getSegment"),
+  route("PATCH", `${E}/segments/:id/`, "subscribers.updateSegment"),
+  route("DELETE", `${E}/segments/:id/`, "subscribers.removeSegment"),
+  route("GET", `${E}/segments/:id/subscribers/`, "subscribers.listSegmentSubscribers", list),
+
+  // Media files (4.10)
+  route("GET", `${E}/media/`, "campaigns.listMedia", list),
+  route("POST", `${E}/media/`, "campaigns.createMedia", upload),
+  route("GET", `${E}/media/:id/`, "campaigns.getMedia"),
+  route("DELETE", `${E}/media/:id/`, "campaigns.removeMedia"),
+
+  // Tracking (4.11)
+  route("GET", `${E}/sent-emails/`, "tracking.listSentEmails", list),
+  route("GET", `${E}/events/`, "tracking.listEvents", list),
+
+  // Public endpoints (4.12) and what mails link to
+  route("POST", `${E}/public/subscribe/:company_id/`, "subscribers.subscribe", {
+    ...anyone,
+    ...created,
+    throttle: "subscribe",
+  }),
+  route("GET", `${E}/public/confirm/:token/`, "tracking.confirmPage", page),
+  route("POST", `${E}/public/confirm/:token/`, "tracking.confirm", page),
+  route("GET", `${E}/public/unsubscribe/:sent_email_id/`, "tracking.unsubscribePage", page),
+  route("POST", `${E}/public/unsubscribe/:sent_email_id/`, "tracking.unsubscribe", page),
+  route("GET", `${E}/public/view/:sent_email_id/`, "tracking.view", page),
+  route("GET", `${E}/public/preferences/:token/`, "tracking.preferencesPage", page),
+  route("PUT", `${E}/public/preferences/:token/`, "tracking.updatePreferences", page),
+  route("POST", `${E}/public/preferences/:token/`, "tracking.updatePreferences", page),
+  route("GET", `${E}/public/open/:token.gif`, "tracking.open", { ...anyone, answer: "bytes", throttle: "tracking" }),
+  route("GET", `${E}/public/click/:token/`, "tracking.click", {
+    ...anyone,
+    status: 302,
+    answer: "none",
+    throttle: "tracking",
+  }),
+  route("GET", `${E}/public/media/:id/:filename`, "campaigns.downloadMedia", { ...anyone, answer: "bytes" }),
+
+  // Accounts (5, 4.13)
+  route("POST", "/api/auth/register/", "accounts.register", { ...auth, ...created }),
+  route("POST", "/api/auth/login/", "accounts.login", auth),
+  route("POST", "/api/auth/token/refresh/", "accounts.refresh", auth),
+  route("GET", "/api/companies/:id/", "accounts.getCompany"),
+  route("PATCH", "/api/companies/:id/", "accounts.updateCompany"),
+  route("GET", "/api/companies/:id/plan/", "accounts.getPlan"),
+  route("GET", "/api/companies/:id/api-keys/", "accounts.listKeys", { ...user, ...list }),
+  route("POST", "/api/companies/:id/api-keys/", "accounts.createKey", { ...user, ...created }),
+  route("DELETE", "/api/companies/:id/api-keys/:key_id/", "accounts.removeKey", user),
+  route("GET", "/api/companies/:id/members/", "accounts.listMembers", { ...user, ...list }),
+  route("POST", "/api/companies/:id/members/", "accounts.addMember", { ...user, ...created }),
+  route("PATCH", "/api/companies/:id/members/:user_id/", "accounts.updateMember", user),
+  route("DELETE", "/api/companies/:id/members/:user_id/", "accounts.removeMember", user),
+];

@@ -1,0 +1,24 @@
+import { randomFillSync } from "node:crypto";
+
+// One call of the generator fills many ids: randomFillSync costs about 1 µs however few bytes it fills.
+const pool = Buffer.alloc(16 * 256);
+let used = pool.length;
+
+/** UUIDv7 (RFC 9562 section 5.7): ordered by time, 74 random bits. The SQL twin is uuid_v7() in the first migration. */
+export function newId(): string {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const id = pool.subarray(used, used + 16);
+  used += 16;
+  id.writeUIntBE(Date.now(), 0, 6);
+  id[6] = (id[6]! & 0x0f) | 0x70;
+  id[8] = (id[8]! & 0x3f) | 0x80;
+  const hex = id.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export const isUuid = (value: unknown): value is string => typeof value === "string" && UUID.test(value);

@@ -1,0 +1,71 @@
+/**
+ * The service's secret: one key per purpose is derived from SECRET_KEY, so that none can stand for another.
+ * While SECRET_KEY_OLD is set, what it sealed or signed is still accepted.
+ */
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { config } from "./config.ts";
+
+type Purpose = "seal" | "bearer" | "link" | "confirm" | "preferences";
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_ID_BYTES = 4;
+
+/** Made once and kept where the embedded database lives, readable by its owner only. */
+function keptSecret(directory: string): string {
+  const file = join(directory, "secret.key");
+  mkdirSync(directory, { recursive: true });
+  try {
+    writeFileSync(file, randomBytes(32).toString("hex"), { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  return readFileSync(file, "utf8").trim();
+}
+
+let secrets: string[] | undefined;
+
+/** The current secret first, then the one before it. */
+function allSecrets(): string[] {
+  const { SECRET_KEY, SECRET_KEY_OLD, DATA_DIR } = config();
+  secrets ??= [SECRET_KEY ?? keptSecret(DATA_DIR), ...(SECRET_KEY_OLD ? [SECRET_KEY_OLD] : [])];
+  return secrets;
+}
+
+const derived = new Map<string, Buffer[]>();
+
+/** 32-byte keys for a purpose: the current one (to sign and seal with) first. */
+export function keysFor(purpose: Purpose): Buffer[] {
+  let keys = derived.get(purpose);
+  if (!keys) {
+    keys = allSecrets().map((secret) => Buffer.from(hkdfSync("sha256", secret, "flockmail", purpose, 32)));
+    derived.set(purpose, keys);
+  }
+  return keys;
+}
+
+const keyId = (key: Buffer) => createHash("sha256").update(key).digest().subarray(0, KEY_ID_BYTES);
+
+/** AES-256-GCM. Envelope: key id (4), IV (12), tag (16), ciphertext. `context` (an id) must be the same to open it. */
+export function seal(plain: string, context: string): Buffer {
+  const key = keysFor("seal")[0]!;
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(Buffer.from(context));
+  const sealed = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
+  return Buffer.concat([keyId(key), iv, cipher.getAuthTag(), sealed]);
+}
+
+/** Throws where no key at hand fits, or the envelope was moved or altered. */
+export function unseal(envelope: Buffer, context: string): string {
+  const id = envelope.subarray(0, KEY_ID_BYTES);
+  const key = keysFor("seal").find((candidate) => keyId(candidate).equals(id));
+  if (!key) throw new Error("Sealed with a SECRET_KEY that this process does not have");
+  const iv = envelope.subarray(KEY_ID_BYTES, KEY_ID_BYTES + IV_BYTES);
+  const tag = envelope.subarray(KEY_ID_BYTES + IV_BYTES, KEY_ID_BYTES + IV_BYTES + TAG_BYTES);
+  const decipher = createDecipheriv("aes-256-gcm", key, iv).setAAD(Buffer.from(context)).setAuthTag(tag);
+  return (
+    decipher.update(envelope.subarray(KEY_ID_BYTES + IV_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8")
+  );
+}

@@ -1,0 +1,64 @@
+/**
+ * The credential in an open pixel's or a tracked link's URL: which mail, which link, and a tag that nobody can make
+ * without the key. Link 0 is the open pixel, n > 0 the n-th tracked link of the campaign.
+ *
+ * Tags of one mail are slices of HMAC-SHA-512(key, mail id ‖ block): one call serves eight links, so that a mail with
+ * 15 links costs two HMACs and not sixteen (1.7 µs each).
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+const TAG_BYTES = 8;
+const TAGS_PER_BLOCK = 64 / TAG_BYTES;
+const ID_BYTES = 16;
+const MAX_LINK = 0xffff;
+
+const TOKEN = /^[A-Za-z0-9_-]{35}$/;
+
+export interface LinkTarget {
+  sentEmailId: string;
+  link: number;
+}
+
+const idBytes = (uuid: string) => Buffer.from(uuid.replaceAll("-", ""), "hex");
+
+function block(key: Buffer, id: Buffer, no: number): Buffer {
+  return createHmac("sha512", key)
+    .update(id)
+    .update(Buffer.of(no >> 8, no & 0xff))
+    .digest();
+}
+
+function tag(blockBytes: Buffer, link: number): Buffer {
+  const at = (link % TAGS_PER_BLOCK) * TAG_BYTES;
+  return blockBytes.subarray(at, at + TAG_BYTES);
+}
+
+/** Tokens of one mail, for links 0 to `links` (0 is the pixel). */
+export function linkTokens(key: Buffer, sentEmailId: string, links: number): string[] {
+  const id = idBytes(sentEmailId);
+  const tokens: string[] = [];
+  let current: Buffer = Buffer.alloc(0);
+  for (let link = 0; link <= links; link++) {
+    if (link % TAGS_PER_BLOCK === 0) current = block(key, id, link / TAGS_PER_BLOCK);
+    tokens.push(Buffer.concat([id, Buffer.of(link >> 8, link & 0xff), tag(current, link)]).toString("base64url"));
+  }
+  return tokens;
+}
+
+/** What the token stands for, or null for a forged or damaged one. `keys`: the current key and the one before it. */
+export function readLinkToken(keys: readonly Buffer[], token: string): LinkTarget | null {
+  if (!TOKEN.test(token)) return null;
+  const bytes = Buffer.from(token, "base64url");
+  // The last character carries bits that decoding drops; only the spelling we made is ours.
+  if (bytes.toString("base64url") !== token) return null;
+  const id = bytes.subarray(0, ID_BYTES);
+  const link = bytes.readUInt16BE(ID_BYTES);
+  const given = bytes.subarray(ID_BYTES + 2);
+  const no = Math.floor(link / TAGS_PER_BLOCK);
+  if (link > MAX_LINK || !keys.some((key) => timingSafeEqual(tag(block(key, id, no), link), given))) return null;
+  const hex = id.toString("hex");
+  return {
+    sentEmailId: `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`,
+    link,
+  };
+}

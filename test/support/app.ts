@@ -1,0 +1,53 @@
+/**
+ * The service as tests use it: a broker without transporter, with the named services (all by default), on a database
+ * of its own and free ports. `await app.stop()` in afterAll leaves nothing behind.
+ */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { ServiceBroker, type ServiceSchema } from "moleculer";
+import { createDatabase } from "./database.ts";
+
+const SERVICES = join(import.meta.dirname, "../../services");
+
+export interface App {
+  broker: ServiceBroker;
+  /** Base address of the API; empty when the gateway is not among the services. */
+  url: string;
+  databaseUrl: string;
+  stop(): Promise<void>;
+}
+
+const serviceNames = () =>
+  readdirSync(SERVICES, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+
+/** `env` overrides configuration; it must be given before anything reads config(), so start the app first. */
+export async function startApp(options: { services?: string[]; env?: Record<string, string> } = {}): Promise<App> {
+  const database = await createDatabase();
+  Object.assign(process.env, {
+    DATABASE_URL: database.url,
+    SECRET_KEY: "test-secret-test-secret-test-secret",
+    PORT: "0",
+    HEALTH_PORT: "0",
+    ALLOW_PRIVATE_NETWORKS: "true",
+    LOGLEVEL: "fatal",
+    ...options.env,
+  });
+  const { brokerOptions } = await import("../../moleculer.config.ts");
+  const { config } = await import("../../services/config.ts");
+  const broker = new ServiceBroker({ ...brokerOptions(config()), nodeID: `test-${process.pid}-${Date.now()}` });
+  for (const name of options.services ?? serviceNames()) {
+    const module = (await import(join(SERVICES, name, `${name}.service.ts`))) as { default: ServiceSchema };
+    broker.createService(module.default);
+  }
+  await broker.start();
+  const gateway = broker.getLocalService("gateway") as unknown as { url?: string } | null;
+  return {
+    broker,
+    url: gateway?.url ?? "",
+    databaseUrl: database.url,
+    stop: async () => {
+      await broker.stop();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,34 @@
+/**
+ * One PostgreSQL for the whole run: TEST_DATABASE_URL where it is set, else the embedded one in a folder of its own.
+ * It holds a migrated template, from which each test file clones its database in milliseconds.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { startEmbeddedPostgres } from "../../mixins/embedded-postgres.ts";
+import { migrate } from "../../models/migrate.ts";
+
+export const TEMPLATE = "flockmail_template";
+
+export default async function globalSetup(): Promise<void> {
+  let server = process.env.TEST_DATABASE_URL;
+  if (!server) {
+    const folder = mkdtempSync(join(tmpdir(), "flockmail-test-"));
+    const postgres = await startEmbeddedPostgres(folder, { fsync: "off", max_connections: 300 });
+    server = postgres.url;
+    (globalThis as Record<string, unknown>).stopTestDatabase = async () => {
+      await postgres.stop();
+      rmSync(folder, { recursive: true, force: true });
+    };
+  }
+  process.env.TEST_SERVER_URL = server;
+  const admin = new pg.Client({ connectionString: server });
+  await admin.connect();
+  await admin.query(`drop database if exists ${TEMPLATE}`);
+  await admin.query(`create database ${TEMPLATE}`);
+  await admin.end();
+  const template = new URL(server);
+  template.pathname = `/${TEMPLATE}`;
+  await migrate(template.href);
+}
