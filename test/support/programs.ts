@@ -1,0 +1,75 @@
+/**
+ * Programs that tests and benches run beside the service: found on PATH, else unpacked from Debian packages into
+ * .cache/, without installing anything.
+ */
+import { execFile } from "node:child_process";
+import { accessSync, constants, readdirSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { promisify } from "node:util";
+
+const CACHE = resolve(import.meta.dirname, "../../.cache/debian");
+const FETCH = join(import.meta.dirname, "fetch-debian.sh");
+const FETCH_TIMEOUT_MS = 180_000;
+
+export interface Program {
+  path: string;
+  /** What its process needs beside its parent's environment. */
+  env: Record<string, string>;
+}
+
+/** Where a Debian package puts programs; sbin is often not on the PATH of a user. */
+const FOLDERS = ["usr/bin", "usr/sbin", "bin", "sbin"];
+
+function executable(folders: string[], name: string): string | undefined {
+  return folders
+    .map((folder) => join(folder, name))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+function onPath(name: string): string | undefined {
+  const folders = (process.env.PATH ?? "").split(delimiter).filter(Boolean);
+  return executable([...folders, "/usr/local/sbin", "/usr/sbin", "/sbin"], name);
+}
+
+/** Folders below `root` that hold shared libraries: usr/lib, its architecture folders and a package's own. */
+function libraryFolders(root: string): string[] {
+  return ["usr/lib", "lib"].flatMap((lib) => {
+    try {
+      const inside = readdirSync(join(root, lib), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+      return [join(root, lib), ...inside.map((entry) => join(root, lib, entry.name))];
+    } catch {
+      return [];
+    }
+  });
+}
+
+async function fetched(name: string, packages: string[]): Promise<Program> {
+  const root = join(CACHE, packages[0]!);
+  try {
+    await promisify(execFile)(FETCH, [root, ...packages], { timeout: FETCH_TIMEOUT_MS });
+  } catch (error) {
+    const told = (error as { stderr?: string }).stderr?.trim() || (error as Error).message;
+    throw new Error(
+      `${name} is neither on PATH nor could it be fetched: install it (on Debian: apt-get install ${packages[0]}). ${told}`,
+    );
+  }
+  const path = executable(
+    FOLDERS.map((folder) => join(root, folder)),
+    name,
+  );
+  if (!path) throw new Error(`The Debian packages ${packages.join(", ")} hold no ${name}`);
+  return { path, env: { LD_LIBRARY_PATH: libraryFolders(root).join(delimiter) } };
+}
+
+/** A program by name; `packages` are the Debian packages it comes from, the one that gives it its name first. */
+export async function program(name: string, packages: string[]): Promise<Program> {
+  const path = onPath(name);
+  return path ? { path, env: {} } : fetched(name, packages);
+}

@@ -1,0 +1,84 @@
+/**
+ * Real servers for tests and benches: the one an environment variable names (TEST_REDIS_URL, TEST_NATS_URL), else one
+ * started here on a free port from a program on PATH or from Debian packages. `npm run servers` fetches them ahead.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Child, freePort, startChild, untilListening } from "./child.ts";
+import { type Program, program } from "./programs.ts";
+
+export interface Server {
+  url: string;
+  /** Undefined when the server was given by the environment and is not ours to signal. */
+  child?: Child;
+  stop(): Promise<void>;
+}
+
+export interface ServerOptions {
+  /** To start it again where it was. */
+  port?: number;
+  /** Never the environment's: for tests that stop, kill or flush it. */
+  own?: boolean;
+}
+
+const given = (url: string | undefined, { own }: ServerOptions): Server | undefined =>
+  url && !own ? { url, stop: async () => {} } : undefined;
+
+async function start(
+  { path, env }: Program,
+  args: (port: number) => string[],
+  wantedPort?: number,
+): Promise<{ child: Child; port: number }> {
+  const port = wantedPort ?? (await freePort());
+  const child = startChild(path, args(port), { env });
+  await untilListening(child, port);
+  return { child, port };
+}
+
+const redisProgram = () => program("redis-server", ["redis-server", "redis-tools"]);
+const natsProgram = () => program("nats-server", ["nats-server"]);
+
+/** Redis without persistence. */
+export async function startRedis(options: ServerOptions = {}): Promise<Server> {
+  const other = given(process.env.TEST_REDIS_URL, options);
+  if (other) return other;
+  const folder = mkdtempSync(join(tmpdir(), "flockmail-redis-"));
+  const args = (port: number) => `--bind 127.0.0.1 --port ${port} --appendonly no --dir ${folder}`.split(" ");
+  const { child, port } = await start(await redisProgram(), (p) => [...args(p), "--save", ""], options.port);
+  const stop = async () => {
+    await child.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { url: `redis://127.0.0.1:${port}`, child, stop };
+}
+
+export async function startNats(options: ServerOptions = {}): Promise<Server> {
+  const other = given(process.env.TEST_NATS_URL, options);
+  if (other) return other;
+  const args = (port: number) => ["--addr", "127.0.0.1", "--port", `${port}`];
+  const { child, port } = await start(await natsProgram(), args, options.port);
+  return { url: `nats://127.0.0.1:${port}`, child, stop: () => child.stop() };
+}
+
+/** Postfix's `smtp-sink` (a server that accepts and forgets) and `smtp-source` (a client that sends as fast as it can). */
+export async function postfixTools(): Promise<{ sink: Program; source: Program }> {
+  return { sink: await program("smtp-sink", ["postfix"]), source: await program("smtp-source", ["postfix"]) };
+}
+
+/** A running smtp-sink; `sessions` is how many connections it takes at once. */
+export async function startSmtpSink(options: { port?: number; sessions?: number } = {}): Promise<Server> {
+  const { sink } = await postfixTools();
+  // Root must name a user to become; the backlog is its last argument.
+  const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
+  const sessions = `${options.sessions ?? 1000}`;
+  const args = (port: number) => [...user, "-m", sessions, `127.0.0.1:${port}`, "1024"];
+  const { child, port } = await start(sink, args, options.port);
+  return { url: `smtp://127.0.0.1:${port}`, child, stop: () => child.stop() };
+}
+
+/** Fetches everything that is not on this machine. */
+export async function fetchServers(): Promise<Record<string, string>> {
+  const found = [await redisProgram(), await natsProgram(), ...Object.values(await postfixTools())];
+  return Object.fromEntries(found.map(({ path }) => [path.split("/").at(-1)!, path]));
+}
