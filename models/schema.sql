@@ -1,0 +1,515 @@
+-- The whole schema after all migrations. Written by `npm run schema:dump`; a test holds it to them.
+
+CREATE OR REPLACE FUNCTION public.add_count(company uuid, counter text, of uuid, delta bigint)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into counters (company_id, name, ref, slot, n)
+  values (company, counter, of, pg_backend_pid() % 32, delta)
+  on conflict (company_id, name, ref, slot) do update set n = counters.n + excluded.n
+$function$;
+
+CREATE OR REPLACE FUNCTION public.blocked_by(company uuid, address text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select kind from suppressions
+  where company_id = company
+    and (email_key = lower(address)
+      or domain in (
+        select array_to_string(labels[i:], '.')
+        from (select string_to_array(lower(split_part(address, '@', -1)), '.') as labels) d,
+             generate_series(1, cardinality(labels)) i))
+  order by kind = 'unsubscribed'
+  limit 1
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_list_members()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform add_count(company_id, 'list_members', list_id, count(*)) from changed
+      group by company_id, list_id order by list_id;
+  else
+    perform add_count(company_id, 'list_members', list_id, -count(*)) from changed
+      group by company_id, list_id order by list_id;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_of(company uuid, counter text, of uuid)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce(sum(n), 0)::bigint from counters
+  where company_id = company and name = counter and ref = of
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_rows()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform add_count(company_id, tg_argv[0], company_id, count(*)) from changed group by company_id order by company_id;
+  else
+    perform add_count(company_id, tg_argv[0], company_id, -count(*)) from changed group by company_id order by company_id;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.uuid_v7()
+ RETURNS uuid
+ LANGUAGE sql
+ PARALLEL SAFE
+AS $function$
+  select encode(
+    set_bit(set_bit(
+      overlay(uuid_send(gen_random_uuid())
+        placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
+        from 1 for 6),
+      52, 1), 53, 1),
+    'hex')::uuid
+$function$;
+
+create table api_keys (
+  id uuid not null,
+  company_id uuid not null,
+  name text not null,
+  prefix text not null,
+  key_hash bytea not null,
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_key_hash_key UNIQUE (key_hash),
+  constraint api_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+CREATE INDEX api_keys_of_company ON public.api_keys USING btree (company_id, id);
+
+create table campaign_contents (
+  campaign_id uuid not null,
+  company_id uuid not null,
+  subject text not null,
+  body text not null,
+  sender_name text not null,
+  sender_email text not null,
+  reply_to_email text,
+  list_id_name text not null,
+  list_id_ref uuid not null,
+  company_name text not null,
+  footer_text text default ''::text not null,
+  tracking_enabled boolean not null,
+  media_ids uuid[] default '{}'::uuid[] not null,
+  links text[],
+  constraint campaign_contents_pkey PRIMARY KEY (campaign_id),
+  constraint campaign_contents_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
+);
+
+create table campaign_receivers (
+  campaign_id uuid not null,
+  company_id uuid not null,
+  no integer not null,
+  email text not null,
+  cc text[],
+  bcc text[],
+  variables jsonb default '{}'::jsonb not null,
+  constraint campaign_receivers_pkey PRIMARY KEY (campaign_id, no),
+  constraint campaign_receivers_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
+);
+
+create table campaigns (
+  id uuid not null,
+  company_id uuid not null,
+  name text not null,
+  campaign_type text not null,
+  status text not null,
+  total_emails integer default 0 not null,
+  sent_count integer default 0 not null,
+  failed_count integer default 0 not null,
+  scheduled_for timestamp with time zone,
+  error text,
+  template_id uuid,
+  smtp_config_id uuid not null,
+  list_id uuid,
+  segment_id uuid,
+  is_transactional boolean default false not null,
+  worker_task_id uuid not null,
+  expand_cursor text,
+  next_seq integer default 1 not null,
+  expanded_at timestamp with time zone,
+  blocks_in_a_row integer default 0 not null,
+  last_turn_at timestamp with time zone,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint campaigns_pkey PRIMARY KEY (id),
+  constraint campaigns_company_id_id_key UNIQUE (company_id, id),
+  constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint campaigns_campaign_type_check CHECK ((campaign_type = ANY (ARRAY['to_list'::text, 'to_receivers'::text, 'custom'::text]))),
+  constraint campaigns_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sending'::text, 'completed'::text, 'partial'::text, 'failed'::text, 'scheduled'::text, 'cancelled'::text])))
+) with (fillfactor=50);
+CREATE INDEX campaigns_alive ON public.campaigns USING btree (status, scheduled_for) WHERE (status = ANY (ARRAY['pending'::text, 'sending'::text, 'scheduled'::text]));
+CREATE INDEX campaigns_of_company ON public.campaigns USING btree (company_id, id) INCLUDE (status);
+
+create table companies (
+  id uuid not null,
+  name text not null,
+  plan text not null,
+  reply_to_email text,
+  website text,
+  footer_text text default ''::text not null,
+  double_opt_in boolean default false not null,
+  default_smtp_config_id uuid,
+  tracking_enabled boolean default true not null,
+  sending_paused_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint companies_pkey PRIMARY KEY (id),
+  constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE
+);
+
+create table counters (
+  company_id uuid not null,
+  name text not null,
+  ref uuid not null,
+  slot smallint not null,
+  n bigint not null,
+  constraint counters_pkey PRIMARY KEY (company_id, name, ref, slot)
+) with (fillfactor=50);
+
+create table email_events (
+  id uuid default uuid_v7() not null,
+  company_id uuid not null,
+  campaign_id uuid,
+  sent_email_id uuid,
+  type text not null,
+  recipient text not null,
+  machine boolean default false not null,
+  metadata jsonb default '{}'::jsonb not null,
+  created_at timestamp with time zone default now() not null,
+  constraint email_events_pkey PRIMARY KEY (id),
+  constraint email_events_type_check CHECK ((type = ANY (ARRAY['delivered'::text, 'opened'::text, 'clicked'::text, 'bounced'::text, 'unsubscribed'::text])))
+);
+CREATE INDEX email_events_of_company ON public.email_events USING btree (company_id, id);
+CREATE INDEX email_events_of_mail ON public.email_events USING btree (sent_email_id);
+CREATE TRIGGER email_events_added AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('events');
+CREATE TRIGGER email_events_removed AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('events');
+
+create table idempotency_keys (
+  company_id uuid not null,
+  key text not null,
+  request_hash bytea not null,
+  response jsonb,
+  created_at timestamp with time zone default now() not null,
+  constraint idempotency_keys_pkey PRIMARY KEY (company_id, key),
+  constraint idempotency_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+
+create table list_members (
+  company_id uuid not null,
+  list_id uuid not null,
+  subscriber_id uuid not null,
+  left_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  constraint list_members_pkey PRIMARY KEY (list_id, subscriber_id),
+  constraint list_members_company_id_list_id_fkey FOREIGN KEY (company_id, list_id) REFERENCES lists(company_id, id) ON DELETE CASCADE,
+  constraint list_members_company_id_subscriber_id_fkey FOREIGN KEY (company_id, subscriber_id) REFERENCES subscribers(company_id, id) ON DELETE CASCADE
+);
+CREATE INDEX list_members_of_subscriber ON public.list_members USING btree (subscriber_id);
+CREATE TRIGGER list_members_added AFTER INSERT ON public.list_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
+CREATE TRIGGER list_members_removed AFTER DELETE ON public.list_members REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
+
+create table lists (
+  id uuid not null,
+  company_id uuid not null,
+  name text not null,
+  description text default ''::text not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint lists_pkey PRIMARY KEY (id),
+  constraint lists_company_id_id_key UNIQUE (company_id, id),
+  constraint lists_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+
+create table media (
+  id uuid not null,
+  company_id uuid not null,
+  filename text not null,
+  content_type text not null,
+  size bigint not null,
+  sha256 bytea not null,
+  created_at timestamp with time zone default now() not null,
+  deleted_at timestamp with time zone,
+  constraint media_pkey PRIMARY KEY (id),
+  constraint media_company_id_id_key UNIQUE (company_id, id),
+  constraint media_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+
+create table media_parts (
+  media_id uuid not null,
+  no integer not null,
+  data bytea storage e not null,
+  constraint media_parts_pkey PRIMARY KEY (media_id, no),
+  constraint media_parts_media_id_fkey FOREIGN KEY (media_id) REFERENCES media(id) ON DELETE CASCADE
+);
+
+create table memberships (
+  company_id uuid not null,
+  user_id uuid not null,
+  role text not null,
+  created_at timestamp with time zone default now() not null,
+  constraint memberships_pkey PRIMARY KEY (company_id, user_id),
+  constraint memberships_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint memberships_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text])))
+);
+CREATE INDEX memberships_of_user ON public.memberships USING btree (user_id);
+
+create table migrations (
+  name text not null,
+  checksum text not null,
+  applied_at timestamp with time zone default now() not null,
+  constraint migrations_pkey PRIMARY KEY (name)
+);
+
+create table plans (
+  name text not null,
+  api_calls_per_day integer,
+  subscribers integer,
+  emails_per_month integer,
+  smtp_per_hour integer,
+  features text[] default '{}'::text[] not null,
+  constraint plans_pkey PRIMARY KEY (name),
+  constraint plans_api_calls_per_day_check CHECK ((api_calls_per_day >= 0)),
+  constraint plans_emails_per_month_check CHECK ((emails_per_month >= 0)),
+  constraint plans_smtp_per_hour_check CHECK ((smtp_per_hour >= 0)),
+  constraint plans_subscribers_check CHECK ((subscribers >= 0))
+);
+
+create table refresh_tokens (
+  token_hash bytea not null,
+  family_id uuid not null,
+  user_id uuid not null,
+  expires_at timestamp with time zone not null,
+  spent_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  constraint refresh_tokens_pkey PRIMARY KEY (token_hash),
+  constraint refresh_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX refresh_tokens_expiry ON public.refresh_tokens USING btree (expires_at);
+CREATE INDEX refresh_tokens_family ON public.refresh_tokens USING btree (family_id);
+
+create table segments (
+  id uuid not null,
+  company_id uuid not null,
+  name text not null,
+  description text default ''::text not null,
+  rules jsonb not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint segments_pkey PRIMARY KEY (id),
+  constraint segments_company_id_id_key UNIQUE (company_id, id),
+  constraint segments_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+
+create table send_chunks (
+  campaign_id uuid not null,
+  no integer not null,
+  company_id uuid not null,
+  smtp_config_id uuid not null,
+  is_transactional boolean not null,
+  lo integer not null,
+  hi integer not null,
+  marked_to integer not null,
+  state smallint default 0 not null,
+  owner text,
+  fence integer default 0 not null,
+  lease_until timestamp with time zone,
+  constraint send_chunks_pkey PRIMARY KEY (campaign_id, no)
+) with (fillfactor=50);
+CREATE INDEX send_chunks_leased ON public.send_chunks USING btree (lease_until) WHERE (state = 1);
+CREATE INDEX send_chunks_ready ON public.send_chunks USING btree (campaign_id, no) WHERE (state = 0);
+
+create table sent_emails (
+  id uuid default uuid_v7() not null,
+  company_id uuid not null,
+  campaign_id uuid not null,
+  seq integer not null,
+  subscriber_id uuid,
+  email text not null,
+  cc text[],
+  bcc text[],
+  variables jsonb,
+  status smallint default 0 not null,
+  attempts smallint default 0 not null,
+  next_attempt_at timestamp with time zone,
+  error text,
+  smtp_response text,
+  sent_at timestamp with time zone,
+  opened_at timestamp with time zone,
+  clicked_at timestamp with time zone,
+  bounced_at timestamp with time zone,
+  opens integer default 0 not null,
+  clicks integer default 0 not null,
+  created_at timestamp with time zone default now() not null,
+  constraint sent_emails_pkey PRIMARY KEY (campaign_id, seq)
+) with (fillfactor=45);
+CREATE INDEX sent_emails_due ON public.sent_emails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE UNIQUE INDEX sent_emails_id ON public.sent_emails USING btree (id);
+CREATE INDEX sent_emails_of_company ON public.sent_emails USING btree (company_id, id);
+CREATE INDEX sent_emails_of_subscriber ON public.sent_emails USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
+CREATE INDEX sent_emails_without_subscriber ON public.sent_emails USING btree (company_id, lower(email)) WHERE (subscriber_id IS NULL);
+
+create table smtp_configs (
+  id uuid not null,
+  company_id uuid not null,
+  name text not null,
+  host text not null,
+  port integer not null,
+  username text default ''::text not null,
+  password_sealed bytea,
+  use_tls boolean default true not null,
+  sender_name text default ''::text not null,
+  sender_email text not null,
+  reply_to_email text,
+  dkim_domain text,
+  dkim_selector text,
+  dkim_key_sealed bytea,
+  max_connections integer default 10 not null,
+  max_per_second integer,
+  is_default boolean default false not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint smtp_configs_pkey PRIMARY KEY (id),
+  constraint smtp_configs_company_id_id_key UNIQUE (company_id, id),
+  constraint smtp_configs_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint smtp_configs_max_connections_check CHECK (((max_connections >= 1) AND (max_connections <= 1000))),
+  constraint smtp_configs_max_per_second_check CHECK ((max_per_second >= 1)),
+  constraint smtp_configs_port_check CHECK (((port >= 1) AND (port <= 65535)))
+);
+CREATE UNIQUE INDEX smtp_configs_one_default ON public.smtp_configs USING btree (company_id) WHERE is_default;
+
+create table subscribers (
+  id uuid default uuid_v7() not null,
+  company_id uuid not null,
+  email text not null,
+  email_key text generated always as (lower(email)) stored,
+  first_name text default ''::text not null,
+  last_name text default ''::text not null,
+  status text default 'active'::text not null,
+  attributes jsonb default '{}'::jsonb not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint subscribers_pkey PRIMARY KEY (id),
+  constraint subscribers_company_id_email_key_key UNIQUE (company_id, email_key),
+  constraint subscribers_company_id_id_key UNIQUE (company_id, id),
+  constraint subscribers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint subscribers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'unconfirmed'::text, 'unsubscribed'::text, 'bounced'::text])))
+);
+CREATE TRIGGER subscribers_added AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('subscribers');
+CREATE TRIGGER subscribers_removed AFTER DELETE ON public.subscribers REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('subscribers');
+
+create table suppressions (
+  id uuid default uuid_v7() not null,
+  company_id uuid not null,
+  email text,
+  email_key text generated always as (lower(email)) stored,
+  domain text,
+  kind text default 'manual'::text not null,
+  reason text default ''::text not null,
+  created_at timestamp with time zone default now() not null,
+  constraint suppressions_pkey PRIMARY KEY (id),
+  constraint suppressions_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint suppressions_check CHECK ((num_nonnulls(email, domain) = 1)),
+  constraint suppressions_kind_check CHECK ((kind = ANY (ARRAY['manual'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
+);
+CREATE UNIQUE INDEX suppressions_domain ON public.suppressions USING btree (company_id, domain) WHERE (domain IS NOT NULL);
+CREATE UNIQUE INDEX suppressions_email ON public.suppressions USING btree (company_id, email_key) WHERE (email_key IS NOT NULL);
+CREATE INDEX suppressions_of_company ON public.suppressions USING btree (company_id, id);
+CREATE TRIGGER suppressions_added AFTER INSERT ON public.suppressions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('suppressions');
+CREATE TRIGGER suppressions_removed AFTER DELETE ON public.suppressions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('suppressions');
+
+create table templates (
+  id uuid not null,
+  company_id uuid not null,
+  name text not null,
+  subject text not null,
+  body text default ''::text not null,
+  template_mode text default 'basic'::text not null,
+  template_type text default 'marketing'::text not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint templates_pkey PRIMARY KEY (id),
+  constraint templates_company_id_id_key UNIQUE (company_id, id),
+  constraint templates_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint templates_template_mode_check CHECK ((template_mode = ANY (ARRAY['basic'::text, 'visual'::text]))),
+  constraint templates_template_type_check CHECK ((template_type = ANY (ARRAY['marketing'::text, 'transactional'::text])))
+);
+
+create table usage_months (
+  company_id uuid not null,
+  month date not null,
+  emails bigint default 0 not null,
+  constraint usage_months_pkey PRIMARY KEY (company_id, month),
+  constraint usage_months_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+
+create table users (
+  id uuid not null,
+  email text not null,
+  email_key text generated always as (lower(email)) stored,
+  password_hash text not null,
+  first_name text default ''::text not null,
+  last_name text default ''::text not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint users_pkey PRIMARY KEY (id),
+  constraint users_email_key_key UNIQUE (email_key)
+);
+
+create table webhook_deliveries (
+  id uuid default uuid_v7() not null,
+  company_id uuid not null,
+  endpoint_id uuid not null,
+  event_id uuid not null,
+  event_type text not null,
+  payload jsonb not null,
+  status text default 'pending'::text not null,
+  attempts integer default 0 not null,
+  response_status integer,
+  last_error text,
+  next_attempt_at timestamp with time zone default now(),
+  created_at timestamp with time zone default now() not null,
+  constraint webhook_deliveries_pkey PRIMARY KEY (id),
+  constraint webhook_deliveries_company_id_endpoint_id_fkey FOREIGN KEY (company_id, endpoint_id) REFERENCES webhook_endpoints(company_id, id) ON DELETE CASCADE,
+  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'dead'::text])))
+) with (fillfactor=70);
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (endpoint_id, next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_of_endpoint ON public.webhook_deliveries USING btree (endpoint_id, id);
+
+create table webhook_endpoints (
+  id uuid not null,
+  company_id uuid not null,
+  url text not null,
+  events text[] not null,
+  secret_sealed bytea not null,
+  old_secret_sealed bytea,
+  old_secret_until timestamp with time zone,
+  failing_since timestamp with time zone,
+  disabled_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint webhook_endpoints_pkey PRIMARY KEY (id),
+  constraint webhook_endpoints_company_id_id_key UNIQUE (company_id, id),
+  constraint webhook_endpoints_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);

@@ -1,0 +1,15 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { createDatabase } from "../../support/database.ts";
+import { schemaOf } from "../../support/schema-dump.ts";
+
+test("models/schema.sql is what the migrations make (else: npm run schema:dump)", async () => {
+  const database = await createDatabase();
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const schema = await schemaOf(client);
+  await client.end();
+  await database.drop();
+  expect(schema).toBe(readFileSync(join(import.meta.dirname, "../../../models/schema.sql"), "utf8"));
+});
