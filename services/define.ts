@@ -32,7 +32,16 @@ export interface Caller {
   apiKeyId?: string;
   requestId?: string;
   /** Set by the gateway on public routes: what a page or a tracking hit needs to know of the request. */
-  http?: { method: string; ip: string; userAgent: string; accept: string; acceptLanguage: string; contentType: string };
+  http?: {
+    method: string;
+    ip: string;
+    userAgent: string;
+    accept: string;
+    acceptLanguage: string;
+    contentType: string;
+    /** Over the tracking limit: a click still redirects, but is not counted. */
+    overLimit?: boolean;
+  };
 }
 
 export type Ctx<Params = unknown> = Context<Params, Caller> & { stream?: NodeJS.ReadableStream | null };

@@ -2,7 +2,7 @@
 import type { ErrorObject } from "ajv";
 import type { FieldErrors } from "./errors.ts";
 
-const typeName = (value: unknown): string => {
+export const typeName = (value: unknown): string => {
   if (value === null) return "NoneType";
   if (Array.isArray(value)) return "list";
   return { string: "str", number: "float", boolean: "bool", object: "dict" }[typeof value as string] ?? typeof value;

@@ -6,8 +6,8 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** How a request is allowed in: an API key or a bearer token; a bearer token only; nobody asks. */
 export type Access = "company" | "user" | "public";
 
-/** What the body of the answer is: JSON, a page of a list, a CSV download, an HTML page, bytes, nothing. */
-export type Answer = "json" | "list" | "csv" | "html" | "bytes" | "none";
+/** What the body of the answer is: JSON, a page of a list, a CSV download, an HTML page, bytes, a redirect, nothing. */
+export type Answer = "json" | "list" | "csv" | "html" | "bytes" | "redirect" | "none";
 
 export interface Route {
   method: Method;
@@ -16,13 +16,15 @@ export interface Route {
   access: Access;
   answer: Answer;
   status: number;
-  /** A body of form-data with one file field of this name, streamed to the action. */
-  upload?: string;
+  /** A body of form-data with one file in the field `file`, streamed to the action; the kind decides how large. */
+  upload?: "import" | "media";
+  /** Whatever is sent is fine, also nothing: RFC 8058 clients differ, and none of them may fail to unsubscribe. */
+  anyBody?: boolean;
   /** Counted by this throttle of spec section 8 instead of the plan's daily API calls. */
   throttle?: "auth" | "subscribe" | "tracking";
 }
 
-type Options = Partial<Pick<Route, "access" | "answer" | "status" | "upload" | "throttle">>;
+type Options = Partial<Pick<Route, "access" | "answer" | "status" | "upload" | "anyBody" | "throttle">>;
 
 function route(method: Method, path: string, action: ActionOf, options: Options = {}): Route {
   const status = options.status ?? (method === "DELETE" ? 204 : 200);
@@ -32,7 +34,6 @@ function route(method: Method, path: string, action: ActionOf, options: Options 
 const list = { answer: "list" } as const;
 const csv = { answer: "csv" } as const;
 const created = { status: 201 } as const;
-const upload = { status: 201, upload: "file" } as const;
 const user = { access: "user" } as const;
 const anyone = { access: "public" } as const;
 const page = { access: "public", answer: "html" } as const;
@@ -49,7 +50,7 @@ export const routes: readonly Route[] = [
   // Subscribers (4.2)
   route("GET", `${E}/subscribers/`, "subscribers.list", list),
   route("POST", `${E}/subscribers/`, "subscribers.create", created),
-  route("POST", `${E}/subscribers/bulk/`, "subscribers.import", upload),
+  route("POST", `${E}/subscribers/bulk/`, "subscribers.import", { ...created, upload: "import" }),
   route("POST", `${E}/subscribers/bulk-delete/`, "subscribers.bulkDelete"),
   route("POST", `${E}/subscribers/bulk-update-lists/`, "subscribers.bulkUpdateLists"),
   route("GET", `${E}/subscribers/export/`, "subscribers.export", csv),
@@ -116,7 +117,7 @@ export const routes: readonly Route[] = [
 
   // Media files (4.10)
   route("GET", `${E}/media/`, "campaigns.listMedia", list),
-  route("POST", `${E}/media/`, "campaigns.createMedia", upload),
+  route("POST", `${E}/media/`, "campaigns.createMedia", { ...created, upload: "media" }),
   route("GET", `${E}/media/:id/`, "campaigns.getMedia"),
   route("DELETE", `${E}/media/:id/`, "campaigns.removeMedia"),
 
@@ -133,7 +134,7 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/public/confirm/:token/`, "tracking.confirmPage", page),
   route("POST", `${E}/public/confirm/:token/`, "tracking.confirm", page),
   route("GET", `${E}/public/unsubscribe/:sent_email_id/`, "tracking.unsubscribePage", page),
-  route("POST", `${E}/public/unsubscribe/:sent_email_id/`, "tracking.unsubscribe", page),
+  route("POST", `${E}/public/unsubscribe/:sent_email_id/`, "tracking.unsubscribe", { ...page, anyBody: true }),
   route("GET", `${E}/public/view/:sent_email_id/`, "tracking.view", page),
   route("GET", `${E}/public/preferences/:token/`, "tracking.preferencesPage", page),
   route("PUT", `${E}/public/preferences/:token/`, "tracking.updatePreferences", page),
@@ -142,7 +143,7 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/public/click/:token/`, "tracking.click", {
     ...anyone,
     status: 302,
-    answer: "none",
+    answer: "redirect",
     throttle: "tracking",
   }),
   route("GET", `${E}/public/media/:id/:filename`, "campaigns.downloadMedia", { ...anyone, answer: "bytes" }),
