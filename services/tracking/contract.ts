@@ -1,3 +1,79 @@
 import type { ServiceContract } from "../define.ts";
+import { Bool, Document, Line, Nullable, Type, Uuid } from "../shapes.ts";
+import { contract as events } from "./contract-events.ts";
 
-export const contract = {} as const satisfies ServiceContract;
+const ByToken = Type.Object({ token: Type.String({ maxLength: 256 }) });
+const ByMail = Type.Object({ sent_email_id: Uuid });
+
+/** JSON of the preferences page, and what its PUT takes. The page's own form sends texts: "on", one or many list ids. */
+export const Preferences = Type.Object({
+  email: Type.String(),
+  first_name: Type.String(),
+  last_name: Type.String(),
+  subscribed: Bool,
+  lists: Type.Array(Type.Object({ id: Uuid, name: Type.String(), subscribed: Bool })),
+});
+
+const ListChoice = Type.Object({ id: Uuid, subscribed: Bool });
+
+export const contract = {
+  ...events,
+
+  open: {
+    summary: "Open pixel",
+    description: "A forged token is 404; over the limit 429. Counted once it is stored.",
+    params: ByToken,
+    returns: Document,
+  },
+  click: {
+    summary: "Tracked link",
+    description: "Redirects to the campaign's link of that number. A forged token is 404 and never redirects.",
+    params: ByToken,
+    returns: Document,
+  },
+
+  unsubscribePage: {
+    summary: "Unsubscribe page",
+    description: "Shows one button and changes nothing: mail scanners follow links.",
+    params: ByMail,
+    returns: Document,
+  },
+  unsubscribe: {
+    summary: "Unsubscribe",
+    description: "One-click (RFC 8058) as a form, the page's form, JSON or an empty body. Doing it twice is fine.",
+    params: Type.Object({
+      sent_email_id: Uuid,
+      "List-Unsubscribe": Type.Optional(Type.Unknown()),
+      from: Type.Optional(Type.Unknown()),
+    }),
+    returns: Document,
+    example: { "List-Unsubscribe": "One-Click" },
+  },
+  view: { summary: "View an email in the browser", params: ByMail, returns: Document },
+
+  confirmPage: {
+    summary: "Confirmation page of a double opt-in",
+    description: "Shows one button and changes nothing.",
+    params: ByToken,
+    returns: Document,
+  },
+  confirm: { summary: "Confirm a subscription", params: ByToken, returns: Document },
+
+  preferencesPage: { summary: "Preferences, as a page or JSON", params: ByToken, returns: Document },
+  updatePreferences: {
+    summary: "Update preferences",
+    description: "Fields that are not given stay. `email` is read-only.",
+    params: Type.Object({
+      token: Type.String({ maxLength: 256 }),
+      first_name: Type.Optional(Line(255)),
+      last_name: Type.Optional(Line(255)),
+      subscribed: Type.Optional(Type.Union([Bool, Type.Literal("on"), Type.Literal("true"), Type.Literal("false")])),
+      lists: Type.Optional(Nullable(Type.Array(ListChoice, { maxItems: 1000 }))),
+      // What the page's form sends in place of `lists`.
+      list: Type.Optional(Type.Union([Uuid, Type.Array(Uuid, { maxItems: 1000 })])),
+      from: Type.Optional(Type.Unknown()),
+    }),
+    returns: Document,
+    example: { first_name: "Ann", subscribed: true, lists: [] },
+  },
+} as const satisfies ServiceContract;

@@ -1,3 +1,88 @@
 import type { ServiceContract } from "../define.ts";
+import { Bool, ListQuery, Nothing, Nullable, OneOf, Page, Time, Type, Uuid } from "../shapes.ts";
 
-export const contract = {} as const satisfies ServiceContract;
+export const EVENT_TYPES = ["delivered", "opened", "clicked", "bounced", "unsubscribed"] as const;
+
+const EventType = OneOf("delivered", "opened", "clicked", "bounced", "unsubscribed");
+const Secret = Type.String({ description: "`whsec_` and 32 random bytes in base64, as Standard Webhooks has it." });
+
+const Endpoint = Type.Object({
+  id: Uuid,
+  url: Type.String({ format: "uri" }),
+  events: Type.Array(EventType),
+  disabled_at: Nullable(Time),
+  created_at: Time,
+});
+
+const Delivery = Type.Object({
+  id: Uuid,
+  event_id: Uuid,
+  event_type: EventType,
+  status: OneOf("pending", "succeeded", "dead"),
+  attempts: Type.Integer(),
+  response_status: Nullable(Type.Integer()),
+  last_error: Nullable(Type.String()),
+  next_attempt_at: Nullable(Time),
+  created_at: Time,
+});
+
+const input = {
+  url: Type.String({ format: "uri", maxLength: 2048, description: "https, without credentials." }),
+  events: Type.Array(EventType, { minItems: 1, maxItems: 50 }),
+};
+const example = { url: "https://example.com/hooks/mail", events: ["opened", "clicked"] };
+const ById = Type.Object({ id: Uuid });
+const DeliveryById = Type.Object({ id: Uuid, delivery_id: Uuid });
+
+export const contract = {
+  list: { summary: "List webhook endpoints", params: ListQuery, returns: Page(Endpoint) },
+  create: {
+    summary: "Create a webhook endpoint",
+    description: "The answer is the only one that ever shows `secret`, which signs the deliveries.",
+    params: Type.Object(input),
+    returns: Type.Object({ ...Endpoint.properties, secret: Secret }),
+    example,
+  },
+  get: { summary: "Get a webhook endpoint", params: ById, returns: Endpoint },
+  update: {
+    summary: "Replace a webhook endpoint",
+    description: "Both fields are required. A disabled endpoint is enabled again.",
+    params: Type.Object({ id: Uuid, ...input }),
+    returns: Endpoint,
+    example,
+  },
+  remove: { summary: "Delete a webhook endpoint", params: ById, returns: Nothing },
+  rotateSecret: {
+    summary: "Replace the signing secret",
+    description: "For 24 hours deliveries carry a signature of the old secret too.",
+    params: ById,
+    returns: Type.Object({ secret: Secret }),
+  },
+  test: {
+    summary: "Send a test event",
+    description: "Queued for delivery at once. Its `metadata` is `{test: true}`.",
+    params: ById,
+    returns: Delivery,
+  },
+  listDeliveries: {
+    summary: "List deliveries of a webhook endpoint",
+    params: Type.Object({ id: Uuid, ...ListQuery.properties }),
+    returns: Page(Delivery),
+  },
+  redeliver: {
+    summary: "Deliver an event again",
+    description: "Queued for delivery at once, with the same `webhook-id`, also when it succeeded before.",
+    params: DeliveryById,
+    returns: Delivery,
+  },
+  deliverDue: {
+    summary: "Deliver what is due (internal, repeated by each node)",
+    params: Type.Object({}),
+    returns: Type.Object({ claimed: Type.Integer(), idle: Bool }),
+  },
+  tidy: {
+    summary: "Bury deliveries of disabled endpoints and forget old ones (internal, repeated)",
+    params: Type.Object({}),
+    returns: Nothing,
+  },
+} as const satisfies ServiceContract;

@@ -1,0 +1,90 @@
+/** What API users read: sent emails, events, analytics. */
+import type { ServiceContract } from "../define.ts";
+import { Email, ListQuery, Nullable, OneOf, Page, Time, Type, Uuid } from "../shapes.ts";
+
+export const SentEmailStatus = OneOf("queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown");
+
+const SentEmail = Type.Object({
+  id: Uuid,
+  campaign_id: Uuid,
+  subscriber_id: Nullable(Uuid),
+  recipient: Type.String(),
+  cc: Type.Array(Type.String()),
+  bcc: Type.Array(Type.String()),
+  subject: Type.String(),
+  status: SentEmailStatus,
+  attempts: Type.Integer(),
+  error: Nullable(Type.String()),
+  smtp_response: Nullable(Type.String()),
+  message_id: Type.String(),
+  opened_at: Nullable(Time),
+  clicked_at: Nullable(Time),
+  bounced_at: Nullable(Time),
+  sent_at: Nullable(Time),
+  created_at: Time,
+});
+
+const Event = Type.Object({
+  id: Uuid,
+  type: OneOf("opened", "clicked", "bounced", "unsubscribed"),
+  recipient: Type.String(),
+  sent_email_id: Nullable(Uuid),
+  campaign_id: Nullable(Uuid),
+  metadata: Type.Object({}, { additionalProperties: true }),
+  timestamp: Time,
+});
+
+const Counted = Type.Object({ total: Type.Integer(), unique: Type.Integer(), machine: Type.Integer() });
+
+const Analytics = Type.Object({
+  campaign_id: Uuid,
+  total_emails: Type.Integer(),
+  sent: Type.Integer(),
+  failed: Type.Integer(),
+  delivered: Type.Integer(),
+  bounced: Type.Integer(),
+  unsubscribed: Type.Integer(),
+  opens: Counted,
+  clicks: Counted,
+  rates: Type.Object({
+    open: Type.Number(),
+    click: Type.Number(),
+    click_to_open: Type.Number(),
+    bounce: Type.Number(),
+    unsubscribe: Type.Number(),
+  }),
+  links: Type.Array(Type.Object({ url: Type.String(), total: Type.Integer(), unique: Type.Integer() })),
+  timeline: Type.Array(Type.Object({ at: Time, opens: Type.Integer(), clicks: Type.Integer() })),
+});
+
+export const contract = {
+  listSentEmails: {
+    summary: "List sent emails with their delivery status",
+    params: Type.Object({
+      ...ListQuery.properties,
+      campaign: Type.Optional(Uuid),
+      status: Type.Optional(SentEmailStatus),
+      recipient: Type.Optional(Email),
+    }),
+    returns: Page(SentEmail),
+  },
+  listEvents: {
+    summary: "List opens, clicks, bounces and unsubscribes",
+    description: "`delivered` is told by webhooks and by the sent email's status.",
+    params: Type.Object({
+      ...ListQuery.properties,
+      type: Type.Optional(OneOf("delivered", "opened", "clicked", "bounced", "unsubscribed")),
+      campaign: Type.Optional(Uuid),
+      recipient: Type.Optional(Email),
+      since: Type.Optional(Time),
+      until: Type.Optional(Type.String({ format: "date-time", description: "Exclusive." })),
+    }),
+    returns: Page(Event),
+  },
+  analytics: {
+    summary: "Opens, clicks and bounces of a campaign",
+    description: "`total` and `unique` count people, `machine` counts scanners and prefetching proxies.",
+    params: Type.Object({ id: Uuid }),
+    returns: Analytics,
+  },
+} as const satisfies ServiceContract;

@@ -1,0 +1,61 @@
+/**
+ * The credential in a confirm or preferences link: which company, which subscriber, until when. Anyone who holds it may
+ * act for that subscriber, and nobody can make one without the key. Each kind has a key of its own, so that a
+ * preferences link never confirms.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { keysFor } from "../secrets.ts";
+
+export type PersonTokenKind = "confirm" | "preferences";
+
+export interface Person {
+  companyId: string;
+  subscriberId: string;
+  expired: boolean;
+}
+
+const ID_BYTES = 16;
+const EXPIRY_BYTES = 4;
+const BODY_BYTES = 2 * ID_BYTES + EXPIRY_BYTES;
+const TAG_BYTES = 16;
+const TOKEN = new RegExp(`^[A-Za-z0-9_-]{${Math.ceil(((BODY_BYTES + TAG_BYTES) * 4) / 3)}}$`);
+
+const idBytes = (uuid: string) => Buffer.from(uuid.replaceAll("-", ""), "hex");
+
+function uuid(bytes: Buffer): string {
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+const tag = (key: Buffer, body: Buffer) => createHmac("sha256", key).update(body).digest().subarray(0, TAG_BYTES);
+
+/** Without `expiresAt` it holds for ever: a preferences link in an old mail must still work. */
+export function personToken(
+  kind: PersonTokenKind,
+  companyId: string,
+  subscriberId: string,
+  expiresAt: Date | null = null,
+): string {
+  const body = Buffer.alloc(BODY_BYTES);
+  idBytes(companyId).copy(body, 0);
+  idBytes(subscriberId).copy(body, ID_BYTES);
+  body.writeUInt32BE(expiresAt ? Math.floor(expiresAt.getTime() / 1000) : 0, 2 * ID_BYTES);
+  return Buffer.concat([body, tag(keysFor(kind)[0]!, body)]).toString("base64url");
+}
+
+/** Null for a forged or damaged token; `expired` is told apart, because the answer is another one (410). */
+export function readPersonToken(kind: PersonTokenKind, token: string, now = Date.now()): Person | null {
+  if (!TOKEN.test(token)) return null;
+  const bytes = Buffer.from(token, "base64url");
+  // The last character carries bits that decoding drops; only the spelling we made is ours.
+  if (bytes.toString("base64url") !== token) return null;
+  const body = bytes.subarray(0, BODY_BYTES);
+  const given = bytes.subarray(BODY_BYTES);
+  if (!keysFor(kind).some((key) => timingSafeEqual(tag(key, body), given))) return null;
+  const expiresSeconds = body.readUInt32BE(2 * ID_BYTES);
+  return {
+    companyId: uuid(body.subarray(0, ID_BYTES)),
+    subscriberId: uuid(body.subarray(ID_BYTES, 2 * ID_BYTES)),
+    expired: expiresSeconds > 0 && expiresSeconds * 1000 <= now,
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * Server-side request forgery ends here: a host is resolved once, every address it has is checked, and the caller
+ * connects to what it gets back (and to nothing else), so that a second answer of the DNS can change nothing.
+ */
+import { lookup, Resolver } from "node:dns/promises";
+import { isIP } from "node:net";
+import { domainToASCII } from "node:url";
+import { isPublicAddress, literalAddress } from "./address-range.ts";
+
+export interface PinnedAddress {
+  address: string;
+  family: 4 | 6;
+}
+
+export type Resolve = (host: string) => Promise<string[]>;
+
+/** `refused`: not ours to connect to, trying again changes nothing. `dns`: no address, this time. */
+export class HostError extends Error {
+  readonly reason: "refused" | "dns";
+
+  constructor(reason: "refused" | "dns", sentence: string) {
+    super(sentence);
+    this.name = "HostError";
+    this.reason = reason;
+  }
+}
+
+const DNS_TIMEOUT_MS = 4_000;
+
+const pinned = (address: string): PinnedAddress => ({ address, family: isIP(address) as 4 | 6 });
+
+/**
+ * Asks the DNS itself and not getaddrinfo: that one runs on four threads which the whole process shares, so that four
+ * dead name servers of one tenant would stop every connection of all.
+ */
+async function askDns(host: string): Promise<string[]> {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS / 2, tries: 2 });
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+  if (found.length === 0) throw (answers[0] as PromiseRejectedResult).reason;
+  return found;
+}
+
+const askSystem = async (host: string) => (await lookup(host, { all: true })).map(({ address }) => address);
+
+/** On private networks names may live in /etc/hosts or a search domain, which only the system's resolver knows. */
+async function askBoth(host: string): Promise<string[]> {
+  if (!host.includes(".")) return askSystem(host);
+  return askDns(host).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ETIMEOUT") throw error;
+    return askSystem(host);
+  });
+}
+
+async function withinTimeout(work: Promise<string[]>): Promise<string[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("time-out")), DNS_TIMEOUT_MS + 1_000);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** The addresses of a host, each one checked. Throws HostError with a sentence for the user. */
+export async function resolvePublic(
+  host: string,
+  options: { allowPrivate: boolean; resolve?: Resolve },
+): Promise<PinnedAddress[]> {
+  const ascii = host.includes(":") ? host : domainToASCII(host) || host;
+  if (!options.allowPrivate && /(^|\.)localhost\.?$/i.test(ascii)) {
+    throw new HostError("refused", `The host ${host} is not on the public internet.`);
+  }
+  const literal = literalAddress(ascii);
+  const ask = options.resolve ?? (options.allowPrivate ? askBoth : askDns);
+  let addresses: string[];
+  if (literal) {
+    addresses = [literal];
+  } else {
+    addresses = await withinTimeout(ask(ascii)).catch((error: NodeJS.ErrnoException) => {
+      throw new HostError("dns", `The host name ${host} cannot be resolved (${error.code ?? error.message}).`);
+    });
+  }
+  if (addresses.length === 0) throw new HostError("dns", `The host name ${host} has no address.`);
+  const bad = options.allowPrivate ? undefined : addresses.find((address) => !isPublicAddress(address));
+  if (bad) throw new HostError("refused", `The host ${host} is not on the public internet (${bad}).`);
+  return addresses.map(pinned);
+}
