@@ -1,6 +1,10 @@
 import type { BrokerOptions } from "moleculer";
 import { AjvValidator } from "./mixins/ajv-validator.ts";
 import { database } from "./mixins/database.ts";
+import { freePorts } from "./mixins/free-ports.ts";
+import { ownProcess } from "./mixins/lifetime.ts";
+import { redisConnection } from "./mixins/redis.ts";
+import { welcome } from "./mixins/welcome.ts";
 import { type Config, ConfigError, config } from "./services/config.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -29,7 +33,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
     registry: { preferLocal: true },
     // Bounds the wait of a graceful stop for calls in flight.
     tracking: { enabled: true, shutdownTimeout: 4_000 },
-    middlewares: [trackCalleeOnly, database(settings)] as BrokerOptions["middlewares"],
+    middlewares: [trackCalleeOnly, database(settings), redisConnection(settings)] as BrokerOptions["middlewares"],
   };
 }
 
@@ -43,4 +47,8 @@ function settingsOrExit(): Config {
   }
 }
 
-export default () => brokerOptions(settingsOrExit());
+export default () => {
+  const settings = settingsOrExit();
+  const options = brokerOptions(settings);
+  return ownProcess({ ...options, middlewares: [freePorts(settings), ...options.middlewares!, welcome(settings)] });
+};

@@ -1,0 +1,63 @@
+import { every } from "../../mixins/every.ts";
+import { config } from "../config.ts";
+import { companyOf, defineService } from "../define.ts";
+import { authenticateKey, forgetKey, usesNoted } from "./authenticate-key.ts";
+import { getCompany, settingsFaults, updateCompany } from "./company.ts";
+import { contract } from "./contract.ts";
+import { createKey, listKeys, newKeyFaults, removeKey } from "./keys.ts";
+import { login } from "./login.ts";
+import { addMember, listMembers, membershipOf, newMemberFaults, removeMember, updateMember } from "./members.ts";
+import { createCompany, listCompanies, setPaused, setPlan } from "./operators.ts";
+import { getPlan } from "./plan-usage.ts";
+import { admitEmails, planOf, requireDefaultPlan, requireFeature } from "./plans.ts";
+import { purge } from "./purge.ts";
+import { register, registrationFaults } from "./register.ts";
+import { rotate } from "./tokens.ts";
+
+const PURGE_EVERY_MS = 60 * 60 * 1_000;
+
+/** Companies, their people, keys and plans: who may ask for what, and how much of it. */
+export default defineService("accounts", contract, {
+  mixins: [every(PURGE_EVERY_MS, "purge")],
+
+  actions: {
+    register: { check: registrationFaults, handler: (ctx) => register(ctx.params) },
+    login: (ctx) => login(ctx.params),
+    refresh: (ctx) => rotate(ctx.params.refresh),
+    authenticateKey: (ctx) => authenticateKey(ctx.params.key),
+    membershipOf: (ctx) => membershipOf(ctx.params),
+    purge,
+
+    getCompany,
+    updateCompany: { check: settingsFaults, handler: updateCompany },
+
+    listKeys,
+    createKey: { check: newKeyFaults, handler: createKey },
+    removeKey,
+
+    listMembers,
+    addMember: { check: newMemberFaults, handler: addMember },
+    updateMember,
+    removeMember,
+
+    getPlan,
+    planOf: (ctx) => planOf(companyOf(ctx)),
+    requireFeature: (ctx) => requireFeature(companyOf(ctx), ctx.params.feature),
+    admitEmails: (ctx) => admitEmails(companyOf(ctx), ctx.params.emails),
+
+    listCompanies: (ctx) => listCompanies(ctx.params),
+    createCompany: (ctx) => createCompany(ctx.params),
+    setPlan: (ctx) => setPlan(ctx.params),
+    pauseCompany: (ctx) => setPaused(ctx.params.company_id, true),
+    resumeCompany: (ctx) => setPaused(ctx.params.company_id, false),
+  },
+
+  events: {
+    async "apiKey.deleted"(ctx) {
+      forgetKey(ctx.params.apiKeyId);
+    },
+  },
+
+  started: () => requireDefaultPlan(config().DEFAULT_PLAN),
+  stopped: usesNoted,
+});

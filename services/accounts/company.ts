@@ -1,0 +1,58 @@
+/** A company's settings. */
+import { Company } from "../../models/company.ts";
+import { queryOne } from "../../models/db.ts";
+import type { ParamsOf } from "../contracts.ts";
+import type { Check, Ctx } from "../define.ts";
+import { type FieldErrors, missingObject, notFound } from "../errors.ts";
+import type { contract } from "./contract-company.ts";
+import type { Company as CompanyView } from "./contract-shapes.ts";
+import { ownCompany, requireSettingsRight } from "./permission.ts";
+
+export async function getCompany(ctx: Ctx<{ id: string }>): Promise<CompanyView> {
+  const company = await Company.findByPk(ownCompany(ctx));
+  if (!company) throw notFound();
+  return company.view();
+}
+
+async function smtpConfigExists(companyId: string, id?: string): Promise<boolean> {
+  const found = await queryOne(
+    "select from smtp_configs where company_id = $1 and ($2::uuid is null or id = $2) limit 1",
+    [companyId, id ?? null],
+  );
+  return found !== undefined;
+}
+
+export const settingsFaults: Check<(typeof contract)["updateCompany"]> = async (ctx, sound) => {
+  // Who may not change anything learns nothing about what is wrong with her change.
+  const companyId = ownCompany(ctx);
+  requireSettingsRight(ctx);
+  const faults: FieldErrors = {};
+  const { website, default_smtp_config_id: smtp, double_opt_in } = ctx.params;
+  // It becomes a link on public pages: no javascript: and the like.
+  if (sound("website") && website && !/^https?:\/\//i.test(website)) faults.website = ["Enter a valid URL."];
+  if (sound("default_smtp_config_id") && smtp && !(await smtpConfigExists(companyId, smtp))) {
+    faults.default_smtp_config_id = [missingObject(smtp)];
+  }
+  if (double_opt_in === true && !(await smtpConfigExists(companyId))) {
+    faults.double_opt_in = ["An SMTP configuration is needed to send confirmation mails. Create one first."];
+  }
+  return faults;
+};
+
+export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>): Promise<CompanyView> {
+  const { params } = ctx;
+  const company = await Company.findByPk(ownCompany(ctx));
+  if (!company) throw notFound();
+  // A field that was not sent is undefined, and set() would write that as null.
+  const changes = Object.entries({
+    name: params.name?.trim(),
+    replyToEmail: params.reply_to_email?.trim() ?? params.reply_to_email,
+    website: params.website,
+    footerText: params.footer_text,
+    doubleOptIn: params.double_opt_in,
+    defaultSmtpConfigId: params.default_smtp_config_id,
+    trackingEnabled: params.tracking_enabled,
+  }).filter(([, value]) => value !== undefined);
+  await company.update(Object.fromEntries(changes));
+  return company.view();
+}

@@ -1,0 +1,35 @@
+/** For whoever runs the service: not routed, called from the REPL. */
+import type { ServiceContract } from "../define.ts";
+import { ListQuery, Name, Nullable, Page, Time, Type, Uuid } from "../shapes.ts";
+import { Company, CompanyName, NewApiKey, Plan } from "./contract-shapes.ts";
+
+const ByCompany = Type.Object({ company_id: Uuid });
+
+const Paused = Type.Object({ id: Uuid, sending_paused_at: Nullable(Time) });
+
+const Tenant = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  plan: Type.String(),
+  owners: Type.Array(Type.String()),
+  subscribers: Type.Integer(),
+  emails_this_month: Type.Integer(),
+  sending_paused_at: Nullable(Time),
+  created_at: Time,
+});
+
+export const contract = {
+  listCompanies: { summary: "All companies with plan and usage", params: ListQuery, returns: Page(Tenant) },
+  createCompany: {
+    summary: "Create a company and its first API key",
+    params: Type.Object({ name: CompanyName, plan: Type.Optional(Name), key_name: Type.Optional(Name) }),
+    returns: Type.Object({ company: Company, key: NewApiKey }),
+  },
+  setPlan: {
+    summary: "Put a company on another plan",
+    params: Type.Object({ ...ByCompany.properties, plan: Name }),
+    returns: Plan,
+  },
+  pauseCompany: { summary: "Hold back a company's mails", params: ByCompany, returns: Paused },
+  resumeCompany: { summary: "Let a company's mails go on", params: ByCompany, returns: Paused },
+} as const satisfies ServiceContract;

@@ -1,0 +1,63 @@
+/** A company's API keys as its owners see them. */
+import { ApiKey } from "../../models/api-key.ts";
+import { queryOne } from "../../models/db.ts";
+import { ringAll } from "../call.ts";
+import type { ParamsOf } from "../contracts.ts";
+import type { Check, Ctx } from "../define.ts";
+import { type FieldErrors, notFound } from "../errors.ts";
+import { listPage } from "../listing.ts";
+import type { ListQuery } from "../shapes.ts";
+import { newKey } from "./api-key.ts";
+import type { contract } from "./contract-keys.ts";
+import type { ApiKey as ApiKeyView, NewApiKey } from "./contract-shapes.ts";
+import { ownCompany, requireAdmin } from "./permission.ts";
+
+const time = (column: string) => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
+
+export function listKeys(ctx: Ctx<ListQuery & { id: string }>) {
+  return listPage<ApiKeyView>(
+    {
+      from: "api_keys k",
+      columns: `id, name, prefix, ${time("expires_at")}, ${time("last_used_at")}, ${time("created_at")}`,
+      where: ["company_id = $1"],
+      values: [ownCompany(ctx)],
+      id: "id",
+      orderings: { name: "name", expires_at: "expires_at", last_used_at: "last_used_at" },
+      searchIn: ["name"],
+    },
+    ctx.params,
+  );
+}
+
+export const newKeyFaults: Check<(typeof contract)["createKey"]> = (ctx, sound): FieldErrors => {
+  ownCompany(ctx);
+  requireAdmin(ctx);
+  const { expires_at } = ctx.params;
+  if (!sound("expires_at") || !expires_at || Date.parse(expires_at) > Date.now()) return {};
+  return { expires_at: ["The time must be in the future."] };
+};
+
+/** The only answer that ever holds the key. */
+export async function storeNewKey(companyId: string, name: string, expiresAt: Date | null): Promise<NewApiKey> {
+  const { key, ...stored } = newKey();
+  const row = await ApiKey.create({ companyId, name, expiresAt, ...stored });
+  return { ...row.view(), key };
+}
+
+export function createKey(ctx: Ctx<ParamsOf<"accounts.createKey">>): Promise<NewApiKey> {
+  const companyId = ownCompany(ctx);
+  const { name, expires_at } = ctx.params;
+  return storeNewKey(companyId, name.trim(), expires_at ? new Date(expires_at) : null);
+}
+
+export async function removeKey(ctx: Ctx<ParamsOf<"accounts.removeKey">>): Promise<null> {
+  const companyId = ownCompany(ctx);
+  requireAdmin(ctx);
+  const gone = await queryOne<{ id: string }>("delete from api_keys where company_id = $1 and id = $2 returning id", [
+    companyId,
+    ctx.params.key_id,
+  ]);
+  if (!gone) throw notFound();
+  await ringAll(ctx, "apiKey.deleted", { apiKeyId: gone.id });
+  return null;
+}

@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { Company } from "../../models/company.ts";
+import { query } from "../../models/db.ts";
+import { User } from "../../models/user.ts";
+import type { ParamsOf, ReturnsOf } from "../contracts.ts";
+import type { Role } from "../define.ts";
+import { throttled, unauthenticated } from "../errors.ts";
+import { counters } from "./counters.ts";
+import { isPassword, NOBODYS_HASH } from "./password.ts";
+import { issueTokens } from "./tokens.ts";
+
+// By account, beside the gateway's limit by IP: guessing from many addresses is no faster than this.
+const MAX_FAILURES = 10;
+const FAILURES_WINDOW_SECONDS = 300;
+
+const failuresKey = (email: string) =>
+  `login:${createHash("sha256").update(email.toLowerCase()).digest("base64url").slice(0, 22)}`;
+
+const companiesOf = async (userId: string) => {
+  const memberships = await query<{ company_id: string; role: Role }>(
+    "select company_id, role from memberships where user_id = $1 order by created_at, company_id limit 1000",
+    [userId],
+  );
+  const roles = new Map(memberships.map(({ company_id, role }) => [company_id, role]));
+  const companies = await Company.findAll({ where: { id: [...roles.keys()] }, order: ["id"] });
+  return companies.map((company) => ({ ...company.view(), role: roles.get(company.id)! }));
+};
+
+/** The same answer, after the same work, for a wrong password and for a user that does not exist. */
+export async function login(params: ParamsOf<"accounts.login">): Promise<ReturnsOf<"accounts.login">> {
+  const email = params.email.trim();
+  const key = failuresKey(email);
+  const attempt = await counters().take(key, MAX_FAILURES, FAILURES_WINDOW_SECONDS);
+  if (!attempt.allowed) throw throttled(attempt.retryAfterSeconds);
+  const [found] = await query<{ id: string; password_hash: string }>(
+    "select id, password_hash from users where email_key = lower($1)",
+    [email],
+  );
+  const fits = await isPassword(params.password, found?.password_hash ?? NOBODYS_HASH);
+  if (!found || !fits) throw unauthenticated("No active account found with the given credentials.");
+  await counters().forget(key);
+  const [user, companies, tokens] = await Promise.all([
+    User.findByPk(found.id, { rejectOnEmpty: true }),
+    companiesOf(found.id),
+    issueTokens(found.id),
+  ]);
+  return { ...tokens, user: user.view(), companies };
+}

@@ -1,0 +1,68 @@
+/** What an operator does to companies, from the REPL. */
+import { Company } from "../../models/company.ts";
+import { query, queryOne } from "../../models/db.ts";
+import { config } from "../config.ts";
+import type { ParamsOf, ReturnsOf } from "../contracts.ts";
+import { invalid, notFound } from "../errors.ts";
+import { listPage } from "../listing.ts";
+import { storeNewKey } from "./keys.ts";
+import { forgetPlan, planNames, planOf } from "./plans.ts";
+
+const time = (column: string) => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+export function listCompanies(
+  params: ParamsOf<"accounts.listCompanies">,
+): Promise<ReturnsOf<"accounts.listCompanies">> {
+  return listPage(
+    {
+      from: "companies c",
+      columns: `c.id, c.name, c.plan, count_of(c.id, 'subscribers', c.id) as subscribers,
+        array(select u.email from memberships m join users u on u.id = m.user_id
+          where m.company_id = c.id and m.role = 'owner' order by u.email limit 5) as owners,
+        coalesce((select emails from usage_months um where um.company_id = c.id
+          and um.month = date_trunc('month', now() at time zone 'utc')), 0) as emails_this_month,
+        ${time("c.sending_paused_at")} as sending_paused_at, ${time("c.created_at")} as created_at`,
+      where: ["true"],
+      values: [],
+      id: "c.id",
+      orderings: { name: "c.name", plan: "c.plan" },
+      searchIn: ["c.name", "c.id::text"],
+    },
+    params,
+  );
+}
+
+async function requirePlan(name: string): Promise<void> {
+  const names = await planNames();
+  if (!names.includes(name))
+    throw invalid({ plan: [`There is no plan "${name}". Choose one of: ${names.join(", ")}.`] });
+}
+
+export async function createCompany(params: ParamsOf<"accounts.createCompany">) {
+  const { name, plan = config().DEFAULT_PLAN, key_name = "Operator" } = params;
+  await requirePlan(plan);
+  const company = await Company.create({ name: name.trim(), plan });
+  return { company: company.view(), key: await storeNewKey(company.id, key_name, null) };
+}
+
+export async function setPlan({ company_id, plan }: ParamsOf<"accounts.setPlan">) {
+  await requirePlan(plan);
+  const [company] = await query("update companies set plan = $2, updated_at = now() where id = $1 returning id", [
+    company_id,
+    plan,
+  ]);
+  if (!company) throw notFound();
+  forgetPlan(company_id);
+  return planOf(company_id);
+}
+
+/** Senders leave out a paused company's recipients when they claim; what is in flight still goes out. */
+export async function setPaused(companyId: string, paused: boolean) {
+  const company = await queryOne<{ id: string; sending_paused_at: string | null }>(
+    `update companies set sending_paused_at = case when $2 then coalesce(sending_paused_at, now()) end, updated_at = now()
+     where id = $1 returning id, ${time("sending_paused_at")} as sending_paused_at`,
+    [companyId, paused],
+  );
+  if (!company) throw notFound();
+  return company;
+}

@@ -1,0 +1,71 @@
+/**
+ * Password hashes by scrypt, the parameters kept in the hash: `scrypt$14$8$5$salt$hash` (log2 of N, r, p). These are one
+ * of OWASP's recommended sets, chosen for its 16 MiB a hash (120 ms on a core); only MAX_AT_ONCE run side by side, so that
+ * logins take neither all memory nor all of libuv's threads, and MAX_WAITING wait.
+ */
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
+import { unavailable } from "../errors.ts";
+
+const CURRENT = { logN: 14, r: 8, p: 5 };
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+const MAX_AT_ONCE = 2;
+const MAX_WAITING = 100;
+
+interface Parameters {
+  logN: number;
+  r: number;
+  p: number;
+}
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running < MAX_AT_ONCE) running++;
+  else {
+    if (waiting.length >= MAX_WAITING) throw unavailable();
+    // Whoever is done hands on its place, so `running` stays.
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else running--;
+  }
+}
+
+function derive(password: string, salt: Buffer, { logN, r, p }: Parameters): Promise<Buffer> {
+  const options: ScryptOptions = { N: 2 ** logN, r, p, maxmem: 256 * 2 ** logN * r };
+  // NFKC: the same characters typed on another system are the same password.
+  return inTurn(
+    () =>
+      new Promise((resolve, reject) => {
+        scrypt(password.normalize("NFKC"), salt, HASH_BYTES, options, (error, hash) =>
+          error ? reject(error) : resolve(hash),
+        );
+      }),
+  );
+}
+
+const format = ({ logN, r, p }: Parameters, salt: Buffer, hash: Buffer) =>
+  ["scrypt", logN, r, p, salt.toString("base64url"), hash.toString("base64url")].join("$");
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  return format(CURRENT, salt, await derive(password, salt, CURRENT));
+}
+
+export async function isPassword(password: string, stored: string): Promise<boolean> {
+  const [scheme, logN, r, p, salt, hash] = stored.split("$");
+  if (scheme !== "scrypt" || !salt || !hash) throw new Error("A stored password hash has an unknown form");
+  const expected = Buffer.from(hash, "base64url");
+  const parameters = { logN: Number(logN), r: Number(r), p: Number(p) };
+  const given = await derive(password, Buffer.from(salt, "base64url"), parameters);
+  return expected.length === given.length && timingSafeEqual(expected, given);
+}
+
+/** Checked where there is no such user, so that the answer takes as long; no password fits it. */
+export const NOBODYS_HASH = format(CURRENT, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));

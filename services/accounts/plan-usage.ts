@@ -1,0 +1,47 @@
+/** The plan endpoint: limits beside what is used of them. */
+import { queryOne } from "../../models/db.ts";
+import { type Ctx, companyOf } from "../define.ts";
+import type { PlanUsage } from "./contract-shapes.ts";
+import { counters } from "./counters.ts";
+import { ownCompany } from "./permission.ts";
+import { planOf } from "./plans.ts";
+import { apiCallsToday, emailsThisMonth } from "./usage.ts";
+
+const SENDER_TIMEOUT_MS = 2_000;
+
+/** The UTC month. */
+export function periodOf(now: Date): { start: string; end: string } {
+  const month = (offset: number) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset)).toISOString();
+  return { start: month(0), end: month(1) };
+}
+
+async function subscribersOf(companyId: string): Promise<number> {
+  return (await queryOne<{ n: number }>("select count_of($1, 'subscribers', $1) n", [companyId]))!.n;
+}
+
+/** The limiter knows; where no sender answers, the recipients of the last hour do. */
+async function smtpThisHour(ctx: Ctx): Promise<number> {
+  try {
+    const room = (await ctx.call("smtp-sender.hourRoom", {}, { timeout: SENDER_TIMEOUT_MS })) as { used: number };
+    return room.used;
+  } catch {
+    const sent = await queryOne<{ n: number }>(
+      "select count(*) n from sent_emails where company_id = $1 and sent_at > now() - interval '1 hour'",
+      [companyOf(ctx)],
+    );
+    return sent!.n;
+  }
+}
+
+export async function getPlan(ctx: Ctx<{ id: string }>): Promise<PlanUsage> {
+  const companyId = ownCompany(ctx);
+  const [plan, calls, subscribers, emails, smtp] = await Promise.all([
+    planOf(companyId),
+    counters().read(apiCallsToday(ctx.meta).key),
+    subscribersOf(companyId),
+    emailsThisMonth(companyId),
+    smtpThisHour(ctx),
+  ]);
+  const usage = { api_calls_per_day: calls, subscribers, emails_per_month: emails, smtp_per_hour: smtp };
+  return { ...plan, usage, period: periodOf(new Date()) };
+}

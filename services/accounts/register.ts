@@ -1,0 +1,50 @@
+import { UniqueConstraintError } from "sequelize";
+import { Company } from "../../models/company.ts";
+import { queryOne, sequelize } from "../../models/db.ts";
+import { Membership } from "../../models/membership.ts";
+import { User } from "../../models/user.ts";
+import { config } from "../config.ts";
+import type { ParamsOf, ReturnsOf } from "../contracts.ts";
+import type { Ctx } from "../define.ts";
+import { type FieldErrors, invalid } from "../errors.ts";
+import { hashPassword } from "./password.ts";
+import { issueTokens } from "./tokens.ts";
+
+type Params = ParamsOf<"accounts.register">;
+
+const MAX_PASSWORD_BYTES = 1_024;
+const TAKEN: FieldErrors = { email: ["A user with this email address already exists."] };
+
+export async function registrationFaults(ctx: Ctx<Params>, sound: (field: keyof Params) => boolean) {
+  const faults: FieldErrors = {};
+  const { email, password } = ctx.params;
+  if (sound("password") && Buffer.byteLength(password) > MAX_PASSWORD_BYTES) {
+    faults.password = [`Ensure this field has no more than ${MAX_PASSWORD_BYTES} bytes.`];
+  }
+  if (sound("email")) {
+    const taken = await queryOne("select from users where email_key = lower($1)", [email.trim()]);
+    if (taken) Object.assign(faults, TAKEN);
+  }
+  return faults;
+}
+
+/** User, company, membership and first token: all or nothing. */
+export async function register(params: Params): Promise<ReturnsOf<"accounts.register">> {
+  const { email, password, company_name, first_name = "", last_name = "" } = params;
+  // Before the transaction: no connection waits for a hash.
+  const passwordHash = await hashPassword(password);
+  const names = { firstName: first_name.trim(), lastName: last_name.trim() };
+  try {
+    return await sequelize().transaction(async (transaction) => {
+      const user = await User.create({ email: email.trim(), passwordHash, ...names }, { transaction });
+      const company = await Company.create({ name: company_name.trim(), plan: config().DEFAULT_PLAN }, { transaction });
+      await Membership.create({ companyId: company.id, userId: user.id, role: "owner" }, { transaction });
+      const tokens = await issueTokens(user.id, transaction);
+      return { user: user.view(), company: company.view(), ...tokens };
+    });
+  } catch (error) {
+    // Two registrations of one address at the same moment: both passed the check.
+    if (error instanceof UniqueConstraintError && "email_key" in error.fields) throw invalid(TAKEN);
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Refresh tokens: 32 random bytes, kept as SHA-256, good once. All that come from one login are a family; a spent one
+ * that comes back was stolen from somebody, so its whole family ends.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import type { Transaction } from "sequelize";
+import { query, queryOne } from "../../models/db.ts";
+import { RefreshToken } from "../../models/refresh-token.ts";
+import { unauthenticated } from "../errors.ts";
+import { newId } from "../ids.ts";
+import { signBearer } from "./bearer.ts";
+
+const REFRESH_SECONDS = 7 * 86_400;
+
+const make = () => randomBytes(32).toString("base64url");
+const hashOf = (token: string) => createHash("sha256").update(token).digest();
+
+export interface Tokens {
+  access: string;
+  refresh: string;
+}
+
+/** The first tokens of a login. */
+export async function issueTokens(userId: string, within?: Transaction): Promise<Tokens> {
+  const refresh = make();
+  const expiresAt = new Date(Date.now() + REFRESH_SECONDS * 1_000);
+  await RefreshToken.create(
+    { tokenHash: hashOf(refresh), familyId: newId(), userId, expiresAt },
+    { transaction: within ?? null },
+  );
+  return { access: signBearer(userId), refresh };
+}
+
+/**
+ * One statement spends the old token and stores the new one: of two requests with the same token one wins, and a
+ * crash leaves either both done or none. A family with any revoked token is dead, so that a rotation that runs while
+ * the family is revoked gains nothing.
+ */
+const ROTATE = `
+  with spent as (
+    update refresh_tokens t set spent_at = now()
+    where token_hash = $1 and spent_at is null and expires_at > now()
+      and not exists (select from refresh_tokens f where f.family_id = t.family_id and f.revoked_at is not null)
+    returning family_id, user_id
+  ), fresh as (
+    insert into refresh_tokens (token_hash, family_id, user_id, expires_at)
+    select $2, family_id, user_id, now() + make_interval(secs => $3) from spent
+  )
+  select user_id from spent`;
+
+const REVOKE_FAMILY_OF_SPENT = `
+  update refresh_tokens set revoked_at = now()
+  where revoked_at is null
+    and family_id = (select family_id from refresh_tokens where token_hash = $1 and spent_at is not null)`;
+
+export async function rotate(refresh: string): Promise<Tokens> {
+  const fresh = make();
+  const spent = await queryOne<{ user_id: string }>(ROTATE, [hashOf(refresh), hashOf(fresh), REFRESH_SECONDS]);
+  if (spent) return { access: signBearer(spent.user_id), refresh: fresh };
+  await query(REVOKE_FAMILY_OF_SPENT, [hashOf(refresh)]);
+  throw unauthenticated("Token is invalid or expired.");
+}
