@@ -98,7 +98,14 @@ export const settings = {
     100_000,
   ),
   LIMIT_WINDOW_SECONDS: integer("Length of the rolling SMTP limit's window; only tests shorten it.", "3600", 2, 86_400),
-  LOGLEVEL: choice("How much is logged.", "info", ["fatal", "error", "warn", "info", "debug", "trace"]),
+  LOGLEVEL: choice("How much is logged; with the embedded database only warnings unless set.", "info", [
+    "fatal",
+    "error",
+    "warn",
+    "info",
+    "debug",
+    "trace",
+  ]),
 } as const;
 
 type Settings = typeof settings;
@@ -172,7 +179,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     TRUST_PROXY: set.TRUST_PROXY ?? 0,
     MAX_IN_DOUBT: set.MAX_IN_DOUBT ?? 200,
     LIMIT_WINDOW_SECONDS: set.LIMIT_WINDOW_SECONDS ?? 3600,
-    LOGLEVEL: set.LOGLEVEL ?? "info",
+    LOGLEVEL: set.LOGLEVEL ?? (set.DATABASE_URL ? "info" : "warn"),
   };
 }
 

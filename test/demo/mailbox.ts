@@ -1,0 +1,45 @@
+/** The recipients' side of the demo: a real SMTP server on this machine that keeps what it receives. */
+import type { AddressInfo } from "node:net";
+import { SMTPServer } from "smtp-server";
+
+export interface Received {
+  recipients: string[];
+  raw: Buffer;
+}
+
+export interface Mailbox {
+  port: number;
+  received: Received[];
+  stop(): Promise<void>;
+}
+
+const whole = async (stream: NodeJS.ReadableStream): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+};
+
+export async function openMailbox(): Promise<Mailbox> {
+  const received: Received[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    disableReverseLookup: true,
+    onData(stream, session, accepted) {
+      const recipients = session.envelope.rcptTo.map(({ address }) => address);
+      whole(stream).then((raw) => {
+        received.push({ recipients, raw });
+        accepted();
+      }, accepted);
+    },
+  });
+  await new Promise<void>((done, failed) => {
+    server.once("error", failed);
+    server.listen(0, "127.0.0.1", done);
+  });
+  server.removeAllListeners("error");
+  // A client that goes away in mid-session is no error of ours.
+  server.on("error", () => {});
+  const { port } = server.server.address() as AddressInfo;
+  return { port, received, stop: () => new Promise((done) => server.close(done)) };
+}

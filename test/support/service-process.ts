@@ -1,0 +1,71 @@
+/** The service as users run it: a process of its own, on free ports, with the data of a folder. */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Child, freePort, startChild } from "./child.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const READY_TIMEOUT_MS = 60_000;
+const REQUEST_TIMEOUT_MS = 2_000;
+const RUNNER = ["node_modules/moleculer/bin/moleculer-runner.js", "--config", "moleculer.config.ts"];
+
+const bundledNode = join(ROOT, "node_modules/.bin/node");
+/** The Node that npm scripts run on, also when a test was started by an older one. */
+export const node = existsSync(bundledNode) ? bundledNode : process.execPath;
+
+export interface ServiceProcess {
+  child: Child;
+  url: string;
+  healthUrl: string;
+  /** Resolves when /ready says so; throws with the output when the process ends first. */
+  ready(): Promise<ServiceProcess>;
+}
+
+export interface ProcessOptions {
+  /** As a user starts it, or node itself as an image does. */
+  by?: "npm start" | "node";
+  /** Service folders; all of them when absent. Only with "node". */
+  services?: string[];
+  env?: NodeJS.ProcessEnv;
+}
+
+async function isReady(healthUrl: string): Promise<boolean> {
+  try {
+    return (await fetch(`${healthUrl}/ready`, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })).ok;
+  } catch {
+    return false;
+  }
+}
+
+async function untilReady(service: ServiceProcess): Promise<ServiceProcess> {
+  const deadline = Date.now() + READY_TIMEOUT_MS;
+  while (!(await isReady(service.healthUrl))) {
+    if (!service.child.running()) throw new Error(`The service ended before it was ready:\n${service.child.output()}`);
+    if (Date.now() > deadline) throw new Error(`The service is not ready:\n${service.child.output()}`);
+    await sleep(50);
+  }
+  return service;
+}
+
+/** Ports that are not in `env` are free ones. */
+export async function startService({ by = "node", services, env = {} }: ProcessOptions): Promise<ServiceProcess> {
+  const PORT = env.PORT ?? `${await freePort()}`;
+  const HEALTH_PORT = env.HEALTH_PORT ?? `${await freePort()}`;
+  const globs = services?.map((name) => `services/${name}/*.service.ts`) ?? ["services/**/*.service.ts"];
+  const [command, args] = by === "node" ? [node, [...RUNNER, ...globs]] : ["npm", ["start"]];
+  const child = startChild(command, args, { cwd: ROOT, env: { ...env, PORT, HEALTH_PORT } });
+  const service: ServiceProcess = {
+    child,
+    url: `http://localhost:${PORT}`,
+    healthUrl: `http://localhost:${HEALTH_PORT}`,
+    ready: () => untilReady(service),
+  };
+  return service;
+}
+
+/** A folder for DATA_DIR, removed by `remove`. */
+export function dataFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "flockmail-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
