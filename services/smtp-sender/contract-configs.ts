@@ -1,0 +1,127 @@
+/** SMTP configurations (spec 4.5) and their validation, as clients see them. */
+import type { ServiceContract } from "../define.ts";
+import {
+  Bool,
+  ById,
+  Email,
+  Line,
+  ListQuery,
+  Name,
+  Nothing,
+  Nullable,
+  OneOf,
+  Page,
+  type Static,
+  Text,
+  Time,
+  Type,
+  Uuid,
+} from "../shapes.ts";
+
+const Port = Type.Integer({ minimum: 1, maximum: 65_535 });
+const Host = Type.String({ minLength: 1, maxLength: 253, pattern: "\\S" });
+
+/** `private_key` is write-only: a PEM, RSA from 1,024 bits or Ed25519. Null removes signing. */
+const Dkim = Type.Object({
+  domain: Line(253),
+  selector: Line(253),
+  private_key: Type.Optional(Text(16_384)),
+});
+
+export const SmtpConfig = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  host: Type.String(),
+  port: Type.Integer(),
+  use_tls: Bool,
+  sender_name: Type.String(),
+  sender_email: Type.String(),
+  reply_to_email: Nullable(Type.String()),
+  dkim: Nullable(Type.Object({ domain: Type.String(), selector: Type.String() })),
+  max_connections: Type.Integer(),
+  max_per_second: Nullable(Type.Integer()),
+  is_default: Bool,
+  created_at: Time,
+});
+export type SmtpConfig = Static<typeof SmtpConfig>;
+
+const optional = {
+  use_tls: Type.Optional(Bool),
+  sender_name: Type.Optional(Line(255)),
+  reply_to_email: Type.Optional(Nullable(Email)),
+  dkim: Type.Optional(Nullable(Dkim)),
+  max_connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+  max_per_second: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
+  is_default: Type.Optional(Bool),
+};
+
+const required = {
+  name: Name,
+  host: Host,
+  port: Port,
+  username: Line(255),
+  password: Text(1_024),
+  sender_email: Email,
+};
+
+export const NewConfig = Type.Object({ ...required, ...optional });
+export const ConfigPatch = Type.Object({ id: Uuid, ...Type.Partial(Type.Object(required)).properties, ...optional });
+export type NewConfig = Static<typeof NewConfig>;
+export type ConfigPatch = Static<typeof ConfigPatch>;
+
+const Login = Type.Object({
+  host: Host,
+  port: Port,
+  username: Line(255),
+  password: Text(1_024),
+  use_tls: Type.Optional(Bool),
+});
+
+export const STAGES = ["dns", "connect", "tls", "auth", "ok"] as const;
+const Verdict = Type.Object({
+  valid: Bool,
+  /** Where it failed; "ok" when it did not. */
+  stage: OneOf(...STAGES),
+  message: Type.String(),
+  duration_ms: Type.Integer(),
+});
+export type Verdict = Static<typeof Verdict>;
+
+const example = {
+  name: "Main relay",
+  host: "smtp.example.com",
+  port: 587,
+  username: "apikey",
+  password: "secret",
+  use_tls: true,
+  sender_name: "Acme",
+  sender_email: "news@acme.example",
+};
+
+export const configs = {
+  listConfigs: { summary: "List SMTP configurations", params: ListQuery, returns: Page(SmtpConfig) },
+  createConfig: {
+    summary: "Create an SMTP configuration",
+    description:
+      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login.",
+    params: NewConfig,
+    returns: SmtpConfig,
+    example,
+  },
+  getConfig: { summary: "Get an SMTP configuration", params: ById, returns: SmtpConfig },
+  updateConfig: {
+    summary: "Change an SMTP configuration",
+    description: "Without `password` the stored one stays; so does the DKIM key without `dkim.private_key`.",
+    params: ConfigPatch,
+    returns: SmtpConfig,
+    example: { sender_name: "Acme News", max_per_second: 20 },
+  },
+  removeConfig: { summary: "Delete an SMTP configuration", params: ById, returns: Nothing },
+  validate: {
+    summary: "Try an SMTP server without saving anything",
+    description: "Connects, negotiates TLS and logs in, within 10 seconds. No mail is sent.",
+    params: Login,
+    returns: Verdict,
+    example: { host: "smtp.example.com", port: 587, username: "apikey", password: "secret", use_tls: true },
+  },
+} as const satisfies ServiceContract;

@@ -1,0 +1,55 @@
+/** What other services and operators ask of the sender; none of it is routed. */
+import type { ServiceContract } from "../define.ts";
+import { Bool, Nullable, Type, Uuid } from "../shapes.ts";
+
+const Lane = Type.Object({
+  campaign_id: Uuid,
+  company_id: Uuid,
+  smtp_config_id: Uuid,
+  kind: Type.String(),
+  ready: Type.Integer(),
+  handed_over: Type.Integer(),
+});
+
+const Server = Type.Object({
+  smtp_config_id: Uuid,
+  host: Type.String(),
+  connections: Type.Integer(),
+  max_connections: Type.Integer(),
+  in_doubt: Type.Integer(),
+  mails_per_second: Type.Number(),
+  backing_off_until: Nullable(Type.String()),
+  last_error: Nullable(Type.String()),
+});
+
+export const work = {
+  hourRoom: {
+    summary: "How many mails the company may still hand to SMTP within the rolling hour",
+    params: Type.Object({}),
+    returns: Type.Object({
+      /** Null: the plan has no hourly limit. */
+      limit: Nullable(Type.Integer()),
+      used: Type.Integer(),
+      room: Nullable(Type.Integer()),
+      /** Until at least one mail more has room; 0 when there is room. */
+      retry_after_seconds: Type.Integer(),
+    }),
+  },
+  status: {
+    summary: "What this sender node is doing",
+    params: Type.Object({}),
+    returns: Type.Object({
+      node: Type.String(),
+      stopping: Bool,
+      /** Why nothing can be sent at the moment (the database or Redis away), or null. */
+      waiting_for: Nullable(Type.String()),
+      in_doubt: Type.Integer(),
+      max_in_doubt: Type.Integer(),
+      sent: Type.Integer(),
+      failed: Type.Integer(),
+      deferred: Type.Integer(),
+      lanes: Type.Array(Lane),
+      servers: Type.Array(Server),
+    }),
+  },
+} as const satisfies ServiceContract;

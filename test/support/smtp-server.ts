@@ -1,0 +1,173 @@
+/**
+ * The one SMTP server of all tests: raw sockets, every answer scriptable, every accepted message kept with its envelope
+ * and its bytes as they came. It takes pipelined commands (RFC 2920) where it offers PIPELINING and calls it a protocol
+ * error where it does not.
+ *
+ *     const server = await startSmtpServer({ answer: ({ verb, to }) => (to === "x@y.z" ? "550 5.1.1 no" : undefined) });
+ *     … await server.received(3); server.messages[0].raw; await server.stop();
+ */
+import { once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import { type Certificate, selfMadeCertificate } from "./certificate.ts";
+import { SmtpSession } from "./smtp-session.ts";
+
+export interface Accepted {
+  messageId: string;
+  from: string;
+  to: string[];
+  /** As it came between DATA and the final dot, dots unstuffed. */
+  raw: string;
+  /** Number of its connection, from 1. */
+  connection: number;
+  /** Milliseconds of the clock. */
+  at: number;
+  user: string | null;
+  tls: boolean;
+  /** What followed the address in MAIL FROM. */
+  parameters: string;
+}
+
+export interface Command {
+  /** "CONNECT" asks for the greeting, "DOT" for the answer to the message. */
+  verb: "CONNECT" | "EHLO" | "STARTTLS" | "AUTH" | "MAIL" | "RCPT" | "DATA" | "DOT" | "RSET" | "NOOP" | "QUIT";
+  line: string;
+  from: string;
+  /** RCPT: this address; else the last accepted one. */
+  to: string;
+  connection: number;
+  /** Messages accepted on this connection before. */
+  accepted: number;
+  messageId: string;
+}
+
+/**
+ * A reply (without CRLF; "\n" makes it multi-line), after a pause if wanted; or the connection's end, with or without the
+ * reply being sent. `accept` decides for DOT whether the message counts as accepted (by default: a 2xx reply does).
+ */
+export type Answer =
+  | string
+  | { reply?: string; delayMs?: number; drop?: boolean; accept?: boolean; hang?: boolean }
+  | undefined;
+
+export interface SmtpServerOptions {
+  /** Undefined: the usual answer. */
+  answer?: (command: Command) => Answer;
+  /** Default true. */
+  pipelining?: boolean;
+  /** EHLO keywords beside PIPELINING, STARTTLS and AUTH. Default SIZE 20000000, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES. */
+  extensions?: string[];
+  auth?: { user: string; pass: string };
+  tls?: "starttls" | "implicit";
+  certificate?: Certificate;
+  /** Connections beyond this many get 421. */
+  maxConnections?: number;
+  /** Each connection ends with 421 at the MAIL after this many messages. */
+  maxMessagesPerConnection?: number;
+  /** Pause before each reply, by verb or for all. */
+  delayMs?: number | Partial<Record<Command["verb"], number>>;
+  /** Destroys connection n after it has sent this many bytes. */
+  dropAtByte?: (connection: number) => number | undefined;
+  /** How bytes of replies are cut into writes (fuzzing); default one write for what is ready at once. */
+  cut?: (text: string) => string[];
+  /** False: only count, keep no bytes. */
+  keep?: boolean;
+  port?: number;
+}
+
+export class SmtpServer {
+  readonly messages: Accepted[] = [];
+  /** Accepted copies by "message id recipient". */
+  readonly counts = new Map<string, number>();
+  readonly protocolErrors: string[] = [];
+  readonly options: SmtpServerOptions;
+  readonly certificate: Certificate;
+  connections = 0;
+  openConnections = 0;
+  peakConnections = 0;
+  accepted = 0;
+  port = 0;
+  #server: Server;
+  #sockets = new Set<Socket>();
+  #waiting: { n: number; done: () => void }[] = [];
+
+  constructor(options: SmtpServerOptions) {
+    this.options = options;
+    this.certificate = options.certificate ?? selfMadeCertificate();
+    const open = (socket: Socket) => this.#open(socket);
+    this.#server = options.tls === "implicit" ? createTlsServer(this.certificate, open) : createServer(open);
+    this.#server.on("tlsClientError", () => {});
+  }
+
+  get host(): string {
+    return "127.0.0.1";
+  }
+
+  #open(socket: Socket): void {
+    this.connections++;
+    this.openConnections++;
+    this.peakConnections = Math.max(this.peakConnections, this.openConnections);
+    this.#sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      this.openConnections--;
+      this.#sockets.delete(socket);
+    });
+    const session = new SmtpSession(this, socket, this.connections);
+    session.greet(this.openConnections > (this.options.maxConnections ?? Number.POSITIVE_INFINITY));
+  }
+
+  async listen(): Promise<this> {
+    this.#server.listen(this.options.port ?? 0, "127.0.0.1", 4_096);
+    await once(this.#server, "listening");
+    this.port = (this.#server.address() as { port: number }).port;
+    return this;
+  }
+
+  accept(message: Accepted): void {
+    this.accepted++;
+    for (const to of message.to) {
+      const key = `${message.messageId} ${to}`;
+      this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+    }
+    if (this.options.keep !== false) this.messages.push(message);
+    this.#waiting = this.#waiting.filter(({ n, done }) => {
+      if (this.accepted < n) return true;
+      done();
+      return false;
+    });
+  }
+
+  /** "message id recipient" of what was accepted more than once. */
+  get doubled(): string[] {
+    return [...this.counts].flatMap(([key, n]) => (n > 1 ? [key] : []));
+  }
+
+  /** Resolves once `n` messages have been accepted since the start. */
+  received(n: number, timeoutMs = 20_000): Promise<void> {
+    if (this.accepted >= n) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const fail = () => reject(new Error(`${this.accepted} of ${n} messages arrived within ${timeoutMs} ms`));
+      const timer = setTimeout(fail, timeoutMs);
+      const done = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#waiting.push({ n, done });
+    });
+  }
+
+  /** Cuts all connections, as a crash of the server would. */
+  dropAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((done) => this.#server.close(done));
+    this.dropAll();
+    await closed;
+  }
+}
+
+export const startSmtpServer = (options: SmtpServerOptions = {}): Promise<SmtpServer> =>
+  new SmtpServer(options).listen();
