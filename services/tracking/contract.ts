@@ -28,7 +28,7 @@ export const contract = {
   click: {
     summary: "Tracked link",
     description: "Redirects to the campaign's link of that number. A forged token is 404 and never redirects.",
-    params: ByToken,
+    params: Type.Object({ token: Type.String({ maxLength: 4096 }) }),
     returns: Document,
   },
 

@@ -1,0 +1,90 @@
+/** Opens and clicks as they come in: read the token, store, then answer. */
+import { query } from "../../models/db.ts";
+import type { Caller } from "../define.ts";
+import { notFound, throttled } from "../errors.ts";
+import { keysFor } from "../secrets.ts";
+import type { Document } from "../shapes.ts";
+import { type GroupCommit, groupCommit } from "./group-commit.ts";
+import type { Hit } from "./judge.ts";
+import { type LinkTarget, readLinkToken } from "./link-token.ts";
+import { type CampaignRef, isWebAddress, linkUrl, loadLinks } from "./links.ts";
+import { recordHits, type Stored } from "./record-hits.ts";
+import { retryOnConflict } from "./retry-on-conflict.ts";
+
+const MAX_BATCH = 500;
+/** Far above what is in the air at once; beyond it the database is not keeping up and 503 is the honest answer. */
+const MAX_WAITING = 20_000;
+const MAX_AGENT_LENGTH = 512;
+const THROTTLE_SECONDS = 60;
+
+/** The smallest transparent GIF. */
+const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+
+// The URL is a credential of the recipient: neither a cache nor the next site should keep it.
+const headers = { "cache-control": "no-store, max-age=0", "referrer-policy": "no-referrer" };
+
+const pixel = (): Document => ({ content_type: "image/gif", body: PIXEL, headers });
+
+const redirect = (url: string): Document => ({
+  status: 302,
+  content_type: "text/plain; charset=utf-8",
+  body: "",
+  // A header carries ASCII only; the parsed form is that, and leaves alone what is encoded already.
+  headers: { ...headers, location: new URL(url).href },
+});
+
+export type Recorder = GroupCommit<Hit, Stored>;
+
+/** `onQueued` is told which companies have something for their webhooks, after the commit. */
+export function recorder(onQueued: (companyIds: string[]) => void): Recorder {
+  const store = async (hits: Hit[]) => {
+    const { results, companyIds } = await retryOnConflict(() => recordHits(hits));
+    if (companyIds.length > 0) onQueued(companyIds);
+    return results;
+  };
+  return groupCommit(store, { maxBatch: MAX_BATCH, maxWaiting: MAX_WAITING });
+}
+
+function targetOf(token: string): LinkTarget {
+  const target = readLinkToken(keysFor("link"), token);
+  if (!target || (target.url && !isWebAddress(target.url))) throw notFound();
+  return target;
+}
+
+const hitOf = (target: LinkTarget, http: Caller["http"]): Hit => ({
+  ...target,
+  at: new Date(),
+  userAgent: (http?.userAgent ?? "").slice(0, MAX_AGENT_LENGTH).toWellFormed(),
+  ip: http?.ip ?? "",
+});
+
+export async function open(token: string, http: Caller["http"], hits: Recorder): Promise<Document> {
+  const target = targetOf(token);
+  if (target.link !== 0) throw notFound();
+  if (http?.method === "HEAD") return pixel();
+  if (http?.overLimit) throw throttled(THROTTLE_SECONDS);
+  const { found } = await hits.add(hitOf(target, http));
+  if (!found) throw notFound();
+  return pixel();
+}
+
+/** Where a link leads, without counting anything. */
+async function urlOf({ sentEmailId, link, url }: LinkTarget): Promise<string | null> {
+  if (url) return url;
+  // The token is the only thing at hand: the mail's row tells the company.
+  const [mail] = await query<CampaignRef>("select company_id, campaign_id from sent_emails where id = $1", [
+    sentEmailId,
+  ]);
+  if (!mail) return null;
+  await loadLinks([mail]);
+  return linkUrl(mail.campaign_id, link) ?? null;
+}
+
+export async function click(token: string, http: Caller["http"], hits: Recorder): Promise<Document> {
+  const target = targetOf(token);
+  if (target.link === 0) throw notFound();
+  const uncounted = http?.method === "HEAD" || http?.overLimit;
+  const url = uncounted ? await urlOf(target) : (await hits.add(hitOf(target, http))).url;
+  if (!url) throw notFound();
+  return redirect(url);
+}
