@@ -1,0 +1,100 @@
+/** What this process counts, in the words of Prometheus: no labels but those from fixed sets, so that memory is bounded. */
+import { monitorEventLoopDelay } from "node:perf_hooks";
+
+type Labels = Record<string, string | number>;
+type Render = () => string[];
+
+const all: Render[] = [];
+
+const quoted = (value: string | number) =>
+  String(value).replace(/[\\"\n]/g, (char) => (char === "\n" ? "\\n" : `\\${char}`));
+const labelText = (labels: Labels) =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}="${quoted(value)}"`)
+    .join(",");
+const sample = (name: string, labels: string, value: number) => `${name}${labels ? `{${labels}}` : ""} ${value}`;
+
+function register(name: string, type: "counter" | "gauge" | "histogram", help: string, samples: Render): void {
+  all.push(() => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples()]);
+}
+
+export function counter(name: string, help: string): (labels?: Labels, by?: number) => void {
+  const values = new Map<string, number>();
+  register(name, "counter", help, () => [...values].map(([labels, value]) => sample(name, labels, value)));
+  return (labels = {}, by = 1) => {
+    const key = labelText(labels);
+    values.set(key, (values.get(key) ?? 0) + by);
+  };
+}
+
+export function gauge(name: string, help: string, read: () => number): void {
+  register(name, "gauge", help, () => [sample(name, "", read())]);
+}
+
+interface Observed {
+  counts: number[];
+  sum: number;
+  count: number;
+}
+
+export function histogram(
+  name: string,
+  help: string,
+  bounds: readonly number[],
+): (labels: Labels, value: number) => void {
+  const values = new Map<string, Observed>();
+  const lines = (labels: string, { counts, sum, count }: Observed): string[] => {
+    const prefix = labels ? `${labels},` : "";
+    const buckets = bounds.map((bound, i) => sample(`${name}_bucket`, `${prefix}le="${bound}"`, counts[i]!));
+    return [
+      ...buckets,
+      sample(`${name}_bucket`, `${prefix}le="+Inf"`, count),
+      sample(`${name}_sum`, labels, sum),
+      sample(`${name}_count`, labels, count),
+    ];
+  };
+  register(name, "histogram", help, () => [...values].flatMap(([labels, observed]) => lines(labels, observed)));
+  return (labels, value) => {
+    const key = labelText(labels);
+    const observed = values.get(key) ?? { counts: bounds.map(() => 0), sum: 0, count: 0 };
+    values.set(key, observed);
+    for (let i = bounds.length - 1; i >= 0 && value <= bounds[i]!; i--) observed.counts[i]!++;
+    observed.sum += value;
+    observed.count++;
+  };
+}
+
+export const metricsText = (): string => `${all.flatMap((render) => render()).join("\n")}\n`;
+
+const requests = counter("flockmail_http_requests_total", "HTTP requests by route and status.");
+const durations = histogram(
+  "flockmail_http_request_duration_seconds",
+  "Time from a request's headers to its answer, by route.",
+  [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+);
+
+// Methods come from outside; only these have routes.
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+export function httpAnswered(method: string, route = "none", status: number, seconds: number): void {
+  const known = METHODS.has(method) ? method : "other";
+  requests({ method: known, route, status });
+  durations({ method: known, route }, seconds);
+}
+
+const delay = monitorEventLoopDelay({ resolution: 20 });
+delay.enable();
+const ns = 1e9;
+gauge("flockmail_event_loop_lag_seconds", "99th percentile of the event loop's delay since the last reading.", () => {
+  const p99 = delay.percentile(99) / ns;
+  delay.reset();
+  return p99;
+});
+gauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
+gauge("process_heap_bytes", "Used heap.", () => process.memoryUsage().heapUsed);
+gauge("process_uptime_seconds", "Seconds since the process started.", () => process.uptime());
+gauge(
+  "process_open_handles",
+  "Sockets, timers and the like that keep the process alive.",
+  () => process.getActiveResourcesInfo().length,
+);

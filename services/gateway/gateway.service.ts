@@ -1,0 +1,41 @@
+import type { Service } from "moleculer";
+import { config } from "../config.ts";
+import { contractOf } from "../contracts.ts";
+import { defineService } from "../define.ts";
+import { type Gateway, openGateway } from "./gateway.ts";
+import { routes } from "./routes.ts";
+
+type GatewayService = Service & { gateway?: Gateway; url?: string };
+
+const described = routes.filter(({ action }) => {
+  try {
+    return contractOf(action);
+  } catch {
+    return false;
+  }
+});
+
+/** The REST API: HTTP in, actions out. It owns no data; what it remembers, it remembers for a second. */
+export default defineService(
+  "gateway",
+  {},
+  {
+    actions: {},
+
+    created(this: GatewayService) {
+      // Before any service stops: requests in flight still need them.
+      this.broker.middlewares.add({ name: "DrainHttp", stopping: async () => this.gateway?.drain() });
+    },
+
+    async started(this: GatewayService) {
+      this.gateway = await openGateway(this.broker, { routes: described, contractOf, settings: config() });
+      this.url = this.gateway.url;
+    },
+
+    events: {
+      async "apiKey.deleted"(ctx) {
+        (this as GatewayService).gateway?.authentication.forgetKey(ctx.params.apiKeyId);
+      },
+    },
+  },
+);

@@ -1,0 +1,75 @@
+/** An action's parameters out of a request: what the contract says of each name is looked up once, at start. */
+import { parse } from "node:querystring";
+import type { ActionContract } from "../define.ts";
+import { invalidPage, notFound } from "../errors.ts";
+import { isUuid } from "../ids.ts";
+import type { TSchema } from "../shapes.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Route } from "./routes.ts";
+
+export type Params = Record<string, unknown>;
+type Property = TSchema & { type?: string; format?: string; anyOf?: TSchema[] };
+
+const MAX_PAGE_SIZE = 100;
+export const PAGE_SIZE = 20;
+
+export const propertiesOf = (contract: ActionContract): Record<string, Property> =>
+  (contract.params as { properties?: Record<string, Property> }).properties ?? {};
+
+export const pathNames = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+
+/** Reads the ids and tokens of the path; what cannot be one stands for nothing that exists. */
+export function pathReader(route: Route, contract: ActionContract): (exchange: Exchange) => Params {
+  const properties = propertiesOf(contract);
+  const names = pathNames(route.path);
+  const uuids = new Set(names.filter((name) => properties[name]?.format === "uuid"));
+  return ({ params }) => {
+    const read: Params = {};
+    for (const name of names) {
+      const value = params[name]!;
+      if (uuids.has(name) ? !isUuid(value) : value.includes("\0")) throw notFound();
+      read[name] = value;
+    }
+    return read;
+  };
+}
+
+/** The type to which a query's text is brought; null for text that stays text. */
+function typeOf(property: Property): string | null {
+  const types = [property, ...((property.anyOf as Property[] | undefined) ?? [])].map(({ type }) => type);
+  return types.find((type) => type === "integer" || type === "number" || type === "boolean") ?? null;
+}
+
+/** Text that is none of the type stays as it is, for the validator to refuse. */
+function coerce(type: string | null, text: string): unknown {
+  if (type === "boolean")
+    return text === "true" || text === "1" ? true : text === "false" || text === "0" ? false : text;
+  if (type === "integer") return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+  if (type === "number") return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+  return text;
+}
+
+/** Django REST framework's ways: a page that is no number does not exist, a page size that makes no sense is the default. */
+function coercePaging(params: Params): void {
+  if (params.page !== undefined && !(Number.isInteger(params.page) && (params.page as number) > 0)) throw invalidPage();
+  const size = params.page_size;
+  if (size === undefined) return;
+  if (Number.isInteger(size) && (size as number) > 0) params.page_size = Math.min(size as number, MAX_PAGE_SIZE);
+  else delete params.page_size;
+}
+
+/** Reads the query. Only names that the contract knows, the last one where a name comes twice. */
+export function queryReader(route: Route, contract: ActionContract): (exchange: Exchange) => Params {
+  const types = new Map(Object.entries(propertiesOf(contract)).map(([name, property]) => [name, typeOf(property)]));
+  return (exchange) => {
+    const read: Params = {};
+    if (exchange.querystring === "") return read;
+    for (const [name, value] of Object.entries(parse(exchange.querystring))) {
+      const type = types.get(name);
+      const text = Array.isArray(value) ? value.at(-1)! : value!;
+      if (type !== undefined) read[name] = coerce(type, text);
+    }
+    if (route.answer === "list") coercePaging(read);
+    return read;
+  };
+}

@@ -1,0 +1,42 @@
+/** The plan's daily API calls: per key, or per company for people (spec section 8, "General API"). */
+import { counters } from "../accounts/counters.ts";
+import { apiCallsToday } from "../accounts/usage.ts";
+import { call } from "../call.ts";
+import type { Caller } from "../define.ts";
+import { dailyQuotaExceeded } from "../errors.ts";
+import type { Exchange } from "./exchange.ts";
+import { Remember } from "./remember.ts";
+
+type Broker = Parameters<typeof call>[0];
+
+const REMEMBER_MS = 1_000;
+const REMEMBER_MAX = 10_000;
+
+export class DailyQuota {
+  readonly #broker: Broker;
+  readonly #limits = new Remember<number | null>(REMEMBER_MS, REMEMBER_MAX);
+
+  constructor(broker: Broker) {
+    this.#broker = broker;
+  }
+
+  /** Counts one call and tells the caller where she stands; throws the 429 of spec 7.4. */
+  async charge(exchange: Exchange, caller: Caller): Promise<void> {
+    const limit = await this.#limits.get(caller.companyId!, async () => {
+      return (await call(this.#broker, "accounts.planOf", {}, { meta: caller })).limits.api_calls_per_day;
+    });
+    const { key, secondsLeft } = apiCallsToday(caller);
+    const counted = counters().add(key, 1, secondsLeft);
+    // Nobody waits for a number that decides nothing; it still shows in the plan's usage.
+    if (limit === null) return void counted.catch(() => {});
+
+    const current = await counted;
+    exchange.set("X-RateLimit-Limit", String(limit));
+    exchange.set("X-RateLimit-Remaining", String(Math.max(0, limit - current)));
+    exchange.set("X-RateLimit-Reset", String(Math.floor(Date.now() / 1_000) + secondsLeft));
+    if (current <= limit) return;
+    // What was refused is not a call that was made.
+    await counters().add(key, -1, secondsLeft);
+    throw dailyQuotaExceeded(limit, limit, secondsLeft);
+  }
+}

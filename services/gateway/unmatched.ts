@@ -1,0 +1,26 @@
+/** What no route answered: a missing slash, another method, or nothing that exists. */
+import type Router from "@koa/router";
+import { ApiError, notFound } from "../errors.ts";
+import type { Exchange } from "./exchange.ts";
+
+function allowed(exchange: Exchange): string {
+  const methods = new Set(exchange.matched!.flatMap(({ methods }) => methods));
+  return [...methods].toSorted().concat("OPTIONS").join(", ");
+}
+
+export function unmatched(router: Router) {
+  return (exchange: Exchange): void => {
+    const { path, method } = exchange;
+    if (exchange.matched?.length) {
+      exchange.set("Allow", allowed(exchange));
+      if (method !== "OPTIONS") throw new ApiError("METHOD", 405, { detail: `Method "${method}" not allowed.` });
+      exchange.status = 204;
+      return;
+    }
+    if (path.endsWith("/") || router.match(`${path}/`, method).path.length === 0) throw notFound();
+    // 308 keeps method and body. The path matched a route, so it cannot lead to another host.
+    exchange.status = 308;
+    exchange.set("Location", `${path}/${exchange.search}`);
+    exchange.body = "";
+  };
+}

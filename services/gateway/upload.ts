@@ -1,0 +1,110 @@
+/**
+ * A file that somebody uploads: spooled to a temporary file first, so that a slow client holds neither memory nor a
+ * transaction, and form fields behind the file are known before its first byte is used.
+ */
+import { randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import busboy from "busboy";
+import { badRequest, invalid } from "../errors.ts";
+import { bodyTooLarge, hasBody, mediaTypeOf, refuseEncoded, tooSlow, unsupported } from "./body.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Params } from "./params.ts";
+
+const FIELD = "file";
+const LIMITS = { files: 1, fields: 20, fieldSize: 64 * 1024, fieldNameSize: 200, parts: 25, headerPairs: 50 };
+/** Form-data adds its boundaries and small fields to the file. */
+const FORM_BYTES = 2 * 1024 * 1024;
+/** Between two pieces of the body. */
+const IDLE_MS = 30_000;
+
+export interface Upload {
+  params: Params;
+  stream: NodeJS.ReadableStream;
+}
+
+interface Spooled {
+  fields: Params;
+  filename: string;
+  contentType: string;
+  size: number;
+}
+
+const noFile = () => invalid({ [FIELD]: ["No file was submitted."] });
+const unreadable = (error: Error) => badRequest(`Multipart form parse error - ${error.message}`);
+
+function parserFor({ req }: Exchange, maxBytes: number): busboy.Busboy {
+  try {
+    return busboy({ headers: req.headers, limits: { ...LIMITS, fileSize: maxBytes }, defParamCharset: "utf8" });
+  } catch (error) {
+    throw unreadable(error as Error);
+  }
+}
+
+async function spool(exchange: Exchange, path: string, maxBytes: number): Promise<Spooled> {
+  const { req } = exchange;
+  if (Number(req.headers["content-length"] ?? 0) > maxBytes + FORM_BYTES) throw bodyTooLarge(maxBytes);
+  const { promise: parsed, resolve, reject } = Promise.withResolvers<void>();
+  const given: Spooled = { fields: {}, filename: "", contentType: "", size: -1 };
+  const stop = new AbortController();
+  let writing: Promise<void> | undefined;
+
+  const parser = parserFor(exchange, maxBytes);
+  parser.on("field", (name, value) => {
+    if (name !== "__proto__") given.fields[name] = value;
+  });
+  parser.on("file", (name, file, { filename, mimeType }) => {
+    if (name !== FIELD || writing) return void file.resume();
+    Object.assign(given, { filename: filename ?? "", contentType: mimeType });
+    file.on("limit", () => reject(bodyTooLarge(maxBytes)));
+    const out = createWriteStream(path, { mode: 0o600 });
+    writing = pipeline(file, out, { signal: stop.signal }).then(() => {
+      given.size = out.bytesWritten;
+    });
+    writing.catch(reject);
+  });
+  parser.on("error", (error) => reject(unreadable(error as Error)));
+  parser.on("close", resolve);
+
+  const timer = setTimeout(() => reject(tooSlow()), IDLE_MS);
+  const wait = () => void timer.refresh();
+  const broken = () => reject(unreadable(new Error("the request ended before its body did")));
+  // Piped by hand: stream.pipeline would destroy the request on a failure, and with it the connection for the answer.
+  req.on("data", wait).on("close", broken).pipe(parser);
+  try {
+    await parsed;
+    await writing;
+    return given;
+  } finally {
+    clearTimeout(timer);
+    req.off("data", wait).off("close", broken).unpipe(parser);
+    parser.destroy();
+    stop.abort();
+    await writing?.catch(() => {});
+  }
+}
+
+/** Runs `work` with the upload; the temporary file is gone afterwards, however it ends. */
+export async function withUpload<T>(
+  exchange: Exchange,
+  maxBytes: number,
+  work: (upload: Upload) => Promise<T>,
+): Promise<T> {
+  if (!hasBody(exchange)) throw noFile();
+  const mediaType = mediaTypeOf(exchange);
+  if (mediaType !== "multipart/form-data") throw unsupported(mediaType);
+  refuseEncoded(exchange);
+  const path = join(tmpdir(), `flockmail-upload-${randomUUID()}`);
+  try {
+    const { fields, filename, contentType, size } = await spool(exchange, path, maxBytes);
+    if (size < 0) throw noFile();
+    if (size === 0) throw invalid({ [FIELD]: ["The submitted file is empty."] });
+    const params = { ...fields, filename, content_type: contentType, size };
+    return await work({ params, stream: createReadStream(path) });
+  } finally {
+    await rm(path, { force: true });
+  }
+}
