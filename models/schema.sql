@@ -17,12 +17,78 @@ AS $function$
   select kind from suppressions
   where company_id = company
     and (email_key = lower(address)
-      or domain in (
-        select array_to_string(labels[i:], '.')
-        from (select string_to_array(lower(split_part(address, '@', -1)), '.') as labels) d,
-             generate_series(1, cardinality(labels)) i))
+      or domain = any (domains_of(address))
+      or domain_unicode = any (domains_of(address)))
   order by kind = 'unsubscribed'
   limit 1
+$function$;
+
+CREATE OR REPLACE FUNCTION public.companies_removed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from subscribers s using changed c where s.company_id = c.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_deliveries()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform add_count(company_id, 'webhook_deliveries', endpoint_id, case tg_op when 'INSERT' then 1 else -1 end * count(*))
+    from changed group by company_id, endpoint_id order by endpoint_id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op in ('INSERT', 'UPDATE') then
+    insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
+    select a.company_id, a.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, count(*)
+    from added a,
+      metrics_of(a.type, a.machine, a.is_first, a.link, a.is_first_of_link, a.created_at) m
+    where a.campaign_id is not null
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
+  end if;
+  if tg_op in ('DELETE', 'UPDATE') then
+    insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
+    select a.company_id, a.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, -count(*)
+    from gone a,
+      metrics_of(a.type, a.machine, a.is_first, a.link, a.is_first_of_link, a.created_at) m
+    where a.campaign_id is not null
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
+  end if;
+  if tg_op = 'INSERT' then
+    perform add_count(company_id, 'events:' || type, company_id, count(*)) from added
+      group by company_id, type order by company_id, type;
+  elsif tg_op = 'DELETE' then
+    perform add_count(company_id, 'events:' || type, company_id, -count(*)) from gone
+      group by company_id, type order by company_id, type;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_list_leavers()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform add_count(company_id, 'list_members', list_id, sum(n))
+  from (select company_id, list_id, 1 n from now_rows where left_at is null
+        union all select company_id, list_id, -1 from old_rows where left_at is null) d
+  group by company_id, list_id having sum(n) <> 0 order by list_id;
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.count_list_members()
@@ -32,10 +98,10 @@ AS $function$
 begin
   if tg_op = 'INSERT' then
     perform add_count(company_id, 'list_members', list_id, count(*)) from changed
-      group by company_id, list_id order by list_id;
+      where left_at is null group by company_id, list_id order by list_id;
   else
     perform add_count(company_id, 'list_members', list_id, -count(*)) from changed
-      group by company_id, list_id order by list_id;
+      where left_at is null group by company_id, list_id order by list_id;
   end if;
   return null;
 end
@@ -61,6 +127,67 @@ begin
     perform add_count(company_id, tg_argv[0], company_id, -count(*)) from changed group by company_id order by company_id;
   end if;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.domains_of(address text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select array_agg(array_to_string(labels[i:], '.'))
+  from (select string_to_array(lower(split_part(address, '@', -1)), '.') as labels) d,
+       generate_series(1, cardinality(labels)) i
+$function$;
+
+CREATE OR REPLACE FUNCTION public.lists_removed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from list_members m using changed c where m.company_id = c.company_id and m.list_id = c.id;
+  delete from counters n using changed c where n.company_id = c.company_id and n.name = 'list_members' and n.ref = c.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.metrics_of(type text, machine boolean, is_first boolean, link smallint, is_first_of_link boolean, created_at timestamp with time zone)
+ RETURNS TABLE(metric text, bucket integer)
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select m, b from (values
+    (type, 0, type in ('bounced', 'unsubscribed') or not machine),
+    (type || '_machine', 0, machine),
+    (type || '_unique', 0, is_first),
+    (type || '_by_hour', floor(extract(epoch from created_at) / 3600)::integer,
+      type in ('opened', 'clicked') and not machine),
+    ('link', link::integer, link is not null and not machine),
+    ('link_unique', link::integer, is_first_of_link)
+  ) v (m, b, counts)
+  where counts
+$function$;
+
+CREATE OR REPLACE FUNCTION public.subscribers_removed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform add_count(company_id, 'subscribers', company_id, -count(*)) from changed group by company_id order by company_id;
+  delete from list_members m using changed c where m.company_id = c.company_id and m.subscriber_id = c.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.time_of(text_value text)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+AS $function$
+begin
+  if text_value !~ '^\d{4}-\d{2}-\d{2}' then return null; end if;
+  return text_value::timestamptz;
+exception when others then return null;
 end
 $function$;
 
@@ -112,6 +239,16 @@ create table campaign_contents (
   constraint campaign_contents_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
 );
 
+create table campaign_counts (
+  company_id uuid not null,
+  campaign_id uuid not null,
+  metric text not null,
+  bucket integer not null,
+  slot smallint not null,
+  n bigint not null,
+  constraint campaign_counts_pkey PRIMARY KEY (company_id, campaign_id, metric, bucket, slot)
+) with (fillfactor=50);
+
 create table campaign_receivers (
   campaign_id uuid not null,
   company_id uuid not null,
@@ -144,6 +281,8 @@ create table campaigns (
   expand_cursor text,
   next_seq integer default 1 not null,
   expanded_at timestamp with time zone,
+  requeue_from integer,
+  is_internal boolean default false not null,
   blocks_in_a_row integer default 0 not null,
   last_turn_at timestamp with time zone,
   started_at timestamp with time zone,
@@ -157,7 +296,8 @@ create table campaigns (
   constraint campaigns_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sending'::text, 'completed'::text, 'partial'::text, 'failed'::text, 'scheduled'::text, 'cancelled'::text])))
 ) with (fillfactor=50);
 CREATE INDEX campaigns_alive ON public.campaigns USING btree (status, scheduled_for) WHERE (status = ANY (ARRAY['pending'::text, 'sending'::text, 'scheduled'::text]));
-CREATE INDEX campaigns_of_company ON public.campaigns USING btree (company_id, id) INCLUDE (status);
+CREATE INDEX campaigns_of_company ON public.campaigns USING btree (company_id, id) INCLUDE (status) WHERE (NOT is_internal);
+CREATE INDEX campaigns_unexpanded ON public.campaigns USING btree (id) WHERE ((expanded_at IS NULL) AND (status = ANY (ARRAY['pending'::text, 'sending'::text])));
 
 create table companies (
   id uuid not null,
@@ -173,8 +313,10 @@ create table companies (
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   constraint companies_pkey PRIMARY KEY (id),
+  constraint companies_default_smtp_config FOREIGN KEY (id, default_smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (default_smtp_config_id),
   constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE
 );
+CREATE TRIGGER companies_removed AFTER DELETE ON public.companies REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION companies_removed();
 
 create table counters (
   company_id uuid not null,
@@ -193,15 +335,24 @@ create table email_events (
   type text not null,
   recipient text not null,
   machine boolean default false not null,
+  link smallint,
+  is_first boolean default false not null,
+  is_first_of_link boolean default false not null,
   metadata jsonb default '{}'::jsonb not null,
   created_at timestamp with time zone default now() not null,
   constraint email_events_pkey PRIMARY KEY (id),
   constraint email_events_type_check CHECK ((type = ANY (ARRAY['delivered'::text, 'opened'::text, 'clicked'::text, 'bounced'::text, 'unsubscribed'::text])))
 );
+CREATE INDEX email_events_of_campaign ON public.email_events USING btree (campaign_id, id);
 CREATE INDEX email_events_of_company ON public.email_events USING btree (company_id, id);
 CREATE INDEX email_events_of_mail ON public.email_events USING btree (sent_email_id);
+CREATE INDEX email_events_of_recipient ON public.email_events USING btree (company_id, lower(recipient), id);
+CREATE INDEX email_events_rare ON public.email_events USING btree (company_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text]));
 CREATE TRIGGER email_events_added AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('events');
+CREATE TRIGGER email_events_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
+CREATE TRIGGER email_events_recounted AFTER UPDATE ON public.email_events REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
 CREATE TRIGGER email_events_removed AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('events');
+CREATE TRIGGER email_events_uncounted AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION count_events();
 
 create table idempotency_keys (
   company_id uuid not null,
@@ -220,12 +371,11 @@ create table list_members (
   subscriber_id uuid not null,
   left_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
-  constraint list_members_pkey PRIMARY KEY (list_id, subscriber_id),
-  constraint list_members_company_id_list_id_fkey FOREIGN KEY (company_id, list_id) REFERENCES lists(company_id, id) ON DELETE CASCADE,
-  constraint list_members_company_id_subscriber_id_fkey FOREIGN KEY (company_id, subscriber_id) REFERENCES subscribers(company_id, id) ON DELETE CASCADE
+  constraint list_members_pkey PRIMARY KEY (company_id, list_id, subscriber_id) INCLUDE (left_at)
 );
 CREATE INDEX list_members_of_subscriber ON public.list_members USING btree (subscriber_id);
 CREATE TRIGGER list_members_added AFTER INSERT ON public.list_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
+CREATE TRIGGER list_members_left AFTER UPDATE ON public.list_members REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_list_leavers();
 CREATE TRIGGER list_members_removed AFTER DELETE ON public.list_members REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
 
 create table lists (
@@ -239,6 +389,7 @@ create table lists (
   constraint lists_company_id_id_key UNIQUE (company_id, id),
   constraint lists_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
 );
+CREATE TRIGGER lists_removed AFTER DELETE ON public.lists REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION lists_removed();
 
 create table media (
   id uuid not null,
@@ -408,16 +559,15 @@ create table subscribers (
   last_name text default ''::text not null,
   status text default 'active'::text not null,
   attributes jsonb default '{}'::jsonb not null,
+  confirm_mailed_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
-  constraint subscribers_pkey PRIMARY KEY (id),
+  constraint subscribers_pkey PRIMARY KEY (company_id, id),
   constraint subscribers_company_id_email_key_key UNIQUE (company_id, email_key),
-  constraint subscribers_company_id_id_key UNIQUE (company_id, id),
-  constraint subscribers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
   constraint subscribers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'unconfirmed'::text, 'unsubscribed'::text, 'bounced'::text])))
 );
 CREATE TRIGGER subscribers_added AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('subscribers');
-CREATE TRIGGER subscribers_removed AFTER DELETE ON public.subscribers REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('subscribers');
+CREATE TRIGGER subscribers_removed AFTER DELETE ON public.subscribers REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION subscribers_removed();
 
 create table suppressions (
   id uuid default uuid_v7() not null,
@@ -425,6 +575,7 @@ create table suppressions (
   email text,
   email_key text generated always as (lower(email)) stored,
   domain text,
+  domain_unicode text,
   kind text default 'manual'::text not null,
   reason text default ''::text not null,
   created_at timestamp with time zone default now() not null,
@@ -434,6 +585,7 @@ create table suppressions (
   constraint suppressions_kind_check CHECK ((kind = ANY (ARRAY['manual'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
 );
 CREATE UNIQUE INDEX suppressions_domain ON public.suppressions USING btree (company_id, domain) WHERE (domain IS NOT NULL);
+CREATE INDEX suppressions_domain_unicode ON public.suppressions USING btree (company_id, domain_unicode) WHERE (domain_unicode IS NOT NULL);
 CREATE UNIQUE INDEX suppressions_email ON public.suppressions USING btree (company_id, email_key) WHERE (email_key IS NOT NULL);
 CREATE INDEX suppressions_of_company ON public.suppressions USING btree (company_id, id);
 CREATE TRIGGER suppressions_added AFTER INSERT ON public.suppressions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('suppressions');
@@ -496,6 +648,8 @@ create table webhook_deliveries (
 ) with (fillfactor=70);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (endpoint_id, next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX webhook_deliveries_of_endpoint ON public.webhook_deliveries USING btree (endpoint_id, id);
+CREATE TRIGGER webhook_deliveries_added AFTER INSERT ON public.webhook_deliveries REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_deliveries();
+CREATE TRIGGER webhook_deliveries_removed AFTER DELETE ON public.webhook_deliveries REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_deliveries();
 
 create table webhook_endpoints (
   id uuid not null,
@@ -513,3 +667,5 @@ create table webhook_endpoints (
   constraint webhook_endpoints_company_id_id_key UNIQUE (company_id, id),
   constraint webhook_endpoints_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
 );
+CREATE TRIGGER webhook_endpoints_added AFTER INSERT ON public.webhook_endpoints REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('webhook_endpoints');
+CREATE TRIGGER webhook_endpoints_removed AFTER DELETE ON public.webhook_endpoints REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('webhook_endpoints');

@@ -35,6 +35,10 @@ create table smtp_configs (
   unique (company_id, id)
 );
 create unique index smtp_configs_one_default on smtp_configs (company_id) where is_default;
+-- A deleted configuration is nobody's default any more; and a default is always the company's own.
+alter table companies add constraint companies_default_smtp_config
+  foreign key (id, default_smtp_config_id) references smtp_configs (company_id, id)
+  on delete set null (default_smtp_config_id);
 
 create table media (
   id uuid primary key,

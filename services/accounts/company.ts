@@ -1,9 +1,10 @@
 /** A company's settings. */
+import { ForeignKeyConstraintError } from "sequelize";
 import { Company } from "../../models/company.ts";
 import { queryOne } from "../../models/db.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Check, Ctx } from "../define.ts";
-import { type FieldErrors, missingObject, notFound } from "../errors.ts";
+import { type FieldErrors, invalid, missingObject, notFound } from "../errors.ts";
 import type { contract } from "./contract-company.ts";
 import type { Company as CompanyView } from "./contract-shapes.ts";
 import { ownCompany, requireSettingsRight } from "./permission.ts";
@@ -53,6 +54,12 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
     defaultSmtpConfigId: params.default_smtp_config_id,
     trackingEnabled: params.tracking_enabled,
   }).filter(([, value]) => value !== undefined);
-  await company.update(Object.fromEntries(changes));
+  try {
+    await company.update(Object.fromEntries(changes));
+  } catch (error) {
+    // The configuration was deleted after the check.
+    if (!(error instanceof ForeignKeyConstraintError)) throw error;
+    throw invalid({ default_smtp_config_id: [missingObject(params.default_smtp_config_id!)] });
+  }
   return company.view();
 }

@@ -1,7 +1,7 @@
 /** For whoever runs the service: not routed, called from the REPL. */
 import type { ServiceContract } from "../define.ts";
 import { ListQuery, Name, Nullable, Page, Time, Type, Uuid } from "../shapes.ts";
-import { Company, CompanyName, NewApiKey, Plan } from "./contract-shapes.ts";
+import { Company, CompanyName, Limits, NewApiKey, Plan } from "./contract-shapes.ts";
 
 const ByCompany = Type.Object({ company_id: Uuid });
 
@@ -24,6 +24,16 @@ export const contract = {
     summary: "Create a company and its first API key",
     params: Type.Object({ name: CompanyName, plan: Type.Optional(Name), key_name: Type.Optional(Name) }),
     returns: Type.Object({ company: Company, key: NewApiKey }),
+  },
+  listPlans: { summary: "All plans", params: Type.Object({}), returns: Type.Array(Plan) },
+  savePlan: {
+    summary: "Add a plan or change one; a limit that is not given is unlimited",
+    params: Type.Object({
+      plan: Name,
+      features: Type.Array(Name),
+      limits: Type.Partial(Limits),
+    }),
+    returns: Plan,
   },
   setPlan: {
     summary: "Put a company on another plan",

@@ -56,7 +56,7 @@ export const Member = Type.Object({
 });
 export type Member = Static<typeof Member>;
 
-const limit = Nullable(Type.Integer());
+const limit = Nullable(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }));
 
 /** Null is unlimited. */
 export const Limits = Type.Object({

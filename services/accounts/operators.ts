@@ -1,6 +1,7 @@
 /** What an operator does to companies, from the REPL. */
 import { Company } from "../../models/company.ts";
 import { query, queryOne } from "../../models/db.ts";
+import { Plan } from "../../models/plan.ts";
 import { config } from "../config.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { invalid, notFound } from "../errors.ts";
@@ -44,6 +45,20 @@ export async function createCompany(params: ParamsOf<"accounts.createCompany">) 
   const company = await Company.create({ name: name.trim(), plan });
   return { company: company.view(), key: await storeNewKey(company.id, key_name, null) };
 }
+
+export async function savePlan({ plan: name, features, limits }: ParamsOf<"accounts.savePlan">) {
+  const [plan] = await Plan.upsert({
+    name,
+    features,
+    apiCallsPerDay: limits.api_calls_per_day ?? null,
+    subscribers: limits.subscribers ?? null,
+    emailsPerMonth: limits.emails_per_month ?? null,
+    smtpPerHour: limits.smtp_per_hour ?? null,
+  });
+  return plan.view();
+}
+
+export const listPlans = async () => (await Plan.findAll({ order: ["name"] })).map((plan) => plan.view());
 
 export async function setPlan({ company_id, plan }: ParamsOf<"accounts.setPlan">) {
   await requirePlan(plan);

@@ -38,7 +38,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function derive(password: string, salt: Buffer, { logN, r, p }: Parameters): Promise<Buffer> {
-  const options: ScryptOptions = { N: 2 ** logN, r, p, maxmem: 256 * 2 ** logN * r };
+  const options: ScryptOptions = { N: 2 ** logN, r, p, maxmem: 256 * r * (2 ** logN + p + 2) };
   // NFKC: the same characters typed on another system are the same password.
   return inTurn(
     () =>

@@ -3,7 +3,7 @@ import { query, queryOne } from "../../models/db.ts";
 import { Plan } from "../../models/plan.ts";
 import { emailQuotaExceeded, featureNotAvailable, notFound } from "../errors.ts";
 import type { Plan as PlanView } from "./contract-shapes.ts";
-import { emailsThisMonth } from "./usage.ts";
+import { emailsAwaited, emailsThisMonth } from "./usage.ts";
 
 const PLAN_AGE_MS = 1_000;
 const MAX_REMEMBERED = 10_000;
@@ -41,7 +41,9 @@ export async function requireFeature(companyId: string, feature: string): Promis
 
 export async function admitEmails(companyId: string, emails: number): Promise<null> {
   const limit = (await planOf(companyId)).limits.emails_per_month;
-  if (limit !== null && (await emailsThisMonth(companyId)) + emails > limit) throw emailQuotaExceeded(limit);
+  if (limit === null) return null;
+  const [used, awaited] = await Promise.all([emailsThisMonth(companyId), emailsAwaited(companyId)]);
+  if (used + awaited + emails > limit) throw emailQuotaExceeded(limit);
   return null;
 }
 

@@ -1,0 +1,41 @@
+/** A registered company as the broker's callers see it, without the gateway in between. */
+import { randomUUID } from "node:crypto";
+import type { ServiceBroker } from "moleculer";
+import { call } from "../../../services/call.ts";
+import type { Caller, Role } from "../../../services/define.ts";
+import { isApiError } from "../../../services/errors.ts";
+
+export const PASSWORD = "correct horse battery";
+
+export async function register(broker: ServiceBroker, email = `${randomUUID()}@example.com`) {
+  const { user, company, access, refresh } = await call(broker, "accounts.register", {
+    email,
+    password: PASSWORD,
+    company_name: "Analytical Engines",
+  });
+  const meta: Caller = { companyId: company.id, userId: user.id, role: "owner" };
+  return { email, user, company, access, refresh, meta, id: company.id };
+}
+
+export type Tenant = Awaited<ReturnType<typeof register>>;
+
+/** Another person of the same company. */
+export async function join(broker: ServiceBroker, tenant: Tenant, role: Role) {
+  const { user, email } = await register(broker);
+  await call(broker, "accounts.addMember", { id: tenant.id, email, role }, { meta: tenant.meta });
+  return { user, email, meta: { companyId: tenant.id, userId: user.id, role } satisfies Caller };
+}
+
+/** Status and body of the error that a call must end with. */
+export async function refusal(work: Promise<unknown>): Promise<[number, Record<string, unknown>]> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return [error.code, error.data.body];
+  }
+  throw new Error("It was not refused");
+}
+
+export const NOT_FOUND = [404, { detail: "Not found." }];
+export const FORBIDDEN = [403, { detail: "You do not have permission to perform this action." }];

@@ -1,0 +1,60 @@
+import { createHmac } from "node:crypto";
+import jwt from "jsonwebtoken";
+import { BEARER_SECONDS, signBearer, verifyBearer } from "../../../services/accounts/bearer.ts";
+import { keysFor } from "../../../services/secrets.ts";
+
+const USER = "018f0000-0000-7000-8000-000000000001";
+const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+const claims = (more: object = {}) => ({
+  sub: USER,
+  iss: "flockmail",
+  exp: Math.floor(Date.now() / 1000) + 60,
+  ...more,
+});
+
+describe("a bearer token", () => {
+  beforeAll(() => {
+    Object.assign(process.env, { SECRET_KEY: "today's secret secret", SECRET_KEY_OLD: "yesterday's secret" });
+  });
+
+  test("says who, for 15 minutes", () => {
+    const token = signBearer(USER);
+    expect(verifyBearer(token)).toEqual({ userId: USER });
+    const { iat, exp } = jwt.decode(token) as jwt.JwtPayload;
+    expect(exp! - iat!).toBe(BEARER_SECONDS);
+    expect(BEARER_SECONDS).toBe(900);
+  });
+
+  test("of the previous secret is still good", () => {
+    expect(verifyBearer(jwt.sign(claims(), keysFor("bearer")[1]!))).toEqual({ userId: USER });
+  });
+
+  test.each<[string, () => string]>([
+    ["expired", () => jwt.sign(claims({ exp: Math.floor(Date.now() / 1000) - 1 }), keysFor("bearer")[0]!)],
+    ["that never expires", () => jwt.sign({ sub: USER, iss: "flockmail" }, keysFor("bearer")[0]!)],
+    ["signed with another key", () => jwt.sign(claims(), Buffer.alloc(32, 7))],
+    ["signed with the key of another purpose", () => jwt.sign(claims(), keysFor("link")[0]!)],
+    ["without a signature", () => `${part({ alg: "none", typ: "JWT" })}.${part(claims())}.`],
+    ["that chooses another algorithm", () => jwt.sign(claims(), keysFor("bearer")[0]!, { algorithm: "HS512" })],
+    [
+      "whose header says none over a right signature",
+      () => {
+        const text = `${part({ alg: "none" })}.${part(claims())}`;
+        return `${text}.${createHmac("sha256", keysFor("bearer")[0]!).update(text).digest("base64url")}`;
+      },
+    ],
+    ["of another issuer", () => jwt.sign(claims({ iss: "somebody" }), keysFor("bearer")[0]!)],
+    ["whose subject is no user id", () => jwt.sign(claims({ sub: "admin" }), keysFor("bearer")[0]!)],
+    ["without a subject", () => jwt.sign(claims({ sub: undefined }), keysFor("bearer")[0]!)],
+    [
+      "that is not yet valid",
+      () => jwt.sign(claims({ nbf: Math.floor(Date.now() / 1000) + 60 }), keysFor("bearer")[0]!),
+    ],
+    ["with changed contents", () => signBearer(USER).replace(/\.[^.]+\./, `.${part(claims())}.`)],
+    ["of enormous length", () => jwt.sign(claims({ pad: "x".repeat(10_000) }), keysFor("bearer")[0]!)],
+    ["that is nothing like it", () => "hello"],
+    ["that is empty", () => ""],
+  ])("%s is refused", (_, token) => {
+    expect(verifyBearer(token())).toBeNull();
+  });
+});

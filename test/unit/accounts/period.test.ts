@@ -1,0 +1,27 @@
+import { periodOf } from "../../../services/accounts/plan-usage.ts";
+import { apiCallsToday } from "../../../services/accounts/usage.ts";
+
+test("the period is the UTC month, also over the turn of the year", () => {
+  expect(periodOf(new Date("2026-12-31T23:59:59.999Z"))).toEqual({
+    start: "2026-12-01T00:00:00.000Z",
+    end: "2027-01-01T00:00:00.000Z",
+  });
+});
+
+describe("today's API calls", () => {
+  const at = (time: string) => Date.parse(time);
+
+  test("are counted by key, and by company for people", () => {
+    const nowMs = at("2026-11-21T12:00:00Z");
+    expect(apiCallsToday({ companyId: "c", apiKeyId: "k" }, nowMs).key).toBe("api-calls:k:2026-11-21");
+    expect(apiCallsToday({ companyId: "c", userId: "u" }, nowMs).key).toBe("api-calls:c:2026-11-21");
+  });
+
+  test("begin again at midnight UTC", () => {
+    expect(apiCallsToday({ companyId: "c" }, at("2026-11-21T23:59:59.500Z")).secondsLeft).toBe(1);
+    expect(apiCallsToday({ companyId: "c" }, at("2026-11-22T00:00:00Z"))).toEqual({
+      key: "api-calls:c:2026-11-22",
+      secondsLeft: 86_400,
+    });
+  });
+});
