@@ -21,6 +21,10 @@ create table campaigns (
   expand_cursor text,
   next_seq integer not null default 1,
   expanded_at timestamptz,
+  -- Resume: chunks from this number on still have to be looked through for recipients to try again.
+  requeue_from integer,
+  -- The service's own mail (double opt-in), which the list of campaigns does not show.
+  is_internal boolean not null default false,
   -- Policy refusals since the last accepted mail; 20 stop the campaign.
   blocks_in_a_row integer not null default 0,
   -- When a sender last took work of it: whose turn is next (fairness), not a fact about the campaign.
@@ -31,8 +35,9 @@ create table campaigns (
   updated_at timestamptz not null default now(),
   unique (company_id, id)
 ) with (fillfactor = 50);
-create index campaigns_of_company on campaigns (company_id, id) include (status);
+create index campaigns_of_company on campaigns (company_id, id) include (status) where not is_internal;
 create index campaigns_alive on campaigns (status, scheduled_for) where status in ('pending', 'sending', 'scheduled');
+create index campaigns_unexpanded on campaigns (id) where expanded_at is null and status in ('pending', 'sending');
 
 -- What every mail of the campaign is made from, as it was at the request: later edits elsewhere change nothing here.
 create table campaign_contents (

@@ -1,3 +1,6 @@
 import type { ServiceContract } from "../define.ts";
+import { campaigns } from "./contract-campaigns.ts";
+import { sending } from "./contract-sending.ts";
+import { work } from "./contract-work.ts";
 
-export const contract = {} as const satisfies ServiceContract;
+export const contract = { ...sending, ...campaigns, ...work } as const satisfies ServiceContract;

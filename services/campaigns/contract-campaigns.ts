@@ -1,0 +1,51 @@
+import type { ServiceContract } from "../define.ts";
+import { ById, ListQuery, Nullable, OneOf, Page, Stream, Time, Type, Uuid } from "../shapes.ts";
+import { STATUSES } from "./lifecycle.ts";
+
+export const Campaign = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  campaign_type: OneOf("to_list", "to_receivers", "custom"),
+  status: OneOf(...STATUSES),
+  total_emails: Type.Integer(),
+  sent_count: Type.Integer(),
+  failed_count: Type.Integer(),
+  scheduled_for: Nullable(Time),
+  error: Nullable(Type.String({ description: "Why the campaign stopped by itself." })),
+  created_at: Time,
+  updated_at: Time,
+});
+
+export const campaigns = {
+  list: {
+    summary: "List campaigns",
+    params: Type.Composite([
+      ListQuery,
+      Type.Object({
+        status: Type.Optional(OneOf(...STATUSES)),
+        campaign_type: Type.Optional(OneOf("to_list", "to_receivers", "custom")),
+      }),
+    ]),
+    returns: Page(Campaign),
+  },
+  get: { summary: "Campaign details and status", params: ById, returns: Campaign },
+  cancel: {
+    summary: "Cancel a scheduled campaign",
+    description: "Allowed in the status `scheduled` only.",
+    params: ById,
+    returns: Campaign,
+  },
+  resume: {
+    summary: "Resume a campaign",
+    description:
+      "Tries again the recipients that failed or whose delivery is unknown, never those already sent. Allowed in the status `partial`, and `failed` when some mail was sent.",
+    params: ById,
+    returns: Campaign,
+  },
+  export: {
+    summary: "Results of a campaign as CSV",
+    description: "Columns: email, status, error, sent_at, opened_at, clicked_at, opens, clicks.",
+    params: ById,
+    returns: Stream,
+  },
+} as const satisfies ServiceContract;

@@ -1,0 +1,102 @@
+import type { ServiceContract } from "../define.ts";
+import { Bool, Line, Name, Nullable, Text, Time, Type, Uuid } from "../shapes.ts";
+import { Campaign } from "./contract-campaigns.ts";
+
+export const MAX_RECEIVERS = 10_000;
+const MAX_ATTACHMENTS = 20;
+/** RFC 5322 2.1.1: no line of a header is longer. */
+const MAX_SUBJECT = 998;
+const MAX_BODY = 2_000_000;
+
+const Send = Type.Object({
+  company: Type.Optional(Uuid),
+  name: Name,
+  smtp_config_id: Uuid,
+  attachment_ids: Type.Optional(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS })),
+  is_transactional: Type.Optional(Bool),
+  idempotency_key: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, description: "Set from the header Idempotency-Key." }),
+  ),
+});
+
+/** What a receiver must be is checked in receivers.ts, whose sentences name the receiver's index. */
+const Receivers = Type.Array(
+  Type.Unsafe<Record<string, unknown>>({
+    type: "object",
+    title: "Receiver",
+    description: "`email` (required), `cc` and `bcc` (arrays of addresses); any other field is a template variable.",
+  }),
+  { minItems: 1, maxItems: MAX_RECEIVERS },
+);
+
+const ScheduledFor = Type.Optional(Nullable(Time));
+
+const Sent = Type.Composite([
+  Campaign,
+  Type.Object({
+    company: Uuid,
+    subject: Type.String(),
+    template: Nullable(Uuid),
+    lists: Type.Array(Uuid),
+    worker_task_id: Type.String(),
+  }),
+]);
+
+export const sending = {
+  sendToList: {
+    summary: "Send a saved template to a subscriber list",
+    description: "Exactly one of `list_id` and `segment_id` (extension) is needed. Returns before any mail is made.",
+    params: Type.Composite([
+      Send,
+      Type.Object({
+        template_id: Uuid,
+        list_id: Type.Optional(Uuid),
+        segment_id: Type.Optional(Uuid),
+        scheduled_for: ScheduledFor,
+      }),
+    ]),
+    returns: Sent,
+    example: {
+      name: "October newsletter",
+      template_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",
+      smtp_config_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5c",
+      list_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5d",
+    },
+  },
+  sendToReceivers: {
+    summary: "Send a saved template to inline receivers",
+    params: Type.Composite([
+      Send,
+      Type.Object({ template_id: Uuid, receivers: Receivers, scheduled_for: ScheduledFor }),
+    ]),
+    returns: Sent,
+    example: {
+      name: "Order 1043",
+      template_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",
+      smtp_config_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5c",
+      is_transactional: true,
+      receivers: [{ email: "ann@example.com", first_name: "Ann", order: "1043" }],
+    },
+  },
+  sendCustom: {
+    summary: "Send a custom email with inline subject and body",
+    description: "Cannot be scheduled.",
+    params: Type.Composite([
+      Send,
+      Type.Object({
+        subject: Type.String({ ...Line(MAX_SUBJECT), minLength: 1, pattern: "\\S" }),
+        body: Type.String({ ...Text(MAX_BODY), minLength: 1 }),
+        receivers: Receivers,
+        scheduled_for: Type.Optional(Type.Unknown({ description: "Must be null or absent." })),
+      }),
+    ]),
+    returns: Sent,
+    example: {
+      name: "Welcome",
+      smtp_config_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5c",
+      subject: "Hello [[first_name]]",
+      body: "<p>Hello [[first_name]], welcome.</p>",
+      receivers: [{ email: "ann@example.com", cc: ["bob@example.com"], first_name: "Ann" }],
+    },
+  },
+} as const satisfies ServiceContract;

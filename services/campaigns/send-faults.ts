@@ -1,0 +1,73 @@
+/** All faults of a send request beyond its schema, told together with the schema's own. */
+import { type Check, type Ctx, companyOf } from "../define.ts";
+import type { FieldErrors } from "../errors.ts";
+import type { contract } from "./contract.ts";
+import { earlierSend } from "./idempotency.ts";
+import { type Receiver, receiverFaults } from "./receivers.ts";
+import { attachmentFaults, type References, referenceFaults } from "./references.ts";
+
+export type CampaignType = "to_list" | "to_receivers" | "custom";
+
+/** The parameters of the three sends in one shape; which of them a send has is its contract's business. */
+export interface SendParams {
+  name: string;
+  smtp_config_id: string;
+  template_id?: string;
+  list_id?: string;
+  segment_id?: string;
+  subject?: string;
+  body?: string;
+  receivers?: Receiver[];
+  attachment_ids?: string[];
+  scheduled_for?: unknown;
+  is_transactional?: boolean;
+  idempotency_key?: string;
+}
+
+type Sound = (field: keyof SendParams) => boolean;
+
+const REFERENCES = ["template_id", "smtp_config_id", "list_id", "segment_id"] as const;
+
+const fault = (field: keyof SendParams, texts: readonly (string | undefined)[]): FieldErrors => {
+  const told = texts.filter((text) => text !== undefined);
+  return told.length > 0 ? { [field]: told } : {};
+};
+
+function scheduleFault(type: CampaignType, scheduledFor: unknown): string | undefined {
+  if (scheduledFor === null) return undefined;
+  if (type === "custom") return "Custom emails cannot be scheduled.";
+  const time = Date.parse(scheduledFor as string);
+  if (Number.isNaN(time)) return "Datetime has wrong format.";
+  return time > Date.now() ? undefined : "The time must be in the future.";
+}
+
+function audienceFaults({ list_id, segment_id }: SendParams): FieldErrors {
+  if (list_id === undefined && segment_id === undefined) return fault("list_id", ["This field is required."]);
+  if (list_id === undefined || segment_id === undefined) return {};
+  return fault("segment_id", ["Give either list_id or segment_id, not both."]);
+}
+
+async function faultsOf(type: CampaignType, ctx: Ctx<SendParams>, sound: Sound): Promise<FieldErrors> {
+  const { params } = ctx;
+  const companyId = companyOf(ctx);
+  // An answer that was given once is given again, also when what it refers to is gone by now.
+  if (sound("idempotency_key") && (await earlierSend(companyId, params.idempotency_key!))) return {};
+  const ids: References = Object.fromEntries(REFERENCES.filter(sound).map((field) => [field, params[field]]));
+  return {
+    ...(type === "to_list" ? audienceFaults(params) : {}),
+    ...(await referenceFaults(companyId, ids)),
+    ...(sound("attachment_ids")
+      ? fault("attachment_ids", await attachmentFaults(companyId, params.attachment_ids!))
+      : {}),
+    ...(sound("receivers") ? fault("receivers", receiverFaults(params.receivers!)) : {}),
+    ...(sound("scheduled_for") ? fault("scheduled_for", [scheduleFault(type, params.scheduled_for)]) : {}),
+  };
+}
+
+type Sends = typeof contract.sendToList | typeof contract.sendToReceivers | typeof contract.sendCustom;
+
+/** The `check` of a send. Fields that a send does not have are absent from its sound ones. */
+export const faultsOfSend =
+  <A extends Sends>(type: CampaignType): Check<A> =>
+  (ctx, sound) =>
+    faultsOf(type, ctx as unknown as Ctx<SendParams>, sound as unknown as Sound);

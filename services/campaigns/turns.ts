@@ -1,0 +1,76 @@
+/**
+ * Whose slice is next. Two lanes run side by side, so that a list of a million never holds up a receipt: campaigns with
+ * inline receivers and transactional ones in one, the other lists in the other; within a lane each campaign gets one
+ * slice a round. The first slice of a new campaign does not wait for a lane at all.
+ */
+import type { ServiceBroker } from "moleculer";
+import { query } from "../../models/db.ts";
+import { expandSlice } from "./expand.ts";
+
+type Lane = "quick" | "bulk";
+
+/** Connections that a lane holds at most; the process's pool serves the API, too. */
+const AT_ONCE: Record<Lane, number> = { quick: 3, bulk: 1 };
+const FIRST_SLICES_AT_ONCE = 3;
+/** A run of the repeating action ends after this time and goes on with the next. */
+const MAX_RUN_MS = 10_000;
+
+const WAITING = `select id from campaigns
+  where expanded_at is null and status in ('pending', 'sending')
+    and (campaign_type <> 'to_list' or is_transactional) = $1
+  order by is_transactional desc, id limit 200`;
+
+async function runLane(broker: ServiceBroker, lane: Lane, until: number): Promise<number> {
+  const leaveOff = () => broker.stopping || Date.now() > until;
+  let slices = 0;
+  for (;;) {
+    const waiting = await query<{ id: string }>(WAITING, [lane === "quick"]);
+    const turns = waiting.values();
+    let written = 0;
+    const worker = async () => {
+      for (const { id } of turns) {
+        if (leaveOff()) return;
+        if ((await expandOne(broker, id)) !== "nothing") written += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE[lane] }, worker));
+    slices += written;
+    // Nothing written: all is done, or other nodes are at what is left.
+    if (written === 0 || leaveOff()) return slices;
+  }
+}
+
+/** A campaign whose slice fails must not keep the others from theirs; it is tried again with the next run. */
+async function expandOne(broker: ServiceBroker, campaignId: string) {
+  try {
+    return await expandSlice(broker, campaignId);
+  } catch (error) {
+    broker.logger.error(`Recipients of campaign ${campaignId} could not be written: ${(error as Error).message}`);
+    return "nothing";
+  }
+}
+
+let running: Promise<number> | undefined;
+
+/** All waiting campaigns in turns. A second call while one runs joins it. Returns the number of slices written. */
+export function expandWaiting(broker: ServiceBroker): Promise<number> {
+  const until = Date.now() + MAX_RUN_MS;
+  running ??= Promise.all([runLane(broker, "quick", until), runLane(broker, "bulk", until)])
+    .then(([quick, bulk]) => quick + bulk)
+    .finally(() => {
+      running = undefined;
+    });
+  return running;
+}
+
+let firstSlices = 0;
+
+/** A campaign has just become pending: its first slice at once, unless several are at it; the rest in turns. */
+export async function expandNow(broker: ServiceBroker, campaignId: string): Promise<void> {
+  if (firstSlices >= FIRST_SLICES_AT_ONCE) return void (await expandWaiting(broker));
+  firstSlices += 1;
+  const outcome = await expandOne(broker, campaignId).finally(() => {
+    firstSlices -= 1;
+  });
+  if (outcome === "more") await expandWaiting(broker);
+}

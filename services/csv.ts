@@ -1,0 +1,17 @@
+/** One rule for every CSV that leaves the service (RFC 4180), safe to open in a spreadsheet. */
+
+export type Cell = string | number | boolean | Date | null | undefined;
+
+/** A spreadsheet runs a cell that begins like this as a formula; the apostrophe makes it text. */
+const FORMULA = /^[=+\-@\t\r]/;
+const NEEDS_QUOTES = /[",\r\n]/;
+
+export function csvCell(value: Cell): string {
+  if (value === null || value === undefined) return "";
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value !== "string") return String(value);
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export const csvRow = (cells: readonly Cell[]): string => `${cells.map(csvCell).join(",")}\r\n`;
