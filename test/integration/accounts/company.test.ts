@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import { query } from "../../../models/db.ts";
+import { call } from "../../../services/call.ts";
+import { newId } from "../../../services/ids.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { FORBIDDEN, join, NOT_FOUND, refusal, register, type Tenant } from "./tenant.ts";
+
+async function smtpConfig(companyId: string): Promise<string> {
+  const id = newId();
+  await query(
+    "insert into smtp_configs (id, company_id, name, host, port, sender_email) values ($1, $2, 'a', 'localhost', 25, 'a@example.com')",
+    [id, companyId],
+  );
+  return id;
+}
+
+describe("company settings", () => {
+  let app: App;
+  let tenant: Tenant;
+  beforeAll(async () => {
+    app = await startApp({ services: ["accounts"] });
+  });
+  afterAll(() => app.stop());
+  beforeEach(async () => {
+    tenant = await register(app.broker);
+  });
+
+  const get = (by = tenant) => call(app.broker, "accounts.getCompany", { id: by.id }, { meta: by.meta });
+  const patch = (changes: object, meta = tenant.meta, id = tenant.id) =>
+    app.broker.call<object, object>("accounts.updateCompany", { id, ...changes }, { meta });
+
+  test("are what the registration made of them", async () => {
+    expect(await get()).toEqual(tenant.company);
+  });
+
+  test("change one by one, and the rest stays", async () => {
+    const smtp = await smtpConfig(tenant.id);
+    const changes = {
+      name: "Difference Engines",
+      reply_to_email: "hello@example.com",
+      website: "https://example.com/",
+      footer_text: "Example Street 1\nLondon",
+      double_opt_in: true,
+      default_smtp_config_id: smtp,
+      tracking_enabled: false,
+    };
+    for (const [field, value] of Object.entries(changes)) {
+      const before = await get();
+      const after = await patch({ [field]: value });
+      expect({ ...after, updated_at: null }).toEqual({ ...before, [field]: value, updated_at: null });
+    }
+    expect(await get()).toMatchObject(changes);
+    const emptied = { reply_to_email: null, website: null, footer_text: "", default_smtp_config_id: null };
+    expect(await patch(emptied)).toMatchObject(emptied);
+    expect(await patch({})).toMatchObject(emptied);
+  });
+
+  test("ignore what is unknown or read-only", async () => {
+    const sent = { plan: "free", created_at: "2020-01-01T00:00:00Z", sending_paused_at: null, colour: "red" };
+    expect(await patch(sent)).toMatchObject({ created_at: tenant.company.created_at });
+    expect((await call(app.broker, "accounts.planOf", {}, tenant)).plan).toBe("unlimited");
+  });
+
+  test("tell all faults at once", async () => {
+    const missing = randomUUID();
+    const faults = {
+      name: "",
+      reply_to_email: "hello",
+      website: "javascript:alert(1)",
+      footer_text: "x".repeat(2_001),
+      double_opt_in: true,
+      default_smtp_config_id: missing,
+      tracking_enabled: "yes",
+    };
+    expect(await refusal(patch(faults))).toEqual([
+      400,
+      {
+        name: ["This field may not be blank."],
+        reply_to_email: ["Enter a valid email address."],
+        website: ["Enter a valid URL."],
+        footer_text: ["Ensure this field has no more than 2000 characters."],
+        double_opt_in: ["An SMTP configuration is needed to send confirmation mails. Create one first."],
+        default_smtp_config_id: [`Invalid pk "${missing}" - object does not exist.`],
+        tracking_enabled: ["Must be a valid boolean."],
+      },
+    ]);
+    expect(await refusal(patch({ name: null, default_smtp_config_id: "1" }))).toEqual([
+      400,
+      { name: ["This field may not be null."], default_smtp_config_id: ["Must be a valid UUID."] },
+    ]);
+    expect(await get()).toEqual(tenant.company);
+  });
+
+  test("take no SMTP configuration of another company", async () => {
+    const other = await register(app.broker);
+    const smtp = await smtpConfig(other.id);
+    expect(await refusal(patch({ default_smtp_config_id: smtp, double_opt_in: true }))).toEqual([
+      400,
+      {
+        default_smtp_config_id: [`Invalid pk "${smtp}" - object does not exist.`],
+        double_opt_in: ["An SMTP configuration is needed to send confirmation mails. Create one first."],
+      },
+    ]);
+  });
+
+  test("forget a default SMTP configuration that is deleted", async () => {
+    const smtp = await smtpConfig(tenant.id);
+    await patch({ default_smtp_config_id: smtp });
+    await query("delete from smtp_configs where company_id = $1 and id = $2", [tenant.id, smtp]);
+    expect(await get()).toMatchObject({ id: tenant.id, default_smtp_config_id: null });
+  });
+
+  test("are seen by all members and keys, and changed by owners, admins and keys", async () => {
+    const admin = await join(app.broker, tenant, "admin");
+    const member = await join(app.broker, tenant, "member");
+    const key = { companyId: tenant.id, apiKeyId: randomUUID() };
+    for (const meta of [admin.meta, member.meta, key]) {
+      expect(await get({ ...tenant, meta })).toMatchObject({ id: tenant.id });
+    }
+    expect(await patch({ name: "By an admin" }, admin.meta)).toMatchObject({ name: "By an admin" });
+    expect(await patch({ name: "By a key" }, key)).toMatchObject({ name: "By a key" });
+    expect(await refusal(patch({ name: "" }, member.meta))).toEqual(FORBIDDEN);
+  });
+
+  test("of another company do not exist", async () => {
+    const other = await register(app.broker);
+    expect(await refusal(get({ ...tenant, id: other.id }))).toEqual(NOT_FOUND);
+    expect(await refusal(patch({ name: "Mine" }, tenant.meta, other.id))).toEqual(NOT_FOUND);
+    expect(await get(other)).toEqual(other.company);
+  });
+});

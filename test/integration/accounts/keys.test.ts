@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { query, queryOne } from "../../../models/db.ts";
+import { call } from "../../../services/call.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { FORBIDDEN, join, NOT_FOUND, refusal, register, type Tenant } from "./tenant.ts";
+
+const INVALID = [401, { detail: "Invalid API key." }];
+
+describe("API keys", () => {
+  let app: App;
+  let tenant: Tenant;
+  beforeAll(async () => {
+    app = await startApp({ services: ["accounts"] });
+    tenant = await register(app.broker);
+  });
+  afterAll(() => app.stop());
+
+  const create = (params: { name: string; expires_at?: string | null }, by = tenant) =>
+    call(app.broker, "accounts.createKey", { id: by.id, ...params }, { meta: by.meta });
+  const list = (by = tenant) => call(app.broker, "accounts.listKeys", { id: by.id }, { meta: by.meta });
+  const remove = (keyId: string, by = tenant) =>
+    call(app.broker, "accounts.removeKey", { id: by.id, key_id: keyId }, { meta: by.meta });
+  const authenticate = (key: string) => call(app.broker, "accounts.authenticateKey", { key });
+
+  test("are shown once and kept as a hash", async () => {
+    const made = await create({ name: " Website " });
+    expect(made).toMatchObject({ name: "Website", expires_at: null, last_used_at: null });
+    expect(made.key).toMatch(/^fm_[0-9A-Za-z]{43}$/);
+    const listed = (await list()).results.find(({ id }) => id === made.id);
+    const { key, ...rest } = made;
+    expect(listed).toEqual(rest);
+    const row = await queryOne<Record<string, unknown>>("select * from api_keys where id = $1", [made.id]);
+    expect(JSON.stringify(row)).not.toContain(key);
+    expect(row!.key_hash).toHaveLength(32);
+  });
+
+  test("stand for their company", async () => {
+    const { id, key } = await create({ name: "k" });
+    expect(await authenticate(key)).toEqual({ companyId: tenant.id, apiKeyId: id, expiresAt: null });
+  });
+
+  test.each(["", "fm_", "hello", `fm_${"a".repeat(43)}`, `fm_${"a".repeat(100_000)}`, "fm_' or 1=1 --"])(
+    "that are none are refused: %.20s",
+    async (key) => expect(await refusal(authenticate(key))).toEqual(INVALID),
+  );
+
+  test("are refused from the moment they expire, though a moment ago they were good", async () => {
+    const expiresAt = new Date(Date.now() + 150).toISOString();
+    const { key } = await create({ name: "short", expires_at: expiresAt });
+    expect((await authenticate(key)).expiresAt).toBe(expiresAt);
+    await new Promise((resolve) => setTimeout(resolve, 160));
+    expect(await refusal(authenticate(key))).toEqual(INVALID);
+  });
+
+  test("are refused at once when deleted, though they were used a moment before", async () => {
+    const { id, key } = await create({ name: "k" });
+    await authenticate(key);
+    expect(await remove(id)).toBeNull();
+    expect(await refusal(authenticate(key))).toEqual(INVALID);
+    expect(await refusal(remove(id))).toEqual(NOT_FOUND);
+  });
+
+  test("are refused within a second when deleted where no event tells of it", async () => {
+    const { id, key } = await create({ name: "k" });
+    await authenticate(key);
+    await query("delete from api_keys where id = $1", [id]);
+    const deletedAt = performance.now();
+    while (performance.now() - deletedAt < 1_000) await authenticate(key).catch(() => {});
+    expect(await refusal(authenticate(key))).toEqual(INVALID);
+  });
+
+  test("remember when they were used, at most once a minute", async () => {
+    const { id, key } = await create({ name: "k" });
+    const lastUsed = async () =>
+      (await queryOne<{ at: Date | null }>("select last_used_at at from api_keys where id = $1", [id]))!.at;
+    await authenticate(key);
+    let first: Date | null = null;
+    while (!first) first = await lastUsed();
+    expect(Math.abs(first.getTime() - Date.now())).toBeLessThan(5_000);
+    await new Promise((resolve) => setTimeout(resolve, 550));
+    await authenticate(key);
+    expect(await lastUsed()).toEqual(first);
+  });
+
+  test("need a name, and an end that is yet to come", async () => {
+    const meta = tenant.meta;
+    const attempt = (params: object) =>
+      refusal(app.broker.call("accounts.createKey", { id: tenant.id, ...params }, { meta }));
+    expect(await attempt({ expires_at: "2020-01-01T00:00:00Z" })).toEqual([
+      400,
+      { name: ["This field is required."], expires_at: ["The time must be in the future."] },
+    ]);
+    expect((await attempt({ name: "", expires_at: "tomorrow" }))[1]).toMatchObject({
+      name: ["This field may not be blank."],
+      expires_at: [expect.stringMatching(/^Datetime has wrong format/)],
+    });
+  });
+
+  test("are searched and sorted by name", async () => {
+    const other = await register(app.broker);
+    for (const name of ["beta", "alpha", "gamma"]) await create({ name }, other);
+    const page = (params: object) =>
+      call(app.broker, "accounts.listKeys", { id: other.id, ...params }, { meta: other.meta });
+    const names = async (params: object) => (await page(params)).results.map(({ name }) => name);
+    expect(await names({})).toEqual(["gamma", "alpha", "beta"]);
+    expect(await names({ ordering: "name" })).toEqual(["alpha", "beta", "gamma"]);
+    expect(await names({ search: "ET" })).toEqual(["beta"]);
+    expect(await page({ page: 2, page_size: 2, ordering: "-name" })).toMatchObject({
+      count: 3,
+      results: [{ name: "alpha" }],
+    });
+    expect((await refusal(page({ ordering: "key_hash" })))[0]).toBe(400);
+  });
+
+  test("of another company do not exist", async () => {
+    const other = await register(app.broker);
+    const { id, key } = await create({ name: "k" }, other);
+    expect(await refusal(remove(id))).toEqual(NOT_FOUND);
+    expect((await list()).results.map((each) => each.id)).not.toContain(id);
+    expect((await authenticate(key)).companyId).toBe(other.id);
+    const foreign = { id: other.id };
+    const meta = tenant.meta;
+    expect(await refusal(call(app.broker, "accounts.listKeys", foreign, { meta }))).toEqual(NOT_FOUND);
+    expect(await refusal(call(app.broker, "accounts.createKey", { ...foreign, name: "k" }, { meta }))).toEqual(
+      NOT_FOUND,
+    );
+    expect(await refusal(call(app.broker, "accounts.removeKey", { ...foreign, key_id: id }, { meta }))).toEqual(
+      NOT_FOUND,
+    );
+  });
+
+  test("are made and deleted by owners and admins, and seen by members", async () => {
+    const { id } = await create({ name: "k" });
+    const admin = await join(app.broker, tenant, "admin");
+    const member = await join(app.broker, tenant, "member");
+    const made = await create({ name: "admin's" }, { ...tenant, meta: admin.meta });
+    expect(await remove(made.id, { ...tenant, meta: admin.meta })).toBeNull();
+    const asMember = { ...tenant, meta: member.meta };
+    expect(await refusal(create({ name: "member's" }, asMember))).toEqual(FORBIDDEN);
+    expect(await refusal(remove(id, asMember))).toEqual(FORBIDDEN);
+    expect((await list(asMember)).count).toBeGreaterThan(0);
+  });
+
+  test("cannot make or delete keys themselves", async () => {
+    const { id } = await create({ name: "k" });
+    const asKey = { ...tenant, meta: { companyId: tenant.id, apiKeyId: randomUUID() } };
+    expect(await refusal(create({ name: "child" }, asKey))).toEqual(FORBIDDEN);
+    expect(await refusal(remove(id, asKey))).toEqual(FORBIDDEN);
+  });
+});

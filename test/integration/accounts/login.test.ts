@@ -1,0 +1,92 @@
+import { call } from "../../../services/call.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { join, PASSWORD, refusal, register } from "./tenant.ts";
+
+const REFUSED = [401, { detail: "No active account found with the given credentials." }];
+
+describe("login", () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await startApp({ services: ["accounts"] });
+  });
+  afterAll(() => app.stop());
+
+  const login = (email: string, password = PASSWORD) => call(app.broker, "accounts.login", { email, password });
+
+  test("gives tokens, the user, and all her companies with her role there", async () => {
+    const own = await register(app.broker);
+    const other = await register(app.broker);
+    await call(app.broker, "accounts.addMember", { id: other.id, email: own.email, role: "admin" }, other);
+    const { access, refresh, user, companies } = await login(` ${own.email.toUpperCase()} `);
+    expect(user).toEqual(own.user);
+    expect(access).not.toBe(refresh);
+    expect(companies).toEqual([
+      { ...own.company, role: "owner" },
+      { ...other.company, role: "admin" },
+    ]);
+  });
+
+  test("is refused alike for a wrong password and for a user that does not exist", async () => {
+    const { email } = await register(app.broker);
+    expect(await refusal(login(email, "wrong horse battery"))).toEqual(REFUSED);
+    expect(await refusal(login("nobody@example.com"))).toEqual(REFUSED);
+  });
+
+  test("takes as long for a user that does not exist", async () => {
+    const { email } = await register(app.broker);
+    const took = async (attempt: () => Promise<unknown>) => {
+      const startedAt = performance.now();
+      await refusal(attempt());
+      return performance.now() - startedAt;
+    };
+    // A hash takes 100 ms and a lookup one; the rest of the machine must not decide.
+    const wrong = await took(() => login(email, "wrong horse battery"));
+    const unknown = await took(() => login("no-one@example.com"));
+    expect(unknown / wrong).toBeGreaterThan(0.2);
+    expect(unknown / wrong).toBeLessThan(5);
+  });
+
+  test("asks for both fields, and looks at no password's length", async () => {
+    expect(await refusal(app.broker.call("accounts.login", {}))).toEqual([
+      400,
+      { email: ["This field is required."], password: ["This field is required."] },
+    ]);
+    expect(await refusal(login("nobody@example.com", "short"))).toEqual(REFUSED);
+  });
+
+  describe("after 10 failures", () => {
+    const fail = async (email: string, times: number) => {
+      for (let n = 0; n < times; n++) await refusal(login(email, "wrong horse battery"));
+    };
+
+    test("waits, with the right password too, and says for how long", async () => {
+      const { email } = await register(app.broker);
+      await fail(email, 10);
+      const [status, body] = await refusal(login(email));
+      expect(status).toBe(429);
+      expect(body.detail).toMatch(/^Request was throttled\. Expected available in (29\d|300) seconds\.$/);
+    });
+
+    test("treats an unknown address no differently", async () => {
+      await fail("unknown@example.com", 10);
+      expect((await refusal(login("Unknown@example.com")))[0]).toBe(429);
+    });
+
+    test("is not reached by failures before a success", async () => {
+      const { email } = await register(app.broker);
+      await fail(email, 9);
+      await login(email);
+      await fail(email, 9);
+      expect((await login(email)).user.email).toBe(email);
+    });
+  });
+
+  test("a member who was removed still logs in, to the companies that are left", async () => {
+    const tenant = await register(app.broker);
+    const { user, email } = await join(app.broker, tenant, "member");
+    await call(app.broker, "accounts.removeMember", { id: tenant.id, user_id: user.id }, tenant);
+    const { companies } = await login(email);
+    expect(companies.map(({ id }) => id)).not.toContain(tenant.id);
+    expect(companies).toHaveLength(1);
+  });
+});

@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import { call } from "../../../services/call.ts";
+import type { Caller, Role } from "../../../services/define.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { FORBIDDEN, join, NOT_FOUND, refusal, register, type Tenant } from "./tenant.ts";
+
+const LAST_OWNER = [400, { detail: "A company must keep at least one owner." }];
+
+describe("members", () => {
+  let app: App;
+  let tenant: Tenant;
+  beforeAll(async () => {
+    app = await startApp({ services: ["accounts"] });
+  });
+  afterAll(() => app.stop());
+  beforeEach(async () => {
+    tenant = await register(app.broker);
+  });
+
+  const list = (params: object = {}) =>
+    call(app.broker, "accounts.listMembers", { id: tenant.id, ...params }, { meta: tenant.meta });
+  const add = (email: string, role: Role, meta: Caller = tenant.meta) =>
+    call(app.broker, "accounts.addMember", { id: tenant.id, email, role }, { meta });
+  const setRole = (userId: string, role: Role, meta: Caller = tenant.meta) =>
+    call(app.broker, "accounts.updateMember", { id: tenant.id, user_id: userId, role }, { meta });
+  const remove = (userId: string, meta: Caller = tenant.meta) =>
+    call(app.broker, "accounts.removeMember", { id: tenant.id, user_id: userId }, { meta });
+  const roleOf = (userId: string) => call(app.broker, "accounts.membershipOf", { userId, companyId: tenant.id });
+
+  test("are existing users, added with a role", async () => {
+    const { user, email } = await register(app.broker);
+    const added = await add(` ${email.toUpperCase()} `, "admin");
+    expect(added).toEqual({
+      user_id: user.id,
+      email,
+      first_name: "",
+      last_name: "",
+      role: "admin",
+      joined_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    });
+    expect(await roleOf(user.id)).toEqual({ role: "admin" });
+    const { count, results } = await list();
+    expect(count).toBe(2);
+    expect(results.map(({ role }) => role)).toEqual(["admin", "owner"]);
+    expect((await list({ search: email.slice(0, 8) })).results).toEqual([added]);
+  });
+
+  test("cannot be added twice, without an account, or with a role that does not exist", async () => {
+    const { email } = await join(app.broker, tenant, "member");
+    expect(await refusal(add(email, "admin"))).toEqual([400, { email: ["This user is a member already."] }]);
+    expect(await refusal(add("nobody@example.com", "god" as Role))).toEqual([
+      400,
+      { email: ["No user has this email address."], role: ['"god" is not a valid choice.'] },
+    ]);
+    const nothing = app.broker.call("accounts.addMember", { id: tenant.id }, { meta: tenant.meta });
+    expect(await refusal(nothing)).toEqual([
+      400,
+      { email: ["This field is required."], role: ["This field is required."] },
+    ]);
+  });
+
+  test("added twice at the same moment are one member", async () => {
+    const { email } = await register(app.broker);
+    await Promise.allSettled([add(email, "member"), add(email, "member"), add(email, "member")]);
+    expect((await list()).count).toBe(2);
+  });
+
+  test("change their role and leave", async () => {
+    const { user } = await join(app.broker, tenant, "member");
+    expect((await setRole(user.id, "admin")).role).toBe("admin");
+    expect(await roleOf(user.id)).toEqual({ role: "admin" });
+    expect(await remove(user.id)).toBeNull();
+    expect(await refusal(roleOf(user.id))).toEqual(NOT_FOUND);
+    expect(await refusal(remove(user.id))).toEqual(NOT_FOUND);
+    expect(await refusal(setRole(user.id, "admin"))).toEqual(NOT_FOUND);
+    expect(await refusal(setRole(randomUUID(), "admin"))).toEqual(NOT_FOUND);
+  });
+
+  describe("the last owner", () => {
+    test("stays an owner and stays a member", async () => {
+      expect(await refusal(setRole(tenant.user.id, "admin"))).toEqual(LAST_OWNER);
+      expect(await refusal(remove(tenant.user.id))).toEqual(LAST_OWNER);
+      expect((await setRole(tenant.user.id, "owner")).role).toBe("owner");
+    });
+
+    test("may go when there is another", async () => {
+      const second = await join(app.broker, tenant, "owner");
+      expect(await remove(tenant.user.id)).toBeNull();
+      expect(await refusal(remove(second.user.id, second.meta))).toEqual(LAST_OWNER);
+    });
+
+    test("stays also when two owners remove each other at the same moment", async () => {
+      for (let round = 0; round < 5; round++) {
+        tenant = await register(app.broker);
+        const second = await join(app.broker, tenant, "owner");
+        const results = await Promise.allSettled([remove(second.user.id), remove(tenant.user.id, second.meta)]);
+        expect(results.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+        expect((await list()).results.map(({ role }) => role)).toEqual(["owner"]);
+      }
+    });
+  });
+
+  describe("may do by role", () => {
+    const may: Record<string, Role[]> = {
+      "add a member": ["owner", "admin"],
+      "add an owner": ["owner"],
+      "promote a member to admin": ["owner", "admin"],
+      "promote a member to owner": ["owner"],
+      "demote an owner": ["owner"],
+      "remove a member": ["owner", "admin"],
+      "remove an owner": ["owner"],
+      leave: ["owner", "admin", "member"],
+      "see the members": ["owner", "admin", "member"],
+    };
+    const deeds: Record<string, (by: { user: { id: string }; meta: Caller }) => Promise<unknown>> = {
+      "add a member": async ({ meta }) => add((await register(app.broker)).email, "member", meta),
+      "add an owner": async ({ meta }) => add((await register(app.broker)).email, "owner", meta),
+      "promote a member to admin": async ({ meta }) =>
+        setRole((await join(app.broker, tenant, "member")).user.id, "admin", meta),
+      "promote a member to owner": async ({ meta }) =>
+        setRole((await join(app.broker, tenant, "member")).user.id, "owner", meta),
+      "demote an owner": ({ meta }) => setRole(tenant.user.id, "member", meta),
+      "remove a member": async ({ meta }) => remove((await join(app.broker, tenant, "member")).user.id, meta),
+      "remove an owner": ({ meta }) => remove(tenant.user.id, meta),
+      leave: ({ user, meta }) => remove(user.id, meta),
+      "see the members": ({ meta }) => call(app.broker, "accounts.listMembers", { id: tenant.id }, { meta }),
+    };
+
+    test.each(Object.keys(may))("%s", async (deed) => {
+      for (const role of ["owner", "admin", "member"] as const) {
+        tenant = await register(app.broker);
+        const by = await join(app.broker, tenant, role);
+        const result = await deeds[deed]!(by).then(
+          () => "done",
+          (error) => error.code,
+        );
+        expect([role, result]).toEqual([role, may[deed]!.includes(role) ? "done" : 403]);
+      }
+    });
+
+    test("nothing with an API key", async () => {
+      const key = { companyId: tenant.id, apiKeyId: randomUUID() };
+      expect(await refusal(add("a@example.com", "member", key))).toEqual(FORBIDDEN);
+      expect(await refusal(setRole(tenant.user.id, "member", key))).toEqual(FORBIDDEN);
+      expect(await refusal(remove(tenant.user.id, key))).toEqual(FORBIDDEN);
+    });
+  });
+
+  test("of another company do not exist", async () => {
+    const other = await register(app.broker);
+    const { meta } = tenant;
+    const foreign = { id: other.id, user_id: other.user.id };
+    expect(await refusal(call(app.broker, "accounts.listMembers", { id: other.id }, { meta }))).toEqual(NOT_FOUND);
+    expect(await refusal(call(app.broker, "accounts.updateMember", { ...foreign, role: "member" }, { meta }))).toEqual(
+      NOT_FOUND,
+    );
+    expect(await refusal(call(app.broker, "accounts.removeMember", foreign, { meta }))).toEqual(NOT_FOUND);
+    const adding = call(
+      app.broker,
+      "accounts.addMember",
+      { id: other.id, email: tenant.email, role: "owner" },
+      { meta },
+    );
+    expect(await refusal(adding)).toEqual(NOT_FOUND);
+    expect(await refusal(setRole(other.user.id, "admin"))).toEqual(NOT_FOUND);
+    expect(await refusal(remove(other.user.id))).toEqual(NOT_FOUND);
+  });
+});

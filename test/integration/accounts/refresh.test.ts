@@ -1,0 +1,120 @@
+import { query, queryOne } from "../../../models/db.ts";
+import { verifyBearer } from "../../../services/accounts/bearer.ts";
+import { call } from "../../../services/call.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { PASSWORD, refusal, register } from "./tenant.ts";
+
+const REFUSED = [401, { detail: "Token is invalid or expired." }];
+
+describe("a refresh token", () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await startApp({ services: ["accounts"] });
+  });
+  afterAll(() => app.stop());
+
+  const refresh = (token: string) => call(app.broker, "accounts.refresh", { refresh: token });
+  const familyOf = async (userId: string) =>
+    query<{ spent: boolean; revoked: boolean }>(
+      `select spent_at is not null spent, revoked_at is not null revoked from refresh_tokens
+       where user_id = $1 order by created_at, spent_at nulls last`,
+      [userId],
+    );
+
+  test("is exchanged for new tokens of the same user, again and again", async () => {
+    const { refresh: first, user } = await register(app.broker);
+    const second = await refresh(first);
+    const third = await refresh(second.refresh);
+    expect(new Set([first, second.refresh, third.refresh]).size).toBe(3);
+    expect(verifyBearer(third.access)).toEqual({ userId: user.id });
+  });
+
+  test("that was spent ends all that came from the same login, and nothing else", async () => {
+    const { refresh: first, email } = await register(app.broker);
+    const other = await call(app.broker, "accounts.login", { email, password: PASSWORD });
+    const { refresh: second } = await refresh(first);
+    expect(await refusal(refresh(first))).toEqual(REFUSED);
+    expect(await refusal(refresh(second))).toEqual(REFUSED);
+    expect((await refresh(other.refresh)).access).toBeTruthy();
+  });
+
+  test("is exchanged once when many try at the same moment, and that ends the family", async () => {
+    const { refresh: first, user } = await register(app.broker);
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => refresh(first)));
+    const won = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    expect(won).toHaveLength(1);
+    expect(await refusal(refresh(won[0]!.refresh))).toEqual(REFUSED);
+    expect((await familyOf(user.id)).length).toBe(2);
+  });
+
+  test("that is exchanged while its family is revoked gains nothing", async () => {
+    const { refresh: first, user } = await register(app.broker);
+    const { refresh: second } = await refresh(first);
+    const [exchanged] = await Promise.allSettled([refresh(second), refresh(first).catch(() => {})]);
+    const last = exchanged.status === "fulfilled" ? exchanged.value.refresh : second;
+    expect(await refusal(refresh(last))).toEqual(REFUSED);
+    expect((await familyOf(user.id)).some(({ revoked }) => revoked)).toBe(true);
+  });
+
+  test("that expired is refused", async () => {
+    const { refresh: token, user } = await register(app.broker);
+    await query("update refresh_tokens set expires_at = now() where user_id = $1", [user.id]);
+    expect(await refusal(refresh(token))).toEqual(REFUSED);
+  });
+
+  test("lives for seven days", async () => {
+    const { user } = await register(app.broker);
+    const row = await queryOne<{ days: number }>(
+      "select round(extract(epoch from expires_at - now()) / 86400)::int days from refresh_tokens where user_id = $1",
+      [user.id],
+    );
+    expect(row!.days).toBe(7);
+  });
+
+  test("nobody made is refused, and what is no token is a fault of the field", async () => {
+    expect(await refusal(refresh("x".repeat(43)))).toEqual(REFUSED);
+    expect(await refusal(refresh(""))).toEqual([400, { refresh: ["This field may not be blank."] }]);
+    expect(await refusal(app.broker.call("accounts.refresh", { refresh: 1 }))).toEqual([
+      400,
+      { refresh: ["Not a valid string."] },
+    ]);
+  });
+
+  describe("after its time", () => {
+    const purge = () => call(app.broker, "accounts.purge", {});
+
+    test("is purged, and one that is still good stays", async () => {
+      const old = await register(app.broker);
+      const good = await register(app.broker);
+      await query("update refresh_tokens set expires_at = now() - interval '1 s' where user_id = $1", [old.user.id]);
+      await purge();
+      expect(await familyOf(old.user.id)).toEqual([]);
+      expect((await refresh(good.refresh)).refresh).toBeTruthy();
+    });
+
+    test("keeps its family dead: a revoked one stays until no other of the family can be used", async () => {
+      const { refresh: first, user } = await register(app.broker);
+      await refresh(first);
+      await refusal(refresh(first));
+      // As a rotation that overlapped the revocation leaves it: a young token beside the revoked ones.
+      await query("update refresh_tokens set revoked_at = null where user_id = $1 and spent_at is null", [user.id]);
+      await query(
+        "update refresh_tokens set expires_at = now() - interval '1 s' where user_id = $1 and spent_at is not null",
+        [user.id],
+      );
+      await purge();
+      expect(await familyOf(user.id)).toHaveLength(2);
+    });
+  });
+
+  test("is not all that is purged: idempotency keys are after 24 hours", async () => {
+    const { id } = await register(app.broker);
+    await query(
+      `insert into idempotency_keys (company_id, key, request_hash, created_at)
+       values ($1, 'old', '', now() - interval '25 hours'), ($1, 'young', '', now() - interval '23 hours')`,
+      [id],
+    );
+    await call(app.broker, "accounts.purge", {});
+    expect(await query("select key from idempotency_keys where company_id = $1", [id])).toEqual([{ key: "young" }]);
+  });
+});
