@@ -16,6 +16,8 @@ export interface ActionContract {
   description?: string;
   params: TSchema;
   returns: TSchema;
+  /** Of a page that answers JSON too: that JSON. */
+  json?: TSchema;
   /** Shown in OpenAPI as a request body's example. */
   example?: unknown;
 }

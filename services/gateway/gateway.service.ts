@@ -2,18 +2,10 @@ import type { Service } from "moleculer";
 import { config } from "../config.ts";
 import { contractOf } from "../contracts.ts";
 import { defineService } from "../define.ts";
+import { described } from "./described.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
-import { routes } from "./routes.ts";
 
 type GatewayService = Service & { gateway?: Gateway; url?: string };
-
-const described = routes.filter(({ action }) => {
-  try {
-    return contractOf(action);
-  } catch {
-    return false;
-  }
-});
 
 /** The REST API: HTTP in, actions out. It owns no data; what it remembers, it remembers for a second. */
 export default defineService(

@@ -1,4 +1,9 @@
 /** Holds responses against the OpenAPI document: what is answered and not described there is a fault of one of both. */
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { contractOf } from "../../services/contracts.ts";
+import { described } from "../../services/gateway/described.ts";
+import { describeApi, type OpenApi } from "../../services/gateway/openapi/document.ts";
 
 export interface Seen {
   status: number;
@@ -7,6 +12,91 @@ export interface Seen {
   text: string;
 }
 
+type Schema = Record<string, unknown>;
+interface Response {
+  content?: Record<string, { schema: Schema }>;
+}
+interface Template {
+  pattern: RegExp;
+  operations: Record<string, { responses: Record<string, Response> }>;
+}
+
+/** An object that lists its properties has no others: a field that leaks out must be noticed. */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed);
+  if (typeof node !== "object" || node === null) return node;
+  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]));
+  return copy.properties && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy;
+}
+
+export class Conformance {
+  readonly #templates: Template[];
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
+  readonly #compiled = new Map<Schema, ValidateFunction>();
+
+  constructor(document: OpenApi) {
+    addFormats.default(this.#ajv, ["date-time", "uri", "uuid"]);
+    this.#ajv.addFormat("email", /@/);
+    this.#ajv.addFormat("binary", true);
+    this.#ajv.addSchema({ $id: "api", components: closed(document.components) });
+    this.#templates = Object.entries(document.paths).map(([path, operations]) => ({
+      pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+      operations: operations as Template["operations"],
+    }));
+  }
+
+  /** What is wrong with the response, in words; null when it is as described. */
+  fault(method: string, path: string, seen: Seen): string | null {
+    if (/^\/(docs\/|openapi\.json$)/.test(path)) return null;
+    const missing = this.#missingHeader(seen);
+    if (missing) return `lacks the header ${missing}`;
+    const template = this.#templates.find(({ pattern }) => pattern.test(path));
+    const operation = template?.operations[method === "HEAD" ? "get" : method.toLowerCase()];
+    if (!operation) return this.#undescribed(method, template !== undefined, seen);
+    const response = operation.responses[seen.status];
+    if (!response) return `${seen.status} is not among ${Object.keys(operation.responses).join(", ")}`;
+    return method === "HEAD" ? null : this.#contentFault(response, seen);
+  }
+
+  #missingHeader({ status, headers }: Seen): string | undefined {
+    const expected = ["X-Request-Id", "X-Content-Type-Options", "Content-Security-Policy"];
+    if (status === 429 || status === 503) expected.push("Retry-After");
+    if (status === 401) expected.push("WWW-Authenticate");
+    return expected.find((name) => !headers.has(name));
+  }
+
+  /** Paths and methods outside of the document have answers of their own. */
+  #undescribed(method: string, isPath: boolean, { status }: Seen): string | null {
+    if (method === "OPTIONS" && isPath) return status === 204 ? null : `OPTIONS answered ${status}`;
+    const expected = isPath ? [405] : [404, 308];
+    return expected.includes(status) ? null : `is not described and answered ${status}`;
+  }
+
+  #contentFault({ content }: Response, seen: Seen): string | null {
+    const type = (seen.headers.get("content-type") ?? "").split(";")[0]!;
+    if (!content) return seen.text === "" ? null : "has a body where none is described";
+    const media = content[type] ?? content["*/*"];
+    if (!media) return `has the type ${type} instead of ${Object.keys(content).join(" or ")}`;
+    if (type !== "application/json") return null;
+    const validate = this.#validator(media.schema);
+    return validate(seen.body) ? null : this.#ajv.errorsText(validate.errors, { dataVar: "body" });
+  }
+
+  #validator(schema: Schema): ValidateFunction {
+    const known = this.#compiled.get(schema);
+    if (known) return known;
+    const text = JSON.stringify(closed(schema)).replaceAll('"#/components/', '"api#/components/');
+    const validate = this.#ajv.compile(JSON.parse(text) as Schema);
+    this.#compiled.set(schema, validate);
+    return validate;
+  }
+}
+
+let shared: Conformance | undefined;
+
+/** Throws for a response that the document does not describe; a 500 is described, and still never right in a test. */
 export function checkResponse(method: string, path: string, seen: Seen): void {
-  if (seen.status === 500) throw new Error(`${method} ${path} answered 500: ${seen.text}`);
+  shared ??= new Conformance(describeApi({ routes: described, contractOf, baseUrl: "http://localhost" }));
+  const fault = seen.status === 500 ? "is a 500" : shared.fault(method, path, seen);
+  if (fault) throw new Error(`${method} ${path} → ${seen.status} ${fault}\n${seen.text.slice(0, 2_000)}`);
 }

@@ -1,0 +1,67 @@
+/**
+ * The description of the API, OpenAPI 3.1: generated from routes.ts and the contracts, so that it cannot say anything
+ * else than what is validated. The test suite holds every response against it.
+ */
+import type { ActionContract } from "../../define.ts";
+import type { Route } from "../routes.ts";
+import { errorSchemas } from "./errors.ts";
+import { type Operation, operationOf } from "./operation.ts";
+import { Components } from "./schemas.ts";
+import { tagOf, tags } from "./tags.ts";
+
+export interface OpenApi {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object>; securitySchemes: object };
+  [more: string]: unknown;
+}
+
+export interface Described {
+  routes: readonly Route[];
+  contractOf: (action: string) => ActionContract;
+  baseUrl: string;
+}
+
+const DESCRIPTION = `Subscribers, lists, templates, SMTP configurations, campaigns, webhooks, suppressions, segments and media.
+
+Every path ends with a slash; without it the answer is a 308 to the path with it. Every answer carries \`X-Request-Id\`
+(a request may bring its own). Lists are pages of 20 (\`page_size\` up to 100): follow \`next\` until it is null.
+
+Authenticate with \`X-API-Key\`, or as a person with \`Authorization: Bearer\`, and then say which company is meant:
+\`company\` in the body of a send, \`?company=\` elsewhere; paths under \`/api/companies/{id}/\` say it themselves.
+Retry 429 and 5xx with exponential backoff, and not before \`Retry-After\`; do not retry another 4xx unchanged.`;
+
+const securitySchemes = {
+  apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "`fm_…`, made by an owner or admin." },
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "`access` of login, good for 15 minutes.",
+  },
+};
+
+const openApiPath = (path: string) => path.replaceAll(/:(\w+)/g, "{$1}");
+
+export function describeApi({ routes, contractOf, baseUrl }: Described): OpenApi {
+  const components = new Components(routes, contractOf);
+  const paths: OpenApi["paths"] = {};
+  for (const route of routes) {
+    const operation = operationOf(route, contractOf(route.action), components);
+    const path = openApiPath(route.path);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: { tags: [tagOf(route.path)], ...operation } };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Flockmail",
+      version: "1.0.0",
+      description: DESCRIPTION,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: baseUrl }],
+    tags,
+    paths,
+    components: { securitySchemes, schemas: { ...errorSchemas, ...components.schemas } },
+  };
+}

@@ -1,0 +1,171 @@
+/** One row of routes.ts as an operation of the document. */
+import type { ActionContract } from "../../define.ts";
+import type { TSchema } from "../../shapes.ts";
+import { isCompanyPath, tellsCompanyInBody } from "../company.ts";
+import { pathNames, propertiesOf } from "../params.ts";
+import type { Route } from "../routes.ts";
+import { errorsOf, rateLimitHeaders, requestIdHeader } from "./errors.ts";
+import type { Components } from "./schemas.ts";
+
+export interface Operation {
+  operationId: string;
+  summary: string;
+  responses: Record<string, object>;
+  [more: string]: unknown;
+}
+
+type Parameter = {
+  name: string;
+  in: "path" | "query" | "header";
+  required: boolean;
+  schema: object;
+  description?: string;
+};
+
+const IDEMPOTENCY_KEY = "idempotency_key";
+/** Told by the file itself. */
+const FILE_FIELDS = ["filename", "content_type", "size"];
+
+const hasBody = ({ method }: Route) => method === "POST" || method === "PUT" || method === "PATCH";
+const isRequired = (contract: ActionContract, name: string) =>
+  ((contract.params as { required?: string[] }).required ?? []).includes(name);
+
+/** The fields of the body, or of the query where there is no body. */
+function fieldsOf(route: Route, contract: ActionContract): Record<string, TSchema> {
+  const elsewhere = [...pathNames(route.path), IDEMPOTENCY_KEY, ...(route.upload ? FILE_FIELDS : [])];
+  return Object.fromEntries(Object.entries(propertiesOf(contract)).filter(([name]) => !elsewhere.includes(name)));
+}
+
+function parametersOf(route: Route, contract: ActionContract, components: Components): Parameter[] {
+  const properties = propertiesOf(contract);
+  const list = pathNames(route.path).map((name): Parameter => {
+    return {
+      name,
+      in: "path",
+      required: true,
+      schema: components.shown(properties[name] ?? ({ type: "string" } as unknown as TSchema)),
+    };
+  });
+  if (!hasBody(route)) {
+    for (const [name, schema] of Object.entries(fieldsOf(route, contract))) {
+      list.push({ name, in: "query", required: isRequired(contract, name), schema: components.shown(schema) });
+    }
+  }
+  if (route.access !== "public" && !isCompanyPath(route) && !tellsCompanyInBody(contract)) {
+    const description = "Required with a bearer token, else the key's company.";
+    list.push({
+      name: "company",
+      in: "query",
+      required: false,
+      schema: { type: "string", format: "uuid" },
+      description,
+    });
+  }
+  if (IDEMPOTENCY_KEY in properties) {
+    const description = "The same key with the same body within 24 hours creates nothing and gets the first answer.";
+    list.push({
+      name: "Idempotency-Key",
+      in: "header",
+      required: false,
+      schema: { type: "string", maxLength: 256 },
+      description,
+    });
+  }
+  return list;
+}
+
+function mediaTypes(route: Route): string[] {
+  if (route.upload) return ["multipart/form-data"];
+  if (!route.path.startsWith("/api/emails/public/")) return ["application/json"];
+  return ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"];
+}
+
+function requestBodyOf(route: Route, contract: ActionContract, components: Components): object {
+  const fields = fieldsOf(route, contract);
+  if (!hasBody(route) || (Object.keys(fields).length === 0 && !route.upload)) return {};
+  const properties = Object.fromEntries(
+    Object.entries(fields).map(([name, schema]) => [name, components.shown(schema)]),
+  );
+  const required = Object.keys(fields).filter((name) => isRequired(contract, name));
+  if (route.upload) {
+    properties.file = { type: "string", format: "binary" };
+    required.push("file");
+  }
+  const schema = { type: "object", properties, ...(required.length > 0 ? { required } : {}) };
+  const content = { schema, ...(contract.example === undefined ? {} : { example: contract.example }) };
+  return {
+    requestBody: {
+      required: required.length > 0,
+      content: Object.fromEntries(mediaTypes(route).map((type) => [type, content])),
+    },
+  };
+}
+
+function page(items: object): object {
+  const link = { anyOf: [{ type: "string", format: "uri" }, { type: "null" }] };
+  const properties = { count: { type: "integer" }, next: link, previous: link, results: items };
+  return { type: "object", required: Object.keys(properties), properties };
+}
+
+function successContent(route: Route, contract: ActionContract, components: Components): object {
+  const text = { schema: { type: "string" } };
+  switch (route.answer) {
+    case "json":
+      return { "application/json": { schema: components.shown(contract.returns) } };
+    case "list":
+      return {
+        "application/json": {
+          schema: page(components.shown(propertiesOf({ ...contract, params: contract.returns }).results!)),
+        },
+      };
+    case "csv":
+      return { "text/csv": text };
+    case "html":
+      return {
+        "text/html": text,
+        "application/json": { schema: contract.json ? components.shown(contract.json) : { type: "object" } },
+      };
+    case "bytes":
+      return { "*/*": { schema: { type: "string", format: "binary" } } };
+    default:
+      return {};
+  }
+}
+
+const successes: Record<Route["answer"], string> = {
+  json: "Done.",
+  list: "A page of the list.",
+  csv: "The download.",
+  html: "The page; JSON for `Accept: application/json`.",
+  bytes: "The file.",
+  redirect: "On to the link's target.",
+  none: "Done, nothing to say.",
+};
+
+function successOf(route: Route, contract: ActionContract, components: Components): object {
+  const content = successContent(route, contract, components);
+  const headers = {
+    ...requestIdHeader,
+    ...(route.access === "public" ? {} : rateLimitHeaders),
+    ...(route.answer === "redirect" ? { Location: { schema: { type: "string", format: "uri" } } } : {}),
+  };
+  return { description: successes[route.answer], headers, ...(Object.keys(content).length > 0 ? { content } : {}) };
+}
+
+const SECURITY = { company: [{ apiKey: [] }, { bearer: [] }], user: [{ bearer: [] }], public: [] };
+
+export function operationOf(route: Route, contract: ActionContract, components: Components): Operation {
+  const { summary, description } = contract;
+  const [service, action] = route.action.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()).split(".");
+  // One action can have two routes: forms know no PUT.
+  const suffix = route.method === "POST" && action === "updatePreferences" ? "ByForm" : "";
+  return {
+    operationId: `${service}_${action}${suffix}`,
+    summary,
+    ...(description ? { description } : {}),
+    security: SECURITY[route.access],
+    parameters: parametersOf(route, contract, components),
+    ...requestBodyOf(route, contract, components),
+    responses: { [route.status]: successOf(route, contract, components), ...errorsOf(route) },
+  };
+}

@@ -1,0 +1,57 @@
+/** Contract schemas as the document shows them: resources by name, once; formats of our own left out. */
+import type { ActionContract } from "../../define.ts";
+import type { TSchema } from "../../shapes.ts";
+import type { Route } from "../routes.ts";
+
+/** The resources that get a name, by the action that returns exactly one of them. */
+const NAMED: Record<string, string> = {
+  Campaign: "campaigns.get",
+  Subscriber: "subscribers.get",
+  SubscriberList: "subscribers.getList",
+  EmailTemplate: "renderer.getTemplate",
+  SmtpConfiguration: "smtp-sender.getConfig",
+  WebhookEndpoint: "webhooks.get",
+  WebhookDelivery: "webhooks.test",
+  Suppression: "subscribers.getSuppression",
+  Segment: "subscribers.getSegment",
+  MediaFile: "campaigns.getMedia",
+  Analytics: "tracking.analytics",
+  Company: "accounts.getCompany",
+  PlanUsage: "accounts.getPlan",
+};
+
+const OWN_FORMATS = new Set(["line"]);
+
+type Schema = Record<string, unknown>;
+
+export class Components {
+  readonly schemas: Record<string, Schema> = {};
+  readonly #names = new Map<unknown, string>();
+
+  constructor(routes: readonly Route[], contractOf: (action: string) => ActionContract) {
+    const actions = new Set<string>(routes.map(({ action }) => action));
+    for (const [name, action] of Object.entries(NAMED)) {
+      if (!actions.has(action)) continue;
+      const schema = contractOf(action).returns;
+      if (!this.#names.has(schema)) this.#names.set(schema, name);
+    }
+    for (const [schema, name] of this.#names) this.schemas[name] = this.#copy(schema) as Schema;
+  }
+
+  /** A reference where the schema is a named resource, else the schema itself, with references within. */
+  shown(schema: TSchema): Schema {
+    return this.#shown(schema) as Schema;
+  }
+
+  #shown(node: unknown): unknown {
+    const name = this.#names.get(node);
+    return name ? { $ref: `#/components/schemas/${name}` } : this.#copy(node);
+  }
+
+  #copy(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map((item) => this.#shown(item));
+    if (typeof node !== "object" || node === null) return node;
+    const entries = Object.entries(node).filter(([key, value]) => !(key === "format" && OWN_FORMATS.has(value)));
+    return Object.fromEntries(entries.map(([key, value]) => [key, this.#shown(value)]));
+  }
+}

@@ -1,0 +1,53 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { type App, startApp } from "../../support/app.ts";
+import { client, newCompany } from "../../support/client.ts";
+
+describe("the documents of the gateway", () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await startApp({ services: ["gateway", "accounts"] });
+  });
+  afterAll(() => app.stop());
+
+  test("GET /openapi.json is OpenAPI 3.1 with every operation, its errors and its security", async () => {
+    const { status, body } = await client(app).get("/openapi.json");
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ openapi: "3.1.0", info: { version: "1.0.0" } });
+    const { get, patch } = body.paths["/api/companies/{id}/"];
+    expect(get.security).toEqual([{ apiKey: [] }, { bearer: [] }]);
+    expect(Object.keys(patch.responses)).toEqual(
+      expect.arrayContaining(["200", "400", "401", "403", "404", "413", "415", "429", "500", "503"]),
+    );
+    expect(body.paths["/api/auth/login/"].post.requestBody.content["application/json"].example).toBeDefined();
+  });
+
+  test("operation ids are unique and each schema in the document compiles", async () => {
+    const { body } = await client(app).get("/openapi.json");
+    const operations = Object.values(body.paths as Record<string, object>).flatMap((path) => Object.values(path));
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ $id: "api", components: body.components });
+    for (const name of Object.keys(body.components.schemas)) {
+      expect(ajv.getSchema(`api#/components/schemas/${name}`)).toBeDefined();
+    }
+  });
+
+  test("GET /docs/ is a page that loads nothing from elsewhere and runs no inline script", async () => {
+    const page = await client(app).get("/docs/");
+    expect(page.headers.get("content-security-policy")).toMatch(/default-src 'none'; script-src 'self';/);
+    const sources = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => source!);
+    expect(sources.filter((source) => /^(https?:)?\/\//.test(source))).toEqual([]);
+    expect(page.text).not.toMatch(/<script>/);
+    for (const file of sources.filter((source) => /\.(css|js)$/.test(source))) {
+      expect(await client(app).get(`/docs/${file}`)).toMatchObject({ status: 200 });
+    }
+    expect((await client(app).get("/docs")).headers.get("location")).toBe("/docs/");
+  });
+
+  test("a company registers, makes a key and reads its plan, as the document says", async () => {
+    const company = await newCompany(app);
+    const plan = await company.api.get(`/api/companies/${company.id}/plan/`);
+    expect(plan.body).toMatchObject({ plan: "unlimited" });
+  });
+});
