@@ -1,3 +1,62 @@
 import type { ServiceContract } from "../define.ts";
+import { Bool, Nullable, type Static, Type, Uuid } from "../shapes.ts";
+import { contract as templates } from "./contract-templates.ts";
 
-export const contract = {} as const satisfies ServiceContract;
+const Data = Type.Record(Type.String(), Type.Unknown());
+
+const Recipient = Type.Object({
+  /** The sent email's id. */
+  id: Uuid,
+  seq: Type.Optional(Type.Integer()),
+  email: Type.String(),
+  cc: Type.Optional(Nullable(Type.Array(Type.String()))),
+  bcc: Type.Optional(Nullable(Type.Array(Type.String()))),
+  first_name: Type.Optional(Nullable(Type.String())),
+  last_name: Type.Optional(Nullable(Type.String())),
+  /** Without it `[[preferences_url]]` is the unsubscribe page. */
+  subscriber_id: Type.Optional(Nullable(Uuid)),
+  attributes: Type.Optional(Nullable(Data)),
+  variables: Type.Optional(Nullable(Data)),
+});
+
+export const Rendered = Type.Union([
+  Type.Object({
+    ok: Type.Literal(true),
+    /** The message as latin1 characters: CRLF lines, none beginning with ".", the last one ended, no final dot. */
+    raw: Type.String(),
+    /** For cc and bcc: the same mail untracked. Only where the recipient has copies. */
+    copy: Type.Optional(Type.String()),
+    /**
+     * Attachments and the end of the message, to be written right behind `raw` and behind `copy`. The same bytes for
+     * every recipient of the campaign, so that they are never copied. Absent: `raw` is the whole message.
+     */
+    tail: Type.Optional(Type.Unsafe<Buffer>({})),
+    /** The mail can only be handed to a server with SMTPUTF8 (and then as 8BITMIME). */
+    smtputf8: Bool,
+    eightBit: Bool,
+  }),
+  Type.Object({ ok: Type.Literal(false), error: Type.String() }),
+]);
+export type Rendered = Static<typeof Rendered>;
+
+export const contract = {
+  ...templates,
+
+  renderMails: {
+    summary: "Messages for recipients of a campaign",
+    description: "In the order asked for. What cannot be rendered is told for that recipient and fails no other.",
+    // Recipients come from a sender's own rows: checking each of them again would cost more than rendering it.
+    params: Type.Object({ campaignId: Uuid, recipients: Type.Unsafe<Static<typeof Recipient>[]>({ type: "array" }) }),
+    returns: Type.Object({ mails: Type.Array(Rendered) }),
+  },
+  renderView: {
+    summary: "One mail as a page: untracked, without pixel",
+    params: Type.Object({ sentEmailId: Uuid }),
+    returns: Type.Object({ subject: Type.String(), html: Type.String() }),
+  },
+  subjects: {
+    summary: "Rendered subjects of sent emails, by their ids",
+    params: Type.Object({ ids: Type.Array(Uuid, { maxItems: 500 }) }),
+    returns: Type.Object({ subjects: Type.Record(Type.String(), Type.String()) }),
+  },
+} as const satisfies ServiceContract;

@@ -1,0 +1,103 @@
+/** Reads what a campaign's mails are made from. A campaign without content is none (undefined). */
+import { query, queryOne } from "../../models/db.ts";
+import { unseal } from "../secrets.ts";
+import type { Attachment, Content, Dkim } from "./content.ts";
+
+interface Row {
+  campaign_id: string;
+  company_id: string;
+  smtp_config_id: string;
+  subject: string;
+  body: string;
+  sender_name: string;
+  sender_email: string;
+  reply_to_email: string | null;
+  list_id_name: string;
+  list_id_ref: string;
+  company_name: string;
+  footer_text: string;
+  tracking_enabled: boolean;
+  is_transactional: boolean;
+  media_ids: string[];
+  dkim_domain: string | null;
+  dkim_selector: string | null;
+  dkim_key_sealed: Buffer | null;
+}
+
+/** Asked by senders, who know only the campaign: the company comes with the row, and names every further statement. */
+const SELECT = `
+  select t.campaign_id, t.company_id, c.smtp_config_id, t.subject, t.body, t.sender_name, t.sender_email,
+    t.reply_to_email, t.list_id_name, t.list_id_ref, t.company_name, t.footer_text, t.tracking_enabled,
+    c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed
+  from campaign_contents t
+  join campaigns c on c.company_id = t.company_id and c.id = t.campaign_id
+  left join smtp_configs s on s.company_id = t.company_id and s.id = c.smtp_config_id
+  where t.campaign_id = $1`;
+
+const PARTS = `
+  select m.id, m.filename, m.content_type, p.data
+  from media m join media_parts p on p.media_id = m.id
+  where m.company_id = $1 and m.id = any($2)
+  order by m.id, p.no`;
+
+export class AttachmentGone extends Error {
+  constructor() {
+    super("An attachment of this campaign no longer exists.");
+  }
+}
+
+async function attachments(companyId: string, ids: readonly string[]): Promise<Attachment[]> {
+  if (ids.length === 0) return [];
+  const parts = await query<{ id: string; filename: string; content_type: string; data: Buffer }>(PARTS, [
+    companyId,
+    ids,
+  ]);
+  return ids.map((id) => {
+    const own = parts.filter((part) => part.id === id);
+    if (own.length === 0) throw new AttachmentGone();
+    const { filename, content_type } = own[0]!;
+    return { filename, contentType: content_type, data: Buffer.concat(own.map(({ data }) => data)) };
+  });
+}
+
+function dkim(row: Row): Dkim | null {
+  const { dkim_domain: domain, dkim_selector: selector, dkim_key_sealed: sealed } = row;
+  if (!domain || !selector || !sealed) return null;
+  return { domain, selector, privateKey: unseal(sealed, row.smtp_config_id) };
+}
+
+export async function loadContent(
+  campaignId: string,
+  options: { attachments: boolean } = { attachments: true },
+): Promise<{ content: Content; smtpConfigId: string } | undefined> {
+  const row = await queryOne<Row>(SELECT, [campaignId]);
+  if (!row) return undefined;
+  const content: Content = {
+    campaignId: row.campaign_id,
+    companyId: row.company_id,
+    subject: row.subject,
+    body: row.body,
+    senderName: row.sender_name,
+    senderEmail: row.sender_email,
+    replyToEmail: row.reply_to_email,
+    listName: row.list_id_name,
+    listId: row.list_id_ref,
+    companyName: row.company_name,
+    footerText: row.footer_text,
+    isTransactional: row.is_transactional,
+    trackingEnabled: row.tracking_enabled,
+    attachments: options.attachments ? await attachments(row.company_id, row.media_ids) : [],
+    dkim: dkim(row),
+  };
+  return { content, smtpConfigId: row.smtp_config_id };
+}
+
+const KEEP = `
+  update campaign_contents set links = coalesce(links, $3)
+  where company_id = $1 and campaign_id = $2
+  returning links`;
+
+/** The campaign's links, fixed by whoever compiles it first: numbers in mails that are out must never move. */
+export async function keepLinks(companyId: string, campaignId: string, links: readonly string[]): Promise<string[]> {
+  return (await queryOne<{ links: string[] }>(KEEP, [companyId, campaignId, links]))?.links ?? [];
+}

@@ -1,0 +1,132 @@
+/**
+ * A campaign ready to be rendered, kept while it is sent. Contents are snapshots and never change; what can (the DKIM
+ * key) is told by smtpConfig.changed, and read again after MAX_AGE_MS in case that was lost.
+ */
+import { config } from "../config.ts";
+import { keysFor } from "../secrets.ts";
+import { addressToken, linkTokens } from "../tracking/link-token.ts";
+import { personToken } from "../tracking/person-token.ts";
+import { bodiesOf } from "./bodies.ts";
+import { keepLinks, loadContent } from "./campaign-rows.ts";
+import type { Content, Installation } from "./content.ts";
+import { type Sign, signer } from "./dkim.ts";
+import { type Skeleton, skeletonOf } from "./mime.ts";
+import { type Recipient, type Scope, scopeOf } from "./scope.ts";
+
+export interface CompiledCampaign {
+  smtpConfigId: string;
+  skeleton: Skeleton;
+  sign: Sign | null;
+  scope(recipient: Recipient): Scope;
+}
+
+/** Or the sentence that says why no mail of it can ever be made. */
+type Entry = { campaign: CompiledCampaign | string; bytes: number; smtpConfigId: string; until: number };
+
+const MAX_BYTES = 128 * 1024 * 1024;
+const MAX_AGE_MS = 5 * 60_000;
+/** What programs and closures take beside the text they hold, measured at about this. */
+const OVERHEAD_BYTES = 64 * 1024;
+
+const cache = new Map<string, Entry>();
+const loading = new Map<string, Promise<Entry>>();
+let cachedBytes = 0;
+
+export const installation = (): Installation => ({ baseUrl: config().BASE_URL, serviceName: config().SERVICE_NAME });
+
+/** Where a recipient's preferences are kept; who is no subscriber has only the choice to unsubscribe. */
+export function preferencesUrl(baseUrl: string, companyId: string, recipient: Recipient): string {
+  if (!recipient.subscriber_id) return `${baseUrl}/api/emails/public/unsubscribe/${recipient.id}/`;
+  return `${baseUrl}/api/emails/public/preferences/${personToken("preferences", companyId, recipient.subscriber_id)}/`;
+}
+
+/** The company's own facts, for bodies that state them: `[[company.name]]`, `[[company.footer_text]]`. */
+export const companyFacts = (content: { companyName: string; footerText: string }) => ({
+  "company.name": content.companyName,
+  "company.footer_text": content.footerText,
+});
+
+async function compile(content: Content, smtpConfigId: string): Promise<CompiledCampaign> {
+  const here = installation();
+  const bodies = bodiesOf(content);
+  const key = keysFor("link")[0]!;
+  const wanted = content.trackingEnabled ? bodies.links : [];
+  const links = await keepLinks(content.companyId, content.campaignId, wanted);
+  const numbers = new Map(links.map((link, i) => [link, i + 1]));
+  const tracking = content.trackingEnabled
+    ? {
+        links: links.length,
+        numberOf: (template: string) => numbers.get(template),
+        tokenFor: (id: string, link: number, url: string) => addressToken(key, id, link, url),
+      }
+    : null;
+  const skeleton = skeletonOf(content, bodies, here, key, tracking);
+  const fallback = companyFacts(content);
+  return {
+    smtpConfigId,
+    skeleton,
+    sign: content.dkim ? signer(content.dkim, skeleton.tail) : null,
+    scope: (recipient) =>
+      scopeOf(recipient, {
+        fallback,
+        tokens: tracking ? linkTokens(key, recipient.id, links.length) : [],
+        preferencesUrl: () => preferencesUrl(here.baseUrl, content.companyId, recipient),
+      }),
+  };
+}
+
+async function load(campaignId: string): Promise<Entry> {
+  const until = Date.now() + MAX_AGE_MS;
+  const dead = (why: string): Entry => ({ campaign: why, bytes: 0, smtpConfigId: "", until });
+  try {
+    const found = await loadContent(campaignId);
+    if (!found) return dead("The campaign no longer exists.");
+    const { content, smtpConfigId } = found;
+    const campaign = await compile(content, smtpConfigId);
+    const text = 8 * (content.body.length + content.subject.length);
+    const bytes = OVERHEAD_BYTES + text + (campaign.skeleton.tail?.length ?? 0);
+    return { campaign, bytes, smtpConfigId, until };
+  } catch (error) {
+    // A database that is away passes; what the content itself makes impossible does not.
+    if (error instanceof Error && "code" in error) throw error;
+    return dead((error as Error).message);
+  }
+}
+
+function forget(campaignId: string): void {
+  cachedBytes -= cache.get(campaignId)?.bytes ?? 0;
+  cache.delete(campaignId);
+}
+
+function keep(campaignId: string, entry: Entry): void {
+  forget(campaignId);
+  cache.set(campaignId, entry);
+  cachedBytes += entry.bytes;
+  for (const oldest of cache.keys()) {
+    if (cachedBytes <= MAX_BYTES || oldest === campaignId) break;
+    forget(oldest);
+  }
+}
+
+export async function compiledCampaign(campaignId: string): Promise<CompiledCampaign | string> {
+  const cached = cache.get(campaignId);
+  if (cached && cached.until > Date.now()) {
+    // The most recently used one goes last: the first in the map is the first to leave.
+    cache.delete(campaignId);
+    cache.set(campaignId, cached);
+    return cached.campaign;
+  }
+  let run = loading.get(campaignId);
+  if (!run) {
+    run = load(campaignId).finally(() => loading.delete(campaignId));
+    loading.set(campaignId, run);
+  }
+  const entry = await run;
+  if (typeof entry.campaign !== "string") keep(campaignId, entry);
+  return entry.campaign;
+}
+
+/** Forgets the campaigns of a configuration whose key may have changed. */
+export function forgetConfig(smtpConfigId: string): void {
+  for (const [campaignId, entry] of cache) if (entry.smtpConfigId === smtpConfigId) forget(campaignId);
+}

@@ -1,0 +1,36 @@
+/** What a campaign's mails are made from, as the rows hold it. */
+export interface Attachment {
+  filename: string;
+  contentType: string;
+  data: Buffer;
+}
+
+export interface Dkim {
+  domain: string;
+  selector: string;
+  privateKey: string;
+}
+
+export interface Content {
+  campaignId: string;
+  companyId: string;
+  subject: string;
+  body: string;
+  senderName: string;
+  senderEmail: string;
+  replyToEmail: string | null;
+  listName: string;
+  listId: string;
+  companyName: string;
+  footerText: string;
+  isTransactional: boolean;
+  trackingEnabled: boolean;
+  attachments: Attachment[];
+  dkim: Dkim | null;
+}
+
+/** What is the same for all campaigns of this installation. */
+export interface Installation {
+  baseUrl: string;
+  serviceName: string;
+}

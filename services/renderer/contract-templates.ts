@@ -1,0 +1,73 @@
+import type { ServiceContract } from "../define.ts";
+import { ById, ListQuery, Name, Nothing, OneOf, Page, Patch, Text, Time, Type, Uuid } from "../shapes.ts";
+import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "./compile.ts";
+
+export const EmailTemplate = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  subject: Type.String(),
+  body: Type.String(),
+  template_mode: OneOf("basic", "visual"),
+  template_type: OneOf("marketing", "transactional"),
+  created_at: Time,
+  updated_at: Time,
+});
+
+const Subject = Type.String({ minLength: 1, maxLength: MAX_SUBJECT_LENGTH, pattern: "\\S", format: "line" });
+
+const Input = Type.Object({
+  name: Name,
+  subject: Subject,
+  body: Type.Optional(Text(MAX_BODY_LENGTH)),
+  template_mode: Type.Optional(OneOf("basic", "visual")),
+  template_type: Type.Optional(OneOf("marketing", "transactional")),
+});
+
+const LANGUAGE =
+  "Subject and body take `[[name]]` (dots reach into objects), `[[#if name]]…[[#else]]…[[/if]]`, `[[#each items]]…[[this]]…[[/each]]` " +
+  "with `[[this.field]]` and `[[@index]]`, `[[[name]]]` for a value without HTML escaping, and `\\[[` for two brackets. " +
+  "Built in: `email`, `first_name`, `last_name`, `unsubscribe_url`, `view_in_browser_url`, `preferences_url`, " +
+  "`company.name`, `company.footer_text`. A syntax error is a 400 that tells line and column.";
+
+const example = {
+  name: "June newsletter",
+  subject: "News for [[first_name]]",
+  body: "<p>Hello [[first_name]],</p>[[#if items]]<ul>[[#each items]]<li>[[this]]</li>[[/each]]</ul>[[/if]]",
+  template_mode: "basic",
+  template_type: "marketing",
+};
+
+export const contract = {
+  listTemplates: {
+    summary: "List templates",
+    params: Type.Object({
+      ...ListQuery.properties,
+      template_mode: Type.Optional(OneOf("basic", "visual")),
+      template_type: Type.Optional(OneOf("marketing", "transactional")),
+    }),
+    returns: Page(EmailTemplate),
+  },
+  createTemplate: {
+    summary: "Create a template",
+    description: LANGUAGE,
+    params: Input,
+    returns: EmailTemplate,
+    example,
+  },
+  getTemplate: { summary: "Get a template", params: ById, returns: EmailTemplate },
+  updateTemplate: {
+    summary: "Change a template",
+    description: LANGUAGE,
+    params: Type.Object({ ...ById.properties, ...Patch(Input).properties }),
+    returns: EmailTemplate,
+    example: { subject: "News for you, [[first_name]]" },
+  },
+  removeTemplate: { summary: "Delete a template", params: ById, returns: Nothing },
+  preview: {
+    summary: "Render a template with given variables",
+    description: "As a recipient sees it, footer included; links are not tracked, and built-in addresses lead nowhere.",
+    params: Type.Object({ ...ById.properties, variables: Type.Optional(Type.Record(Type.String(), Type.Unknown())) }),
+    returns: Type.Object({ subject: Type.String(), html: Type.String(), text: Type.String() }),
+    example: { variables: { first_name: "Ann", items: ["Tea", "Coffee"] } },
+  },
+} as const satisfies ServiceContract;

@@ -1,0 +1,25 @@
+/** What happens to a value before it is written, by where it is written to. */
+export type Escape = (text: string) => string;
+
+const HTML: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+export const html: Escape = (text) => (/[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (char) => HTML[char]!) : text);
+
+export const asIs: Escape = (text) => text;
+
+/** One line: what a header holds. Every control character becomes a space, and Unicode's own line ends with them. */
+export const line: Escape = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");
+
+const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
+
+/** The text that a browser reads from an attribute: numeric references and the few names that URLs are written with. */
+export function unescapeHtml(text: string): string {
+  return text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos|nbsp));/gi, (all, hex, decimal, name) => {
+    if (name) return ENTITIES[name.toLowerCase()] ?? all;
+    const code = hex ? Number.parseInt(hex, 16) : Number(decimal);
+    return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : all;
+  });
+}
+
+/** Markup out, words in: an unescaped value within the text part. */
+export const withoutTags: Escape = (text) => (/[<&]/.test(text) ? unescapeHtml(text.replace(/<[^<>]*>/g, "")) : text);

@@ -1,0 +1,50 @@
+/** A saved template with given variables: the same rendering as a mail's, for nobody in particular. */
+import { Company } from "../../models/company.ts";
+import { Template } from "../../models/template.ts";
+import { invalid, notFound } from "../errors.ts";
+import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "./bodies.ts";
+import { companyFacts, installation } from "./compiled-campaign.ts";
+import { subjectText } from "./mime.ts";
+import { run } from "./program.ts";
+import { type Data, OutputTooLarge, type Scope, scopeOf, textOf } from "./scope.ts";
+
+const NOBODY = "00000000-0000-0000-0000-000000000000";
+const SAMPLE_ADDRESS = "subscriber@example.com";
+
+export async function preview(
+  companyId: string,
+  id: string,
+  variables: Data = {},
+): Promise<{ subject: string; html: string; text: string }> {
+  const template = await Template.findOne({ where: { id, companyId } });
+  const company = await Company.findByPk(companyId);
+  if (!template || !company) throw notFound();
+  const { baseUrl } = installation();
+  const source = {
+    subject: template.subject,
+    body: template.body,
+    companyName: company.name,
+    footerText: company.footerText,
+    isTransactional: template.templateType === "transactional",
+  };
+  const bodies = bodiesOf(source);
+  const scope = (): Scope =>
+    scopeOf(
+      { id: NOBODY, email: textOf(variables.email) || SAMPLE_ADDRESS, variables },
+      {
+        fallback: companyFacts(source),
+        tokens: [],
+        preferencesUrl: () => `${baseUrl}/api/emails/public/unsubscribe/${NOBODY}/`,
+      },
+    );
+  try {
+    return {
+      subject: subjectText(subjectProgram(bodies.subject, baseUrl), scope()),
+      html: run(htmlProgram(bodies.html, baseUrl), scope()),
+      text: run(textProgram(bodies.text, baseUrl), scope()),
+    };
+  } catch (error) {
+    if (error instanceof OutputTooLarge) throw invalid({ variables: [error.message] });
+    throw error;
+  }
+}

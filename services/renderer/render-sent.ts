@@ -1,0 +1,72 @@
+/** Mails that are out, rendered again from the campaign's snapshot and the recipient's variables: nothing is stored. */
+import { query, queryOne } from "../../models/db.ts";
+import { notFound } from "../errors.ts";
+import { bodiesOf, htmlProgram, subjectProgram } from "./bodies.ts";
+import { loadContent } from "./campaign-rows.ts";
+import { compileTemplate } from "./compile.ts";
+import { companyFacts, installation, preferencesUrl } from "./compiled-campaign.ts";
+import { subjectText } from "./mime.ts";
+import { run } from "./program.ts";
+import { type Recipient, type Scope, scopeOf } from "./scope.ts";
+
+type Sent = Recipient & { campaign_id: string; company_id: string };
+interface Company {
+  companyId: string;
+  companyName: string;
+  footerText: string;
+}
+
+const SENT = `
+  select e.id, e.campaign_id, e.company_id, e.email, e.subscriber_id, e.variables, s.first_name, s.last_name, s.attributes
+  from sent_emails e
+  left join subscribers s on s.company_id = e.company_id and s.id = e.subscriber_id`;
+
+function scopeFor(sent: Sent, company: Company): Scope {
+  return scopeOf(sent, {
+    fallback: companyFacts(company),
+    tokens: [],
+    preferencesUrl: () => preferencesUrl(installation().baseUrl, company.companyId, sent),
+  });
+}
+
+/** The id is the credential (spec 4.12): whoever holds it sees this mail, whichever company sent it. */
+export async function renderView(sentEmailId: string): Promise<{ subject: string; html: string }> {
+  const sent = await queryOne<Sent>(`${SENT} where e.id = $1`, [sentEmailId]);
+  const found = sent && (await loadContent(sent.campaign_id, { attachments: false }));
+  if (!found) throw notFound();
+  const { content } = found;
+  const bodies = bodiesOf(content);
+  const { baseUrl } = installation();
+  return {
+    subject: subjectText(subjectProgram(bodies.subject, baseUrl), scopeFor(sent, content)),
+    html: run(htmlProgram(bodies.html, baseUrl), scopeFor(sent, content)),
+  };
+}
+
+interface SubjectRow extends Sent {
+  subject: string;
+  company_name: string;
+  footer_text: string;
+}
+
+const SUBJECTS = `
+  select sent.*, t.subject, t.company_name, t.footer_text
+  from (${SENT} where e.company_id = $1 and e.id = any($2)) sent
+  join campaign_contents t on t.company_id = $1 and t.campaign_id = sent.campaign_id`;
+
+export async function subjects(companyId: string, ids: readonly string[]): Promise<Record<string, string>> {
+  const rows = await query<SubjectRow>(SUBJECTS, [companyId, ids]);
+  const { baseUrl } = installation();
+  const programs = new Map<string, ReturnType<typeof subjectProgram>>();
+  const rendered: Record<string, string> = {};
+  for (const row of rows) {
+    let program = programs.get(row.campaign_id);
+    if (!program) {
+      program = subjectProgram(compileTemplate(row.subject, "subject").template?.nodes ?? [], baseUrl);
+      programs.set(row.campaign_id, program);
+    }
+    const company = { companyId, companyName: row.company_name, footerText: row.footer_text };
+    rendered[row.id] = subjectText(program, scopeFor(row, company));
+  }
+  return rendered;
+}

@@ -1,0 +1,66 @@
+/**
+ * The plain text of an HTML body, as a template: made once per campaign. Tags ride through html-to-text as single
+ * private characters and come out where the words around them went, so that each recipient's values are put in later.
+ */
+import { convert } from "html-to-text";
+import { type Tag, type Token, tokenize } from "./lexer.ts";
+import { type Node, parse } from "./parser.ts";
+
+/** Private-use characters: one before and one behind a tag's number. Removed from the source first. */
+const OPEN = "\ue0f0";
+const CLOSE = "\ue0f1";
+const PLACE = /\ue0f0(\d+)\ue0f1/;
+const RESERVED = /[\ue0f0\ue0f1]/g;
+
+const heading = { options: { uppercase: false } };
+const options = {
+  wordwrap: false as const,
+  limits: { maxInputLength: 1_100_000, maxDepth: 200 },
+  selectors: [
+    { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["(", ")"] as [string, string] } },
+    { selector: "img", format: "inlineTag", options: {} },
+    { selector: "style", format: "skip" },
+    { selector: "script", format: "skip" },
+    { selector: "title", format: "skip" },
+    ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, ...heading })),
+  ],
+};
+
+const isBlock = ({ type }: Tag) => type !== "value";
+
+/** The same value has the same number, so that a link whose address is its text is told once. */
+function number(tags: Tag[], tag: Tag): number {
+  const same = tags.findIndex((other) => tag.type === "value" && other.type === "value" && other.path === tag.path);
+  return same >= 0 ? same : tags.push(tag) - 1;
+}
+
+/** A line that held nothing but a block's tag is no line of the text. */
+function dropTagLines(text: string, tags: readonly Tag[]): string {
+  return text.replace(/(^|\n)([ \t]*\ue0f0(\d+)\ue0f1[ \t]*)\n+/g, (all, before, _place, no) =>
+    isBlock(tags[Number(no)]!) ? `${before}${OPEN}${no}${CLOSE}` : all,
+  );
+}
+
+/** What conversion left unpaired (a tag within an attribute or a style) is dropped; blocks left open are closed. */
+function repaired(tokens: Token[]): Token[] {
+  const open: ("endif" | "endeach")[] = [];
+  const kept = tokens.filter((token) => {
+    if (token.type === "if" || token.type === "each") open.push(`end${token.type}`);
+    else if (token.type === "else") return open.at(-1) === "endif";
+    else if (token.type === "endif" || token.type === "endeach") return open.at(-1) === token.type && open.pop();
+    return true;
+  });
+  return [...kept, ...open.reverse().map((type): Token => ({ type, at: 0 }))];
+}
+
+export function textNodes(body: string): Node[] {
+  const tags: Tag[] = [];
+  const marked = tokenize(body.replace(RESERVED, ""))
+    .tokens.map((token) => (token.type === "text" ? token.text : `${OPEN}${number(tags, token)}${CLOSE}`))
+    .join("");
+  const text = dropTagLines(convert(marked, options), tags);
+  const tokens = text.split(PLACE).map((part, i): Token => {
+    return i % 2 === 1 ? tags[Number(part)]! : { type: "text", text: part, at: 0 };
+  });
+  return parse(repaired(tokens)).nodes;
+}

@@ -1,0 +1,77 @@
+/** How a program writes: as it is (preview, view, subject, base64), or already encoded for the wire. */
+import type { Escape } from "./escape.ts";
+import { asIs } from "./escape.ts";
+import { encodeQuotedPrintable, SOFT_BREAK } from "./quoted-printable.ts";
+import { type Read, type Scope, spend, textOf } from "./scope.ts";
+
+export type Piece = string | ((scope: Scope, item: unknown, index: number) => string);
+
+export interface Writer {
+  text(text: string): string;
+  /** What must stand before a piece of `length` characters that need no encoding and are written as they are. */
+  slot(length: number): string;
+  value(read: Read, guard: Escape): Piece;
+  /** Brings the line to its beginning, because what follows may come or not, once or often. */
+  settle(): string;
+}
+
+export function plainWriter(): Writer {
+  return {
+    text: (text) => text,
+    slot: () => "",
+    settle: () => "",
+    value: (read, guard) => (scope, item, index) => {
+      const text = guard(textOf(read(scope, item, index)));
+      spend(scope, text.length);
+      return text;
+    },
+  };
+}
+
+// Printable ASCII that neither HTML nor quoted-printable changes.
+const PLAIN_IN_HTML = /^[ !#-%(-;?-~]*$/;
+const PLAIN = /^[ -<>-~]*$/;
+
+export function quotedPrintableWriter(): Writer {
+  let column = 0;
+  return {
+    text(text) {
+      const encoded = encodeQuotedPrintable(text, column);
+      column = encoded.column;
+      return encoded.text;
+    },
+
+    slot(length) {
+      const fits = column + length <= 75;
+      column = fits ? column + length : length;
+      return fits ? "" : SOFT_BREAK;
+    },
+
+    settle() {
+      const text = column === 0 ? "" : SOFT_BREAK;
+      column = 0;
+      return text;
+    },
+
+    // A value ends its line, so that the static text behind it is the same whatever the value is.
+    value(read, guard) {
+      const before = column === 0 ? "" : SOFT_BREAK;
+      const room = 75 - column;
+      const first = column === 0;
+      const plain = guard === asIs ? PLAIN : PLAIN_IN_HTML;
+      column = 0;
+      return (scope, item, index) => {
+        const text = textOf(read(scope, item, index));
+        if (text.length <= room && plain.test(text) && !(first && /^(?:\.|From )/.test(text))) {
+          if (text === "") return before;
+          spend(scope, text.length);
+          return text + SOFT_BREAK;
+        }
+        const escaped = guard(text);
+        spend(scope, escaped.length);
+        const encoded = encodeQuotedPrintable(escaped);
+        return encoded.column === 0 ? before + encoded.text : before + encoded.text + SOFT_BREAK;
+      };
+    },
+  };
+}
