@@ -1,7 +1,7 @@
 import { every } from "../../mixins/every.ts";
 import { config } from "../config.ts";
 import { companyOf, defineService } from "../define.ts";
-import { authenticateKey, forgetKey, usesNoted } from "./authenticate-key.ts";
+import { authenticateKey, usesNoted } from "./authenticate-key.ts";
 import { getCompany, settingsFaults, updateCompany } from "./company.ts";
 import { contract } from "./contract.ts";
 import { createKey, listKeys, newKeyFaults, removeKey } from "./keys.ts";
@@ -52,12 +52,6 @@ export default defineService("accounts", contract, {
     setPlan: (ctx) => setPlan(ctx.params),
     pauseCompany: (ctx) => setPaused(ctx.params.company_id, true),
     resumeCompany: (ctx) => setPaused(ctx.params.company_id, false),
-  },
-
-  events: {
-    async "apiKey.deleted"(ctx) {
-      forgetKey(ctx.params.apiKeyId);
-    },
   },
 
   started: () => requireDefaultPlan(config().DEFAULT_PLAN),

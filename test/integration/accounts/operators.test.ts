@@ -1,0 +1,61 @@
+import { call } from "../../../services/call.ts";
+import { newId } from "../../../services/ids.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { NOT_FOUND, refusal, register } from "./tenant.ts";
+
+// Nobody listens on port 1: the whole file runs while Redis is away.
+describe("an operator, on a node whose Redis is away,", () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await startApp({ services: ["accounts"], env: { REDIS_URL: "redis://127.0.0.1:1" } });
+  });
+  afterAll(() => app.stop());
+
+  test("creates a company with a key that works", async () => {
+    const { company, key } = await call(app.broker, "accounts.createCompany", { name: "Acme", plan: "pro" });
+    expect(company.name).toBe("Acme");
+    const found = await call(app.broker, "accounts.authenticateKey", { key: key.key });
+    expect(found).toEqual({ companyId: company.id, apiKeyId: key.id, expiresAt: null });
+    expect((await call(app.broker, "accounts.planOf", {}, { meta: { companyId: company.id } })).plan).toBe("pro");
+    expect((await refusal(call(app.broker, "accounts.createCompany", { name: "Acme", plan: "gold" })))[0]).toBe(400);
+  });
+
+  test("finds companies with their owners and what they use", async () => {
+    const { company, email } = await register(app.broker);
+    const { results } = await call(app.broker, "accounts.listCompanies", { search: company.id });
+    expect(results).toEqual([
+      {
+        id: company.id,
+        name: company.name,
+        plan: "unlimited",
+        owners: [email],
+        subscribers: 0,
+        emails_this_month: 0,
+        sending_paused_at: null,
+        created_at: company.created_at,
+      },
+    ]);
+    expect((await call(app.broker, "accounts.listCompanies", { page_size: 1 })).count).toBeGreaterThan(1);
+  });
+
+  test("pauses a company once, however often she says so, and lets it go on", async () => {
+    const { id } = await register(app.broker);
+    const of = { company_id: id };
+    const paused = await call(app.broker, "accounts.pauseCompany", of);
+    expect(paused.sending_paused_at).toMatch(/Z$/);
+    expect(await call(app.broker, "accounts.pauseCompany", of)).toEqual(paused);
+    expect(await call(app.broker, "accounts.resumeCompany", of)).toEqual({ id, sending_paused_at: null });
+    expect(await refusal(call(app.broker, "accounts.pauseCompany", { company_id: newId() }))).toEqual(NOT_FOUND);
+    expect(await refusal(call(app.broker, "accounts.setPlan", { company_id: newId(), plan: "pro" }))).toEqual(
+      NOT_FOUND,
+    );
+  });
+
+  test("sees people log in, and throttled by what this process counted", async () => {
+    const { email } = await register(app.broker);
+    const attempt = () => call(app.broker, "accounts.login", { email, password: "wrong horse battery" });
+    const codes: number[] = [];
+    for (let n = 0; n < 11; n++) codes.push((await refusal(attempt()))[0]);
+    expect(codes).toEqual([...Array(10).fill(401), 429]);
+  });
+});

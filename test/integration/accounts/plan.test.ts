@@ -1,0 +1,184 @@
+import { pool, query, transaction } from "../../../models/db.ts";
+import { counters } from "../../../services/accounts/counters.ts";
+import { forgetPlan } from "../../../services/accounts/plans.ts";
+import { addEmails, apiCallsToday } from "../../../services/accounts/usage.ts";
+import { call } from "../../../services/call.ts";
+import type { Caller } from "../../../services/define.ts";
+import { newId } from "../../../services/ids.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { type Server, startRedis } from "../../support/servers.ts";
+import { NOT_FOUND, refusal, register, type Tenant } from "./tenant.ts";
+
+describe("plans", () => {
+  let app: App;
+  let redis: Server;
+  let tenant: Tenant;
+  beforeAll(async () => {
+    redis = await startRedis();
+    app = await startApp({ services: ["accounts"], env: { REDIS_URL: redis.url } });
+  });
+  afterAll(async () => {
+    await app.stop();
+    await redis.stop();
+  });
+  beforeEach(async () => {
+    tenant = await register(app.broker);
+  });
+
+  const setPlan = (plan: string) => call(app.broker, "accounts.setPlan", { company_id: tenant.id, plan });
+  const getPlan = (meta: Caller = tenant.meta) => call(app.broker, "accounts.getPlan", { id: tenant.id }, { meta });
+  const admit = (emails: number) => call(app.broker, "accounts.admitEmails", { emails }, { meta: tenant.meta });
+  const requireFeature = (feature: string) =>
+    call(app.broker, "accounts.requireFeature", { feature }, { meta: tenant.meta });
+
+  test.each([
+    ["free", 1_000, 500, 3_000, 100, []],
+    ["starter", 10_000, 10_000, 100_000, 2_000, ["scheduled_campaigns"]],
+    ["pro", 100_000, 250_000, 2_500_000, 50_000, ["scheduled_campaigns", "segments", "webhooks"]],
+    ["unlimited", null, null, null, null, ["scheduled_campaigns", "segments", "webhooks"]],
+  ])("%s has its limits and features", async (name, calls, subscribers, emails, smtp, features) => {
+    expect(await setPlan(name)).toEqual({
+      plan: name,
+      features,
+      limits: { api_calls_per_day: calls, subscribers, emails_per_month: emails, smtp_per_hour: smtp },
+    });
+    expect((await call(app.broker, "accounts.planOf", {}, tenant)).plan).toBe(name);
+  });
+
+  test("show what was really used of them", async () => {
+    await setPlan("free");
+    await query(
+      "insert into subscribers (company_id, email) select $1, 'u' || n || '@example.com' from generate_series(1, 7) n",
+      [tenant.id],
+    );
+    await addEmails(pool(), tenant.id, 42);
+    await query(
+      `insert into sent_emails (company_id, campaign_id, seq, email, status, sent_at)
+       select $1, $2, n, 'u@example.com', 2, now() - n * interval '25 minutes' from generate_series(1, 5) n`,
+      [tenant.id, newId()],
+    );
+    const { key, secondsLeft } = apiCallsToday(tenant.meta);
+    await counters().add(key, 3, secondsLeft);
+    const { plan, usage, period } = await getPlan();
+    expect(plan).toBe("free");
+    expect(usage).toEqual({ api_calls_per_day: 3, subscribers: 7, emails_per_month: 42, smtp_per_hour: 2 });
+    expect(Date.parse(period.start)).toBeLessThanOrEqual(Date.now());
+    expect(Date.parse(period.end)).toBeGreaterThan(Date.now());
+  });
+
+  test("count a key's API calls apart from the people's", async () => {
+    const key = { companyId: tenant.id, apiKeyId: newId() };
+    await counters().add(apiCallsToday(key).key, 5, 60);
+    expect((await getPlan(key)).usage.api_calls_per_day).toBe(5);
+    expect((await getPlan()).usage.api_calls_per_day).toBe(0);
+  });
+
+  test("take the hour's use from the senders where there are any", async () => {
+    const senders = app.broker.createService({
+      name: "smtp-sender",
+      actions: { hourRoom: () => ({ limit: 100, used: 77, room: 23, retry_after_seconds: 0 }) },
+    });
+    await app.broker.waitForServices("smtp-sender");
+    expect((await getPlan()).usage.smtp_per_hour).toBe(77);
+    await app.broker.destroyService(senders);
+  });
+
+  test("of another company do not exist", async () => {
+    const other = await register(app.broker);
+    expect(await refusal(getPlan(other.meta))).toEqual(NOT_FOUND);
+  });
+
+  test("refuse a feature that they lack, with what the client needs to show", async () => {
+    expect(await requireFeature("scheduled_campaigns")).toBeNull();
+    await setPlan("free");
+    expect(await refusal(requireFeature("scheduled_campaigns"))).toEqual([
+      403,
+      {
+        detail: {
+          code: "feature_not_available",
+          message: "The feature scheduled_campaigns is not available on the plan free.",
+          feature: "scheduled_campaigns",
+          package: "free",
+        },
+      },
+    ]);
+  });
+
+  test("are data: an operator changes numbers and adds plans without a release", async () => {
+    const gold = { plan: "gold", features: ["segments"], limits: { emails_per_month: 10, smtp_per_hour: null } };
+    const saved = await call(app.broker, "accounts.savePlan", gold);
+    expect(saved).toEqual({
+      ...gold,
+      limits: { api_calls_per_day: null, subscribers: null, emails_per_month: 10, smtp_per_hour: null },
+    });
+    await setPlan("gold");
+    expect(await refusal(admit(11))).toMatchObject([403, {}]);
+    await call(app.broker, "accounts.savePlan", { ...gold, limits: { emails_per_month: 11 } });
+    forgetPlan(tenant.id);
+    expect(await admit(11)).toBeNull();
+    expect((await call(app.broker, "accounts.listPlans", {})).map(({ plan }) => plan)).toContain("gold");
+    expect(await refusal(setPlan("silver"))).toEqual([
+      400,
+      { plan: ['There is no plan "silver". Choose one of: free, gold, pro, starter, unlimited.'] },
+    ]);
+  });
+
+  describe("with a monthly quota", () => {
+    beforeEach(() => setPlan("free"));
+
+    test("admit up to it and not one more", async () => {
+      await addEmails(pool(), tenant.id, 2_900);
+      expect(await admit(100)).toBeNull();
+      expect(await refusal(admit(101))).toEqual([
+        403,
+        { detail: "Email quota exceeded. Your plan allows 3000 emails per month." },
+      ]);
+      await addEmails(pool(), tenant.id, -50);
+      expect(await admit(150)).toBeNull();
+    });
+
+    test("begin each UTC month anew", async () => {
+      await query(
+        "insert into usage_months (company_id, month, emails) values ($1, date_trunc('month', now() at time zone 'utc') - interval '1 month', 3000)",
+        [tenant.id],
+      );
+      expect(await admit(3_000)).toBeNull();
+      expect((await getPlan()).usage.emails_per_month).toBe(0);
+    });
+
+    test("count campaigns that were admitted and are not expanded yet", async () => {
+      const campaign = (status: string, total: number, more: { next_seq?: number; scheduled_for?: Date } = {}) =>
+        query(
+          `insert into campaigns (id, company_id, name, campaign_type, status, total_emails, next_seq, scheduled_for,
+             smtp_config_id, worker_task_id)
+           values ($1, $2, 'c', 'custom', $3, $4, $5, $6, $1, $1)`,
+          [newId(), tenant.id, status, total, more.next_seq ?? 1, more.scheduled_for],
+        );
+      await campaign("pending", 1_000);
+      await campaign("sending", 600, { next_seq: 501 });
+      await campaign("cancelled", 3_000);
+      await campaign("scheduled", 3_000, { scheduled_for: new Date(Date.now() + 40 * 86_400_000) });
+      expect(await admit(1_900)).toBeNull();
+      expect((await refusal(admit(1_901)))[0]).toBe(403);
+    });
+  });
+
+  describe("usage", () => {
+    test("is lost by no addition at the same moment, and kept by no transaction that fails", async () => {
+      await Promise.all(Array.from({ length: 20 }, () => addEmails(pool(), tenant.id, 5)));
+      await transaction(async (client) => {
+        await addEmails(client, tenant.id, 1_000);
+        throw new Error("rolled back");
+      }).catch(() => {});
+      expect((await getPlan()).usage.emails_per_month).toBe(100);
+    });
+
+    test("never falls below nothing", async () => {
+      await addEmails(pool(), tenant.id, -5);
+      expect((await getPlan()).usage.emails_per_month).toBe(0);
+      await addEmails(pool(), tenant.id, 3);
+      await addEmails(pool(), tenant.id, -5);
+      expect((await getPlan()).usage.emails_per_month).toBe(0);
+    });
+  });
+});
