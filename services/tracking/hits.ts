@@ -1,15 +1,15 @@
 /** Opens and clicks as they come in: read the token, store, then answer. */
 import { query } from "../../models/db.ts";
+import { retryOnConflict } from "../../models/retry-on-conflict.ts";
 import type { Caller } from "../define.ts";
 import { notFound, throttled } from "../errors.ts";
+import { type GroupCommit, groupCommit } from "../group-commit.ts";
 import { keysFor } from "../secrets.ts";
 import type { Document } from "../shapes.ts";
-import { type GroupCommit, groupCommit } from "./group-commit.ts";
 import type { Hit } from "./judge.ts";
 import { type LinkTarget, readLinkToken } from "./link-token.ts";
 import { type CampaignRef, isWebAddress, linkUrl, loadLinks } from "./links.ts";
 import { recordHits, type Stored } from "./record-hits.ts";
-import { retryOnConflict } from "./retry-on-conflict.ts";
 
 const MAX_BATCH = 500;
 /** Far above what is in the air at once; beyond it the database is not keeping up and 503 is the honest answer. */

@@ -2,7 +2,7 @@
  * Group commit: what arrives while one batch is being stored goes together into the next one. Whoever adds an item gets
  * an answer when it is stored, not before; a commit that takes longer makes batches larger, not answers rarer.
  */
-import { unavailable } from "../errors.ts";
+import { unavailable } from "./errors.ts";
 
 interface Waiting<Item, Result> {
   item: Item;

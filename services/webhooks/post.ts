@@ -1,0 +1,70 @@
+/** One HTTP request to a tenant's address: pinned, bounded in time and size, never redirected. */
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { isIP } from "node:net";
+import type { PinnedAddress } from "./guard.ts";
+
+/** What of an answer is read, so that its connection can be used again; a longer one loses it. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+const IDLE_MS = 4_000;
+
+const agentOptions = { keepAlive: true, keepAliveMsecs: IDLE_MS, maxFreeSockets: 64, timeout: IDLE_MS } as const;
+const agents = { "http:": new HttpAgent(agentOptions), "https:": new HttpsAgent(agentOptions) };
+
+export interface Post {
+  url: URL;
+  address: PinnedAddress;
+  headers: Record<string, string>;
+  body: string;
+  signal: AbortSignal;
+}
+
+function optionsOf({ url, address, headers, body, signal }: Post): RequestOptions & { servername?: string } {
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  return {
+    method: "POST",
+    // The address that was checked, and not its name: nothing is resolved again. The certificate is the name's.
+    host: address.address,
+    family: address.family,
+    port: url.port || (url.protocol === "https:" ? 443 : 80),
+    path: `${url.pathname}${url.search}`,
+    ...(isIP(hostname) ? {} : { servername: hostname }),
+    headers: { ...headers, host: url.host, "content-length": Buffer.byteLength(body) },
+    agent: agents[url.protocol as keyof typeof agents],
+    signal,
+  };
+}
+
+function drain(response: IncomingMessage): void {
+  let bytes = 0;
+  response.on("error", () => {});
+  response.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) response.destroy();
+  });
+}
+
+/** A kept connection that the other side closed just now is no failure of the endpoint. */
+const isStale = (error: NodeJS.ErrnoException, reused: boolean) =>
+  reused && (error.code === "ECONNRESET" || error.code === "EPIPE");
+
+/** The answer's status, as soon as it is known. Throws what the connection threw. */
+export function post(asked: Post, again = true): Promise<number> {
+  const start = asked.url.protocol === "https:" ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const request = start(optionsOf(asked), (response) => {
+      drain(response);
+      resolve(response.statusCode!);
+    });
+    request.on("error", (error) => {
+      if (again && isStale(error, request.reusedSocket)) resolve(post(asked, false));
+      else reject(error);
+    });
+    request.end(asked.body);
+  });
+}
+
+/** Kept connections would keep the process alive for some seconds. */
+export function closeIdleConnections(): void {
+  for (const agent of Object.values(agents)) agent.destroy();
+}

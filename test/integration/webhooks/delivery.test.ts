@@ -1,0 +1,273 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Webhook } from "standardwebhooks";
+import { query, queryOne, transaction } from "../../../models/db.ts";
+import { call } from "../../../services/call.ts";
+import type { ActionOf, ParamsOf } from "../../../services/contracts.ts";
+import { newId } from "../../../services/ids.ts";
+import { type OutboxEvent, queueWebhooks } from "../../../services/webhooks/outbox.ts";
+import { type App, startApp } from "../../support/app.ts";
+
+interface Got {
+  headers: Record<string, string>;
+  body: string;
+}
+type Answer = (request: IncomingMessage, respond: (status: number, body?: string) => void, got: Got) => void;
+
+interface Receiver {
+  url: string;
+  got: Got[];
+  close(): void;
+}
+
+const servers: Server[] = [];
+
+/** A receiver on loopback; `answer` may leave a request hanging. */
+async function receiver(answer: Answer): Promise<Receiver> {
+  const got: Got[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      const entry = { headers: request.headers as Record<string, string>, body };
+      got.push(entry);
+      answer(
+        request,
+        (status, text = "") => response.writeHead(status, { location: "http://127.0.0.1:1/" }).end(text),
+        entry,
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  servers.push(server);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    got,
+    close: () => server.closeAllConnections(),
+  };
+}
+
+const ok: Answer = (_, respond) => respond(200);
+
+describe("webhook delivery", () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await startApp({ services: ["accounts", "webhooks"] });
+  });
+  afterAll(async () => {
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+    await app.stop();
+  });
+
+  async function company(): Promise<string> {
+    const id = newId();
+    await query("insert into companies (id, name, plan) values ($1, 'Acme', 'unlimited')", [id]);
+    return id;
+  }
+  const as = <A extends ActionOf>(companyId: string, action: A, params: ParamsOf<A>) =>
+    call(app.broker, action, params, { meta: { companyId } });
+
+  const event = (companyId: string, type: OutboxEvent["type"] = "opened"): OutboxEvent => ({
+    id: newId(),
+    company_id: companyId,
+    type,
+    recipient: "ann@example.com",
+    sent_email_id: newId(),
+    campaign_id: newId(),
+    metadata: { user_agent: "Mail ⟨ü⟩", machine: false },
+    created_at: new Date().toISOString(),
+  });
+
+  /** Runs the delivery loop until `done`, without waiting for its poll. */
+  async function until(done: () => boolean | Promise<boolean>): Promise<void> {
+    for (let i = 0; i < 400; i++) {
+      await call(app.broker, "webhooks.deliverDue", {});
+      if (await done()) return;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    throw new Error("It did not happen");
+  }
+
+  /** Makes what waits for its next try due. */
+  const hurry = (companyId: string) =>
+    query("update webhook_deliveries set next_attempt_at = now() where company_id = $1 and status = 'pending'", [
+      companyId,
+    ]);
+
+  const rowsOf = (companyId: string) =>
+    query<{
+      status: string;
+      attempts: number;
+      last_error: string | null;
+      response_status: number | null;
+      wait: number;
+    }>(
+      `select status, attempts, last_error, response_status, round(extract(epoch from next_attempt_at - now()))::int wait
+       from webhook_deliveries where company_id = $1 order by id`,
+      [companyId],
+    );
+
+  test("an event reaches a subscribed endpoint once, signed so that the standardwebhooks library accepts it", async () => {
+    const id = await company();
+    const { url, got } = await receiver(ok);
+    const { secret } = await as(id, "webhooks.create", { url, events: ["opened"] });
+    const opened = event(id);
+    const companies = await transaction((client) => queueWebhooks([opened, event(id, "clicked")], client));
+    expect(companies).toEqual([id]);
+    await until(async () => (await rowsOf(id)).every(({ status }) => status === "succeeded"));
+    expect(got).toHaveLength(1);
+    const { headers, body } = got[0]!;
+    expect(headers["webhook-id"]).toBe(opened.id);
+    const payload = new Webhook(secret).verify(body, headers);
+    expect(payload).toEqual({
+      id: opened.id,
+      type: "opened",
+      recipient: opened.recipient,
+      sent_email_id: opened.sent_email_id,
+      campaign_id: opened.campaign_id,
+      metadata: opened.metadata,
+      timestamp: opened.created_at,
+    });
+  });
+
+  test("while a secret is rotated both the old and the new one verify", async () => {
+    const id = await company();
+    const { url, got } = await receiver(ok);
+    const created = await as(id, "webhooks.create", { url, events: ["opened"] });
+    const rotated = await as(id, "webhooks.rotateSecret", { id: created.id });
+    await transaction((client) => queueWebhooks([event(id)], client));
+    await until(() => got.length === 1);
+    for (const secret of [created.secret, rotated.secret]) {
+      expect(new Webhook(secret).verify(got[0]!.body, got[0]!.headers)).toMatchObject({ type: "opened" });
+    }
+    await query("update webhook_endpoints set old_secret_until = now() where company_id = $1", [id]);
+    await transaction((client) => queueWebhooks([event(id)], client));
+    await until(() => got.length === 2);
+    expect(() => new Webhook(created.secret).verify(got[1]!.body, got[1]!.headers)).toThrow();
+  });
+
+  test("a failing endpoint is tried on schedule with the same webhook-id, then dead", async () => {
+    const id = await company();
+    const { url, got } = await receiver((_, respond) => respond(500));
+    await as(id, "webhooks.create", { url, events: ["opened"] });
+    await transaction((client) => queueWebhooks([event(id)], client));
+    const waits = [5, 30, 300, 1800, 7200, 18_000, 36_000];
+    for (const [tried, wait] of waits.entries()) {
+      await until(async () => (await rowsOf(id))[0]!.attempts === tried + 1);
+      expect((await rowsOf(id))[0]).toMatchObject({
+        status: "pending",
+        response_status: 500,
+        last_error: "Answered 500.",
+      });
+      expect(Math.abs((await rowsOf(id))[0]!.wait - wait)).toBeLessThanOrEqual(2);
+      await hurry(id);
+    }
+    await until(async () => (await rowsOf(id))[0]!.status === "dead");
+    expect(new Set(got.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    expect(got).toHaveLength(8);
+  });
+
+  test("redirects are not followed, a 10 MB answer is not read", async () => {
+    const id = await company();
+    const redirecting = await receiver((_, respond) => respond(302));
+    const talkative = await receiver((_, respond) => respond(200, "x".repeat(10 * 1024 * 1024)));
+    await as(id, "webhooks.create", { url: redirecting.url, events: ["opened"] });
+    await as(id, "webhooks.create", { url: talkative.url, events: ["clicked"] });
+    await transaction((client) => queueWebhooks([event(id), event(id, "clicked")], client));
+    await until(async () => (await rowsOf(id)).every(({ attempts }) => attempts === 1));
+    expect((await rowsOf(id)).map(({ status }) => status).toSorted()).toEqual(["pending", "succeeded"]);
+    expect((await rowsOf(id)).find(({ status }) => status === "pending")!.last_error).toContain(
+      "redirects are not followed",
+    );
+  });
+
+  test("one hanging endpoint among fifty delays none of the others", async () => {
+    const id = await company();
+    const hanging = await receiver(() => {});
+    const others = await Promise.all(Array.from({ length: 49 }, () => receiver(ok)));
+    await as(id, "webhooks.create", { url: hanging.url, events: ["opened"] });
+    for (const { url } of others) await as(id, "webhooks.create", { url, events: ["opened"] });
+    const events = Array.from({ length: 20 }, () => event(id));
+    await transaction((client) => queueWebhooks(events, client));
+    const started = performance.now();
+    await until(() => others.every(({ got }) => got.length === 20));
+    expect(performance.now() - started).toBeLessThan(5_000);
+    // Lanes of the hanging one are bounded: it cannot take what others need.
+    expect(hanging.got.length).toBeLessThanOrEqual(16);
+    hanging.close();
+    await query("delete from webhook_endpoints where company_id = $1", [id]);
+  });
+
+  test("what a killed node had taken comes again under the same id when its lease ends", async () => {
+    const id = await company();
+    const { url, got } = await receiver(ok);
+    await as(id, "webhooks.create", { url, events: ["opened"] });
+    await transaction((client) => queueWebhooks([event(id)], client));
+    await query(
+      "update webhook_deliveries set next_attempt_at = now() + interval '300 milliseconds' where company_id = $1",
+      [id],
+    );
+    expect(got).toHaveLength(0);
+    await until(() => got.length === 1);
+    expect((await rowsOf(id))[0]).toMatchObject({ attempts: 1 });
+  });
+
+  test("three days of nothing but failures disable an endpoint; its deliveries are buried; an update enables it again", async () => {
+    const id = await company();
+    const { url } = await receiver((_, respond) => respond(503));
+    const { id: endpoint } = await as(id, "webhooks.create", { url, events: ["opened"] });
+    await query("update webhook_endpoints set failing_since = now() - interval '73 hours' where company_id = $1", [id]);
+    await transaction((client) => queueWebhooks([event(id)], client));
+    await until(async () => (await as(id, "webhooks.get", { id: endpoint })).disabled_at !== null);
+    await transaction((client) => queueWebhooks([event(id)], client));
+    await call(app.broker, "webhooks.tidy", {});
+    expect((await rowsOf(id)).map(({ status }) => status)).toEqual(["dead"]);
+    await expect(as(id, "webhooks.test", { id: endpoint })).rejects.toMatchObject({ code: 400 });
+    const updated = await as(id, "webhooks.update", { id: endpoint, url, events: ["opened", "opened"] });
+    expect(updated).toMatchObject({ disabled_at: null, events: ["opened"] });
+  });
+
+  test("a success after failures forgets how long it had failed", async () => {
+    const id = await company();
+    const { url } = await receiver(ok);
+    await as(id, "webhooks.create", { url, events: ["opened"] });
+    await query("update webhook_endpoints set failing_since = now() - interval '1 hour' where company_id = $1", [id]);
+    await transaction((client) => queueWebhooks([event(id)], client));
+    await until(async () => (await rowsOf(id))[0]!.status === "succeeded");
+    const row = await queryOne("select failing_since from webhook_endpoints where company_id = $1", [id]);
+    expect(row).toEqual({ failing_since: null });
+  });
+
+  test("test events and redelivery; the log is a list with its count", async () => {
+    const id = await company();
+    const { url, got } = await receiver(ok);
+    const { id: endpoint } = await as(id, "webhooks.create", { url, events: ["clicked"] });
+    const tested = await as(id, "webhooks.test", { id: endpoint });
+    expect(tested).toMatchObject({ status: "pending", attempts: 0, event_type: "clicked" });
+    await until(() => got.length === 1);
+    expect(JSON.parse(got[0]!.body)).toMatchObject({ metadata: { test: true } });
+    await until(async () => (await rowsOf(id))[0]!.status === "succeeded");
+    await as(id, "webhooks.redeliver", { id: endpoint, delivery_id: tested.id });
+    await until(() => got.length === 2);
+    expect(got[1]!.headers["webhook-id"]).toBe(got[0]!.headers["webhook-id"]);
+    await until(async () => (await rowsOf(id))[0]!.status === "succeeded");
+    const log = await as(id, "webhooks.listDeliveries", { id: endpoint });
+    expect(log).toMatchObject({ count: 1, results: [{ id: tested.id, status: "succeeded", response_status: 200 }] });
+    const stranger = await company();
+    await expect(as(stranger, "webhooks.redeliver", { id: endpoint, delivery_id: tested.id })).rejects.toMatchObject({
+      code: 404,
+    });
+    await expect(as(stranger, "webhooks.listDeliveries", { id: endpoint })).rejects.toMatchObject({ code: 404 });
+  });
+
+  test("an event of a company without an endpoint queues nothing", async () => {
+    const id = await company();
+    expect(await transaction((client) => queueWebhooks([event(id)], client))).toEqual([]);
+    expect(await rowsOf(id)).toEqual([]);
+  });
+});
