@@ -2,6 +2,7 @@ import type { BrokerOptions } from "moleculer";
 import { AjvValidator } from "./mixins/ajv-validator.ts";
 import { database } from "./mixins/database.ts";
 import { freePorts } from "./mixins/free-ports.ts";
+import { health } from "./mixins/health.ts";
 import { ownProcess } from "./mixins/lifetime.ts";
 import { redisConnection } from "./mixins/redis.ts";
 import { welcome } from "./mixins/welcome.ts";
@@ -33,7 +34,12 @@ export function brokerOptions(settings: Config): BrokerOptions {
     registry: { preferLocal: true },
     // Bounds the wait of a graceful stop for calls in flight.
     tracking: { enabled: true, shutdownTimeout: 4_000 },
-    middlewares: [trackCalleeOnly, database(settings), redisConnection(settings)] as BrokerOptions["middlewares"],
+    middlewares: [
+      trackCalleeOnly,
+      health(settings),
+      database(settings),
+      redisConnection(settings),
+    ] as BrokerOptions["middlewares"],
   };
 }
 

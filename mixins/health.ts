@@ -1,0 +1,118 @@
+/**
+ * Broker middleware: /live, /ready and /metrics on a port of their own. /ready tells the truth about each dependency, and
+ * is false while the process starts or drains, so that load balancers turn away before it stops listening.
+ */
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Middleware, ServiceBroker } from "moleculer";
+import { query } from "../models/db.ts";
+import type { Config } from "../services/config.ts";
+import { metricsText } from "./metrics.ts";
+import { redis } from "./redis.ts";
+
+const CHECK_TIMEOUT_MS = 1_000;
+
+type State = "starting" | "started" | "draining";
+type Verdict = "ok" | "away" | "unused";
+
+interface Report {
+  ready: boolean;
+  state: State;
+  database: Verdict;
+  redis: Verdict;
+  nats: Verdict;
+}
+
+async function answers(question: Promise<unknown> | undefined): Promise<Verdict> {
+  if (!question) return "unused";
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise((_, reject) => {
+    timer = setTimeout(reject, CHECK_TIMEOUT_MS, new Error("no answer"));
+  });
+  return Promise.race([question, tooLate])
+    .then((): Verdict => "ok")
+    .catch((): Verdict => "away")
+    .finally(() => clearTimeout(timer));
+}
+
+/** Moleculer's transit says "connected" all through an outage; only a round trip tells. */
+function roundTrip(broker: ServiceBroker): Promise<number> | undefined {
+  const { transit } = broker as unknown as { transit?: { tx: { client?: { rtt(): Promise<number> } } } };
+  if (!transit) return undefined;
+  return transit.tx.client?.rtt() ?? Promise.reject(new Error("not connected"));
+}
+
+async function report(broker: ServiceBroker, state: State): Promise<Report> {
+  const [database, redisVerdict, nats] = await Promise.all([
+    answers((async () => query("select 1"))()),
+    answers(redis()?.ping()),
+    answers(roundTrip(broker)),
+  ]);
+  // Without Redis the API goes on (limits are counted per process), so it is told, but turns nobody away.
+  const ready = state === "started" && database === "ok" && nats !== "away";
+  return { ready, state, database, redis: redisVerdict, nats };
+}
+
+function serve(broker: ServiceBroker, state: () => State): Server {
+  return createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, async (request, response) => {
+    const send = (status: number, type: string, body: string) =>
+      response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store", Connection: "close" }).end(body);
+    switch (request.url) {
+      case "/live":
+        return send(200, "application/json", '{"live":true}');
+      case "/ready": {
+        const told = await report(broker, state());
+        return send(told.ready ? 200 : 503, "application/json", JSON.stringify(told));
+      }
+      case "/metrics":
+        return send(200, "text/plain; version=0.0.4; charset=utf-8", metricsText());
+      default:
+        return send(404, "application/json", '{"detail":"Not found."}');
+    }
+  });
+}
+
+let listening: AddressInfo | undefined;
+
+/** Where the process tells its health; with HEALTH_PORT 0, only this knows. */
+export const healthPort = (): number | undefined => listening?.port;
+
+export function health(config: Config): Middleware {
+  let server: Server | undefined;
+  let hasStarted = false;
+
+  return {
+    name: "Health",
+
+    async starting(broker: ServiceBroker) {
+      // An operator's REPL has no services (but Moleculer's own) and no health to tell.
+      if (broker.services.length <= 1) return;
+      // The broker says so before the first hook of its stop runs: earlier than a hook of ours could.
+      const state = () => (broker.started ? "started" : hasStarted ? "draining" : "starting");
+      server = serve(broker, state).listen(config.HEALTH_PORT);
+      try {
+        await once(server, "listening");
+      } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException;
+        const taken = `port ${config.HEALTH_PORT} is taken by another program; choose one with HEALTH_PORT=…`;
+        throw new Error(code === "EADDRINUSE" ? taken : message);
+      }
+      listening = server.address() as AddressInfo;
+    },
+
+    async started() {
+      hasStarted = true;
+    },
+
+    // Two SIGTERMs run every `stopped` twice.
+    async stopped() {
+      const closing = server;
+      server = undefined;
+      if (!closing?.listening) return;
+      closing.close();
+      closing.closeAllConnections();
+      await once(closing, "close");
+    },
+  } as Middleware;
+}

@@ -1,0 +1,51 @@
+import { healthPort } from "../../../mixins/health.ts";
+import { closeDatabase } from "../../../models/db.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { client } from "../../support/client.ts";
+
+const ask = async (path: string) => {
+  const response = await fetch(`http://127.0.0.1:${healthPort()}${path}`);
+  return { status: response.status, text: await response.text() };
+};
+
+describe("the health port", () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await startApp({ services: ["gateway", "accounts"] });
+  });
+  afterAll(() => app.stop());
+
+  test("/live answers, /ready tells each dependency, other paths do not exist", async () => {
+    expect(await ask("/live")).toMatchObject({ status: 200 });
+    const ready = await ask("/ready");
+    expect(ready.status).toBe(200);
+    expect(JSON.parse(ready.text)).toEqual({
+      ready: true,
+      state: "started",
+      database: "ok",
+      redis: "unused",
+      nats: "unused",
+    });
+    expect(await ask("/secrets")).toMatchObject({ status: 404 });
+  });
+
+  test("/metrics counts requests by route and status, and tells the event loop's lag", async () => {
+    await client(app).get("/api/emails/subscribers/0190a0a0-0000-7000-8000-000000000000/");
+    await client(app).get("/nowhere/");
+    const { text } = await ask("/metrics");
+    expect(text).toMatch(/^flockmail_http_requests_total\{method="GET",route="none",status="404"\} \d+$/m);
+    expect(text).toMatch(/^flockmail_http_request_duration_seconds_bucket\{.*le="\+Inf"\} \d+$/m);
+    expect(text).toMatch(/^flockmail_event_loop_lag_seconds \d/m);
+    expect(text.endsWith("\n")).toBe(true);
+  });
+
+  test("/ready is 503 while the broker drains, and when the database is away", async () => {
+    app.broker.started = false;
+    expect(JSON.parse((await ask("/ready")).text)).toMatchObject({ ready: false, state: "draining" });
+    app.broker.started = true;
+    await closeDatabase();
+    const ready = await ask("/ready");
+    expect(ready.status).toBe(503);
+    expect(JSON.parse(ready.text)).toMatchObject({ ready: false, database: "away" });
+  });
+});
