@@ -1,0 +1,170 @@
+import type { Letter, Verdict } from "../../../services/smtp-sender/letter.ts";
+import { openSession, type Session } from "../../../services/smtp-sender/session.ts";
+import { RFC_TIMEOUTS } from "../../../services/smtp-sender/stage-timeouts.ts";
+import { Transactions } from "../../../services/smtp-sender/transaction.ts";
+import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
+
+interface Note extends Letter {
+  no: number;
+}
+
+let server: SmtpServer;
+afterEach(() => server.stop());
+
+const note = (no: number, to: readonly string[] = [`r${no}@example.com`], padding = 0): Note => {
+  const text = `Message-ID: <${no}@x>\r\nSubject: ${no}\r\n\r\nbody ${no}\r\n${"x".repeat(padding)}\r\n.\r\n`;
+  return { no, from: "a@example.com", to, body: [text], bytes: text.length - 3, smtpUtf8: false, eightBit: false };
+};
+
+const open = (): Promise<Session> =>
+  openSession(
+    { host: "127.0.0.1", port: server.port, useTls: false, username: "", password: "" },
+    { allowPrivate: true },
+  );
+
+/** Sends the letters over one connection, and tells each one's verdict once the connection is over or all is told. */
+async function sendAll(letters: Note[], session?: Session, timeouts = RFC_TIMEOUTS) {
+  const verdicts = new Map<number, Verdict>();
+  const waiting = [...letters];
+  const connection = session ?? (await open());
+  let reason = "";
+  await new Promise<void>((done) => {
+    const transactions = new Transactions<Note>(
+      connection,
+      {
+        next: () => waiting.shift(),
+        stillOurs: () => true,
+        answered: (letter, verdict) => {
+          if (verdicts.has(letter.no)) throw new Error(`${letter.no} was answered twice`);
+          verdicts.set(letter.no, verdict);
+          if (verdicts.size === letters.length) transactions.quit();
+        },
+        closed: (why) => {
+          reason = why;
+          done();
+        },
+      },
+      timeouts,
+    );
+    transactions.wake();
+  });
+  return { verdicts, waiting, reason, kinds: letters.map(({ no }) => verdicts.get(no)?.kind ?? "not begun") };
+}
+
+const start = async (options: SmtpServerOptions = {}) => {
+  server = await startSmtpServer(options);
+};
+
+describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
+  test("sends one message after the other over one connection", async () => {
+    await start({ pipelining });
+    const { kinds } = await sendAll([1, 2, 3, 4, 5].map((no) => note(no)));
+    expect(kinds).toEqual(Array(5).fill("accepted"));
+    expect(server.messages.map(({ to, raw }) => [to, /body (\d)/.exec(raw)![1]])).toEqual(
+      [1, 2, 3, 4, 5].map((no) => [[`r${no}@example.com`], `${no}`]),
+    );
+    expect(server).toMatchObject({ connections: 1, protocolErrors: [], doubled: [] });
+  });
+
+  test("tells each refusal to the message it belongs to", async () => {
+    const answers: Record<string, string> = {
+      "MAIL 2": "550 5.7.1 not you",
+      "RCPT 3": "550 5.1.1 nobody",
+      "RCPT 5": "450 4.2.0 later",
+      "DATA 6": "451 4.3.0 no data now",
+      "DOT 8": "554 5.7.1 spam",
+    };
+    let no = 0;
+    await start({
+      pipelining,
+      answer: ({ verb }) => {
+        if (verb === "MAIL") no++;
+        return answers[`${verb} ${no}`];
+      },
+    });
+    const { verdicts } = await sendAll([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => note(n)));
+    const told = [...verdicts.entries()]
+      .sort(([a], [b]) => a - b)
+      .map(([, v]) => (v.kind === "refused" ? v.stage : v.kind));
+    expect(told).toEqual(["accepted", "mail", "rcpt", "accepted", "rcpt", "data", "accepted", "dot", "accepted"]);
+    expect(server.messages.map(({ messageId }) => messageId)).toEqual(["<1@x>", "<4@x>", "<7@x>", "<9@x>"]);
+    expect(server.protocolErrors).toEqual([]);
+  });
+
+  test("some recipients of one message refused: the others get it", async () => {
+    await start({
+      pipelining,
+      answer: ({ verb, to }) => (verb === "RCPT" && to.startsWith("no") ? "550 5.1.1 no" : undefined),
+    });
+    const { verdicts } = await sendAll([note(1, ["no1@x.y", "yes@x.y", "no2@x.y"]), note(2)]);
+    expect(verdicts.get(1)).toMatchObject({ kind: "accepted", refused: [{ to: "no1@x.y" }, { to: "no2@x.y" }] });
+    expect(server.messages[0]!.to).toEqual(["yes@x.y"]);
+  });
+
+  test("354 although every recipient was refused: an empty message, and the next one goes through", async () => {
+    await start({
+      pipelining,
+      answer: ({ verb, to }) =>
+        verb === "RCPT" && to === "r1@example.com" ? "550 5.1.1 no" : verb === "DATA" ? "354 go on" : undefined,
+    });
+    const { kinds } = await sendAll([note(1), note(2)]);
+    expect(kinds).toEqual(["refused", "accepted"]);
+    expect(server.messages.map(({ messageId }) => messageId)).toEqual(["<2@x>"]);
+  });
+
+  test.each(["MAIL", "RCPT", "DATA", "DOT"])("421 at %s: nothing is lost and nothing in doubt", async (at) => {
+    await start({
+      pipelining,
+      answer: ({ verb, accepted }) => (verb === at && accepted === 2 ? "421 4.3.2 bye" : undefined),
+    });
+    const { kinds, waiting } = await sendAll([1, 2, 3, 4, 5].map((no) => note(no)));
+    expect(kinds.slice(0, 3)).toEqual(["accepted", "accepted", "unsent"]);
+    expect(kinds).not.toContain("doubt");
+    expect(waiting.length + kinds.filter((kind) => kind === "unsent").length).toBe(3);
+    expect(server.accepted).toBe(2);
+  });
+
+  test("no answer to the message before the connection ends: in doubt, and only that one", async () => {
+    await start({
+      pipelining,
+      answer: ({ verb, accepted }) => (verb === "DOT" && accepted === 1 ? { drop: true, accept: true } : undefined),
+    });
+    const { kinds } = await sendAll([1, 2, 3].map((no) => note(no)));
+    expect(kinds.slice(0, 2)).toEqual(["accepted", "doubt"]);
+    expect(kinds[2]).not.toBe("doubt");
+  });
+
+  test("a dead server: each stage has its time-out", async () => {
+    await start({ pipelining, answer: ({ verb }) => (verb === "DOT" ? { hang: true } : undefined) });
+    const timeouts = { ...RFC_TIMEOUTS, dot: 40 };
+    const { kinds, reason } = await sendAll([note(1), note(2)], undefined, timeouts);
+    expect(kinds[0]).toBe("doubt");
+    expect(kinds[1]).not.toBe("doubt");
+    expect(reason).toMatch(/DOT/);
+  });
+});
+
+test("a large message goes out in pieces and arrives whole", async () => {
+  await start();
+  const big = note(1, undefined, 3_000_000);
+  const { kinds } = await sendAll([note(0), big, note(2)]);
+  expect(kinds).toEqual(["accepted", "accepted", "accepted"]);
+  expect(server.messages[1]!.raw).toBe(big.body[0]!.slice(0, -3));
+});
+
+test("what the server cannot take is told, and the next one goes out", async () => {
+  await start({ extensions: ["SIZE 1000"] });
+  const { verdicts } = await sendAll([
+    note(1, undefined, 2_000),
+    { ...note(2), smtpUtf8: true },
+    { ...note(3), eightBit: true },
+    note(4),
+  ]);
+  expect([1, 2, 3, 4].map((no) => verdicts.get(no)!.kind)).toEqual([
+    "impossible",
+    "impossible",
+    "impossible",
+    "accepted",
+  ]);
+  expect(server.messages[0]!.parameters).toBe(`SIZE=${note(4).bytes}`);
+});
