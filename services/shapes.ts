@@ -25,6 +25,8 @@ export const Document = Type.Object({
   status: Type.Optional(Type.Integer()),
   content_type: Type.String(),
   body: Type.Unsafe<string | Buffer>({}),
+  /** What is too large for one message: the action whose stream is the body. */
+  body_from: Type.Optional(Type.Object({ action: Type.String(), params: Type.Unknown() })),
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),
 });
 export type Document = Static<typeof Document>;

@@ -53,6 +53,8 @@ create table media (
   unique (company_id, id)
 );
 
+create index media_deleted on media (deleted_at) where deleted_at is not null;
+
 -- A file in parts, so that neither upload nor download holds it whole.
 create table media_parts (
   media_id uuid not null references media (id) on delete cascade,

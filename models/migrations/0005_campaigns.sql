@@ -60,6 +60,9 @@ create table campaign_contents (
   foreign key (company_id, campaign_id) references campaigns (company_id, id) on delete cascade
 );
 
+-- Is a file still attached? Few campaigns attach any.
+create index campaign_contents_media on campaign_contents using gin (media_ids) where media_ids <> '{}';
+
 -- Inline receivers wait here from the request's transaction until expansion.
 create table campaign_receivers (
   campaign_id uuid not null,

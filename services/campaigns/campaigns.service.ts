@@ -5,8 +5,13 @@
 import { every } from "../../mixins/every.ts";
 import { type Ctx, companyOf, defineService } from "../define.ts";
 import { cancel } from "./cancel.ts";
+import { sendConfirmation } from "./confirmation.ts";
 import { contract } from "./contract.ts";
 import { exportResults } from "./export.ts";
+import { downloadMedia, streamMedia } from "./media/download.ts";
+import { getMedia, listMedia } from "./media/read.ts";
+import { removeMedia } from "./media/remove.ts";
+import { upload } from "./media/upload.ts";
 import { getCampaign, listCampaigns } from "./read.ts";
 import { resume } from "./resume.ts";
 import { startDue } from "./schedule.ts";
@@ -14,18 +19,21 @@ import { send } from "./send.ts";
 import type { SendParams } from "./send-faults.ts";
 import { faultsOfSend } from "./send-faults.ts";
 import { settle, settleFinished } from "./settle.ts";
+import { tidy } from "./tidy.ts";
 import { expandNow, expandWaiting } from "./turns.ts";
 
 const EXPAND_PAUSE_MS = 500;
 /** A schedule is due within two seconds. */
 const SCHEDULE_PAUSE_MS = 750;
 const SETTLE_PAUSE_MS = 1_000;
+const TIDY_PAUSE_MS = 10 * 60_000;
 
 export default defineService("campaigns", contract, {
   mixins: [
     every(EXPAND_PAUSE_MS, "expandWaiting"),
     every(SCHEDULE_PAUSE_MS, "startDue"),
     every(SETTLE_PAUSE_MS, "settleFinished"),
+    every(TIDY_PAUSE_MS, "tidy"),
   ],
 
   actions: {
@@ -42,9 +50,18 @@ export default defineService("campaigns", contract, {
     resume: (ctx) => resume(ctx, ctx.params.id),
     export: (ctx) => exportResults(companyOf(ctx), ctx.params.id),
 
+    listMedia: (ctx) => listMedia(companyOf(ctx), ctx.params),
+    createMedia: (ctx) => upload(companyOf(ctx), ctx.params.filename, ctx.stream!),
+    getMedia: (ctx) => getMedia(companyOf(ctx), ctx.params.id),
+    removeMedia: (ctx) => removeMedia(companyOf(ctx), ctx.params.id),
+    downloadMedia: (ctx) => downloadMedia(ctx.params.id),
+    streamMedia: (ctx) => streamMedia(ctx.params.id),
+
+    sendConfirmation: (ctx) => sendConfirmation(ctx, ctx.params),
     expandWaiting: async (ctx) => ({ done: await expandWaiting(ctx.broker) }),
     startDue: async (ctx) => ({ done: await startDue(ctx.broker) }),
     settleFinished: async () => ({ done: await settleFinished() }),
+    tidy: async () => ({ done: await tidy() }),
     settle: async (ctx) => ({ settled: await settle(ctx.params.campaign_id) }),
   },
 

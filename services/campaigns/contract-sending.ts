@@ -1,12 +1,10 @@
 import type { ServiceContract } from "../define.ts";
+import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../renderer/compile.ts";
 import { Bool, Line, Name, Nullable, Text, Time, Type, Uuid } from "../shapes.ts";
 import { Campaign } from "./contract-campaigns.ts";
 
 export const MAX_RECEIVERS = 10_000;
 const MAX_ATTACHMENTS = 20;
-/** RFC 5322 2.1.1: no line of a header is longer. */
-const MAX_SUBJECT = 998;
-const MAX_BODY = 2_000_000;
 
 const Send = Type.Object({
   company: Type.Optional(Uuid),
@@ -84,8 +82,8 @@ export const sending = {
     params: Type.Composite([
       Send,
       Type.Object({
-        subject: Type.String({ ...Line(MAX_SUBJECT), minLength: 1, pattern: "\\S" }),
-        body: Type.String({ ...Text(MAX_BODY), minLength: 1 }),
+        subject: Type.String({ ...Line(MAX_SUBJECT_LENGTH), minLength: 1, pattern: "\\S" }),
+        body: Type.String({ ...Text(MAX_BODY_LENGTH), minLength: 1 }),
         receivers: Receivers,
         scheduled_for: Type.Optional(Type.Unknown({ description: "Must be null or absent." })),
       }),

@@ -17,6 +17,13 @@ export const work = {
     params: None,
     returns: Done,
   },
+  tidy: { summary: "Forget old idempotency keys and files that nobody needs", params: None, returns: Done },
+  sendConfirmation: {
+    summary: "Send the double opt-in mail to one subscriber",
+    description: "Through the company's default SMTP configuration. 400 where it has none, 403 over the monthly quota.",
+    params: Type.Object({ subscriber_id: Uuid, confirm_url: Type.String({ maxLength: 2_000 }) }),
+    returns: Type.Object({ campaign_id: Uuid }),
+  },
   settle: {
     summary: "Give one campaign its last status if all its recipients are final",
     params: Type.Object({ campaign_id: Uuid }),

@@ -73,10 +73,12 @@ export async function keepAnswer(client: Queryable, companyId: string, key: stri
 }
 
 /** Old keys are dead weight, for every company alike. */
-export async function forgetOldKeys(): Promise<void> {
-  await query(
+export async function forgetOldKeys(): Promise<number> {
+  const forgotten = await query(
     `delete from idempotency_keys where (company_id, key) in (
-       select company_id, key from idempotency_keys where created_at <= now() - $1::interval limit 10000)`,
+       select company_id, key from idempotency_keys where created_at <= now() - $1::interval limit 10000)
+     returning key`,
     [KEPT],
   );
+  return forgotten.length;
 }

@@ -1,6 +1,7 @@
 /** All faults of a send request beyond its schema, told together with the schema's own. */
 import { type Check, type Ctx, companyOf } from "../define.ts";
 import type { FieldErrors } from "../errors.ts";
+import { compileTemplate } from "../renderer/compile.ts";
 import type { contract } from "./contract.ts";
 import { earlierSend } from "./idempotency.ts";
 import { type Receiver, receiverFaults } from "./receivers.ts";
@@ -47,6 +48,14 @@ function audienceFaults({ list_id, segment_id }: SendParams): FieldErrors {
   return fault("segment_id", ["Give either list_id or segment_id, not both."]);
 }
 
+/** A template is checked when it is saved; the text of a custom send comes with it. */
+function textFaults({ subject, body }: SendParams, sound: Sound): FieldErrors {
+  return {
+    ...(sound("subject") ? fault("subject", compileTemplate(subject!, "subject").errors ?? []) : {}),
+    ...(sound("body") ? fault("body", compileTemplate(body!, "body").errors ?? []) : {}),
+  };
+}
+
 async function faultsOf(type: CampaignType, ctx: Ctx<SendParams>, sound: Sound): Promise<FieldErrors> {
   const { params } = ctx;
   const companyId = companyOf(ctx);
@@ -55,6 +64,7 @@ async function faultsOf(type: CampaignType, ctx: Ctx<SendParams>, sound: Sound):
   const ids: References = Object.fromEntries(REFERENCES.filter(sound).map((field) => [field, params[field]]));
   return {
     ...(type === "to_list" ? audienceFaults(params) : {}),
+    ...(type === "custom" ? textFaults(params, sound) : {}),
     ...(await referenceFaults(companyId, ids)),
     ...(sound("attachment_ids")
       ? fault("attachment_ids", await attachmentFaults(companyId, params.attachment_ids!))

@@ -2,6 +2,7 @@
 import type { CallingOptions } from "moleculer";
 import type { ActionContract, Caller } from "../define.ts";
 import { isApiError, notFound } from "../errors.ts";
+import type { Document } from "../shapes.ts";
 import { answerer } from "./answer.ts";
 import type { Authentication, Identity } from "./auth.ts";
 import { readAny, readForm, readJson } from "./body.ts";
@@ -64,8 +65,11 @@ export function handlerOf(route: Route, contract: ActionContract, tools: Tools) 
 
   async function run(exchange: Exchange, params: Params, meta: Caller, more: CallingOptions): Promise<void> {
     try {
-      const result = await broker.call(route.action, params, { meta, requestID: exchange.state.requestId, ...more });
-      await answer(exchange, result, params);
+      const options = { meta, requestID: exchange.state.requestId, ...more };
+      const result = await broker.call(route.action, params, options);
+      const from = route.answer === "bytes" ? (result as Document).body_from : undefined;
+      const body = from && { body: await broker.call(from.action, from.params, options) };
+      await answer(exchange, body ? { ...(result as Document), ...body } : result, params);
     } catch (error) {
       throw inPath(error, names);
     }

@@ -1,0 +1,77 @@
+/**
+ * An upload is written part by part, outside of a transaction: however slow it comes, it holds no connection and never
+ * more than one part in memory. Until it is complete its row is marked as deleted, so that nobody sees it, and what a
+ * crash leaves behind is swept away like any other deleted file.
+ */
+import { createHash } from "node:crypto";
+import { query, queryOne } from "../../../models/db.ts";
+import { MEDIA_COLUMNS, type MediaRow, mediaView } from "../../../models/media.ts";
+import { config } from "../../config.ts";
+import { invalid, tooLarge } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { cleanFilename } from "./filename.ts";
+import { SNIFF_BYTES, sniff } from "./sniff.ts";
+
+const PART_BYTES = 256 * 1024;
+
+/** The stream in pieces of PART_BYTES; the last one may be shorter. */
+async function* inParts(stream: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
+  let waiting: Buffer[] = [];
+  let size = 0;
+  for await (const piece of stream) {
+    waiting.push(Buffer.from(piece as Buffer));
+    size += piece.length;
+    if (size < PART_BYTES) continue;
+    const joined = Buffer.concat(waiting);
+    let at = 0;
+    for (; at + PART_BYTES <= size; at += PART_BYTES) yield joined.subarray(at, at + PART_BYTES);
+    waiting = [joined.subarray(at)];
+    size -= at;
+  }
+  if (size > 0) yield Buffer.concat(waiting);
+}
+
+interface Stored {
+  size: number;
+  sha256: Buffer;
+  head: Buffer;
+}
+
+async function storeParts(id: string, stream: NodeJS.ReadableStream): Promise<Stored> {
+  const { MAX_UPLOAD_BYTES } = config();
+  const hash = createHash("sha256");
+  let size = 0;
+  let no = 0;
+  let head: Buffer = Buffer.alloc(0);
+  for await (const part of inParts(stream as AsyncIterable<Buffer>)) {
+    size += part.length;
+    if (size > MAX_UPLOAD_BYTES) throw tooLarge(`The file is larger than ${MAX_UPLOAD_BYTES} bytes.`);
+    if (no === 0) head = Buffer.from(part.subarray(0, SNIFF_BYTES));
+    hash.update(part);
+    await query("insert into media_parts (media_id, no, data) values ($1, $2, $3)", [id, no++, part]);
+  }
+  if (size === 0) throw invalid({ file: ["The submitted file is empty."] });
+  return { size, sha256: hash.digest(), head };
+}
+
+export async function upload(companyId: string, givenName: string, stream: NodeJS.ReadableStream) {
+  const id = newId();
+  const filename = cleanFilename(givenName);
+  await query(
+    `insert into media (id, company_id, filename, content_type, size, sha256, deleted_at)
+     values ($1, $2, $3, '', 0, '', now())`,
+    [id, companyId, filename],
+  );
+  try {
+    const { size, sha256, head } = await storeParts(id, stream);
+    const row = await queryOne<MediaRow>(
+      `update media as m set deleted_at = null, content_type = $3, size = $4, sha256 = $5
+       where m.company_id = $1 and m.id = $2 returning ${MEDIA_COLUMNS}`,
+      [companyId, id, sniff(head, filename), size, sha256],
+    );
+    return mediaView(row!);
+  } catch (error) {
+    await query("delete from media where company_id = $1 and id = $2", [companyId, id]);
+    throw error;
+  }
+}
