@@ -1,0 +1,42 @@
+import { query, queryOne } from "../../../models/db.ts";
+import { expandAll, newCampaign, type Rows, startRows } from "./rows.ts";
+import { campaignRow, newCompany } from "./world.ts";
+
+const SIZE = Number(process.env.EXPAND_SIZE ?? 100_000);
+
+describe(`a list of ${SIZE}`, () => {
+  let rows: Rows;
+  beforeAll(async () => {
+    rows = await startRows();
+  });
+  afterAll(() => rows.stop());
+
+  test("is expanded exactly, and mail can leave after the first, small slice", async () => {
+    const company = await newCompany();
+    await query(
+      `with added as (
+         insert into subscribers (company_id, email)
+         select $1, 'reader' || n || '@d' || n % 500 || '.example.com' from generate_series(1, $3::int) n returning id)
+       insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from added`,
+      [company.id, company.list, SIZE],
+    );
+    await query("insert into suppressions (company_id, domain) values ($1, 'd7.example.com')", [company.id]);
+    await query("analyze");
+    const id = await newCampaign(company);
+    const began = performance.now();
+    await expandAll(rows, id);
+    const seconds = (performance.now() - began) / 1_000;
+    process.stdout.write(`expanded ${SIZE} members in ${seconds.toFixed(2)} s: ${Math.round(SIZE / seconds)} rows/s\n`);
+
+    const expected = SIZE - SIZE / 500;
+    expect(await campaignRow(id)).toMatchObject({ total_emails: expected, next_seq: expected + 1 });
+    const counted = await queryOne(
+      `select count(*) as n, count(distinct subscriber_id) as people, min(seq) as lo, max(seq) as hi
+       from sent_emails where campaign_id = $1`,
+      [id],
+    );
+    expect(counted).toEqual({ n: expected, people: expected, lo: 1, hi: expected });
+    const chunks = await queryOne("select sum(hi - lo + 1) as n, max(hi - lo + 1) as most from send_chunks where campaign_id = $1", [id]);
+    expect(chunks).toEqual({ n: expected, most: 500 });
+  });
+});
