@@ -35,15 +35,24 @@ export function parameter(name: string, value: string): string {
 
 const TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 
-/** The parts behind the text of the mail, and the end of the message. */
-export function attachmentParts(attachments: readonly Attachment[], boundary: string): Buffer {
-  const parts = attachments.flatMap(({ filename, contentType, data }) => {
-    const type =
-      TYPE.test(contentType) && !/^(?:multipart|message)\//i.test(contentType)
-        ? contentType
-        : "application/octet-stream";
-    const head = `--${boundary}\r\nContent-Type: ${type}${parameter("name", filename)}\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment${parameter("filename", filename)}\r\n\r\n`;
-    return [Buffer.from(head, "latin1"), Buffer.from(base64Lines(data), "latin1")];
-  });
-  return Buffer.concat([...parts, Buffer.from(`--${boundary}--\r\n`, "latin1")]);
+/** A container type would hide what is in it from whoever scans attachments, and may not be base64 (RFC 2045). */
+const typeOf = (contentType: string) =>
+  TYPE.test(contentType) && !/^(?:multipart|message)\//i.test(contentType) ? contentType : "application/octet-stream";
+
+function partOf({ filename, contentType, data }: Attachment): string {
+  const fields = [
+    `Content-Type: ${typeOf(contentType)}${parameter("name", filename)}`,
+    "Content-Transfer-Encoding: base64",
+    `Content-Disposition: attachment${parameter("filename", filename)}`,
+  ];
+  return `${fields.join("\r\n")}\r\n\r\n${base64Lines(data)}`;
+}
+
+/**
+ * The parts behind the text of the mail, and the end of the message, as latin1 characters. Made flat here: what is put
+ * together by "+" would be flattened again for every mail.
+ */
+export function attachmentParts(attachments: readonly Attachment[], boundary: string): string {
+  const parts = attachments.map((attachment) => `--${boundary}\r\n${partOf(attachment)}`);
+  return Buffer.from(`${parts.join("")}--${boundary}--\r\n`, "latin1").toString("latin1");
 }

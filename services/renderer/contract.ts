@@ -27,10 +27,10 @@ export const Rendered = Type.Union([
     /** For cc and bcc: the same mail untracked. Only where the recipient has copies. */
     copy: Type.Optional(Type.String()),
     /**
-     * Attachments and the end of the message, to be written right behind `raw` and behind `copy`. The same bytes for
-     * every recipient of the campaign, so that they are never copied. Absent: `raw` is the whole message.
+     * Attachments and the end of the message, to be written right behind `raw` and behind `copy`. The same string for
+     * every recipient of the campaign, so that it is never copied. Absent: `raw` is the whole message.
      */
-    tail: Type.Optional(Type.Unsafe<Buffer>({})),
+    tail: Type.Optional(Type.String()),
     /** The mail can only be handed to a server with SMTPUTF8 (and then as 8BITMIME). */
     smtputf8: Bool,
     eightBit: Bool,
@@ -55,8 +55,9 @@ export const contract = {
     returns: Type.Object({ subject: Type.String(), html: Type.String() }),
   },
   subjects: {
-    summary: "Rendered subjects of sent emails, by their ids",
+    summary: "Rendered subjects of sent emails",
+    description: "In the order of the ids; empty for one that does not exist.",
     params: Type.Object({ ids: Type.Array(Uuid, { maxItems: 500 }) }),
-    returns: Type.Object({ subjects: Type.Record(Type.String(), Type.String()) }),
+    returns: Type.Object({ subjects: Type.Array(Type.String()) }),
   },
 } as const satisfies ServiceContract;

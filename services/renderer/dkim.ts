@@ -49,11 +49,11 @@ const fieldsOf = (head: string) => head.trimEnd().split(/\r\n(?![ \t])/);
 const nameOf = (field: string) => field.slice(0, field.indexOf(":")).trim().toLowerCase();
 const folded = (text: string) => text.match(/.{1,72}/g)!.join("\r\n ");
 
-export function signer({ domain, selector, privateKey }: Dkim, tail: Buffer | null): Sign {
+export function signer({ domain, selector, privateKey }: Dkim, tail: string | null): Sign {
   const key = createPrivateKey(privateKey);
   const ed25519 = key.asymmetricKeyType === "ed25519";
   const algorithm = ed25519 ? "ed25519-sha256" : "rsa-sha256";
-  const canonicalTail = tail ? Buffer.from(relaxedBody(tail.toString("latin1")), "latin1") : null;
+  const canonicalTail = tail ? Buffer.from(relaxedBody(tail), "latin1") : null;
 
   return async (head, body) => {
     const hash = createHash("sha256").update(relaxedBody(body), "latin1");

@@ -15,30 +15,38 @@ const WORD_FRAME = 12;
 // What stands for itself within a phrase (RFC 2047 section 5, rule 3), the narrowest place a word may stand in.
 const Q_LITERAL = /[A-Za-z0-9!*+/-]/;
 
-const qCode = (byte: number) => {
+const qCodes = Array.from({ length: 256 }, (_, byte) => {
   const char = String.fromCharCode(byte);
   if (Q_LITERAL.test(char)) return char;
   return char === " " ? "_" : `=${byte.toString(16).toUpperCase().padStart(2, "0")}`;
-};
-const qEncode = (char: string) => [...Buffer.from(char)].map(qCode).join("");
+});
+
+function qEncode(text: string): string {
+  let out = "";
+  for (const byte of Buffer.from(text)) out += qCodes[byte]!;
+  return out;
+}
+
+const bLength = (bytes: number) => Math.ceil(bytes / 3) * 4;
 
 /** Encoded words that never split a character, one per line; the first shares its line with `before` characters. */
 export function encodedWords(text: string, before: number): string {
-  const bytes = Buffer.byteLength(text);
-  const characters = [...text];
-  const useQ = qEncode(text).length <= Math.ceil(bytes / 3) * 4;
+  const useQ = qEncode(text).length <= bLength(Buffer.byteLength(text));
   const words: string[] = [];
   let word = "";
-  const sizeOf = (candidate: string) =>
-    useQ ? qEncode(candidate).length : Math.ceil(Buffer.byteLength(candidate) / 3) * 4;
+  let size = 0;
+  let room = Math.min(MAX_WORD, MAX_LINE - before) - WORD_FRAME;
   const finish = () => {
     if (word) words.push(useQ ? `=?utf-8?Q?${qEncode(word)}?=` : `=?utf-8?B?${Buffer.from(word).toString("base64")}?=`);
     word = "";
+    size = 0;
+    room = MAX_WORD - WORD_FRAME;
   };
-  for (const char of characters) {
-    const room = Math.min(MAX_WORD, MAX_LINE - (words.length === 0 ? before : 1)) - WORD_FRAME;
-    if (sizeOf(word + char) > room) finish();
+  for (const char of text) {
+    const more = useQ ? qEncode(char).length : Buffer.byteLength(char);
+    if ((useQ ? size + more : bLength(size + more)) > room) finish();
     word += char;
+    size += more;
   }
   finish();
   return words.join("\r\n ");

@@ -15,7 +15,7 @@ import type { Node } from "./parser.ts";
 import { type Program, run, type Uses } from "./program.ts";
 import { encodeQuotedPrintable } from "./quoted-printable.ts";
 import { type Recipient, type Scope, textOf } from "./scope.ts";
-import { plainWriter, quotedPrintableWriter, type Writer } from "./writer.ts";
+import { canonicalLines, plainWriter, quotedPrintableWriter, type Writer } from "./writer.ts";
 
 export interface Mail {
   /** Bytes as characters, CRLF lines, none beginning with "."; `tail` follows, where there is one. */
@@ -26,8 +26,8 @@ export interface Mail {
 
 export interface Skeleton {
   links: number;
-  /** Ends every message that has attachments; the same bytes for all, canonical for DKIM as they are. */
-  tail: Buffer | null;
+  /** Ends every message that has attachments; the same string for all. */
+  tail: string | null;
   make(recipient: Recipient, scope: Scope, copy: boolean): Mail;
 }
 
@@ -58,9 +58,9 @@ function part(
   const base64 = prefersBase64(nodes);
   const encoding = base64 ? "base64" : "quoted-printable";
   const head = `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`;
-  const pieces = program(closed(nodes), base64 ? plainWriter() : quotedPrintableWriter());
+  const pieces = program(closed(nodes), base64 ? plainWriter(canonicalLines) : quotedPrintableWriter());
   if (!base64) return (scope) => head + run(pieces, scope);
-  return (scope) => head + base64Lines(Buffer.from(run(pieces, scope).replace(/\r\n?|\n/g, "\r\n")));
+  return (scope) => head + base64Lines(Buffer.from(run(pieces, scope)));
 }
 
 /** "=_" stands in no quoted-printable or base64 text, so that no content can end its part. */

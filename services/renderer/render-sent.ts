@@ -6,7 +6,7 @@ import { loadContent } from "./campaign-rows.ts";
 import { compileTemplate } from "./compile.ts";
 import { companyFacts, installation, preferencesUrl } from "./compiled-campaign.ts";
 import { subjectText } from "./mime.ts";
-import { run } from "./program.ts";
+import { type Program, run } from "./program.ts";
 import { type Recipient, type Scope, scopeOf } from "./scope.ts";
 
 type Sent = Recipient & { campaign_id: string; company_id: string };
@@ -54,19 +54,20 @@ const SUBJECTS = `
   from (${SENT} where e.company_id = $1 and e.id = any($2)) sent
   join campaign_contents t on t.company_id = $1 and t.campaign_id = sent.campaign_id`;
 
-export async function subjects(companyId: string, ids: readonly string[]): Promise<Record<string, string>> {
+export async function subjects(companyId: string, ids: readonly string[]): Promise<string[]> {
   const rows = await query<SubjectRow>(SUBJECTS, [companyId, ids]);
   const { baseUrl } = installation();
-  const programs = new Map<string, ReturnType<typeof subjectProgram>>();
-  const rendered: Record<string, string> = {};
+  const programs = new Map<string, Program>();
+  const programOf = ({ campaign_id, subject }: SubjectRow): Program => {
+    const known = programs.get(campaign_id);
+    const program = known ?? subjectProgram(compileTemplate(subject, "subject").template?.nodes ?? [], baseUrl);
+    programs.set(campaign_id, program);
+    return program;
+  };
+  const rendered = new Map<string, string>();
   for (const row of rows) {
-    let program = programs.get(row.campaign_id);
-    if (!program) {
-      program = subjectProgram(compileTemplate(row.subject, "subject").template?.nodes ?? [], baseUrl);
-      programs.set(row.campaign_id, program);
-    }
     const company = { companyId, companyName: row.company_name, footerText: row.footer_text };
-    rendered[row.id] = subjectText(program, scopeFor(row, company));
+    rendered.set(row.id, subjectText(programOf(row), scopeFor(row, company)));
   }
-  return rendered;
+  return ids.map((id) => rendered.get(id.toLowerCase()) ?? "");
 }

@@ -15,22 +15,32 @@ export interface Writer {
   settle(): string;
 }
 
-export function plainWriter(): Writer {
+const unchanged = (text: string) => text;
+
+/** `lines` says how line ends are written. */
+export function plainWriter(lines: (text: string) => string = unchanged): Writer {
   return {
-    text: (text) => text,
+    text: lines,
     slot: () => "",
     settle: () => "",
     value: (read, guard) => (scope, item, index) => {
-      const text = guard(textOf(read(scope, item, index)));
+      const text = lines(guard(textOf(read(scope, item, index))));
       spend(scope, text.length);
       return text;
     },
   };
 }
 
+/** Line ends as mail has them: what base64 hides from the SMTP client must be right before. */
+export const canonicalLines = (text: string): string =>
+  /[\r\n]/.test(text) ? text.replace(/\r\n?|\n/g, "\r\n") : text;
+
 // Printable ASCII that neither HTML nor quoted-printable changes.
 const PLAIN_IN_HTML = /^[ !#-%(-;?-~]*$/;
 const PLAIN = /^[ -<>-~]*$/;
+
+// What never begins a line (quoted-printable.ts).
+const BAD_START = /^(?:\.|From )/;
 
 export function quotedPrintableWriter(): Writer {
   let column = 0;
@@ -62,10 +72,11 @@ export function quotedPrintableWriter(): Writer {
       column = 0;
       return (scope, item, index) => {
         const text = textOf(read(scope, item, index));
-        if (text.length <= room && plain.test(text) && !(first && /^(?:\.|From )/.test(text))) {
+        if (text.length <= 75 && plain.test(text)) {
           if (text === "") return before;
           spend(scope, text.length);
-          return text + SOFT_BREAK;
+          if (text.length <= room && !first) return text + SOFT_BREAK;
+          if (!BAD_START.test(text)) return before + text + SOFT_BREAK;
         }
         const escaped = guard(text);
         spend(scope, escaped.length);

@@ -3,12 +3,12 @@
  * without the key. Link 0 is the open pixel, n > 0 the n-th tracked link of the campaign.
  *
  * Tags of one mail are slices of HMAC-SHA-512(key, mail id ‖ block): one call serves eight links, so that a mail with
- * 15 links costs two HMACs and not sixteen (1.7 µs each).
+ * 15 links costs two HMACs and not sixteen (1.7 µs each). All tokens of a mail begin with the same 22 characters.
  *
  * An address that differs per recipient travels within its token, signed with it (addressToken): nobody can redirect
  * through us to an address that was not in a mail.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 
 const TAG_BYTES = 8;
 const TAGS_PER_BLOCK = 64 / TAG_BYTES;
@@ -28,11 +28,20 @@ export interface LinkTarget {
 
 const idBytes = (uuid: string) => Buffer.from(uuid.replaceAll("-", ""), "hex");
 
+// Taking a key in from a Buffer costs more than the HMAC itself.
+const keyObjects = new WeakMap<Buffer, KeyObject>();
+
+function keyObject(key: Buffer): KeyObject {
+  const known = keyObjects.get(key) ?? createSecretKey(key);
+  keyObjects.set(key, known);
+  return known;
+}
+
 function block(key: Buffer, id: Buffer, no: number): Buffer {
-  return createHmac("sha512", key)
-    .update(id)
-    .update(Buffer.of(no >> 8, no & 0xff))
-    .digest();
+  const message = Buffer.allocUnsafe(ID_BYTES + 2);
+  id.copy(message);
+  message.writeUInt16BE(no, ID_BYTES);
+  return createHmac("sha512", keyObject(key)).update(message).digest();
 }
 
 function tag(blockBytes: Buffer, link: number): Buffer {
@@ -40,14 +49,28 @@ function tag(blockBytes: Buffer, link: number): Buffer {
   return blockBytes.subarray(at, at + TAG_BYTES);
 }
 
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+/** A link below this changes only the last two of the 24 characters that stand for id and link. */
+const LINKS_OF_PREFIX = 64 * 64;
+
 /** Tokens of one mail, for links 0 to `links` (0 is the pixel). */
 export function linkTokens(key: Buffer, sentEmailId: string, links: number): string[] {
   const id = idBytes(sentEmailId);
+  const head = Buffer.allocUnsafe(ID_BYTES + 2);
+  id.copy(head);
   const tokens: string[] = [];
-  let current: Buffer = Buffer.alloc(0);
+  let prefix = "";
+  let current: Buffer = head;
   for (let link = 0; link <= links; link++) {
-    if (link % TAGS_PER_BLOCK === 0) current = block(key, id, link / TAGS_PER_BLOCK);
-    tokens.push(Buffer.concat([id, Buffer.of(link >> 8, link & 0xff), tag(current, link)]).toString("base64url"));
+    const inBlock = link % TAGS_PER_BLOCK;
+    if (inBlock === 0) current = block(key, id, link / TAGS_PER_BLOCK);
+    if (link % LINKS_OF_PREFIX === 0) {
+      head.writeUInt16BE(link, ID_BYTES);
+      prefix = head.toString("base64url").slice(0, 22);
+    }
+    const number = ALPHABET[(link >> 6) & 63]! + ALPHABET[link & 63]!;
+    const at = inBlock * TAG_BYTES;
+    tokens.push(prefix + number + current.toString("base64url", at, at + TAG_BYTES));
   }
   return tokens;
 }
@@ -72,7 +95,7 @@ function readAddress(keys: readonly Buffer[], bytes: Buffer): LinkTarget | null 
   const given = bytes.subarray(ID_BYTES + 2, ID_BYTES + 2 + ADDRESS_TAG_BYTES);
   const url = bytes.subarray(ID_BYTES + 2 + ADDRESS_TAG_BYTES);
   if (url.length === 0 || !keys.some((key) => timingSafeEqual(addressTag(key, head, url), given))) return null;
-  return { sentEmailId: uuidOf(head), link: head.readUInt16BE(ID_BYTES), url: url.toString() };
+  return { sentEmailId: uuidOf(head.subarray(0, ID_BYTES)), link: head.readUInt16BE(ID_BYTES), url: url.toString() };
 }
 
 /** What the token stands for, or null for a forged or damaged one. `keys`: the current key and the one before it. */

@@ -1,0 +1,50 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { addressToken, linkTokens, readLinkToken } from "../../../services/tracking/link-token.ts";
+
+const key = randomBytes(32);
+const id = "018f0000-0000-7000-8000-0123456789ab";
+
+describe("tokens of tracked links", () => {
+  test("each tells its mail and its number, also where numbers take another character", () => {
+    const tokens = linkTokens(key, id, 4200);
+    for (const link of [0, 1, 7, 8, 63, 64, 4095, 4096, 4097, 4200]) {
+      expect(tokens[link]).toMatch(/^[\w-]{35}$/);
+      expect(readLinkToken([key], tokens[link]!)).toEqual({ sentEmailId: id, link });
+    }
+    expect(new Set(tokens).size).toBe(tokens.length);
+  });
+
+  test("any id of a mail survives", () => {
+    for (let i = 0; i < 50; i++) {
+      const any = randomUUID();
+      expect(linkTokens(key, any, 3).map((token) => readLinkToken([key], token)?.sentEmailId)).toEqual(
+        Array(4).fill(any),
+      );
+    }
+  });
+
+  test("with one character changed it means nothing", () => {
+    const token = linkTokens(key, id, 1)[1]!;
+    for (let i = 0; i < token.length; i++) {
+      const other = token[i] === "A" ? "B" : "A";
+      expect(readLinkToken([key], token.slice(0, i) + other + token.slice(i + 1))).toBeNull();
+    }
+  });
+
+  test("an earlier key is still read, a foreign one is not", () => {
+    const token = linkTokens(key, id, 0)[0]!;
+    expect(readLinkToken([randomBytes(32), key], token)).not.toBeNull();
+    expect(readLinkToken([randomBytes(32)], token)).toBeNull();
+  });
+
+  test("the address within a token cannot be exchanged", () => {
+    const token = addressToken(key, id, 3, "https://shop.example/Größe?a=b&c=d");
+    expect(readLinkToken([key], token)).toEqual({
+      sentEmailId: id,
+      link: 3,
+      url: "https://shop.example/Größe?a=b&c=d",
+    });
+    const evil = Buffer.from(token, "base64url").toString("latin1").replace("shop.example", "evil.example");
+    expect(readLinkToken([key], Buffer.from(evil, "latin1").toString("base64url"))).toBeNull();
+  });
+});
