@@ -238,6 +238,7 @@ create table campaign_contents (
   constraint campaign_contents_pkey PRIMARY KEY (campaign_id),
   constraint campaign_contents_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
 );
+CREATE INDEX campaign_contents_media ON public.campaign_contents USING gin (media_ids) WHERE (media_ids <> '{}'::uuid[]);
 
 create table campaign_counts (
   company_id uuid not null,
@@ -404,6 +405,7 @@ create table media (
   constraint media_company_id_id_key UNIQUE (company_id, id),
   constraint media_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
 );
+CREATE INDEX media_deleted ON public.media USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 
 create table media_parts (
   media_id uuid not null,

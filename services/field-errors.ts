@@ -67,14 +67,18 @@ function sentence(error: ErrorObject): string {
     case "maxItems":
     case "maxProperties":
       return `Ensure this field has no more than ${params.limit} elements.`;
+    case "propertyNames":
+      return `"${params.propertyName}" is not a valid name.`;
     default:
       return error.message ?? "Invalid value.";
   }
 }
 
-/** A nullable field fails as "neither the type nor null": only the first of both faults says something to a user. */
+/** What is wrong within a property's name is told by "propertyNames". A nullable field fails as "neither the type nor null": only the first of both faults says something to a user. */
 const isNoise = (error: ErrorObject) =>
-  error.keyword === "anyOf" || (error.keyword === "type" && error.params.type === "null");
+  error.keyword === "anyOf" ||
+  error.propertyName !== undefined ||
+  (error.keyword === "type" && error.params.type === "null");
 
 /** JSON pointer "/receivers/2/email" -> ["receivers", "2", "email"]. */
 const steps = (pointer: string) =>

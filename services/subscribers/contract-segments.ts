@@ -1,0 +1,74 @@
+import type { ServiceContract } from "../define.ts";
+import { ById, ListQuery, Name, Nothing, Page, Time, Type, Uuid } from "../shapes.ts";
+import { Description, Subscriber } from "./contract-shapes.ts";
+import type { Rules } from "./segment.ts";
+
+/** Loose on purpose: services/subscribers/segment.ts tells what is wrong, by the condition's index. */
+const RulesShape = Type.Unsafe<Rules>({
+  type: "object",
+  properties: {
+    match: { type: "string", enum: ["all", "any"], default: "all" },
+    conditions: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { field: { type: "string" }, operator: { type: "string" }, value: {} },
+      },
+    },
+  },
+  required: ["conditions"],
+});
+
+const Segment = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  description: Type.String(),
+  rules: RulesShape,
+  created_at: Time,
+});
+const SegmentWithCount = Type.Composite([Segment, Type.Object({ subscriber_count: Type.Integer() })]);
+
+export const contract = {
+  listSegments: {
+    summary: "List segments",
+    description: "Search looks into name and description. Sortable: created_at, name.",
+    params: ListQuery,
+    returns: Page(Segment),
+  },
+  createSegment: {
+    summary: "Create a segment",
+    description:
+      "Fields: email, domain, first_name, last_name, status, created_at, list, attributes.<name>, last_opened_at, last_clicked_at, opened_campaign, clicked_campaign. Operators: equals, not_equals, contains, not_contains, starts_with, ends_with, in, not_in, gt, gte, lt, lte, before, after, in_last_days, is_empty, is_not_empty, where they make sense for the field. Needs the plan's feature segments.",
+    params: Type.Object({ name: Name, description: Type.Optional(Description), rules: RulesShape }),
+    returns: Segment,
+    example: {
+      name: "Londoners who read",
+      rules: {
+        match: "all",
+        conditions: [
+          { field: "attributes.city", operator: "equals", value: "London" },
+          { field: "last_opened_at", operator: "in_last_days", value: 30 },
+        ],
+      },
+    },
+  },
+  getSegment: { summary: "Get a segment, with its size now", params: ById, returns: SegmentWithCount },
+  updateSegment: {
+    summary: "Update a segment",
+    params: Type.Object({
+      id: Uuid,
+      name: Type.Optional(Name),
+      description: Type.Optional(Description),
+      rules: Type.Optional(RulesShape),
+    }),
+    returns: Segment,
+    example: { name: "Readers in London" },
+  },
+  removeSegment: { summary: "Delete a segment", params: ById, returns: Nothing },
+  listSegmentSubscribers: {
+    summary: "List the subscribers that a segment holds now",
+    description: "Search looks into email and names. Sortable: created_at, email, first_name, last_name.",
+    params: Type.Composite([ListQuery, Type.Object({ id: Uuid })]),
+    returns: Page(Subscriber),
+  },
+} as const satisfies ServiceContract;

@@ -1,0 +1,53 @@
+/** What subscribers, lists, segments and suppressions look like from outside. */
+import { Email, Line, Nullable, OneOf, Text, Time, Type, Uuid } from "../shapes.ts";
+import type { AttributeValue } from "./attributes.ts";
+import { MAX_ATTRIBUTES, MAX_TEXT, MAX_TEXTS, NAME_PATTERN } from "./attributes.ts";
+
+export const PersonName = Line(255);
+
+export const Status = OneOf("active", "unconfirmed", "unsubscribed", "bounced");
+
+/** Object of strings, numbers, booleans and arrays of strings; each is a template variable and a segment's field. */
+export const Attributes = Type.Unsafe<Record<string, AttributeValue>>({
+  type: "object",
+  maxProperties: MAX_ATTRIBUTES,
+  propertyNames: { pattern: NAME_PATTERN },
+  additionalProperties: {
+    type: ["string", "number", "boolean", "array"],
+    maxLength: MAX_TEXT,
+    maxItems: MAX_TEXTS,
+    items: { type: "string", maxLength: MAX_TEXT },
+  },
+});
+
+export const Subscriber = Type.Object({
+  id: Uuid,
+  email: Email,
+  first_name: Type.String(),
+  last_name: Type.String(),
+  status: Status,
+  attributes: Attributes,
+  lists: Type.Array(Uuid),
+  created_at: Time,
+});
+
+export const List = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  description: Type.String(),
+  subscriber_count: Type.Integer(),
+  created_at: Time,
+});
+
+export const Kind = OneOf("manual", "unsubscribed", "bounced", "complained");
+
+export const Suppression = Type.Object({
+  id: Uuid,
+  email: Nullable(Type.String()),
+  domain: Nullable(Type.String()),
+  kind: Kind,
+  reason: Type.String(),
+  created_at: Time,
+});
+
+export const Description = Text(5_000);

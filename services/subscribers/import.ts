@@ -1,0 +1,79 @@
+/**
+ * Import of a CSV file: read as a stream, copied into a temporary table, then merged in one statement. Neither memory
+ * nor the time that locks are held grows with the file: counters are touched at the end of the last statement.
+ */
+import { pipeline } from "node:stream/promises";
+import { DatabaseError } from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import { type Client, transaction } from "../../models/db.ts";
+import { subscriberLimitReached } from "../errors.ts";
+import { type CsvRow, readCsv } from "./csv-reader.ts";
+import { columnsOf, fileFault, notUtf8 } from "./import-columns.ts";
+import { copyLines, Tally } from "./import-rows.ts";
+import { countFresh, type Merged, mergeImport, prepareImport } from "./import-sql.ts";
+import { type Limit, roomFor } from "./plan-limit.ts";
+
+const MAX_TRIES = 5;
+const UNIQUE_VIOLATION = "23505";
+
+export interface ImportJob {
+  companyId: string;
+  limit: Limit;
+  listId?: string;
+}
+
+/** Spreadsheets' "Unicode text" is UTF-16, which decodes to rubbish; its first bytes tell. */
+async function* refuseUtf16(stream: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  let first = true;
+  for await (const chunk of stream) {
+    const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as string);
+    if (first && ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)))
+      throw notUtf8();
+    first = false;
+    yield bytes;
+  }
+}
+
+/** The header and the rows behind it. Nothing is written for a file without a usable header. */
+async function open(stream: AsyncIterable<unknown>) {
+  const batches = readCsv(refuseUtf16(stream));
+  const first = await batches.next();
+  const [header, ...rest] = first.done ? [] : first.value;
+  if (!header) throw fileFault("The submitted file is empty.");
+  if (header.fault) throw fileFault(header.fault);
+  async function* rows(): AsyncGenerator<CsvRow[]> {
+    yield rest;
+    yield* batches;
+  }
+  return { columns: columnsOf(header.cells), rows: rows() };
+}
+
+/** Somebody else may create one of the addresses in the meantime: then the merge finds it there and runs once more. */
+async function merge(client: Client, job: ImportJob): Promise<Merged> {
+  for (let tries = 1; ; tries++) {
+    await client.query("savepoint before_merge");
+    try {
+      return await mergeImport(client, job);
+    } catch (error) {
+      const raced = error instanceof DatabaseError && error.code === UNIQUE_VIOLATION;
+      if (!raced || tries === MAX_TRIES) throw error;
+      await client.query("rollback to savepoint before_merge");
+    }
+  }
+}
+
+export async function importSubscribers(stream: NodeJS.ReadableStream | null | undefined, job: ImportJob) {
+  if (!stream) throw fileFault("No file was submitted.");
+  const { columns, rows } = await open(stream);
+  const tally = new Tally();
+  return transaction(async (client) => {
+    const copy = await prepareImport(client);
+    await pipeline(copyLines(columns, rows, tally), client.query(copyFrom(copy)));
+    const room = await roomFor(client, job.companyId, job.limit);
+    const { fresh, repeated } = await countFresh(client, job.companyId, room);
+    if (fresh > room) throw subscriberLimitReached(job.limit!);
+    const { created, matched } = await merge(client, job);
+    const { total, skipped, errors } = tally;
+    return { total, created, updated: matched + repeated, skipped, errors, errors_count: skipped };
+  });
+}

@@ -1,0 +1,67 @@
+/** Pages of subscribers: all of a company, those of a list, those of a segment. */
+import { listPage } from "../listing.ts";
+import type { ListQuery } from "../shapes.ts";
+import { COLUMNS, type Status, type SubscriberRow, subscriberView } from "./subscriber.ts";
+
+interface Which {
+  where: string[];
+  values: unknown[];
+  from?: string;
+  /** What the place in the default order is found by, where that takes fewer tables than `from`. */
+  positions?: { from: string; where: string[]; id: string };
+  counter?: [companyId: string, name: string, ref: string];
+  filtered?: boolean;
+}
+
+const ORDERINGS = { email: "s.email_key", first_name: "lower(s.first_name)", last_name: "lower(s.last_name)" };
+
+export async function listSubscribers(which: Which, asked: ListQuery) {
+  const { count, results } = await listPage<SubscriberRow>(
+    {
+      from: "subscribers s",
+      columns: COLUMNS,
+      id: "s.id",
+      orderings: ORDERINGS,
+      searchIn: ["s.email", "s.first_name || ' ' || s.last_name"],
+      ...which,
+    },
+    asked,
+  );
+  return { count, results: results.map(subscriberView) };
+}
+
+interface Filters extends ListQuery {
+  status?: Status;
+  list?: string;
+}
+
+/** Adds the filters that were asked for; `filtered` says that the company's counter does not count these. */
+export function companySubscribers(companyId: string, asked: Filters) {
+  const which: Which = {
+    where: ["s.company_id = $1"],
+    values: [companyId],
+    counter: [companyId, "subscribers", companyId],
+  };
+  if (asked.list) return listMembers(companyId, asked.list, asked);
+  if (asked.status) {
+    which.where.push(`s.status = $${which.values.push(asked.status)}`);
+    which.filtered = true;
+  }
+  return listSubscribers(which, asked);
+}
+
+export function listMembers(companyId: string, listId: string, asked: Filters) {
+  const member = ["m.company_id = $1", "m.list_id = $2", "m.left_at is null"];
+  const which: Which = {
+    from: "list_members m join subscribers s on s.company_id = m.company_id and s.id = m.subscriber_id",
+    where: [...member],
+    values: [companyId, listId],
+    positions: { from: "list_members m", where: member, id: "m.subscriber_id" },
+    counter: [companyId, "list_members", listId],
+  };
+  if (asked.status) {
+    which.where.push(`s.status = $${which.values.push(asked.status)}`);
+    which.filtered = true;
+  }
+  return listSubscribers(which, asked);
+}

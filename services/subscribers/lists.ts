@@ -1,0 +1,67 @@
+/** Lists as stored things. Their size comes from a counter that the database keeps. */
+import { query, queryOne } from "../../models/db.ts";
+import { List } from "../../models/list.ts";
+import { notFound } from "../errors.ts";
+import { listPage } from "../listing.ts";
+import type { ListQuery } from "../shapes.ts";
+
+async function viewWithCount(list: List) {
+  const counted = await queryOne<{ n: number }>("select count_of($1, 'list_members', $2) n", [list.companyId, list.id]);
+  return list.view(counted?.n ?? 0);
+}
+
+async function findList(companyId: string, id: string): Promise<List> {
+  const list = await List.findOne({ where: { companyId, id } });
+  if (!list) throw notFound();
+  return list;
+}
+
+interface Given {
+  name?: string;
+  description?: string;
+}
+
+export async function createList(companyId: string, given: Given & { name: string }) {
+  return (await List.create({ companyId, name: given.name.trim(), description: given.description })).view(0);
+}
+
+export const getList = async (companyId: string, id: string) => viewWithCount(await findList(companyId, id));
+
+export async function updateList(companyId: string, id: string, given: Given) {
+  const list = await findList(companyId, id);
+  const { description } = given;
+  await list.update({ name: given.name?.trim() ?? list.name, ...(description === undefined ? {} : { description }) });
+  return viewWithCount(list);
+}
+
+/** Memberships and the counter go by a trigger, in the same statement. */
+export async function removeList(companyId: string, id: string): Promise<null> {
+  const gone = await query("delete from lists where company_id = $1 and id = $2 returning id", [companyId, id]);
+  if (gone.length === 0) throw notFound();
+  return null;
+}
+
+interface Row {
+  id: string;
+  name: string;
+  description: string;
+  subscriber_count: number;
+  created_at: Date;
+}
+
+export async function listLists(companyId: string, asked: ListQuery) {
+  const { count, results } = await listPage<Row>(
+    {
+      from: "lists l",
+      columns: `l.id, l.name, l.description, l.created_at,
+        count_of(l.company_id, 'list_members', l.id) subscriber_count`,
+      where: ["l.company_id = $1"],
+      values: [companyId],
+      id: "l.id",
+      orderings: { name: "lower(l.name)" },
+      searchIn: ["l.name", "l.description"],
+    },
+    asked,
+  );
+  return { count, results: results.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) };
+}

@@ -1,0 +1,101 @@
+/** Segments as stored things; what their rules mean is segment.ts's business. */
+import { query, queryOne } from "../../models/db.ts";
+import { Segment } from "../../models/segment.ts";
+import { call } from "../call.ts";
+import { type Ctx, companyOf } from "../define.ts";
+import { type FieldErrors, missingObject, notFound } from "../errors.ts";
+import { listPage } from "../listing.ts";
+import type { ListQuery } from "../shapes.ts";
+import { listSubscribers } from "./list-subscribers.ts";
+import { type Rules, references, rulesFaults, segmentSql } from "./segment.ts";
+
+const EXISTING = {
+  list: "select id from lists where company_id = $1 and id = any ($2::uuid[])",
+  campaign: "select id from campaigns where company_id = $1 and id = any ($2::uuid[])",
+};
+
+/** Everything that is wrong with given rules: form first, then ids that refer to nothing of this company. */
+export async function segmentFaults(companyId: string, rules: Rules): Promise<FieldErrors> {
+  const faults = rulesFaults(rules);
+  const asked = references(rules);
+  for (const type of ["list", "campaign"] as const) {
+    const ofType = asked.filter((reference) => reference.type === type);
+    if (ofType.length === 0) continue;
+    const rows = await query<{ id: string }>(EXISTING[type], [companyId, ofType.map(({ id }) => id)]);
+    const existing = new Set(rows.map(({ id }) => id));
+    for (const { id, index } of ofType) {
+      if (!existing.has(id.toLowerCase())) faults.push(`Condition at index ${index}: ${missingObject(id)}`);
+    }
+  }
+  return faults.length > 0 ? { rules: faults } : {};
+}
+
+async function findSegment(companyId: string, id: string): Promise<Segment> {
+  const segment = await Segment.findOne({ where: { companyId, id } });
+  if (!segment) throw notFound();
+  return segment;
+}
+
+interface Given {
+  name: string;
+  description?: string;
+  rules: Rules;
+}
+
+/** `match` is kept as it holds, also where it was left out. */
+const complete = (rules: Rules): Rules => ({ match: rules.match ?? "all", conditions: rules.conditions });
+
+export async function createSegment(ctx: Ctx<Given>) {
+  await call(ctx, "accounts.requireFeature", { feature: "segments" });
+  const { name, description, rules } = ctx.params;
+  const given = { companyId: companyOf(ctx), name: name.trim(), description, rules: complete(rules) };
+  return (await Segment.create(given)).view();
+}
+
+export async function updateSegment(ctx: Ctx<Partial<Given> & { id: string }>) {
+  await call(ctx, "accounts.requireFeature", { feature: "segments" });
+  const segment = await findSegment(companyOf(ctx), ctx.params.id);
+  const { name, description, rules } = ctx.params;
+  await segment.update({
+    ...(name === undefined ? {} : { name: name.trim() }),
+    ...(description === undefined ? {} : { description }),
+    ...(rules === undefined ? {} : { rules: complete(rules) }),
+  });
+  return segment.view();
+}
+
+export async function removeSegment(companyId: string, id: string): Promise<null> {
+  if ((await Segment.destroy({ where: { companyId, id } })) === 0) throw notFound();
+  return null;
+}
+
+/** With its size at this moment. */
+export async function getSegment(companyId: string, id: string) {
+  const segment = await findSegment(companyId, id);
+  const { where, values } = segmentSql(segment.rules, companyId, 1);
+  const counted = await queryOne<{ n: number }>(`select count(*) n from subscribers s where ${where}`, values);
+  return { ...segment.view(), subscriber_count: counted?.n ?? 0 };
+}
+
+export async function listSegments(companyId: string, asked: ListQuery) {
+  const { count, results } = await listPage<{ created_at: Date }>(
+    {
+      from: "segments g",
+      columns: "g.id, g.name, g.description, g.rules, g.created_at",
+      where: ["g.company_id = $1"],
+      values: [companyId],
+      id: "g.id",
+      orderings: { name: "lower(g.name)" },
+      searchIn: ["g.name", "g.description"],
+    },
+    asked,
+  );
+  type View = ReturnType<Segment["view"]>;
+  return { count, results: results.map((row) => ({ ...row, created_at: row.created_at.toISOString() }) as View) };
+}
+
+export async function listSegmentSubscribers(companyId: string, id: string, asked: ListQuery) {
+  const segment = await findSegment(companyId, id);
+  const { where, values } = segmentSql(segment.rules, companyId, 1);
+  return listSubscribers({ where: [where], values, filtered: true }, asked);
+}

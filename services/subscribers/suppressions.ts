@@ -1,0 +1,113 @@
+/** Suppressions as stored things. Who is blocked by them: suppressed.ts. */
+import { domainToUnicode } from "node:url";
+import { query, queryOne, transaction } from "../../models/db.ts";
+import { asciiDomain } from "../address.ts";
+import { type FieldErrors, notFound } from "../errors.ts";
+import { listPage } from "../listing.ts";
+import type { ListQuery } from "../shapes.ts";
+
+export type Kind = "manual" | "unsubscribed" | "bounced" | "complained";
+
+interface Row {
+  id: string;
+  email: string | null;
+  domain: string | null;
+  kind: Kind;
+  reason: string;
+  created_at: Date;
+}
+const COLUMNS = "x.id, x.email, x.domain, x.kind, x.reason, x.created_at";
+
+const view = ({ id, email, domain, kind, reason, created_at }: Row) => ({
+  id,
+  email,
+  domain,
+  kind,
+  reason,
+  created_at: created_at.toISOString(),
+});
+
+export interface Given {
+  email?: string | null;
+  domain?: string | null;
+  reason?: string;
+}
+
+/** `@example.org` and `*.example.org` are what people write when they mean the domain. */
+const bareDomain = (domain: string) => asciiDomain(domain.trim().replace(/^(?:\*\.|@)/, ""));
+
+export function suppressionFaults(given: Given, sound: (field: "email" | "domain") => boolean): FieldErrors {
+  const hasEmail = given.email !== undefined && given.email !== null;
+  const hasDomain = given.domain !== undefined && given.domain !== null;
+  if (hasEmail === hasDomain) return { non_field_errors: ["Give exactly one of email and domain."] };
+  if (hasDomain && sound("domain") && !bareDomain(given.domain!)) return { domain: ["Enter a valid domain."] };
+  return {};
+}
+
+// The same one again is the existing one; by hand an 'unsubscribed' one becomes a full block.
+const again = `do update set
+    kind = case when x.kind = 'unsubscribed' then 'manual' else x.kind end,
+    reason = coalesce(nullif(excluded.reason, ''), x.reason)
+  returning ${COLUMNS}`;
+
+const BLOCK_EMAIL = `
+  insert into suppressions as x (company_id, email, reason) values ($1, $2, $3)
+  on conflict (company_id, email_key) where email_key is not null ${again}`;
+
+const BLOCK_DOMAIN = `
+  insert into suppressions as x (company_id, domain, reason, domain_unicode) values ($1, $2, $3, $4)
+  on conflict (company_id, domain) where domain is not null ${again}`;
+
+export async function suppress(companyId: string, given: Given) {
+  const reason = given.reason ?? "";
+  if (given.email) return view((await queryOne<Row>(BLOCK_EMAIL, [companyId, given.email.trim(), reason]))!);
+  const domain = bareDomain(given.domain!)!;
+  const unicode = domainToUnicode(domain);
+  const values = [companyId, domain, reason, unicode === domain ? null : unicode];
+  return view((await queryOne<Row>(BLOCK_DOMAIN, values))!);
+}
+
+export async function getSuppression(companyId: string, id: string) {
+  const row = await queryOne<Row>(`select ${COLUMNS} from suppressions x where x.company_id = $1 and x.id = $2`, [
+    companyId,
+    id,
+  ]);
+  if (!row) throw notFound();
+  return view(row);
+}
+
+const REENABLE = `
+  update subscribers set status = 'active', updated_at = now()
+  where company_id = $1 and email_key = lower($2) and status in ('unsubscribed', 'bounced')`;
+
+/** Sending is possible again, so the subscriber must not keep a status that forbids it. */
+export function liftSuppression(companyId: string, id: string): Promise<null> {
+  return transaction(async (client) => {
+    const [row] = await query<{ email: string | null }>(
+      "delete from suppressions where company_id = $1 and id = $2 returning email",
+      [companyId, id],
+      client,
+    );
+    if (!row) throw notFound();
+    if (row.email) await client.query(REENABLE, [companyId, row.email]);
+    return null;
+  });
+}
+
+export async function listSuppressions(companyId: string, asked: ListQuery & { kind?: Kind }) {
+  const { count, results } = await listPage<Row>(
+    {
+      from: "suppressions x",
+      columns: COLUMNS,
+      where: ["x.company_id = $1", ...(asked.kind ? ["x.kind = $2"] : [])],
+      values: [companyId, ...(asked.kind ? [asked.kind] : [])],
+      id: "x.id",
+      orderings: { email: "x.email_key", domain: "x.domain" },
+      searchIn: ["x.email", "x.domain"],
+      counter: [companyId, "suppressions", companyId],
+      filtered: Boolean(asked.kind),
+    },
+    asked,
+  );
+  return { count, results: results.map(view) };
+}
