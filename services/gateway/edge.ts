@@ -40,8 +40,10 @@ function linger(exchange: Exchange): void {
   if (req.complete) return;
   req.resume();
   res.once("finish", () => {
-    const timer = setTimeout(() => req.complete || req.socket.destroy(), LINGER_MS);
-    req.once("close", () => clearTimeout(timer));
+    if (req.complete || req.destroyed) return;
+    const timer = setTimeout(() => req.socket.destroy(), LINGER_MS).unref();
+    const over = () => clearTimeout(timer);
+    req.once("end", over).once("close", over);
   });
 }
 

@@ -1,0 +1,321 @@
+import { signBearer } from "../../../services/accounts/bearer.ts";
+import { Type, Uuid } from "../../../services/shapes.ts";
+import { A, B, type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
+
+const Thing = Type.Object({ id: Uuid, note: Type.Optional(Type.String()), n: Type.Optional(Type.Integer()) });
+const Listed = Type.Object({
+  page: Type.Optional(Type.Integer({ minimum: 1 })),
+  page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  search: Type.Optional(Type.String()),
+  campaign: Type.Optional(Uuid),
+  flag: Type.Optional(Type.Boolean()),
+});
+const echo: Sample["handler"] = ({ params, meta }) => ({ params, meta });
+const Any = Type.Unknown();
+
+const samples: Record<string, Sample> = {
+  get: sample({ method: "GET", path: "/api/emails/things/:id/" }, Thing, Any, echo),
+  remove: sample(
+    { method: "DELETE", path: "/api/emails/things/:id/", status: 204, answer: "none" },
+    Thing,
+    Any,
+    () => null,
+  ),
+  list: sample({ method: "GET", path: "/api/emails/things/", answer: "list" }, Listed, Any, ({ params }) => ({
+    count: 45,
+    results: [params],
+  })),
+  create: sample(
+    { method: "POST", path: "/api/emails/things/", status: 201 },
+    Type.Object({ note: Type.String(), n: Type.Optional(Type.Integer()), data: Type.Optional(Type.Unknown()) }),
+    Any,
+    echo,
+  ),
+  send: sample(
+    { method: "POST", path: "/api/emails/send/thing/", status: 201 },
+    Type.Object({ company: Type.Optional(Uuid), name: Type.String(), idempotency_key: Type.Optional(Type.String()) }),
+    Any,
+    echo,
+  ),
+  settings: sample({ method: "GET", path: "/api/companies/:id/" }, Thing, Any, echo),
+  keys: sample({ method: "GET", path: "/api/companies/:id/keys/", access: "user" }, Thing, Any, echo),
+  broken: sample({ method: "GET", path: "/api/emails/broken/", access: "public" }, Type.Object({}), Any, () => {
+    throw new Error("the password is hunter2");
+  }),
+  slow: sample(
+    { method: "GET", path: "/api/emails/slow/", access: "public" },
+    Type.Object({}),
+    Any,
+    () => new Promise(() => {}),
+  ),
+};
+
+describe("the conventions of the API", () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway(samples);
+  });
+  afterAll(() => gateway.stop());
+
+  const fetchIt = (path: string, init: RequestInit = {}) =>
+    fetch(gateway.url + path, {
+      redirect: "manual",
+      ...init,
+      headers: { "X-API-Key": "fm_good", ...(init.headers as Record<string, string>) },
+    });
+  const json = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+    method: "POST",
+    body: typeof body === "string" ? body : JSON.stringify(body),
+    headers: { "Content-Type": "application/json", ...headers },
+  });
+  const told = async (response: Response) => [response.status, await response.json()];
+
+  test("a path without its slash is a 308 to the path with it, query kept", async () => {
+    const response = await fetchIt("/api/emails/things?page=2", { method: "POST" });
+    expect([response.status, response.headers.get("location")]).toEqual([308, "/api/emails/things/?page=2"]);
+    expect((await fetchIt(`/api/emails/things/${A}`)).headers.get("location")).toBe(`/api/emails/things/${A}/`);
+  });
+
+  test("what does not exist is 404, with and without a slash, also outside of the API", async () => {
+    for (const path of [
+      "/",
+      "/api/",
+      "/api/emails/nothing",
+      "/api/emails/nothing/",
+      "//evil.example/x",
+      "/%zz/",
+      "/API/emails/things/",
+    ]) {
+      expect(await told(await fetchIt(path))).toEqual([404, { detail: "Not found." }]);
+    }
+  });
+
+  test("another method is 405 with Allow; OPTIONS tells the same; HEAD is GET without a body", async () => {
+    const put = await fetchIt("/api/emails/things/", { method: "PUT" });
+    expect(await told(put)).toEqual([405, { detail: 'Method "PUT" not allowed.' }]);
+    expect(put.headers.get("allow")).toBe("GET, HEAD, POST, OPTIONS");
+    const options = await fetchIt("/api/emails/things/", { method: "OPTIONS" });
+    expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, POST, OPTIONS"]);
+    const head = await fetchIt("/api/emails/things/", { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    expect(Number(head.headers.get("content-length"))).toBeGreaterThan(10);
+  });
+
+  test("a body that is not JSON is 415, or 400 when it says it is", async () => {
+    const plain = await fetchIt("/api/emails/things/", json("hello", { "Content-Type": "text/plain; charset=utf-8" }));
+    expect(await told(plain)).toEqual([415, { detail: 'Unsupported media type "text/plain" in request.' }]);
+    const malformed = await fetchIt("/api/emails/things/", json('{"note": '));
+    expect(await told(malformed)).toEqual([400, { detail: expect.stringMatching(/^JSON parse error - /) }]);
+    const latin = await fetchIt("/api/emails/things/", { ...json(""), body: Buffer.from('{"note":"\xe9"}', "latin1") });
+    expect(await told(latin)).toEqual([400, { detail: expect.stringMatching(/^JSON parse error - /) }]);
+    const zipped = await fetchIt("/api/emails/things/", json("{}", { "Content-Encoding": "gzip" }));
+    expect(zipped.status).toBe(415);
+  });
+
+  test("a body that is no object is told as non_field_errors, no body is an object without fields", async () => {
+    const list = await fetchIt("/api/emails/things/", json([1]));
+    expect(await told(list)).toEqual([
+      400,
+      { non_field_errors: ["Invalid data. Expected a dictionary, but got list."] },
+    ]);
+    const nothing = await fetchIt("/api/emails/things/", { method: "POST" });
+    expect(await told(nothing)).toEqual([400, { note: ["This field is required."] }]);
+  });
+
+  test("a body of more than 16 MiB is 413, told before it is read, and the connection stays usable", async () => {
+    const response = await fetchIt("/api/emails/things/", json(`{"note":"${"x".repeat(16 * 1024 * 1024)}"}`));
+    expect(response.status).toBe(413);
+    const chunked = new ReadableStream({
+      start(controller) {
+        for (let i = 0; i < 17; i++) controller.enqueue(Buffer.alloc(1024 * 1024, "x"));
+        controller.close();
+      },
+    });
+    const streamed = await fetchIt("/api/emails/things/", {
+      ...json(""),
+      body: chunked,
+      duplex: "half",
+    } as RequestInit);
+    expect(streamed.status).toBe(413);
+    expect((await fetchIt("/api/emails/things/", json({ note: "ok" }))).status).toBe(201);
+  });
+
+  test("keys named __proto__ are dropped, other prototype names are plain fields", async () => {
+    const body =
+      '{"note":"a","data":{"\\u005f_proto__":{"admin":true},"x":{"__proto__":1},"constructor":{"prototype":2}},"__proto__":{"n":5}}';
+    const { params } = (await (await fetchIt("/api/emails/things/", json(body))).json()) as { params: object };
+    expect(params).toEqual({ note: "a", data: { x: {}, constructor: { prototype: 2 } } });
+  });
+
+  test("a uuid that is none is 404 in a path and 400 in a query; an id of the path wins over the body and the query", async () => {
+    expect(await told(await fetchIt("/api/emails/things/17/"))).toEqual([404, { detail: "Not found." }]);
+    expect(await told(await fetchIt("/api/emails/things/?campaign=17"))).toEqual([
+      400,
+      { campaign: ["Must be a valid UUID."] },
+    ]);
+    expect(await (await fetchIt(`/api/emails/things/${A}/?id=${B}`)).json()).toMatchObject({ params: { id: A } });
+  });
+
+  test("query values become what the contract says, and what cannot is a field error", async () => {
+    const { results } = (await (
+      await fetchIt("/api/emails/things/?flag=true&search=a%20b&unknown=1&search=last")
+    ).json()) as {
+      results: unknown[];
+    };
+    expect(results).toEqual([{ flag: true, search: "last" }]);
+    expect(await told(await fetchIt("/api/emails/things/?flag=maybe"))).toEqual([
+      400,
+      { flag: ["Must be a valid boolean."] },
+    ]);
+    expect(await told(await fetchIt(`/api/emails/things/${A}/?n=1e3`))).toEqual([
+      400,
+      { n: ["A valid integer is required."] },
+    ]);
+  });
+
+  test.each(["0", "-1", "x", "1.5", "", "99999999999999999999"])("page %j does not exist", async (page) => {
+    expect(await told(await fetchIt(`/api/emails/things/?page=${page}`))).toEqual([404, { detail: "Invalid page." }]);
+  });
+
+  test("page_size over 100 is cut and nonsense is the default", async () => {
+    const sizeOf = async (size: string) =>
+      ((await (await fetchIt(`/api/emails/things/?page_size=${size}`)).json()) as { results: { page_size?: number }[] })
+        .results[0]!.page_size;
+    expect(await Promise.all(["7", "500", "0", "x", "-3"].map(sizeOf))).toEqual([
+      7,
+      100,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("next and previous are absolute on BASE_URL and keep the other parameters", async () => {
+    const page = async (query: string) => (await (await fetchIt(`/api/emails/things/${query}`)).json()) as object;
+    const base = "https://api.example.com/api/emails/things/";
+    expect(await page("")).toMatchObject({ count: 45, next: `${base}?page=2`, previous: null });
+    expect(await page("?search=a+b&page=2")).toMatchObject({
+      next: `${base}?search=a+b&page=3`,
+      previous: `${base}?search=a+b`,
+    });
+    expect(await page("?page=3")).toMatchObject({ next: null, previous: `${base}?page=2` });
+    expect(await page("?page_size=45")).toMatchObject({ next: null, previous: null });
+  });
+
+  test("our own fault is a 500 with the request's id and nothing of what happened", async () => {
+    const response = await fetchIt("/api/emails/broken/", { headers: { "X-Request-Id": "abc-1" } });
+    expect(await told(response)).toEqual([500, { detail: "Internal server error.", request_id: "abc-1" }]);
+  });
+
+  test("an actor that does not answer in time, or is not there, is 503 with Retry-After", async () => {
+    const slow = await fetchIt("/api/emails/slow/");
+    expect(await told(slow)).toEqual([503, { detail: expect.any(String) }]);
+    expect(slow.headers.get("retry-after")).toBe("5");
+  });
+
+  test("a request's id is the caller's when it is sane, else a new one; actions get it", async () => {
+    const response = await fetchIt(`/api/emails/things/${A}/`, { headers: { "X-Request-Id": "trace-17" } });
+    expect(response.headers.get("x-request-id")).toBe("trace-17");
+    expect(await response.json()).toMatchObject({ meta: { requestId: "trace-17" } });
+    const insane = await fetchIt(`/api/emails/things/${A}/`, { headers: { "X-Request-Id": "<script>" } });
+    expect(insane.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test("every answer carries the security headers, errors too, and none sets a cookie", async () => {
+    for (const path of [`/api/emails/things/${A}/`, "/nothing/", "/api/emails/broken/", "/docs/", "/openapi.json"]) {
+      const { headers } = await fetchIt(path);
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(headers.get("content-security-policy")).toMatch(/^default-src 'none';.*frame-ancestors 'none'/);
+      expect(headers.get("strict-transport-security")).toBe("max-age=31536000");
+      expect(headers.get("set-cookie")).toBeNull();
+      expect(headers.get("x-powered-by")).toBeNull();
+    }
+  });
+
+  test("no credentials, a malformed one and a wrong one are 401 with WWW-Authenticate", async () => {
+    const without = await fetch(`${gateway.url}/api/emails/things/`);
+    expect(await told(without)).toEqual([401, { detail: "Authentication credentials were not provided." }]);
+    expect(without.headers.get("www-authenticate")).toContain("Bearer");
+    for (const key of ["", "good", "fm_wrong", "fm_good' or '1'='1", `fm_${"x".repeat(5_000)}`]) {
+      expect(await told(await fetchIt("/api/emails/things/", { headers: { "X-API-Key": key } }))).toEqual([
+        401,
+        { detail: "Invalid API key." },
+      ]);
+    }
+    for (const authorization of ["Bearer", "Bearer x.y.z", "Basic YTpi", "Bearer  "]) {
+      const response = await fetch(`${gateway.url}/api/emails/things/`, { headers: { Authorization: authorization } });
+      expect(await told(response)).toEqual([401, { detail: "Invalid or expired token." }]);
+    }
+  });
+
+  describe("with a bearer token", () => {
+    const user = "0190a0a0-0000-7000-8000-0000000000ff";
+    const bearer = (path: string, init: RequestInit = {}) =>
+      fetch(gateway.url + path, {
+        ...init,
+        headers: { Authorization: `Bearer ${signBearer(user)}`, ...(init.headers as Record<string, string>) },
+      });
+
+    test("the company is named in the query; missing is 400, malformed 400, another's 404", async () => {
+      expect(await (await bearer(`/api/emails/things/${A}/?company=${A}`)).json()).toMatchObject({
+        meta: { companyId: A, userId: user, role: "owner" },
+      });
+      expect(await told(await bearer("/api/emails/things/"))).toEqual([400, { company: ["This field is required."] }]);
+      expect(await told(await bearer("/api/emails/things/?company=x"))).toEqual([
+        400,
+        { company: ["Must be a valid UUID."] },
+      ]);
+      expect((await bearer(`/api/emails/things/?company=${B}`)).status).toBe(404);
+    });
+
+    test("sends name it in the body, told together with the other faults", async () => {
+      expect(await told(await bearer("/api/emails/send/thing/", json({})))).toEqual([
+        400,
+        { company: ["This field is required."], name: ["This field is required."] },
+      ]);
+      const sent = await bearer("/api/emails/send/thing/", json({ company: A, name: "x" }));
+      expect([sent.status, await sent.json()]).toMatchObject([201, { meta: { companyId: A } }]);
+    });
+
+    test("company paths name it themselves", async () => {
+      expect(await (await bearer(`/api/companies/${A}/`)).json()).toMatchObject({ meta: { companyId: A } });
+      expect((await bearer(`/api/companies/${B}/`)).status).toBe(404);
+      expect((await bearer(`/api/companies/${A}/keys/`)).status).toBe(200);
+    });
+  });
+
+  test("a key speaks for its company only: another one in `company` is 400, in a company path 404", async () => {
+    const other = await fetchIt("/api/emails/send/thing/", json({ company: B, name: "x" }));
+    expect(await told(other)).toEqual([400, { company: [`Invalid pk "${B}" - object does not exist.`] }]);
+    const own = await fetchIt("/api/emails/send/thing/", json({ company: A, name: "x" }));
+    expect(own.status).toBe(201);
+    expect((await fetchIt(`/api/emails/things/?company=${B}`)).status).toBe(400);
+    expect((await fetchIt(`/api/companies/${B}/`)).status).toBe(404);
+    expect((await fetchIt(`/api/companies/${A}/`)).status).toBe(200);
+  });
+
+  test("a key cannot do what only people may", async () => {
+    expect((await fetchIt(`/api/companies/${A}/keys/`)).status).toBe(403);
+  });
+
+  test("Idempotency-Key reaches the action; the body cannot set it", async () => {
+    const sent = await fetchIt(
+      "/api/emails/send/thing/",
+      json({ name: "x", idempotency_key: "body" }, { "Idempotency-Key": "k1" }),
+    );
+    expect(await sent.json()).toMatchObject({ params: { idempotency_key: "k1" } });
+    const without = await fetchIt("/api/emails/send/thing/", json({ name: "x", idempotency_key: "body" }));
+    expect(((await without.json()) as { params: object }).params).toEqual({ name: "x" });
+  });
+
+  test("many who come at once with one key ask for it once, and again when it was deleted", async () => {
+    gateway.authentication.forgetKey(A);
+    const before = gateway.asked.keys;
+    await Promise.all(Array.from({ length: 50 }, () => fetchIt(`/api/emails/things/${A}/`)));
+    expect(gateway.asked.keys).toBe(before + 1);
+    gateway.authentication.forgetKey(A);
+    await fetchIt(`/api/emails/things/${A}/`);
+    expect(gateway.asked.keys).toBe(before + 2);
+  });
+});

@@ -1,0 +1,98 @@
+/**
+ * The gateway over a table of routes of the test's own and tiny real services behind it, without a database: for what
+ * the gateway does whatever the actions are. Key `fm_good` is company A's, `fm_other` company B's.
+ */
+import { ServiceBroker, type ServiceSchema } from "moleculer";
+import { AjvValidator } from "../../mixins/ajv-validator.ts";
+import { type Config, readConfig } from "../../services/config.ts";
+import type { ActionContract, Ctx } from "../../services/define.ts";
+import { notFound, unauthenticated } from "../../services/errors.ts";
+import { type Gateway, openGateway } from "../../services/gateway/gateway.ts";
+import type { Route } from "../../services/gateway/routes.ts";
+
+export const A = "0190a0a0-0000-7000-8000-00000000000a";
+export const B = "0190a0a0-0000-7000-8000-00000000000b";
+const KEYS: Record<string, string> = { fm_good: A, fm_other: B };
+
+export interface Sample {
+  route: Omit<Route, "action">;
+  contract: ActionContract;
+  handler: (ctx: Ctx<Record<string, unknown>>) => unknown;
+}
+
+export interface TestGateway extends Gateway {
+  broker: ServiceBroker;
+  /** How often accounts was asked for a key. */
+  asked: { keys: number };
+  stop(): Promise<void>;
+}
+
+function accounts(asked: { keys: number }, callsPerDay: () => number | null): ServiceSchema {
+  return {
+    name: "accounts",
+    actions: {
+      authenticateKey(ctx: Ctx<{ key: string }>) {
+        asked.keys++;
+        const companyId = KEYS[ctx.params.key];
+        if (!companyId) throw unauthenticated("Invalid API key.");
+        return { companyId, apiKeyId: companyId, expiresAt: null };
+      },
+      membershipOf(ctx: Ctx<{ companyId: string }>) {
+        if (ctx.params.companyId !== A) throw notFound();
+        return { role: "owner" };
+      },
+      planOf: () => ({ plan: "x", features: [], limits: { api_calls_per_day: callsPerDay() } }),
+    },
+  } as ServiceSchema;
+}
+
+export async function startGateway(
+  samples: Record<string, Sample>,
+  options: { settings?: Partial<Config>; callsPerDay?: () => number | null } = {},
+): Promise<TestGateway> {
+  process.env.SECRET_KEY ??= "test-secret-test-secret-test-secret";
+  const settings = {
+    ...readConfig({ PORT: "0", BASE_URL: "https://api.example.com", TRUST_PROXY: "1" }),
+    ...options.settings,
+  };
+  const broker = new ServiceBroker({
+    nodeID: `gateway-${process.pid}-${Math.random()}`,
+    logger: false,
+    requestTimeout: 1_000,
+    validator: new AjvValidator(),
+  });
+  const asked = { keys: 0 };
+  broker.createService(accounts(asked, options.callsPerDay ?? (() => null)));
+  const actions = Object.entries(samples).map(([name, { contract, handler }]) => [
+    name,
+    { params: { ...contract.params }, handler },
+  ]);
+  broker.createService({ name: "sample", actions: Object.fromEntries(actions) } as ServiceSchema);
+  await broker.start();
+  const routes = Object.entries(samples).map(
+    ([name, { route }]) => ({ ...route, action: `sample.${name}` }) as unknown as Route,
+  );
+  const contractOf = (action: string) => samples[action.slice("sample.".length)]!.contract;
+  const gateway = await openGateway(broker, { routes, contractOf, settings });
+  return {
+    ...gateway,
+    broker,
+    asked,
+    stop: async () => {
+      await gateway.drain();
+      await broker.stop();
+    },
+  };
+}
+
+/** A route of company A's and B's, JSON in and out, unless told otherwise. */
+export const sample = (
+  route: Partial<Route> & Pick<Route, "method" | "path">,
+  params: ActionContract["params"],
+  returns: ActionContract["returns"],
+  handler: Sample["handler"],
+): Sample => ({
+  route: { access: "company", answer: "json", status: 200, ...route },
+  contract: { summary: "A sample", params, returns },
+  handler,
+});
