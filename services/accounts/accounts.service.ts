@@ -7,7 +7,7 @@ import { contract } from "./contract.ts";
 import { createKey, listKeys, newKeyFaults, removeKey } from "./keys.ts";
 import { login } from "./login.ts";
 import { addMember, listMembers, membershipOf, newMemberFaults, removeMember, updateMember } from "./members.ts";
-import { createCompany, listCompanies, listPlans, savePlan, setPaused, setPlan } from "./operators.ts";
+import { createCompany, listCompanies, listPlans, savePlan, setPassword, setPaused, setPlan } from "./operators.ts";
 import { getPlan } from "./plan-usage.ts";
 import { admitEmails, planOf, requireDefaultPlan, requireFeature } from "./plans.ts";
 import { purge } from "./purge.ts";
@@ -50,6 +50,7 @@ export default defineService("accounts", contract, {
     listPlans,
     savePlan: (ctx) => savePlan(ctx.params),
     setPlan: (ctx) => setPlan(ctx.params),
+    setPassword: (ctx) => setPassword(ctx.params),
     pauseCompany: (ctx) => setPaused(ctx.params.company_id, true),
     resumeCompany: (ctx) => setPaused(ctx.params.company_id, false),
   },

@@ -1,6 +1,6 @@
 /** For whoever runs the service: not routed, called from the REPL. */
 import type { ServiceContract } from "../define.ts";
-import { ListQuery, Name, Nullable, Page, Time, Type, Uuid } from "../shapes.ts";
+import { Email, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../shapes.ts";
 import { Company, CompanyName, Limits, NewApiKey, Plan } from "./contract-shapes.ts";
 
 const ByCompany = Type.Object({ company_id: Uuid });
@@ -39,6 +39,11 @@ export const contract = {
     summary: "Put a company on another plan",
     params: Type.Object({ ...ByCompany.properties, plan: Name }),
     returns: Plan,
+  },
+  setPassword: {
+    summary: "Give a user who lost her password a new one, and end all her logins",
+    params: Type.Object({ email: Email, password: Type.String({ minLength: 10, maxLength: 1024 }) }),
+    returns: Nothing,
   },
   pauseCompany: { summary: "Hold back a company's mails", params: ByCompany, returns: Paused },
   resumeCompany: { summary: "Let a company's mails go on", params: ByCompany, returns: Paused },

@@ -10,9 +10,10 @@ import type { ListQuery } from "../shapes.ts";
 import { newKey } from "./api-key.ts";
 import type { contract } from "./contract-keys.ts";
 import type { ApiKey as ApiKeyView, NewApiKey } from "./contract-shapes.ts";
+import { isoTime } from "./iso-time.ts";
 import { ownCompany, requireAdmin } from "./permission.ts";
 
-const time = (column: string) => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
+const time = (column: string) => `${isoTime(column)} as ${column}`;
 
 export function listKeys(ctx: Ctx<ListQuery & { id: string }>) {
   return listPage<ApiKeyView>(

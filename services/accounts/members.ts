@@ -10,11 +10,12 @@ import { listPage } from "../listing.ts";
 import type { ListQuery } from "../shapes.ts";
 import type { contract } from "./contract-members.ts";
 import type { Member } from "./contract-shapes.ts";
+import { isoTime } from "./iso-time.ts";
 import { ownCompany, requireAdmin } from "./permission.ts";
 
 const FROM = "memberships m join users u on u.id = m.user_id";
 const COLUMNS = `u.id as user_id, u.email, u.first_name, u.last_name, m.role,
-  to_char(m.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as joined_at`;
+  ${isoTime("m.created_at")} as joined_at`;
 const LAST_OWNER = "A company must keep at least one owner.";
 const NO_USER: FieldErrors = { email: ["No user has this email address."] };
 

@@ -6,10 +6,10 @@ import { config } from "../config.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { invalid, notFound } from "../errors.ts";
 import { listPage } from "../listing.ts";
+import { isoTime } from "./iso-time.ts";
 import { storeNewKey } from "./keys.ts";
+import { hashPassword } from "./password.ts";
 import { forgetPlan, planNames, planOf } from "./plans.ts";
-
-const time = (column: string) => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 export function listCompanies(
   params: ParamsOf<"accounts.listCompanies">,
@@ -22,7 +22,7 @@ export function listCompanies(
           where m.company_id = c.id and m.role = 'owner' order by u.email limit 5) as owners,
         coalesce((select emails from usage_months um where um.company_id = c.id
           and um.month = date_trunc('month', now() at time zone 'utc')), 0) as emails_this_month,
-        ${time("c.sending_paused_at")} as sending_paused_at, ${time("c.created_at")} as created_at`,
+        ${isoTime("c.sending_paused_at")} as sending_paused_at, ${isoTime("c.created_at")} as created_at`,
       where: ["true"],
       values: [],
       id: "c.id",
@@ -71,11 +71,25 @@ export async function setPlan({ company_id, plan }: ParamsOf<"accounts.setPlan">
   return planOf(company_id);
 }
 
+/** In one statement: no login that was made with the old password outlives it (but 15 minutes of an access token). */
+const SET_PASSWORD = `
+  with changed as (
+    update users set password_hash = $2, updated_at = now() where email_key = lower($1) returning id
+  ), ended as (
+    update refresh_tokens set revoked_at = now() where revoked_at is null and user_id in (select id from changed)
+  )
+  select id from changed`;
+
+export async function setPassword({ email, password }: ParamsOf<"accounts.setPassword">): Promise<null> {
+  if (!(await queryOne(SET_PASSWORD, [email.trim(), await hashPassword(password)]))) throw notFound();
+  return null;
+}
+
 /** Senders leave out a paused company's recipients when they claim; what is in flight still goes out. */
 export async function setPaused(companyId: string, paused: boolean) {
   const company = await queryOne<{ id: string; sending_paused_at: string | null }>(
     `update companies set sending_paused_at = case when $2 then coalesce(sending_paused_at, now()) end, updated_at = now()
-     where id = $1 returning id, ${time("sending_paused_at")} as sending_paused_at`,
+     where id = $1 returning id, ${isoTime("sending_paused_at")} as sending_paused_at`,
     [companyId, paused],
   );
   if (!company) throw notFound();

@@ -1,5 +1,6 @@
 /** The plan endpoint: limits beside what is used of them. */
 import { queryOne } from "../../models/db.ts";
+import { call } from "../call.ts";
 import { type Ctx, companyOf } from "../define.ts";
 import type { PlanUsage } from "./contract-shapes.ts";
 import { counters } from "./counters.ts";
@@ -22,9 +23,9 @@ async function subscribersOf(companyId: string): Promise<number> {
 /** The limiter knows; where no sender answers, the recipients of the last hour do. */
 async function smtpThisHour(ctx: Ctx): Promise<number> {
   try {
-    const room = (await ctx.call("smtp-sender.hourRoom", {}, { timeout: SENDER_TIMEOUT_MS })) as { used: number };
-    return room.used;
-  } catch {
+    return (await call(ctx, "smtp-sender.hourRoom", {}, { timeout: SENDER_TIMEOUT_MS })).used;
+  } catch (error) {
+    if (!(error as { retryable?: boolean }).retryable) throw error;
     const sent = await queryOne<{ n: number }>(
       "select count(*) n from sent_emails where company_id = $1 and sent_at > now() - interval '1 hour'",
       [companyOf(ctx)],

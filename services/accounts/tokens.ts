@@ -39,7 +39,7 @@ export async function issueTokens(userId: string, within?: Transaction): Promise
 const ROTATE = `
   with spent as (
     update refresh_tokens t set spent_at = now()
-    where token_hash = $1 and spent_at is null and expires_at > now()
+    where token_hash = $1 and spent_at is null and revoked_at is null and expires_at > now()
       and not exists (select from refresh_tokens f where f.family_id = t.family_id and f.revoked_at is not null)
     returning family_id, user_id
   ), fresh as (

@@ -1,7 +1,7 @@
 import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { NOT_FOUND, refusal, register } from "./tenant.ts";
+import { NOT_FOUND, PASSWORD, refusal, register } from "./tenant.ts";
 
 // Nobody listens on port 1: the whole file runs while Redis is away.
 describe("an operator, on a node whose Redis is away,", () => {
@@ -49,6 +49,18 @@ describe("an operator, on a node whose Redis is away,", () => {
     expect(await refusal(call(app.broker, "accounts.setPlan", { company_id: newId(), plan: "pro" }))).toEqual(
       NOT_FOUND,
     );
+  });
+
+  test("gives a user a new password, and no login made with the old one goes on", async () => {
+    const { email, refresh } = await register(app.broker);
+    expect(await call(app.broker, "accounts.setPassword", { email, password: "a new battery" })).toBeNull();
+    const login = (password: string) => call(app.broker, "accounts.login", { email, password });
+    expect((await refusal(login(PASSWORD)))[0]).toBe(401);
+    expect((await refusal(call(app.broker, "accounts.refresh", { refresh })))[0]).toBe(401);
+    const { refresh: fresh } = await login("a new battery");
+    expect((await call(app.broker, "accounts.refresh", { refresh: fresh })).access).toBeTruthy();
+    const nobody = { email: "nobody@example.com", password: "a new battery" };
+    expect(await refusal(call(app.broker, "accounts.setPassword", nobody))).toEqual(NOT_FOUND);
   });
 
   test("sees people log in, and throttled by what this process counted", async () => {
