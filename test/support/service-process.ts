@@ -28,6 +28,8 @@ export interface ProcessOptions {
   /** Service folders; all of them when absent. Only with "node". */
   services?: string[];
   env?: NodeJS.ProcessEnv;
+  /** In a process group of its own, as in a terminal. */
+  detached?: boolean;
 }
 
 async function isReady(healthUrl: string): Promise<boolean> {
@@ -49,12 +51,17 @@ async function untilReady(service: ServiceProcess): Promise<ServiceProcess> {
 }
 
 /** Ports that are not in `env` are free ones. */
-export async function startService({ by = "node", services, env = {} }: ProcessOptions): Promise<ServiceProcess> {
+export async function startService({
+  by = "node",
+  services,
+  env = {},
+  detached,
+}: ProcessOptions): Promise<ServiceProcess> {
   const PORT = env.PORT ?? `${await freePort()}`;
   const HEALTH_PORT = env.HEALTH_PORT ?? `${await freePort()}`;
   const globs = services?.map((name) => `services/${name}/*.service.ts`) ?? ["services/**/*.service.ts"];
   const [command, args] = by === "node" ? [node, [...RUNNER, ...globs]] : ["npm", ["start"]];
-  const child = startChild(command, args, { cwd: ROOT, env: { ...env, PORT, HEALTH_PORT } });
+  const child = startChild(command, args, { cwd: ROOT, env: { ...env, PORT, HEALTH_PORT }, detached });
   const service: ServiceProcess = {
     child,
     url: `http://localhost:${PORT}`,

@@ -1,0 +1,64 @@
+import { execFile } from "node:child_process";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { leftAfter } from "../../support/processes.ts";
+import { dataFolder, node, type ProcessOptions, startService } from "../../support/service-process.ts";
+
+/** How the process ended and what it said. */
+async function outcome(env: ProcessOptions["env"]) {
+  const { child } = await startService({ env });
+  const tooLong = setTimeout(() => child.signal("SIGKILL"), 20_000);
+  const code = await child.ended;
+  clearTimeout(tooLong);
+  return { code, lines: child.output().trim().split("\n") };
+}
+
+describe("a start that cannot be", () => {
+  jest.setTimeout(60_000);
+  const data = dataFolder();
+  afterAll(() => data.remove());
+
+  test("a second instance on the same DATA_DIR is refused with one line, and harms the first in nothing", async () => {
+    const first = await (await startService({ env: { DATA_DIR: data.path } })).ready();
+    const { code, lines } = await outcome({ DATA_DIR: data.path });
+    expect(code).toBe(1);
+    expect(lines).toEqual([expect.stringContaining(`Another Flockmail is running on ${data.path}`)]);
+    expect((await fetch(`${first.healthUrl}/ready`)).status).toBe(200);
+    await first.child.stop();
+  });
+
+  test.each(["PORT", "HEALTH_PORT"])("a taken %s is refused with one line that names it", async (name) => {
+    const server = createServer();
+    await new Promise<void>((done) => server.listen(0, done));
+    const { port } = server.address() as { port: number };
+    const { code, lines } = await outcome({ DATA_DIR: data.path, [name]: `${port}` });
+    expect(code).toBe(1);
+    expect(lines).toEqual([expect.stringContaining(`port ${port} is taken by another program`)]);
+    expect(lines[0]).toContain(name);
+    server.close();
+    expect(await leftAfter(2_000, data.path)).toEqual([]);
+  });
+
+  test("a database that does not answer is told in one line", async () => {
+    const env = { DATABASE_URL: "postgres://nobody:x@127.0.0.1:1/none", SECRET_KEY: "0123456789abcdef" };
+    const { code, lines } = await outcome({ ...env, LOGLEVEL: "fatal" });
+    expect(code).toBe(1);
+    expect(lines).toEqual([expect.stringContaining("ECONNREFUSED")]);
+  });
+
+  test("every fault of the configuration is told in a line of its own", async () => {
+    const { code, lines } = await outcome({ DATABASE_URL: "mysql://x", TRUST_PROXY: "many" });
+    expect(code).toBe(78);
+    expect(lines).toHaveLength(4);
+    expect(lines.join("\n")).toMatch(/DATABASE_URL must be[\s\S]*TRUST_PROXY must be[\s\S]*SECRET_KEY is required/);
+  });
+
+  test("an old Node is told in one line", async () => {
+    const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.19.0"}})';
+    const script = join(import.meta.dirname, "../../../mixins/node-version.js");
+    const failed = await promisify(execFile)(node, ["--import", old, script]).catch((error) => error);
+    expect(failed.code).toBe(1);
+    expect(failed.stderr.trim().split("\n")).toEqual([expect.stringContaining("needs Node 22.18")]);
+  });
+});

@@ -1,0 +1,64 @@
+import { leftAfter, processesNaming } from "../../support/processes.ts";
+import { dataFolder, type ServiceProcess, startService } from "../../support/service-process.ts";
+
+const STOP_WITHIN_MS = 5_000;
+
+describe("a service started with npm start", () => {
+  jest.setTimeout(60_000);
+  let data: ReturnType<typeof dataFolder>;
+  let service: ServiceProcess;
+
+  beforeEach(async () => {
+    data = dataFolder();
+    service = await startService({ by: "npm start", env: { DATA_DIR: data.path }, detached: true });
+    await service.ready();
+  });
+  afterEach(() => {
+    for (const line of processesNaming(data.path)) process.kill(Number(line.split(" ")[0]), "SIGKILL");
+    data.remove();
+  });
+
+  test("tells where it is and what to do next, in a few lines", () => {
+    const said = service.child.output().split("\n\n").slice(1).join("\n\n").trim();
+    expect(said).toContain(`${service.url}/api/`);
+    expect(said).toContain("npm run demo");
+    expect(said.split("\n").length).toBeLessThan(10);
+  });
+
+  test("stops within 5 s on Ctrl-C, which reaches the whole process group", async () => {
+    process.kill(-service.child.pid, "SIGINT");
+    expect(await leftAfter(STOP_WITHIN_MS, data.path)).toEqual([]);
+  });
+
+  test("stops within 5 s when npm gets SIGTERM", async () => {
+    service.child.signal("SIGTERM");
+    expect(await leftAfter(STOP_WITHIN_MS, data.path)).toEqual([]);
+  });
+
+  test("stops within 5 s when npm is killed", async () => {
+    service.child.signal("SIGKILL");
+    expect(await leftAfter(STOP_WITHIN_MS, data.path)).toEqual([]);
+  });
+});
+
+describe("a service started with node itself", () => {
+  jest.setTimeout(60_000);
+
+  test("ends with code 0 on SIGTERM, also when it comes twice", async () => {
+    const data = dataFolder();
+    const service = await (await startService({ env: { DATA_DIR: data.path } })).ready();
+    service.child.signal("SIGTERM");
+    service.child.signal("SIGTERM");
+    expect(await service.child.ended).toBe(0);
+    expect(await leftAfter(0, data.path)).toEqual([]);
+    data.remove();
+  });
+
+  test("takes its database with it when it is killed", async () => {
+    const data = dataFolder();
+    const service = await (await startService({ env: { DATA_DIR: data.path } })).ready();
+    service.child.signal("SIGKILL");
+    expect(await leftAfter(STOP_WITHIN_MS, data.path)).toEqual([]);
+    data.remove();
+  });
+});
