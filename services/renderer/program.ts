@@ -138,8 +138,14 @@ export function build(nodes: readonly Node[], writer: Writer, uses: Uses): Progr
 
   addAll(nodes);
   flush();
-  return pieces;
+  return pieces.map((piece) => (typeof piece === "string" ? flat(piece) : piece));
 }
+
+/**
+ * The same text in one piece of memory. V8 keeps what was put together character by character as a tree of thousands of
+ * nodes, and would walk it again for every mail: 60 µs instead of 4.
+ */
+const flat = (text: string): string => Buffer.from(text).toString();
 
 function loop(read: ReturnType<typeof reader>, body: Program): Piece {
   return (scope, item, index) => {
