@@ -71,7 +71,10 @@ async function spool(exchange: Exchange, path: string, maxBytes: number): Promis
 
   const timer = setTimeout(() => reject(tooSlow()), IDLE_MS);
   const wait = () => void timer.refresh();
-  const broken = () => reject(unreadable(new Error("the request ended before its body did")));
+  // "close" also follows an orderly end, and may come before the last of the file is written.
+  const broken = () => {
+    if (!req.complete) reject(unreadable(new Error("the request ended before its body did")));
+  };
   // Piped by hand: stream.pipeline would destroy the request on a failure, and with it the connection for the answer.
   req.on("data", wait).on("close", broken).pipe(parser);
   try {
