@@ -1,0 +1,52 @@
+import { Errors } from "moleculer";
+import { dailyQuotaExceeded, throttled } from "../../../services/errors.ts";
+import { problemOf } from "../../../services/gateway/problems.ts";
+
+describe("an error at the edge", () => {
+  test("of the catalogue is told as it is, with its Retry-After", () => {
+    expect(problemOf(throttled(45), "r")).toEqual({
+      status: 429,
+      body: { detail: "Request was throttled. Expected available in 45 seconds." },
+      headers: { "Retry-After": "45" },
+      internal: false,
+    });
+    expect(problemOf(dailyQuotaExceeded(10, 10, 0.2), "r").headers).toEqual({ "Retry-After": "1" });
+  });
+
+  test("that came over NATS as a plain object of the same shape is told too", () => {
+    const remote = JSON.parse(
+      JSON.stringify({ name: "ApiError", code: 404, type: "NOT_FOUND", data: { body: { detail: "Not found." } } }),
+    );
+    expect(problemOf(remote, "r")).toMatchObject({ status: 404, body: { detail: "Not found." } });
+  });
+
+  test.each([
+    new Errors.ServiceNotFoundError({ action: "x.y" }),
+    new Errors.ServiceNotAvailableError({ action: "x.y", nodeID: "n" }),
+    new Errors.RequestTimeoutError({ action: "x.y", nodeID: "n" }),
+    Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" }),
+    Object.assign(new Error("terminating connection due to administrator command"), { code: "57P01" }),
+    Object.assign(new Error(""), { name: "SequelizeConnectionRefusedError" }),
+    new Error("timeout exceeded when trying to connect"),
+    new Error("Connection terminated unexpectedly"),
+  ])("that means somebody is away is a 503: %s", (error) => {
+    expect(problemOf(error, "r")).toMatchObject({ status: 503, headers: { "Retry-After": "5" }, internal: false });
+  });
+
+  test.each([
+    new TypeError("x is not a function"),
+    Object.assign(new Error("duplicate key value"), { code: "23505" }),
+    // A remote error keeps its own numeric-looking code; only the catalogue's may become a status.
+    Object.assign(new Error("secret"), { code: 404 }),
+    "a string",
+    null,
+    undefined,
+  ])("of any other kind is a 500 without its message: %s", (error) => {
+    expect(problemOf(error, "r-1")).toEqual({
+      status: 500,
+      body: { detail: "Internal server error.", request_id: "r-1" },
+      headers: {},
+      internal: true,
+    });
+  });
+});
