@@ -2,19 +2,19 @@ import { randomUUID } from "node:crypto";
 import { call } from "../../../services/call.ts";
 import type { Caller, Role } from "../../../services/define.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { FORBIDDEN, join, NOT_FOUND, refusal, register, type Tenant } from "./tenant.ts";
+import { FORBIDDEN, join, NOT_FOUND, refusal, seed } from "./tenant.ts";
 
 const LAST_OWNER = [400, { detail: "A company must keep at least one owner." }];
 
 describe("members", () => {
   let app: App;
-  let tenant: Tenant;
+  let tenant: Awaited<ReturnType<typeof seed>>;
   beforeAll(async () => {
     app = await startApp({ services: ["accounts"] });
   });
   afterAll(() => app.stop());
   beforeEach(async () => {
-    tenant = await register(app.broker);
+    tenant = await seed();
   });
 
   const list = (params: object = {}) =>
@@ -28,7 +28,7 @@ describe("members", () => {
   const roleOf = (userId: string) => call(app.broker, "accounts.membershipOf", { userId, companyId: tenant.id });
 
   test("are existing users, added with a role", async () => {
-    const { user, email } = await register(app.broker);
+    const { user, email } = await seed();
     const added = await add(` ${email.toUpperCase()} `, "admin");
     expect(added).toEqual({
       user_id: user.id,
@@ -60,7 +60,7 @@ describe("members", () => {
   });
 
   test("added twice at the same moment are one member", async () => {
-    const { email } = await register(app.broker);
+    const { email } = await seed();
     await Promise.allSettled([add(email, "member"), add(email, "member"), add(email, "member")]);
     expect((await list()).count).toBe(2);
   });
@@ -91,7 +91,7 @@ describe("members", () => {
 
     test("stays also when two owners remove each other at the same moment", async () => {
       for (let round = 0; round < 5; round++) {
-        tenant = await register(app.broker);
+        tenant = await seed();
         const second = await join(app.broker, tenant, "owner");
         const results = await Promise.allSettled([remove(second.user.id), remove(tenant.user.id, second.meta)]);
         expect(results.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
@@ -113,8 +113,8 @@ describe("members", () => {
       "see the members": ["owner", "admin", "member"],
     };
     const deeds: Record<string, (by: { user: { id: string }; meta: Caller }) => Promise<unknown>> = {
-      "add a member": async ({ meta }) => add((await register(app.broker)).email, "member", meta),
-      "add an owner": async ({ meta }) => add((await register(app.broker)).email, "owner", meta),
+      "add a member": async ({ meta }) => add((await seed()).email, "member", meta),
+      "add an owner": async ({ meta }) => add((await seed()).email, "owner", meta),
       "promote a member to admin": async ({ meta }) =>
         setRole((await join(app.broker, tenant, "member")).user.id, "admin", meta),
       "promote a member to owner": async ({ meta }) =>
@@ -128,7 +128,7 @@ describe("members", () => {
 
     test.each(Object.keys(may))("%s", async (deed) => {
       for (const role of ["owner", "admin", "member"] as const) {
-        tenant = await register(app.broker);
+        tenant = await seed();
         const by = await join(app.broker, tenant, role);
         const result = await deeds[deed]!(by).then(
           () => "done",
@@ -147,7 +147,7 @@ describe("members", () => {
   });
 
   test("of another company do not exist", async () => {
-    const other = await register(app.broker);
+    const other = await seed();
     const { meta } = tenant;
     const foreign = { id: other.id, user_id: other.user.id };
     expect(await refusal(call(app.broker, "accounts.listMembers", { id: other.id }, { meta }))).toEqual(NOT_FOUND);

@@ -1,6 +1,9 @@
 /** A registered company as the broker's callers see it, without the gateway in between. */
 import { randomUUID } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
+import { Company } from "../../../models/company.ts";
+import { Membership } from "../../../models/membership.ts";
+import { User } from "../../../models/user.ts";
 import { call } from "../../../services/call.ts";
 import type { Caller, Role } from "../../../services/define.ts";
 import { isApiError } from "../../../services/errors.ts";
@@ -19,9 +22,18 @@ export async function register(broker: ServiceBroker, email = `${randomUUID()}@e
 
 export type Tenant = Awaited<ReturnType<typeof register>>;
 
+/** The same without a password: no hash to wait for, and nobody can log in. */
+export async function seed(name = "Analytical Engines"): Promise<Pick<Tenant, "email" | "user" | "meta" | "id">> {
+  const email = `${randomUUID()}@example.com`;
+  const user = await User.create({ email, passwordHash: "" });
+  const { id } = await Company.create({ name, plan: "unlimited" });
+  await Membership.create({ companyId: id, userId: user.id, role: "owner" });
+  return { email, user: user.view(), meta: { companyId: id, userId: user.id, role: "owner" }, id };
+}
+
 /** Another person of the same company. */
-export async function join(broker: ServiceBroker, tenant: Tenant, role: Role) {
-  const { user, email } = await register(broker);
+export async function join(broker: ServiceBroker, tenant: Pick<Tenant, "id" | "meta">, role: Role) {
+  const { user, email } = await seed();
   await call(broker, "accounts.addMember", { id: tenant.id, email, role }, { meta: tenant.meta });
   return { user, email, meta: { companyId: tenant.id, userId: user.id, role } satisfies Caller };
 }
