@@ -1,6 +1,6 @@
 /** The list of sent emails: one row per recipient, whatever became of it. */
 import { query, queryOne } from "../../models/db.ts";
-import { domainOf } from "../address.ts";
+import { asciiDomain, domainOf } from "../address.ts";
 import { call } from "../call.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { type Ctx, companyOf } from "../define.ts";
@@ -88,7 +88,9 @@ async function senderDomains(companyId: string, rows: readonly Row[]): Promise<M
   const sql =
     "select campaign_id, sender_email from campaign_contents where company_id = $1 and campaign_id = any ($2::uuid[])";
   const contents = await query<{ campaign_id: string; sender_email: string }>(sql, [companyId, ids]);
-  return new Map(contents.map(({ campaign_id, sender_email }) => [campaign_id, domainOf(sender_email)]));
+  return new Map(
+    contents.map(({ campaign_id, sender_email }) => [campaign_id, asciiDomain(domainOf(sender_email)) ?? "localhost"]),
+  );
 }
 
 export async function listSentEmails(ctx: Ctx<Asked>): Promise<{ count: number; results: SentEmail[] }> {

@@ -1,0 +1,47 @@
+import type { Catalogue } from "./en.ts";
+
+export const ar: Catalogue = {
+  code: "ar",
+  dir: "rtl",
+  unsubscribe: {
+    title: "إلغاء الاشتراك",
+    question: "هل لم تعد ترغب في استلام رسائل {company} على العنوان {email}؟",
+    button: "إلغاء الاشتراك",
+    preferences: "اختيار الرسائل التي تصلك بدلًا من ذلك",
+  },
+  unsubscribed: {
+    title: "تم إلغاء اشتراكك",
+    done: "لن ترسل {company} نشرات إخبارية إلى {email} بعد الآن.",
+    mistake: "هل كان ذلك خطأ؟ غيّر تفضيلاتك",
+  },
+  confirm: {
+    title: "تأكيد الاشتراك",
+    question: "هل ترغب في استلام رسائل {company} على العنوان {email}؟",
+    button: "نعم، أريد الاشتراك",
+    ignore: "إذا لم تطلب ذلك، فأغلق هذه الصفحة. لن يُرسل إليك شيء.",
+  },
+  confirmed: {
+    title: "تم تأكيد اشتراكك",
+    done: "سترسل {company} رسائلها الآن إلى {email}.",
+  },
+  preferences: {
+    title: "تفضيلات البريد الإلكتروني",
+    intro: "ما ترسله {company} إلى {email}.",
+    saved: "تم حفظ تفضيلاتك.",
+    name: "اسمك",
+    firstName: "الاسم الأول",
+    lastName: "اسم العائلة",
+    emails: "الرسائل",
+    subscribed: "أرسلوا إليّ الرسائل",
+    lists: "المواضيع",
+    listsHint: "لا يُرسل إليك إلا ما تم تحديده.",
+    button: "حفظ التفضيلات",
+  },
+  problem: {
+    missingTitle: "هذه الصفحة غير موجودة",
+    missing: "الرابط غير مكتمل أو لم تعد وجهته موجودة. يرجى فتح الرابط الموجود في رسالتك مرة أخرى.",
+    expiredTitle: "انتهت صلاحية هذا الرابط",
+    expired: "يرجى الاشتراك مرة أخرى للحصول على رابط جديد.",
+  },
+  footer: { sentBy: "هذه الصفحة تابعة للرسائل التي ترسلها {company}." },
+};

@@ -1,0 +1,48 @@
+import type { Catalogue } from "./en.ts";
+
+export const de: Catalogue = {
+  code: "de",
+  dir: "ltr",
+  unsubscribe: {
+    title: "Abmelden",
+    question: "Möchten Sie keine E-Mails von {company} an {email} mehr erhalten?",
+    button: "Abmelden",
+    preferences: "Stattdessen auswählen, welche E-Mails Sie erhalten",
+  },
+  unsubscribed: {
+    title: "Sie sind abgemeldet",
+    done: "{company} schickt keine Newsletter mehr an {email}.",
+    mistake: "Das war ein Versehen? Einstellungen ändern",
+  },
+  confirm: {
+    title: "Anmeldung bestätigen",
+    question: "Möchten Sie E-Mails von {company} an {email} erhalten?",
+    button: "Ja, anmelden",
+    ignore: "Wenn Sie das nicht angefordert haben, schließen Sie diese Seite. Sie erhalten dann nichts.",
+  },
+  confirmed: {
+    title: "Ihre Anmeldung ist bestätigt",
+    done: "{company} schickt seine E-Mails nun an {email}.",
+  },
+  preferences: {
+    title: "Ihre E-Mail-Einstellungen",
+    intro: "Was {company} an {email} schickt.",
+    saved: "Ihre Einstellungen sind gespeichert.",
+    name: "Ihr Name",
+    firstName: "Vorname",
+    lastName: "Nachname",
+    emails: "E-Mails",
+    subscribed: "Ich möchte E-Mails erhalten",
+    lists: "Themen",
+    listsHint: "Nur was angekreuzt ist, wird Ihnen geschickt.",
+    button: "Einstellungen speichern",
+  },
+  problem: {
+    missingTitle: "Diese Seite gibt es nicht",
+    missing:
+      "Der Link ist unvollständig, oder sein Ziel gibt es nicht mehr. Bitte öffnen Sie den Link in Ihrer E-Mail noch einmal.",
+    expiredTitle: "Dieser Link ist abgelaufen",
+    expired: "Bitte melden Sie sich noch einmal an, um einen neuen zu erhalten.",
+  },
+  footer: { sentBy: "Diese Seite gehört zu E-Mails von {company}." },
+};

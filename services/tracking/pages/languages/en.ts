@@ -1,0 +1,48 @@
+/** English, and the shape of every other catalogue. `{…}` is filled in; what is filled in never is markup. */
+export const en = {
+  code: "en",
+  dir: "ltr",
+  unsubscribe: {
+    title: "Unsubscribe",
+    question: "Do you no longer want emails from {company} sent to {email}?",
+    button: "Unsubscribe",
+    preferences: "Choose which emails you get instead",
+  },
+  unsubscribed: {
+    title: "You are unsubscribed",
+    done: "{company} will not send newsletters to {email} any more.",
+    mistake: "That was a mistake? Change your preferences",
+  },
+  confirm: {
+    title: "Confirm your subscription",
+    question: "Do you want to get emails from {company} at {email}?",
+    button: "Yes, subscribe me",
+    ignore: "If you did not ask for this, close this page. Nothing will be sent to you.",
+  },
+  confirmed: {
+    title: "Your subscription is confirmed",
+    done: "{company} now sends its emails to {email}.",
+  },
+  preferences: {
+    title: "Your email preferences",
+    intro: "What {company} sends to {email}.",
+    saved: "Your preferences are saved.",
+    name: "Your name",
+    firstName: "First name",
+    lastName: "Last name",
+    emails: "Emails",
+    subscribed: "Send me emails",
+    lists: "Topics",
+    listsHint: "Only what is ticked is sent to you.",
+    button: "Save preferences",
+  },
+  problem: {
+    missingTitle: "This page does not exist",
+    missing: "The link is not complete, or what it led to is gone. Please use the link in your email again.",
+    expiredTitle: "This link has expired",
+    expired: "Please subscribe again to get a new one.",
+  },
+  footer: { sentBy: "This page belongs to emails sent by {company}." },
+};
+
+export type Catalogue = typeof en;

@@ -1,0 +1,47 @@
+import type { Catalogue } from "./en.ts";
+
+export const es: Catalogue = {
+  code: "es",
+  dir: "ltr",
+  unsubscribe: {
+    title: "Cancelar la suscripción",
+    question: "¿Ya no quiere recibir correos de {company} en {email}?",
+    button: "Cancelar la suscripción",
+    preferences: "Elegir en su lugar qué correos recibe",
+  },
+  unsubscribed: {
+    title: "Su suscripción está cancelada",
+    done: "{company} ya no enviará boletines a {email}.",
+    mistake: "¿Ha sido un error? Cambie sus preferencias",
+  },
+  confirm: {
+    title: "Confirme su suscripción",
+    question: "¿Quiere recibir los correos de {company} en {email}?",
+    button: "Sí, suscribirme",
+    ignore: "Si no lo ha pedido, cierre esta página. No se le enviará nada.",
+  },
+  confirmed: {
+    title: "Su suscripción está confirmada",
+    done: "{company} envía ahora sus correos a {email}.",
+  },
+  preferences: {
+    title: "Sus preferencias de correo",
+    intro: "Lo que {company} envía a {email}.",
+    saved: "Sus preferencias se han guardado.",
+    name: "Su nombre",
+    firstName: "Nombre",
+    lastName: "Apellidos",
+    emails: "Correos",
+    subscribed: "Quiero recibir correos",
+    lists: "Temas",
+    listsHint: "Solo se le envía lo que está marcado.",
+    button: "Guardar preferencias",
+  },
+  problem: {
+    missingTitle: "Esta página no existe",
+    missing: "El enlace está incompleto o su destino ya no existe. Vuelva a abrir el enlace de su correo.",
+    expiredTitle: "Este enlace ha caducado",
+    expired: "Suscríbase de nuevo para recibir otro.",
+  },
+  footer: { sentBy: "Esta página pertenece a los correos que envía {company}." },
+};

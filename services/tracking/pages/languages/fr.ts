@@ -1,0 +1,47 @@
+import type { Catalogue } from "./en.ts";
+
+export const fr: Catalogue = {
+  code: "fr",
+  dir: "ltr",
+  unsubscribe: {
+    title: "Se désabonner",
+    question: "Vous ne voulez plus recevoir d’e-mails de {company} à l’adresse {email} ?",
+    button: "Se désabonner",
+    preferences: "Choisir plutôt les e-mails que vous recevez",
+  },
+  unsubscribed: {
+    title: "Vous êtes désabonné",
+    done: "{company} n’enverra plus de newsletters à {email}.",
+    mistake: "C’était une erreur ? Modifier vos préférences",
+  },
+  confirm: {
+    title: "Confirmez votre abonnement",
+    question: "Voulez-vous recevoir les e-mails de {company} à l’adresse {email} ?",
+    button: "Oui, je m’abonne",
+    ignore: "Si vous n’avez rien demandé, fermez cette page. Rien ne vous sera envoyé.",
+  },
+  confirmed: {
+    title: "Votre abonnement est confirmé",
+    done: "{company} envoie désormais ses e-mails à {email}.",
+  },
+  preferences: {
+    title: "Vos préférences d’e-mail",
+    intro: "Ce que {company} envoie à {email}.",
+    saved: "Vos préférences sont enregistrées.",
+    name: "Votre nom",
+    firstName: "Prénom",
+    lastName: "Nom",
+    emails: "E-mails",
+    subscribed: "Envoyez-moi des e-mails",
+    lists: "Sujets",
+    listsHint: "Seul ce qui est coché vous est envoyé.",
+    button: "Enregistrer les préférences",
+  },
+  problem: {
+    missingTitle: "Cette page n’existe pas",
+    missing: "Le lien est incomplet, ou sa destination a disparu. Veuillez rouvrir le lien de votre e-mail.",
+    expiredTitle: "Ce lien a expiré",
+    expired: "Veuillez vous abonner à nouveau pour en recevoir un autre.",
+  },
+  footer: { sentBy: "Cette page fait partie des e-mails envoyés par {company}." },
+};

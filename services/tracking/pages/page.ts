@@ -1,0 +1,84 @@
+/** Renders the recipients' pages: plain HTML that needs no script, no cookie, nothing from elsewhere. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import nunjucks from "nunjucks";
+import type { Caller } from "../../define.ts";
+import type { Document } from "../../shapes.ts";
+import { catalogueFor, wishes } from "./languages/languages.ts";
+import type { PageCompany } from "./page-company.ts";
+
+const FOLDER = import.meta.dirname;
+
+const css = readFileSync(join(FOLDER, "page.css"), "utf8");
+const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(FOLDER), { autoescape: true });
+
+/** Values of the page stand for `{…}`, isolated, so that a Latin address in an Arabic sentence stays in its place. */
+environment.addFilter("fill", function (this: { ctx: Record<string, unknown> }, text: string): string {
+  const { company, email } = this.ctx as { company?: PageCompany; email?: string };
+  const values: Record<string, string | undefined> = { company: company?.name, email };
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => `\u2068${values[name] ?? ""}\u2069`);
+});
+
+/** The one style element is named by its hash, so that no other style, and no script at all, has an effect. */
+export const PAGE_CSP = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash("sha256").update(css).digest("base64")}'`,
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const headers = {
+  "content-security-policy": PAGE_CSP,
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store",
+  vary: "Accept, Accept-Language",
+};
+
+export type PageName = "unsubscribe" | "unsubscribed" | "confirm" | "confirmed" | "preferences";
+
+type Http = Caller["http"];
+
+interface Values {
+  company?: PageCompany;
+  email?: string;
+  [name: string]: unknown;
+}
+
+function html(template: string, http: Http, values: Values, status = 200): Document {
+  const t = catalogueFor(http?.acceptLanguage ?? "");
+  const body = environment.render(`${template}.njk`, { ...values, t, css });
+  return {
+    status,
+    content_type: "text/html; charset=utf-8",
+    body,
+    headers: { ...headers, "content-language": t.code },
+  };
+}
+
+export const page = (name: PageName, http: Http, values: Values) => html(name, http, values);
+
+/** A link that leads nowhere, or no longer, as a person sees it. */
+export function problemPage(status: 404 | 410, http: Http): Document {
+  const { problem } = catalogueFor(http?.acceptLanguage ?? "");
+  const [title, sentence] =
+    status === 410 ? [problem.expiredTitle, problem.expired] : [problem.missingTitle, problem.missing];
+  return html("problem", http, { title, sentence }, status);
+}
+
+export const json = (body: unknown, status = 200): Document => ({
+  status,
+  content_type: "application/json; charset=utf-8",
+  body: JSON.stringify(body),
+  headers: { "cache-control": "no-store", vary: "Accept" },
+});
+
+/** A browser asks for HTML; a program for JSON, or for anything while it speaks JSON itself. */
+export function wantsJson(http: Http): boolean {
+  const weight = (type: string) => wishes(http?.accept ?? "").find(({ tag }) => tag === type)?.weight ?? 0;
+  const [asJson, asHtml] = [weight("application/json"), weight("text/html")];
+  if (asJson !== asHtml) return asJson > asHtml;
+  return asJson > 0 ? false : (http?.contentType ?? "").startsWith("application/json") || http?.method === "PUT";
+}

@@ -1,0 +1,61 @@
+/** Unsubscribing: the page asks, a POST does it. Never refused, never throttled, and the second time changes nothing. */
+import { queryOne, transaction } from "../../models/db.ts";
+import { retryOnConflict } from "../../models/retry-on-conflict.ts";
+import { config } from "../config.ts";
+import type { ParamsOf } from "../contracts.ts";
+import type { Ctx } from "../define.ts";
+import { notFound } from "../errors.ts";
+import type { Document } from "../shapes.ts";
+import { ringFor } from "../webhooks/outbox.ts";
+import { json, page, wantsJson } from "./pages/page.ts";
+import { type PageCompany, pageCompany } from "./pages/page-company.ts";
+import { personToken } from "./person-token.ts";
+import { type UnsubscribeMethod, unsubscribePerson } from "./unsubscribed-event.ts";
+
+interface Mail {
+  company_id: string;
+  campaign_id: string;
+  email: string;
+  subscriber_id: string | null;
+}
+
+interface Shown extends Record<string, unknown> {
+  company: PageCompany;
+  email: string;
+  preferencesUrl: string | null;
+}
+
+/** The id stands in place of credentials (spec 5.6): it is all that the link carries. */
+async function mailOf(id: string): Promise<Mail> {
+  const sql = "select company_id, campaign_id, email, subscriber_id from sent_emails where id = $1";
+  const mail = await queryOne<Mail>(sql, [id]);
+  if (!mail) throw notFound();
+  return mail;
+}
+
+async function shown({ company_id, email, subscriber_id }: Mail): Promise<Shown> {
+  const token = subscriber_id && personToken("preferences", company_id, subscriber_id);
+  return {
+    company: await pageCompany(company_id),
+    email,
+    preferencesUrl: token && `${config().BASE_URL}/api/emails/public/preferences/${token}/`,
+  };
+}
+
+export async function unsubscribePage(ctx: Ctx<ParamsOf<"tracking.unsubscribePage">>): Promise<Document> {
+  const mail = await mailOf(ctx.params.sent_email_id);
+  return page("unsubscribe", ctx.meta.http, await shown(mail));
+}
+
+const methodOf = (params: ParamsOf<"tracking.unsubscribe">): UnsubscribeMethod =>
+  params.from === "page" && params["List-Unsubscribe"] === undefined ? "page" : "one_click";
+
+export async function unsubscribe(ctx: Ctx<ParamsOf<"tracking.unsubscribe">>): Promise<Document> {
+  const { sent_email_id: sentEmailId } = ctx.params;
+  const mail = await mailOf(sentEmailId);
+  const { company_id: companyId, campaign_id: campaignId, email } = mail;
+  const person = { companyId, campaignId, sentEmailId, email, method: methodOf(ctx.params) };
+  await ringFor(ctx, await retryOnConflict(() => transaction((client) => unsubscribePerson(client, person))));
+  if (wantsJson(ctx.meta.http)) return json({ detail: "Unsubscribed.", email });
+  return page("unsubscribed", ctx.meta.http, await shown(mail));
+}
