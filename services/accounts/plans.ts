@@ -1,9 +1,9 @@
 /** Plans are rows: what a company may do is read from there, at most PLAN_AGE_MS ago. */
 import { query, queryOne } from "../../models/db.ts";
 import { Plan } from "../../models/plan.ts";
-import { emailQuotaExceeded, featureNotAvailable, notFound } from "../errors.ts";
+import { featureNotAvailable, notFound } from "../errors.ts";
 import type { Plan as PlanView } from "./contract-shapes.ts";
-import { emailsAwaited, emailsThisMonth } from "./usage.ts";
+import { requireQuota } from "./quota.ts";
 
 const PLAN_AGE_MS = 1_000;
 const MAX_REMEMBERED = 10_000;
@@ -41,9 +41,7 @@ export async function requireFeature(companyId: string, feature: string): Promis
 
 export async function admitEmails(companyId: string, emails: number): Promise<null> {
   const limit = (await planOf(companyId)).limits.emails_per_month;
-  if (limit === null) return null;
-  const [used, awaited] = await Promise.all([emailsThisMonth(companyId), emailsAwaited(companyId)]);
-  if (used + awaited + emails > limit) throw emailQuotaExceeded(limit);
+  if (limit !== null) await requireQuota(companyId, emails, limit);
   return null;
 }
 

@@ -23,20 +23,6 @@ export async function emailsThisMonth(companyId: string, client?: Queryable): Pr
   return row?.emails ?? 0;
 }
 
-/**
- * Recipients of campaigns that were admitted for this month and are not written yet: they will be added as they are.
- * Without them a second send right after the first would find the quota untouched.
- */
-export async function emailsAwaited(companyId: string): Promise<number> {
-  const row = await queryOne<{ emails: number }>(
-    `select coalesce(sum(greatest(total_emails - (next_seq - 1), 0)), 0)::bigint emails from campaigns
-     where company_id = $1 and status in ('pending', 'sending', 'scheduled') and expanded_at is null
-       and coalesce(scheduled_for, now()) < date_trunc('month', now() at time zone 'utc') at time zone 'utc' + interval '1 month'`,
-    [companyId],
-  );
-  return row!.emails;
-}
-
 const DAY_SECONDS = 86_400;
 
 /** The counter of a caller's API calls today: per key, or per company for people; and how long it is needed. */

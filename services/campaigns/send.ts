@@ -5,6 +5,7 @@
 
 import { type CampaignRow, campaignView } from "../../models/campaign.ts";
 import { type Client, query, queryOne, transaction } from "../../models/db.ts";
+import { requireQuotaWithin } from "../accounts/quota.ts";
 import { ring } from "../call.ts";
 import { type Ctx, companyOf } from "../define.ts";
 import { conflict, invalid, missingObject } from "../errors.ts";
@@ -41,6 +42,8 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
       if (first) return first;
       throw conflict("This Idempotency-Key expired while it was used. Try again.");
     }
+    // Again, and now under a lock: sends that were admitted at the same moment must not pass the quota together.
+    await requireQuotaWithin(client, companyId, emails);
     const created = await create(client, companyId, type, { ...body, emails, scheduledFor });
     if (key) await keepAnswer(client, companyId, key, created);
     return created;

@@ -1,6 +1,7 @@
 import { pool, query, transaction } from "../../../models/db.ts";
 import { counters } from "../../../services/accounts/counters.ts";
 import { forgetPlan } from "../../../services/accounts/plans.ts";
+import { requireQuotaWithin } from "../../../services/accounts/quota.ts";
 import { addEmails, apiCallsToday } from "../../../services/accounts/usage.ts";
 import { call } from "../../../services/call.ts";
 import type { Caller } from "../../../services/define.ts";
@@ -144,6 +145,20 @@ describe("plans", () => {
       );
       expect(await admit(3_000)).toBeNull();
       expect((await getPlan()).usage.emails_per_month).toBe(0);
+    });
+
+    test("let sends at one moment pass it together by not one mail", async () => {
+      const send = () =>
+        transaction(async (client) => {
+          await requireQuotaWithin(client, tenant.id, 1_000);
+          await client.query(
+            `insert into campaigns (id, company_id, name, campaign_type, status, total_emails, smtp_config_id, worker_task_id)
+             values ($1, $2, 'c', 'custom', 'pending', 1000, $1, $1)`,
+            [newId(), tenant.id],
+          );
+        });
+      const results = await Promise.allSettled(Array.from({ length: 8 }, send));
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
     });
 
     test("count campaigns that were admitted and are not expanded yet", async () => {
