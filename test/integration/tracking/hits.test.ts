@@ -1,0 +1,236 @@
+import { query, queryOne } from "../../../models/db.ts";
+import { call } from "../../../services/call.ts";
+import type { Caller } from "../../../services/define.ts";
+import { newId } from "../../../services/ids.ts";
+import { keysFor } from "../../../services/secrets.ts";
+import { addressToken } from "../../../services/tracking/link-token.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { http, LINKS, newWorld, token, type World } from "./world.ts";
+
+interface Event {
+  type: string;
+  machine: boolean;
+  is_first: boolean;
+  is_first_of_link: boolean;
+  link: number | null;
+  metadata: Record<string, unknown>;
+}
+
+describe("opens and clicks", () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await startApp({ services: ["tracking"] });
+  });
+  afterAll(() => app.stop());
+
+  const open = (mailId: string, meta: Caller = http()) =>
+    call(app.broker, "tracking.open", { token: token(mailId, 0) }, { meta });
+  const click = (mailId: string, link: number, meta: Caller = http()) =>
+    call(app.broker, "tracking.click", { token: token(mailId, link) }, { meta });
+  const eventsOf = ({ companyId }: World) =>
+    query<Event>("select * from email_events where company_id = $1 order by created_at, id", [companyId]);
+  const rowOf = (mailId: string) =>
+    queryOne("select opens, clicks, opened_at, clicked_at from sent_emails where id = $1", [mailId]);
+  const analyticsOf = ({ companyId, campaignId }: World) =>
+    call(app.broker, "tracking.analytics", { id: campaignId }, { meta: { companyId } });
+  /** As if the clicks so far had been a minute ago. */
+  const aMinutePasses = ({ companyId }: World) =>
+    query("update email_events set created_at = created_at - interval '1 minute' where company_id = $1", [companyId]);
+
+  test("an open is stored when it is answered; the second one is not the first", async () => {
+    const world = await newWorld();
+    const { id } = world.mails[0]!;
+    const answer = await open(id);
+    expect(answer.content_type).toBe("image/gif");
+    expect(answer.headers?.["cache-control"]).toContain("no-store");
+    expect(await eventsOf(world)).toMatchObject([
+      { type: "opened", machine: false, is_first: true, metadata: { ip: "192.0.2.7", machine: false } },
+    ]);
+    await open(id);
+    expect((await eventsOf(world)).map(({ is_first }) => is_first)).toEqual([true, false]);
+    expect(await rowOf(id)).toMatchObject({ opens: 2, clicks: 0, clicked_at: null });
+    expect((await analyticsOf(world)).opens).toEqual({ total: 2, unique: 1, machine: 0 });
+  });
+
+  test("a click redirects to its link, is counted by it, and makes no open", async () => {
+    const world = await newWorld();
+    const { id } = world.mails[0]!;
+    expect(await click(id, 1)).toMatchObject({ status: 302, headers: { location: LINKS[0] } });
+    expect((await click(id, 2)).headers?.location).toBe(new URL(LINKS[1]!).href);
+    await click(id, 1);
+    const { opens, clicks, links, timeline } = await analyticsOf(world);
+    expect(opens.total).toBe(0);
+    expect(clicks).toEqual({ total: 3, unique: 1, machine: 0 });
+    expect(links).toEqual([
+      { url: LINKS[0], total: 2, unique: 1 },
+      { url: LINKS[1], total: 1, unique: 1 },
+      { url: LINKS[2], total: 0, unique: 0 },
+    ]);
+    expect(timeline.map(({ clicks }) => clicks)).toEqual([3]);
+    expect((await eventsOf(world))[0]!.metadata.url).toBe(LINKS[0]);
+  });
+
+  test("forged, damaged and mistaken tokens are 404 and redirect nowhere", async () => {
+    const world = await newWorld();
+    const { id } = world.mails[0]!;
+    const good = token(id, 1);
+    const forged = good.slice(0, -1) + (good.endsWith("A") ? "B" : "A");
+    const url = addressToken(Buffer.alloc(32), id, 1, "https://evil.example/");
+    for (const bad of [forged, url, "x", "", token(id, 0), token(newId(), 1), token(id, LINKS.length + 1)]) {
+      await expect(call(app.broker, "tracking.click", { token: bad }, { meta: http() })).rejects.toMatchObject({
+        code: 404,
+      });
+    }
+    for (const bad of [token(id, 1), token(newId(), 0)]) {
+      await expect(call(app.broker, "tracking.open", { token: bad }, { meta: http() })).rejects.toMatchObject({
+        code: 404,
+      });
+    }
+    expect(await eventsOf(world)).toEqual([]);
+  });
+
+  test("an address within a token is followed when it is ours, and http or https", async () => {
+    const world = await newWorld();
+    const { id } = world.mails[0]!;
+    const made = (url: string) => addressToken(keysFor("link")[0]!, id, 3, url);
+    const answer = await call(
+      app.broker,
+      "tracking.click",
+      { token: made("https://example.org/p?x=ü") },
+      { meta: http() },
+    );
+    expect(answer.headers?.location).toBe("https://example.org/p?x=%C3%BC");
+    await expect(
+      call(app.broker, "tracking.click", { token: made("javascript:alert(1)") }, { meta: http() }),
+    ).rejects.toMatchObject({ code: 404 });
+    expect((await analyticsOf(world)).links[2]).toMatchObject({ total: 1 });
+  });
+
+  test("HEAD and what is over the limit redirect without being counted", async () => {
+    const world = await newWorld();
+    const { id } = world.mails[0]!;
+    expect((await click(id, 1, http({ method: "HEAD" }))).headers?.location).toBe(LINKS[0]);
+    expect((await click(id, 1, http({ overLimit: true }))).headers?.location).toBe(LINKS[0]);
+    expect((await open(id, http({ method: "HEAD" }))).content_type).toBe("image/gif");
+    await expect(open(id, http({ overLimit: true }))).rejects.toMatchObject({ code: 429 });
+    expect(await eventsOf(world)).toEqual([]);
+  });
+
+  test("machines are kept apart: Apple's prefetch, a scanner, and whoever is too fast after delivery", async () => {
+    const world = await newWorld(2);
+    const [mail, fresh] = world.mails;
+    await query("update sent_emails set sent_at = now() where id = $1", [fresh!.id]);
+    await open(mail!.id, http({ userAgent: "Mozilla/5.0" }));
+    await click(mail!.id, 1, http({ userAgent: "Barracuda Sentinel (EE)" }));
+    await open(fresh!.id);
+    const { opens, clicks, rates, timeline } = await analyticsOf(world);
+    expect(opens).toEqual({ total: 0, unique: 0, machine: 2 });
+    expect(clicks).toEqual({ total: 0, unique: 0, machine: 1 });
+    expect(rates.open).toBe(0);
+    expect(timeline).toEqual([]);
+    expect(await rowOf(mail!.id)).toEqual({ opens: 0, clicks: 0, opened_at: null, clicked_at: null });
+    expect((await eventsOf(world)).every(({ metadata }) => metadata.machine === true)).toBe(true);
+  });
+
+  test("three links within two seconds: what looked like a person's clicks is marked afterwards", async () => {
+    const world = await newWorld();
+    const { id } = world.mails[0]!;
+    await click(id, 1);
+    await click(id, 2);
+    expect((await analyticsOf(world)).clicks).toEqual({ total: 2, unique: 1, machine: 0 });
+    await click(id, 3);
+    const after = await analyticsOf(world);
+    expect(after.clicks).toEqual({ total: 0, unique: 0, machine: 3 });
+    expect(after.links.every(({ total, unique }) => total === 0 && unique === 0)).toBe(true);
+    expect(await rowOf(id)).toMatchObject({ clicks: 0, clicked_at: null });
+    await aMinutePasses(world);
+    await click(id, 1);
+    expect((await analyticsOf(world)).clicks).toEqual({ total: 1, unique: 1, machine: 3 });
+    expect((await eventsOf(world)).at(-1)).toMatchObject({ is_first: true, is_first_of_link: true });
+  });
+
+  test("a person's click before a burst stays a person's", async () => {
+    const world = await newWorld();
+    const { id } = world.mails[0]!;
+    await click(id, 1);
+    const first = (await rowOf(id))!.clicked_at as Date;
+    await aMinutePasses(world);
+    await Promise.all([click(id, 1), click(id, 2), click(id, 3)]);
+    expect((await analyticsOf(world)).clicks).toEqual({ total: 1, unique: 1, machine: 3 });
+    const kept = (await rowOf(id))!.clicked_at as Date;
+    expect(first.getTime() - kept.getTime()).toBeLessThanOrEqual(60_000);
+  });
+
+  test("the numbers are those of a recount from the events, with hundreds at once", async () => {
+    const world = await newWorld(20);
+    const agents = [undefined, "Mozilla/5.0", undefined];
+    await Promise.all(
+      Array.from({ length: 400 }, (_, n) => {
+        const { id } = world.mails[n % 20]!;
+        const userAgent = agents[n % 3];
+        const meta = http(userAgent ? { userAgent } : {});
+        return n % 4 === 0 ? click(id, (n % 2) + 1, meta) : open(id, meta);
+      }),
+    );
+    const [recount] = await query(
+      `select count(*) filter (where type = 'opened' and not machine) opens,
+         count(distinct sent_email_id) filter (where type = 'opened' and not machine) unique_opens,
+         count(*) filter (where type = 'opened' and machine) machine_opens,
+         count(*) filter (where type = 'clicked' and not machine) clicks,
+         count(distinct sent_email_id) filter (where type = 'clicked' and not machine) unique_clicks,
+         count(*) filter (where type = 'clicked' and machine) machine_clicks,
+         count(distinct (sent_email_id, link)) filter (where type = 'clicked' and not machine and link = 1) unique_one
+       from email_events where company_id = $1`,
+      [world.companyId],
+    );
+    const { opens, clicks, links, timeline } = await analyticsOf(world);
+    expect(recount).toEqual({
+      opens: opens.total,
+      unique_opens: opens.unique,
+      machine_opens: opens.machine,
+      clicks: clicks.total,
+      unique_clicks: clicks.unique,
+      machine_clicks: clicks.machine,
+      unique_one: links[0]!.unique,
+    });
+    expect(opens.total + opens.machine + clicks.total + clicks.machine).toBe(400);
+    expect(timeline.reduce((sum, hour) => sum + hour.opens + hour.clicks, 0)).toBe(opens.total + clicks.total);
+    const rows = await queryOne(
+      "select sum(opens)::int opens, sum(clicks)::int clicks from sent_emails where company_id = $1",
+      [world.companyId],
+    );
+    expect(rows).toEqual({ opens: opens.total, clicks: clicks.total });
+  });
+
+  test("a hit that cannot be stored is not answered as if it had been", async () => {
+    const world = await newWorld();
+    await query(`alter table email_events add constraint refuse check (recipient <> '${world.mails[0]!.email}')`);
+    await expect(open(world.mails[0]!.id)).rejects.toThrow();
+    await query("alter table email_events drop constraint refuse");
+    expect(await rowOf(world.mails[0]!.id)).toMatchObject({ opens: 0 });
+    await open(world.mails[0]!.id);
+  });
+
+  test("events reach the outbox of the company's endpoint", async () => {
+    const world = await newWorld();
+    await query(
+      "insert into webhook_endpoints (id, company_id, url, events, secret_sealed) values ($1, $2, 'https://example.com/', '{clicked}', '')",
+      [newId(), world.companyId],
+    );
+    await open(world.mails[0]!.id);
+    await click(world.mails[0]!.id, 1);
+    const queued = await query<{ payload: object }>("select payload from webhook_deliveries where company_id = $1", [
+      world.companyId,
+    ]);
+    expect(queued).toMatchObject([
+      {
+        payload: {
+          type: "clicked",
+          recipient: world.mails[0]!.email,
+          campaign_id: world.campaignId,
+          metadata: { url: LINKS[0] },
+        },
+      },
+    ]);
+  });
+});
