@@ -15,7 +15,7 @@ import type { Node } from "./parser.ts";
 import { type Program, run, type Uses } from "./program.ts";
 import { encodeQuotedPrintable } from "./quoted-printable.ts";
 import { type Recipient, type Scope, textOf } from "./scope.ts";
-import { canonicalLines, plainWriter, quotedPrintableWriter, type Writer } from "./writer.ts";
+import { plainWriter, quotedPrintableWriter, utf8Bytes, type Writer } from "./writer.ts";
 
 export interface Mail {
   /** Bytes as characters, CRLF lines, none beginning with "."; `tail` follows, where there is one. */
@@ -58,9 +58,9 @@ function part(
   const base64 = prefersBase64(nodes);
   const encoding = base64 ? "base64" : "quoted-printable";
   const head = `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`;
-  const pieces = program(closed(nodes), base64 ? plainWriter(canonicalLines) : quotedPrintableWriter());
+  const pieces = program(closed(nodes), base64 ? plainWriter(utf8Bytes) : quotedPrintableWriter());
   if (!base64) return (scope) => head + run(pieces, scope);
-  return (scope) => head + base64Lines(Buffer.from(run(pieces, scope)));
+  return (scope) => head + base64Lines(Buffer.from(run(pieces, scope), "latin1"));
 }
 
 /** "=_" stands in no quoted-printable or base64 text, so that no content can end its part. */

@@ -17,23 +17,30 @@ export interface Writer {
 
 const unchanged = (text: string) => text;
 
-/** `lines` says how line ends are written. */
-export function plainWriter(lines: (text: string) => string = unchanged): Writer {
+/** `form` is the last thing that happens to every piece. */
+export function plainWriter(form: (text: string) => string = unchanged): Writer {
   return {
-    text: lines,
+    text: form,
     slot: () => "",
     settle: () => "",
     value: (read, guard) => (scope, item, index) => {
-      const text = lines(guard(textOf(read(scope, item, index))));
+      const text = form(guard(textOf(read(scope, item, index))));
       spend(scope, text.length);
       return text;
     },
   };
 }
 
-/** Line ends as mail has them: what base64 hides from the SMTP client must be right before. */
-export const canonicalLines = (text: string): string =>
-  /[\r\n]/.test(text) ? text.replace(/\r\n?|\n/g, "\r\n") : text;
+const ASCII_LINE = /^[\x20-\x7e]*$/;
+
+/**
+ * Text as it goes into base64: UTF-8 bytes as latin1 characters, lines ended by CRLF. Encoding piece by piece, most of
+ * them once per campaign, takes a third of what encoding the finished text of every mail does.
+ */
+export function utf8Bytes(text: string): string {
+  if (ASCII_LINE.test(text)) return text;
+  return Buffer.from(text.replace(/\r\n?|\n/g, "\r\n")).toString("latin1");
+}
 
 // Printable ASCII that neither HTML nor quoted-printable changes.
 const PLAIN_IN_HTML = /^[ !#-%(-;?-~]*$/;
