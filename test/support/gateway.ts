@@ -1,6 +1,7 @@
 /**
  * The gateway over a table of routes of the test's own and tiny real services behind it, without a database: for what
- * the gateway does whatever the actions are. Key `fm_good` is company A's, `fm_other` company B's.
+ * the gateway does whatever the actions are. Key `fm_good` is company A's, `fm_other` company B's; any
+ * person is the owner of any company but B.
  */
 import { ServiceBroker, type ServiceSchema } from "moleculer";
 import { AjvValidator } from "../../mixins/ajv-validator.ts";
@@ -13,6 +14,8 @@ import type { Route } from "../../services/gateway/routes.ts";
 export const A = "0190a0a0-0000-7000-8000-00000000000a";
 export const B = "0190a0a0-0000-7000-8000-00000000000b";
 const KEYS: Record<string, string> = { fm_good: A, fm_other: B };
+
+type CallsPerDay = (companyId: string) => number | null;
 
 export interface Sample {
   route: Omit<Route, "action">;
@@ -27,7 +30,7 @@ export interface TestGateway extends Gateway {
   stop(): Promise<void>;
 }
 
-function accounts(asked: { keys: number }, callsPerDay: () => number | null): ServiceSchema {
+function accounts(asked: { keys: number }, callsPerDay: CallsPerDay): ServiceSchema {
   return {
     name: "accounts",
     actions: {
@@ -38,17 +41,19 @@ function accounts(asked: { keys: number }, callsPerDay: () => number | null): Se
         return { companyId, apiKeyId: companyId, expiresAt: null };
       },
       membershipOf(ctx: Ctx<{ companyId: string }>) {
-        if (ctx.params.companyId !== A) throw notFound();
+        if (ctx.params.companyId === B) throw notFound();
         return { role: "owner" };
       },
-      planOf: () => ({ plan: "x", features: [], limits: { api_calls_per_day: callsPerDay() } }),
+      planOf(ctx: Ctx) {
+        return { plan: "x", features: [], limits: { api_calls_per_day: callsPerDay(ctx.meta.companyId!) } };
+      },
     },
   } as ServiceSchema;
 }
 
 export async function startGateway(
   samples: Record<string, Sample>,
-  options: { settings?: Partial<Config>; callsPerDay?: () => number | null } = {},
+  options: { settings?: Partial<Config>; callsPerDay?: CallsPerDay } = {},
 ): Promise<TestGateway> {
   process.env.SECRET_KEY ??= "test-secret-test-secret-test-secret";
   const settings = {

@@ -1,0 +1,154 @@
+import { signBearer } from "../../../services/accounts/bearer.ts";
+import { Type } from "../../../services/shapes.ts";
+import { someIp } from "../../support/client.ts";
+import { A, type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
+
+const C = "0190a0a0-0000-7000-8000-00000000000c";
+const None = Type.Object({});
+const ByToken = Type.Object({ token: Type.String() });
+const Any = Type.Unknown();
+const fine = () => ({});
+const redirect: Sample["handler"] = ({ meta }) => ({
+  status: 302,
+  content_type: "text/plain",
+  body: "",
+  headers: { Location: `https://example.com/?counted=${!meta.http?.overLimit}` },
+});
+const pixel = () => ({ content_type: "image/gif", body: "GIF89a" });
+
+const anyone = { access: "public" } as const;
+const samples: Record<string, Sample> = {
+  login: sample({ method: "POST", path: "/api/auth/login/", ...anyone, throttle: "auth" }, None, Any, fine),
+  refresh: sample({ method: "POST", path: "/api/auth/refresh/", ...anyone, throttle: "auth" }, None, Any, fine),
+  subscribe: sample(
+    { method: "POST", path: "/api/emails/public/subscribe/", ...anyone, throttle: "subscribe" },
+    None,
+    Any,
+    fine,
+  ),
+  open: sample(
+    { method: "GET", path: "/api/emails/public/open/:token.gif", ...anyone, answer: "bytes", throttle: "tracking" },
+    ByToken,
+    Any,
+    pixel,
+  ),
+  click: sample(
+    {
+      method: "GET",
+      path: "/api/emails/public/click/:token/",
+      ...anyone,
+      answer: "redirect",
+      status: 302,
+      throttle: "tracking",
+    },
+    ByToken,
+    Any,
+    redirect,
+  ),
+  get: sample({ method: "GET", path: "/api/emails/things/" }, None, Any, fine),
+};
+
+describe("the limits of spec section 8", () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway(samples, { callsPerDay: (company) => (company === A ? null : 3) });
+  });
+  afterAll(() => gateway.stop());
+
+  const ask = (method: string, path: string, ip: string, headers: Record<string, string> = {}) =>
+    fetch(gateway.url + path, { method, redirect: "manual", headers: { "X-Forwarded-For": ip, ...headers } });
+  const statuses = async (n: number, one: () => Promise<Response>) => {
+    const seen: number[] = [];
+    for (let i = 0; i < n; i++) seen.push((await one()).status);
+    return seen;
+  };
+
+  test("sign in: 5 a minute per address, over its routes together; then a sentence and Retry-After", async () => {
+    const ip = someIp();
+    expect(await statuses(3, () => ask("POST", "/api/auth/login/", ip))).toEqual([200, 200, 200]);
+    expect(await statuses(2, () => ask("POST", "/api/auth/refresh/", ip))).toEqual([200, 200]);
+    const refused = await ask("POST", "/api/auth/login/", ip);
+    const seconds = Number(refused.headers.get("retry-after"));
+    expect([refused.status, await refused.json()]).toEqual([
+      429,
+      { detail: `Request was throttled. Expected available in ${seconds} seconds.` },
+    ]);
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(60);
+    expect((await ask("POST", "/api/auth/login/", someIp())).status).toBe(200);
+  });
+
+  test("an address cannot be made up to the left of what the trusted proxy wrote", async () => {
+    const ip = someIp();
+    const seen = await statuses(6, () => ask("POST", "/api/auth/login/", `${someIp()}, ${ip}`));
+    expect(seen).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+
+  test("public subscribe: 3 a minute per address", async () => {
+    const ip = someIp();
+    expect(await statuses(4, () => ask("POST", "/api/emails/public/subscribe/", ip))).toEqual([200, 200, 200, 429]);
+  });
+
+  test("tracking: 60 a minute per address; then the pixel is 429 and a click redirects uncounted", async () => {
+    const ip = someIp();
+    const pixels = await statuses(60, () => ask("GET", "/api/emails/public/open/t.gif", ip));
+    expect(new Set(pixels)).toEqual(new Set([200]));
+    expect((await ask("GET", "/api/emails/public/open/t.gif", ip)).status).toBe(429);
+    const click = await ask("GET", "/api/emails/public/click/t/", ip);
+    expect([click.status, click.headers.get("location")]).toEqual([302, "https://example.com/?counted=false"]);
+    const other = await ask("GET", "/api/emails/public/click/t/", someIp());
+    expect(other.headers.get("location")).toBe("https://example.com/?counted=true");
+  });
+
+  test.each([
+    "Mozilla/5.0",
+    "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)",
+    "YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html",
+  ])("an image proxy counts per address and message, as many people read through it: %s", async (userAgent) => {
+    const ip = someIp();
+    const seen = await Promise.all(
+      Array.from({ length: 61 }, (_, i) =>
+        ask("GET", `/api/emails/public/open/m${i}.gif`, ip, { "User-Agent": userAgent }),
+      ),
+    );
+    expect(new Set(seen.map(({ status }) => status))).toEqual(new Set([200]));
+    const same = await statuses(61, () =>
+      ask("GET", "/api/emails/public/open/one.gif", ip, { "User-Agent": userAgent }),
+    );
+    expect(same.filter((status) => status === 429)).toHaveLength(1);
+  });
+
+  test("without a daily limit there are no X-RateLimit headers", async () => {
+    const response = await ask("GET", "/api/emails/things/", someIp(), { "X-API-Key": "fm_good" });
+    expect(response.status).toBe(200);
+    expect([...response.headers.keys()].filter((name) => name.startsWith("x-ratelimit"))).toEqual([]);
+  });
+
+  test("the plan's daily calls: headers count down, the next is the structured 429, another company's are its own", async () => {
+    const call = (key: string) => ask("GET", "/api/emails/things/", someIp(), { "X-API-Key": key });
+    const left = [];
+    for (let i = 0; i < 3; i++) left.push((await call("fm_other")).headers.get("x-ratelimit-remaining"));
+    expect(left).toEqual(["2", "1", "0"]);
+    for (let again = 0; again < 2; again++) {
+      const refused = await call("fm_other");
+      expect([refused.status, await refused.json()]).toEqual([
+        429,
+        { detail: { code: "rate_limit_exceeded", message: "Daily API call limit exceeded.", limit: 3, current: 3 } },
+      ]);
+      const toMidnight = 86_400 - (Math.floor(Date.now() / 1_000) % 86_400);
+      expect(Math.abs(Number(refused.headers.get("retry-after")) - toMidnight)).toBeLessThanOrEqual(2);
+      expect(refused.headers.get("x-ratelimit-limit")).toBe("3");
+      expect(Number(refused.headers.get("x-ratelimit-reset")) % 86_400).toBeLessThanOrEqual(1);
+    }
+  });
+
+  test("people's calls count per company", async () => {
+    const people = [1, 2, 3, 4].map((n) => signBearer(`0190a0a0-0000-7000-8000-00000000000${n}`));
+    const seen = [];
+    for (const token of people) {
+      const path = `/api/emails/things/?company=${C}`;
+      seen.push((await ask("GET", path, someIp(), { Authorization: `Bearer ${token}` })).status);
+    }
+    expect(seen).toEqual([200, 200, 200, 429]);
+  });
+});
