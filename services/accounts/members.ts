@@ -83,7 +83,7 @@ export async function addMember(ctx: Ctx<ParamsOf<"accounts.addMember">>): Promi
 }
 
 async function lockCompany(client: Client, companyId: string): Promise<void> {
-  await client.query("select from companies where id = $1 for update", [companyId]);
+  await client.query("select from companies where id = $1 for no key update", [companyId]);
 }
 
 async function requireAnotherOwner(client: Client, companyId: string, userId: string): Promise<void> {

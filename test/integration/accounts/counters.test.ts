@@ -131,6 +131,7 @@ describe("while Redis is away", () => {
     for (let n = 1; n <= 100; n++) expect(await counters.add(key, 1, 60)).toBe(n);
     expect(performance.now() - startedAt).toBeLessThan(1_000);
     redis.child!.signal("SIGCONT");
+    await until(async () => (await connection.ping()) === "PONG");
     connection.disconnect();
     await redis.stop();
   });
