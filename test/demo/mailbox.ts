@@ -19,7 +19,8 @@ const whole = async (stream: NodeJS.ReadableStream): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-export async function openMailbox(): Promise<Mailbox> {
+/** `port` 0 is a free one; `arrived` hears of each mail after it was accepted. */
+export async function openMailbox(port = 0, arrived: (mail: Received) => void = () => {}): Promise<Mailbox> {
   const received: Received[] = [];
   const server = new SMTPServer({
     authOptional: true,
@@ -30,16 +31,17 @@ export async function openMailbox(): Promise<Mailbox> {
       whole(stream).then((raw) => {
         received.push({ recipients, raw });
         accepted();
+        arrived({ recipients, raw });
       }, accepted);
     },
   });
   await new Promise<void>((done, failed) => {
     server.once("error", failed);
-    server.listen(0, "127.0.0.1", done);
+    server.listen(port, "127.0.0.1", done);
   });
   server.removeAllListeners("error");
   // A client that goes away in mid-session is no error of ours.
   server.on("error", () => {});
-  const { port } = server.server.address() as AddressInfo;
-  return { port, received, stop: () => new Promise((done) => server.close(done)) };
+  const address = server.server.address() as AddressInfo;
+  return { port: address.port, received, stop: () => new Promise((done) => server.close(done)) };
 }

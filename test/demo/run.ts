@@ -139,6 +139,9 @@ try {
   const wrong = await demo(url, mailbox);
   say(wrong.length ? `\nFAILED: ${wrong.join("; ")}` : "\nEach of the 1,000 arrived exactly once.");
   if (wrong.length) process.exitCode = 1;
+} catch (error) {
+  say(`\nFAILED: ${(error as Error).message}`);
+  process.exitCode = 1;
 } finally {
   await stop();
   await mailbox.stop();

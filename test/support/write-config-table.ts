@@ -4,6 +4,6 @@ import { join } from "node:path";
 import { configTable } from "../../services/config.ts";
 
 const README = join(import.meta.dirname, "../../README.md");
-const TABLE = /(?<=<!-- config:table -->\n)[\s\S]*?(?=\n<!-- \/config:table -->)/;
+const TABLE = /(?<=<!-- config:table -->\n)[\s\S]*?(?=<!-- \/config:table -->)/;
 
-writeFileSync(README, readFileSync(README, "utf8").replace(TABLE, configTable().replaceAll("$", "$$$$")));
+writeFileSync(README, readFileSync(README, "utf8").replace(TABLE, () => `${configTable()}\n`));

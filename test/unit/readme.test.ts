@@ -1,0 +1,16 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { configTable } from "../../services/config.ts";
+
+const root = join(import.meta.dirname, "../..");
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+
+test("the README's table of configuration is the schema's (else: npm run config:table)", () => {
+  expect(read("README.md")).toContain(`<!-- config:table -->\n${configTable()}\n<!-- /config:table -->`);
+});
+
+test.each(["README.md", "CONTRIBUTING.md", "SECURITY.md"])("every npm script that %s names exists", (file) => {
+  const named = [...read(file).matchAll(/npm run (?:-s )?([\w:-]+)/g)].map((match) => match[1]!);
+  expect(named.filter((name) => !(name in scripts))).toEqual([]);
+});
