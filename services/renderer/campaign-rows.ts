@@ -1,7 +1,7 @@
 /** Reads what a campaign's mails are made from. A campaign without content is none (undefined). */
 import { query, queryOne } from "../../models/db.ts";
 import { unseal } from "../secrets.ts";
-import type { Attachment, Content, Dkim } from "./content.ts";
+import { type Attachment, type Content, type Dkim, Unrenderable } from "./content.ts";
 
 interface Row {
   campaign_id: string;
@@ -40,12 +40,6 @@ const PARTS = `
   where m.company_id = $1 and m.id = any($2)
   order by m.id, p.no`;
 
-export class AttachmentGone extends Error {
-  constructor() {
-    super("An attachment of this campaign no longer exists.");
-  }
-}
-
 async function attachments(companyId: string, ids: readonly string[]): Promise<Attachment[]> {
   if (ids.length === 0) return [];
   const parts = await query<{ id: string; filename: string; content_type: string; data: Buffer }>(PARTS, [
@@ -54,7 +48,7 @@ async function attachments(companyId: string, ids: readonly string[]): Promise<A
   ]);
   return ids.map((id) => {
     const own = parts.filter((part) => part.id === id);
-    if (own.length === 0) throw new AttachmentGone();
+    if (own.length === 0) throw new Unrenderable("An attachment of this campaign no longer exists.");
     const { filename, content_type } = own[0]!;
     return { filename, contentType: content_type, data: Buffer.concat(own.map(({ data }) => data)) };
   });

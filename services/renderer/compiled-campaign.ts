@@ -8,7 +8,7 @@ import { addressToken, linkTokens } from "../tracking/link-token.ts";
 import { personToken } from "../tracking/person-token.ts";
 import { bodiesOf } from "./bodies.ts";
 import { keepLinks, loadContent } from "./campaign-rows.ts";
-import type { Content, Installation } from "./content.ts";
+import { type Content, type Installation, Unrenderable } from "./content.ts";
 import { type Sign, signer } from "./dkim.ts";
 import { type Skeleton, skeletonOf } from "./mime.ts";
 import { type Recipient, type Scope, scopeOf } from "./scope.ts";
@@ -20,8 +20,7 @@ export interface CompiledCampaign {
   scope(recipient: Recipient): Scope;
 }
 
-/** Or the sentence that says why no mail of it can ever be made. */
-type Entry = { campaign: CompiledCampaign | string; bytes: number; smtpConfigId: string; until: number };
+type Entry = { campaign: CompiledCampaign; bytes: number; smtpConfigId: string; until: number };
 
 const MAX_BYTES = 128 * 1024 * 1024;
 const MAX_AGE_MS = 5 * 60_000;
@@ -31,8 +30,14 @@ const OVERHEAD_BYTES = 64 * 1024;
 const cache = new Map<string, Entry>();
 const loading = new Map<string, Promise<Entry>>();
 let cachedBytes = 0;
+/** Grows when a configuration changes: what began to load before must not be kept. */
+let generation = 0;
 
-export const installation = (): Installation => ({ baseUrl: config().BASE_URL, serviceName: config().SERVICE_NAME });
+/** The address in ASCII, as headers need it. */
+export const installation = (): Installation => ({
+  baseUrl: new URL(config().BASE_URL).href.replace(/\/+$/, ""),
+  serviceName: config().SERVICE_NAME,
+});
 
 /** Where a recipient's preferences are kept; who is no subscriber has only the choice to unsubscribe. */
 export function preferencesUrl(baseUrl: string, companyId: string, recipient: Recipient): string {
@@ -46,9 +51,18 @@ export const companyFacts = (content: { companyName: string; footerText: string 
   "company.footer_text": content.footerText,
 });
 
+/** What the content itself makes impossible, now and later. A database that is away is another matter: it passes. */
+function unlessImpossible<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw new Unrenderable((error as Error).message);
+  }
+}
+
 async function compile(content: Content, smtpConfigId: string): Promise<CompiledCampaign> {
   const here = installation();
-  const bodies = bodiesOf(content);
+  const bodies = unlessImpossible(() => bodiesOf(content));
   const key = keysFor("link")[0]!;
   const wanted = content.trackingEnabled ? bodies.links : [];
   const links = await keepLinks(content.companyId, content.campaignId, wanted);
@@ -60,37 +74,33 @@ async function compile(content: Content, smtpConfigId: string): Promise<Compiled
         tokenFor: (id: string, link: number, url: string) => addressToken(key, id, link, url),
       }
     : null;
-  const skeleton = skeletonOf(content, bodies, here, key, tracking);
   const fallback = companyFacts(content);
-  return {
-    smtpConfigId,
-    skeleton,
-    sign: content.dkim ? signer(content.dkim, skeleton.tail) : null,
-    scope: (recipient) =>
-      scopeOf(recipient, {
-        fallback,
-        tokens: tracking ? linkTokens(key, recipient.id, links.length) : [],
-        preferencesUrl: () => preferencesUrl(here.baseUrl, content.companyId, recipient),
-      }),
-  };
+  return unlessImpossible(() => {
+    const skeleton = skeletonOf(content, bodies, here, key, tracking);
+    return {
+      smtpConfigId,
+      skeleton,
+      sign: content.dkim ? signer(content.dkim, skeleton.tail) : null,
+      scope: (recipient) =>
+        scopeOf(recipient, {
+          fallback,
+          tokens: tracking ? linkTokens(key, recipient.id, links.length) : [],
+          preferencesUrl: () => preferencesUrl(here.baseUrl, content.companyId, recipient),
+        }),
+    };
+  });
 }
 
 async function load(campaignId: string): Promise<Entry> {
   const until = Date.now() + MAX_AGE_MS;
-  const dead = (why: string): Entry => ({ campaign: why, bytes: 0, smtpConfigId: "", until });
-  try {
-    const found = await loadContent(campaignId);
-    if (!found) return dead("The campaign no longer exists.");
-    const { content, smtpConfigId } = found;
-    const campaign = await compile(content, smtpConfigId);
-    const text = 8 * (content.body.length + content.subject.length);
-    const bytes = OVERHEAD_BYTES + text + (campaign.skeleton.tail?.length ?? 0);
-    return { campaign, bytes, smtpConfigId, until };
-  } catch (error) {
-    // A database that is away passes; what the content itself makes impossible does not.
-    if (error instanceof Error && "code" in error) throw error;
-    return dead((error as Error).message);
-  }
+  const found = await loadContent(campaignId);
+  if (!found) throw new Unrenderable("The campaign no longer exists.");
+  const { content, smtpConfigId } = found;
+  const campaign = await compile(content, smtpConfigId);
+  const text = 8 * (content.body.length + content.subject.length);
+  // Signing keeps the attachments a second time, in their canonical form.
+  const attached = (campaign.skeleton.tail?.length ?? 0) * (campaign.sign ? 2 : 1);
+  return { campaign, bytes: OVERHEAD_BYTES + text + attached, smtpConfigId, until };
 }
 
 function forget(campaignId: string): void {
@@ -108,7 +118,8 @@ function keep(campaignId: string, entry: Entry): void {
   }
 }
 
-export async function compiledCampaign(campaignId: string): Promise<CompiledCampaign | string> {
+/** Throws Unrenderable where no mail of it can ever be made. */
+export async function compiledCampaign(campaignId: string): Promise<CompiledCampaign> {
   const cached = cache.get(campaignId);
   if (cached && cached.until > Date.now()) {
     // The most recently used one goes last: the first in the map is the first to leave.
@@ -116,17 +127,21 @@ export async function compiledCampaign(campaignId: string): Promise<CompiledCamp
     cache.set(campaignId, cached);
     return cached.campaign;
   }
+  const startedIn = generation;
   let run = loading.get(campaignId);
   if (!run) {
-    run = load(campaignId).finally(() => loading.delete(campaignId));
-    loading.set(campaignId, run);
+    const own = load(campaignId).finally(() => loading.get(campaignId) === own && loading.delete(campaignId));
+    run = own;
+    loading.set(campaignId, own);
   }
   const entry = await run;
-  if (typeof entry.campaign !== "string") keep(campaignId, entry);
+  if (startedIn === generation) keep(campaignId, entry);
   return entry.campaign;
 }
 
-/** Forgets the campaigns of a configuration whose key may have changed. */
+/** Forgets the campaigns of a configuration whose key may have changed, and what is being loaded with the old one. */
 export function forgetConfig(smtpConfigId: string): void {
+  generation++;
+  loading.clear();
   for (const [campaignId, entry] of cache) if (entry.smtpConfigId === smtpConfigId) forget(campaignId);
 }

@@ -34,3 +34,6 @@ export interface Installation {
   baseUrl: string;
   serviceName: string;
 }
+
+/** No mail of this campaign can ever be made; the message says why, for the recipients' `error`. */
+export class Unrenderable extends Error {}

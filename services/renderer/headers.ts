@@ -101,7 +101,7 @@ const PLAIN_ADDRESS =
  */
 export function addressSpec(email: string): string {
   if (PLAIN_ADDRESS.test(email) && email.length <= 254) return email;
-  if (!isAddress(email)) throw new UnusableAddress("The recipient's address is not valid.");
+  if (!isAddress(email)) throw new UnusableAddress("The address is not valid.");
   const local = email.slice(0, email.lastIndexOf("@"));
   return `${Buffer.from(local).toString("latin1")}@${asciiDomain(domainOf(email))}`;
 }
@@ -117,8 +117,17 @@ export function mailbox(name: string, email: string, before: number): string {
   return before + text.length + spec.length + 3 > MAX_LINE ? `${text}\r\n <${spec}>` : `${text} <${spec}>`;
 }
 
-/** Several addresses, one to a line when there is more than one. */
-export const addressList = (emails: readonly string[]) => emails.map(addressSpec).join(",\r\n ");
+/**
+ * Copies as all see them. One that cannot be written must not fail the primary recipient: an unusable one is left out,
+ * and where the mail is ASCII otherwise, a local part beyond it is told as an empty group (RFC 6857 section 3.1.8).
+ */
+export function copiesField(emails: readonly string[], utf8: boolean): string {
+  const specs = emails.filter(isAddress).map((email) => {
+    const spec = addressSpec(email);
+    return !utf8 && beyondAscii(spec) ? `${encodedWords(email, 1)} :;` : spec;
+  });
+  return specs.length > 0 ? `Cc: ${specs.join(",\r\n ")}\r\n` : "";
+}
 
 let dateSecond = 0;
 let dateText = "";

@@ -9,8 +9,7 @@ import { asciiDomain, domainOf } from "../address.ts";
 import { attachmentParts, base64Lines } from "./attachments.ts";
 import { type Bodies, htmlProgram, subjectProgram, textProgram } from "./bodies.ts";
 import type { Content, Installation } from "./content.ts";
-import { line } from "./escape.ts";
-import { addressList, addressSpec, beyondAscii, dateField, mailbox, quotedPhrase, textField } from "./headers.ts";
+import { addressSpec, beyondAscii, copiesField, dateField, mailbox, quotedPhrase, textField } from "./headers.ts";
 import type { Node } from "./parser.ts";
 import { type Program, run, type Uses } from "./program.ts";
 import { encodeQuotedPrintable } from "./quoted-printable.ts";
@@ -84,7 +83,7 @@ function staticFields(
     `Reply-To: ${addressSpec(content.replyToEmail || content.senderEmail)}`,
   ];
   const last = [
-    `X-Mailer: ${line(serviceName)}`,
+    textField("X-Mailer", serviceName).trimEnd(),
     "Precedence: bulk",
     "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
     listId(content.listName, `<${content.listId}.${domain}>`),
@@ -117,6 +116,7 @@ export function skeletonOf(
   const contentType = mixed ? `Content-Type: multipart/mixed;\r\n boundary="${outer}"` : alternative;
   const fields = staticFields(content, installation, contentType);
   const domain = asciiDomain(domainOf(content.senderEmail)) ?? "localhost";
+  const utf8Sender = beyondAscii(fields.first);
   const unsubscribe = `${baseUrl}/api/emails/public/unsubscribe/`;
 
   const subject = subjectProgram(bodies.subject, baseUrl);
@@ -136,10 +136,12 @@ export function skeletonOf(
     tail,
     make(recipient, scope, copy) {
       const { cc, id } = recipient;
-      const to = `To: ${addressSpec(recipient.email)}\r\n${cc?.length ? `Cc: ${addressList(cc)}\r\n` : ""}`;
+      const address = addressSpec(recipient.email);
+      const smtputf8 = utf8Sender || beyondAscii(address);
+      const to = `To: ${address}\r\n${cc?.length ? copiesField(cc, smtputf8) : ""}`;
       const head = `${fields.first}${to}${textField("Subject", run(subject, scope).trim())}${dateField()}Message-ID: <${id}@${domain}>\r\nList-Unsubscribe: <${unsubscribe}${id}/>\r\n${fields.last}\r\n`;
       const body = opening + text(scope) + between + (copy ? untracked : tracked)(scope) + end;
-      return { head, body, smtputf8: beyondAscii(to) || beyondAscii(fields.first) };
+      return { head, body, smtputf8 };
     },
   };
 }

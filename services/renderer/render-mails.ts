@@ -1,36 +1,54 @@
 /** Mails for a group of recipients of one campaign. What cannot be rendered is an answer for that recipient, no error. */
 import { type CompiledCampaign, compiledCampaign } from "./compiled-campaign.ts";
+import { Unrenderable } from "./content.ts";
 import type { Rendered } from "./contract.ts";
+import type { Sign } from "./dkim.ts";
 import type { Mail } from "./mime.ts";
 import type { Recipient } from "./scope.ts";
 
-const failed = (error: string): Rendered => ({ ok: false, error });
+const failed = (error: unknown): Rendered => ({ ok: false, error: (error as Error).message });
 
-async function finished({ head, body }: Mail, { sign }: CompiledCampaign): Promise<string> {
-  return (sign ? await sign(head, body) : head) + body;
+function made({ skeleton, scope }: CompiledCampaign, recipient: Recipient): { mail: Mail; copy: Mail | null } {
+  const hasCopies = Boolean(recipient.cc?.length || recipient.bcc?.length);
+  return {
+    mail: skeleton.make(recipient, scope(recipient), false),
+    copy: hasCopies ? skeleton.make(recipient, scope(recipient), true) : null,
+  };
 }
 
-async function mailFor(campaign: CompiledCampaign, recipient: Recipient): Promise<Rendered> {
+function rendered(mail: Mail, raw: string, copy: string | undefined, tail: string | null): Rendered {
+  const { smtputf8 } = mail;
+  const parts = { ...(copy === undefined ? {} : { copy }), ...(tail ? { tail } : {}) };
+  return { ok: true, raw, ...parts, smtputf8, eightBit: smtputf8 };
+}
+
+function unsigned(campaign: CompiledCampaign, recipient: Recipient): Rendered {
   try {
-    const { skeleton } = campaign;
-    const mail = skeleton.make(recipient, campaign.scope(recipient), false);
-    const hasCopies = Boolean(recipient.cc?.length || recipient.bcc?.length);
-    const copy = hasCopies ? skeleton.make(recipient, campaign.scope(recipient), true) : null;
-    return {
-      ok: true,
-      raw: await finished(mail, campaign),
-      ...(copy ? { copy: await finished(copy, campaign) } : {}),
-      ...(skeleton.tail ? { tail: skeleton.tail } : {}),
-      smtputf8: mail.smtputf8,
-      eightBit: mail.smtputf8,
-    };
+    const { mail, copy } = made(campaign, recipient);
+    return rendered(mail, mail.head + mail.body, copy ? copy.head + copy.body : undefined, campaign.skeleton.tail);
   } catch (error) {
-    return failed((error as Error).message);
+    return failed(error);
+  }
+}
+
+async function signed(campaign: CompiledCampaign, recipient: Recipient, sign: Sign): Promise<Rendered> {
+  try {
+    const { mail, copy } = made(campaign, recipient);
+    const whole = async ({ head, body }: Mail) => (await sign(head, body)) + body;
+    return rendered(mail, await whole(mail), copy ? await whole(copy) : undefined, campaign.skeleton.tail);
+  } catch (error) {
+    return failed(error);
   }
 }
 
 export async function renderMails(campaignId: string, recipients: readonly Recipient[]): Promise<Rendered[]> {
-  const campaign = await compiledCampaign(campaignId);
-  if (typeof campaign === "string") return recipients.map(() => failed(campaign));
-  return Promise.all(recipients.map((recipient) => mailFor(campaign, recipient)));
+  try {
+    const campaign = await compiledCampaign(campaignId);
+    const { sign } = campaign;
+    if (!sign) return recipients.map((recipient) => unsigned(campaign, recipient));
+    return await Promise.all(recipients.map((recipient) => signed(campaign, recipient, sign)));
+  } catch (error) {
+    if (error instanceof Unrenderable) return recipients.map(() => failed(error));
+    throw error;
+  }
 }
