@@ -1,0 +1,73 @@
+/** Flockmail as operators run it at scale, on one machine: services in processes of their own over a real NATS. */
+import { freePort } from "./child.ts";
+import { type ServiceProcess, startService } from "./service-process.ts";
+
+export interface Backends {
+  databaseUrl: string;
+  redisUrl: string;
+  natsUrl: string;
+}
+
+export interface ClusterOptions extends Backends {
+  senders: number;
+  /** Service folders by process, beside the senders; a process for each service by default. */
+  layout?: Record<string, string[]>;
+  env?: NodeJS.ProcessEnv;
+}
+
+export interface Cluster {
+  url: string;
+  processes: Map<string, ServiceProcess>;
+  /** What every process runs with; for tools that attach. */
+  env: NodeJS.ProcessEnv;
+  /** Starts the process of this name (again), as it was. */
+  start(name: string): Promise<ServiceProcess>;
+  stop(): Promise<void>;
+}
+
+const APART = ["gateway", "accounts", "subscribers", "campaigns", "tracking", "webhooks"];
+const layoutApart = Object.fromEntries(APART.map((name) => [name, [name]]));
+/** Few processes, for machines with few cores. */
+export const layoutTogether = { gateway: ["gateway"], core: APART.filter((name) => name !== "gateway") };
+
+// A sender brings its renderer: rendering a chunk is a local call.
+const SENDER = ["smtp-sender", "renderer"];
+const POOL = "8";
+
+export const senderName = (n: number) => `sender-${n}`;
+
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { senders, layout = layoutApart } = options;
+  const port = options.env?.PORT ?? `${await freePort()}`;
+  const env: NodeJS.ProcessEnv = {
+    TRANSPORTER: options.natsUrl,
+    REDIS_URL: options.redisUrl,
+    DATABASE_URL: options.databaseUrl,
+    DATABASE_POOL: POOL,
+    SECRET_KEY: "a cluster on one machine, for trying out",
+    ALLOW_PRIVATE_NETWORKS: "true",
+    BASE_URL: `http://localhost:${port}`,
+    LOGLEVEL: "warn",
+    ...options.env,
+  };
+  const services = new Map(Object.entries(layout));
+  for (let n = 1; n <= senders; n++) services.set(senderName(n), SENDER);
+
+  const processes = new Map<string, ServiceProcess>();
+  const start = async (name: string) => {
+    const own = { ...env, ...(services.get(name)!.includes("gateway") ? { PORT: port } : {}) };
+    const service = await startService({ services: services.get(name)!, env: own });
+    processes.set(name, service);
+    return service.ready();
+  };
+  const stop = async () => {
+    await Promise.all([...processes.values()].map(({ child }) => child.stop()));
+  };
+  try {
+    await Promise.all([...services.keys()].map(start));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: `http://localhost:${port}`, processes, env, start, stop };
+}
