@@ -61,12 +61,18 @@ const sliceSql = (taken: string, person: string) => `
 const SUBSCRIBER =
   "s.id as subscriber_id, s.email, s.email_key, null::text[] as cc, null::text[] as bcc, null::jsonb as variables";
 
-// 1,000,000 members in slices of 20,000: see the rate in test/integration/campaigns/expand-large.test.ts.
+// 1,000,000 members in slices of 20,000 take 9.9 s on two busy cores, 0.18 s a slice at the beginning and 0.22 s at the
+// end: two thirds are the insert with its four indexes. Two traps, both measured at a million: without `lateral … limit 1`
+// the planner hashes all subscribers for each slice (17 s), and without the comparison of rows it may walk the index of
+// list_members by subscriber, which holds every other list, too.
 const listSlice = sliceSql(
   `select m.subscriber_id as at, m.left_at from list_members m
-   where m.company_id = $1 and m.list_id = $8 and m.subscriber_id > $3::uuid order by m.subscriber_id limit $4`,
-  `select t.at, ${SUBSCRIBER} from taken t join subscribers s on s.company_id = $1 and s.id = t.at
-   where t.left_at is null and s.status = any($5)`,
+   where m.company_id = $1 and m.list_id = $8 and (m.list_id, m.subscriber_id) > ($8, $3::uuid)
+   order by m.subscriber_id limit $4`,
+  `select t.at, s.* from taken t,
+     lateral (select ${SUBSCRIBER} from subscribers s
+       where s.company_id = $1 and s.id = t.at and s.status = any($5) limit 1) s
+   where t.left_at is null`,
 );
 
 const segmentSlice = (where: string) =>

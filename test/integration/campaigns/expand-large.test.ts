@@ -36,7 +36,10 @@ describe(`a list of ${SIZE}`, () => {
       [id],
     );
     expect(counted).toEqual({ n: expected, people: expected, lo: 1, hi: expected });
-    const chunks = await queryOne("select sum(hi - lo + 1) as n, max(hi - lo + 1) as most from send_chunks where campaign_id = $1", [id]);
+    const chunks = await queryOne(
+      "select sum(hi - lo + 1) as n, max(hi - lo + 1) as most from send_chunks where campaign_id = $1",
+      [id],
+    );
     expect(chunks).toEqual({ n: expected, most: 500 });
   });
 });

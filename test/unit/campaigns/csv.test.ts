@@ -1,0 +1,27 @@
+import { csvCell, csvRow } from "../../../services/csv.ts";
+
+describe("a CSV cell", () => {
+  test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])("%j is no formula any more", (text) => {
+    expect(csvCell(text).replace(/^"/, "")).toBe(`'${text}${/\r/.test(text) ? '"' : ""}`);
+  });
+
+  test.each([
+    ["plain", "plain"],
+    ["a,b", '"a,b"'],
+    ['say "hi"', '"say ""hi"""'],
+    ["two\nlines", '"two\nlines"'],
+    ["=a,b", '"\'=a,b"'],
+    [null, ""],
+    [undefined, ""],
+    [0, "0"],
+    [-5, "-5"],
+    [true, "true"],
+    [new Date(0), "1970-01-01T00:00:00.000Z"],
+  ])("%j → %s", (value, cell) => {
+    expect(csvCell(value)).toBe(cell);
+  });
+
+  test("a row ends with CRLF", () => {
+    expect(csvRow(["a", 1, null])).toBe("a,1,\r\n");
+  });
+});

@@ -1,0 +1,37 @@
+import { finalStatus, mayMove, STATUSES, type Status } from "../../../services/campaigns/lifecycle.ts";
+
+const ALLOWED: [Status, Status][] = [
+  ["scheduled", "pending"],
+  ["scheduled", "cancelled"],
+  ["pending", "sending"],
+  ["pending", "completed"],
+  ["pending", "partial"],
+  ["pending", "failed"],
+  ["sending", "completed"],
+  ["sending", "partial"],
+  ["sending", "failed"],
+  ["partial", "pending"],
+  ["failed", "pending"],
+];
+const isAllowed = (from: Status, to: Status) => ALLOWED.some(([a, b]) => a === from && b === to);
+
+describe("the table of states", () => {
+  const pairs = STATUSES.flatMap((from) => STATUSES.map((to) => [from, to] as const));
+  test.each(pairs)("%s → %s", (from, to) => {
+    expect(mayMove(from, to)).toBe(isAllowed(from, to));
+  });
+});
+
+describe("what a campaign ends as", () => {
+  test.each([
+    [{ sent: 3, failed: 0, error: null }, "completed"],
+    [{ sent: 0, failed: 0, error: null }, "completed"],
+    [{ sent: 3, failed: 1, error: null }, "partial"],
+    [{ sent: 0, failed: 4, error: null }, "failed"],
+    [{ sent: 3, failed: 1, error: "Login refused." }, "failed"],
+    [{ sent: 0, failed: 0, error: "The list was deleted." }, "failed"],
+    [{ sent: 4, failed: 0, error: "Too late to stop anything." }, "completed"],
+  ])("%j: %s", (counts, status) => {
+    expect(finalStatus(counts)).toBe(status);
+  });
+});
