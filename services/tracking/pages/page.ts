@@ -11,7 +11,11 @@ import type { PageCompany } from "./page-company.ts";
 const FOLDER = import.meta.dirname;
 
 const css = readFileSync(join(FOLDER, "page.css"), "utf8");
-const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(FOLDER), { autoescape: true });
+const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(FOLDER), {
+  autoescape: true,
+  trimBlocks: true,
+  lstripBlocks: true,
+});
 
 /** Values of the page stand for `{…}`, isolated, so that a Latin address in an Arabic sentence stays in its place. */
 environment.addFilter("fill", function (this: { ctx: Record<string, unknown> }, text: string): string {

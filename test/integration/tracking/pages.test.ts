@@ -1,0 +1,237 @@
+import { query, queryOne } from "../../../models/db.ts";
+import { call } from "../../../services/call.ts";
+import type { Caller } from "../../../services/define.ts";
+import { newId } from "../../../services/ids.ts";
+import type { Document } from "../../../services/shapes.ts";
+import { personToken } from "../../../services/tracking/person-token.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { http, newWorld, type World } from "./world.ts";
+
+const json = http({ accept: "application/json" });
+const bodyOf = (document: Document) => JSON.parse(document.body as string);
+
+describe("recipients' pages", () => {
+  let app: App;
+  let world: World;
+  beforeAll(async () => {
+    app = await startApp({ services: ["accounts", "subscribers", "campaigns", "renderer", "tracking"] });
+  });
+  beforeEach(async () => {
+    world = await newWorld();
+  });
+  afterAll(() => app.stop());
+
+  const mail = () => world.mails[0]!;
+  const show = (meta: Caller = http()) =>
+    call(app.broker, "tracking.unsubscribePage", { sent_email_id: mail().id }, { meta });
+  const unsubscribe = (body: object = {}, meta: Caller = http({ method: "POST" })) =>
+    call(app.broker, "tracking.unsubscribe", { sent_email_id: mail().id, ...body }, { meta });
+  const events = () =>
+    query("select type, metadata, sent_email_id, recipient from email_events where company_id = $1", [world.companyId]);
+  const statusOf = async () =>
+    (await queryOne<{ status: string }>("select status from subscribers where id = $1", [mail().subscriberId]))!.status;
+  const preferencesToken = () => personToken("preferences", world.companyId, mail().subscriberId);
+
+  describe("unsubscribe", () => {
+    test("GET shows a form and changes nothing", async () => {
+      const { body, content_type, headers } = await show();
+      expect(content_type).toBe("text/html; charset=utf-8");
+      expect(body).toContain('<form method="post">');
+      expect(body).toContain("Ärger &amp; Söhne");
+      expect(body).toContain("Main Street 1");
+      expect(headers?.["content-security-policy"]).toContain("default-src 'none'");
+      expect(headers?.["set-cookie"]).toBeUndefined();
+      expect(await statusOf()).toBe("active");
+      expect(await events()).toEqual([]);
+    });
+
+    test("POST does it once: suppression, status, one event; again is fine", async () => {
+      const one = await unsubscribe(
+        { "List-Unsubscribe": "One-Click" },
+        http({ method: "POST", userAgent: "", accept: "" }),
+      );
+      expect(one.status ?? 200).toBe(200);
+      await unsubscribe();
+      await Promise.all([unsubscribe(), unsubscribe({ from: "page" })]);
+      expect(await statusOf()).toBe("unsubscribed");
+      expect(await events()).toEqual([
+        { type: "unsubscribed", metadata: { method: "one_click" }, sent_email_id: mail().id, recipient: mail().email },
+      ]);
+      const blocked = await query("select kind from suppressions where company_id = $1", [world.companyId]);
+      expect(blocked).toEqual([{ kind: "unsubscribed" }]);
+    });
+
+    test("the page's own form is told apart, and JSON gets JSON", async () => {
+      expect((await unsubscribe({ from: "page" })).body).toContain("You are unsubscribed");
+      expect(await events()).toMatchObject([{ metadata: { method: "page" } }]);
+      expect(bodyOf(await unsubscribe({}, http({ method: "POST", accept: "application/json" })))).toEqual({
+        detail: "Unsubscribed.",
+        email: mail().email,
+      });
+    });
+
+    test("an unknown mail is a page with status 404, or a JSON problem", async () => {
+      const ask = (meta: Caller) => call(app.broker, "tracking.unsubscribePage", { sent_email_id: newId() }, { meta });
+      expect(await ask(http({ acceptLanguage: "de" }))).toMatchObject({
+        status: 404,
+        content_type: "text/html; charset=utf-8",
+      });
+      await expect(ask(json)).rejects.toMatchObject({ code: 404 });
+    });
+
+    test("in the reader's language, Arabic from right to left, English for all others", async () => {
+      for (const [acceptLanguage, lang, dir] of [
+        ["de-CH,de;q=0.9,en;q=0.5", "de", "ltr"],
+        ["pt, fr;q=0.7", "fr", "ltr"],
+        ["es-419", "es", "ltr"],
+        ["ar", "ar", "rtl"],
+        ["ja", "en", "ltr"],
+      ]) {
+        const { body, headers } = await show(http({ acceptLanguage }));
+        expect(body).toContain(`<html lang="${lang}" dir="${dir}">`);
+        expect(headers?.["content-language"]).toBe(lang);
+      }
+    });
+
+    test("a hostile company name stays text, a hostile website is no link", async () => {
+      await query("update companies set name = $2, website = $3 where id = $1", [
+        world.companyId,
+        '<script>alert("1")</script>{{ 7777 * 7 }}',
+        "javascript:alert(1)",
+      ]);
+      const { body } = await show();
+      expect(body).not.toContain("<script");
+      expect(body).not.toContain("54439");
+      expect(body).not.toContain("javascript:");
+    });
+  });
+
+  describe("preferences", () => {
+    let lists: string[];
+    beforeEach(async () => {
+      lists = [newId(), newId()];
+      await query("insert into lists (id, company_id, name) values ($1, $3, 'Offers'), ($2, $3, 'News')", [
+        ...lists,
+        world.companyId,
+      ]);
+      await query(
+        "insert into list_members (company_id, list_id, subscriber_id) select $1, l, $2 from unnest($3::uuid[]) l",
+        [world.companyId, mail().subscriberId, lists],
+      );
+    });
+    const get = (meta: Caller, token = preferencesToken()) =>
+      call(app.broker, "tracking.preferencesPage", { token }, { meta });
+    const put = (change: object, meta: Caller = http({ method: "PUT", accept: "application/json" })) =>
+      call(app.broker, "tracking.updatePreferences", { token: preferencesToken(), ...change }, { meta });
+
+    test("as JSON and as a page", async () => {
+      expect(bodyOf(await get(json))).toEqual({
+        email: mail().email,
+        first_name: "Ann",
+        last_name: "",
+        subscribed: true,
+        lists: [
+          { id: lists[1], name: "News", subscribed: true },
+          { id: lists[0], name: "Offers", subscribed: true },
+        ],
+      });
+      const { body } = await get(http());
+      expect(body).toContain('value="Ann"');
+      expect((body as string).match(/ checked/g)).toHaveLength(3);
+    });
+
+    test("PUT changes what it names and nothing else", async () => {
+      const changed = bodyOf(await put({ first_name: "Anna", lists: [{ id: lists[0], subscribed: false }] }));
+      expect(changed).toMatchObject({ first_name: "Anna", subscribed: true });
+      expect(changed.lists).toMatchObject([{ subscribed: true }, { subscribed: false }]);
+      expect(await events()).toEqual([]);
+      const back = bodyOf(
+        await put({
+          lists: [
+            { id: lists[0], subscribed: true },
+            { id: newId(), subscribed: true },
+          ],
+        }),
+      );
+      expect(back.lists).toHaveLength(2);
+      expect(back.lists.every(({ subscribed }: { subscribed: boolean }) => subscribed)).toBe(true);
+    });
+
+    test("unsubscribing and coming back", async () => {
+      expect(bodyOf(await put({ subscribed: false })).subscribed).toBe(false);
+      await put({ subscribed: false });
+      expect(await events()).toMatchObject([
+        { type: "unsubscribed", metadata: { method: "preferences" }, sent_email_id: null },
+      ]);
+      expect(bodyOf(await put({ subscribed: true })).subscribed).toBe(true);
+      expect(await query("select from suppressions where company_id = $1", [world.companyId])).toEqual([]);
+    });
+
+    test("the owner's own block cannot be lifted here", async () => {
+      await put({ subscribed: false });
+      await query("update suppressions set kind = 'complained' where company_id = $1", [world.companyId]);
+      await put({ subscribed: true });
+      expect(await query("select kind from suppressions where company_id = $1", [world.companyId])).toEqual([
+        { kind: "complained" },
+      ]);
+    });
+
+    test("the page's form: what is not ticked is a no", async () => {
+      const form = { from: "page", first_name: "Ann", last_name: "Lee", subscribed: "on", list: lists[1] };
+      const { body } = await put(form, http({ method: "POST" }));
+      expect(body).toContain("Your preferences are saved.");
+      expect(bodyOf(await get(json))).toMatchObject({
+        last_name: "Lee",
+        subscribed: true,
+        lists: [{ subscribed: true }, { subscribed: false }],
+      });
+      await put({ from: "page" }, http({ method: "POST" }));
+      expect(await statusOf()).toBe("unsubscribed");
+    });
+
+    test("a token of another kind or a damaged one opens nothing", async () => {
+      const confirm = personToken("confirm", world.companyId, mail().subscriberId);
+      for (const token of [confirm, `${preferencesToken().slice(0, -2)}xx`, "nonsense"]) {
+        await expect(get(json, token)).rejects.toMatchObject({ code: 404 });
+      }
+    });
+  });
+
+  describe("confirm", () => {
+    const inAnHour = () => new Date(Date.now() + 3_600_000);
+    const token = (expiresAt = inAnHour()) => personToken("confirm", world.companyId, mail().subscriberId, expiresAt);
+    beforeEach(() => query("update subscribers set status = 'unconfirmed' where company_id = $1", [world.companyId]));
+
+    test("GET asks, POST confirms, a second time is fine", async () => {
+      const asked = await call(app.broker, "tracking.confirmPage", { token: token() }, { meta: http() });
+      expect(asked.body).toContain("Yes, subscribe me");
+      expect(await statusOf()).toBe("unconfirmed");
+      for (let i = 0; i < 2; i++) {
+        const done = await call(app.broker, "tracking.confirm", { token: token() }, { meta: http({ method: "POST" }) });
+        expect(done.body).toContain("confirmed");
+      }
+      expect(await statusOf()).toBe("active");
+    });
+
+    test("an expired link is 410, a damaged one 404", async () => {
+      const expired = token(new Date(Date.now() - 1_000));
+      expect(await call(app.broker, "tracking.confirmPage", { token: expired }, { meta: http() })).toMatchObject({
+        status: 410,
+      });
+      await expect(call(app.broker, "tracking.confirm", { token: expired }, { meta: json })).rejects.toMatchObject({
+        code: 410,
+      });
+      await expect(call(app.broker, "tracking.confirm", { token: "x" }, { meta: json })).rejects.toMatchObject({
+        code: 404,
+      });
+      expect(await statusOf()).toBe("unconfirmed");
+    });
+  });
+
+  test("view in browser: the mail, in a sandbox that runs no script", async () => {
+    const document = await call(app.broker, "tracking.view", { sent_email_id: mail().id }, { meta: http() });
+    expect(document.body).toContain("Hi ");
+    expect(document.headers?.["content-security-policy"]).toMatch(/default-src 'none'.*sandbox/);
+    expect(document.headers?.["content-security-policy"]).not.toContain("allow-scripts");
+  });
+});

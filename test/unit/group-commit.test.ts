@@ -1,0 +1,64 @@
+import { groupCommit } from "../../services/group-commit.ts";
+
+/** A store whose batches end when the test says so. */
+function heldStore() {
+  const batches: number[][] = [];
+  const releases: (() => void)[] = [];
+  const store = async (items: number[]) => {
+    batches.push(items);
+    await new Promise<void>((resolve) => releases.push(resolve));
+    return items.map((item) => item * 10);
+  };
+  const turn = () => new Promise(setImmediate);
+  const release = async () => {
+    releases.shift()!();
+    await turn();
+    await turn();
+  };
+  return { store, batches, turn, release };
+}
+
+test("what arrives during a commit goes together into the next one, and nobody is answered before it", async () => {
+  const { store, batches, turn, release } = heldStore();
+  const commit = groupCommit(store, { maxBatch: 10, maxWaiting: 100 });
+  const answered: number[] = [];
+  const add = (item: number) => commit.add(item).then((result) => answered.push(result));
+  add(1);
+  await turn();
+  add(2);
+  add(3);
+  expect(batches).toEqual([[1]]);
+  expect(answered).toEqual([]);
+  await release();
+  expect(batches).toEqual([[1], [2, 3]]);
+  expect(answered).toEqual([10]);
+  await release();
+  await commit.idle();
+  expect(answered).toEqual([10, 20, 30]);
+});
+
+test("a batch has a limit, and so has what waits", async () => {
+  const { store, batches, turn, release } = heldStore();
+  const commit = groupCommit(store, { maxBatch: 2, maxWaiting: 3 });
+  const added = [1, 2, 3].map((item) => commit.add(item));
+  await expect(commit.add(4)).rejects.toMatchObject({ code: 503 });
+  await turn();
+  expect(batches).toEqual([[1, 2]]);
+  await release();
+  await release();
+  expect(await Promise.all(added)).toEqual([10, 20, 30]);
+});
+
+test("a failed batch fails its own items and no others", async () => {
+  let fail = true;
+  const commit = groupCommit(
+    async (items: number[]) => {
+      if (fail) throw new Error("disk full");
+      return items;
+    },
+    { maxBatch: 10, maxWaiting: 10 },
+  );
+  await expect(commit.add(1)).rejects.toThrow("disk full");
+  fail = false;
+  expect(await commit.add(2)).toBe(2);
+});

@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { catalogueFor, catalogues } from "../../../services/tracking/pages/languages/languages.ts";
+import { PAGE_CSP, page, wantsJson } from "../../../services/tracking/pages/page.ts";
+import { http } from "../../integration/tracking/world.ts";
+
+const FOLDER = join(import.meta.dirname, "../../../services/tracking/pages");
+const css = readFileSync(join(FOLDER, "page.css"), "utf8");
+
+/** Custom properties of the first block, and of the dark one over them. */
+function colours(dark: boolean): Record<string, string> {
+  const [light, darker] = [...css.matchAll(/:root\s*\{([^}]*)\}/g)].map(([, block]) =>
+    Object.fromEntries([...block!.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/g)].map(([, name, value]) => [name!, value!])),
+  );
+  return { ...light!, ...(dark ? darker! : {}) };
+}
+
+/** WCAG 2.1: relative luminance and contrast ratio. */
+function luminance(hex: string): number {
+  const [r, g, b] = [1, 3, 5]
+    .map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+}
+function contrast(a: string, b: string): number {
+  const [light, dark] = [luminance(a), luminance(b)].toSorted((x, y) => y - x);
+  return (light! + 0.05) / (dark! + 0.05);
+}
+
+describe.each([false, true])("colours, dark: %p", (dark) => {
+  const c = colours(dark);
+  test.each([
+    ["ink", "paper", 4.5],
+    ["ink", "ground", 4.5],
+    ["soft", "ground", 4.5],
+    ["soft", "paper", 4.5],
+    ["accent", "paper", 4.5],
+    ["accent", "ground", 4.5],
+    ["on-accent", "accent", 4.5],
+    ["on-good", "good", 4.5],
+    ["line", "paper", 3],
+  ])("%s on %s has a contrast of at least %d", (front, back, least) => {
+    expect(contrast(c[front]!, c[back]!)).toBeGreaterThanOrEqual(least);
+  });
+});
+
+describe("every page in every language", () => {
+  const values = {
+    company: { name: "Acme", website: "https://acme.example/", footer_text: "Main Street 1" },
+    email: "ann@example.com",
+    preferencesUrl: "https://mail.example/p/",
+    saved: true,
+    person: { first_name: "A", last_name: "B", subscribed: true, lists: [{ id: "1", name: "News", subscribed: true }] },
+  };
+  const names = ["unsubscribe", "unsubscribed", "confirm", "confirmed", "preferences"] as const;
+  const cases = names.flatMap((name) => Object.keys(catalogues).map((language) => ({ name, language })));
+
+  test.each(cases)("$name in $language: named, directed, labelled, without script", ({ name, language }) => {
+    const body = page(name, http({ acceptLanguage: language }).http, values).body as string;
+    expect(body).toMatch(new RegExp(`<html lang="${language}" dir="(ltr|rtl)">`));
+    expect(body).toMatch(/<title>[^<]+ – Acme<\/title>/);
+    expect(body.match(/<h1>/g)).toHaveLength(1);
+    expect(body).toContain('name="viewport"');
+    expect(body).not.toMatch(/<script|\son\w+=|style=|\{\w+\}/);
+    // Every field that is shown has a label: by `for`, or around it.
+    for (const [input, type] of body.matchAll(/<input type="(\w+)"[^>]*>/g)) {
+      const id = /id="([^"]+)"/.exec(input)?.[1];
+      const labelled = id ? body.includes(`<label for="${id}">`) : body.includes(`<label class="choice">${input}`);
+      expect(type === "hidden" || labelled).toBe(true);
+    }
+  });
+
+  test("all catalogues have the same texts, and keep what is filled in", () => {
+    const flat = (value: object, path = ""): [string, string][] =>
+      Object.entries(value).flatMap(([key, text]) =>
+        typeof text === "string" ? [[`${path}${key}`, text]] : flat(text, `${path}${key}.`),
+      );
+    const english = flat(catalogues.en!);
+    const slots = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).toSorted();
+    for (const catalogue of Object.values(catalogues)) {
+      const texts = new Map(flat(catalogue));
+      for (const [key, text] of english) {
+        expect(texts.get(key)?.trim()).toBeTruthy();
+        expect(slots(texts.get(key)!)).toEqual(slots(text));
+      }
+    }
+    expect(readdirSync(join(FOLDER, "languages")).length).toBe(Object.keys(catalogues).length + 1);
+  });
+
+  test("the policy names the one style element by its hash and allows nothing else", () => {
+    expect(PAGE_CSP).toMatch(
+      /^default-src 'none'; style-src 'sha256-[\w+/=]+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+    );
+  });
+});
+
+test.each([
+  ["", "en"],
+  ["de", "de"],
+  ["de-AT", "de"],
+  ["fr;q=0.2, es;q=0.9", "es"],
+  ["ja, AR;q=0.5", "ar"],
+  ["__proto__, constructor", "en"],
+  ["fr;q=0, es;q=0.1", "es"],
+])("Accept-Language %j gives %s", (header, code) => expect(catalogueFor(header).code).toBe(code));
+
+test.each([
+  ["GET", "text/html,application/xhtml+xml,*/*;q=0.8", "", false],
+  ["GET", "application/json", "", true],
+  ["GET", "*/*", "", false],
+  ["PUT", "*/*", "application/json", true],
+  ["POST", "", "", false],
+  ["POST", "*/*", "application/json", true],
+  ["POST", "application/json, text/html;q=0.5", "", true],
+  ["POST", "application/json;q=0.5, text/html", "", false],
+])("%s with Accept %j and Content-Type %j is answered as JSON: %p", (method, accept, contentType, expected) => {
+  expect(wantsJson(http({ method, accept, contentType }).http)).toBe(expected);
+});

@@ -1,0 +1,79 @@
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { newId } from "../../../services/ids.ts";
+import { addressToken, linkTokens, readLinkToken } from "../../../services/tracking/link-token.ts";
+
+process.env.SECRET_KEY = "unit-test-secret-unit-test-secret";
+
+import { personToken, readPersonToken } from "../../../services/tracking/person-token.ts";
+
+const key = randomBytes(32);
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/** Every way to change one character of a token. */
+function* tampered(token: string): Generator<string> {
+  for (let at = 0; at < token.length; at++) {
+    const other = ALPHABET[(ALPHABET.indexOf(token[at]!) + 1) % ALPHABET.length];
+    yield token.slice(0, at) + other + token.slice(at + 1);
+  }
+}
+
+describe("link tokens", () => {
+  test("each of a mail's tokens reads as its mail and link", () => {
+    const id = newId();
+    linkTokens(key, id, 40).forEach((token, link) => {
+      expect(readLinkToken([randomBytes(32), key], token)).toEqual({ sentEmailId: id, link });
+    });
+  });
+
+  test("no changed character, no other length and no other key is accepted", () => {
+    const id = newId();
+    for (const token of [linkTokens(key, id, 3)[2]!, addressToken(key, id, 2, "https://example.com/a?b=c")]) {
+      for (const forged of tampered(token)) expect(readLinkToken([key], forged)).toBeNull();
+      for (const forged of [token.slice(1), token.slice(0, -1), `${token}A`, `${token}=`, ` ${token}`]) {
+        expect(readLinkToken([key], forged)).toBeNull();
+      }
+      expect(readLinkToken([randomBytes(32)], token)).toBeNull();
+    }
+  });
+
+  test("an address comes back as it went in", () => {
+    fc.assert(
+      fc.property(
+        fc.webUrl({ withQueryParameters: true, withFragments: true }),
+        fc.integer({ min: 1, max: 65_535 }),
+        (url, link) => {
+          const id = newId();
+          expect(readLinkToken([key], addressToken(key, id, link, url))).toEqual({ sentEmailId: id, link, url });
+        },
+      ),
+    );
+  });
+
+  test("random text is no token and does no harm", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 5_000 }), (text) => readLinkToken([key], text) === null),
+    );
+  });
+});
+
+describe("person tokens", () => {
+  const [companyId, subscriberId] = [newId(), newId()];
+
+  test("hold company and subscriber, for ever or until a time", () => {
+    const lasting = personToken("preferences", companyId, subscriberId);
+    expect(readPersonToken("preferences", lasting)).toEqual({ companyId, subscriberId, expired: false });
+    const until = new Date(Date.now() + 60_000);
+    const short = personToken("confirm", companyId, subscriberId, until);
+    expect(readPersonToken("confirm", short)).toMatchObject({ expired: false });
+    expect(readPersonToken("confirm", short, until.getTime() + 1_000)).toMatchObject({ subscriberId, expired: true });
+  });
+
+  test("one kind never stands for the other, and none can be changed", () => {
+    const token = personToken("confirm", companyId, subscriberId, new Date(Date.now() + 60_000));
+    expect(readPersonToken("preferences", token)).toBeNull();
+    for (const forged of tampered(token)) expect(readPersonToken("confirm", forged)).toBeNull();
+    for (const forged of ["", "x", token.slice(1), `${token}AAAA`])
+      expect(readPersonToken("confirm", forged)).toBeNull();
+  });
+});

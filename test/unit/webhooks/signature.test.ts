@@ -1,0 +1,34 @@
+import fc from "fast-check";
+import { Webhook } from "standardwebhooks";
+import { retryAfterSeconds } from "../../../services/webhooks/schedule.ts";
+import { newSecret, signedHeaders } from "../../../services/webhooks/signature.ts";
+
+test("the standardwebhooks library accepts what we sign, for any body", () => {
+  const secret = newSecret();
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  fc.assert(
+    fc.property(fc.json(), fc.uuid(), (body, id) => {
+      new Webhook(secret).verify(body, signedHeaders([secret], id, body));
+    }),
+  );
+});
+
+test("with two secrets each of them verifies, and no third", () => {
+  const [now, before, other] = [newSecret(), newSecret(), newSecret()];
+  const headers = signedHeaders([now, before], "id", "{}");
+  expect(headers["webhook-signature"].split(" ")).toHaveLength(2);
+  for (const secret of [now, before]) expect(new Webhook(secret).verify("{}", headers)).toEqual({});
+  expect(() => new Webhook(other).verify("{}", headers)).toThrow();
+});
+
+test("the library's own signature is ours, byte by byte", () => {
+  const secret = newSecret();
+  const at = new Date();
+  const headers = signedHeaders([secret], "msg", '{"a":1}', at);
+  expect(headers["webhook-signature"]).toBe(new Webhook(secret).sign("msg", at, '{"a":1}'));
+});
+
+test("seven retries over 17.6 hours, then dead", () => {
+  const waits = Array.from({ length: 8 }, (_, n) => retryAfterSeconds(n + 1));
+  expect(waits).toEqual([5, 30, 300, 1_800, 7_200, 18_000, 36_000, null]);
+});
