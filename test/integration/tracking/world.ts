@@ -32,8 +32,10 @@ export async function newWorld(mails = 1): Promise<World> {
      values ($1, $2, 'Hello [[first_name]]', '<p>Hi <a href="https://example.com/one">x</a></p>', 'Acme', 'news@acme.example', 'List', $3, 'Acme', true, $4)`,
     [campaignId, companyId, newId(), LINKS],
   );
-  const rows = Array.from({ length: mails }, (_, n) => ({
-    id: newId(),
+  // Ids of one millisecond are in no order of their own.
+  const ids = Array.from({ length: mails }, newId).toSorted();
+  const rows = ids.map((id, n) => ({
+    id,
     subscriberId: newId(),
     email: `u${n}-${newId().slice(-6)}@example.com`,
   }));

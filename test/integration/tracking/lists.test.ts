@@ -1,0 +1,168 @@
+import { query } from "../../../models/db.ts";
+import { call } from "../../../services/call.ts";
+import type { ParamsOf } from "../../../services/contracts.ts";
+import { newId } from "../../../services/ids.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newWorld, type World } from "./world.ts";
+
+describe("lists for API users", () => {
+  let app: App;
+  let world: World;
+  beforeAll(async () => {
+    app = await startApp({ services: ["renderer", "tracking"] });
+  });
+  beforeEach(async () => {
+    world = await newWorld(3);
+  });
+  afterAll(() => app.stop());
+
+  const sent = (params: ParamsOf<"tracking.listSentEmails"> = {}, companyId = world.companyId) =>
+    call(app.broker, "tracking.listSentEmails", params, { meta: { companyId } });
+  const events = (params: ParamsOf<"tracking.listEvents"> = {}, companyId = world.companyId) =>
+    call(app.broker, "tracking.listEvents", params, { meta: { companyId } });
+  const recipients = async (params: ParamsOf<"tracking.listSentEmails">) =>
+    (await sent(params)).results.map(({ recipient }) => recipient);
+
+  describe("sent emails", () => {
+    test("newest first, with subject and Message-ID, and the count of the campaigns", async () => {
+      const { count, results } = await sent();
+      expect(count).toBe(3);
+      expect(results.map(({ id }) => id)).toEqual(world.mails.map(({ id }) => id).toReversed());
+      expect(results[0]).toMatchObject({
+        campaign_id: world.campaignId,
+        subscriber_id: world.mails[2]!.subscriberId,
+        recipient: world.mails[2]!.email,
+        cc: [],
+        bcc: [],
+        subject: "Hello Ann",
+        status: "sent",
+        attempts: 1,
+        error: null,
+        message_id: `<${world.mails[2]!.id}@acme.example>`,
+        opened_at: null,
+      });
+      expect((await sent({ campaign: world.campaignId, page_size: 2, page: 2 })).results.map(({ id }) => id)).toEqual([
+        world.mails[0]!.id,
+      ]);
+    });
+
+    test("by status, and `sending` is what a sender has marked as handed over", async () => {
+      await query("update sent_emails set status = 0, sent_at = null where campaign_id = $1", [world.campaignId]);
+      await query("update campaigns set sent_count = 0 where id = $1", [world.campaignId]);
+      await query(
+        `insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to, state)
+         values ($1, 1, $2, $2, false, 1, 3, 1, 1)`,
+        [world.campaignId, world.companyId],
+      );
+      const [first, second, third] = world.mails.map(({ email }) => email);
+      expect(await recipients({ status: "sending" })).toEqual([first]);
+      expect(await recipients({ status: "queued" })).toEqual([third, second]);
+      expect((await sent({ status: "sending" })).count).toBe(1);
+      expect((await sent({ status: "sent" })).count).toBe(0);
+      expect((await sent()).results.map(({ status }) => status)).toEqual(["queued", "queued", "sending"]);
+      await query("update sent_emails set status = 6 where id = $1", [world.mails[1]!.id]);
+      await query("update campaigns set failed_count = 1 where id = $1", [world.campaignId]);
+      expect(await recipients({ status: "unknown" })).toEqual([second]);
+    });
+
+    test("by recipient, with and without a subscriber, in any case", async () => {
+      const { email } = world.mails[0]!;
+      expect(await recipients({ recipient: email.toUpperCase() })).toEqual([email]);
+      await query("update sent_emails set subscriber_id = null where id = $1", [world.mails[0]!.id]);
+      await query("delete from subscribers where id = $1", [world.mails[0]!.subscriberId]);
+      expect(await recipients({ recipient: email })).toEqual([email]);
+      expect(await sent({ recipient: "nobody@example.com" })).toEqual({ count: 0, results: [] });
+      expect(await recipients({ search: email.slice(0, 4) })).toEqual([email]);
+    });
+
+    test("of another company nothing is seen", async () => {
+      const stranger = await newWorld();
+      expect((await sent({}, stranger.companyId)).count).toBe(1);
+      expect(await sent({ campaign: world.campaignId }, stranger.companyId)).toEqual({ count: 0, results: [] });
+      expect(await sent({ recipient: world.mails[0]!.email }, stranger.companyId)).toEqual({ count: 0, results: [] });
+      await expect(
+        call(app.broker, "tracking.analytics", { id: world.campaignId }, { meta: { companyId: stranger.companyId } }),
+      ).rejects.toMatchObject({ code: 404 });
+    });
+  });
+
+  describe("events", () => {
+    const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString();
+    beforeEach(async () => {
+      const rows = [
+        ["opened", 0, 0],
+        ["opened", 1, 1],
+        ["clicked", 1, 2],
+        ["bounced", 2, 3],
+        ["unsubscribed", 0, 4],
+      ] as const;
+      for (const [type, mail, minute] of rows) {
+        const { id, email } = world.mails[mail]!;
+        // Ids carry their time: as old as the event.
+        const hex = new Date(at(minute)).getTime().toString(16).padStart(12, "0");
+        const eventId = `${hex.slice(0, 8)}-${hex.slice(8)}${newId().slice(13)}`;
+        await query(
+          `insert into email_events (id, company_id, campaign_id, sent_email_id, type, recipient, created_at)
+           values ($1, $2, $3, $4, $5, $6, $7)`,
+          [eventId, world.companyId, world.campaignId, id, type, email, at(minute)],
+        );
+      }
+    });
+    const types = async (params: ParamsOf<"tracking.listEvents">) => {
+      const { count, results } = await events(params);
+      expect(count).toBe(results.length);
+      return results.map(({ type }) => type);
+    };
+
+    test("newest first, in the shape of the webhook event", async () => {
+      const { count, results } = await events();
+      expect(count).toBe(5);
+      expect(results[0]).toEqual({
+        id: expect.any(String),
+        type: "unsubscribed",
+        recipient: world.mails[0]!.email,
+        sent_email_id: world.mails[0]!.id,
+        campaign_id: world.campaignId,
+        metadata: {},
+        timestamp: at(4),
+      });
+    });
+
+    test("by type, campaign, recipient and time; `until` is exclusive", async () => {
+      expect(await types({ type: "opened" })).toEqual(["opened", "opened"]);
+      expect(await types({ type: "delivered" })).toEqual([]);
+      expect(await types({ campaign: world.campaignId })).toHaveLength(5);
+      expect(await types({ campaign: world.campaignId, type: "bounced" })).toEqual(["bounced"]);
+      expect(await types({ campaign: newId() })).toEqual([]);
+      expect(await types({ recipient: world.mails[1]!.email.toUpperCase() })).toEqual(["clicked", "opened"]);
+      expect(await types({ since: at(1), until: at(3) })).toEqual(["clicked", "opened"]);
+      expect(await types({ since: at(3), type: "unsubscribed" })).toEqual(["unsubscribed"]);
+      expect(await types({ until: at(0) })).toEqual([]);
+    });
+
+    test("bounces and unsubscribes are in the campaign's numbers", async () => {
+      const numbers = await call(
+        app.broker,
+        "tracking.analytics",
+        { id: world.campaignId },
+        { meta: { companyId: world.companyId } },
+      );
+      expect(numbers).toMatchObject({
+        sent: 3,
+        delivered: 3,
+        bounced: 1,
+        unsubscribed: 1,
+        opens: { total: 2, unique: 0, machine: 0 },
+        rates: { open: 0, bounce: 0.25, unsubscribe: 0.3333 },
+        timeline: [{ at: "2026-01-01T12:00:00.000Z", opens: 2, clicks: 1 }],
+      });
+    });
+
+    test("of another company nothing is seen", async () => {
+      const stranger = await newWorld();
+      for (const params of [{}, { campaign: world.campaignId }, { recipient: world.mails[0]!.email }]) {
+        expect(await events(params, stranger.companyId)).toEqual({ count: 0, results: [] });
+      }
+    });
+  });
+});
