@@ -33,8 +33,10 @@ export function openDatabase(url: string, connections: number): Open {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     application_name: "flockmail",
   });
-  // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
+  // A connection that breaks, idle or in the middle of a transaction, fails the statement that is sent over it and is
+  // replaced at the next use; without these listeners it would end the process.
   pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
   const sequelize = new Sequelize(url, {
     dialect: "postgres",
     logging: false,

@@ -1,0 +1,250 @@
+import { query, queryOne } from "../../../models/db.ts";
+import { expandSlice } from "../../../services/campaigns/expand.ts";
+import { expandAll, newCampaign, type Rows, startRows } from "./rows.ts";
+import { addMembers, type Company, campaignRow, newCompany, newList, recipients } from "./world.ts";
+
+// Ids made within one millisecond have no order of their own.
+const emails = async (campaignId: string) => (await recipients(campaignId)).map(({ email }) => email).toSorted();
+
+const setStatus = (company: Company, email: string, status: string) =>
+  query("update subscribers set status = $3 where company_id = $1 and email = $2", [company.id, email, status]);
+
+const suppress = (company: Company, what: { email?: string; domain?: string; kind?: string }) =>
+  query("insert into suppressions (company_id, email, domain, kind) values ($1, $2, $3, $4)", [
+    company.id,
+    what.email,
+    what.domain,
+    what.kind ?? "manual",
+  ]);
+
+const addReceivers = (company: Company, campaignId: string, receivers: { email: string; variables?: object }[]) =>
+  query(
+    `insert into campaign_receivers (company_id, campaign_id, no, email, variables)
+     select $1, $2, r.no, r.email, coalesce(r.variables, '{}')
+     from rows from (json_to_recordset($3) as (email text, variables jsonb)) with ordinality as r (email, variables, no)`,
+    [company.id, campaignId, JSON.stringify(receivers)],
+  );
+
+describe("expansion", () => {
+  let rows: Rows;
+  let company: Company;
+  beforeAll(async () => {
+    rows = await startRows();
+  });
+  afterAll(() => rows.stop());
+  beforeEach(async () => {
+    company = await newCompany();
+  });
+
+  describe("of a list", () => {
+    test("leaves out who is not active, who left the list, who is suppressed by address or domain", async () => {
+      await addMembers(company, 9);
+      await setStatus(company, "u1@example.com", "unsubscribed");
+      await setStatus(company, "u2@example.com", "unconfirmed");
+      await setStatus(company, "u3@example.com", "bounced");
+      await query(
+        `update list_members m set left_at = now() from subscribers s
+         where s.id = m.subscriber_id and s.company_id = $1 and s.email = 'u4@example.com'`,
+        [company.id],
+      );
+      await suppress(company, { email: "U5@Example.com" });
+      await suppress(company, { email: "u6@example.com", kind: "unsubscribed" });
+      await query(
+        "update subscribers set email = 'u7@mail.blocked.example' where company_id = $1 and email = 'u7@example.com'",
+        [company.id],
+      );
+      await suppress(company, { domain: "blocked.example" });
+      const id = await newCampaign(company);
+      await expandAll(rows, id);
+      expect(await emails(id)).toEqual(["u8@example.com", "u9@example.com"]);
+      expect(await campaignRow(id)).toMatchObject({ total_emails: 2, next_seq: 3 });
+    });
+
+    test("of a transactional send reaches the unsubscribed, nobody bounced, unconfirmed or blocked otherwise", async () => {
+      await addMembers(company, 6);
+      await setStatus(company, "u1@example.com", "unsubscribed");
+      await suppress(company, { email: "u1@example.com", kind: "unsubscribed" });
+      await setStatus(company, "u2@example.com", "unconfirmed");
+      await setStatus(company, "u3@example.com", "bounced");
+      await suppress(company, { email: "u4@example.com", kind: "complained" });
+      const id = await newCampaign(company, { is_transactional: true });
+      await expandAll(rows, id);
+      expect(await emails(id)).toEqual(["u1@example.com", "u5@example.com", "u6@example.com"]);
+    });
+
+    test("takes nobody of another list or another company's suppressions", async () => {
+      const other = await newCompany();
+      await suppress(other, { email: "u1@example.com" });
+      await suppress(other, { domain: "example.com" });
+      await addMembers(company, 2);
+      await addMembers(company, 5, await newList(company.id, "Other"));
+      const id = await newCampaign(company);
+      await expandAll(rows, id);
+      expect(await emails(id)).toEqual(["u1@example.com", "u2@example.com"]);
+    });
+
+    test("numbers on without gaps when whole slices are left out", async () => {
+      await addMembers(company, 1_300);
+      await query(
+        `update subscribers set status = 'unsubscribed'
+         where company_id = $1 and id in (select id from subscribers where company_id = $1 order by id limit 700)`,
+        [company.id],
+      );
+      const id = await newCampaign(company);
+      await expandAll(rows, id);
+      expect((await recipients(id)).map(({ seq }) => seq)).toEqual(Array.from({ length: 600 }, (_, n) => n + 1));
+    });
+
+    test("that was deleted before: the campaign fails and says why", async () => {
+      const id = await newCampaign(company, { list_id: await newList(company.id) });
+      await query("delete from lists where company_id = $1 and id <> $2", [company.id, company.list]);
+      await expandAll(rows, id);
+      expect(await campaignRow(id)).toMatchObject({
+        status: "failed",
+        total_emails: 0,
+        error: "The list was deleted before the campaign started.",
+      });
+    });
+
+    test("that is deleted halfway: who was taken gets the mail", async () => {
+      await addMembers(company, 800);
+      const id = await newCampaign(company);
+      await expandSlice(rows.broker, id);
+      await query("delete from lists where company_id = $1", [company.id]);
+      await expandAll(rows, id);
+      expect(await campaignRow(id)).toMatchObject({ status: "pending", total_emails: 500, error: null });
+    });
+  });
+
+  test("of a segment takes the active subscribers that its rules hold for", async () => {
+    await addMembers(company, 30);
+    await setStatus(company, "u10@example.com", "unsubscribed");
+    const segment = "01a00000-0000-7000-8000-000000000001";
+    await query("insert into segments (id, company_id, name, rules) values ($1, $2, 'S', $3)", [
+      segment,
+      company.id,
+      JSON.stringify({ match: "all", conditions: [{ field: "email", operator: "starts_with", value: "u1" }] }),
+    ]);
+    const id = await newCampaign(company, { list_id: null, segment_id: segment });
+    await expandAll(rows, id);
+    const taken = ["u1", "u11", "u12", "u13", "u14", "u15", "u16", "u17", "u18", "u19"];
+    expect(await emails(id)).toEqual(taken.map((name) => `${name}@example.com`).toSorted());
+  });
+
+  describe("of receivers", () => {
+    const type = { campaign_type: "to_receivers", list_id: null };
+
+    test("keeps their order and variables; the same address twice is two mails", async () => {
+      const id = await newCampaign(company, type);
+      await addReceivers(company, id, [
+        { email: "b@example.com", variables: { order: 1 } },
+        { email: "a@example.com" },
+        { email: "B@example.com", variables: { order: 2 } },
+      ]);
+      await expandAll(rows, id);
+      expect(await recipients(id)).toMatchObject([
+        { seq: 1, email: "b@example.com", variables: { order: 1 }, subscriber_id: null },
+        { seq: 2, email: "a@example.com", variables: {} },
+        { seq: 3, email: "B@example.com", variables: { order: 2 } },
+      ]);
+    });
+
+    test("links the ones that are subscribers, and leaves out those who unsubscribed or are suppressed", async () => {
+      await addMembers(company, 3);
+      await setStatus(company, "u2@example.com", "unsubscribed");
+      await suppress(company, { email: "new@example.com" });
+      const id = await newCampaign(company, type);
+      await addReceivers(company, id, [
+        { email: "U1@example.com" },
+        { email: "u2@example.com" },
+        { email: "new@example.com" },
+        { email: "other@example.com" },
+      ]);
+      await expandAll(rows, id);
+      const known = await queryOne<{ id: string }>(
+        "select id from subscribers where company_id = $1 and email = 'u1@example.com'",
+        [company.id],
+      );
+      expect(await recipients(id)).toMatchObject([
+        { email: "U1@example.com", subscriber_id: known!.id },
+        { email: "other@example.com", subscriber_id: null },
+      ]);
+    });
+
+    test("of a transactional send reaches who has not confirmed a newsletter", async () => {
+      await addMembers(company, 1);
+      await setStatus(company, "u1@example.com", "unconfirmed");
+      const id = await newCampaign(company, { ...type, is_transactional: true });
+      await addReceivers(company, id, [{ email: "u1@example.com" }]);
+      await expandAll(rows, id);
+      expect(await emails(id)).toEqual(["u1@example.com"]);
+    });
+  });
+
+  describe("by several at once and through crashes", () => {
+    const everyoneOnce = async (campaignId: string, count: number) => {
+      const found = await queryOne(
+        `select count(*) as n, count(distinct subscriber_id) as people, min(seq) as lo, max(seq) as hi
+         from sent_emails where campaign_id = $1`,
+        [campaignId],
+      );
+      expect(found).toEqual({ n: count, people: count, lo: 1, hi: count });
+      const chunks = await queryOne(
+        `select sum(hi - lo + 1) as n, count(*) filter (where lo <> coalesce(before, 0) + 1) as gaps
+         from (select lo, hi, lag(hi) over (order by no) as before from send_chunks where campaign_id = $1) c`,
+        [campaignId],
+      );
+      expect(chunks).toEqual({ n: count, gaps: 0 });
+      expect(await queryOne("select emails from usage_months where company_id = $1", [company.id])).toEqual({
+        emails: count,
+      });
+      expect(await queryOne("select count_of($1, 'sent_emails', $1) n", [company.id])).toEqual({ n: count });
+    };
+
+    test("five sessions on one campaign produce each recipient once", async () => {
+      await addMembers(company, 30_000);
+      const id = await newCampaign(company);
+      const racer = async () => {
+        while ((await campaignRow(id)).expanded_at === null) await expandSlice(rows.broker, id);
+      };
+      await Promise.all([racer(), racer(), racer(), racer(), racer()]);
+      await everyoneOnce(id, 30_000);
+    });
+
+    test("a session that dies within a slice leaves nothing of it; the next one goes on after the last whole slice", async () => {
+      await addMembers(company, 2_000);
+      const id = await newCampaign(company);
+      await expandSlice(rows.broker, id);
+      await query(
+        `create function die() returns trigger language plpgsql as $$ begin
+           perform pg_terminate_backend(pg_backend_pid()); return new; end $$`,
+      );
+      await query("create trigger dying before insert on send_chunks for each row execute function die()");
+      await expect(expandSlice(rows.broker, id)).rejects.toThrow();
+      expect(await recipients(id)).toHaveLength(500);
+      await query("drop trigger dying on send_chunks");
+      await expandAll(rows, id);
+      await everyoneOnce(id, 2_000);
+    });
+
+    test("a slice does not hold up a sender that writes its results", async () => {
+      await addMembers(company, 600);
+      const id = await newCampaign(company);
+      await expandSlice(rows.broker, id);
+      await query(
+        "create function nap() returns trigger language plpgsql as $$ begin perform pg_sleep(0.5); return new; end $$",
+      );
+      await query("create trigger napping before insert on send_chunks for each row execute function nap()");
+      const slice = expandSlice(rows.broker, id);
+      const began = performance.now();
+      await query("update campaigns set sent_count = sent_count + 1 where company_id = $1 and id = $2", [
+        company.id,
+        id,
+      ]);
+      expect(performance.now() - began).toBeLessThan(400);
+      await slice;
+      await query("drop trigger napping on send_chunks");
+      expect(await campaignRow(id)).toMatchObject({ sent_count: 1, total_emails: 600 });
+    });
+  });
+});

@@ -1,0 +1,133 @@
+import { pool, query, queryOne } from "../../../models/db.ts";
+import { mayMove, moveTo, STATUSES, type Status } from "../../../services/campaigns/lifecycle.ts";
+import { settle, settleFinished } from "../../../services/campaigns/settle.ts";
+import { expandAll, newCampaign, type Rows, startRows } from "./rows.ts";
+import { addMembers, type Company, campaignRow, deliverAll, newCompany, recipients } from "./world.ts";
+
+describe("settling", () => {
+  let rows: Rows;
+  let company: Company;
+  beforeAll(async () => {
+    rows = await startRows();
+  });
+  afterAll(() => rows.stop());
+  beforeEach(async () => {
+    company = await newCompany();
+  });
+
+  const sentTo = async (count: number) => {
+    await addMembers(company, count);
+    const id = await newCampaign(company);
+    await expandAll(rows, id);
+    return id;
+  };
+
+  const moves = STATUSES.flatMap((from) => STATUSES.map((to) => [from, to] as [Status, Status]));
+  test.each(moves)("moveTo in the database: %s → %s", async (from, to) => {
+    const id = await newCampaign(company, { status: from });
+    expect(await moveTo(pool(), id, to)).toBe(mayMove(from, to));
+    expect((await campaignRow(id)).status).toBe(mayMove(from, to) ? to : from);
+  });
+
+  test("of ten that want the same move one makes it", async () => {
+    const id = await newCampaign(company, { status: "pending" });
+    const made = await Promise.all(Array.from({ length: 10 }, () => moveTo(pool(), id, "sending")));
+    expect(made.filter(Boolean)).toHaveLength(1);
+    expect((await campaignRow(id)).started_at).toBeInstanceOf(Date);
+  });
+
+  test("waits while a recipient is not final", async () => {
+    const id = await sentTo(3);
+    expect(await settle(id)).toBe(false);
+    await query("update campaigns set sent_count = 2 where id = $1", [id]);
+    expect(await settle(id)).toBe(false);
+    expect((await campaignRow(id)).status).toBe("pending");
+  });
+
+  test("waits for the end of the expansion, however many are sent", async () => {
+    const id = await newCampaign(company, { sent_count: 5, total_emails: 5 });
+    expect(await settle(id)).toBe(false);
+  });
+
+  test.each([
+    ["all sent", 2, "completed"],
+    ["all failed", 3, "failed"],
+    ["all in doubt", 6, "failed"],
+  ] as const)("%s → %s", async (_name, outcome, status) => {
+    const id = await sentTo(4);
+    await deliverAll(id, outcome);
+    expect(await settle(id)).toBe(true);
+    expect(await campaignRow(id)).toMatchObject({ status, finished_at: expect.any(Date) });
+    expect(await settle(id)).toBe(false);
+  });
+
+  test("some sent, some failed → partial; the poll finds it", async () => {
+    const id = await sentTo(4);
+    await query("update sent_emails set status = 3 where campaign_id = $1 and seq = 1", [id]);
+    await query("update campaigns set failed_count = 1 where id = $1", [id]);
+    await deliverAll(id);
+    expect(await settleFinished()).toBeGreaterThanOrEqual(1);
+    expect(await campaignRow(id)).toMatchObject({ status: "partial", sent_count: 3, failed_count: 1 });
+  });
+
+  describe("of a campaign that an error stopped", () => {
+    const stop = (id: string) => query("update campaigns set error = 'The login was refused.' where id = $1", [id]);
+
+    test("fails what was not tried with that error, in parts, and what waits for another try; counts match", async () => {
+      const id = await sentTo(25_000);
+      await query("update sent_emails set status = 2 where campaign_id = $1 and seq <= 50", [id]);
+      await query(
+        "update sent_emails set next_attempt_at = now() + interval '1 hour' where campaign_id = $1 and seq = 60",
+        [id],
+      );
+      await query("update sent_emails set status = 4, error = '550' where campaign_id = $1 and seq between 51 and 59", [
+        id,
+      ]);
+      await query("update send_chunks set state = 2 where campaign_id = $1 and no <= 2", [id]);
+      await query("update sent_emails set status = 2 where campaign_id = $1 and seq between 61 and 100", [id]);
+      await query("update campaigns set status = 'sending', sent_count = 90, failed_count = 9 where id = $1", [id]);
+      await stop(id);
+      expect(await settle(id)).toBe(true);
+      expect(await campaignRow(id)).toMatchObject({ status: "failed", sent_count: 90, failed_count: 24_910 });
+      const byStatus = await query(
+        "select status, error, count(*) as n from sent_emails where campaign_id = $1 group by 1, 2 order by 1",
+        [id],
+      );
+      expect(byStatus).toEqual([
+        { status: 2, error: null, n: 90 },
+        { status: 3, error: "The login was refused.", n: 24_901 },
+        { status: 4, error: "550", n: 9 },
+      ]);
+      expect(
+        await queryOne("select count(*) as n from send_chunks where campaign_id = $1 and state <> 2", [id]),
+      ).toEqual({ n: 0 });
+    });
+
+    test("waits for a leased chunk and for a retry that is under way", async () => {
+      const id = await sentTo(60);
+      await stop(id);
+      await query("update send_chunks set state = 1, owner = 'x' where campaign_id = $1 and no = 1", [id]);
+      expect(await settle(id)).toBe(false);
+      await query("update send_chunks set state = 0, owner = null where campaign_id = $1 and no = 1", [id]);
+      await query(
+        "update sent_emails set status = 1, next_attempt_at = now() + interval '1 minute' where campaign_id = $1 and seq = 1",
+        [id],
+      );
+      expect(await settle(id)).toBe(false);
+      expect((await recipients(id)).filter(({ status }) => status === 3)).toHaveLength(0);
+    });
+
+    test("leaves a chunk alone that a sender is claiming at this moment", async () => {
+      const id = await sentTo(60);
+      const sender = await pool().connect();
+      await sender.query("begin");
+      await sender.query("update send_chunks set state = 1, owner = 'x' where campaign_id = $1 and no = 1", [id]);
+      await stop(id);
+      expect(await settle(id)).toBe(false);
+      await sender.query("commit");
+      sender.release();
+      const failed = (await recipients(id)).filter(({ status }) => status === 3);
+      expect(failed.map(({ seq }) => seq)).toEqual([51, 52, 53, 54, 55, 56, 57, 58, 59, 60]);
+    });
+  });
+});
