@@ -2,7 +2,7 @@
  * The service as tests use it: a broker without transporter, with the named services (all by default), on a database
  * of its own and free ports. `await app.stop()` in afterAll leaves nothing behind.
  */
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ServiceBroker, type ServiceSchema } from "moleculer";
 import { createDatabase } from "./database.ts";
@@ -18,7 +18,7 @@ export interface App {
 }
 
 const serviceNames = () =>
-  readdirSync(SERVICES, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  readdirSync(SERVICES).filter((name) => existsSync(join(SERVICES, name, `${name}.service.ts`)));
 
 /** `env` overrides configuration; it must be given before anything reads config(), so start the app first. */
 export async function startApp(options: { services?: string[]; env?: Record<string, string> } = {}): Promise<App> {
