@@ -56,7 +56,7 @@ const sliceSql = (taken: string, person: string) => `
     returning 1
   )
   select (select count(*) from taken) as taken, (select count(*) from added) as kept,
-    (select at::text from taken order by at desc limit 1) as cursor`;
+    (select t.at::text from taken t order by t.at desc limit 1) as cursor`;
 
 const SUBSCRIBER =
   "s.id as subscriber_id, s.email, s.email_key, null::text[] as cc, null::text[] as bcc, null::jsonb as variables";

@@ -1,0 +1,242 @@
+import { query, queryOne } from "../../../models/db.ts";
+import { newId } from "../../../services/ids.ts";
+import {
+  addMembers,
+  as,
+  campaignRow,
+  expanded,
+  newCompany,
+  recipients,
+  startWorld,
+  toList,
+  toReceivers,
+  until,
+  type World,
+} from "./world.ts";
+
+describe("sending", () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+  });
+  afterAll(() => world.app.stop());
+
+  const contents = (id: string) =>
+    queryOne<Record<string, unknown>>("select * from campaign_contents where campaign_id = $1", [id]);
+
+  test("the contents are a snapshot: later edits and deletes change nothing", async () => {
+    const company = await newCompany();
+    const { id } = await as(world, company)("campaigns.sendToList", toList(company));
+    await query("delete from templates where company_id = $1", [company.id]);
+    await query("update smtp_configs set sender_name = 'Other', sender_email = 'x@y.example' where company_id = $1", [
+      company.id,
+    ]);
+    await query("update companies set name = 'Other', footer_text = '' where id = $1", [company.id]);
+    expect(await contents(id)).toMatchObject({
+      subject: "Hi [[first_name]]",
+      body: "<p>Hi</p>",
+      sender_name: "Acme",
+      sender_email: "news@acme.example",
+      reply_to_email: "news@acme.example",
+      list_id_name: "Readers",
+      list_id_ref: company.list,
+      company_name: "Acme",
+      footer_text: "Acme, 1 Road",
+      tracking_enabled: true,
+      media_ids: [],
+    });
+  });
+
+  test.each([
+    ["the configuration's", "c@x.example", "co@x.example", "c@x.example"],
+    ["else the company's", null, "co@x.example", "co@x.example"],
+    ["else the sender's address", "", null, "news@acme.example"],
+  ])("replies go to %s", async (_name, ofConfig, ofCompany, expected) => {
+    const company = await newCompany();
+    await query("update smtp_configs set reply_to_email = $2 where company_id = $1", [company.id, ofConfig]);
+    await query("update companies set reply_to_email = $2 where id = $1", [company.id, ofCompany]);
+    const { id } = await as(world, company)("campaigns.sendToList", toList(company));
+    expect(await contents(id)).toMatchObject({ reply_to_email: expected });
+  });
+
+  test("to receivers: variables, copies and the company as List-Id; saved as subscribers on the way", async () => {
+    const company = await newCompany();
+    const saved: unknown[] = [];
+    world.saveReceivers = (receivers) => {
+      saved.push(...receivers);
+      return { ids: [] };
+    };
+    const sent = await as(world, company)(
+      "campaigns.sendToReceivers",
+      toReceivers(company, [
+        { email: "ann@example.com", first_name: "Ann", cc: ["c@example.com"], bcc: ["b@example.com"], items: ["a"] },
+        { email: "bob@example.com", last_name: 7 },
+      ]),
+    );
+    expect(sent).toMatchObject({
+      campaign_type: "to_receivers",
+      total_emails: 2,
+      lists: [],
+      template: company.template,
+    });
+    await expanded(sent.id);
+    expect(await recipients(sent.id)).toMatchObject([
+      {
+        email: "ann@example.com",
+        cc: ["c@example.com"],
+        bcc: ["b@example.com"],
+        variables: { first_name: "Ann", items: ["a"] },
+      },
+      { email: "bob@example.com", cc: null, bcc: null, variables: { last_name: 7 } },
+    ]);
+    expect(saved).toEqual([{ email: "ann@example.com", first_name: "Ann" }, { email: "bob@example.com" }]);
+    expect(await contents(sent.id)).toMatchObject({ list_id_name: "Acme", list_id_ref: company.id });
+  });
+
+  test("receivers that cannot be saved are sent to all the same", async () => {
+    world.saveReceivers = () => {
+      throw new Error("no room");
+    };
+    const company = await newCompany();
+    const { id } = await as(world, company)(
+      "campaigns.sendToReceivers",
+      toReceivers(company, [{ email: "ann@example.com" }]),
+    );
+    await expanded(id);
+    expect(await recipients(id)).toHaveLength(1);
+    world.saveReceivers = () => ({ ids: [] });
+  });
+
+  test("ten thousand receivers with copies go through one request", async () => {
+    const company = await newCompany();
+    const receivers = Array.from({ length: 10_000 }, (_, n) => ({
+      email: `r${n}@example.com`,
+      no: n,
+      cc: ["c@example.com"],
+    }));
+    const began = performance.now();
+    const { id } = await as(world, company)("campaigns.sendToReceivers", toReceivers(company, receivers));
+    expect(performance.now() - began).toBeLessThan(3_000);
+    await expanded(id);
+    const rows = await recipients(id);
+    expect(rows).toHaveLength(10_000);
+    expect(new Set(rows.map(({ email }) => email)).size).toBe(10_000);
+  });
+
+  test("custom: its own subject and body, no template", async () => {
+    const company = await newCompany();
+    const sent = await as(world, company)("campaigns.sendCustom", {
+      name: "  Hello ",
+      smtp_config_id: company.smtp,
+      subject: "Hi [[name]]",
+      body: "<p>[[name]]</p>",
+      receivers: [{ email: "ann@example.com", name: "Ann" }],
+      scheduled_for: null,
+    });
+    expect(sent).toMatchObject({
+      name: "Hello",
+      campaign_type: "custom",
+      subject: "Hi [[name]]",
+      template: null,
+      lists: [],
+    });
+    expect(await contents(sent.id)).toMatchObject({ subject: "Hi [[name]]", body: "<p>[[name]]</p>" });
+  });
+
+  test("to a segment: starts at the number of active subscribers in it", async () => {
+    const company = await newCompany();
+    await addMembers(company, 12);
+    const segment = newId();
+    await query("insert into segments (id, company_id, name, rules) values ($1, $2, 'S', $3)", [
+      segment,
+      company.id,
+      JSON.stringify({ conditions: [{ field: "email", operator: "starts_with", value: "u1" }] }),
+    ]);
+    const given = { ...toList(company), list_id: undefined, segment_id: segment };
+    const sent = await as(world, company)("campaigns.sendToList", given);
+    expect(sent).toMatchObject({ campaign_type: "to_list", total_emails: 4, lists: [] });
+    await expanded(sent.id);
+    expect(await recipients(sent.id)).toHaveLength(4);
+  });
+
+  test("files attached twice count once, in the order given", async () => {
+    const company = await newCompany();
+    const [a, b] = [newId(), newId()];
+    await query(
+      "insert into media (id, company_id, filename, content_type, size, sha256) values ($1, $3, 'a', 'b', 1, ''), ($2, $3, 'a', 'b', 1, '')",
+      [a, b, company.id],
+    );
+    const { id } = await as(world, company)("campaigns.sendToList", toList(company, { attachment_ids: [b, a, b] }));
+    expect(await contents(id)).toMatchObject({ media_ids: [b, a] });
+  });
+
+  test("a list of 50,000 answers as fast as a list of ten", async () => {
+    const [small, large] = [await newCompany(), await newCompany()];
+    await addMembers(small, 10);
+    await addMembers(large, 50_000);
+    const ms = async (company: typeof small) => {
+      const began = performance.now();
+      await as(world, company)("campaigns.sendToList", toList(company, { scheduled_for: "2999-01-01T00:00:00Z" }));
+      return performance.now() - began;
+    };
+    await ms(small);
+    const times = { small: await ms(small), large: await ms(large) };
+    process.stdout.write(`send to 10: ${times.small.toFixed(1)} ms, to 50,000: ${times.large.toFixed(1)} ms\n`);
+    expect(times.large).toBeLessThan(times.small + 200);
+  });
+
+  describe("on a schedule", () => {
+    const soon = (ms: number) => new Date(Date.now() + ms).toISOString();
+
+    test("is scheduled, starts when due, with the members of then", async () => {
+      const company = await newCompany();
+      await addMembers(company, 1);
+      const sent = await as(world, company)("campaigns.sendToList", toList(company, { scheduled_for: soon(60_000) }));
+      expect(sent).toMatchObject({ status: "scheduled", scheduled_for: expect.stringMatching(/Z$/) });
+      await addMembers(company, 3, company.list).catch(() => {});
+      await query(
+        `insert into list_members (company_id, list_id, subscriber_id)
+         select $1, $2, id from subscribers where company_id = $1 on conflict do nothing`,
+        [company.id, company.list],
+      );
+      await query("update campaigns set scheduled_for = now() - interval '1 second' where id = $1", [sent.id]);
+      await expanded(sent.id);
+      expect((await recipients(sent.id)).length).toBeGreaterThan(0);
+    });
+
+    test("starts within two seconds of its time, by the timer alone", async () => {
+      const company = await newCompany();
+      await addMembers(company, 2);
+      const due = Date.now() + 300;
+      const { id } = await as(world, company)("campaigns.sendToList", toList(company, { scheduled_for: soon(300) }));
+      await until(
+        () => campaignRow(id),
+        ({ status }) => status === "pending",
+      );
+      expect(Date.now() - due).toBeLessThan(2_000);
+      expect(Date.now()).toBeGreaterThanOrEqual(due);
+    });
+
+    test("ten nodes that look at once start it once", async () => {
+      const company = await newCompany();
+      const { id } = await as(world, company)("campaigns.sendToList", toList(company, { scheduled_for: soon(60_000) }));
+      world.rung.length = 0;
+      await query("update campaigns set scheduled_for = now() where id = $1", [id]);
+      await Promise.all(Array.from({ length: 10 }, () => as(world)("campaigns.startDue", {})));
+      const started = world.rung.filter(
+        ({ event, payload }) => event === "campaign.pending" && payload.campaignId === id,
+      );
+      expect(started).toHaveLength(1);
+    });
+
+    test("a cancelled one never starts", async () => {
+      const company = await newCompany();
+      const ask = as(world, company);
+      const { id } = await ask("campaigns.sendToList", toList(company, { scheduled_for: soon(60_000) }));
+      await ask("campaigns.cancel", { id });
+      await query("update campaigns set scheduled_for = now() - interval '1 hour' where id = $1", [id]);
+      await ask("campaigns.startDue", {});
+      expect(await ask("campaigns.get", { id })).toMatchObject({ status: "cancelled" });
+    });
+  });
+});
