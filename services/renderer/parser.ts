@@ -53,7 +53,6 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
   };
   const open = (node: NonNullable<Frame["node"]>, into: Node[], at: number) => {
     frames.at(-1)!.into.push(node);
-    if (frames.length > MAX_DEPTH) faults.push({ sentence: `Nested deeper than ${MAX_DEPTH} levels`, at });
     frames.push({ node, into, at, inElse: false });
     if (node.kind === "each") loops++;
   };
@@ -69,7 +68,12 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
   };
 
   for (const token of tokens) {
-    if (faults.length > 0 && frames.length > MAX_DEPTH) break;
+    if (frames.length > MAX_DEPTH + 1) {
+      return {
+        nodes,
+        faults: [...faults, { sentence: `Nested deeper than ${MAX_DEPTH} levels`, at: frames.at(-1)!.at }],
+      };
+    }
     const frame = frames.at(-1)!;
     switch (token.type) {
       case "text":

@@ -28,10 +28,17 @@ const options = {
 
 const isBlock = ({ type }: Tag) => type !== "value";
 
-/** The same value has the same number, so that a link whose address is its text is told once. */
-function number(tags: Tag[], tag: Tag): number {
-  const same = tags.findIndex((other) => tag.type === "value" && other.type === "value" && other.path === tag.path);
-  return same >= 0 ? same : tags.push(tag) - 1;
+/** Tags by number. The same value has the same one, so that a link whose address is its text is told once. */
+function numbering() {
+  const tags: Tag[] = [];
+  const values = new Map<string, number>();
+  const numberOf = (tag: Tag): number => {
+    const known = tag.type === "value" ? values.get(`${tag.raw} ${tag.path}`) : undefined;
+    if (known !== undefined) return known;
+    if (tag.type === "value") values.set(`${tag.raw} ${tag.path}`, tags.length);
+    return tags.push(tag) - 1;
+  };
+  return { tags, numberOf };
 }
 
 /** A line that held nothing but a block's tag is no line of the text. */
@@ -54,9 +61,9 @@ function repaired(tokens: Token[]): Token[] {
 }
 
 export function textNodes(body: string): Node[] {
-  const tags: Tag[] = [];
+  const { tags, numberOf } = numbering();
   const marked = tokenize(body.replace(RESERVED, ""))
-    .tokens.map((token) => (token.type === "text" ? token.text : `${OPEN}${number(tags, token)}${CLOSE}`))
+    .tokens.map((token) => (token.type === "text" ? token.text : `${OPEN}${numberOf(token)}${CLOSE}`))
     .join("");
   const text = dropTagLines(convert(marked, options), tags);
   const tokens = text.split(PLACE).map((part, i): Token => {

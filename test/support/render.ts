@@ -1,0 +1,83 @@
+/** A mail made without database or broker: content, recipient and links in, the message out. */
+import { Buffer } from "node:buffer";
+import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "../../services/renderer/bodies.ts";
+import type { Content } from "../../services/renderer/content.ts";
+import { signer } from "../../services/renderer/dkim.ts";
+import { skeletonOf, subjectText } from "../../services/renderer/mime.ts";
+import { run } from "../../services/renderer/program.ts";
+import { type Recipient, scopeOf } from "../../services/renderer/scope.ts";
+import { addressToken, linkTokens } from "../../services/tracking/link-token.ts";
+
+export const KEY = Buffer.alloc(32, 7);
+export const BASE_URL = "https://mail.example.org";
+export const RECIPIENT: Recipient = { id: "018f0000-0000-7000-8000-0000000000ff", email: "bob@example.com" };
+
+export function contentOf(given: Partial<Content> = {}): Content {
+  return {
+    campaignId: "018f0000-0000-7000-8000-000000000001",
+    companyId: "018f0000-0000-7000-8000-000000000002",
+    subject: "Hello",
+    body: "<p>Hello</p>",
+    senderName: "Ann",
+    senderEmail: "ann@example.org",
+    replyToEmail: null,
+    listName: "News",
+    listId: "018f0000-0000-7000-8000-000000000003",
+    companyName: "ACME",
+    footerText: "",
+    isTransactional: false,
+    trackingEnabled: true,
+    attachments: [],
+    dkim: null,
+    ...given,
+  };
+}
+
+function scope(recipient: Recipient, links: number) {
+  return scopeOf(recipient, {
+    fallback: { "company.name": "ACME" },
+    tokens: linkTokens(KEY, recipient.id, links),
+    preferencesUrl: () => `${BASE_URL}/api/emails/public/preferences/TOKEN/`,
+  });
+}
+
+export interface Made {
+  /** The whole message as bytes. */
+  message: Buffer;
+  smtputf8: boolean;
+  links: string[];
+}
+
+export async function makeMail(
+  given: Partial<Content> = {},
+  to: Partial<Recipient> = {},
+  options: { copy?: boolean } = {},
+): Promise<Made> {
+  const content = contentOf(given);
+  const recipient = { ...RECIPIENT, ...to };
+  const bodies = bodiesOf(content);
+  const { links } = bodies;
+  const tracking = {
+    links: links.length,
+    numberOf: (template: string) => (links.includes(template) ? links.indexOf(template) + 1 : undefined),
+    tokenFor: (id: string, link: number, url: string) => addressToken(KEY, id, link, url),
+  };
+  const installation = { baseUrl: BASE_URL, serviceName: "Flockmail" };
+  const skeleton = skeletonOf(content, bodies, installation, KEY, content.trackingEnabled ? tracking : null);
+  const mail = skeleton.make(recipient, scope(recipient, links.length), options.copy ?? false);
+  const head = content.dkim ? await signer(content.dkim, skeleton.tail)(mail.head, mail.body) : mail.head;
+  const message = Buffer.from(head + mail.body + (skeleton.tail ?? ""), "latin1");
+  return { message, smtputf8: mail.smtputf8, links };
+}
+
+/** What a template says to a recipient, in each of the three places. Nothing is tracked and no footer is added. */
+export function say(template: string, data: Record<string, unknown> = {}, to: Partial<Recipient> = {}) {
+  const bodies = bodiesOf({ ...contentOf({ isTransactional: true }), subject: "", body: template });
+  const subject = bodiesOf({ ...contentOf(), subject: template.slice(0, 900), body: "" }).subject;
+  const recipient = { ...RECIPIENT, attributes: data, ...to };
+  return {
+    html: run(htmlProgram(bodies.html, BASE_URL), scope(recipient, 0)),
+    text: run(textProgram(bodies.text, BASE_URL), scope(recipient, 0)),
+    subject: subjectText(subjectProgram(subject, BASE_URL), scope(recipient, 0)),
+  };
+}

@@ -1,0 +1,95 @@
+import { compileTemplate } from "../../../services/renderer/compile.ts";
+import { MAX_OUTPUT } from "../../../services/renderer/scope.ts";
+import { makeMail, say } from "../../support/render.ts";
+
+const NAMES = [
+  "constructor",
+  "constructor.constructor",
+  "constructor.name",
+  "__proto__",
+  "__proto__.x",
+  "__proto__.constructor",
+  "prototype",
+  "toString",
+  "hasOwnProperty",
+  "valueOf",
+  "a.constructor",
+  "a.__proto__.toString",
+  "list.map",
+  "list.constructor",
+  "text.length",
+  "text.at",
+  "process.env",
+  "globalThis",
+  "require",
+];
+
+describe("a template reaches nothing but the recipient's own data", () => {
+  const data = { a: { b: 1 }, list: [1, 2], text: "abc" };
+
+  test.each(NAMES)("[[%s]] is empty", (name) => {
+    expect(say(`<[[${name}]]|[[[${name}]]]>`, data).html).toBe("<|>");
+    expect(say(`[[#if ${name}]]there[[/if]][[#each ${name}]]there[[/each]]`, data).html).toBe("");
+  });
+
+  test.each(NAMES.slice(0, 10))("[[this.%s]] of a loop is empty", (name) => {
+    expect(say(`[[#each list]][[this.${name}]][[/each]]`, { list: [{ a: 1 }, "text", 5, null, [1]] }).html).toBe("");
+  });
+
+  test("a field that happens to have such a name is a field", () => {
+    const data = JSON.parse('{"__proto__": {"x": "own"}, "constructor": "mine"}');
+    expect(say("[[__proto__.x]] [[constructor]]", data).html).toBe("own mine");
+    expect(({} as { x?: string }).x).toBeUndefined();
+  });
+});
+
+describe("a template comes to an end", () => {
+  const many = Array.from({ length: 1000 }, (_, i) => i);
+
+  test("loops within loops stop at the limit of output", () => {
+    const depth = 20;
+    const template = "[[#each x]]".repeat(depth) + "[[/each]]".repeat(depth);
+    expect(() => say(template, { x: many })).toThrow(`The message grows over ${MAX_OUTPUT} characters.`);
+  });
+
+  test("a large value that is repeated stops there, too", () => {
+    expect(() => say("[[#each x]][[big]][[/each]]", { x: many, big: "b".repeat(100_000) })).toThrow(/grows over/);
+  });
+
+  test("nesting beyond 32 levels is an error, however deep", () => {
+    expect(compileTemplate("[[#if a]]".repeat(32) + "[[/if]]".repeat(32), "body").errors).toBeUndefined();
+    expect(compileTemplate("[[#if a]]".repeat(33) + "[[/if]]".repeat(33), "body").errors?.[0]).toMatch(
+      /^Nested deeper than 32 levels/,
+    );
+    expect(compileTemplate("[[#if a]]".repeat(100_000), "body").errors).toBeDefined();
+  });
+
+  test.each([
+    ["brackets", "[".repeat(900_000)],
+    ["open tags", "[[ ".repeat(300_000)],
+    ["backslashes", "\\[[".repeat(300_000)],
+    ["a long name", `[[${"a".repeat(900_000)}`],
+    ["spaces in a tag", `[[${" ".repeat(900_000)}]]`],
+    ["raw tags", "[[[".repeat(300_000)],
+    ["closing brackets", "]]".repeat(400_000)],
+    ["values", "[[a]]".repeat(150_000)],
+  ])("%s compile in linear time", (_name, source) => {
+    const start = performance.now();
+    compileTemplate(source, "body");
+    expect(performance.now() - start).toBeLessThan(3_000);
+  });
+
+  test.each([
+    ["anchors", '<a href="'.repeat(80_000)],
+    ["anchors without quotes", "<a href=".repeat(80_000)],
+    ["open styles", "<style>".repeat(100_000)],
+    ["attributes", `<a ${"x ".repeat(300_000)}>`],
+    ["links", '<a href="https://example.com/x">y</a>'.repeat(20_000)],
+    ["ends of bodies", "</body>".repeat(100_000)],
+    ["tags in an address", `<a href="${"[[a]]".repeat(400)}">`.repeat(300)],
+  ])("%s are looked through in linear time", async (_name, body) => {
+    const start = performance.now();
+    await makeMail({ body }).catch(() => {});
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
+});
