@@ -74,6 +74,7 @@ function text(head: Buffer, filename: string): string | undefined {
   const start = content.replace(/^\uFEFF/, "").trimStart();
   // Markup may begin with comments, declarations or text: any tag in the head makes it markup.
   if (/<svg[\s>]/i.test(start)) return "image/svg+xml";
+  if (start.startsWith("<?xml")) return "text/xml";
   if (
     /<(!doctype\s+html|html|head|body|script|iframe|style|title|div|a|p|table|img|meta|link|form)[\s>/]/i.test(start)
   ) {

@@ -1,0 +1,169 @@
+import { createHash, randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
+import { query, queryOne } from "../../../models/db.ts";
+import type { ReturnsOf } from "../../../services/contracts.ts";
+import { addMembers, as, type Company, newCompany, startWorld, toList, type World } from "./world.ts";
+
+const PNG = Buffer.from("\x89PNG\r\n\x1a\n and so on", "latin1");
+
+describe("media", () => {
+  let world: World;
+  let company: Company;
+  beforeAll(async () => {
+    world = await startWorld();
+  });
+  afterAll(() => world.app.stop());
+  beforeEach(async () => {
+    company = await newCompany();
+  });
+
+  type Media = ReturnsOf<"campaigns.createMedia">;
+  const upload = (content: Buffer | Iterable<Buffer>, filename = "logo.png", says = "image/png") =>
+    world.app.broker.call(
+      "campaigns.createMedia",
+      { filename, content_type: says, size: 0 },
+      {
+        meta: { companyId: company.id },
+        stream: Readable.from(Buffer.isBuffer(content) ? [content] : content, { objectMode: false }),
+      },
+    ) as Promise<Media>;
+
+  async function download(id: string) {
+    const document = await as(world)("campaigns.downloadMedia", { id, filename: "any" });
+    const from = document.body_from!;
+    const stream = (await world.app.broker.call(from.action, from.params)) as Readable;
+    return { document, bytes: Buffer.concat(await stream.toArray()) };
+  }
+
+  const parts = (id: string) => queryOne<{ n: number }>("select count(*) n from media_parts where media_id = $1", [id]);
+
+  test("an upload is described by its own bytes and comes back as it went in", async () => {
+    const media = await upload(PNG, "C:\\pics\\Logo é.png", "text/html");
+    expect(media).toEqual({
+      id: expect.any(String),
+      filename: "Logo é.png",
+      content_type: "image/png",
+      size: PNG.length,
+      sha256: createHash("sha256").update(PNG).digest("hex"),
+      url: expect.stringMatching(new RegExp(`/api/emails/public/media/${media.id}/Logo%20%C3%A9\\.png$`)),
+      created_at: expect.any(String),
+    });
+    const { document, bytes } = await download(media.id);
+    expect(bytes).toEqual(PNG);
+    expect(document).toMatchObject({
+      content_type: "image/png",
+      headers: {
+        "Content-Length": String(PNG.length),
+        "Content-Disposition": "inline; filename=\"Logo _.png\"; filename*=UTF-8''Logo%20%C3%A9.png",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+      },
+    });
+  });
+
+  test("a large file is kept in parts of 256 KiB and is the same byte for byte", async () => {
+    const content = randomBytes(3 * 256 * 1024 + 17);
+    const pieces = Array.from({ length: Math.ceil(content.length / 10_007) }, (_, n) =>
+      content.subarray(n * 10_007, (n + 1) * 10_007),
+    );
+    const media = await upload(pieces, "data.bin");
+    expect(media).toMatchObject({ size: content.length, content_type: "application/octet-stream" });
+    const lengths = await query("select no, length(data) as n from media_parts where media_id = $1 order by no", [
+      media.id,
+    ]);
+    expect(lengths).toEqual([
+      { no: 0, n: 262_144 },
+      { no: 1, n: 262_144 },
+      { no: 2, n: 262_144 },
+      { no: 3, n: 17 },
+    ]);
+    expect((await download(media.id)).bytes.equals(content)).toBe(true);
+  });
+
+  test.each([
+    ["<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "image/svg+xml"],
+    ["<html><script>alert(1)</script>", "text/html; charset=utf-8"],
+    ["<?xml version='1.0'?><a/>", "text/xml; charset=utf-8"],
+    ["PK\x03\x04", "application/zip"],
+  ])("%j is served as an attachment only", async (content, type) => {
+    const media = await upload(Buffer.from(content), "innocent.png");
+    const { document } = await download(media.id);
+    expect(document.content_type).toBe(type);
+    expect(document.headers!["Content-Disposition"]).toMatch(/^attachment; /);
+  });
+
+  test("over the limit: 413, and nothing is left of it", async () => {
+    const piece = Buffer.alloc(1024 * 1024);
+    function* pieces() {
+      for (let n = 0; n < 11; n++) yield piece;
+    }
+    await expect(upload(pieces())).rejects.toMatchObject({ code: 413 });
+    expect(await queryOne("select count(*) n from media where company_id = $1", [company.id])).toEqual({ n: 0 });
+  });
+
+  test("an empty file, and an upload that breaks off, leave nothing", async () => {
+    await expect(upload(Buffer.alloc(0))).rejects.toMatchObject({
+      code: 400,
+      data: { body: { file: ["The submitted file is empty."] } },
+    });
+    function* breaking() {
+      yield Buffer.alloc(300_000);
+      throw new Error("the line went dead");
+    }
+    await expect(upload(breaking())).rejects.toThrow();
+    expect(await queryOne("select count(*) n from media where company_id = $1", [company.id])).toEqual({ n: 0 });
+  });
+
+  test("the list shows the company's files, newest first, searched by name", async () => {
+    await upload(PNG, "a.png");
+    await upload(Buffer.from("words"), "b.txt");
+    const ask = as(world, company);
+    expect(await ask("campaigns.listMedia", {})).toMatchObject({
+      count: 2,
+      results: [{ filename: "b.txt" }, { filename: "a.png" }],
+    });
+    expect(await ask("campaigns.listMedia", { search: "A." })).toMatchObject({
+      count: 1,
+      results: [{ filename: "a.png" }],
+    });
+    expect(await ask("campaigns.listMedia", { ordering: "filename" })).toMatchObject({
+      results: [{ filename: "a.png" }, {}],
+    });
+    expect(await ask("campaigns.listMedia", { content_type: "text/plain" })).toMatchObject({ count: 1 });
+    expect(await as(world)("campaigns.listMedia", {})).toEqual({ count: 0, results: [] });
+  });
+
+  test("a deleted file is gone everywhere, bytes and all", async () => {
+    const { id } = await upload(PNG);
+    const ask = as(world, company);
+    expect(await ask("campaigns.getMedia", { id })).toMatchObject({ id });
+    expect(await ask("campaigns.removeMedia", { id })).toBeNull();
+    await expect(ask("campaigns.getMedia", { id })).rejects.toMatchObject({ code: 404 });
+    await expect(ask("campaigns.removeMedia", { id })).rejects.toMatchObject({ code: 404 });
+    await expect(download(id)).rejects.toMatchObject({ code: 404 });
+    expect(await parts(id)).toEqual({ n: 0 });
+  });
+
+  test.each(["getMedia", "removeMedia"] as const)("%s of another company's file: 404", async (action) => {
+    const { id } = await upload(PNG);
+    await expect(as(world)(`campaigns.${action}`, { id })).rejects.toMatchObject({ code: 404 });
+    expect(await as(world, company)("campaigns.getMedia", { id })).toMatchObject({ id });
+  });
+
+  test("bytes that a living campaign attaches outlive the deletion, and are swept when it is through", async () => {
+    const { id } = await upload(PNG);
+    await addMembers(company, 1);
+    const ask = as(world, company);
+    const sent = await ask("campaigns.sendToList", toList(company, { attachment_ids: [id] }));
+    await ask("campaigns.removeMedia", { id });
+    await expect(ask("campaigns.getMedia", { id })).rejects.toMatchObject({ code: 404 });
+    expect(await parts(id)).toEqual({ n: 1 });
+
+    await query("update media set deleted_at = now() - interval '2 hours' where id = $1", [id]);
+    await ask("campaigns.tidy", {});
+    expect(await parts(id)).toEqual({ n: 1 });
+    await query("update campaigns set status = 'completed', finished_at = now() where id = $1", [sent.id]);
+    await ask("campaigns.tidy", {});
+    expect(await parts(id)).toEqual({ n: 0 });
+  });
+});
