@@ -7,8 +7,9 @@ import { join, resolve } from "node:path";
 // sun_path holds 104 bytes on macOS and 108 on Linux.
 const MAX_SOCKET_PATH = 100;
 
-function socketPath(directory: string): string {
-  const path = join(resolve(directory), "instance.sock");
+/** A Unix socket's path in the directory, or one in the system's temporary folder where that would be too long. */
+export function socketPath(directory: string, name: string): string {
+  const path = join(resolve(directory), name);
   if (Buffer.byteLength(path) <= MAX_SOCKET_PATH) return path;
   return join(tmpdir(), `flockmail-${createHash("sha256").update(path).digest("hex").slice(0, 32)}.sock`);
 }
@@ -39,7 +40,7 @@ function somebodyListens(path: string): Promise<boolean> {
  * ends, however it ends: the kernel closes the socket, so no stale lock can be left behind. Throws when another has it.
  */
 export async function holdDirectory(directory: string): Promise<() => Promise<void>> {
-  const path = socketPath(directory);
+  const path = socketPath(directory, "instance.sock");
   let server: Server;
   try {
     server = await listen(path);

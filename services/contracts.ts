@@ -2,6 +2,7 @@
 import { contract as accounts } from "./accounts/contract.ts";
 import { contract as campaigns } from "./campaigns/contract.ts";
 import type { ActionContract } from "./define.ts";
+import { contract as operator } from "./operator/contract.ts";
 import { contract as renderer } from "./renderer/contract.ts";
 import type { Static } from "./shapes.ts";
 import { contract as smtpSender } from "./smtp-sender/contract.ts";
@@ -17,6 +18,7 @@ export const contracts = {
   "smtp-sender": smtpSender,
   tracking,
   webhooks,
+  operator,
 } as const;
 
 type Contracts = typeof contracts;

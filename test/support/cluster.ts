@@ -25,7 +25,7 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-const APART = ["gateway", "accounts", "subscribers", "campaigns", "tracking", "webhooks"];
+const APART = ["gateway", "accounts", "subscribers", "campaigns", "tracking", "webhooks", "operator"];
 const layoutApart = Object.fromEntries(APART.map((name) => [name, [name]]));
 /** Few processes, for machines with few cores. */
 export const layoutTogether = { gateway: ["gateway"], core: APART.filter((name) => name !== "gateway") };

@@ -1,0 +1,79 @@
+/** How a command reaches the running service: over NATS where there are several processes, else through its door. */
+import { connect } from "node:net";
+import { createInterface } from "node:readline";
+import { ServiceBroker } from "moleculer";
+import { socketPath } from "../../mixins/single-instance.ts";
+import { brokerOptions } from "../../moleculer.config.ts";
+import type { Config } from "../config.ts";
+import type { ActionOf, ParamsOf, ReturnsOf } from "../contracts.ts";
+import type { Caller } from "../define.ts";
+
+export type Ask = <A extends ActionOf>(action: A, params: ParamsOf<A>, as?: Caller) => Promise<ReturnsOf<A>>;
+
+export interface Line {
+  ask: Ask;
+  close(): Promise<void>;
+}
+
+export const DOOR = "operator.sock";
+const FIND_SERVICE_MS = 5_000;
+const ANSWER_MS = 30_000;
+
+export const askBroker =
+  (broker: ServiceBroker): Ask =>
+  (action, params, as = {}) =>
+    broker.call(action, params, { meta: as, timeout: ANSWER_MS });
+
+/** A node that joins to ask and leaves: no services, no database, no port. */
+export async function askOverNats(settings: Config): Promise<Line> {
+  const broker = new ServiceBroker({
+    ...brokerOptions({ ...settings, LOGLEVEL: "fatal" }),
+    nodeID: `operator-${process.pid}`,
+    middlewares: [],
+    skipProcessEventRegistration: true,
+  });
+  await broker.start();
+  await broker.waitForServices(["operator"], FIND_SERVICE_MS);
+  return { ask: askBroker(broker), close: () => broker.stop() };
+}
+
+/** What the door answers: one line of JSON. */
+export interface Answer {
+  value?: unknown;
+  error?: { message: string; data?: unknown };
+}
+
+async function throughDoor(path: string, question: object): Promise<unknown> {
+  const socket = connect(path);
+  socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error("The service does not answer")));
+  const failed = new Promise<never>((_, reject) => socket.once("error", reject));
+  const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+  lines.next = lines.next.bind(lines);
+  socket.write(`${JSON.stringify(question)}\n`);
+  try {
+    const { value } = await Promise.race([lines.next(), failed]);
+    if (!value) throw new Error("The service ended before it answered");
+    const answer = JSON.parse(value) as Answer;
+    if (answer.error) throw Object.assign(new Error(answer.error.message), { data: answer.error.data });
+    return answer.value;
+  } finally {
+    socket.destroy();
+  }
+}
+
+export function askThroughDoor(directory: string): Line {
+  const path = socketPath(directory, DOOR);
+  const ask: Ask = async (action, params, as) => {
+    try {
+      return (await throughDoor(path, { action, params, as })) as never;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT" && code !== "ECONNREFUSED") throw error;
+      throw new Error(`No Flockmail runs on ${directory} (DATA_DIR), and TRANSPORTER names no cluster`);
+    }
+  };
+  return { ask, close: async () => {} };
+}
+
+export const openLine = async (settings: Config): Promise<Line> =>
+  settings.TRANSPORTER ? askOverNats(settings) : askThroughDoor(settings.DATA_DIR);

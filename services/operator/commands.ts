@@ -1,0 +1,170 @@
+/** What an operator can say: each command is a thin call of an action, in the REPL and as `npm run -s ops`. */
+import { randomBytes } from "node:crypto";
+import type { ActionOf } from "../contracts.ts";
+import type { Caller } from "../define.ts";
+import type { Ask } from "./ask.ts";
+
+export type Rows = object[];
+
+export interface Command {
+  name: string;
+  /** In the words of a usage line: "<needed>", "[optional]". */
+  args: string[];
+  about: string;
+  action: ActionOf;
+  run(ask: Ask, ...args: string[]): Promise<Rows>;
+}
+
+/** An operator acts for a company as its owner would. */
+const ownerOf = (companyId: string): Caller => ({ companyId, role: "owner" });
+
+const flat = (plan: { plan: string; features: string[]; limits: object }) => ({
+  plan: plan.plan,
+  features: plan.features.join(" "),
+  ...plan.limits,
+});
+
+export const commands: Command[] = [
+  {
+    name: "companies",
+    args: ["[search]"],
+    about: "All companies with owners, plan and usage",
+    action: "accounts.listCompanies",
+    run: async (ask, search) =>
+      (await ask("accounts.listCompanies", { page_size: 100, ...(search ? { search } : {}) })).results,
+  },
+  {
+    name: "create-company",
+    args: ["<name>", "[plan]"],
+    about: "Create a company and its first API key, which is shown this once",
+    action: "accounts.createCompany",
+    async run(ask, name, plan) {
+      const { company, key } = await ask("accounts.createCompany", { name: name!, ...(plan ? { plan } : {}) });
+      return [{ company_id: company.id, name: company.name, key: key.key }];
+    },
+  },
+  {
+    name: "create-key",
+    args: ["<company_id>", "[name]"],
+    about: "Create an API key for a company, which is shown this once",
+    action: "accounts.createKey",
+    async run(ask, companyId, name = "Operator") {
+      const { id, key, expires_at } = await ask("accounts.createKey", { id: companyId!, name }, ownerOf(companyId!));
+      return [{ id, key, expires_at }];
+    },
+  },
+  {
+    name: "set-password",
+    args: ["<email>"],
+    about: "Give a user a new password, which is shown this once, and end all logins",
+    action: "accounts.setPassword",
+    async run(ask, email) {
+      const password = randomBytes(15).toString("base64url");
+      await ask("accounts.setPassword", { email: email!, password });
+      return [{ email, password }];
+    },
+  },
+  {
+    name: "plans",
+    args: [],
+    about: "All plans",
+    action: "accounts.listPlans",
+    run: async (ask) => (await ask("accounts.listPlans", {})).map(flat),
+  },
+  {
+    name: "plan",
+    args: ["<company_id>", "<plan>"],
+    about: "Put a company on a plan",
+    action: "accounts.setPlan",
+    run: async (ask, companyId, plan) => [flat(await ask("accounts.setPlan", { company_id: companyId!, plan: plan! }))],
+  },
+  {
+    name: "limits",
+    args: ["<company_id>"],
+    about: "A company's limits and what is used of them now",
+    action: "operator.limits",
+    run: (ask, companyId) => ask("operator.limits", { company_id: companyId! }),
+  },
+  {
+    name: "pause",
+    args: ["<company_id>"],
+    about: "Hold back a company's mails",
+    action: "accounts.pauseCompany",
+    run: async (ask, companyId) => [await ask("accounts.pauseCompany", { company_id: companyId! })],
+  },
+  {
+    name: "resume",
+    args: ["<company_id>"],
+    about: "Let a company's mails go on",
+    action: "accounts.resumeCompany",
+    run: async (ask, companyId) => [await ask("accounts.resumeCompany", { company_id: companyId! })],
+  },
+  {
+    name: "campaigns",
+    args: [],
+    about: "Campaigns that are not finished, with rate and time left",
+    action: "operator.campaigns",
+    run: (ask) => ask("operator.campaigns", {}),
+  },
+  {
+    name: "failures",
+    args: ["<campaign_id>"],
+    about: "Why recipients of a campaign did not get their mail, by reason",
+    action: "operator.failures",
+    run: (ask, campaignId) => ask("operator.failures", { campaign_id: campaignId! }),
+  },
+  {
+    name: "why",
+    args: ["<address-or-mail-id>"],
+    about: "One recipient's whole story",
+    action: "operator.why",
+    run: (ask, recipient) => ask("operator.why", { recipient: recipient! }),
+  },
+  {
+    name: "senders",
+    args: [],
+    about: "Sender nodes with lanes, connections and rate",
+    action: "operator.senders",
+    run: (ask) => ask("operator.senders", {}),
+  },
+  {
+    name: "backing-off",
+    args: [],
+    about: "SMTP servers that are left in peace for a while, and why",
+    action: "operator.backingOff",
+    run: (ask) => ask("operator.backingOff", {}),
+  },
+  {
+    name: "webhooks",
+    args: [],
+    about: "Webhook endpoints with something waiting or dead",
+    action: "operator.webhooks",
+    run: (ask) => ask("operator.webhooks", {}),
+  },
+  {
+    name: "requeue",
+    args: ["<endpoint_id>"],
+    about: "Deliver an endpoint's dead webhooks again, and enable it",
+    action: "operator.requeueWebhooks",
+    run: (ask, endpointId) => ask("operator.requeueWebhooks", { endpoint_id: endpointId! }),
+  },
+  {
+    name: "queues",
+    args: [],
+    about: "What waits, how much and since when",
+    action: "operator.queues",
+    run: (ask) => ask("operator.queues", {}),
+  },
+  {
+    name: "health",
+    args: [],
+    about: "The nodes and what they depend on",
+    action: "operator.health",
+    run: (ask) => ask("operator.health", {}),
+  },
+];
+
+/** What the door lets through. */
+export const operatorActions: ReadonlySet<string> = new Set(commands.map(({ action }) => action));
+
+export const usageOf = ({ name, args }: Command) => [name, ...args].join(" ");

@@ -1,0 +1,37 @@
+/**
+ * The operator's console, `npm run repl`: a REPL with the commands of commands.ts, beside Moleculer's own. It attaches to
+ * the cluster that TRANSPORTER names, else to the service that runs on DATA_DIR.
+ */
+import type { BrokerOptions, ServiceBroker } from "moleculer";
+import { brokerOptions } from "../../moleculer.config.ts";
+import { type Config, ConfigError, config } from "../config.ts";
+import { askBroker, askThroughDoor } from "./ask.ts";
+import { replCommandsOver } from "./repl.ts";
+
+const FIND_SERVICE_MS = 5_000;
+
+export function consoleOptions(settings: Config): BrokerOptions {
+  const attached = Boolean(settings.TRANSPORTER);
+  const door = askThroughDoor(settings.DATA_DIR).ask;
+  const customCommands = replCommandsOver(attached ? askBroker : () => door);
+  return {
+    ...brokerOptions({ ...settings, LOGLEVEL: "warn" }),
+    nodeID: `operator-${process.pid}`,
+    middlewares: [],
+    started: async (broker: ServiceBroker) => {
+      if (attached) await broker.waitForServices(["operator"], FIND_SERVICE_MS);
+    },
+    // The typings miss `options` and `--json` of a command.
+    replOptions: { delimiter: "flockmail $", customCommands } as unknown as BrokerOptions["replOptions"],
+  };
+}
+
+export default () => {
+  try {
+    return consoleOptions(config());
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return process.exit(78);
+  }
+};

@@ -1,0 +1,107 @@
+/** What operators ask about the whole service, over all companies. None of it is routed. */
+import type { TProperties } from "@sinclair/typebox";
+import type { ServiceContract } from "../define.ts";
+import { Bool, Nullable, Text, Time, Type, Uuid } from "../shapes.ts";
+
+const None = Type.Object({});
+const Rows = <T extends TProperties>(columns: T) => Type.Array(Type.Object(columns));
+
+const Running = {
+  id: Uuid,
+  company: Type.String(),
+  name: Type.String(),
+  status: Type.String(),
+  total_emails: Type.Integer(),
+  sent_count: Type.Integer(),
+  failed_count: Type.Integer(),
+  /** Over the last second. */
+  mails_per_second: Type.Number(),
+  /** Null while nothing moves. */
+  seconds_left: Nullable(Type.Integer()),
+  scheduled_for: Nullable(Time),
+  error: Nullable(Type.String()),
+};
+
+const Step = { at: Time, what: Type.String(), detail: Type.String() };
+
+const EndpointQueue = {
+  endpoint_id: Uuid,
+  company: Type.String(),
+  url: Type.String(),
+  pending: Type.Integer(),
+  dead: Type.Integer(),
+  oldest_pending: Nullable(Time),
+  failing_since: Nullable(Time),
+  disabled_at: Nullable(Time),
+};
+
+export const contract = {
+  campaigns: {
+    summary: "Campaigns that are not finished, with rate and time left",
+    params: None,
+    returns: Rows(Running),
+  },
+  failures: {
+    summary: "Why recipients of a campaign did not get their mail, by reason",
+    params: Type.Object({ campaign_id: Uuid }),
+    returns: Rows({ status: Type.String(), reason: Type.String(), recipients: Type.Integer(), example: Type.String() }),
+  },
+  senders: {
+    summary: "Sender nodes with what they have in hand",
+    params: None,
+    returns: Rows({
+      node: Type.String(),
+      waiting_for: Nullable(Type.String()),
+      lanes: Type.Integer(),
+      connections: Type.Integer(),
+      in_doubt: Type.Integer(),
+      max_in_doubt: Type.Integer(),
+      mails_per_second: Type.Number(),
+      sent: Type.Integer(),
+      failed: Type.Integer(),
+      deferred: Type.Integer(),
+    }),
+  },
+  backingOff: {
+    summary: "SMTP servers that senders leave in peace for a while, and why",
+    params: None,
+    returns: Rows({
+      node: Type.String(),
+      smtp_config_id: Uuid,
+      host: Type.String(),
+      until: Type.String(),
+      last_error: Nullable(Type.String()),
+    }),
+  },
+  limits: {
+    summary: "A company's limits and what is used of them now",
+    params: Type.Object({ company_id: Uuid }),
+    returns: Rows({
+      limit: Type.String(),
+      allowed: Nullable(Type.Integer()),
+      used: Type.Integer(),
+      retry_after_seconds: Type.Integer(),
+    }),
+  },
+  why: {
+    summary: "The whole story of a recipient (an address) or of one mail (its id)",
+    params: Type.Object({ recipient: Text(254) }),
+    returns: Rows(Step),
+  },
+  webhooks: { summary: "Webhook endpoints with something waiting or dead", params: None, returns: Rows(EndpointQueue) },
+  requeueWebhooks: {
+    summary: "Deliver an endpoint's dead webhooks again, and enable it",
+    params: Type.Object({ endpoint_id: Uuid }),
+    returns: Rows({ requeued: Type.Integer() }),
+  },
+  queues: {
+    summary: "What waits, how much and since when",
+    params: None,
+    returns: Rows({ queue: Type.String(), waiting: Type.Integer(), oldest: Nullable(Time) }),
+  },
+  health: {
+    summary: "The nodes and what they depend on",
+    params: None,
+    returns: Rows({ what: Type.String(), ok: Bool, detail: Type.String() }),
+  },
+} as const satisfies ServiceContract;

@@ -1,0 +1,36 @@
+import { config } from "../config.ts";
+import { defineService } from "../define.ts";
+import { failuresByReason, runningCampaigns } from "./campaigns.ts";
+import { contract } from "./contract.ts";
+import { openDoor } from "./door.ts";
+import { healthNow } from "./health.ts";
+import { limitsNow } from "./limits.ts";
+import { queues, requeueDead, webhookQueues } from "./queues.ts";
+import { backingOff, senders } from "./senders.ts";
+import { storyOf } from "./why.ts";
+
+const doors = new WeakMap<object, () => Promise<void>>();
+
+/** Answers operators' questions over all companies. Reads rows and asks nodes; the commands are in commands.ts. */
+export default defineService("operator", contract, {
+  actions: {
+    campaigns: () => runningCampaigns(),
+    failures: (ctx) => failuresByReason(ctx.params.campaign_id),
+    senders: (ctx) => senders(ctx),
+    backingOff: (ctx) => backingOff(ctx),
+    limits: (ctx) => limitsNow(ctx),
+    why: (ctx) => storyOf(ctx.params.recipient),
+    webhooks: () => webhookQueues(),
+    requeueWebhooks: (ctx) => requeueDead(ctx),
+    queues: () => queues(),
+    health: (ctx) => healthNow(ctx),
+  },
+
+  async started() {
+    if (!config().TRANSPORTER) doors.set(this, await openDoor(this.broker, config().DATA_DIR));
+  },
+
+  async stopped() {
+    await doors.get(this)?.();
+  },
+});

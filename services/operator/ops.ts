@@ -1,0 +1,45 @@
+/** `npm run -s ops -- campaigns --json`: one command, its answer, an exit code. For scripts and `kubectl exec`. */
+import { ConfigError, config } from "../config.ts";
+import { openLine } from "./ask.ts";
+import { type Command, commands, usageOf } from "./commands.ts";
+import { sentence, table } from "./table.ts";
+
+const USAGE_ERROR = 64;
+
+function help(): string {
+  const width = Math.max(...commands.map((command) => usageOf(command).length));
+  const lines = commands.map((command) => `  ${usageOf(command).padEnd(width)}  ${command.about}`);
+  return ["Usage: npm run -s ops -- COMMAND [ARGUMENT…] [--json]", "", ...lines].join("\n");
+}
+
+const needed = ({ args }: Command) => args.filter((arg) => arg.startsWith("<")).length;
+
+async function main(words: string[]): Promise<number> {
+  const json = words.includes("--json");
+  const [name, ...args] = words.filter((word) => word !== "--json");
+  if (!name || name === "help" || name === "--help") {
+    process.stdout.write(`${help()}\n`);
+    return 0;
+  }
+  const command = commands.find((candidate) => candidate.name === name);
+  if (!command || args.length < needed(command) || args.length > command.args.length) {
+    const wrong = command ? `Usage: ${usageOf(command)}` : `There is no command ${name}; \`ops help\` lists all.`;
+    process.stderr.write(`${wrong}\n`);
+    return USAGE_ERROR;
+  }
+  const line = await openLine(config());
+  try {
+    const rows = await command.run(line.ask, ...args);
+    process.stdout.write(`${json ? JSON.stringify(rows) : table(rows)}\n`);
+    return 0;
+  } finally {
+    await line.close();
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${error instanceof ConfigError ? error.message : sentence(error)}\n`);
+  process.exitCode = 1;
+}

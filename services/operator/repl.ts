@@ -1,0 +1,30 @@
+/** The commands in the form that moleculer-repl takes: for any node's REPL, and for the console that attaches to one. */
+import type { ServiceBroker } from "moleculer";
+import { type Ask, askBroker } from "./ask.ts";
+import { commands, usageOf } from "./commands.ts";
+import { sentence, table } from "./table.ts";
+
+interface Given extends Record<string, unknown> {
+  options?: { json?: boolean };
+}
+
+const plainName = (arg: string) => arg.replace(/[<>[\]]/g, "");
+
+export function replCommandsOver(askFrom: (broker: ServiceBroker) => Ask) {
+  return commands.map((command) => ({
+    command: usageOf(command),
+    description: command.about,
+    options: [{ option: "--json", description: "as JSON" }],
+    async action(broker: ServiceBroker, given: Given) {
+      try {
+        const args = command.args.flatMap((arg) => (given[plainName(arg)] as string | undefined) ?? []);
+        const rows = await command.run(askFrom(broker), ...args);
+        process.stdout.write(`${given.options?.json ? JSON.stringify(rows) : table(rows)}\n`);
+      } catch (error) {
+        process.stdout.write(`${sentence(error)}\n`);
+      }
+    },
+  }));
+}
+
+export const replCommands = replCommandsOver(askBroker);

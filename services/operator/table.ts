@@ -1,0 +1,33 @@
+/** Rows as a terminal shows them: a line each, columns aligned. */
+const text = (value: unknown): string => {
+  if (value === null || value === undefined) return "-";
+  if (typeof value === "object") return Array.isArray(value) ? value.join(" ") : JSON.stringify(value);
+  // A terminal obeys control characters; names and SMTP answers come from strangers.
+  return String(value).replace(/[\u0000-\u001f\u007f-\u009f]/g, " ");
+};
+
+export function table(rows: readonly object[]): string {
+  if (rows.length === 0) return "(none)";
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const cells = rows.map((row) => columns.map((column) => text((row as Record<string, unknown>)[column])));
+  const widths = columns.map((column, i) => Math.max(column.length, ...cells.map((line) => line[i]!.length)));
+  const line = (values: string[]) =>
+    values
+      .map((value, i) => value.padEnd(widths[i]!))
+      .join("  ")
+      .trimEnd();
+  return [line(columns), line(widths.map((width) => "-".repeat(width))), ...cells.map(line)].join("\n");
+}
+
+interface Told {
+  message: string;
+  data?: { body?: { detail?: unknown } };
+}
+
+/** An error in one line: the sentences of the API where it has any. */
+export function sentence(error: unknown): string {
+  const { message, data } = error as Told;
+  const body = data?.body;
+  if (!body) return message;
+  return typeof body.detail === "string" ? body.detail : JSON.stringify(body.detail ?? body);
+}
