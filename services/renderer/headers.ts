@@ -80,7 +80,8 @@ export function textField(name: string, value: string): string {
 /** A name before an address, behind `before` characters: ASCII quoted, the rest as encoded words. */
 export function quotedPhrase(value: string, before: number): string {
   const text = line(value).toWellFormed().trim();
-  if (!PRINTABLE.test(text) || text.length > 60) return encodedWords(text, before);
+  // Many readers decode encoded words within quotes, too: what only looks like one must not come out as another name.
+  if (!PRINTABLE.test(text) || text.length > 60 || text.includes("=?")) return encodedWords(text, before);
   return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 

@@ -80,7 +80,7 @@ export function build(nodes: readonly Node[], writer: Writer, uses: Uses): Progr
   function addLink(node: Extract<Node, { kind: "link" }>): void {
     const fixed = node.body.every(({ kind }) => kind === "text");
     const link = uses.numberOf?.(node.template);
-    if (link === undefined && isHarmless(node.body)) {
+    if (link === undefined && (fixed || isHarmless(node.body))) {
       addAll(node.body);
     } else if (fixed) {
       pending += `${uses.baseUrl}/api/emails/public/click/`;

@@ -2,7 +2,7 @@
  * The plain text of an HTML body, as a template: made once per campaign. Tags ride through html-to-text as single
  * private characters and come out where the words around them went, so that each recipient's values are put in later.
  */
-import { convert } from "html-to-text";
+import { convert, type HtmlToTextOptions } from "html-to-text";
 import { type Tag, type Token, tokenize } from "./lexer.ts";
 import { type Node, parse } from "./parser.ts";
 
@@ -13,20 +13,19 @@ const PLACE = /\ue0f0(\d+)\ue0f1/;
 const RESERVED = /[\ue0f0\ue0f1]/g;
 
 const heading = { options: { uppercase: false } };
-const options = {
-  wordwrap: false as const,
+const options: HtmlToTextOptions = {
+  wordwrap: false,
   limits: { maxInputLength: 1_100_000, maxDepth: 200 },
+  formatters: { altText: (element, _walk, builder) => builder.addInline(element.attribs.alt ?? "") },
   selectors: [
-    { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["(", ")"] as [string, string] } },
-    { selector: "img", format: "inlineTag", options: {} },
+    { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["(", ")"] } },
+    { selector: "img", format: "altText" },
     { selector: "style", format: "skip" },
     { selector: "script", format: "skip" },
     { selector: "title", format: "skip" },
     ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, ...heading })),
   ],
 };
-
-const isBlock = ({ type }: Tag) => type !== "value";
 
 /** Tags by number. The same value has the same one, so that a link whose address is its text is told once. */
 function numbering() {
@@ -41,11 +40,43 @@ function numbering() {
   return { tags, numberOf };
 }
 
-/** A line that held nothing but a block's tag is no line of the text. */
-function dropTagLines(text: string, tags: readonly Tag[]): string {
-  return text.replace(/(^|\n)([ \t]*\ue0f0(\d+)\ue0f1[ \t]*)\n+/g, (all, before, _place, no) =>
-    isBlock(tags[Number(no)]!) ? `${before}${OPEN}${no}${CLOSE}` : all,
+/** Conversion indents what stands between the items of a list, tags included. */
+function flushTags(text: string, tags: readonly Tag[]): string {
+  const isTagLine = (line: string) => {
+    const parts = line.split(PLACE);
+    return parts.every((part, i) => (i % 2 === 1 ? tags[Number(part)]!.type !== "value" : part.trim() === ""));
+  };
+  return text.replace(/^[ \t]*\ue0f0.*\ue0f1[ \t]*$/gm, (line) =>
+    isTagLine(line) ? line.replace(/[ \t]+/g, "") : line,
   );
+}
+
+const leadingBreaks = (text: string) => text.length - text.replace(/^\n+/, "").length;
+const trailingBreaks = (text: string) => text.length - text.replace(/\n+$/, "").length;
+
+/**
+ * A tag on a line of its own leaves the line breaks before and behind it: together no more than the two that part
+ * paragraphs. The other branch of a condition begins where the condition did.
+ */
+function joinedLines(tokens: readonly Token[]): Token[] {
+  const atIf: number[] = [];
+  let breaks = 2;
+  let behindBlock = false;
+  return tokens.map((token) => {
+    if (token.type === "text") {
+      const own = leadingBreaks(token.text);
+      const text = behindBlock ? token.text.slice(Math.max(0, own - Math.max(0, 2 - breaks))) : token.text;
+      breaks = /^\n*$/.test(text) ? breaks + text.length : trailingBreaks(text);
+      if (text !== "") behindBlock = false;
+      return { ...token, text };
+    }
+    behindBlock = token.type !== "value";
+    if (token.type === "value") breaks = 0;
+    if (token.type === "if") atIf.push(breaks);
+    if (token.type === "else") breaks = atIf.at(-1) ?? breaks;
+    if (token.type === "endif") atIf.pop();
+    return token;
+  });
 }
 
 /** What conversion left unpaired (a tag within an attribute or a style) is dropped; blocks left open are closed. */
@@ -65,9 +96,9 @@ export function textNodes(body: string): Node[] {
   const marked = tokenize(body.replace(RESERVED, ""))
     .tokens.map((token) => (token.type === "text" ? token.text : `${OPEN}${numberOf(token)}${CLOSE}`))
     .join("");
-  const text = dropTagLines(convert(marked, options), tags);
-  const tokens = text.split(PLACE).map((part, i): Token => {
-    return i % 2 === 1 ? tags[Number(part)]! : { type: "text", text: part, at: 0 };
-  });
-  return parse(repaired(tokens)).nodes;
+  const parts = flushTags(convert(marked, options), tags).split(PLACE);
+  const tokens = parts.map(
+    (part, i): Token => (i % 2 === 1 ? tags[Number(part)]! : { type: "text", text: part, at: 0 }),
+  );
+  return parse(repaired(joinedLines(tokens))).nodes;
 }

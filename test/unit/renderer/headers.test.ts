@@ -1,0 +1,228 @@
+import { decodeWords, faultsOfBytes, fieldOf, read } from "../../support/message.ts";
+import { makeMail, RECIPIENT } from "../../support/render.ts";
+
+const COMPANY = "018f0000-0000-7000-8000-000000000002";
+const LIST = "018f0000-0000-7000-8000-000000000003";
+const CAMPAIGN = "018f0000-0000-7000-8000-000000000001";
+
+describe("the headers of every mail", () => {
+  test.each([
+    ["From", "Ann <ann@example.org>"],
+    ["Reply-To", "ann@example.org"],
+    ["To", "bob@example.com"],
+    ["Message-ID", `<${RECIPIENT.id}@example.org>`],
+    ["X-Mailer", "Flockmail"],
+    ["Precedence", "bulk"],
+    ["List-Unsubscribe", `<https://mail.example.org/api/emails/public/unsubscribe/${RECIPIENT.id}/>`],
+    ["List-Unsubscribe-Post", "List-Unsubscribe=One-Click"],
+    ["List-Id", `"News" <${LIST}.example.org>`],
+    ["Feedback-ID", `${CAMPAIGN}:${COMPANY}:marketing:flockmail`],
+    ["MIME-Version", "1.0"],
+    ["Cc", undefined],
+    ["Bcc", undefined],
+  ])("%s", async (name, value) => expect(fieldOf((await makeMail()).message, name)).toBe(value));
+
+  test("are on transactional mail as well, which gets no footer", async () => {
+    const { message } = await makeMail({ isTransactional: true });
+    expect(fieldOf(message, "List-Unsubscribe-Post")).toBe("List-Unsubscribe=One-Click");
+    expect(fieldOf(message, "Feedback-ID")).toMatch(/:transactional:flockmail$/);
+    expect((await read(message)).html).not.toContain("unsubscribe");
+  });
+
+  test("Date is now, in the form of RFC 5322", async () => {
+    const date = fieldOf((await makeMail()).message, "Date")!;
+    expect(date).toMatch(/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} \+0000$/);
+    expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(5_000);
+  });
+
+  test("Reply-To is the configured one", async () => {
+    expect(fieldOf((await makeMail({ replyToEmail: "team@example.net" })).message, "Reply-To")).toBe(
+      "team@example.net",
+    );
+  });
+
+  test("the same mail made twice differs in nothing but its Date", async () => {
+    const without = ({ message }: { message: Buffer }) => message.toString("latin1").replace(/^Date:.*$/m, "");
+    expect(without(await makeMail())).toBe(without(await makeMail()));
+  });
+});
+
+describe("copies", () => {
+  test("cc is visible to all, bcc to nobody", async () => {
+    const to = { cc: ["carl@example.com", "dora@example.com"], bcc: ["eve@example.com"] };
+    for (const copy of [false, true]) {
+      const { message } = await makeMail({}, to, { copy });
+      expect((await read(message)).cc).toMatchObject({
+        value: [{ address: "carl@example.com" }, { address: "dora@example.com" }],
+      });
+      expect(message.toString("latin1")).not.toContain("eve@");
+    }
+  });
+
+  test("a cc that cannot be written fails nothing", async () => {
+    const { message, smtputf8 } = await makeMail(
+      {},
+      { cc: ["carl@example.com", "x\r\nBcc: y@z.example", "jörg@example.com"] },
+    );
+    expect(smtputf8).toBe(false);
+    expect(fieldOf(message, "Cc")).toMatch(/^carl@example\.com, =\?utf-8\?\S+ :;$/);
+    expect(decodeWords(fieldOf(message, "Cc")!)).toContain("jörg@example.com");
+    expect(faultsOfBytes(message)).toEqual([]);
+  });
+});
+
+describe("addresses", () => {
+  test("a domain beyond ASCII goes as punycode and needs nothing of the server", async () => {
+    const { message, smtputf8 } = await makeMail(
+      { senderEmail: "ann@bücher.example" },
+      { email: "bob@münchen.example" },
+    );
+    expect({ smtputf8, to: fieldOf(message, "To") }).toEqual({ smtputf8: false, to: "bob@xn--mnchen-3ya.example" });
+    expect(fieldOf(message, "Message-ID")).toBe(`<${RECIPIENT.id}@xn--bcher-kva.example>`);
+    expect(faultsOfBytes(message)).toEqual([]);
+  });
+
+  test("a local part beyond ASCII needs SMTPUTF8 and goes as UTF-8", async () => {
+    const { message, smtputf8 } = await makeMail({}, { email: "用户@example.com" });
+    expect(smtputf8).toBe(true);
+    expect(Buffer.from(fieldOf(message, "To")!, "latin1").toString()).toBe("用户@example.com");
+    expect(faultsOfBytes(message, { utf8: true })).toEqual([]);
+  });
+
+  test.each([
+    "",
+    "bob",
+    "bob@",
+    "a@b",
+    "a b@c.example",
+    "a@b.example\r\nBcc: x@y.example",
+    "<a@b.example>",
+    "a@b.example, c@d.example",
+  ])("%j is refused", async (email) => {
+    await expect(makeMail({}, { email })).rejects.toThrow("The address is not valid.");
+  });
+});
+
+describe("names and subjects", () => {
+  test.each([
+    ['Ann "The Boss" O\'Neil, Ltd. <x@y.example>', "quotes and specials"],
+    ["Ann\r\nBcc: eve@example.com", "line breaks"],
+    ["=?utf-8?B?RXZl?=", "what looks like an encoded word"],
+    [`${"Very long name ".repeat(20)}`, "length"],
+    ["Zoë ".repeat(60), "length beyond ASCII"],
+  ])("%j as a sender's and list's name (%s)", async (name) => {
+    const { message } = await makeMail({ senderName: name, listName: name });
+    expect(faultsOfBytes(message)).toEqual([]);
+    expect(fieldOf(message, "Bcc")).toBeUndefined();
+    const { from } = await read(message);
+    expect(from?.value).toMatchObject([{ name: name.replace(/[\r\n]+/g, " ").trim(), address: "ann@example.org" }]);
+  });
+
+  test.each([
+    "",
+    "short",
+    "a".repeat(300),
+    "word ".repeat(100).trim(),
+    `${"a".repeat(70)} ${"b".repeat(70)}`,
+    `x${" ".repeat(200)}y`,
+    "=?utf-8?Q?not_a_word?=",
+    "Größe: 100 % = alles?_",
+    "日本語".repeat(60),
+    "👩‍👩‍👧".repeat(40),
+  ])("%j as a subject is read as it was written", async (subject) => {
+    const { message } = await makeMail({ subject });
+    const lines = message.toString("latin1").split("\r\n\r\n")[0]!.split("\r\n");
+    expect(
+      Math.max(...lines.filter((line) => /^(Subject| )/.test(line)).map((line) => line.length)),
+    ).toBeLessThanOrEqual(78);
+    expect((await read(message)).subject ?? "").toBe(subject);
+  });
+
+  test("an encoded word is at most 75 characters and splits no character", async () => {
+    const { message } = await makeMail({ subject: "é🎂".repeat(80) });
+    const words = fieldOf(message, "Subject")!.split(/\s+/);
+    expect(words.length).toBeGreaterThan(3);
+    for (const word of words) {
+      expect(word.length).toBeLessThanOrEqual(75);
+      expect(decodeWords(word)).not.toContain("\ufffd");
+    }
+  });
+});
+
+describe("the structure", () => {
+  test("is multipart/alternative, and within multipart/mixed when there are attachments", async () => {
+    const plain = (await makeMail()).message.toString("latin1");
+    expect(plain.match(/^Content-Type: [^;]+/gm)).toEqual([
+      "Content-Type: multipart/alternative",
+      "Content-Type: text/plain",
+      "Content-Type: text/html",
+    ]);
+    const attachments = [
+      { filename: "a.txt", contentType: "text/plain", data: Buffer.from("a") },
+      { filename: 'b"\\;.bin', contentType: "nonsense", data: Buffer.alloc(0) },
+      { filename: "c.eml", contentType: "message/rfc822", data: Buffer.from("From: x") },
+    ];
+    const { message } = await makeMail({ attachments });
+    expect(message.toString("latin1").match(/^Content-Type: [^;]+/gm)).toEqual([
+      "Content-Type: multipart/mixed",
+      "Content-Type: multipart/alternative",
+      "Content-Type: text/plain",
+      "Content-Type: text/html",
+      "Content-Type: text/plain",
+      "Content-Type: application/octet-stream",
+      "Content-Type: application/octet-stream",
+    ]);
+    const parsed = await read(message);
+    expect(parsed.attachments.map(({ filename, content }) => [filename, content.toString()])).toEqual([
+      ["a.txt", "a"],
+      ['b"\\;.bin', ""],
+      ["c.eml", "From: x"],
+    ]);
+    expect(faultsOfBytes(message)).toEqual([]);
+  });
+
+  test("boundaries are the campaign's own", async () => {
+    const boundary = async (campaignId: string) =>
+      /boundary="([^"]+)"/.exec((await makeMail({ campaignId })).message.toString("latin1"))![1];
+    const [one, again, other] = [await boundary(CAMPAIGN), await boundary(CAMPAIGN), await boundary(LIST)];
+    expect(one).toBe(again);
+    expect(one).not.toBe(other);
+  });
+
+  test("text that is mostly beyond ASCII goes as base64, other text as quoted-printable", async () => {
+    const encodings = async (body: string) =>
+      (await makeMail({ body })).message.toString("latin1").match(/(?<=^Content-Transfer-Encoding: ).*(?=\r)/gm);
+    expect(await encodings(`<p>${"Привет ".repeat(40)}</p>`)).toEqual(["base64", "base64"]);
+    expect(await encodings(`<p>${"Größe und mehr ".repeat(40)}</p>`)).toEqual(["quoted-printable", "quoted-printable"]);
+  });
+});
+
+describe("the footer", () => {
+  const footer = async (given: object) => (await read((await makeMail(given)).message)).html;
+
+  test("is added before the end of a body that has no unsubscribe link, with the company's words", async () => {
+    const html = await footer({
+      body: "<body><p>x</p></body>",
+      companyName: "A & [[b]]",
+      footerText: "Street 1\n<b>Town</b>",
+    });
+    expect(html).toContain("A &amp; [[b]]<br>Street 1<br>&lt;b&gt;Town&lt;/b&gt;<br>");
+    expect(html).toMatch(
+      /public\/unsubscribe\/[\w-]{36}\/"[^>]*>Unsubscribe<\/a>.*public\/preferences\/TOKEN\/".*<\/div>\n<img[^>]*><\/body>/s,
+    );
+  });
+
+  test.each(["[[unsubscribe_url]]", "[[#if x]]<a href='[[ unsubscribe_url ]]'>x</a>[[/if]]"])(
+    "is not added to a body with %s",
+    async (body) => {
+      expect(await footer({ body })).not.toContain("Preferences");
+    },
+  );
+
+  test("is in the text part as well", async () => {
+    const { text } = await read((await makeMail({ companyName: "ACME Ltd" })).message);
+    expect(text).toMatch(
+      /ACME Ltd\nUnsubscribe \(https:\/\/mail\.example\.org\/api\/emails\/public\/unsubscribe\/[\w-]{36}\/\)/,
+    );
+  });
+});

@@ -1,0 +1,51 @@
+import { say } from "../../support/render.ts";
+
+const text = (body: string, data: Record<string, unknown> = {}) => say(body, data).text;
+
+describe("the text part", () => {
+  test("keeps variables, conditions and loops where their words are", () => {
+    const body = `<h1>Hello [[name]]</h1>
+      [[#if items]]<p>Your order:</p><ul>[[#each items]]<li>[[this.name]]: [[this.price]]</li>[[/each]]</ul>[[#else]]<p>Nothing yet.</p>[[/if]]
+      <p>Bye, <b>[[name]]</b></p>`;
+    expect(
+      text(body, {
+        name: "Ann",
+        items: [
+          { name: "Tea", price: 3 },
+          { name: "Bun", price: 1 },
+        ],
+      }),
+    ).toBe("Hello Ann\n\nYour order:\n\n * Tea: 3\n * Bun: 1\n\nBye, Ann");
+    expect(text(body, { name: "Ann" })).toBe("Hello Ann\n\nNothing yet.\n\nBye, Ann");
+  });
+
+  test.each([
+    ['<a href="https://a.example/">Read</a>', "Read (https://a.example/)"],
+    ['<a href="https://a.example/">https://a.example/</a>', "https://a.example/"],
+    ['<a href="[[url]]">[[url]]</a>', "https://v.example/"],
+    ['<a href="https://a.example/[[x]]?y=1&amp;z=2">Read</a>', "Read (https://a.example/1?y=1&z=2)"],
+    ['<p>a <img src="https://a.example/i.png" alt="picture"> b</p>', "a picture b"],
+    ["<style>p{color:red}</style><title>T</title><p>a</p><script>x</script>", "a"],
+    ["<p>1 &lt; 2 &amp; 3 &euro;</p>", "1 < 2 & 3 €"],
+    ["<table><tr>[[#each items]]<td>[[this]]</td>[[/each]]</tr></table>", "abc"],
+    ["\\[[x]] {{x}}", "[[x]] {{x}}"],
+    ["<p>[[html]]</p>", "<b>x</b>"],
+    ["plain\n\ntext", "plain text"],
+    ["", ""],
+  ])("%s reads %j", (body, expected) => {
+    expect(text(body, { url: "https://v.example/", x: 1, items: ["a", "b", "c"], html: "<b>x</b>" })).toBe(expected);
+  });
+
+  test("a tag that conversion loses with an attribute takes its partner along", () => {
+    expect(text('<p>a<img alt="[[#if x]]">b</p><p title="[[/if]]">c</p>', { x: 1 })).toBe("ab\n\nc");
+    expect(text("<style>[[#if x]]</style><p>a</p>[[#else]]<p>b</p>[[/if]]", { x: 1 }).trimEnd()).toBe("a\n\nb");
+  });
+
+  test("private characters of its own make are not in the way", () => {
+    expect(text("a\ue0f00\ue0f1b [[x]]", { x: "\ue0f00\ue0f1" })).toBe("a0b \ue0f00\ue0f1");
+  });
+
+  test("markup of absurd depth comes to an end", () => {
+    expect(() => text(`${"<div>".repeat(20_000)}x`)).not.toThrow();
+  });
+});
