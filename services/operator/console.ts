@@ -21,8 +21,7 @@ export function consoleOptions(settings: Config): BrokerOptions {
     started: async (broker: ServiceBroker) => {
       if (attached) await broker.waitForServices(["operator"], FIND_SERVICE_MS);
     },
-    // The typings miss `options` and `--json` of a command.
-    replOptions: { delimiter: "flockmail $", customCommands } as unknown as BrokerOptions["replOptions"],
+    replOptions: { delimiter: "flockmail $", customCommands },
   };
 }
 

@@ -15,7 +15,9 @@ export function replCommandsOver(askFrom: (broker: ServiceBroker) => Ask) {
     command: usageOf(command),
     description: command.about,
     options: [{ option: "--json", description: "as JSON" }],
-    async action(broker: ServiceBroker, given: Given) {
+    // The typings promise an array; moleculer-repl hands over an object with the arguments by name.
+    async action(broker: ServiceBroker, parsed: unknown) {
+      const given = parsed as Given;
       try {
         const args = command.args.flatMap((arg) => (given[plainName(arg)] as string | undefined) ?? []);
         const rows = await command.run(askFrom(broker), ...args);
