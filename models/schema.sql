@@ -14,11 +14,13 @@ CREATE OR REPLACE FUNCTION public.blocked_by(company uuid, address text)
  LANGUAGE sql
  STABLE
 AS $function$
-  select kind from suppressions
-  where company_id = company
-    and (email_key = lower(address)
-      or domain = any (domains_of(address))
-      or domain_unicode = any (domains_of(address)))
+  select kind from (
+    select kind from suppressions where company_id = company and email_key = lower(address)
+    union all
+    select x.kind from unnest(domains_of(address)) d join suppressions x on x.company_id = company and x.domain = d
+    union all
+    select x.kind from unnest(domains_of(address)) d
+      join suppressions x on x.company_id = company and x.domain_unicode = d) b
   order by kind = 'unsubscribed'
   limit 1
 $function$;
@@ -374,7 +376,7 @@ create table list_members (
   created_at timestamp with time zone default now() not null,
   constraint list_members_pkey PRIMARY KEY (company_id, list_id, subscriber_id) INCLUDE (left_at)
 );
-CREATE INDEX list_members_of_subscriber ON public.list_members USING btree (subscriber_id);
+CREATE INDEX list_members_of_subscriber ON public.list_members USING hash (subscriber_id);
 CREATE TRIGGER list_members_added AFTER INSERT ON public.list_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
 CREATE TRIGGER list_members_left AFTER UPDATE ON public.list_members REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_list_leavers();
 CREATE TRIGGER list_members_removed AFTER DELETE ON public.list_members REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
@@ -541,6 +543,9 @@ create table smtp_configs (
   max_connections integer default 10 not null,
   max_per_second integer,
   is_default boolean default false not null,
+  failing_since timestamp with time zone,
+  backoff_until timestamp with time zone,
+  last_error text,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   constraint smtp_configs_pkey PRIMARY KEY (id),

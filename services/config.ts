@@ -97,6 +97,13 @@ export const settings = {
     1,
     100_000,
   ),
+  SEND_LEASE_SECONDS: integer(
+    "A sender that died keeps its recipients this long before another takes them.",
+    "30",
+    2,
+    3_600,
+  ),
+  RETRY_BASE_SECONDS: integer("First retry of a deferred mail; each later one waits twice as long.", "60", 1, 3_600),
   LIMIT_WINDOW_SECONDS: integer("Length of the rolling SMTP limit's window; only tests shorten it.", "3600", 2, 86_400),
   LOGLEVEL: choice("How much is logged; with the embedded database only warnings unless set.", "info", [
     "fatal",
@@ -123,6 +130,8 @@ type Defaulted =
   | "HEALTH_PORT"
   | "TRUST_PROXY"
   | "MAX_IN_DOUBT"
+  | "SEND_LEASE_SECONDS"
+  | "RETRY_BASE_SECONDS"
   | "LIMIT_WINDOW_SECONDS"
   | "LOGLEVEL";
 
@@ -139,8 +148,14 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads and checks the environment. Throws ConfigError that tells every fault at once. */
-export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+/**
+ * Reads and checks the environment. Throws ConfigError that tells every fault at once. What only `console`s run on (an
+ * operator's, without services) needs neither database nor Redis nor secret: the nodes it asks have them.
+ */
+export function readConfig(
+  env: Record<string, string | undefined> = process.env,
+  { console = false }: { console?: boolean } = {},
+): Config {
   const faults: string[] = [];
   const given: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
@@ -153,13 +168,13 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     }
   }
   const set = given as Parsed;
-  if (env.TRANSPORTER && !env.REDIS_URL) {
+  if (env.TRANSPORTER && !env.REDIS_URL && !console) {
     faults.push("REDIS_URL is required with TRANSPORTER: limits must be counted in one place for all processes");
   }
-  if (env.TRANSPORTER && !env.DATABASE_URL) {
+  if (env.TRANSPORTER && !env.DATABASE_URL && !console) {
     faults.push("DATABASE_URL is required with TRANSPORTER: the embedded database serves one process");
   }
-  if (env.DATABASE_URL && !env.SECRET_KEY) {
+  if (env.DATABASE_URL && !env.SECRET_KEY && !console) {
     faults.push("SECRET_KEY is required with DATABASE_URL: without it stored passwords cannot be read again");
   }
   if (faults.length > 0) throw new ConfigError(faults);
@@ -178,6 +193,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     HEALTH_PORT: set.HEALTH_PORT ?? 3030,
     TRUST_PROXY: set.TRUST_PROXY ?? 0,
     MAX_IN_DOUBT: set.MAX_IN_DOUBT ?? 200,
+    SEND_LEASE_SECONDS: set.SEND_LEASE_SECONDS ?? 30,
+    RETRY_BASE_SECONDS: set.RETRY_BASE_SECONDS ?? 60,
     LIMIT_WINDOW_SECONDS: set.LIMIT_WINDOW_SECONDS ?? 3600,
     LOGLEVEL: set.LOGLEVEL ?? (set.DATABASE_URL ? "info" : "warn"),
   };

@@ -11,7 +11,7 @@ create table templates (
   unique (company_id, id)
 );
 
--- Secrets (password, DKIM key) are sealed envelopes: see services/smtp-sender/secret.ts.
+-- Secrets (password, DKIM key) are sealed envelopes: see services/secrets.ts.
 create table smtp_configs (
   id uuid primary key,
   company_id uuid not null references companies (id) on delete cascade,
@@ -30,6 +30,10 @@ create table smtp_configs (
   max_connections integer not null default 10 check (max_connections between 1 and 1000),
   max_per_second integer check (max_per_second >= 1),
   is_default boolean not null default false,
+  -- Cannot be reached, or refuses everyone for now: since when, and until when every sender leaves it alone.
+  failing_since timestamptz,
+  backoff_until timestamptz,
+  last_error text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   unique (company_id, id)

@@ -53,8 +53,9 @@ export class Transactions<L extends Letter> {
     this.#socket.on("close", () => this.#end("The connection was closed"));
   }
 
-  get over(): boolean {
-    return this.#over;
+  /** An answer is owed. */
+  get waiting(): boolean {
+    return this.#owed.length > 0 || this.#open !== undefined;
   }
 
   /** Something to send may be there now. */
@@ -293,9 +294,10 @@ export class Transactions<L extends Letter> {
       this.#tell(transaction!.letter, verdict);
     }
     if (this.#open) this.#tell(this.#open.letter, { kind: "unsent", reason, reply });
+    const wanted = this.#owed[0]?.stage === "quit";
     this.#owed = [];
     this.#queued = [];
     this.#open = undefined;
-    this.#post.closed(reason, reply);
+    this.#post.closed(wanted ? "QUIT" : reason, reply);
   }
 }

@@ -1,0 +1,165 @@
+/**
+ * Rounds of claiming: who has a turn, which of them this node can serve now, a lease for each. At most two leases per
+ * campaign (one being delivered, one read ahead), so that no campaign holds what others could do.
+ */
+import { performance } from "node:perf_hooks";
+import { dueTurns, leaseChunks, releaseChunks, turns } from "./claim.ts";
+import { Lane } from "./lane.ts";
+import type { Leased } from "./record.ts";
+import type { Relay } from "./relay.ts";
+import type { Relays } from "./relays.ts";
+import type { Turn } from "./rows.ts";
+import { ChunkSource, DueSource } from "./source.ts";
+import type { Tools } from "./tools.ts";
+
+/** The next chunk is leased when this many recipients are left of the one before. */
+const READ_AHEAD_AT = 250;
+const MIN_PAUSE_MS = 20;
+const SKIPPED_MS = 5_000;
+
+export class Claims {
+  #tools: Tools;
+  #relays: Relays;
+  #round: Promise<void> | undefined;
+  #again = false;
+  #stopped = false;
+  /** Until when a company (its hour is full) or a campaign (stopped) is left out. */
+  #parked = new Map<string, number>();
+  #skipped = new Map<string, number>();
+  #ending = new Set<Promise<unknown>>();
+
+  constructor(tools: Tools, relays: Relays) {
+    this.#tools = tools;
+    this.#relays = relays;
+  }
+
+  park(companyId: string, ms: number): void {
+    this.#parked.set(companyId, performance.now() + ms);
+    setTimeout(() => this.look(), ms + 1).unref();
+  }
+
+  /** Its row says that it is stopped; a round that read the rows before must not take it. */
+  skip(campaignId: string): void {
+    this.#skipped.set(campaignId, performance.now() + SKIPPED_MS);
+  }
+
+  look(): void {
+    if (this.#stopped) return;
+    if (this.#round) {
+      this.#again = true;
+      return;
+    }
+    this.#round = this.#rounds()
+      .catch((error: Error) => this.#tools.trouble(error))
+      .finally(() => {
+        this.#round = undefined;
+        if (this.#again) setTimeout(() => this.look(), MIN_PAUSE_MS);
+        this.#again = false;
+      });
+  }
+
+  async #rounds(): Promise<void> {
+    while (!this.#stopped && (await this.#claimChunks()) > 0);
+    if (!this.#stopped) await this.#claimDue();
+  }
+
+  #excluded() {
+    const now = performance.now();
+    for (const times of [this.#parked, this.#skipped]) {
+      for (const [id, until] of times) if (until < now) times.delete(id);
+    }
+    const busy: string[] = [];
+    for (const relay of this.#relays.all) if (relay.backingOffUntil > now) busy.push(relay.config.id);
+    const supplied = new Set<string>();
+    for (const lane of this.#relays.lanes()) {
+      const { campaign_id } = lane.turn;
+      if (!this.#wants(lane.relay, campaign_id)) supplied.add(campaign_id);
+    }
+    return {
+      companyIds: [...this.#parked.keys()],
+      smtpConfigIds: busy,
+      campaignIds: [...this.#skipped.keys(), ...supplied],
+    };
+  }
+
+  #wants(relay: Relay, campaignId: string): boolean {
+    const lanes = relay.lanes.filter(({ turn, chunk }) => turn.campaign_id === campaignId && chunk !== null);
+    if (lanes.length >= 2) return false;
+    return lanes.length === 0 || lanes[0]!.left < READ_AHEAD_AT;
+  }
+
+  get #room(): number {
+    return this.#tools.settings.maxLanes - [...this.#relays.lanes()].length;
+  }
+
+  async #claimChunks(): Promise<number> {
+    const found = await turns(this.#excluded());
+    const served: { turn: Turn; relay: Relay }[] = [];
+    for (const turn of found) {
+      // Transactional mail is never refused for want of a lane.
+      if (served.length >= this.#room && !turn.is_transactional) break;
+      const relay = await this.#relays.of(turn);
+      if (relay && this.#wants(relay, turn.campaign_id)) served.push({ turn, relay });
+    }
+    if (served.length === 0 || this.#stopped) return 0;
+    const { owner, settings } = this.#tools;
+    const validFrom = performance.now();
+    const leased = await leaseChunks(
+      served.map(({ turn }) => turn),
+      owner,
+      settings.leaseMs,
+    );
+    for (const lease of leased) {
+      const { turn, relay } = served.find(({ turn: { campaign_id } }) => campaign_id === lease.campaign_id)!;
+      const chunk: Leased = {
+        ...lease,
+        companyId: turn.company_id,
+        campaignId: turn.campaign_id,
+        markedTo: lease.lo - 1,
+        validFrom,
+      };
+      const lane = new Lane(this.#tools, relay, turn, new ChunkSource(this.#tools, turn, chunk));
+      relay.addLane(lane);
+      if (this.#stopped || this.#skipped.has(turn.campaign_id)) lane.end();
+    }
+    return leased.length;
+  }
+
+  /** Deferred recipients that are due: each campaign has one lane for them, beside and never behind its chunks. */
+  async #claimDue(): Promise<void> {
+    const { companyIds, smtpConfigIds } = this.#excluded();
+    const waiting = [...this.#relays.lanes()].filter(({ chunk }) => chunk === null);
+    const campaignIds = [...this.#skipped.keys(), ...waiting.map(({ turn }) => turn.campaign_id)];
+    for (const turn of await dueTurns({ companyIds, smtpConfigIds, campaignIds })) {
+      const relay = await this.#relays.of(turn);
+      if (relay && !this.#stopped) relay.addLane(new Lane(this.#tools, relay, turn, new DueSource(this.#tools, turn)));
+    }
+  }
+
+  /** The lane is over: its chunk is done, or goes back. True: whatever it had is final. */
+  giveBack(lane: Lane, whole: boolean, leaseIsLost: boolean): Promise<boolean> {
+    const work = this.#giveBack(lane, whole, leaseIsLost).catch((error: Error) => {
+      this.#tools.trouble(error);
+      return false;
+    });
+    this.#ending.add(work);
+    void work.finally(() => this.#ending.delete(work));
+    return work;
+  }
+
+  async #giveBack({ chunk }: Lane, whole: boolean, leaseIsLost: boolean): Promise<boolean> {
+    if (!chunk || leaseIsLost) return true;
+    if (whole) return this.#tools.recorder.close(chunk);
+    await releaseChunks([{ ...chunk, company_id: chunk.companyId }], this.#tools.owner);
+    return true;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#round;
+  }
+
+  async settled(): Promise<void> {
+    while (this.#ending.size > 0) await Promise.all([...this.#ending]);
+  }
+}

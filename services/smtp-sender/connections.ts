@@ -1,0 +1,179 @@
+/**
+ * The connections to one SMTP server. One is tried first; when it is open and there is work for more, their number
+ * doubles up to what the configuration (over all nodes) and the server allow. A server that refuses the next connection
+ * while others are open is not away: it has a limit, which is kept for a while.
+ */
+import { performance } from "node:perf_hooks";
+import type { Job } from "./job.ts";
+import type { Verdict } from "./letter.ts";
+import type { Reply } from "./reply.ts";
+import { type Endpoint, type OpenError, openSession } from "./session.ts";
+import type { EngineSettings } from "./settings.ts";
+import type { Slots } from "./slots.ts";
+import { Transactions } from "./transaction.ts";
+
+const LIMIT_KEPT_MS = 60_000;
+
+export interface Connection {
+  transactions: Transactions<Job>;
+  /** Since when it waits for an answer to something; undefined while idle. */
+  busySince: number | undefined;
+  /** Mails it was given. */
+  tried: number;
+  accepted: number;
+}
+
+/** What the relay does for its connections. */
+export interface Owner {
+  endpoint(): Endpoint & { maxConnections: number };
+  /** Mails that could be handed over now or soon. */
+  work(): number;
+  next(connection: Connection): Job | undefined;
+  stillOurs(job: Job): boolean;
+  answered(job: Job, verdict: Verdict, connection: Connection): void;
+  /** The first connection is open, or the last one could not be. */
+  opened(): void;
+  cannotOpen(error: OpenError): void;
+  /** A session ended that was not ended by us. */
+  broke(reason: string, connection: Connection, reply?: Reply): void;
+}
+
+export class Connections {
+  #owner: Owner;
+  #settings: EngineSettings;
+  #slots: Slots;
+  #open = new Set<Connection>();
+  #opening = 0;
+  #limit = Number.POSITIVE_INFINITY;
+  #limitUntil = 0;
+  #closed = false;
+
+  constructor(owner: Owner, settings: EngineSettings, slots: Slots) {
+    this.#owner = owner;
+    this.#settings = settings;
+    this.#slots = slots;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  get all(): Iterable<Connection> {
+    return this.#open;
+  }
+
+  get busy(): number {
+    let busy = 0;
+    for (const { busySince } of this.#open) if (busySince !== undefined) busy++;
+    return busy;
+  }
+
+  wake(): void {
+    for (const { transactions } of this.#open) transactions.wake();
+    this.#grow();
+  }
+
+  #grow(): void {
+    if (this.#closed || this.#opening > 0) return;
+    const now = performance.now();
+    if (now > this.#limitUntil) this.#limit = Number.POSITIVE_INFINITY;
+    const size = this.#open.size;
+    const allowed = Math.min(this.#owner.endpoint().maxConnections, this.#limit);
+    const wanted = Math.min(allowed, size + this.#owner.work());
+    // All that are open are busy: else the work is theirs.
+    if (size >= wanted || (size > 0 && this.busy < size)) return;
+    const more = Math.min(wanted - size, Math.max(1, size));
+    for (let n = 0; n < more; n++) void this.#openOne();
+  }
+
+  async #openOne(): Promise<void> {
+    this.#opening++;
+    let slot: (() => void) | undefined;
+    try {
+      slot = await this.#slots.take(this.#owner.endpoint().maxConnections);
+      if (!slot) return;
+      const session = await openSession(this.#owner.endpoint(), {
+        allowPrivate: this.#settings.allowPrivate,
+        ...(this.#settings.ehloName ? { name: this.#settings.ehloName } : {}),
+        ...(this.#settings.greetingTimeoutMs ? { greetingTimeoutMs: this.#settings.greetingTimeoutMs } : {}),
+      });
+      if (this.#closed) {
+        session.socket.destroy();
+        slot();
+        return;
+      }
+      this.#begin(session, slot);
+    } catch (error) {
+      slot?.();
+      if (!this.#closed) this.#failed(error as OpenError);
+    } finally {
+      this.#opening--;
+    }
+    if (!this.#closed && this.#open.size > 0) this.wake();
+  }
+
+  #failed(error: OpenError): void {
+    if (this.#open.size > 0 && !error.permanent) {
+      this.#limit = this.#open.size;
+      this.#limitUntil = performance.now() + LIMIT_KEPT_MS;
+      return;
+    }
+    this.#owner.cannotOpen(error);
+  }
+
+  #begin(session: Awaited<ReturnType<typeof openSession>>, freeSlot: () => void): void {
+    const owner = this.#owner;
+    const connection = { busySince: undefined, tried: 0, accepted: 0 } as unknown as Connection;
+    connection.transactions = new Transactions<Job>(
+      session,
+      {
+        next: () => {
+          if (this.#closed) return undefined;
+          const job = owner.next(connection);
+          if (!job) return undefined;
+          connection.tried++;
+          connection.busySince ??= performance.now();
+          return job;
+        },
+        stillOurs: (job) => owner.stillOurs(job),
+        answered: (job, verdict) => {
+          connection.busySince = connection.transactions.waiting ? performance.now() : undefined;
+          if (verdict.kind === "accepted") connection.accepted++;
+          owner.answered(job, verdict, connection);
+          if (connection.transactions.handled >= this.#settings.maxMessagesPerConnection)
+            connection.transactions.quit();
+        },
+        closed: (reason, reply) => {
+          freeSlot();
+          this.#open.delete(connection);
+          if (reason !== "QUIT" && !this.#closed) owner.broke(reason, connection, reply);
+        },
+      },
+      this.#settings.timeouts,
+    );
+    this.#open.add(connection);
+    owner.opened();
+  }
+
+  /** New connections from now on; those that are open end after what they are at. */
+  renew(): void {
+    for (const { transactions } of this.#open) transactions.quit();
+    this.#limit = Number.POSITIVE_INFINITY;
+  }
+
+  closeIdle(idleMs: number): void {
+    const before = performance.now() - idleMs;
+    for (const { transactions } of this.#open) {
+      if (transactions.idleSince !== undefined && transactions.idleSince < before) transactions.quit();
+    }
+  }
+
+  /** Ends all: what is in the air is waited for, QUIT, at most `withinMs`. */
+  async close(withinMs: number): Promise<void> {
+    this.#closed = true;
+    for (const { transactions } of this.#open) transactions.quit();
+    const until = performance.now() + withinMs;
+    while (this.#open.size > 0 && performance.now() < until) await new Promise((done) => setTimeout(done, 10));
+    for (const { transactions } of [...this.#open]) transactions.abort("the sender was stopped before the answer came");
+  }
+}

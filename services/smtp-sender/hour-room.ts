@@ -1,0 +1,21 @@
+/** What the company may still send within the rolling hour. */
+import { queryOne } from "../../models/db.ts";
+import { config } from "../config.ts";
+import { notFound } from "../errors.ts";
+import { hourWindow, type Limiter } from "./limiter.ts";
+
+export async function hourRoom(companyId: string, limiter: Limiter) {
+  const plan = await queryOne<{ smtp_per_hour: number | null }>(
+    "select p.smtp_per_hour from companies c join plans p on p.name = c.plan where c.id = $1",
+    [companyId],
+  );
+  if (!plan) throw notFound();
+  const limit = plan.smtp_per_hour;
+  const { used, retryAfterMs } = await limiter.used(hourWindow(companyId, limit, config().LIMIT_WINDOW_SECONDS));
+  return {
+    limit,
+    used,
+    room: limit === null ? null : Math.max(0, limit - used),
+    retry_after_seconds: Math.ceil(retryAfterMs / 1_000),
+  };
+}

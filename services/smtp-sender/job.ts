@@ -1,0 +1,65 @@
+/** One recipient's mail on its way: rendered, marked, and ready for whichever connection asks next. */
+import type { Rendered } from "../renderer/contract.ts";
+import { copiesOf } from "./deliver.ts";
+import type { Lane } from "./lane.ts";
+import type { Letter } from "./letter.ts";
+import type { Reply } from "./reply.ts";
+import type { RecipientRow } from "./rows.ts";
+import { wireAddress } from "./wire-address.ts";
+
+export interface Job extends Letter {
+  lane: Lane;
+  row: RecipientRow;
+  /** Where its token of the hour came from. */
+  bucket: number;
+  /** Times it was handed to a session that ended before it could be accepted. */
+  unsent: number;
+  /** The mail for cc and bcc, in a transaction of its own. */
+  copy: Letter | undefined;
+  /** What the server said when it accepted it, kept while its copies are under way. */
+  accepted: Reply | null;
+  /** Set on a copy: the mail it is a copy of. */
+  primary: Job | undefined;
+}
+
+type Mail = Extract<Rendered, { ok: true }>;
+
+const DOT = ".\r\n";
+
+/** The renderer promises lines without a leading dot and an end; a message that broke the promise must not end early. */
+function safe(raw: string): string {
+  if (raw.endsWith("\r\n") && !raw.includes("\r\n.") && !raw.startsWith(".")) return raw;
+  const stuffed = raw.replace(/(^|\r\n)\./g, "$1..");
+  return stuffed.endsWith("\r\n") ? stuffed : `${stuffed}\r\n`;
+}
+
+function letter(from: string, to: readonly string[], raw: string, mail: Mail): Letter {
+  const wire = to.map(wireAddress);
+  const sender = wireAddress(from);
+  const start = safe(raw);
+  const body = mail.tail === undefined ? [start + DOT] : [start, mail.tail, DOT];
+  return {
+    from: sender.text,
+    to: wire.map(({ text }) => text),
+    body,
+    bytes: start.length + (mail.tail?.length ?? 0),
+    smtpUtf8: mail.smtputf8 || sender.smtpUtf8 || wire.some(({ smtpUtf8 }) => smtpUtf8),
+    eightBit: mail.eightBit,
+  };
+}
+
+export function job(lane: Lane, row: RecipientRow, mail: Mail, bucket: number): Job {
+  const from = lane.turn.sender_email;
+  const copies = row.cc || row.bcc ? copiesOf(row) : [];
+  const copy = copies.length === 0 ? undefined : letter(from, copies, mail.copy ?? mail.raw, mail);
+  return {
+    ...letter(from, [row.email], mail.raw, mail),
+    lane,
+    row,
+    bucket,
+    unsent: 0,
+    copy,
+    accepted: null,
+    primary: undefined,
+  };
+}

@@ -1,0 +1,280 @@
+/**
+ * Recipients of one campaign on their way from the rows to the connections: a leased chunk, or deferred ones that are
+ * due. Works in groups: budget → rows (read ahead) → the steps of deliver.ts → tokens of the hour → marked in the database
+ * while it is rendered → ready. Connections pull from `ready`, so a slow server never holds more than it asks for.
+ *
+ * open      prepares groups while there are rows.
+ * ending    prepares nothing more; what was handed over is waited for, then the lease is given back.
+ * over      nothing of it is left in this process.
+ */
+import { performance } from "node:perf_hooks";
+import { failIfNotRenderable, stopBeforeRendering } from "./deliver.ts";
+import { type Job, job } from "./job.ts";
+import { hourWindow } from "./limiter.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Leased } from "./record.ts";
+import type { Relay } from "./relay.ts";
+import type { RecipientRow, Turn } from "./rows.ts";
+import type { Source } from "./source.ts";
+import type { Tools } from "./tools.ts";
+
+const QUEUED: Outcome = { status: "queued", error: null, reply: null };
+/** A company without room in its hour for longer than this gives its leases back. */
+const SHORT_WAIT_MS = 2_000;
+const TROUBLE_PAUSE_MS = 1_000;
+
+export class Lane {
+  readonly turn: Turn;
+  readonly relay: Relay;
+  readonly source: Source;
+  readonly ready: Job[] = [];
+  /** Taken from the budget and not recorded. */
+  unrecorded = 0;
+  state: "open" | "ending" | "over" = "open";
+  #tools: Tools;
+  #preparing = false;
+  #pausedUntil = 0;
+  #keepLease = false;
+  /** Given to a connection and not answered. */
+  #handed = new Set<Job>();
+
+  constructor(tools: Tools, relay: Relay, turn: Turn, source: Source) {
+    this.#tools = tools;
+    this.relay = relay;
+    this.turn = turn;
+    this.source = source;
+  }
+
+  get handed(): number {
+    return this.#handed.size;
+  }
+
+  get chunk(): Leased | null {
+    return this.source.chunk;
+  }
+
+  /** About how many more recipients it will bring. */
+  get left(): number {
+    return this.ready.length + this.source.left;
+  }
+
+  /** Prepares the next group, if the relay and the budget have room for one. */
+  fill(): void {
+    if (this.#preparing || this.state !== "open" || performance.now() < this.#pausedUntil) return;
+    const wanted = this.relay.wanted(this);
+    if (wanted === 0) return;
+    const n = this.source.exhausted ? 0 : this.#tools.budget.take(this.relay, wanted, this.turn.is_transactional);
+    if (n === 0) {
+      this.#endIfDone();
+      return;
+    }
+    this.#preparing = true;
+    void this.#prepare(n)
+      .catch((error: Error) => {
+        this.#tools.trouble(error);
+        this.#pause(TROUBLE_PAUSE_MS);
+      })
+      .finally(() => {
+        this.#preparing = false;
+        this.relay.wake();
+        this.#endIfDone();
+      });
+  }
+
+  async #prepare(budget: number): Promise<void> {
+    let kept = 0;
+    try {
+      const rows = await this.source.take(budget);
+      this.unrecorded += rows.length;
+      kept = rows.length;
+      const going: RecipientRow[] = [];
+      for (const row of rows) {
+        const outcome = stopBeforeRendering({ row, isTransactional: this.turn.is_transactional });
+        if (outcome) this.record(row, outcome);
+        else going.push(row);
+      }
+      if (going.length > 0) await this.#admit(going);
+    } finally {
+      this.#tools.budget.give(this.relay, budget - kept);
+    }
+  }
+
+  /** Those for whom the hour has room are marked and rendered. */
+  async #admit(rows: RecipientRow[]): Promise<void> {
+    const window = hourWindow(this.turn.company_id, this.turn.smtp_per_hour, this.#tools.settings.windowSeconds);
+    let grant: { granted: number; bucket: number; retryAfterMs: number };
+    try {
+      grant = await this.#tools.limiter.take(window, rows.length);
+    } catch (error) {
+      this.#putBack(rows);
+      throw error;
+    }
+    const admitted = rows.slice(0, grant.granted);
+    if (admitted.length < rows.length) {
+      this.#putBack(rows.slice(grant.granted));
+      this.#waitForRoom(grant.retryAfterMs);
+    }
+    if (admitted.length > 0) await this.#render(admitted, grant.bucket);
+  }
+
+  async #render(rows: RecipientRow[], bucket: number): Promise<void> {
+    const [marked, rendered] = await Promise.allSettled([
+      this.source.mark(rows.at(-1)!.seq),
+      this.#tools.render(this.turn.campaign_id, rows),
+    ]);
+    const held = marked.status === "fulfilled" && marked.value;
+    if (!held || rendered.status === "rejected" || this.state !== "open") {
+      await this.#tools.limiter.give(this.#window(), bucket, rows.length).catch(() => {});
+      this.#putBack(rows);
+      if (marked.status === "rejected") throw marked.reason;
+      if (!held) this.lose();
+      // What was marked was not handed over: giving the lease back says so.
+      else this.end();
+      if (rendered.status === "rejected") {
+        this.#tools.skipCampaign(this.turn.campaign_id);
+        throw rendered.reason;
+      }
+      return;
+    }
+    rows.forEach((row, i) => {
+      const mail = rendered.value[i]!;
+      const outcome = failIfNotRenderable(mail);
+      if (outcome) {
+        this.#giveToken(bucket);
+        this.record(row, outcome);
+      } else if (mail.ok) {
+        this.ready.push(job(this, row, mail, bucket));
+      }
+    });
+  }
+
+  #window() {
+    return hourWindow(this.turn.company_id, this.turn.smtp_per_hour, this.#tools.settings.windowSeconds);
+  }
+
+  #giveToken(bucket: number): void {
+    void this.#tools.limiter.give(this.#window(), bucket, 1).catch(() => {});
+  }
+
+  #waitForRoom(ms: number): void {
+    if (ms <= SHORT_WAIT_MS) {
+      this.#pause(ms);
+      return;
+    }
+    this.#tools.parkCompany(this.turn.company_id, ms);
+    this.end();
+  }
+
+  #pause(ms: number): void {
+    this.#pausedUntil = performance.now() + ms;
+    setTimeout(() => this.fill(), ms + 1).unref();
+  }
+
+  /** Rows that were taken and not handed over: back to the front of the chunk, or to the queue of the deferred. */
+  #putBack(rows: readonly RecipientRow[]): void {
+    if (this.source.putBack(rows)) {
+      this.unrecorded -= rows.length;
+      this.#tools.budget.give(this.relay, rows.length);
+    } else {
+      for (const row of rows) this.record(row, QUEUED, 0);
+    }
+  }
+
+  /** The next mail for a connection. */
+  next(): Job | undefined {
+    const next = this.ready.shift();
+    if (next) this.#handed.add(next);
+    return next;
+  }
+
+  /** A connection ended before it could send this one. */
+  again(waiting: Job): void {
+    this.#handed.delete(waiting);
+    if (this.state === "open") {
+      this.ready.unshift(waiting);
+    } else {
+      this.#giveToken(waiting.bucket);
+      this.#putBack([waiting.row]);
+      this.#endIfDone();
+    }
+  }
+
+  /** The last word on a mail that was handed over. */
+  answered(mail: Job, outcome: Outcome, delayMs: number | null): void {
+    this.#handed.delete(mail);
+    const { row, bucket } = mail;
+    // Only what was accepted, or may have been, counts in the hour.
+    if (outcome.status !== "sent" && outcome.status !== "unknown") this.#giveToken(bucket);
+    this.record(row, outcome, delayMs);
+  }
+
+  record(row: RecipientRow, outcome: Outcome, delayMs: number | null = null): void {
+    this.source.settled(row);
+    this.#tools.recorder.add({
+      companyId: this.turn.company_id,
+      campaignId: this.turn.campaign_id,
+      chunk: this.chunk,
+      seq: row.seq,
+      attempts: row.attempts,
+      outcome,
+      delayMs: outcome.status === "queued" && !this.chunk ? (delayMs ?? 0) : delayMs,
+      recorded: () => this.#recorded(),
+    });
+    this.#tools.count(outcome.status);
+  }
+
+  #recorded(): void {
+    this.unrecorded--;
+    this.relay.recorded(1);
+    this.#tools.budget.give(this.relay, 1);
+    this.#endIfDone();
+  }
+
+  /** Mails that are ready go back, so that a server which hangs holds none of the budget for them. */
+  takeBack(): void {
+    const jobs = this.ready.splice(0);
+    if (jobs.length === 0) return;
+    for (const { bucket } of jobs) this.#giveToken(bucket);
+    const rows = jobs.map(({ row }) => row);
+    const { chunk } = this;
+    if (!chunk || this.#preparing || this.state !== "open") {
+      this.#putBack(rows);
+      return;
+    }
+    // They are the last ones that were marked: the mark goes back to before them, and only then the budget.
+    const before = Math.min(...rows.map(({ seq }) => seq)) - 1;
+    const mark = Math.max(before, ...[...this.#handed].map(({ row }) => row.seq));
+    this.#preparing = true;
+    void this.source.unmark(mark).then((held) => {
+      this.#preparing = false;
+      this.#putBack(rows);
+      if (!held) this.lose();
+    });
+  }
+
+  /** Prepares no more; `keepLease` leaves what is in doubt to the lease's end. */
+  end(): void {
+    if (this.state !== "open") return;
+    this.state = "ending";
+    const jobs = this.ready.splice(0);
+    for (const { bucket } of jobs) this.#giveToken(bucket);
+    this.#putBack(jobs.map(({ row }) => row));
+    this.#endIfDone();
+  }
+
+  /** Another sender has the lease, or will have: nothing more may be handed over or written. */
+  lose(): void {
+    this.#keepLease = true;
+    this.end();
+  }
+
+  #endIfDone(): void {
+    if (this.state === "over" || this.#preparing || this.unrecorded > 0 || this.handed > 0 || this.ready.length > 0)
+      return;
+    if (this.state === "open" && !this.source.exhausted) return;
+    const whole = this.state === "open";
+    this.state = "over";
+    this.relay.removeLane(this);
+    this.#tools.laneOver(this, whole, this.#keepLease);
+  }
+}

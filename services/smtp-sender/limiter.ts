@@ -1,0 +1,51 @@
+/**
+ * Never more than `limit` in any rolling window, counted in buckets. A bucket counts until the whole of it is older than
+ * the window, so the limit holds for every window and not only for those that begin with a bucket; the price is that
+ * room comes back up to one bucket late.
+ *
+ * In Redis where there is one (all nodes together), else in the process.
+ */
+export interface Window {
+  /** Whose, and what: "hour:<company id>". */
+  key: string;
+  /** Null: counted, not limited. */
+  limit: number | null;
+  windowMs: number;
+  buckets: number;
+}
+
+export interface Grant {
+  /** 0 to what was asked for. */
+  granted: number;
+  /** The bucket they were taken from, for giving back. */
+  bucket: number;
+  /** Until there may be room for one more; 0 when all was granted. */
+  retryAfterMs: number;
+}
+
+export interface Limiter {
+  take(window: Window, n: number): Promise<Grant>;
+  /** What was taken and not used goes back to the bucket it came from. */
+  give(window: Window, bucket: number, n: number): Promise<void>;
+  used(window: Window): Promise<{ used: number; retryAfterMs: number }>;
+}
+
+export const bucketMs = ({ windowMs, buckets }: Window): number => Math.max(1, Math.floor(windowMs / buckets));
+
+/** The oldest bucket that still counts now: the one that holds the moment a window ago. */
+export const oldestBucket = (window: Window, now: number): number =>
+  Math.floor((now - window.windowMs) / bucketMs(window));
+
+export const hourWindow = (companyId: string, limit: number | null, windowSeconds: number): Window => ({
+  key: `hour:${companyId}`,
+  limit,
+  windowMs: windowSeconds * 1_000,
+  buckets: 60,
+});
+
+export const secondWindow = (smtpConfigId: string, perSecond: number): Window => ({
+  key: `second:${smtpConfigId}`,
+  limit: perSecond,
+  windowMs: 1_000,
+  buckets: 20,
+});

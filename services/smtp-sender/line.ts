@@ -1,0 +1,46 @@
+/**
+ * A connection to PostgreSQL kept for one purpose, with its statements prepared once: planning the sender's statements
+ * costs more than running them. Generic plans: they were measured to be the right ones whatever the statistics say, while
+ * a plan from fresh statistics once took the wrong index and went quadratic.
+ */
+import { type Client, pool } from "../../models/db.ts";
+
+export class Line {
+  #client: Client | undefined;
+  #opening: Promise<Client> | undefined;
+
+  async #open(): Promise<Client> {
+    const client = await pool().connect();
+    client.on("error", () => this.#drop(client));
+    await client.query("set plan_cache_mode = force_generic_plan");
+    this.#client = client;
+    return client;
+  }
+
+  #drop(client: Client): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    client.release(true);
+  }
+
+  async run<T>(name: string, text: string, values: unknown[]): Promise<T[]> {
+    this.#opening ??= this.#client ? undefined : this.#open().finally(() => (this.#opening = undefined));
+    const client = this.#client ?? (await this.#opening!);
+    try {
+      return (await client.query({ name, text, values })).rows as T[];
+    } catch (error) {
+      // Without an SQLSTATE of a refused statement, the connection itself is broken.
+      if (
+        !/^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? "") ||
+        /^(57|08)/.test((error as { code: string }).code)
+      ) {
+        this.#drop(client);
+      }
+      throw error;
+    }
+  }
+
+  close(): void {
+    if (this.#client) this.#drop(this.#client);
+  }
+}

@@ -1,0 +1,59 @@
+/** The engine of a broker's node: made when its service starts, with what the broker gives it. */
+import type { Service } from "moleculer";
+import { redis } from "../../mixins/redis.ts";
+import { call, ring, ringAll } from "../call.ts";
+import { config } from "../config.ts";
+import { ringFor } from "../webhooks/outbox.ts";
+import { Engine } from "./engine.ts";
+import { rememberHours } from "./hour-history.ts";
+import type { Limiter } from "./limiter.ts";
+import { MemoryLimiter } from "./limiter-memory.ts";
+import { RedisLimiter } from "./limiter-redis.ts";
+import { endAllLeases } from "./recover.ts";
+import { engineSettings } from "./settings.ts";
+
+interface Node {
+  engine: Engine;
+  limiter: Limiter;
+}
+
+const nodes = new WeakMap<Service, Node>();
+
+export function engineOf(service: Service): Node {
+  const node = nodes.get(service);
+  if (!node) throw new Error("The sender has not started yet");
+  return node;
+}
+
+async function limiterOf(): Promise<Limiter> {
+  const client = redis();
+  if (client) return new RedisLimiter(client);
+  const limiter = new MemoryLimiter();
+  await rememberHours(limiter);
+  return limiter;
+}
+
+export async function startEngine(service: Service): Promise<void> {
+  const { broker, logger } = service;
+  const limiter = await limiterOf();
+  // The embedded database serves one process only, so whoever held a lease is dead.
+  if (!config().DATABASE_URL) await endAllLeases();
+  const engine = new Engine(broker.nodeID, engineSettings(), {
+    limiter,
+    render: async (campaignId, recipients) =>
+      (await call(broker, "renderer.renderMails", { campaignId, recipients: [...recipients] })).mails,
+    log: { warn: (text, data) => logger.warn(text, data), info: (text, data) => logger.info(text, data) },
+    drained: (campaignId) => void ring(broker, "campaign.drained", { campaignId }).catch(() => {}),
+    told: (companyIds) => void ringFor(broker, companyIds).catch(() => {}),
+  });
+  nodes.set(service, { engine, limiter });
+  engine.start();
+}
+
+export async function stopEngine(service: Service): Promise<void> {
+  await nodes.get(service)?.engine.stop();
+}
+
+/** Every sender node drops the connections it made from the old configuration. */
+export const tellChanged = (from: Parameters<typeof ringAll>[0], smtpConfigId: string) =>
+  ringAll(from, "smtpConfig.changed", { smtpConfigId }).catch(() => {});

@@ -1,0 +1,292 @@
+/**
+ * Results and marks on their way into the database: gathered, written asynchronously, one flush in the air, the next one
+ * takes what has come together meanwhile. A flush that fails is repeated until it succeeds: nothing is forgotten while
+ * PostgreSQL is away, and nothing new is handed over, because marks come back with the flush.
+ */
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Line } from "./line.ts";
+import type { BounceType, Outcome } from "./outcome.ts";
+import { RECORD, RECORD_BOUNCES } from "./record-sql.ts";
+import type { Reply } from "./reply.ts";
+import type { ChunkLease } from "./rows.ts";
+import { STATUS } from "./rows.ts";
+
+/** A chunk's lease as the recorder sees it. */
+export interface Leased extends ChunkLease {
+  companyId: string;
+  campaignId: string;
+  /** The last seq that may be handed over. */
+  markedTo: number;
+  /** When the lease began or was renewed, by this process's monotonic clock. */
+  validFrom: number;
+}
+
+export interface Result {
+  companyId: string;
+  campaignId: string;
+  /** Null: the recipient was claimed by itself. */
+  chunk: Leased | null;
+  seq: number;
+  /** Of the claim: the fence where there is no chunk. */
+  attempts: number;
+  outcome: Outcome;
+  /** Deferred: until the next try. Queued and claimed by itself: 0. */
+  delayMs: number | null;
+  /** Back to the budget, once it is written. */
+  recorded(): void;
+}
+
+export interface Flushed {
+  /** Leases that are no longer ours. */
+  lost: readonly Leased[];
+  /** Campaigns that an error stopped, whoever set it. */
+  stopped: readonly (readonly [campaignId: string, error: string])[];
+  /** Companies with webhooks to deliver. */
+  told: readonly string[];
+}
+
+const RETRY_PAUSE_MS = 250;
+const MAX_ROWS = 1_000;
+// Single results wait this long for company: a statement costs about as much for one as for thirty.
+const GATHER_MS = 5;
+const ENOUGH = 32;
+
+interface Waiting {
+  markedTo: number;
+  done: boolean;
+  resolve: ((held: boolean) => void)[];
+}
+
+export class Recorder {
+  #line: Line;
+  #owner: string;
+  #leaseMs: number;
+  #report: (flushed: Flushed) => void;
+  #trouble: (error: Error | null) => void;
+  #results: Result[] = [];
+  #lanes = new Map<Leased, Waiting>();
+  #urgent = false;
+  #flushing: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  flushes = 0;
+
+  constructor(options: {
+    line: Line;
+    owner: string;
+    leaseMs: number;
+    report: (flushed: Flushed) => void;
+    /** Told when a flush fails, and null when one succeeds again. */
+    trouble: (error: Error | null) => void;
+  }) {
+    this.#line = options.line;
+    this.#owner = options.owner;
+    this.#leaseMs = options.leaseMs;
+    this.#report = options.report;
+    this.#trouble = options.trouble;
+  }
+
+  get pending(): number {
+    return this.#results.length + this.#lanes.size;
+  }
+
+  add(result: Result): void {
+    this.#results.push(result);
+    if (result.chunk) this.#lane(result.chunk);
+    this.#soon();
+  }
+
+  /** Moves the mark (or only renews the lease). False: the lease is no longer ours, hand over nothing more. */
+  mark(chunk: Leased, to = chunk.markedTo): Promise<boolean> {
+    const waiting = this.#lane(chunk);
+    waiting.markedTo = to;
+    this.#urgent = true;
+    this.#soon();
+    return new Promise((resolve) => waiting.resolve.push(resolve));
+  }
+
+  /** All of the chunk is final or waits by itself: it is done with the results added before. */
+  close(chunk: Leased): Promise<boolean> {
+    this.#lane(chunk).done = true;
+    return this.mark(chunk);
+  }
+
+  /** Resolves when all that was added is written. */
+  async drain(): Promise<void> {
+    while (this.pending > 0 || this.#flushing) {
+      this.#urgent = true;
+      this.#soon();
+      await this.#flushing;
+    }
+  }
+
+  #lane(chunk: Leased): Waiting {
+    let waiting = this.#lanes.get(chunk);
+    if (!waiting) {
+      waiting = { markedTo: chunk.markedTo, done: false, resolve: [] };
+      this.#lanes.set(chunk, waiting);
+    }
+    return waiting;
+  }
+
+  #soon(): void {
+    if (this.#flushing) return;
+    if (this.#urgent || this.#results.length >= ENOUGH) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      this.#flushing = this.#flushUntilWritten();
+    } else {
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.#urgent = true;
+        this.#soon();
+      }, GATHER_MS);
+    }
+  }
+
+  async #flushUntilWritten(): Promise<void> {
+    // One microtask, so that what is added in the same step goes along.
+    await undefined;
+    this.#urgent = false;
+    const results = this.#results.splice(0, MAX_ROWS);
+    const lanes = this.#lanes;
+    this.#lanes = new Map();
+    // A result left behind needs its lane again in the next flush.
+    for (const { chunk } of this.#results) if (chunk) this.#lane(chunk);
+    for (let failures = 0; ; failures++) {
+      try {
+        await this.#flush(results, lanes);
+        if (failures > 0) this.#trouble(null);
+        break;
+      } catch (error) {
+        this.#trouble(error as Error);
+        await sleep(Math.min(RETRY_PAUSE_MS * 2 ** Math.min(failures, 4), 2_000));
+      }
+    }
+    this.#flushing = undefined;
+    if (this.#results.length > 0 || this.#lanes.size > 0) this.#soon();
+  }
+
+  async #flush(results: Result[], lanes: Map<Leased, Waiting>): Promise<void> {
+    const bounces = bouncesOf(results);
+    const values = [
+      ...laneColumns(lanes, this.#owner, this.#leaseMs),
+      ...resultColumns(results),
+      ...campaignColumns(results),
+    ];
+    const at = performance.now();
+    const [row] =
+      bounces.length === 0
+        ? await this.#line.run<Answer>("record", RECORD, values)
+        : await this.#line.run<Answer>("record-bounces", RECORD_BOUNCES, [...values, JSON.stringify(bounces)]);
+    this.flushes++;
+    const held = new Set((row!.lanes ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
+    const lost: Leased[] = [];
+    for (const [chunk, { markedTo, resolve }] of lanes) {
+      const ours = held.has(`${chunk.campaignId} ${chunk.no}`);
+      if (ours) {
+        chunk.markedTo = markedTo;
+        chunk.validFrom = at;
+      } else {
+        lost.push(chunk);
+      }
+      for (const tell of resolve) tell(ours);
+    }
+    for (const result of results) result.recorded();
+    this.#report({ lost, stopped: row!.stopped ?? [], told: row!.told ?? [] });
+  }
+}
+
+interface Answer {
+  lanes: [string, number][] | null;
+  stopped: [string, string][] | null;
+  told: string[] | null;
+}
+
+function laneColumns(lanes: Map<Leased, Waiting>, owner: string, leaseMs: number): unknown[] {
+  const chunks = [...lanes.keys()];
+  const waiting = [...lanes.values()];
+  return [
+    owner,
+    leaseMs,
+    chunks.map(({ companyId }) => companyId),
+    chunks.map(({ campaignId }) => campaignId),
+    chunks.map(({ no }) => no),
+    chunks.map(({ fence }) => fence),
+    waiting.map(({ markedTo }) => markedTo),
+    waiting.map(({ done }) => done),
+  ];
+}
+
+/** PostgreSQL stores no NUL; servers that answer in UTF-8 arrive here as latin1 characters. */
+function readable(text: string | null): string | null {
+  if (text === null) return null;
+  // Seen as bytes only when every character is one: sentences of our own may hold anything.
+  const bytes = /^[\x00-\xff]*[\x80-\xff][\x00-\xff]*$/.test(text);
+  return (bytes ? Buffer.from(text, "latin1").toString("utf8") : text.toWellFormed()).replaceAll("\0", "");
+}
+
+const statusOf = ({ outcome }: Result): number =>
+  outcome.status === "deferred" ? STATUS.queued : STATUS[outcome.status];
+
+/** A try counts when it is made; for a recipient claimed by itself the claim has counted it. */
+function triedBy({ chunk, outcome }: Result): number {
+  const untried = outcome.status === "queued" || outcome.status === "suppressed";
+  if (chunk) return untried ? 0 : 1;
+  return untried ? -1 : 0;
+}
+
+function resultColumns(results: Result[]): unknown[] {
+  return [
+    results.map((_, n) => n),
+    results.map(({ companyId }) => companyId),
+    results.map(({ campaignId }) => campaignId),
+    results.map(({ chunk }) => chunk?.no ?? null),
+    results.map(({ seq }) => seq),
+    results.map(({ attempts }) => attempts),
+    results.map(statusOf),
+    results.map(triedBy),
+    results.map(({ delayMs }) => delayMs),
+    results.map(({ outcome }) => readable(outcome.error)),
+    results.map(({ outcome }) => readable(outcome.reply?.text ?? null)),
+  ];
+}
+
+/** Per campaign: whether any mail was accepted, and the policy refusals since the last one that was. */
+function campaignColumns(results: Result[]): unknown[] {
+  const campaigns = new Map<string, { companyId: string; accepted: boolean; blocks: number }>();
+  for (const { companyId, campaignId, outcome } of results) {
+    const seen = campaigns.get(campaignId) ?? { companyId, accepted: false, blocks: 0 };
+    campaigns.set(campaignId, seen);
+    if (outcome.status === "sent") {
+      seen.accepted = true;
+      seen.blocks = 0;
+    } else if (outcome.bounce === "block") {
+      seen.blocks++;
+    }
+  }
+  const seen = [...campaigns.values()];
+  return [
+    seen.map(({ companyId }) => companyId),
+    [...campaigns.keys()],
+    seen.map(({ accepted }) => accepted),
+    seen.map(({ blocks }) => blocks),
+  ];
+}
+
+interface BounceRow {
+  n: number;
+  metadata: { bounce_type: BounceType; smtp_code: number; enhanced_code: string; diagnostic: string | null };
+  reason: string | null;
+  hard: boolean;
+}
+
+function bouncesOf(results: Result[]): BounceRow[] {
+  return results.flatMap(({ outcome: { bounce, reply } }, n) => {
+    if (!bounce || !reply) return [];
+    const { code, enhanced, text } = reply as Reply;
+    const diagnostic = readable(text);
+    const metadata = { bounce_type: bounce, smtp_code: code, enhanced_code: enhanced, diagnostic };
+    return [{ n, metadata, reason: diagnostic, hard: bounce === "hard" }];
+  });
+}

@@ -1,0 +1,272 @@
+/**
+ * One SMTP configuration at work: its lanes on one side, its connections on the other. Connections pull: copies first,
+ * then transactional lanes, then the others in turn, so that a campaign of a hundred does not wait for one of a million.
+ */
+import { performance } from "node:perf_hooks";
+import { backOff, worksAgain } from "./back-off.ts";
+import type { Holder } from "./budget.ts";
+import { type Connection, Connections } from "./connections.ts";
+import type { Job } from "./job.ts";
+import type { Lane } from "./lane.ts";
+import type { Verdict } from "./letter.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
+import { Pace } from "./pace.ts";
+import { Pulse } from "./pulse.ts";
+import { type RelayConfig, relayConfig } from "./relay-config.ts";
+import type { Reply } from "./reply.ts";
+import { retryAfterMs } from "./retry.ts";
+import type { OpenError } from "./session.ts";
+import type { Slots } from "./slots.ts";
+import type { Tools } from "./tools.ts";
+
+/** A mail that met this many ended sessions waits like any other that was deferred. */
+const MAX_UNSENT = 3;
+const COPY_TRIES = 3;
+const SLOW_MS = 1_000;
+const DEFERRALS_TO_BACK_OFF = 20;
+const MAX_GROUP = 100;
+
+export class Relay implements Holder {
+  config: RelayConfig;
+  held = 0;
+  slow = false;
+  lastError: string | null = null;
+  backingOffUntil = 0;
+  readonly lanes: Lane[] = [];
+  readonly connections: Connections;
+  readonly pulse = new Pulse();
+  #tools: Tools;
+  #pace: Pace;
+  #copies: Job[] = [];
+  #turn = 0;
+  #deferralsInARow = 0;
+  #closed = false;
+
+  constructor(tools: Tools, config: RelayConfig, slots: Slots) {
+    this.#tools = tools;
+    this.config = config;
+    this.#pace = new Pace(tools, config.id, () => this.wake());
+    this.connections = new Connections(
+      {
+        endpoint: () => this.config,
+        work: () => this.#work(),
+        next: () => this.#next(),
+        stillOurs: (job) => job.primary !== undefined || job.lane.source.stillOurs(job.row),
+        answered: (job, verdict, connection) => this.#answered(job, verdict, connection),
+        opened: () => this.#opened(),
+        cannotOpen: (error) => this.#cannotOpen(error),
+        broke: (reason, connection, reply) => this.#broke(reason, connection, reply),
+      },
+      tools.settings,
+      slots,
+    );
+  }
+
+  addLane(lane: Lane): void {
+    this.lanes.push(lane);
+    this.wake();
+  }
+
+  removeLane(lane: Lane): void {
+    const at = this.lanes.indexOf(lane);
+    if (at >= 0) this.lanes.splice(at, 1);
+  }
+
+  get idle(): boolean {
+    return this.lanes.length === 0 && this.#copies.length === 0 && this.connections.size === 0;
+  }
+
+  /** Recipients that connections could be sending to. */
+  #work(): number {
+    let work = this.#copies.length;
+    for (const lane of this.lanes) if (lane.state === "open") work += lane.left;
+    return work;
+  }
+
+  wake(): void {
+    if (this.#closed) return;
+    this.connections.wake();
+    if (this.connections.size > 0) for (const lane of [...this.lanes]) lane.fill();
+  }
+
+  retry(): void {
+    this.wake();
+  }
+
+  /**
+   * How many more recipients the lane may prepare now. What a relay holds follows what it gets done: two for each
+   * connection (one being answered, one behind it), and what it recorded within the last moments. Groups, because each
+   * costs two statements.
+   */
+  wanted(lane: Lane): number {
+    const { size } = this.connections;
+    if (size === 0 || this.#closed) return 0;
+    const window = Math.min(this.#tools.settings.maxInDoubt, 2 * size + (this.slow ? 0 : 2 * this.pulse.recent));
+    const room = window - this.held;
+    const starving = lane.ready.length === 0;
+    const group = starving ? 1 : Math.max(1, Math.min(MAX_GROUP, window) / 4);
+    if (room < group || lane.ready.length >= MAX_GROUP) return 0;
+    return Math.min(room, MAX_GROUP);
+  }
+
+  #nextOf(lanes: readonly Lane[]): Job | undefined {
+    for (let tried = 0; tried < lanes.length; tried++) {
+      this.#turn = (this.#turn + 1) % lanes.length;
+      const lane = lanes[this.#turn]!;
+      const job = lane.next();
+      if (lane.ready.length < MAX_GROUP / 2) lane.fill();
+      if (job) return job;
+    }
+    return undefined;
+  }
+
+  #next(): Job | undefined {
+    if (this.#closed || performance.now() < this.backingOffUntil) return undefined;
+    const copy = this.#copies.shift();
+    if (copy) return copy;
+    const ready = this.lanes.some((lane) => lane.ready.length > 0);
+    if (ready && !this.#pace.mayGo(this.config.maxPerSecond)) return undefined;
+    for (;;) {
+      const urgent = this.lanes.filter((lane) => lane.turn.is_transactional);
+      const job = this.#nextOf(urgent) ?? this.#nextOf(this.lanes);
+      // A lease may run out while a mail waits for a slow connection.
+      if (!job || job.lane.source.stillOurs(job.row)) return job;
+      job.lane.again(job);
+      job.lane.lose();
+    }
+  }
+
+  recorded(n: number): void {
+    this.pulse.add(n);
+    for (const lane of this.lanes) if (lane.ready.length < MAX_GROUP / 2) lane.fill();
+  }
+
+  #answered(job: Job, verdict: Verdict, connection: Connection): void {
+    if (job.primary) {
+      this.#copyAnswered(job, verdict);
+      return;
+    }
+    if (verdict.kind === "unsent" && connection.accepted > 0 && ++job.unsent < MAX_UNSENT) {
+      job.lane.again(job);
+      return;
+    }
+    if (verdict.kind === "accepted" && job.copy) {
+      this.#copies.push({ ...job, ...job.copy, copy: undefined, accepted: verdict.reply, primary: job, unsent: 0 });
+      this.connections.wake();
+      return;
+    }
+    const tries = job.row.attempts + (job.lane.chunk ? 1 : 0);
+    this.#settle(job, outcomeOf(verdict, { tries, isTransactional: job.lane.turn.is_transactional }), tries);
+    this.#watchDeferrals(verdict);
+  }
+
+  #settle(job: Job, outcome: Outcome, tries: number): void {
+    const delayMs = outcome.status === "deferred" ? retryAfterMs(tries, this.#tools.settings.retryBaseMs) : null;
+    job.lane.answered(job, outcome, delayMs);
+    if (outcome.stops) void this.#stop([job.lane], outcome.stops);
+  }
+
+  /** The primary has been accepted, whatever becomes of its copies; it is recorded when they are through. */
+  #copyAnswered(copy: Job, verdict: Verdict): void {
+    if (verdict.kind === "unsent" && !this.#closed && ++copy.unsent < COPY_TRIES) {
+      this.#copies.push(copy);
+      return;
+    }
+    const primary = copy.primary!;
+    primary.lane.answered(primary, { status: "sent", error: null, reply: copy.accepted }, null);
+  }
+
+  /** A server that takes nobody's mail for now is left alone before it has turned away the whole list. */
+  #watchDeferrals(verdict: Verdict): void {
+    const deferred = verdict.kind === "refused" && verdict.stage === "mail" && verdict.reply.code < 500;
+    this.#deferralsInARow = deferred ? this.#deferralsInARow + 1 : 0;
+    if (deferred && this.#deferralsInARow >= DEFERRALS_TO_BACK_OFF) {
+      void this.backOff(`The SMTP server accepts no mail at the moment: ${verdict.reply.text}`);
+    }
+  }
+
+  #opened(): void {
+    if (this.config.failingForMs !== null || this.lastError !== null) {
+      this.config.failingForMs = null;
+      this.lastError = null;
+      void worksAgain(this.config).catch((error: Error) => this.#tools.trouble(error));
+    }
+    this.wake();
+  }
+
+  #cannotOpen(error: OpenError): void {
+    this.lastError = error.message;
+    if (error.permanent) void this.#stop([...this.lanes], error.message);
+    else void this.backOff(error.message);
+  }
+
+  #broke(reason: string, connection: Connection, reply?: Reply): void {
+    // It worked until now: a limit per connection, an idle time-out, a restart. Others take its place.
+    if (connection.accepted > 0 || connection.tried === 0 || this.connections.size > 0) {
+      if (reply === undefined) this.#tools.kick();
+      this.wake();
+      return;
+    }
+    void this.backOff(reason);
+  }
+
+  async #stop(lanes: readonly Lane[], error: string): Promise<void> {
+    for (const lane of lanes) lane.end();
+    const campaigns = new Map(lanes.map(({ turn }) => [turn.campaign_id, turn.company_id]));
+    for (const [campaignId, companyId] of campaigns) await this.#tools.stopCampaign(companyId, campaignId, error);
+  }
+
+  /** Leaves the server alone for a while; the leases go back, nothing of its mail is touched. */
+  async backOff(error: string): Promise<void> {
+    this.lastError = error;
+    this.#deferralsInARow = 0;
+    // At least until the row says for how long.
+    this.backingOffUntil = performance.now() + SLOW_MS;
+    const lanes = [...this.lanes];
+    for (const lane of lanes) lane.end();
+    try {
+      const { ms, hopeless } = await backOff(this.config, error, this.#tools.settings.retryBaseMs);
+      this.backingOffUntil = performance.now() + ms;
+      if (hopeless) await this.#stop(lanes, `The SMTP server could not be used for 24 hours. ${error}`);
+      setTimeout(() => this.#tools.kick(), ms + 10).unref();
+    } catch (trouble) {
+      this.#tools.trouble(trouble as Error);
+    }
+  }
+
+  /** Reads the configuration again; connections made from the old one end after the mail they are at. */
+  async reload(): Promise<void> {
+    const fresh = await relayConfig(this.config.companyId, this.config.id);
+    if (!fresh) {
+      await this.#stop([...this.lanes], "The SMTP configuration was deleted.");
+      this.connections.renew();
+      return;
+    }
+    const changed = fresh.version !== this.config.version;
+    this.config = fresh;
+    if (changed) this.connections.renew();
+  }
+
+  /** Looked at a few times a second: is it slow, is it idle. */
+  tick(): void {
+    this.pulse.tick();
+    const now = performance.now();
+    let oldest = 0;
+    for (const { busySince } of this.connections.all) {
+      if (busySince !== undefined) oldest = Math.max(oldest, now - busySince);
+    }
+    const slow = oldest > SLOW_MS;
+    if (slow && !this.slow) for (const lane of this.lanes) lane.takeBack();
+    this.#tools.budget.judge(this, slow);
+    this.connections.closeIdle(this.#tools.settings.idleMs);
+    this.wake();
+  }
+
+  async close(withinMs: number): Promise<void> {
+    this.#closed = true;
+    for (const lane of [...this.lanes]) lane.end();
+    await this.connections.close(withinMs);
+    for (const copy of this.#copies.splice(0)) this.#copyAnswered(copy, { kind: "unsent", reason: "stopped" });
+    this.#tools.budget.forget(this);
+  }
+}

@@ -1,0 +1,76 @@
+/** The relays of a node, one for each SMTP configuration in use; made at the first claim, dropped when idle. */
+import type { Lane } from "./lane.ts";
+import { Relay } from "./relay.ts";
+import { relayConfig } from "./relay-config.ts";
+import type { Turn } from "./rows.ts";
+import { LocalSlots } from "./slots.ts";
+import type { Tools } from "./tools.ts";
+
+// Should the event about a changed configuration be lost.
+const RELOAD_MS = 15_000;
+
+export class Relays {
+  #tools: Tools;
+  #relays = new Map<string, Relay>();
+  #reloadAt = Date.now() + RELOAD_MS;
+
+  constructor(tools: Tools) {
+    this.#tools = tools;
+  }
+
+  get all(): Iterable<Relay> {
+    return this.#relays.values();
+  }
+
+  get(smtpConfigId: string): Relay | undefined {
+    return this.#relays.get(smtpConfigId);
+  }
+
+  *lanes(): Generator<Lane> {
+    for (const relay of this.#relays.values()) yield* relay.lanes;
+  }
+
+  /** The relay for a turn; undefined where its configuration was deleted (the campaign is stopped) or is unreadable. */
+  async of(turn: Turn): Promise<Relay | undefined> {
+    const known = this.#relays.get(turn.smtp_config_id);
+    if (known) return known;
+    let error = "The SMTP configuration was deleted.";
+    const config = await relayConfig(turn.company_id, turn.smtp_config_id).catch((failure: Error) => {
+      if (!/SECRET_KEY|authenticate/.test(failure.message)) throw failure;
+      error = "The stored SMTP password cannot be read any more. Enter it again.";
+      return undefined;
+    });
+    if (!config) {
+      await this.#tools.stopCampaign(turn.company_id, turn.campaign_id, error);
+      return undefined;
+    }
+    const relay = this.#relays.get(config.id) ?? new Relay(this.#tools, config, new LocalSlots());
+    this.#relays.set(config.id, relay);
+    return relay;
+  }
+
+  tick(): void {
+    const reload = Date.now() > this.#reloadAt;
+    if (reload) this.#reloadAt = Date.now() + RELOAD_MS;
+    for (const [id, relay] of this.#relays) {
+      if (relay.idle) {
+        this.#relays.delete(id);
+        void relay.close(0);
+        continue;
+      }
+      relay.tick();
+      if (reload) void this.reload(id);
+    }
+  }
+
+  async reload(smtpConfigId: string): Promise<void> {
+    await this.#relays
+      .get(smtpConfigId)
+      ?.reload()
+      .catch((error: Error) => this.#tools.trouble(error));
+  }
+
+  async close(withinMs: number): Promise<void> {
+    await Promise.all([...this.#relays.values()].map((relay) => relay.close(withinMs)));
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * SMTP configurations, and the delivery of everything that is due: see engine.ts. Any number of nodes run it; each has a
+ * renderer beside it, so that rendering is a local call.
+ */
+import { companyOf, defineService } from "../define.ts";
+import { configFaults } from "./config-faults.ts";
+import { createConfig, findConfig, keepsDkimKey, listConfigs, removeConfig, updateConfig } from "./configs.ts";
+import { contract } from "./contract.ts";
+import { hourRoom } from "./hour-room.ts";
+import { engineOf, startEngine, stopEngine, tellChanged } from "./node.ts";
+import { status } from "./status.ts";
+import { validate } from "./validate.ts";
+
+export default defineService("smtp-sender", contract, {
+  actions: {
+    listConfigs: (ctx) => listConfigs(companyOf(ctx), ctx.params),
+    createConfig: {
+      check: (ctx, sound) => configFaults(ctx.params, sound),
+      handler: (ctx) => createConfig(companyOf(ctx), ctx.params),
+    },
+    getConfig: async (ctx) => (await findConfig(companyOf(ctx), ctx.params.id)).view(),
+    updateConfig: {
+      check: (ctx, sound) => configFaults(ctx.params, sound, () => keepsDkimKey(companyOf(ctx), ctx.params.id)),
+      async handler(ctx) {
+        const updated = await updateConfig(companyOf(ctx), ctx.params);
+        await tellChanged(ctx, ctx.params.id);
+        return updated;
+      },
+    },
+    async removeConfig(ctx) {
+      await removeConfig(companyOf(ctx), ctx.params.id);
+      await tellChanged(ctx, ctx.params.id);
+      return null;
+    },
+    validate: (ctx) => validate(ctx.params),
+    async hourRoom(ctx) {
+      return hourRoom(companyOf(ctx), engineOf(this).limiter);
+    },
+    async status() {
+      return status(this.broker.nodeID, engineOf(this).engine);
+    },
+  },
+
+  events: {
+    async "campaign.queued"() {
+      engineOf(this).engine.kick();
+    },
+    async "smtpConfig.changed"(ctx) {
+      await engineOf(this).engine.relays.reload(ctx.params.smtpConfigId);
+    },
+  },
+
+  async started() {
+    await startEngine(this);
+  },
+  async stopped() {
+    await stopEngine(this);
+  },
+});

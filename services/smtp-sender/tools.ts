@@ -1,0 +1,33 @@
+/** What a lane and a relay need of the engine. */
+import type { Rendered } from "../renderer/contract.ts";
+import type { Budget } from "./budget.ts";
+import type { Lane } from "./lane.ts";
+import type { Limiter } from "./limiter.ts";
+import type { Line } from "./line.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Recorder } from "./record.ts";
+import type { RecipientRow } from "./rows.ts";
+import type { EngineSettings } from "./settings.ts";
+
+export interface Tools {
+  readonly owner: string;
+  readonly settings: EngineSettings;
+  readonly budget: Budget;
+  readonly limiter: Limiter;
+  readonly recorder: Recorder;
+  /** For reading recipients; results go over a line of their own, so that neither waits for the other. */
+  readonly reads: Line;
+  render(campaignId: string, rows: readonly RecipientRow[]): Promise<Rendered[]>;
+  /** Something that is needed is away; told once, until it works again. */
+  trouble(error: Error): void;
+  count(status: Outcome["status"]): void;
+  /** The company's hour is full: no lease for it until then. */
+  parkCompany(companyId: string, ms: number): void;
+  /** Nothing of this campaign for some seconds. */
+  skipCampaign(campaignId: string): void;
+  /** `whole`: every recipient of it is settled or waits by itself. */
+  laneOver(lane: Lane, whole: boolean, leaseIsLost: boolean): void;
+  /** Looks for work soon. */
+  kick(): void;
+  stopCampaign(companyId: string, campaignId: string, error: string): Promise<void>;
+}

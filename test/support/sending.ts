@@ -1,0 +1,234 @@
+/**
+ * The delivery engine on real rows, without the services around it: a database of its own, one company, SMTP
+ * configurations and campaigns written as the other services would, any number of engines.
+ */
+import { closeDatabase, openDatabase, query, queryOne } from "../../models/db.ts";
+import { settle } from "../../services/campaigns/settle.ts";
+import { newId } from "../../services/ids.ts";
+import type { Rendered } from "../../services/renderer/contract.ts";
+import { seal } from "../../services/secrets.ts";
+import { Engine } from "../../services/smtp-sender/engine.ts";
+import type { Limiter } from "../../services/smtp-sender/limiter.ts";
+import { MemoryLimiter } from "../../services/smtp-sender/limiter-memory.ts";
+import type { RecipientRow } from "../../services/smtp-sender/rows.ts";
+import { type EngineSettings, engineSettings } from "../../services/smtp-sender/settings.ts";
+import { createDatabase } from "./database.ts";
+
+const DOMAIN = "sender.example";
+
+export const messageId = (id: string) => `<${id}@${DOMAIN}>`;
+
+/** A message of the least that is needed, without the renderer. */
+export async function plainMails(_campaignId: string, rows: readonly RecipientRow[]): Promise<Rendered[]> {
+  return rows.map(({ id, email }) => {
+    const raw = `Message-ID: ${messageId(id)}\r\nTo: ${email}\r\nSubject: Hello\r\n\r\nHello ${email}\r\n`;
+    return { ok: true, raw, copy: raw, smtputf8: false, eightBit: false };
+  });
+}
+
+export interface Recipient {
+  email: string;
+  cc?: string[];
+  bcc?: string[];
+}
+
+export interface CampaignOptions {
+  companyId: string;
+  smtpConfigId: string;
+  recipients: number | Recipient[];
+  transactional?: boolean;
+  chunk?: number;
+}
+
+export interface Counts {
+  status: string;
+  error: string | null;
+  sent_count: number;
+  failed_count: number;
+  total_emails: number;
+}
+
+const STATUSES = ["queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown"];
+
+export class Sending {
+  readonly engines: Engine[] = [];
+  readonly databaseUrl: string;
+  #drop: () => Promise<void>;
+
+  constructor(databaseUrl: string, drop: () => Promise<void>) {
+    this.databaseUrl = databaseUrl;
+    this.#drop = drop;
+  }
+
+  async company(plan = "unlimited"): Promise<string> {
+    const id = newId();
+    await query("insert into companies (id, name, plan) values ($1, 'Company', $2)", [id, plan]);
+    return id;
+  }
+
+  async smtpConfig(
+    companyId: string,
+    server: { host: string; port: number },
+    options: {
+      username?: string;
+      password?: string;
+      useTls?: boolean;
+      maxConnections?: number;
+      maxPerSecond?: number;
+    } = {},
+  ): Promise<string> {
+    const id = newId();
+    await query(
+      `insert into smtp_configs (id, company_id, name, host, port, username, password_sealed, use_tls, sender_email,
+         max_connections, max_per_second) values ($1, $2, 'Relay', $3, $4, $5, $6, $7, $8, $9, $10)`,
+      [
+        id,
+        companyId,
+        server.host,
+        server.port,
+        options.username ?? "",
+        seal(options.password ?? "", id),
+        options.useTls ?? false,
+        `news@${DOMAIN}`,
+        options.maxConnections ?? 10,
+        options.maxPerSecond ?? null,
+      ],
+    );
+    return id;
+  }
+
+  /** A campaign whose recipients are all written: r1@to.example … */
+  async campaign({ companyId, smtpConfigId, recipients, transactional = false, chunk = 500 }: CampaignOptions) {
+    const id = newId();
+    const list = Array.isArray(recipients) ? recipients : undefined;
+    const n = list?.length ?? (recipients as number);
+    await query(
+      `insert into campaigns (id, company_id, name, campaign_type, status, total_emails, smtp_config_id, is_transactional,
+         worker_task_id, next_seq, expanded_at) values ($1, $2, 'Campaign', 'custom', 'pending', $3, $4, $5, $1, $3 + 1, now())`,
+      [id, companyId, n, smtpConfigId, transactional],
+    );
+    await query(
+      `insert into campaign_contents (campaign_id, company_id, subject, body, sender_name, sender_email, list_id_name,
+         list_id_ref, company_name, tracking_enabled) values ($1, $2, 'Hello', '<p>Hello</p>', 'News', $3, 'News', $2, 'Company', false)`,
+      [id, companyId, `news@${DOMAIN}`],
+    );
+    await query(
+      `insert into sent_emails (company_id, campaign_id, seq, email)
+       select $2, $1, n, 'r' || n || '@to.example' from generate_series(1, $3::int) n`,
+      [id, companyId, n],
+    );
+    for (const [i, { email, cc, bcc }] of (list ?? []).entries()) {
+      await query("update sent_emails set email = $3, cc = $4, bcc = $5 where campaign_id = $1 and seq = $2", [
+        id,
+        i + 1,
+        email,
+        cc ?? null,
+        bcc ?? null,
+      ]);
+    }
+    await query(
+      `insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to)
+       select $1, row_number() over (), $2, $3, $4, lo, least(lo + $6 - 1, $5), lo - 1
+       from generate_series(1, $5::int, $6::int) lo`,
+      [id, companyId, smtpConfigId, transactional, n, chunk],
+    );
+    return id;
+  }
+
+  engine(
+    options: Partial<EngineSettings> & { limiter?: Limiter; render?: typeof plainMails; name?: string } = {},
+  ): Engine {
+    const {
+      limiter = new MemoryLimiter(),
+      render = plainMails,
+      name = `node-${this.engines.length}`,
+      ...settings
+    } = options;
+    const engine = new Engine(
+      name,
+      engineSettings({ pollMs: 50, retryBaseMs: 300, leaseMs: 5_000, stopMs: 1_000, ...settings }),
+      {
+        limiter,
+        render,
+        log: { warn: () => {}, info: () => {} },
+        drained: (campaignId) => void settle(campaignId).catch(() => {}),
+        told: () => {},
+      },
+    );
+    this.engines.push(engine);
+    engine.start();
+    return engine;
+  }
+
+  async counts(campaignId: string): Promise<Counts> {
+    return (await queryOne<Counts & Record<string, unknown>>(
+      "select status, error, sent_count, failed_count, total_emails from campaigns where id = $1",
+      [campaignId],
+    ))!;
+  }
+
+  /** How many recipients are in which state. */
+  async states(campaignId: string): Promise<Record<string, number>> {
+    const rows = await query<{ status: number; n: number }>(
+      "select status, count(*) n from sent_emails where campaign_id = $1 group by status",
+      [campaignId],
+    );
+    return Object.fromEntries(rows.map(({ status, n }) => [STATUSES[status], n]));
+  }
+
+  recipients(campaignId: string) {
+    return query<{
+      id: string;
+      email: string;
+      status: number;
+      error: string | null;
+      attempts: number;
+      smtp_response: string;
+    }>(
+      "select id, email, status, error, attempts, smtp_response from sent_emails where campaign_id = $1 order by seq",
+      [campaignId],
+    );
+  }
+
+  /** Until the condition holds; fails with what it saw last. */
+  async until<T>(look: () => Promise<T>, holds: (seen: T) => boolean, timeoutMs = 20_000): Promise<T> {
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const seen = await look();
+      if (holds(seen)) return seen;
+      if (Date.now() > deadline) throw new Error(`Not within ${timeoutMs} ms; last seen: ${JSON.stringify(seen)}`);
+      await new Promise((done) => setTimeout(done, 15));
+    }
+  }
+
+  /** Until the campaign has a last status. */
+  finished(campaignId: string, timeoutMs?: number): Promise<Counts> {
+    const look = async () => {
+      await settle(campaignId);
+      return this.counts(campaignId);
+    };
+    return this.until(look, ({ status }) => ["completed", "partial", "failed"].includes(status), timeoutMs);
+  }
+
+  async stopEngines(): Promise<void> {
+    await Promise.all(this.engines.splice(0).map((engine) => engine.stop()));
+  }
+
+  async stop(): Promise<void> {
+    await this.stopEngines();
+    await closeDatabase();
+    await this.#drop();
+  }
+}
+
+export async function startSending(): Promise<Sending> {
+  const database = await createDatabase();
+  Object.assign(process.env, {
+    DATABASE_URL: database.url,
+    SECRET_KEY: "test-secret-test-secret-test-secret",
+    ALLOW_PRIVATE_NETWORKS: "true",
+    BASE_URL: "http://mail.example.com",
+  });
+  openDatabase(database.url, 20);
+  return new Sending(database.url, database.drop);
+}
