@@ -5,10 +5,7 @@ import { ServiceBroker } from "moleculer";
 import { socketPath } from "../../mixins/single-instance.ts";
 import { brokerOptions } from "../../moleculer.config.ts";
 import type { Config } from "../config.ts";
-import type { ActionOf, ParamsOf, ReturnsOf } from "../contracts.ts";
-import type { Caller } from "../define.ts";
-
-export type Ask = <A extends ActionOf>(action: A, params: ParamsOf<A>, as?: Caller) => Promise<ReturnsOf<A>>;
+import { ANSWER_MS, type Ask, askBroker } from "./ask-broker.ts";
 
 export interface Line {
   ask: Ask;
@@ -17,12 +14,6 @@ export interface Line {
 
 export const DOOR = "operator.sock";
 const FIND_SERVICE_MS = 5_000;
-const ANSWER_MS = 30_000;
-
-export const askBroker =
-  (broker: ServiceBroker): Ask =>
-  (action, params, as = {}) =>
-    broker.call(action, params, { meta: as, timeout: ANSWER_MS });
 
 /** A node that joins to ask and leaves: no services, no database, no port. */
 export async function askOverNats(settings: Config): Promise<Line> {
@@ -48,7 +39,6 @@ async function throughDoor(path: string, question: object): Promise<unknown> {
   socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error("The service does not answer")));
   const failed = new Promise<never>((_, reject) => socket.once("error", reject));
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
-  lines.next = lines.next.bind(lines);
   socket.write(`${JSON.stringify(question)}\n`);
   try {
     const { value } = await Promise.race([lines.next(), failed]);

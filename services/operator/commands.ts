@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { ActionOf } from "../contracts.ts";
 import type { Caller } from "../define.ts";
-import type { Ask } from "./ask.ts";
+import type { Ask } from "./ask-broker.ts";
 
 export type Rows = object[];
 

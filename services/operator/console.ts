@@ -4,8 +4,9 @@
  */
 import type { BrokerOptions, ServiceBroker } from "moleculer";
 import { brokerOptions } from "../../moleculer.config.ts";
-import { type Config, ConfigError, config } from "../config.ts";
-import { askBroker, askThroughDoor } from "./ask.ts";
+import { type Config, ConfigError, readConfig } from "../config.ts";
+import { askThroughDoor } from "./ask.ts";
+import { askBroker } from "./ask-broker.ts";
 import { replCommandsOver } from "./repl.ts";
 
 const FIND_SERVICE_MS = 5_000;
@@ -27,7 +28,7 @@ export function consoleOptions(settings: Config): BrokerOptions {
 
 export default () => {
   try {
-    return consoleOptions(config());
+    return consoleOptions(readConfig(process.env, { console: true }));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);

@@ -9,7 +9,8 @@ import type { ServiceBroker } from "moleculer";
 import { socketPath } from "../../mixins/single-instance.ts";
 import type { ActionOf } from "../contracts.ts";
 import type { Caller } from "../define.ts";
-import { type Answer, askBroker, DOOR } from "./ask.ts";
+import { type Answer, DOOR } from "./ask.ts";
+import { askBroker } from "./ask-broker.ts";
 import { operatorActions } from "./commands.ts";
 
 async function answer(broker: ServiceBroker, line: string): Promise<Answer> {

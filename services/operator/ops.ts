@@ -1,5 +1,5 @@
 /** `npm run -s ops -- campaigns --json`: one command, its answer, an exit code. For scripts and `kubectl exec`. */
-import { ConfigError, config } from "../config.ts";
+import { ConfigError, readConfig } from "../config.ts";
 import { openLine } from "./ask.ts";
 import { type Command, commands, usageOf } from "./commands.ts";
 import { sentence, table } from "./table.ts";
@@ -27,7 +27,7 @@ async function main(words: string[]): Promise<number> {
     process.stderr.write(`${wrong}\n`);
     return USAGE_ERROR;
   }
-  const line = await openLine(config());
+  const line = await openLine(readConfig(process.env, { console: true }));
   try {
     const rows = await command.run(line.ask, ...args);
     process.stdout.write(`${json ? JSON.stringify(rows) : table(rows)}\n`);

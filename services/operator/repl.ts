@@ -1,6 +1,6 @@
 /** The commands in the form that moleculer-repl takes: for any node's REPL, and for the console that attaches to one. */
 import type { ServiceBroker } from "moleculer";
-import { type Ask, askBroker } from "./ask.ts";
+import { type Ask, askBroker } from "./ask-broker.ts";
 import { commands, usageOf } from "./commands.ts";
 import { sentence, table } from "./table.ts";
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dataFolder, startService } from "../support/service-process.ts";
 import { apiAt, type Send } from "./api.ts";
+import { faults } from "./faults.ts";
 import { type Mailbox, openMailbox } from "./mailbox.ts";
 import { newsletter } from "./newsletter.ts";
 import { progressBar, say, showHeaders, subjectsByLanguage } from "./show.ts";
@@ -104,19 +105,6 @@ async function untilDelivered(api: Send, id: string): Promise<Campaign> {
   }
 }
 
-/** What is wrong with what arrived; nothing when each recipient got one mail of their own. */
-function faults(campaign: Campaign, { received }: Mailbox): string[] {
-  const recipients = new Set(received.flatMap((mail) => mail.recipients));
-  const ids = new Set(received.map(({ raw }) => /^Message-ID: *(\S+)/im.exec(raw.toString("latin1"))?.[1]));
-  const counts: [string, number][] = [
-    ["mails arrived", received.length],
-    ["different recipients", recipients.size],
-    ["different Message-IDs", ids.size],
-    ["counted as sent", campaign.sent_count],
-  ];
-  return counts.filter(([, n]) => n !== SUBSCRIBERS).map(([what, n]) => `${n} ${what}, not ${SUBSCRIBERS}`);
-}
-
 async function demo(url: string, mailbox: Mailbox): Promise<string[]> {
   const api = await signUp(url);
   const { id } = await launch(api, mailbox);
@@ -130,7 +118,7 @@ async function demo(url: string, mailbox: Mailbox): Promise<string[]> {
   for (const [language, subject] of await subjectsByLanguage(mailbox.received)) say(`  ${language}  ${subject}`);
   const counted = await api<object>("GET", `/api/emails/campaigns/${id}/analytics/`);
   say(`\nCounted: ${JSON.stringify({ ...counted, timeline: undefined, links: undefined })}`);
-  return faults(campaign, mailbox);
+  return faults(SUBSCRIBERS, campaign.sent_count, mailbox.received);
 }
 
 const mailbox = await openMailbox();

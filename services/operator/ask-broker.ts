@@ -1,0 +1,13 @@
+/** How a command asks: an action by name, on behalf of a company where it needs one. */
+import type { ServiceBroker } from "moleculer";
+import type { ActionOf, ParamsOf, ReturnsOf } from "../contracts.ts";
+import type { Caller } from "../define.ts";
+
+export type Ask = <A extends ActionOf>(action: A, params: ParamsOf<A>, as?: Caller) => Promise<ReturnsOf<A>>;
+
+export const ANSWER_MS = 30_000;
+
+export const askBroker =
+  (broker: ServiceBroker): Ask =>
+  (action, params, as = {}) =>
+    broker.call(action, params, { meta: as, timeout: ANSWER_MS });

@@ -1,0 +1,16 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { freePort } from "../../support/child.ts";
+import { node } from "../../support/service-process.ts";
+
+test("the demo starts a service of its own, and each of its 1,000 mails arrives once", async () => {
+  // No service listens on this port, so the demo brings one.
+  const env = { ...process.env, PORT: `${await freePort()}` };
+  const script = join(import.meta.dirname, "../../demo/run.ts");
+  const { stdout } = await promisify(execFile)(node, [script], { env, timeout: 60_000, maxBuffer: 4_000_000 });
+  expect(stdout).toContain("Each of the 1,000 arrived exactly once.");
+  expect(stdout).toContain("1,000 of 1,000");
+  expect(stdout.match(/^ {2}(ar|de|el|en|es|fr|ja|ko|pl|zh) {2}\S/gm)).toHaveLength(10);
+  expect(stdout.match(/^Message-ID: /gm)).toHaveLength(3);
+}, 90_000);
