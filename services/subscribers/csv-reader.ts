@@ -25,7 +25,7 @@ interface Dialect {
 
 /** From the first line, what stands in quotes left aside. */
 function dialectOf(text: string): Dialect {
-  const bare = text.replace(/"(?:[^"]|"")*"?/g, "");
+  const bare = text.replace(/"(?:[^"]|"")*"?/g, "x");
   const newline = /^[^\n]*\r(?!\n|$)/.test(bare) ? "\r" : "\n";
   const first = bare.split(newline, 1)[0]!;
   const [delimiter] = [",", ";", "\t"].toSorted((a, b) => first.split(b).length - first.split(a).length);

@@ -13,6 +13,9 @@ interface Which {
   filtered?: boolean;
 }
 
+// One text to look into, which is read whole: 0.3 s for a million. A trigram index would answer in 0.03 to 0.1 s, but
+// takes half of the import's rate (28 instead of 52 thousand rows/s into a table of a million) and 89 bytes a row.
+const SEARCHED = "s.email || ' ' || s.first_name || ' ' || s.last_name";
 const ORDERINGS = { email: "s.email_key", first_name: "lower(s.first_name)", last_name: "lower(s.last_name)" };
 
 export async function listSubscribers(which: Which, asked: ListQuery) {
@@ -22,7 +25,7 @@ export async function listSubscribers(which: Which, asked: ListQuery) {
       columns: COLUMNS,
       id: "s.id",
       orderings: ORDERINGS,
-      searchIn: ["s.email", "s.first_name || ' ' || s.last_name"],
+      searchIn: [SEARCHED],
       ...which,
     },
     asked,

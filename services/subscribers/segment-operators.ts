@@ -83,7 +83,7 @@ const sentAnd = (column: string) => (ids: string) =>
   `exists (select 1 from sent_emails e where e.company_id = s.company_id and e.subscriber_id = s.id
      and e.campaign_id = any (${ids}) and e.${column} is not null)`;
 
-const NUMBER = "'^-?[0-9]{1,400}([.][0-9]{1,400})?$'";
+const NUMBER = "'^-?[0-9]+([.][0-9]+)?$'";
 const asNumber = (x: string) => `case when ${x} ~ ${NUMBER} then ${x}::numeric end`;
 const compareNumber =
   (sign: string): Sql =>

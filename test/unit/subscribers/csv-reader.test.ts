@@ -1,0 +1,123 @@
+import fc from "fast-check";
+import { type CsvRow, readCsv } from "../../../services/subscribers/csv-reader.ts";
+
+async function read(...chunks: (string | Buffer)[]): Promise<CsvRow[]> {
+  async function* stream() {
+    for (const chunk of chunks) yield Buffer.from(chunk as string);
+  }
+  const batches: CsvRow[][] = [];
+  for await (const batch of readCsv(stream())) batches.push(batch);
+  return batches.flat();
+}
+
+const cells = async (...chunks: (string | Buffer)[]) => (await read(...chunks)).map((row) => row.cells);
+
+describe("reading CSV", () => {
+  test("comma, semicolon and tab are told apart by the first line", async () => {
+    expect(await cells("a,b\n1,2;3\n")).toEqual([
+      ["a", "b"],
+      ["1", "2;3"],
+    ]);
+    expect(await cells("a;b\n1,5;2\n")).toEqual([
+      ["a", "b"],
+      ["1,5", "2"],
+    ]);
+    expect(await cells("a\tb\n1,5\t2;3")).toEqual([
+      ["a", "b"],
+      ["1,5", "2;3"],
+    ]);
+  });
+
+  test("a delimiter within quotes of the header does not decide", async () => {
+    expect(await cells('"a;b;c",d\n1,2')).toEqual([
+      ["a;b;c", "d"],
+      ["1", "2"],
+    ]);
+  });
+
+  test.each([
+    ["LF", "\n"],
+    ["CRLF", "\r\n"],
+    ["CR", "\r"],
+  ])("lines end with %s, the last one with or without", async (_name, newline) => {
+    const expected = [["email"], ["a@b.de"], ["c@d.de"]];
+    expect(await cells(["email", "a@b.de", "c@d.de"].join(newline))).toEqual(expected);
+    expect(await cells(["email", "a@b.de", "c@d.de", ""].join(newline))).toEqual(expected);
+  });
+
+  test("a byte order mark is no part of the first name", async () => {
+    expect(await cells("\uFEFFemail,name\n")).toEqual([["email", "name"]]);
+  });
+
+  test("a row tells the line it begins on, also behind quoted line breaks and blank lines", async () => {
+    const rows = await read('a,b\n"one\ntwo\nthree",x\n\nlast,y\n');
+    expect(rows.map(({ line }) => line)).toEqual([1, 2, 5, 6]);
+  });
+
+  test("a quote that is never closed costs its own line only", async () => {
+    const rows = await read('a,b\n"open,1\nnext,2\n');
+    expect(rows).toEqual([
+      { line: 1, cells: ["a", "b"] },
+      { line: 2, cells: [], fault: "A quoted field is not closed." },
+      { line: 3, cells: ["next", "2"] },
+    ]);
+  });
+
+  test("the same in a file that is larger than what a row may be", async () => {
+    const filler = "x,1\n".repeat(300_000);
+    const rows = await read('a,b\n"open,1\n', filler.slice(0, 700_000), filler.slice(700_000));
+    expect(rows).toHaveLength(300_002);
+    expect(rows[1]!.fault).toBeDefined();
+    expect(rows.at(-1)).toEqual({ line: 300_002, cells: ["x", "1"] });
+  });
+
+  test("what stands between a closing quote and the delimiter is kept, a quote within a cell is itself", async () => {
+    expect(await cells('a,b\n"x"y,5" disk\n')).toEqual([
+      ["a", "b"],
+      ["xy", '5" disk'],
+    ]);
+  });
+
+  test("bytes that are not UTF-8 come as U+FFFD; a character cut by a chunk's end is whole", async () => {
+    expect(await cells(Buffer.from("a\nM\xfcnchen\n", "latin1"))).toEqual([["a"], ["M\uFFFDnchen"]]);
+    const umlaut = Buffer.from("a\nMünchen\n");
+    expect(await cells(umlaut.subarray(0, 4), umlaut.subarray(4))).toEqual([["a"], ["München"]]);
+  });
+
+  test("nothing gives nothing", async () => {
+    expect(await read()).toEqual([]);
+    expect(await read("")).toEqual([]);
+  });
+
+  const table = fc.record({
+    delimiter: fc.constantFrom(",", ";", "\t"),
+    newline: fc.constantFrom("\n", "\r\n", "\r"),
+    bom: fc.boolean(),
+    lastNewline: fc.boolean(),
+    quoteAll: fc.boolean(),
+    rows: fc.array(
+      fc.array(fc.oneof(fc.string({ unit: "grapheme" }), fc.stringMatching(/^[",;\t\r\n a]*$/)), {
+        minLength: 3,
+        maxLength: 3,
+      }),
+      { maxLength: 8 },
+    ),
+    cuts: fc.array(fc.nat(), { maxLength: 4 }),
+  });
+
+  test("any table that was written as CSV is read as it was, wherever the chunks are cut", async () => {
+    await fc.assert(
+      fc.asyncProperty(table, async ({ delimiter, newline, bom, lastNewline, quoteAll, rows, cuts }) => {
+        const quoted = (cell: string) =>
+          quoteAll || /[",;\t\r\n\uFEFF]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+        const all = [["one", "two", "three"], ...rows];
+        const lines = all.map((row) => row.map(quoted).join(delimiter)).join(newline);
+        const bytes = Buffer.from(`${bom ? "\uFEFF" : ""}${lines}${lastNewline ? newline : ""}`);
+        const at = [0, ...cuts.map((cut) => 1 + (cut % bytes.length)).toSorted((a, b) => a - b), bytes.length];
+        const chunks = at.slice(1).map((end, index) => bytes.subarray(at[index], end));
+        expect(await cells(...chunks)).toEqual(all);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
