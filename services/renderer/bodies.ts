@@ -22,7 +22,8 @@ export interface Source {
 export interface Bodies {
   subject: readonly Node[];
   html: readonly Node[];
-  text: readonly Node[];
+  /** Made when asked for: a page needs none, and conversion takes longer than all the rest. */
+  text: () => readonly Node[];
   /** Addresses that clicks can be counted for, in order of appearance. */
   links: string[];
 }
@@ -36,7 +37,7 @@ export function bodiesOf(source: Source): Bodies {
   const hasUnsubscribe = mentions(body.template.nodes, "unsubscribe_url");
   const whole = source.isTransactional || hasUnsubscribe ? source.body : withFooter(source.body, source);
   const { nodes } = parse(markLinks(whole));
-  return { subject: subject.template.nodes, html: nodes, text: textNodes(whole), links: trackedLinks(nodes) };
+  return { subject: subject.template.nodes, html: nodes, text: () => textNodes(whole), links: trackedLinks(nodes) };
 }
 
 type Tracking = Required<Pick<Uses, "numberOf" | "tokenFor">>;

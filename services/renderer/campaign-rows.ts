@@ -60,9 +60,10 @@ function dkim(row: Row): Dkim | null {
   return { domain, selector, privateKey: unseal(sealed, row.smtp_config_id) };
 }
 
+/** Attachments and the DKIM key only where mails are to be sent. */
 export async function loadContent(
   campaignId: string,
-  options: { attachments: boolean } = { attachments: true },
+  { toSend }: { toSend: boolean },
 ): Promise<{ content: Content; smtpConfigId: string } | undefined> {
   const row = await queryOne<Row>(SELECT, [campaignId]);
   if (!row) return undefined;
@@ -80,8 +81,8 @@ export async function loadContent(
     footerText: row.footer_text,
     isTransactional: row.is_transactional,
     trackingEnabled: row.tracking_enabled,
-    attachments: options.attachments ? await attachments(row.company_id, row.media_ids) : [],
-    dkim: dkim(row),
+    attachments: toSend ? await attachments(row.company_id, row.media_ids) : [],
+    dkim: toSend ? dkim(row) : null,
   };
   return { content, smtpConfigId: row.smtp_config_id };
 }

@@ -93,7 +93,7 @@ async function compile(content: Content, smtpConfigId: string): Promise<Compiled
 
 async function load(campaignId: string): Promise<Entry> {
   const until = Date.now() + MAX_AGE_MS;
-  const found = await loadContent(campaignId);
+  const found = await loadContent(campaignId, { toSend: true });
   if (!found) throw new Unrenderable("The campaign no longer exists.");
   const { content, smtpConfigId } = found;
   const campaign = await compile(content, smtpConfigId);

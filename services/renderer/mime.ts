@@ -123,7 +123,7 @@ export function skeletonOf(
   const unsubscribe = `${baseUrl}/api/emails/public/unsubscribe/`;
 
   const subject = subjectProgram(bodies.subject, baseUrl);
-  const text = part("text/plain", bodies.text, (nodes, writer) => textProgram(nodes, baseUrl, writer));
+  const text = part("text/plain", bodies.text(), (nodes, writer) => textProgram(nodes, baseUrl, writer));
   const untracked = part("text/html", bodies.html, (nodes, writer) => htmlProgram(nodes, baseUrl, writer));
   const tracked = tracking
     ? part("text/html", bodies.html, (nodes, writer) => htmlProgram(nodes, baseUrl, writer, tracking))

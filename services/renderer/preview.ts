@@ -41,7 +41,7 @@ export async function preview(
     return {
       subject: subjectText(subjectProgram(bodies.subject, baseUrl), scope()),
       html: run(htmlProgram(bodies.html, baseUrl), scope()),
-      text: run(textProgram(bodies.text, baseUrl), scope()),
+      text: run(textProgram(bodies.text(), baseUrl), scope()),
     };
   } catch (error) {
     if (error instanceof OutputTooLarge) throw invalid({ variables: [error.message] });

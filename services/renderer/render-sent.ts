@@ -32,7 +32,7 @@ function scopeFor(sent: Sent, company: Company): Scope {
 /** The id is the credential (spec 4.12): whoever holds it sees this mail, whichever company sent it. */
 export async function renderView(sentEmailId: string): Promise<{ subject: string; html: string }> {
   const sent = await queryOne<Sent>(`${SENT} where e.id = $1`, [sentEmailId]);
-  const found = sent && (await loadContent(sent.campaign_id, { attachments: false }));
+  const found = sent && (await loadContent(sent.campaign_id, { toSend: false }));
   if (!found) throw notFound();
   const { content } = found;
   const bodies = bodiesOf(content);

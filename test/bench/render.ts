@@ -71,7 +71,7 @@ function workOf(content: Content) {
       return Buffer.from(head + body, "latin1").length;
     },
     html: htmlProgram(bodies.html, baseUrl),
-    text: textProgram(bodies.text, baseUrl),
+    text: textProgram(bodies.text(), baseUrl),
     subject: subjectProgram(bodies.subject, baseUrl),
   };
 }

@@ -77,7 +77,7 @@ export function say(template: string, data: Record<string, unknown> = {}, to: Pa
   const recipient = { ...RECIPIENT, attributes: data, ...to };
   return {
     html: run(htmlProgram(bodies.html, BASE_URL), scope(recipient, 0)),
-    text: run(textProgram(bodies.text, BASE_URL), scope(recipient, 0)),
+    text: run(textProgram(bodies.text(), BASE_URL), scope(recipient, 0)),
     subject: subjectText(subjectProgram(subject, BASE_URL), scope(recipient, 0)),
   };
 }

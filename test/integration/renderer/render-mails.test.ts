@@ -1,77 +1,202 @@
-import { simpleParser } from "mailparser";
+import { generateKeyPairSync } from "node:crypto";
+import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import { query } from "../../../models/db.ts";
+import { call, ringAll } from "../../../services/call.ts";
+import { newId } from "../../../services/ids.ts";
+import { seal } from "../../../services/secrets.ts";
+import { readPersonToken } from "../../../services/tracking/person-token.ts";
 import { type App, startApp } from "../../support/app.ts";
+import { campaign, media, smtpConfig } from "../../support/campaign-rows.ts";
+import { faultsOfBytes, fieldOf, read } from "../../support/message.ts";
 
-const COMPANY = "018f0000-0000-7000-8000-00000000000a";
-const CONFIG = "018f0000-0000-7000-8000-00000000000b";
+const COMPANY = newId();
+const recipient = () => ({ id: newId(), email: "bob@example.com", first_name: "Bob" });
 
 let app: App;
 beforeAll(async () => {
   app = await startApp({ services: ["renderer"] });
-  await query("insert into companies (id, name, plan, footer_text) values ($1, 'ACME', 'unlimited', 'Street 1')", [
-    COMPANY,
-  ]);
-  await query(
-    "insert into smtp_configs (id, company_id, name, host, port, sender_email) values ($1, $2, 'S', 'h', 25, 'a@example.com')",
-    [CONFIG, COMPANY],
-  );
+  await query("insert into companies (id, name, plan) values ($1, 'ACME', 'unlimited')", [COMPANY]);
 });
 afterAll(() => app.stop());
 
-let campaigns = 0;
-async function campaign(content: { subject?: string; body?: string; tracking?: boolean } = {}): Promise<string> {
-  const id = `018f0000-0000-7000-8000-0000000001${String(campaigns++).padStart(2, "0")}`;
-  await query(
-    `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id)
-     values ($1, $2, 'C', 'custom', 'pending', $3, $1)`,
-    [id, COMPANY, CONFIG],
-  );
-  await query(
-    `insert into campaign_contents (campaign_id, company_id, subject, body, sender_name, sender_email, list_id_name,
-       list_id_ref, company_name, footer_text, tracking_enabled)
-     values ($1, $2, $3, $4, 'Ann', 'ann@example.com', 'News', $2, 'ACME', 'Street 1', $5)`,
-    [id, COMPANY, content.subject ?? "Hi [[first_name]]", content.body ?? "<p>Hi</p>", content.tracking ?? true],
-  );
-  return id;
+type Recipients = Parameters<typeof render>[1];
+async function render(campaignId: string, recipients: (ReturnType<typeof recipient> & Record<string, unknown>)[]) {
+  return (await call(app.broker, "renderer.renderMails", { campaignId, recipients })).mails;
 }
 
-interface Mail {
-  ok: boolean;
-  raw: string;
-  error?: string;
+/** The one message asked for, as bytes. */
+async function message(
+  campaignId: string,
+  to: Recipients[number] = recipient(),
+  which: "raw" | "copy" = "raw",
+): Promise<Buffer> {
+  const [mail] = await render(campaignId, [to]);
+  if (!mail?.ok) throw new Error(mail?.error);
+  return Buffer.from(`${mail[which]}${mail.tail ?? ""}`, "latin1");
 }
-const render = async (campaignId: string, recipients: object[]): Promise<Mail[]> =>
-  (await app.broker.call<{ mails: Mail[] }, object>("renderer.renderMails", { campaignId, recipients })).mails;
 
-const recipient = { id: "018f0000-0000-7000-8000-0000000000ff", email: "bob@example.com", first_name: "Bob" };
+function keyPair() {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const p = publicKey.export({ type: "spki", format: "der" }).toString("base64");
+  return { privateKey: String(privateKey.export({ type: "pkcs8", format: "pem" })), record: `v=DKIM1; k=rsa; p=${p}` };
+}
+
+async function dkimResult(mail: Buffer, record: string): Promise<string | undefined> {
+  const { results } = await dkimVerify(mail, { resolver: async () => [[record]] });
+  return results[0]?.status.result;
+}
 
 describe("renderer.renderMails", () => {
   test("makes a message that an independent parser reads as it was meant", async () => {
-    const [mail] = await render(
-      await campaign({ body: '<p>Hi <a href="https://example.com/x">[[first_name]]</a></p>' }),
-      [recipient],
-    );
-    expect(mail).toMatchObject({ ok: true });
-    const parsed = await simpleParser(Buffer.from(mail!.raw, "latin1"));
+    const body = '<p>Hi <a href="https://example.com/x">[[first_name]]</a> [[plan]] [[company.name]]</p>';
+    const to = { ...recipient(), attributes: { plan: "pro" } };
+    const mail = await message(await campaign({ companyId: COMPANY, body }), to);
+    expect(faultsOfBytes(mail)).toEqual([]);
+    const parsed = await read(mail);
     expect(parsed.subject).toBe("Hi Bob");
     expect(parsed.from?.text).toBe('"Ann" <ann@example.com>');
-    expect(parsed.messageId).toBe(`<${recipient.id}@example.com>`);
-    expect(parsed.text).toContain("Hi Bob");
+    expect(parsed.messageId).toBe(`<${to.id}@example.com>`);
+    expect(parsed.text).toContain("Hi Bob (https://example.com/x) pro ACME");
     expect(parsed.html).toMatch(/href="http:\/\/localhost:\d*\/api\/emails\/public\/click\/[\w-]{35}\/"/);
     expect(parsed.html).toMatch(/\/open\/[\w-]{35}\.gif/);
   });
 
-  test("keeps the campaign's links once, for the redirects", async () => {
-    const id = await campaign({
-      body: '<a href="https://example.com/1?a=1&amp;b=2">1</a><a href="https://example.com/2">2</a>',
-    });
-    await render(id, [recipient]);
-    const rows = await query("select links from campaign_contents where campaign_id = $1", [id]);
-    expect(rows).toEqual([{ links: ["https://example.com/1?a=1&b=2", "https://example.com/2"] }]);
+  test("keeps the order of the recipients, and one that cannot be rendered fails no other", async () => {
+    const recipients = [recipient(), { ...recipient(), email: "a@b\r\nBcc: c@d.example" }, recipient()];
+    const mails = await render(await campaign({ companyId: COMPANY }), recipients);
+    expect(mails.map((mail) => mail.ok || mail.error)).toEqual([true, "The address is not valid.", true]);
+    for (const at of [0, 2])
+      expect(mails[at]).toMatchObject({ raw: expect.stringContaining(`<${recipients[at]!.id}@`) });
   });
 
-  test("one recipient that cannot be rendered fails no other", async () => {
-    const mails = await render(await campaign(), [{ ...recipient, email: "a@b\r\nBcc: c@d.example" }, recipient]);
-    expect(mails.map(({ ok }) => ok)).toEqual([false, true]);
+  test("a campaign that does not exist, or cannot be rendered, is told for each recipient", async () => {
+    const broken = await campaign({ companyId: COMPANY, body: "[[#if x]]" });
+    const mails = [...(await render(newId(), [recipient(), recipient()])), ...(await render(broken, [recipient()]))];
+    expect(mails).toEqual([
+      { ok: false, error: "The campaign no longer exists." },
+      { ok: false, error: "The campaign no longer exists." },
+      { ok: false, error: "The template cannot be rendered: [[#if …]] is never closed at line 1, column 1." },
+    ]);
+  });
+
+  test("a preferences link is the subscriber's own; who is none may unsubscribe", async () => {
+    const id = await campaign({ companyId: COMPANY, tracking: false });
+    const subscriberId = newId();
+    const preferences = async (to: Recipients[number]) =>
+      /href="([^"]*)"[^>]*>Preferences/.exec((await read(await message(id, to))).html)?.[1];
+    const url = await preferences({ ...recipient(), subscriber_id: subscriberId });
+    const token = /\/preferences\/([\w-]+)\/$/.exec(url!)?.[1];
+    expect(readPersonToken("preferences", token!)).toEqual({ companyId: COMPANY, subscriberId, expired: false });
+    const nobody = recipient();
+    expect(await preferences(nobody)).toMatch(new RegExp(`/unsubscribe/${nobody.id}/$`));
+  });
+});
+
+describe("links", () => {
+  const links = async (id: string) =>
+    (await query<{ links: string[] }>("select links from campaign_contents where campaign_id = $1", [id]))[0]?.links;
+
+  test("are kept with the campaign at its first mail", async () => {
+    const body = '<a href="https://example.com/1?a=1&amp;b=2">1</a><a href="https://example.com/[[x]]">2</a>';
+    const id = await campaign({ companyId: COMPANY, body });
+    await render(id, [recipient()]);
+    expect(await links(id)).toEqual(["https://example.com/1?a=1&b=2", "https://example.com/[[x]]"]);
+  });
+
+  test("keep the numbers they were given before, whoever compiles again", async () => {
+    const id = await campaign({
+      companyId: COMPANY,
+      body: '<a href="https://example.com/new">n</a><a href="https://example.com/old">o</a>',
+    });
+    await query("update campaign_contents set links = $2 where campaign_id = $1", [
+      id,
+      ["https://example.com/gone", "https://example.com/old"],
+    ]);
+    const { html } = await read(await message(id));
+    expect(html).toContain('<a href="https://example.com/new">');
+    expect(html).toMatch(/\/click\/[\w-]{35}\/">o<\/a>/);
+    expect(await links(id)).toEqual(["https://example.com/gone", "https://example.com/old"]);
+  });
+
+  test("are none without tracking", async () => {
+    const id = await campaign({ companyId: COMPANY, tracking: false, body: '<a href="https://example.com/1">1</a>' });
+    const { html } = await read(await message(id));
+    expect(html).toContain('href="https://example.com/1"');
+    expect(html).not.toContain("<img");
+    expect(await links(id)).toEqual([]);
+  });
+});
+
+describe("copies and attachments", () => {
+  test("a copy is made only where somebody gets one, untracked and otherwise the same", async () => {
+    const id = await campaign({ companyId: COMPANY, body: '<a href="https://example.com/1">1</a>' });
+    const [alone] = await render(id, [recipient()]);
+    expect(alone).not.toHaveProperty("copy");
+    const to = { ...recipient(), cc: ["carl@example.com"], bcc: ["eve@example.com"] };
+    const copy = await message(id, to, "copy");
+    expect(fieldOf(copy, "Message-ID")).toBe(`<${to.id}@example.com>`);
+    const { html, cc } = await read(copy);
+    expect(html).toContain('href="https://example.com/1"');
+    expect(html).not.toContain("<img");
+    expect(cc).toMatchObject({ text: "carl@example.com" });
+    expect(copy.toString("latin1")).not.toContain("eve@");
+  });
+
+  test("attachments are the bytes that were uploaded, and one string for all recipients", async () => {
+    const parts = [Buffer.alloc(70_000, 1), Buffer.from([0, 13, 10, 46, 255]), Buffer.alloc(11, 46)];
+    const mediaIds = [await media(COMPANY, "отчёт.pdf", parts), await media(COMPANY, "b.pdf", [Buffer.from("b")])];
+    const id = await campaign({ companyId: COMPANY, mediaIds });
+    const [one, two] = await render(id, [recipient(), recipient()]);
+    if (!one?.ok || !two?.ok) throw new Error("not rendered");
+    expect(one.tail).toBe(two.tail);
+    const mail = Buffer.from(one.raw + one.tail, "latin1");
+    expect(faultsOfBytes(mail)).toEqual([]);
+    const { attachments } = await read(mail);
+    expect(attachments.map(({ filename }) => filename)).toEqual(["отчёт.pdf", "b.pdf"]);
+    expect(attachments[0]!.content.equals(Buffer.concat(parts))).toBe(true);
+  });
+
+  test("an attachment that is gone fails the recipients with a sentence", async () => {
+    const id = await campaign({ companyId: COMPANY, mediaIds: [newId()] });
+    expect(await render(id, [recipient()])).toEqual([
+      { ok: false, error: "An attachment of this campaign no longer exists." },
+    ]);
+  });
+
+  test("another company's file is as good as gone", async () => {
+    const other = newId();
+    await query("insert into companies (id, name, plan) values ($1, 'Other', 'unlimited')", [other]);
+    const id = await campaign({ companyId: COMPANY, mediaIds: [await media(other, "secret.pdf", [Buffer.from("s")])] });
+    expect(await render(id, [recipient()])).toMatchObject([{ ok: false }]);
+  });
+});
+
+describe("DKIM", () => {
+  test("signs each mail and copy with the configuration's key, and follows a change of it at once", async () => {
+    const [first, second] = [keyPair(), keyPair()];
+    const configId = await smtpConfig(COMPANY, { domain: "example.com", selector: "s1", privateKey: first.privateKey });
+    const mediaIds = [await media(COMPANY, "a.pdf", [Buffer.alloc(5_000, 7)])];
+    const id = await campaign({ companyId: COMPANY, smtpConfigId: configId, mediaIds });
+    const to = { ...recipient(), cc: ["carl@example.com"] };
+    expect(await dkimResult(await message(id, to), first.record)).toBe("pass");
+    expect(await dkimResult(await message(id, to, "copy"), first.record)).toBe("pass");
+
+    await query("update smtp_configs set dkim_key_sealed = $3 where company_id = $1 and id = $2", [
+      COMPANY,
+      configId,
+      seal(second.privateKey, configId),
+    ]);
+    await ringAll(app.broker, "smtpConfig.changed", { smtpConfigId: configId });
+    expect(await dkimResult(await message(id, to), second.record)).toBe("pass");
+  });
+
+  test("a key that cannot be used fails the recipients with a sentence, not the sender", async () => {
+    const smtpConfigId = await smtpConfig(COMPANY, { domain: "example.com", selector: "s1", privateKey: "no key" });
+    const [mail] = await render(await campaign({ companyId: COMPANY, smtpConfigId }), [recipient()]);
+    expect(mail).toMatchObject({ ok: false, error: expect.stringMatching(/./) });
+  });
+
+  test("without a key nothing is signed", async () => {
+    expect(fieldOf(await message(await campaign({ companyId: COMPANY })), "DKIM-Signature")).toBeUndefined();
   });
 });

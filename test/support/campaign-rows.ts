@@ -1,0 +1,78 @@
+/** Rows of campaigns as a send leaves them, for tests of what comes after. */
+import { query } from "../../models/db.ts";
+import { newId } from "../../services/ids.ts";
+import { seal } from "../../services/secrets.ts";
+
+interface Given {
+  companyId: string;
+  subject?: string;
+  body?: string;
+  tracking?: boolean;
+  transactional?: boolean;
+  mediaIds?: string[];
+  smtpConfigId?: string;
+}
+
+export async function smtpConfig(
+  companyId: string,
+  dkim?: { domain: string; selector: string; privateKey: string },
+): Promise<string> {
+  const id = newId();
+  await query(
+    `insert into smtp_configs (id, company_id, name, host, port, sender_email, dkim_domain, dkim_selector, dkim_key_sealed)
+     values ($1, $2, 'S', 'localhost', 25, 'ann@example.com', $3, $4, $5)`,
+    [id, companyId, dkim?.domain, dkim?.selector, dkim && seal(dkim.privateKey, id)],
+  );
+  return id;
+}
+
+export async function campaign(given: Given): Promise<string> {
+  const id = newId();
+  const { companyId } = given;
+  await query(
+    `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, is_transactional)
+     values ($1, $2, 'C', 'custom', 'pending', $3, $1, $4)`,
+    [id, companyId, given.smtpConfigId ?? (await smtpConfig(companyId)), given.transactional ?? false],
+  );
+  await query(
+    `insert into campaign_contents (campaign_id, company_id, subject, body, sender_name, sender_email, list_id_name,
+       list_id_ref, company_name, footer_text, tracking_enabled, media_ids)
+     values ($1, $2, $3, $4, 'Ann', 'ann@example.com', 'News', $2, 'ACME', 'Street 1', $5, $6)`,
+    [
+      id,
+      companyId,
+      given.subject ?? "Hi [[first_name]]",
+      given.body ?? "<p>Hi</p>",
+      given.tracking ?? true,
+      given.mediaIds ?? [],
+    ],
+  );
+  return id;
+}
+
+export async function sentEmail(
+  companyId: string,
+  campaignId: string,
+  given: { email?: string; subscriberId?: string; variables?: object } = {},
+): Promise<string> {
+  const id = newId();
+  await query(
+    `insert into sent_emails (id, company_id, campaign_id, seq, email, subscriber_id, variables)
+     select $1, $2, $3, coalesce(max(seq), 0) + 1, $4, $5, $6 from sent_emails where company_id = $2 and campaign_id = $3`,
+    [id, companyId, campaignId, given.email ?? "bob@example.com", given.subscriberId, given.variables],
+  );
+  return id;
+}
+
+export async function media(companyId: string, filename: string, parts: Buffer[]): Promise<string> {
+  const id = newId();
+  const size = Buffer.concat(parts).length;
+  await query(
+    "insert into media (id, company_id, filename, content_type, size, sha256) values ($1, $2, $3, 'application/pdf', $4, '')",
+    [id, companyId, filename, size],
+  );
+  for (const [no, data] of parts.entries()) {
+    await query("insert into media_parts (media_id, no, data) values ($1, $2, $3)", [id, no, data]);
+  }
+  return id;
+}
