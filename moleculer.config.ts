@@ -4,9 +4,12 @@ import { database } from "./mixins/database.ts";
 import { freePorts } from "./mixins/free-ports.ts";
 import { health } from "./mixins/health.ts";
 import { ownProcess } from "./mixins/lifetime.ts";
+import { callIds, logger } from "./mixins/logging.ts";
+import { nodeActions } from "./mixins/node-actions.ts";
 import { redisConnection } from "./mixins/redis.ts";
 import { welcome } from "./mixins/welcome.ts";
 import { type Config, ConfigError, config } from "./services/config.ts";
+import { replCommands } from "./services/operator/repl.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -27,14 +30,17 @@ export function brokerOptions(settings: Config): BrokerOptions {
     // Dates and Buffers arrive alike in one process and over NATS.
     serializer: "JSONExt",
     validator: new AjvValidator(),
-    logger: { type: "Pino", options: { level: settings.LOGLEVEL } },
+    logger: logger(settings),
     logLevel: settings.LOGLEVEL === "trace" ? "trace" : settings.LOGLEVEL,
     // Moleculer's default is to wait for ever.
     requestTimeout: REQUEST_TIMEOUT_MS,
     registry: { preferLocal: true },
     // Bounds the wait of a graceful stop for calls in flight.
     tracking: { enabled: true, shutdownTimeout: 4_000 },
+    internalServices: nodeActions(),
+    replOptions: { delimiter: "flockmail $", customCommands: replCommands },
     middlewares: [
+      callIds,
       trackCalleeOnly,
       health(settings),
       database(settings),

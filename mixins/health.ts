@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import type { Middleware, ServiceBroker } from "moleculer";
 import { query } from "../models/db.ts";
 import type { Config } from "../services/config.ts";
-import { metricsText } from "./metrics.ts";
+import { readMetrics } from "./metrics.ts";
 import { redis } from "./redis.ts";
 
 const CHECK_TIMEOUT_MS = 1_000;
@@ -16,7 +16,7 @@ const CHECK_TIMEOUT_MS = 1_000;
 type State = "starting" | "started" | "draining";
 type Verdict = "ok" | "away" | "unused";
 
-interface Report {
+export interface Report {
   ready: boolean;
   state: State;
   database: Verdict;
@@ -43,7 +43,16 @@ function roundTrip(broker: ServiceBroker): Promise<number> | undefined {
   return transit.tx.client?.rtt() ?? Promise.reject(new Error("not connected"));
 }
 
-async function report(broker: ServiceBroker, state: State): Promise<Report> {
+const onceStarted = new WeakSet<ServiceBroker>();
+
+/** The broker tells of its stop before the first hook of it runs: earlier than a hook of ours could. */
+function stateOf(broker: ServiceBroker): State {
+  if (broker.started) return "started";
+  return onceStarted.has(broker) ? "draining" : "starting";
+}
+
+export async function report(broker: ServiceBroker): Promise<Report> {
+  const state = stateOf(broker);
   const [database, redisVerdict, nats] = await Promise.all([
     answers((async () => query("select 1"))()),
     answers(redis()?.ping()),
@@ -54,7 +63,7 @@ async function report(broker: ServiceBroker, state: State): Promise<Report> {
   return { ready, state, database, redis: redisVerdict, nats };
 }
 
-function serve(broker: ServiceBroker, state: () => State): Server {
+function serve(broker: ServiceBroker): Server {
   return createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, async (request, response) => {
     const send = (status: number, type: string, body: string) =>
       response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store", Connection: "close" }).end(body);
@@ -62,11 +71,11 @@ function serve(broker: ServiceBroker, state: () => State): Server {
       case "/live":
         return send(200, "application/json", '{"live":true}');
       case "/ready": {
-        const told = await report(broker, state());
+        const told = await report(broker);
         return send(told.ready ? 200 : 503, "application/json", JSON.stringify(told));
       }
       case "/metrics":
-        return send(200, "text/plain; version=0.0.4; charset=utf-8", metricsText());
+        return send(200, "text/plain; version=0.0.4; charset=utf-8", await readMetrics());
       default:
         return send(404, "application/json", '{"detail":"Not found."}');
     }
@@ -80,17 +89,14 @@ export const healthPort = (): number | undefined => listening?.port;
 
 export function health(config: Config): Middleware {
   let server: Server | undefined;
-  let hasStarted = false;
 
   return {
     name: "Health",
 
     async starting(broker: ServiceBroker) {
-      // An operator's REPL has no services (but Moleculer's own) and no health to tell.
+      // An operator's console has no services (but Moleculer's own) and no health to tell.
       if (broker.services.length <= 1) return;
-      // The broker says so before the first hook of its stop runs: earlier than a hook of ours could.
-      const state = () => (broker.started ? "started" : hasStarted ? "draining" : "starting");
-      server = serve(broker, state).listen(config.HEALTH_PORT);
+      server = serve(broker).listen(config.HEALTH_PORT);
       try {
         await once(server, "listening");
       } catch (error) {
@@ -101,8 +107,8 @@ export function health(config: Config): Middleware {
       listening = server.address() as AddressInfo;
     },
 
-    async started() {
-      hasStarted = true;
+    async started(broker: ServiceBroker) {
+      onceStarted.add(broker);
     },
 
     // Two SIGTERMs run every `stopped` twice.

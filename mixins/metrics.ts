@@ -1,10 +1,12 @@
 /** What this process counts, in the words of Prometheus: no labels but those from fixed sets, so that memory is bounded. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 
 type Labels = Record<string, string | number>;
 type Render = () => string[];
 
-const all: Render[] = [];
+/** By name: a service that starts a second time in a process takes the place of the first. */
+const all = new Map<string, Render>();
 
 const quoted = (value: string | number) =>
   String(value).replace(/[\\"\n]/g, (char) => (char === "\n" ? "\\n" : `\\${char}`));
@@ -15,7 +17,7 @@ const labelText = (labels: Labels) =>
 const sample = (name: string, labels: string, value: number) => `${name}${labels ? `{${labels}}` : ""} ${value}`;
 
 function register(name: string, type: "counter" | "gauge" | "histogram", help: string, samples: Render): void {
-  all.push(() => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples()]);
+  all.set(name, () => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples()]);
 }
 
 export function counter(name: string, help: string): (labels?: Labels, by?: number) => void {
@@ -27,8 +29,13 @@ export function counter(name: string, help: string): (labels?: Labels, by?: numb
   };
 }
 
-export function gauge(name: string, help: string, read: () => number): void {
-  register(name, "gauge", help, () => [sample(name, "", read())]);
+/** One value, or several with labels. */
+export function gauge(name: string, help: string, read: () => number | [labels: Labels, value: number][]): void {
+  register(name, "gauge", help, () => {
+    const value = read();
+    const values = typeof value === "number" ? ([[{}, value]] as [Labels, number][]) : value;
+    return values.map(([labels, n]) => sample(name, labelText(labels), n));
+  });
 }
 
 interface Observed {
@@ -64,7 +71,35 @@ export function histogram(
   };
 }
 
-export const metricsText = (): string => `${all.flatMap((render) => render()).join("\n")}\n`;
+export const metricsText = (): string => `${[...all.values()].flatMap((render) => render()).join("\n")}\n`;
+
+const FRESH_MS = 5_000;
+const REFRESH_TIMEOUT_MS = 2_000;
+const refreshes = new Map<string, () => Promise<void>>();
+
+/**
+ * Figures that have to be asked for (from the database, say): read anew when metrics are read, at most every five
+ * seconds. Undefined when they could not be had: a figure that is not known is left out, not guessed.
+ */
+export function refreshed<T>(name: string, ask: () => Promise<T>): () => T | undefined {
+  let known: T | undefined;
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+  refreshes.set(name, async () => {
+    if (performance.now() - askedAtMs < FRESH_MS) return;
+    askedAtMs = performance.now();
+    known = await Promise.race([ask(), sleep(REFRESH_TIMEOUT_MS, undefined, { ref: false })]).catch(() => undefined);
+  });
+  return () => known;
+}
+
+export function forgetRefreshed(name: string): void {
+  refreshes.delete(name);
+}
+
+export async function readMetrics(): Promise<string> {
+  await Promise.all([...refreshes.values()].map((refresh) => refresh()));
+  return metricsText();
+}
 
 const requests = counter("flockmail_http_requests_total", "HTTP requests by route and status.");
 const durations = histogram(

@@ -57,6 +57,10 @@ export function seal(plain: string, context: string): Buffer {
   return Buffer.concat([keyId(key), iv, cipher.getAuthTag(), sealed]);
 }
 
+/** False for what the key before this one sealed: it must be sealed anew before that key is taken away. */
+export const isSealedNow = (envelope: Buffer): boolean =>
+  envelope.subarray(0, KEY_ID_BYTES).equals(keyId(keysFor("seal")[0]!));
+
 /** Throws where no key at hand fits, or the envelope was moved or altered. */
 export function unseal(envelope: Buffer, context: string): string {
   const id = envelope.subarray(0, KEY_ID_BYTES);

@@ -7,7 +7,20 @@ const RATE_OVER_MS = 1_000;
 const MOST = 200;
 
 const ALIVE = `
-  select c.id, co.name company, c.name, c.status, c.total_emails, c.sent_count, c.failed_count, c.scheduled_for, c.error
+  select c.id, co.name company, c.name, c.status, c.total_emails, c.sent_count, c.failed_count, c.scheduled_for, c.error,
+    case
+      when c.status = 'scheduled' then 'its time'
+      when co.sending_paused_at is not null then 'the company to be resumed'
+      when c.error is not null then 'the last senders to stop'
+      when c.expanded_at is null and c.next_seq = 1 then 'its recipients to be written'
+      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state = 1)
+        then null
+      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state = 0)
+        then 'a sender'
+      else (select 'another try at ' || to_char(min(e.next_attempt_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+        from sent_emails e
+        where e.company_id = c.company_id and e.campaign_id = c.id and e.next_attempt_at is not null)
+    end as waiting_for
   from campaigns c join companies co on co.id = c.company_id
   where c.status in ('pending', 'sending', 'scheduled')
   order by c.status = 'scheduled', c.scheduled_for, c.id
@@ -22,6 +35,7 @@ interface Alive {
   sent_count: number;
   failed_count: number;
   scheduled_for: Date | null;
+  waiting_for: string | null;
   error: string | null;
 }
 

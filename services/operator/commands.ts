@@ -128,6 +128,13 @@ export const commands: Command[] = [
     run: (ask) => ask("operator.senders", {}),
   },
   {
+    name: "lanes",
+    args: [],
+    about: "What each sender node is working on, campaign by campaign",
+    action: "operator.lanes",
+    run: (ask) => ask("operator.lanes", {}),
+  },
+  {
     name: "backing-off",
     args: [],
     about: "SMTP servers that are left in peace for a while, and why",
@@ -140,6 +147,13 @@ export const commands: Command[] = [
     about: "Webhook endpoints with something waiting or dead",
     action: "operator.webhooks",
     run: (ask) => ask("operator.webhooks", {}),
+  },
+  {
+    name: "dead-webhooks",
+    args: ["<endpoint_id>"],
+    about: "An endpoint's deliveries that were given up, with the last error",
+    action: "operator.deadWebhooks",
+    run: (ask, endpointId) => ask("operator.deadWebhooks", { endpoint_id: endpointId! }),
   },
   {
     name: "requeue",
@@ -161,6 +175,13 @@ export const commands: Command[] = [
     about: "The nodes and what they depend on",
     action: "operator.health",
     run: (ask) => ask("operator.health", {}),
+  },
+  {
+    name: "reseal",
+    args: [],
+    about: "After a change of SECRET_KEY: seal stored secrets with the new one",
+    action: "operator.reseal",
+    run: (ask) => ask("operator.reseal", {}),
   },
 ];
 

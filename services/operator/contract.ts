@@ -19,6 +19,8 @@ const Running = {
   /** Null while nothing moves. */
   seconds_left: Nullable(Type.Integer()),
   scheduled_for: Nullable(Time),
+  /** Why nothing moves, where it is known. */
+  waiting_for: Nullable(Type.String()),
   error: Nullable(Type.String()),
 };
 
@@ -89,6 +91,43 @@ export const contract = {
     returns: Rows(Step),
   },
   webhooks: { summary: "Webhook endpoints with something waiting or dead", params: None, returns: Rows(EndpointQueue) },
+  lanes: {
+    summary: "What each sender node is working on, campaign by campaign",
+    params: None,
+    returns: Rows({
+      node: Type.String(),
+      company: Type.String(),
+      campaign: Type.String(),
+      campaign_id: Uuid,
+      host: Nullable(Type.String()),
+      kind: Type.String(),
+      ready: Type.Integer(),
+      handed_over: Type.Integer(),
+    }),
+  },
+  deadWebhooks: {
+    summary: "An endpoint's deliveries that were given up, newest first",
+    params: Type.Object({ endpoint_id: Uuid }),
+    returns: Rows({
+      delivery_id: Uuid,
+      event_type: Type.String(),
+      created_at: Time,
+      attempts: Type.Integer(),
+      response_status: Nullable(Type.Integer()),
+      last_error: Nullable(Type.String()),
+    }),
+  },
+  reseal: {
+    summary: "Seal stored secrets with the current SECRET_KEY, so that SECRET_KEY_OLD can be taken away",
+    params: None,
+    returns: Rows({
+      what: Type.String(),
+      resealed: Type.Integer(),
+      current: Type.Integer(),
+      /** Sealed with a key that this service does not have. */
+      unreadable: Type.Integer(),
+    }),
+  },
   requeueWebhooks: {
     summary: "Deliver an endpoint's dead webhooks again, and enable it",
     params: Type.Object({ endpoint_id: Uuid }),
@@ -102,6 +141,17 @@ export const contract = {
   health: {
     summary: "The nodes and what they depend on",
     params: None,
-    returns: Rows({ what: Type.String(), ok: Bool, detail: Type.String() }),
+    returns: Rows({
+      node: Type.String(),
+      services: Type.String(),
+      ready: Bool,
+      /** "starting", "started", "draining", or that it does not answer. */
+      state: Type.String(),
+      database: Type.String(),
+      redis: Type.String(),
+      nats: Type.String(),
+      uptime_seconds: Nullable(Type.Integer()),
+      memory_mib: Nullable(Type.Integer()),
+    }),
   },
 } as const satisfies ServiceContract;

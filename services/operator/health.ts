@@ -1,43 +1,41 @@
-import { redis } from "../../mixins/redis.ts";
-import { query } from "../../models/db.ts";
+/** Each node in its own words: what it serves, whether it is ready, and what it cannot reach. */
+import type { NodeReport } from "../../mixins/node-actions.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../define.ts";
 
-type Line = ReturnsOf<"operator.health">[number];
+const ANSWER_WITHIN_MS = 3_000;
+const MEBIBYTE = 1024 * 1024;
 
-async function timed(what: string, question: () => Promise<unknown>): Promise<Line> {
-  const started = performance.now();
-  try {
-    await question();
-    return { what, ok: true, detail: `${(performance.now() - started).toFixed(1)} ms` };
-  } catch (error) {
-    return { what, ok: false, detail: (error as Error).message };
-  }
-}
+type Line = ReturnsOf<"operator.health">[number];
 
 interface Node {
   id: string;
-  available: boolean;
-  cpu: number | null;
   services?: { name: string }[];
 }
 
-/** As this node sees it: its database, Redis, and every node it knows. */
+const servicesOf = ({ services = [] }: Node) =>
+  services.map(({ name }) => name).filter((name) => !name.startsWith("$"));
+
+async function told(ctx: Ctx, node: Node): Promise<Line> {
+  const services = servicesOf(node).sort().join(" ");
+  try {
+    const options = { nodeID: node.id, timeout: ANSWER_WITHIN_MS };
+    const { ready, state, database, redis, nats, uptime_seconds, memory_bytes } = (await ctx.call(
+      "$node.ready",
+      {},
+      options,
+    )) as NodeReport;
+    const memory_mib = Math.round(memory_bytes / MEBIBYTE);
+    return { node: node.id, services, ready, state, database, redis, nats, uptime_seconds, memory_mib };
+  } catch {
+    const unknown = { database: "?", redis: "?", nats: "?", uptime_seconds: null, memory_mib: null };
+    return { node: node.id, services, ready: false, state: "no answer", ...unknown };
+  }
+}
+
+/** Consoles are left out: they serve nobody. */
 export async function healthNow(ctx: Ctx): Promise<Line[]> {
-  const nodes = (await ctx.call("$node.list", { withServices: true })) as Node[];
-  const counts = redis();
-  return [
-    await timed("PostgreSQL", () => query("select 1")),
-    counts
-      ? await timed("Redis", () => counts.ping())
-      : { what: "Redis", ok: true, detail: "not configured, limits are counted in the process" },
-    ...nodes.map(({ id, available, cpu, services = [] }) => ({
-      what: `node ${id}`,
-      ok: available,
-      detail: `${services
-        .map(({ name }) => name)
-        .filter((name) => !name.startsWith("$"))
-        .join(", ")}${cpu === null ? "" : `; ${cpu} % CPU`}`,
-    })),
-  ];
+  const nodes = (await ctx.call("$node.list", { withServices: true, onlyAvailable: true })) as Node[];
+  const serving = nodes.filter((node) => servicesOf(node).length > 0).toSorted((a, b) => a.id.localeCompare(b.id));
+  return Promise.all(serving.map((node) => told(ctx, node)));
 }

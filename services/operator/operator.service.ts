@@ -3,10 +3,12 @@ import { defineService } from "../define.ts";
 import { failuresByReason, runningCampaigns } from "./campaigns.ts";
 import { contract } from "./contract.ts";
 import { openDoor } from "./door.ts";
+import { hideFigures, showFigures } from "./figures.ts";
 import { healthNow } from "./health.ts";
 import { limitsNow } from "./limits.ts";
-import { queues, requeueDead, webhookQueues } from "./queues.ts";
-import { backingOff, senders } from "./senders.ts";
+import { deadWebhooks, queues, requeueDead, webhookQueues } from "./queues.ts";
+import { reseal } from "./reseal.ts";
+import { backingOff, lanes, senders } from "./senders.ts";
 import { storyOf } from "./why.ts";
 
 const doors = new WeakMap<object, () => Promise<void>>();
@@ -20,6 +22,9 @@ export default defineService("operator", contract, {
     backingOff: (ctx) => backingOff(ctx),
     limits: (ctx) => limitsNow(ctx),
     why: (ctx) => storyOf(ctx.params.recipient),
+    lanes: (ctx) => lanes(ctx),
+    deadWebhooks: (ctx) => deadWebhooks(ctx.params.endpoint_id),
+    reseal: () => reseal(),
     webhooks: () => webhookQueues(),
     requeueWebhooks: (ctx) => requeueDead(ctx),
     queues: () => queues(),
@@ -27,10 +32,12 @@ export default defineService("operator", contract, {
   },
 
   async started() {
+    showFigures();
     if (!config().TRANSPORTER) doors.set(this, await openDoor(this.broker, config().DATA_DIR));
   },
 
   async stopped() {
+    hideFigures();
     await doors.get(this)?.();
   },
 });

@@ -65,6 +65,18 @@ export async function webhookQueues(): Promise<ReturnsOf<"operator.webhooks">> {
   }));
 }
 
+const DEAD = `
+  select d.id delivery_id, d.event_type, d.created_at, d.attempts, d.response_status, d.last_error
+  from webhook_endpoints e join webhook_deliveries d on d.company_id = e.company_id and d.endpoint_id = e.id
+  where e.id = $1 and d.status = 'dead' order by d.id desc limit ${MOST}`;
+
+type Dead = ReturnsOf<"operator.deadWebhooks">[number];
+
+export async function deadWebhooks(endpointId: string): Promise<Dead[]> {
+  const rows = await query<Omit<Dead, "created_at"> & { created_at: Date }>(DEAD, [endpointId]);
+  return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }));
+}
+
 /** Dead ones begin their schedule anew, with the same ids: receivers recognise what they had. */
 export async function requeueDead(ctx: Ctx<{ endpoint_id: string }>): Promise<ReturnsOf<"operator.requeueWebhooks">> {
   const endpointId = ctx.params.endpoint_id;

@@ -1,4 +1,5 @@
 /** What the sender nodes say of themselves. */
+import { query } from "../../models/db.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../define.ts";
 
@@ -41,4 +42,29 @@ export async function backingOff(ctx: Ctx): Promise<ReturnsOf<"operator.backingO
       backing_off_until ? [{ node, smtp_config_id, host, until: backing_off_until, last_error }] : [],
     ),
   );
+}
+
+interface Named {
+  id: string;
+  campaign: string;
+  company: string;
+}
+
+export async function lanes(ctx: Ctx): Promise<ReturnsOf<"operator.lanes">> {
+  const working = (await statuses(ctx)).flatMap(({ node, lanes, servers }) =>
+    lanes.map((lane) => ({
+      node,
+      host: servers.find(({ smtp_config_id }) => smtp_config_id === lane.smtp_config_id)?.host ?? null,
+      ...lane,
+    })),
+  );
+  const named = await query<Named>(
+    `select c.id, c.name campaign, co.name company from campaigns c join companies co on co.id = c.company_id
+     where c.id = any ($1)`,
+    [working.map(({ campaign_id }) => campaign_id)],
+  );
+  return working.map(({ node, host, campaign_id, kind, ready, handed_over }) => {
+    const { campaign = "?", company = "?" } = named.find(({ id }) => id === campaign_id) ?? {};
+    return { node, company, campaign, campaign_id, host, kind, ready, handed_over };
+  });
 }

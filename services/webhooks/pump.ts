@@ -7,6 +7,7 @@ import { retryOnConflict } from "../../models/retry-on-conflict.ts";
 import { groupCommit } from "../group-commit.ts";
 import { attempt } from "./attempt.ts";
 import { type Claimed, claimDue, type Room } from "./claim.ts";
+import { webhookAttempted } from "./figures.ts";
 import { type Outcome, recordOutcomes } from "./record.ts";
 
 const LANES = { perEndpoint: 16, total: 256 };
@@ -68,8 +69,11 @@ export function startPump({ disabled, failed }: Reports): Pump {
 
   async function deliver(claimed: Claimed, from: Stock): Promise<void> {
     try {
+      const startedMs = performance.now();
+      const attempted = await attempt(claimed, stopped.signal);
+      webhookAttempted(attempted, (performance.now() - startedMs) / 1_000);
       // What cannot be recorded comes again when its lease ends.
-      await outcomes.add({ claimed, attempted: await attempt(claimed, stopped.signal) });
+      await outcomes.add({ claimed, attempted });
     } catch (error) {
       failed(error);
     } finally {
