@@ -1,0 +1,42 @@
+import { forgetRefreshed, gauge, metricsText, readMetrics, refreshed } from "../../../mixins/metrics.ts";
+
+const lineOf = (text: string, name: string) => text.split("\n").find((line) => line.startsWith(name));
+
+describe("figures that have to be asked for", () => {
+  test("are asked when metrics are read, and not again within seconds", async () => {
+    let asked = 0;
+    const read = refreshed("asked", async () => ++asked);
+    gauge("test_asked", "Asked.", () => read() ?? 0);
+    expect(lineOf(await readMetrics(), "test_asked ")).toBe("test_asked 1");
+    expect(lineOf(await readMetrics(), "test_asked ")).toBe("test_asked 1");
+    forgetRefreshed("asked");
+  });
+
+  test("are left out when nobody answers", async () => {
+    const read = refreshed("away", async () => {
+      throw new Error("The database is away");
+    });
+    gauge("test_away", "Away.", () => (read() === undefined ? [] : 1));
+    expect(lineOf(await readMetrics(), "test_away ")).toBeUndefined();
+    forgetRefreshed("away");
+  });
+
+  test("a gauge may have labels, and a name stands once however often it is declared", () => {
+    gauge("test_depth", "Old.", () => 1);
+    gauge("test_depth", "New.", () => [[{ state: "ready" }, 3]]);
+    const lines = metricsText()
+      .split("\n")
+      .filter((line) => line.includes("test_depth"));
+    expect(lines).toEqual(["# HELP test_depth New.", "# TYPE test_depth gauge", 'test_depth{state="ready"} 3']);
+  });
+
+  test("every name keeps Prometheus' conventions: one prefix, and the unit or _total at its end", () => {
+    const types = metricsText().matchAll(/^# TYPE (\S+) (\S+)$/gm);
+    for (const [, name, type] of types) {
+      if (name!.startsWith("test_")) continue;
+      expect(name).toMatch(/^(flockmail|process)_[a-z0-9_]+$/);
+      if (type === "counter") expect(name).toMatch(/_total$/);
+      if (type === "histogram") expect(name).toMatch(/_seconds$/);
+    }
+  });
+});
