@@ -1,0 +1,219 @@
+/** The campaigns' and media's part of the API as a customer sees it, with the real neighbours but the sender. */
+import type { ServiceSchema } from "moleculer";
+import { query } from "../../../models/db.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { client, fileForm, newCompany, type TestCompany } from "../../support/client.ts";
+
+const API = "/api/emails";
+const UNKNOWN = "01a00000-0000-7000-8000-000000000000";
+const room = { limit: null, used: 0, room: null, retry_after_seconds: 0 } as {
+  limit: number | null;
+  used: number;
+  room: number | null;
+  retry_after_seconds: number;
+};
+
+describe("over HTTP", () => {
+  let app: App;
+  let company: TestCompany;
+  let template: string;
+  let smtp: string;
+  let list: string;
+  beforeAll(async () => {
+    app = await startApp({
+      services: ["accounts", "gateway", "subscribers", "renderer", "tracking", "webhooks", "campaigns"],
+    });
+    app.broker.createService({ name: "smtp-sender", actions: { hourRoom: () => room } } as ServiceSchema);
+    await app.broker.waitForServices("smtp-sender");
+    company = await newCompany(app);
+    const { api } = company;
+    template = (await api.post(`${API}/templates/`, { name: "T", subject: "Hi [[first_name]]", body: "<p>Hi</p>" }))
+      .body.id;
+    list = (await api.post(`${API}/lists/`, { name: "Readers" })).body.id;
+    for (const email of ["ann@example.com", "bob@example.com"]) {
+      await api.post(`${API}/subscribers/`, { email, lists: [list] });
+    }
+    smtp = UNKNOWN.replace(/0$/, "5");
+    await query(
+      `insert into smtp_configs (id, company_id, name, host, port, sender_name, sender_email)
+       values ($1, $2, 'S', '127.0.0.1', 2525, 'Acme', 'news@acme.example')`,
+      [smtp, company.id],
+    );
+  });
+  afterAll(() => app.stop());
+
+  const toList = (extra: object = {}) => ({
+    name: "News",
+    template_id: template,
+    smtp_config_id: smtp,
+    list_id: list,
+    ...extra,
+  });
+  const receivers = [{ email: "carol@example.com", first_name: "Carol", order: 7 }];
+
+  test("the three sends: 201 with the campaign", async () => {
+    const { api } = company;
+    const first = await api.post(`${API}/send/to-list/`, toList());
+    expect(first).toMatchObject({
+      status: 201,
+      body: { status: "pending", total_emails: 2, company: company.id, lists: [list] },
+    });
+    const second = await api.post(`${API}/send/to-receivers/`, { ...toList(), list_id: undefined, receivers });
+    expect(second).toMatchObject({ status: 201, body: { campaign_type: "to_receivers", total_emails: 1 } });
+    const third = await api.post(`${API}/send/custom/`, {
+      name: "C",
+      smtp_config_id: smtp,
+      subject: "S",
+      body: "<p>B</p>",
+      receivers,
+    });
+    expect(third).toMatchObject({ status: 201, body: { campaign_type: "custom", template: null } });
+    const all = await api.get(`${API}/campaigns/`, { query: { page_size: 2 } });
+    expect(all).toMatchObject({
+      status: 200,
+      body: { count: 3, previous: null, next: expect.stringMatching(/page=2/) },
+    });
+    expect((await api.get(`${API}/campaigns/${first.body.id}/`)).body).toMatchObject({
+      id: first.body.id,
+      name: "News",
+    });
+  });
+
+  test("with a bearer token the company is named in the body", async () => {
+    const api = client(app, { token: company.token });
+    expect(await api.post(`${API}/send/to-list/`, toList())).toMatchObject({
+      status: 400,
+      body: { company: expect.any(Array) },
+    });
+    expect(await api.post(`${API}/send/to-list/`, toList({ company: company.id }))).toMatchObject({ status: 201 });
+  });
+
+  test("all faults at once: 400; no key: 401", async () => {
+    const given = { name: "", template_id: UNKNOWN, smtp_config_id: "x", receivers: [{ name: "nobody" }] };
+    expect(await company.api.post(`${API}/send/to-receivers/`, given)).toMatchObject({
+      status: 400,
+      body: {
+        name: ["This field may not be blank."],
+        template_id: [`Invalid pk "${UNKNOWN}" - object does not exist.`],
+        smtp_config_id: ["Must be a valid UUID."],
+        receivers: ["Receiver at index 0 is missing 'email'."],
+      },
+    });
+    expect(await client(app).post(`${API}/send/to-list/`, toList())).toMatchObject({ status: 401 });
+  });
+
+  test("more than the hour has room for: 429 with Retry-After", async () => {
+    Object.assign(room, { limit: 100, used: 99, room: 1, retry_after_seconds: 60 });
+    const answer = await company.api.post(`${API}/send/to-list/`, toList());
+    Object.assign(room, { limit: null, used: 0, room: null, retry_after_seconds: 0 });
+    expect(answer).toMatchObject({
+      status: 429,
+      body: { detail: { code: "smtp_rate_limited", limit_type: "hourly" } },
+    });
+    expect(answer.headers.get("retry-after")).toBe("60");
+  });
+
+  test("Idempotency-Key comes as a header", async () => {
+    const { api } = company;
+    const headers = { "Idempotency-Key": "order-1043" };
+    const first = await api.post(`${API}/send/to-list/`, toList(), { headers });
+    expect((await api.post(`${API}/send/to-list/`, toList(), { headers })).body).toEqual(first.body);
+    expect(await api.post(`${API}/send/to-list/`, toList({ name: "Other" }), { headers })).toMatchObject({
+      status: 409,
+    });
+    const long = { "Idempotency-Key": "x".repeat(257) };
+    expect(await api.post(`${API}/send/to-list/`, toList(), { headers: long })).toMatchObject({ status: 400 });
+  });
+
+  test("scheduled, cancelled, and not twice; resume of it is refused", async () => {
+    const { api } = company;
+    const { body } = await api.post(`${API}/send/to-list/`, toList({ scheduled_for: "2999-01-01T00:00:00Z" }));
+    expect(body).toMatchObject({ status: "scheduled", scheduled_for: "2999-01-01T00:00:00.000Z" });
+    expect(await api.post(`${API}/campaigns/${body.id}/cancel/`)).toMatchObject({
+      status: 200,
+      body: { status: "cancelled" },
+    });
+    expect(await api.post(`${API}/campaigns/${body.id}/cancel/`)).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringMatching(/cancelled/) },
+    });
+    expect(await api.post(`${API}/campaigns/${body.id}/resume/`)).toMatchObject({ status: 400 });
+  });
+
+  test("the results are a CSV download", async () => {
+    const { api } = company;
+    const { body } = await api.post(`${API}/send/to-list/`, toList());
+    const answer = await api.get(`${API}/campaigns/${body.id}/export/`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toMatch(/^text\/csv/);
+    expect(answer.text).toMatch(/^email,status,error,sent_at,opened_at,clicked_at,opens,clicks\r\n/);
+  });
+
+  test("a file goes up, is public at its url, goes out of the list, and comes down no more", async () => {
+    const { api } = company;
+    const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(700_000, 7)]);
+    const up = await api.post(`${API}/media/`, fileForm(new Uint8Array(png), "Größe.png"));
+    expect(up).toMatchObject({
+      status: 201,
+      body: { filename: "Größe.png", content_type: "image/png", size: png.length },
+    });
+    const down = await client(app).get(up.body.url);
+    expect(down.status).toBe(200);
+    expect(down.bytes.equals(png)).toBe(true);
+    expect(down.headers.get("content-type")).toBe("image/png");
+    expect(down.headers.get("content-length")).toBe(String(png.length));
+    expect(down.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(await api.get(`${API}/media/`)).toMatchObject({
+      status: 200,
+      body: { count: 1, results: [{ id: up.body.id }] },
+    });
+    expect(await api.delete(`${API}/media/${up.body.id}/`)).toMatchObject({ status: 204 });
+    expect((await client(app).get(up.body.url)).status).toBe(404);
+    expect(await api.get(`${API}/media/${up.body.id}/`)).toMatchObject({ status: 404 });
+  });
+
+  test("a page that calls itself an image is saved, not shown", async () => {
+    const up = await company.api.post(`${API}/media/`, fileForm("<html><script>alert(1)</script></html>", "cat.png"));
+    const down = await client(app).get(up.body.url);
+    expect(down.headers.get("content-disposition")).toMatch(/^attachment/);
+    expect(down.headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
+  });
+
+  test("no file: 400; another company's campaign or file: 404", async () => {
+    expect(await company.api.post(`${API}/media/`, new FormData())).toMatchObject({
+      status: 400,
+      body: { file: expect.any(Array) },
+    });
+    const other = await newCompany(app);
+    const { body: campaign } = await company.api.post(`${API}/send/to-list/`, toList());
+    const { body: media } = await company.api.post(`${API}/media/`, fileForm("words", "a.txt"));
+    for (const path of [
+      `campaigns/${campaign.id}`,
+      `campaigns/${campaign.id}/export`,
+      `media/${media.id}`,
+      "campaigns/nonsense",
+    ]) {
+      expect(await other.api.get(`${API}/${path}/`)).toMatchObject({ status: 404, body: { detail: "Not found." } });
+    }
+    for (const path of [`campaigns/${campaign.id}/cancel`, `campaigns/${campaign.id}/resume`]) {
+      expect(await other.api.post(`${API}/${path}/`)).toMatchObject({ status: 404 });
+    }
+    expect(await other.api.delete(`${API}/media/${media.id}/`)).toMatchObject({ status: 404 });
+    expect(await other.api.post(`${API}/send/to-list/`, toList())).toMatchObject({ status: 400 });
+  });
+
+  test("receivers become subscribers in the background", async () => {
+    const { api } = company;
+    await api.post(`${API}/send/to-receivers/`, {
+      ...toList(),
+      list_id: undefined,
+      receivers: [{ email: "dora@example.com", first_name: "Dora" }],
+    });
+    for (let tries = 0; tries < 100; tries++) {
+      const found = await api.get(`${API}/subscribers/`, { query: { search: "dora@" } });
+      if (found.body.count === 1) return expect(found.body.results[0]).toMatchObject({ first_name: "Dora" });
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    throw new Error("dora was not saved");
+  });
+});

@@ -1,0 +1,82 @@
+import { queryOne } from "../../../models/db.ts";
+import { expandNow, expandWaiting } from "../../../services/campaigns/turns.ts";
+import { newCampaign, type Rows, startRows } from "./rows.ts";
+import { addMembers, campaignRow, newCompany, recipients } from "./world.ts";
+
+describe("whose slice is next", () => {
+  let rows: Rows;
+  beforeAll(async () => {
+    rows = await startRows();
+  });
+  afterAll(() => rows.stop());
+  beforeEach(() => {
+    rows.rung.length = 0;
+  });
+
+  const written = async (id: string) =>
+    (await queryOne<{ n: number }>("select next_seq - 1 as n from campaigns where id = $1", [id]))!.n;
+
+  test("large lists take turns, slice by slice", async () => {
+    const [a, b] = [await newCompany(), await newCompany()];
+    await addMembers(a, 41_000);
+    await addMembers(b, 41_000);
+    const [first, second] = [await newCampaign(a), await newCampaign(b)];
+    await expandWaiting(rows.broker);
+    const order = rows.rung
+      .filter((line) => line.startsWith("campaign.queued"))
+      .map((line) => (line.endsWith(first) ? "a" : "b"));
+    expect(order.join("")).toMatch(/^(ab|ba){4}$/);
+    expect(await written(second)).toBe(41_000);
+  });
+
+  test("a receipt does not wait for a large list that is being expanded", async () => {
+    const bulk = await newCompany();
+    await addMembers(bulk, 100_000);
+    const large = await newCampaign(bulk);
+    const running = expandWaiting(rows.broker);
+    while ((await written(large)) === 0) await new Promise((done) => setTimeout(done, 2));
+
+    const company = await newCompany();
+    await addMembers(company, 1);
+    const receipt = await newCampaign(company, { is_transactional: true });
+    const began = performance.now();
+    await expandNow(rows.broker, receipt);
+    const ms = performance.now() - began;
+    expect(await recipients(receipt)).toHaveLength(1);
+    expect((await campaignRow(large)).expanded_at).toBeNull();
+    process.stdout.write(`first slice of a receipt beside a large expansion: ${ms.toFixed(0)} ms\n`);
+    await running;
+    expect((await campaignRow(large)).expanded_at).not.toBeNull();
+  });
+
+  test("fifty receipts at one moment are all written, though only some get their slice at once", async () => {
+    const company = await newCompany();
+    await addMembers(company, 1);
+    const ids = await Promise.all(Array.from({ length: 50 }, () => newCampaign(company, { is_transactional: true })));
+    await Promise.all(ids.map((id) => expandNow(rows.broker, id)));
+    await expandWaiting(rows.broker);
+    for (const id of ids) expect(await written(id)).toBe(1);
+  });
+
+  test("a campaign whose slice fails does not keep the others from theirs", async () => {
+    const company = await newCompany();
+    await addMembers(company, 5);
+    const broken = await newCampaign(company, {
+      list_id: null,
+      campaign_type: "to_receivers",
+      expand_cursor: "nonsense",
+    });
+    const fine = await newCampaign(company, { list_id: null, campaign_type: "to_receivers" });
+    await expandWaiting(rows.broker);
+    expect((await campaignRow(broken)).expanded_at).toBeNull();
+    expect((await campaignRow(fine)).expanded_at).not.toBeNull();
+  });
+
+  test("a process that stops begins no further slice", async () => {
+    const company = await newCompany();
+    await addMembers(company, 100);
+    const id = await newCampaign(company);
+    await expandWaiting({ ...rows.broker, stopping: true } as typeof rows.broker);
+    expect(await written(id)).toBe(0);
+  });
+});
