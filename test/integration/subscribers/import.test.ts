@@ -1,0 +1,183 @@
+import { query } from "../../../models/db.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { fileForm, newCompany, type TestCompany } from "../../support/client.ts";
+
+const SUBSCRIBERS = "/api/emails/subscribers/";
+const SOME_ID = "018f0000-0000-7000-8000-00000000abcd";
+
+let app: App;
+let company: TestCompany;
+
+beforeAll(async () => {
+  app = await startApp({ services: ["accounts", "subscribers", "gateway"] });
+});
+beforeEach(async () => {
+  company = await newCompany(app);
+});
+afterAll(() => app.stop());
+
+const upload = (content: string | Uint8Array<ArrayBuffer>, fields: Record<string, string> = {}, of = company) =>
+  of.api.post(`${SUBSCRIBERS}bulk/`, fileForm(content, "people.csv", fields));
+
+const byEmail = async (email: string) =>
+  (await company.api.get(SUBSCRIBERS, { query: { search: email } })).body.results[0];
+
+describe("importing a file", () => {
+  test("creates and updates, skips what cannot be used and tells why, by line", async () => {
+    await company.api.post(SUBSCRIBERS, {
+      email: "old@example.com",
+      first_name: "Old",
+      attributes: { city: "Rome", x: 1 },
+    });
+    const csv =
+      '\uFEFFcity;Last Name;EMAIL;first_name\r\nBonn;Neu;new@example.com;"Ne""u"\r\n;;not-an-address;\r\nOslo;Alt;OLD@example.com;\r\n\r\n"a\nb";;multi@example.com;\r\n;;;late\r\n';
+    const { status, body } = await upload(csv);
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      total: 5,
+      created: 2,
+      updated: 1,
+      skipped: 2,
+      errors: [
+        { row: 3, email: "not-an-address", error: "email: Enter a valid email address." },
+        { row: 8, email: "", error: "email: This field may not be blank." },
+      ],
+      errors_count: 2,
+    });
+    expect(await byEmail("new@")).toMatchObject({ first_name: 'Ne"u', last_name: "Neu", attributes: { city: "Bonn" } });
+    expect(await byEmail("old@")).toMatchObject({
+      email: "old@example.com",
+      first_name: "Old",
+      last_name: "Alt",
+      attributes: { city: "Oslo", x: 1 },
+    });
+    expect((await byEmail("multi@")).attributes).toEqual({ city: "a\nb" });
+  });
+
+  test("of an address that comes twice the last row counts: once as created, then as updated", async () => {
+    const { body } = await upload("email,first_name\na@x.org,One\nb@x.org,B\nA@X.org,Two\na@x.org,Three\n");
+    expect(body).toMatchObject({ total: 4, created: 2, updated: 2, skipped: 0 });
+    expect(await byEmail("a@x.org")).toMatchObject({ first_name: "Three" });
+  });
+
+  test("list_id puts all of them on the list, created and known; not who left it", async () => {
+    const list = (await company.api.post("/api/emails/lists/", { name: "L" })).body.id;
+    const known = (await company.api.post(SUBSCRIBERS, { email: "known@x.org" })).body.id;
+    const left = (await company.api.post(SUBSCRIBERS, { email: "left@x.org", lists: [list] })).body.id;
+    await query("update list_members set left_at = now() where company_id = $1 and subscriber_id = $2", [
+      company.id,
+      left,
+    ]);
+    const csv = "email\nknown@x.org\nfresh@x.org\nleft@x.org\n";
+    expect((await upload(csv, { list_id: list })).body).toMatchObject({ created: 1, updated: 2 });
+    expect((await upload(csv, { list_id: list })).body).toMatchObject({ created: 0, updated: 3 });
+    expect((await company.api.get(`/api/emails/lists/${list}/`)).body.subscriber_count).toBe(2);
+    expect((await company.api.get(`${SUBSCRIBERS}${known}/`)).body.lists).toEqual([list]);
+  });
+
+  test("a list of another company: 400, and nothing is imported", async () => {
+    const stranger = await newCompany(app);
+    const foreign = (await stranger.api.post("/api/emails/lists/", { name: "L" })).body.id;
+    for (const list_id of [foreign, SOME_ID]) {
+      expect(await upload("email\na@x.org\n", { list_id })).toMatchObject({
+        status: 400,
+        body: { list_id: [`Invalid pk "${list_id}" - object does not exist.`] },
+      });
+    }
+    expect(await upload("email\na@x.org\n", { list_id: "x" })).toMatchObject({
+      status: 400,
+      body: { list_id: ["Must be a valid UUID."] },
+    });
+    expect((await company.api.get(SUBSCRIBERS)).body.count).toBe(0);
+  });
+
+  test("a status stays what it is", async () => {
+    await company.api.post(SUBSCRIBERS, { email: "gone@x.org" });
+    await query("update subscribers set status = 'unsubscribed' where company_id = $1", [company.id]);
+    await upload("email,status\ngone@x.org,active\n");
+    expect(await byEmail("gone@x.org")).toMatchObject({ status: "unsubscribed", attributes: { status: "active" } });
+  });
+
+  test("bytes that are not UTF-8 are told for their rows", async () => {
+    const { body } = await upload(Buffer.from("email,first_name\na@x.org,Jörg\nb@x.org,Jan\n", "latin1"));
+    expect(body).toMatchObject({
+      total: 2,
+      created: 1,
+      errors: [{ row: 2, email: "a@x.org", error: "The row is not valid UTF-8 text." }],
+    });
+  });
+
+  test.each([
+    ["0 bytes", "", "The submitted file is empty."],
+    ["blank lines only", "\n\n", 'The header has no column "email".'],
+    ["no header", "a@x.org,Ann\n", 'The header has no column "email".'],
+    ["UTF-16", Buffer.from("\uFEFFemail\na@x.org\n", "utf16le"), "The file is not UTF-8 text. Save it as CSV UTF-8."],
+    [
+      "rubbish",
+      Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3, 255]),
+      "The file is not UTF-8 text. Save it as CSV UTF-8.",
+    ],
+  ])("%s: 400 on file", async (_name, content, sentence) => {
+    expect(await upload(content)).toMatchObject({ status: 400, body: { file: [sentence] } });
+  });
+
+  test("a form without a file: 400 on file", async () => {
+    const answer = await company.api.post(`${SUBSCRIBERS}bulk/`, new FormData());
+    expect(answer).toMatchObject({ status: 400, body: { file: expect.any(Array) } });
+  });
+
+  test("a header alone is an import of nothing", async () => {
+    expect((await upload("email\n")).body).toMatchObject({ total: 0, created: 0, updated: 0, skipped: 0, errors: [] });
+  });
+
+  test("the counters follow, and imports at the same time do not disturb one another", async () => {
+    const csv = (from: number) =>
+      `email,n\n${Array.from({ length: 2_000 }, (_, n) => `u${from + n}@x.org,${from}`).join("\n")}\n`;
+    const answers = await Promise.all([upload(csv(0)), upload(csv(1_000)), upload(csv(0))]);
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    const created = answers.reduce((sum, { body }) => sum + body.created, 0);
+    expect(created).toBe(3_000);
+    expect((await company.api.get(SUBSCRIBERS)).body.count).toBe(3_000);
+  });
+});
+
+describe("the export", () => {
+  test("has every subscriber and attribute, and no cell that a spreadsheet would run", async () => {
+    await company.api.post(SUBSCRIBERS, {
+      email: "a@x.org",
+      first_name: "=HYPERLINK(1)",
+      last_name: 'O"Neil, Jr',
+      attributes: { zip: "+49", age: 7, tags: ["a", "b"], vip: false },
+    });
+    await company.api.post(SUBSCRIBERS, { email: "b@x.org", attributes: { "@city": "-x", note: "two\nlines" } });
+    const { status, headers, text } = await company.api.get(`${SUBSCRIBERS}export/`);
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toMatch(/^text\/csv/);
+    const time = "\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z";
+    expect(text).toMatch(
+      new RegExp(
+        `^email,first_name,last_name,status,created_at,'@city,age,note,tags,vip,zip\\r
+a@x.org,'=HYPERLINK\\(1\\),"O""Neil, Jr",active,${time},,7,,"a; b",false,'\\+49\\r
+b@x.org,,,active,${time},'-x,,"two\\nlines",,,\\r
+$`,
+      ),
+    );
+  });
+
+  test("goes over many pages, each subscriber once, and only this company's", async () => {
+    await query(
+      "insert into subscribers (company_id, email) select $1, 'e' || n || '@x.org' from generate_series(1, 4100) n",
+      [company.id],
+    );
+    const { text } = await company.api.get(`${SUBSCRIBERS}export/`);
+    const emails = text.trimEnd().split("\r\n").slice(1);
+    expect(emails).toHaveLength(4_100);
+    expect(new Set(emails).size).toBe(4_100);
+  });
+
+  test("of nobody is the header", async () => {
+    expect((await company.api.get(`${SUBSCRIBERS}export/`)).text).toBe(
+      "email,first_name,last_name,status,created_at\r\n",
+    );
+  });
+});

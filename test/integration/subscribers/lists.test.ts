@@ -1,0 +1,164 @@
+import { query } from "../../../models/db.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+
+const LISTS = "/api/emails/lists/";
+const SUBSCRIBERS = "/api/emails/subscribers/";
+const SOME_ID = "018f0000-0000-7000-8000-00000000abcd";
+
+let app: App;
+let own: TestCompany;
+let other: TestCompany;
+
+beforeAll(async () => {
+  app = await startApp({ services: ["accounts", "subscribers", "gateway"] });
+  [own, other] = [await newCompany(app), await newCompany(app)];
+});
+afterAll(() => app.stop());
+
+const newList = async (of = own) => (await of.api.post(LISTS, { name: "A list" })).body.id as string;
+const newSubscriber = async (email: string, of = own) => (await of.api.post(SUBSCRIBERS, { email })).body.id as string;
+const countOf = async (list: string, of = own) => (await of.api.get(`${LISTS}${list}/`)).body.subscriber_count;
+const bulk = (given: object, of = own) => of.api.post(`${SUBSCRIBERS}bulk-update-lists/`, given);
+
+describe("a subscriber list", () => {
+  test("is created, read, changed and deleted", async () => {
+    const made = await own.api.post(LISTS, { name: " News ", description: "All the news" });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { name: "News", description: "All the news", subscriber_count: 0, created_at: expect.any(String) },
+    });
+    const path = `${LISTS}${made.body.id}/`;
+    expect((await own.api.patch(path, { description: "" })).body).toEqual({ ...made.body, description: "" });
+    expect((await own.api.patch(path, { name: " " })).body).toEqual({ name: ["This field may not be blank."] });
+    expect((await own.api.get(path)).body.name).toBe("News");
+    expect((await own.api.delete(path)).status).toBe(204);
+    expect((await own.api.get(path)).status).toBe(404);
+    expect((await own.api.delete(path)).status).toBe(404);
+  });
+
+  test.each([
+    [{}, { name: ["This field is required."] }],
+    [{ name: "" }, { name: ["This field may not be blank."] }],
+    [
+      { name: "n".repeat(256), description: 5 },
+      { name: [expect.any(String)], description: ["Not a valid string."] },
+    ],
+  ])("%j is refused", async (given, told) => {
+    expect(await own.api.post(LISTS, given)).toMatchObject({ status: 400, body: told });
+  });
+
+  test("of another company is missing everywhere", async () => {
+    const foreign = await newList(other);
+    expect((await own.api.get(`${LISTS}${foreign}/`)).status).toBe(404);
+    expect((await own.api.patch(`${LISTS}${foreign}/`, { name: "x" })).status).toBe(404);
+    expect((await own.api.delete(`${LISTS}${foreign}/`)).status).toBe(404);
+    expect((await own.api.get(`${LISTS}${foreign}/subscribers/`)).status).toBe(404);
+  });
+
+  test("lists its members in pages and leaves out who left", async () => {
+    const list = await newList();
+    const ids = [await newSubscriber("m1@example.com"), await newSubscriber("m2@example.com")];
+    await bulk({ subscriber_ids: ids, add_to_lists: [list] });
+    const members = async () => (await own.api.get(`${LISTS}${list}/subscribers/`)).body;
+    expect(await members()).toMatchObject({ count: 2, results: [{ id: ids[1], lists: [list] }, { id: ids[0] }] });
+
+    await query("update list_members set left_at = now() where company_id = $1 and subscriber_id = $2", [
+      own.id,
+      ids[0],
+    ]);
+    expect(await members()).toMatchObject({ count: 1, results: [{ id: ids[1] }] });
+    expect(await countOf(list)).toBe(1);
+    expect((await own.api.get(`${SUBSCRIBERS}${ids[0]}/`)).body.lists).toEqual([]);
+
+    await bulk({ subscriber_ids: ids, add_to_lists: [list] });
+    expect(await countOf(list)).toBe(2);
+  });
+
+  test("takes its memberships along and leaves its subscribers", async () => {
+    const list = await newList();
+    const id = await newSubscriber("stays@example.com");
+    await bulk({ subscriber_ids: [id], add_to_lists: [list] });
+    await own.api.delete(`${LISTS}${list}/`);
+    expect((await own.api.get(`${SUBSCRIBERS}${id}/`)).body.lists).toEqual([]);
+    expect(await query("select from list_members where list_id = $1", [list])).toEqual([]);
+    expect(await query("select from counters where ref = $1", [list])).toEqual([]);
+  });
+
+  test("deep pages of a large list neither repeat nor leave out anyone", async () => {
+    const list = await newList();
+    await query(
+      `with s as (insert into subscribers (company_id, email) select $1, 'deep' || n || '@example.com' from generate_series(1, 2500) n returning id)
+       insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from s`,
+      [own.id, list],
+    );
+    const seen = new Set<string>();
+    for (let page = 1; page <= 25; page++) {
+      const { body } = await own.api.get(`${LISTS}${list}/subscribers/`, { query: { page, page_size: 100 } });
+      for (const { id } of body.results) seen.add(id);
+    }
+    expect(seen.size).toBe(2_500);
+  });
+});
+
+describe("updating lists in bulk", () => {
+  test("counts what changed, and changes nothing the second time", async () => {
+    const [one, two] = [await newList(), await newList()];
+    const ids = await Promise.all([1, 2, 3].map((no) => newSubscriber(`bulk${no}@example.com`)));
+    await bulk({ subscriber_ids: [ids[0]], add_to_lists: [two] });
+    const given = { subscriber_ids: ids, add_to_lists: [one], remove_from_lists: [two] };
+    expect(await bulk(given)).toMatchObject({ status: 200, body: { updated: 3, added: 3, removed: 1 } });
+    expect((await bulk(given)).body).toEqual({ updated: 0, added: 0, removed: 0 });
+    expect([await countOf(one), await countOf(two)]).toEqual([3, 0]);
+  });
+
+  test("ids of another company are told field by field, and nothing is changed", async () => {
+    const [mine, theirs] = [await newSubscriber("x1@example.com"), await newSubscriber("x1@example.com", other)];
+    const [list, foreign] = [await newList(), await newList(other)];
+    const answer = await bulk({
+      subscriber_ids: [mine, theirs],
+      add_to_lists: [list, foreign],
+      remove_from_lists: [SOME_ID],
+    });
+    const missing = (id: string) => [`Invalid pk "${id}" - object does not exist.`];
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { subscriber_ids: missing(theirs), add_to_lists: missing(foreign), remove_from_lists: missing(SOME_ID) },
+    });
+    expect([await countOf(list), await countOf(foreign, other)]).toEqual([0, 0]);
+  });
+
+  test.each([
+    [{}, { subscriber_ids: ["This field is required."] }],
+    [{ subscriber_ids: [] }, { subscriber_ids: ["This list may not be empty."] }],
+    [{ subscriber_ids: ["x"] }, { subscriber_ids: ["Item at index 0: Must be a valid UUID."] }],
+  ])("%j is refused", async (given, told) => {
+    expect(await bulk(given)).toMatchObject({ status: 400, body: told });
+  });
+
+  test("no more than 10,000 ids at once", async () => {
+    const answer = await bulk({ subscriber_ids: Array(10_001).fill(SOME_ID) });
+    expect(answer).toMatchObject({ status: 400, body: { subscriber_ids: [expect.stringContaining("10000")] } });
+  });
+});
+
+describe("deleting in bulk", () => {
+  const remove = (subscriber_ids: string[]) => own.api.post(`${SUBSCRIBERS}bulk-delete/`, { subscriber_ids });
+
+  test("deletes each once, counts and memberships with it", async () => {
+    const list = await newList();
+    const ids = await Promise.all([1, 2, 3].map((no) => newSubscriber(`del${no}@example.com`)));
+    await bulk({ subscriber_ids: ids, add_to_lists: [list] });
+    const before = (await own.api.get(SUBSCRIBERS)).body.count;
+    expect(await remove([ids[0]!, ids[1]!, ids[0]!])).toMatchObject({ status: 200, body: { deleted: 2 } });
+    expect(await countOf(list)).toBe(1);
+    expect((await own.api.get(SUBSCRIBERS)).body.count).toBe(before - 2);
+  });
+
+  test("one id of another company, and nobody is deleted", async () => {
+    const [mine, theirs] = [await newSubscriber("keep@example.com"), await newSubscriber("keep@example.com", other)];
+    expect((await remove([mine, theirs])).status).toBe(400);
+    expect((await own.api.get(`${SUBSCRIBERS}${mine}/`)).status).toBe(200);
+    expect((await other.api.get(`${SUBSCRIBERS}${theirs}/`)).status).toBe(200);
+  });
+});
