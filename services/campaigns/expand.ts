@@ -91,24 +91,40 @@ async function writeSlice(client: Client, campaignId: string): Promise<Written |
     await addEmails(client, company_id, kept);
     await query("select add_count($1, 'sent_emails', $1, $2)", [company_id, kept], client);
   }
+  // What they held is in the recipients' rows now.
+  if (done && campaign.campaign_type !== "to_list") {
+    await query(
+      "delete from campaign_receivers where company_id = $1 and campaign_id = $2",
+      [company_id, campaignId],
+      client,
+    );
+  }
   return { companyId: company_id, kept, done };
 }
 
 /** The list or segment was deleted. Whoever was taken before gets the mail; a campaign that never began has failed. */
 async function endWithoutAudience(client: Client, campaign: Expanding): Promise<Written> {
-  await query(
-    `update campaigns set
-       expanded_at = now(), total_emails = next_seq - 1, updated_at = now(),
-       error = case when next_seq = 1 then coalesce(error, $3) else error end
+  const { company_id, list_id, next_seq } = campaign;
+  const reason = `The ${list_id ? "list" : "segment"} was deleted before the campaign started.`;
+  await endHere(client, campaign, next_seq === 1 ? reason : null);
+  return { companyId: company_id, kept: 0, done: true };
+}
+
+const endHere = (client: Client, { id, company_id }: Expanding, error: string | null) =>
+  query(
+    `update campaigns set expanded_at = now(), total_emails = next_seq - 1, error = coalesce(error, $3), updated_at = now()
      where company_id = $1 and id = $2`,
-    [
-      campaign.company_id,
-      campaign.id,
-      `The ${campaign.list_id ? "list" : "segment"} was deleted before the campaign started.`,
-    ],
+    [company_id, id, error],
     client,
   );
-  return { companyId: campaign.company_id, kept: 0, done: true };
+
+/** The audience cannot be read, however often it is tried: the campaign has failed, and says so. */
+export async function giveUp(campaignId: string): Promise<void> {
+  await transaction(async (client) => {
+    const campaign = await holdCampaign(client, campaignId);
+    if (campaign) await endHere(client, campaign, "The recipients could not be selected.");
+  });
+  await settle(campaignId);
 }
 
 /** Writes the next slice. "nothing": all is written already, or another node is at it. */

@@ -34,7 +34,7 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
 
   const scheduledFor = body.scheduled_for ? new Date(body.scheduled_for as string) : null;
   const emails = await audienceSize(companyId, body);
-  await admit(ctx, { emails, scheduledFor });
+  await admit(ctx, { emails, scheduledFor, toSegment: body.segment_id !== undefined });
 
   const answer = await transaction(async (client) => {
     if (key && !(await claimKey(client, companyId, key, hash))) {

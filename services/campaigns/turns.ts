@@ -5,13 +5,13 @@
  */
 import type { ServiceBroker } from "moleculer";
 import { query } from "../../models/db.ts";
-import { expandSlice } from "./expand.ts";
+import { expandSlice, giveUp } from "./expand.ts";
 
 type Lane = "quick" | "bulk";
 
 /** Connections that a lane holds at most; the process's pool serves the API, too. */
-const AT_ONCE: Record<Lane, number> = { quick: 3, bulk: 1 };
-const FIRST_SLICES_AT_ONCE = 3;
+const AT_ONCE: Record<Lane, number> = { quick: 2, bulk: 1 };
+const FIRST_SLICES_AT_ONCE = 2;
 /** A run of the repeating action ends after this time and goes on with the next. */
 const MAX_RUN_MS = 10_000;
 
@@ -40,12 +40,16 @@ async function runLane(broker: ServiceBroker, lane: Lane, until: number): Promis
   }
 }
 
-/** A campaign whose slice fails must not keep the others from theirs; it is tried again with the next run. */
+/** SQLSTATE classes 22 and 42: the statement or its data are at fault, and will be the next time, too. */
+const isHopeless = (error: unknown) => /^(22|42)[0-9A-Z]{3}$/.test(String((error as { code?: unknown }).code));
+
+/** A campaign whose slice fails must not keep the others from theirs. It is tried again, unless that is in vain. */
 async function expandOne(broker: ServiceBroker, campaignId: string) {
   try {
     return await expandSlice(broker, campaignId);
   } catch (error) {
     broker.logger.error(`Recipients of campaign ${campaignId} could not be written: ${(error as Error).message}`);
+    if (isHopeless(error)) await giveUp(campaignId);
     return "nothing";
   }
 }

@@ -147,6 +147,7 @@ describe("expansion", () => {
         { seq: 2, email: "a@example.com", variables: {} },
         { seq: 3, email: "B@example.com", variables: { order: 2 } },
       ]);
+      expect(await query("select 1 from campaign_receivers where campaign_id = $1", [id])).toEqual([]);
     });
 
     test("links the ones that are subscribers, and leaves out those who unsubscribed or are suppressed", async () => {

@@ -168,6 +168,22 @@ describe("what a send refuses", () => {
       });
     });
 
+    test("a segment without the feature", async () => {
+      const segment = newId();
+      await query("insert into segments (id, company_id, name, rules) values ($1, $2, 'S', $3)", [
+        segment,
+        world.company.id,
+        JSON.stringify({ conditions: [{ field: "email", operator: "contains", value: "@" }] }),
+      ]);
+      world.requireFeature = (feature) => {
+        throw featureNotAvailable(feature, "free");
+      };
+      const bySegment = { ...toList(world.company), list_id: undefined, segment_id: segment };
+      expect(await faultsOf("campaigns.sendToList", bySegment)).toMatchObject({
+        detail: { code: "feature_not_available", feature: "segments" },
+      });
+    });
+
     test("the month's quota, before the hour's room", async () => {
       world.hour = { limit: 10, used: 10, room: 0, retry_after_seconds: 60 };
       world.admitEmails = () => {

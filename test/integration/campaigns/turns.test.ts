@@ -1,4 +1,4 @@
-import { queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/db.ts";
 import { expandNow, expandWaiting } from "../../../services/campaigns/turns.ts";
 import { newCampaign, type Rows, startRows } from "./rows.ts";
 import { addMembers, campaignRow, newCompany, recipients } from "./world.ts";
@@ -58,7 +58,7 @@ describe("whose slice is next", () => {
     for (const id of ids) expect(await written(id)).toBe(1);
   });
 
-  test("a campaign whose slice fails does not keep the others from theirs", async () => {
+  test("a campaign whose audience cannot be read fails and says so; the others get their slices", async () => {
     const company = await newCompany();
     await addMembers(company, 5);
     const broken = await newCampaign(company, {
@@ -68,8 +68,24 @@ describe("whose slice is next", () => {
     });
     const fine = await newCampaign(company, { list_id: null, campaign_type: "to_receivers" });
     await expandWaiting(rows.broker);
-    expect((await campaignRow(broken)).expanded_at).toBeNull();
+    expect(await campaignRow(broken)).toMatchObject({
+      status: "failed",
+      error: "The recipients could not be selected.",
+    });
     expect((await campaignRow(fine)).expanded_at).not.toBeNull();
+  });
+
+  test("a campaign whose slice fails for another reason is tried again", async () => {
+    const company = await newCompany();
+    await addMembers(company, 5);
+    const id = await newCampaign(company);
+    await query("create function fail() returns trigger language plpgsql as $$ begin raise sqlstate '53100'; end $$");
+    await query("create trigger failing before insert on send_chunks for each row execute function fail()");
+    await expandWaiting(rows.broker);
+    expect(await campaignRow(id)).toMatchObject({ status: "pending", expanded_at: null, error: null });
+    await query("drop trigger failing on send_chunks");
+    await expandWaiting(rows.broker);
+    expect(await written(id)).toBe(5);
   });
 
   test("a process that stops begins no further slice", async () => {
