@@ -1,0 +1,59 @@
+import type { Limiter, Window } from "../../../services/smtp-sender/limiter.ts";
+import { MemoryLimiter } from "../../../services/smtp-sender/limiter-memory.ts";
+
+const window: Window = { key: "hour:a", limit: 500, windowMs: 60_000, buckets: 60 };
+
+function clocked() {
+  const clock = { now: 1_000_000_000 };
+  return { clock, limiter: new MemoryLimiter(() => clock.now) as Limiter & MemoryLimiter };
+}
+
+test("grants what is left of the limit, and says when there may be more", async () => {
+  const { limiter } = clocked();
+  expect(await limiter.take(window, 400)).toMatchObject({ granted: 400, retryAfterMs: 0 });
+  const second = await limiter.take(window, 400);
+  expect(second.granted).toBe(100);
+  expect(second.retryAfterMs).toBeGreaterThan(60_000);
+  expect((await limiter.take(window, 1)).granted).toBe(0);
+  expect(await limiter.used(window)).toMatchObject({ used: 500 });
+});
+
+test("no rolling window ever holds one more than the limit, wherever it begins", async () => {
+  const { limiter, clock } = clocked();
+  const taken: { at: number; n: number }[] = [];
+  for (let step = 0; step < 4_000; step++) {
+    clock.now += (step * 7_919) % 173;
+    const { granted } = await limiter.take(window, (step % 11) + 1);
+    if (granted > 0) taken.push({ at: clock.now, n: granted });
+  }
+  for (const { at } of taken) {
+    const inWindow = taken.filter((other) => other.at >= at && other.at <= at + window.windowMs);
+    expect(inWindow.reduce((sum, { n }) => sum + n, 0)).toBeLessThanOrEqual(500);
+  }
+  // And it gives all it may: about one limit for each window that passed.
+  const all = taken.reduce((sum, { n }) => sum + n, 0);
+  expect(all).toBeGreaterThan(((clock.now - 1_000_000_000) / 62_000) * 500 * 0.95);
+});
+
+test("what is given back goes to the bucket it came from, and can be taken again", async () => {
+  const { limiter, clock } = clocked();
+  const { bucket } = await limiter.take(window, 500);
+  clock.now += 30_000;
+  await limiter.give(window, bucket, 50);
+  expect((await limiter.take(window, 100)).granted).toBe(50);
+  clock.now += 31_001;
+  // The first 450 do not count any more, the 50 taken later do.
+  expect((await limiter.take(window, 500)).granted).toBe(450);
+});
+
+test("counts without a limit too", async () => {
+  const { limiter } = clocked();
+  expect((await limiter.take({ ...window, limit: null }, 1_000)).granted).toBe(1_000);
+  expect(await limiter.used({ ...window, limit: null })).toEqual({ used: 1_000, retryAfterMs: 0 });
+});
+
+test("remembers what was sent before it began", async () => {
+  const { limiter, clock } = clocked();
+  limiter.remember(window, clock.now - 20_000, 480);
+  expect((await limiter.take(window, 100)).granted).toBe(20);
+});

@@ -1,0 +1,75 @@
+import type { Verdict } from "../../../services/smtp-sender/letter.ts";
+import { MAX_TRIES, outcomeOf } from "../../../services/smtp-sender/outcome.ts";
+
+type Stage = "mail" | "rcpt" | "data" | "dot";
+
+const refused = (stage: Stage, text: string): Verdict => {
+  const code = Number(text.slice(0, 3));
+  const enhanced = /^\d{3} ([245]\.\d+\.\d+)/.exec(text)?.[1] ?? "";
+  return { kind: "refused", stage, reply: { code, enhanced, text } };
+};
+const first = { tries: 1, isTransactional: false };
+
+test.each<[Stage, string, string, string | undefined]>([
+  // What the answer says, what becomes of the recipient, how the bounce is told.
+  ["rcpt", "550 5.1.1 User unknown", "bounced", "hard"],
+  ["rcpt", "550 5.1.2 Bad destination system", "bounced", "hard"],
+  ["rcpt", "550 5.2.1 Mailbox disabled", "bounced", "hard"],
+  ["rcpt", "550 No such user here", "bounced", "hard"],
+  ["rcpt", "551 User not local", "bounced", "hard"],
+  ["rcpt", "553 5.1.3 Bad address syntax", "bounced", "hard"],
+  ["rcpt", "552 5.2.2 Mailbox full", "failed", "soft"],
+  ["rcpt", "552 Requested action aborted", "failed", "soft"],
+  ["rcpt", "550 User is over quota", "failed", "soft"],
+  ["rcpt", "550 5.7.1 Relay access denied", "failed", "block"],
+  ["rcpt", "554 5.7.1 Service unavailable; client host blocked using zen.spamhaus.org", "failed", "block"],
+  ["rcpt", "550 5.1.1 rejected, listed at Spamhaus", "failed", "block"],
+  ["rcpt", "550 Message rejected due to policy", "failed", "block"],
+  [
+    "rcpt",
+    "550 5.7.515 Access denied, sending domain does not meet the required authentication level",
+    "failed",
+    "block",
+  ],
+  ["rcpt", "550 5.4.4 Unable to route", "failed", undefined],
+  ["rcpt", "450 4.2.0 Greylisted", "deferred", undefined],
+  ["rcpt", "452 4.2.2 Mailbox full", "deferred", undefined],
+  ["rcpt", "451 4.7.1 Greylisting in action", "deferred", undefined],
+  ["data", "554 5.6.0 Bad content", "failed", undefined],
+  ["dot", "554 5.7.1 Looks like spam", "failed", "block"],
+  ["dot", "550 5.1.1 User unknown", "failed", undefined],
+  ["dot", "552 5.2.2 Over quota", "failed", "soft"],
+  ["dot", "451 4.3.0 Try again", "deferred", undefined],
+  ["mail", "452 4.3.1 Insufficient system storage", "deferred", undefined],
+  ["mail", "552 5.3.4 Message too big", "failed", undefined],
+  ["mail", "550 5.7.1 Sender refused", "queued", undefined],
+])("%s answered with %s: %s", (stage, text, status, bounce) => {
+  const outcome = outcomeOf(refused(stage, text), first);
+  expect(outcome.status).toBe(status);
+  expect(outcome.bounce).toBe(bounce);
+});
+
+test("a refused sender stops the campaign, and says with which words", () => {
+  const { stops, status } = outcomeOf(refused("mail", "550 5.7.1 Sender refused"), first);
+  expect({ stops, status }).toEqual({
+    stops: "The SMTP server refused the sender address: 550 5.7.1 Sender refused",
+    status: "queued",
+  });
+});
+
+test("the last try of a deferred mail fails it", () => {
+  const verdict = refused("rcpt", "450 4.2.0 Later");
+  expect(outcomeOf(verdict, { tries: MAX_TRIES - 1, isTransactional: false }).status).toBe("deferred");
+  const last = outcomeOf(verdict, { tries: MAX_TRIES, isTransactional: false });
+  expect(last).toMatchObject({ status: "failed", error: "Given up after 12 tries. Deferred: 450 4.2.0 Later" });
+});
+
+test("no answer to the final dot: a newsletter is in doubt, a transactional mail is sent again", () => {
+  const verdict: Verdict = { kind: "doubt", reason: "The connection was closed" };
+  expect(outcomeOf(verdict, first).status).toBe("unknown");
+  expect(outcomeOf(verdict, { tries: 1, isTransactional: true }).status).toBe("deferred");
+});
+
+test("what certainly was not accepted is deferred", () => {
+  expect(outcomeOf({ kind: "unsent", reason: "The connection was closed" }, first).status).toBe("deferred");
+});
