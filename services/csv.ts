@@ -4,7 +4,8 @@ export type Cell = string | number | boolean | Date | null | undefined;
 
 /** A spreadsheet runs a cell that begins like this as a formula; the apostrophe makes it text. */
 const FORMULA = /^[=+\-@\t\r]/;
-const NEEDS_QUOTES = /[",\r\n]/;
+/** Semicolon and tab too: a spreadsheet may take either for the delimiter. */
+const NEEDS_QUOTES = /[",;\t\r\n]/;
 
 export function csvCell(value: Cell): string {
   if (value === null || value === undefined) return "";

@@ -1,6 +1,7 @@
 /** All subscribers as CSV, read in keyset pages: no snapshot is held open and memory stays flat. */
 import { Readable } from "node:stream";
 import { query } from "../../models/db.ts";
+import { csvCell } from "../csv.ts";
 import type { Attributes, AttributeValue } from "./attributes.ts";
 import type { Status } from "./subscriber.ts";
 
@@ -29,12 +30,8 @@ interface Row {
   created_at: Date;
 }
 
-/** A cell that a spreadsheet would run as a formula is made text by an apostrophe (CSV injection). */
-export function cell(value: AttributeValue | undefined): string {
-  const text = Array.isArray(value) ? value.join("; ") : String(value ?? "");
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
+const cell = (value: AttributeValue | undefined): string =>
+  csvCell(Array.isArray(value) ? value.join("; ") : String(value ?? ""));
 
 const line = (cells: (AttributeValue | undefined)[]) => `${cells.map(cell).join(",")}\r\n`;
 

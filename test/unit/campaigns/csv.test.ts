@@ -2,7 +2,7 @@ import { csvCell, csvRow } from "../../../services/csv.ts";
 
 describe("a CSV cell", () => {
   test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])("%j is no formula any more", (text) => {
-    expect(csvCell(text).replace(/^"/, "")).toBe(`'${text}${/\r/.test(text) ? '"' : ""}`);
+    expect(csvCell(text).replace(/^"|"$/g, "")).toBe(`'${text}`);
   });
 
   test.each([
