@@ -158,8 +158,9 @@ function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions)
   });
   return new Promise((resolve, reject) => {
     const fail = (error: SmtpError) => {
-      connection.close();
+      // First: close() says "end" at once, which is not the reason.
       reject(openError(error, endpoint));
+      connection.close();
     };
     connection.on("error", fail);
     connection.once("end", () => fail(new Error("the connection was closed")));

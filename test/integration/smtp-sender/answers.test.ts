@@ -1,0 +1,254 @@
+/** What servers answer, and what becomes of recipients, campaigns and addresses. */
+import { query } from "../../../models/db.ts";
+import { type Sending, startSending } from "../../support/sending.ts";
+import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
+
+let sending: Sending;
+let server: SmtpServer;
+let companyId: string;
+let smtpConfigId: string;
+
+beforeAll(async () => {
+  sending = await startSending();
+});
+afterAll(() => sending.stop());
+afterEach(async () => {
+  await sending.stopEngines();
+  await server.stop();
+});
+
+async function start(options: SmtpServerOptions = {}, login: Parameters<Sending["smtpConfig"]>[2] = {}) {
+  server = await startSmtpServer(options);
+  companyId = await sending.company();
+  smtpConfigId = await sending.smtpConfig(companyId, server, login);
+}
+
+const campaign = (recipients: Parameters<Sending["campaign"]>[0]["recipients"], transactional = false) =>
+  sending.campaign({ companyId, smtpConfigId, recipients, transactional, chunk: 50 });
+
+const isTo = (n: number, to: string) => Number(/\d+/.exec(to)?.[0]) % 10 === n;
+
+test("deferred recipients are tried again until they are accepted, and delay nobody else", async () => {
+  const seen = new Map<string, number>();
+  await start({
+    answer: ({ verb, to }) => {
+      if (verb !== "RCPT" || !(isTo(1, to) || isTo(2, to) || isTo(3, to))) return undefined;
+      seen.set(to, (seen.get(to) ?? 0) + 1);
+      return seen.get(to)! < 3 ? "450 4.2.0 Greylisted" : undefined;
+    },
+  });
+  const id = await campaign(200);
+  sending.engine({ retryBaseMs: 100 });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 200, failed_count: 0 });
+  expect(server.doubled).toEqual([]);
+  expect(new Set(seen.values())).toEqual(new Set([3]));
+  const tries = (await sending.recipients(id)).map(({ attempts }) => attempts);
+  expect(tries.filter((n) => n === 3)).toHaveLength(60);
+  expect(tries.filter((n) => n === 1)).toHaveLength(140);
+});
+
+test("a hard bounce suppresses the address and tells the event; soft and block do not", async () => {
+  const answers: Record<string, string> = {
+    "hard@to.example": "550 5.1.1 User unknown",
+    "full@to.example": "552 5.2.2 Mailbox full",
+    "spam@to.example": "550 5.7.1 Rejected as spam",
+    "odd@to.example": "550 5.4.4 No route",
+  };
+  await start({ answer: ({ verb, to }) => (verb === "RCPT" ? answers[to] : undefined) });
+  await query("insert into subscribers (company_id, email) values ($1, 'Hard@to.example')", [companyId]);
+  const id = await campaign([...Object.keys(answers), "ok@to.example"].map((email) => ({ email })));
+  sending.engine();
+  expect(await sending.finished(id)).toMatchObject({ status: "partial", sent_count: 1, failed_count: 4 });
+  expect(await sending.states(id)).toEqual({ sent: 1, bounced: 1, failed: 3 });
+  const events = await query<{ recipient: string; metadata: object }>(
+    "select recipient, metadata from email_events where company_id = $1 order by recipient",
+    [companyId],
+  );
+  expect(events).toEqual([
+    {
+      recipient: "full@to.example",
+      metadata: { bounce_type: "soft", smtp_code: 552, enhanced_code: "5.2.2", diagnostic: "552 5.2.2 Mailbox full" },
+    },
+    {
+      recipient: "hard@to.example",
+      metadata: { bounce_type: "hard", smtp_code: 550, enhanced_code: "5.1.1", diagnostic: "550 5.1.1 User unknown" },
+    },
+    {
+      recipient: "spam@to.example",
+      metadata: {
+        bounce_type: "block",
+        smtp_code: 550,
+        enhanced_code: "5.7.1",
+        diagnostic: "550 5.7.1 Rejected as spam",
+      },
+    },
+  ]);
+  expect(await query("select email, kind from suppressions where company_id = $1", [companyId])).toEqual([
+    { email: "hard@to.example", kind: "bounced" },
+  ]);
+  expect(await query("select status from subscribers where company_id = $1", [companyId])).toEqual([
+    { status: "bounced" },
+  ]);
+});
+
+test("20 policy refusals in a row stop the campaign before it burns the list", async () => {
+  await start(
+    { answer: ({ verb }) => (verb === "DOT" ? "554 5.7.1 Blocked, see our policy" : undefined) },
+    { maxConnections: 2 },
+  );
+  const id = await campaign(3_000);
+  sending.engine({ maxInDoubt: 20 });
+  const counts = await sending.finished(id);
+  expect(counts).toMatchObject({ status: "failed", sent_count: 0, failed_count: 3_000 });
+  expect(counts.error).toMatch(/20 mails in a row/);
+  const tried = (await sending.recipients(id)).filter(({ attempts }) => attempts > 0);
+  expect(tried.length).toBeGreaterThanOrEqual(20);
+  expect(tried.length).toBeLessThanOrEqual(60);
+});
+
+test("refusals that are not in a row stop nothing", async () => {
+  let n = 0;
+  await start(
+    { answer: ({ verb }) => (verb === "DOT" && ++n % 2 === 0 ? "554 5.7.1 spam" : undefined) },
+    { maxConnections: 1 },
+  );
+  const id = await campaign(100);
+  sending.engine();
+  expect(await sending.finished(id)).toMatchObject({
+    status: "partial",
+    sent_count: 50,
+    failed_count: 50,
+    error: null,
+  });
+});
+
+test("a wrong password stops the campaign at once with a readable error, and nobody is tried", async () => {
+  await start({ auth: { user: "u", pass: "right" } }, { username: "u", password: "wrong" });
+  const id = await campaign(500);
+  sending.engine();
+  const counts = await sending.finished(id);
+  expect(counts).toMatchObject({ status: "failed", sent_count: 0, failed_count: 500 });
+  expect(counts.error).toMatch(/refused the login: .*535/);
+  expect((await sending.recipients(id)).every(({ attempts }) => attempts === 0)).toBe(true);
+});
+
+test("the right password sends", async () => {
+  await start({ auth: { user: "u", pass: "right" } }, { username: "u", password: "right" });
+  const id = await campaign(5);
+  sending.engine();
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 5 });
+  expect(server.messages[0]!.user).toBe("u");
+});
+
+test("a refused sender address stops the campaign at once", async () => {
+  await start({ answer: ({ verb }) => (verb === "MAIL" ? "550 5.7.1 Not your domain" : undefined) });
+  const id = await campaign(500);
+  sending.engine();
+  const counts = await sending.finished(id);
+  expect(counts).toMatchObject({ status: "failed", sent_count: 0, failed_count: 500 });
+  expect(counts.error).toBe("The SMTP server refused the sender address: 550 5.7.1 Not your domain");
+  expect((await sending.recipients(id)).every(({ attempts }) => attempts === 0)).toBe(true);
+});
+
+test("TLS is required and not offered: the campaign stops, nothing goes out in the clear", async () => {
+  await start({}, { useTls: true });
+  const id = await campaign(5);
+  sending.engine();
+  const counts = await sending.finished(id);
+  expect(counts).toMatchObject({ status: "failed" });
+  expect(counts.error).toMatch(/No TLS/);
+  expect(server.accepted).toBe(0);
+});
+
+test("a deleted configuration fails what is left", async () => {
+  await start();
+  const id = await campaign(10);
+  await query("delete from smtp_configs where id = $1", [smtpConfigId]);
+  sending.engine();
+  expect(await sending.finished(id)).toMatchObject({
+    status: "failed",
+    failed_count: 10,
+    error: "The SMTP configuration was deleted.",
+  });
+});
+
+test.each([true, false])(
+  "cc and bcc get their copy after the primary; a refused one changes nothing (pipelining %s)",
+  async (pipelining) => {
+    await start({
+      pipelining,
+      answer: ({ verb, to }) => (verb === "RCPT" && to === "no@to.example" ? "550 5.1.1 no" : undefined),
+    });
+    await query("insert into suppressions (company_id, email) values ($1, 'blocked@to.example')", [companyId]);
+    const id = await campaign([
+      { email: "a@to.example", cc: ["no@to.example", "cc@to.example", "blocked@to.example"], bcc: ["bcc@to.example"] },
+      { email: "b@to.example", cc: ["no@to.example"] },
+      { email: "c@to.example" },
+    ]);
+    sending.engine();
+    expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 3, failed_count: 0 });
+    await server.received(4);
+    const envelopes = server.messages.map(({ to }) => to.join(" ")).sort();
+    expect(envelopes).toEqual(["a@to.example", "b@to.example", "c@to.example", "cc@to.example bcc@to.example"]);
+    expect(server.doubled).toEqual([]);
+    expect(await query("select * from suppressions where company_id = $1 and kind <> 'manual'", [companyId])).toEqual(
+      [],
+    );
+  },
+);
+
+test("who was suppressed, unsubscribed or deleted meanwhile gets nothing; transactional mail passes an unsubscription", async () => {
+  await start();
+  await query(
+    "insert into suppressions (company_id, email, kind) values ($1, 'r1@to.example', 'unsubscribed'), ($1, 'r2@to.example', 'complained')",
+    [companyId],
+  );
+  await query("insert into suppressions (company_id, domain) values ($1, 'blocked.example')", [companyId]);
+  const people = ["r1@to.example", "r2@to.example", "r3@sub.blocked.example", "r4@to.example", "r5@to.example"];
+  const news = await campaign(people.map((email) => ({ email })));
+  const receipt = await campaign(
+    people.map((email) => ({ email })),
+    true,
+  );
+  for (const id of [news, receipt]) {
+    await query("update sent_emails set subscriber_id = uuid_v7() where campaign_id = $1 and seq = 4", [id]);
+  }
+  sending.engine();
+  expect(await sending.finished(news)).toMatchObject({ status: "partial", sent_count: 1, failed_count: 4 });
+  expect(await sending.finished(receipt)).toMatchObject({ status: "partial", sent_count: 2, failed_count: 3 });
+  expect((await sending.recipients(news)).map(({ error }) => error)).toEqual([
+    "The recipient has unsubscribed.",
+    "The recipient has complained about mail.",
+    "The address or its domain is suppressed.",
+    "The subscriber was deleted.",
+    null,
+  ]);
+  expect(server.messages.map(({ to }) => to[0]).sort()).toEqual(["r1@to.example", "r5@to.example", "r5@to.example"]);
+});
+
+test("what cannot be rendered fails that recipient only", async () => {
+  await start();
+  const id = await campaign(10);
+  sending.engine({
+    render: async (_campaign, rows) =>
+      rows.map(({ email }) =>
+        email.startsWith("r3@")
+          ? { ok: false, error: "no template" }
+          : { ok: true, raw: `Message-ID: <${email}>\r\n\r\n.dots\r\n..\r\n`, smtputf8: false, eightBit: false },
+      ),
+  });
+  expect(await sending.finished(id)).toMatchObject({ status: "partial", sent_count: 9, failed_count: 1 });
+  expect((await sending.recipients(id))[2]!.error).toBe("The mail could not be rendered: no template");
+  // A line that begins with a dot does not end the message.
+  expect(server.messages[0]!.raw).toMatch(/\r\n\.dots\r\n\.\.\r\n$/);
+});
+
+test("an address that needs SMTPUTF8 fails where the server does not offer it, and goes out where it does", async () => {
+  await start({ extensions: ["8BITMIME"] });
+  const people = [{ email: "jörg@bücher.example" }, { email: "plain@bücher.example" }];
+  const id = await campaign(people);
+  sending.engine();
+  expect(await sending.finished(id)).toMatchObject({ status: "partial", sent_count: 1, failed_count: 1 });
+  expect((await sending.recipients(id))[0]!.error).toMatch(/SMTPUTF8/);
+  expect(server.messages[0]!.to).toEqual(["plain@xn--bcher-kva.example"]);
+});

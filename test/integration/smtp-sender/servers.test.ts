@@ -1,0 +1,209 @@
+/** Servers as they are: limits, drops, slowness, outages. Everything arrives in the end, and nobody twice. */
+import { query, queryOne } from "../../../models/db.ts";
+import { type Sending, startSending } from "../../support/sending.ts";
+import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
+
+let sending: Sending;
+const servers: SmtpServer[] = [];
+
+beforeAll(async () => {
+  sending = await startSending();
+});
+afterAll(() => sending.stop());
+afterEach(async () => {
+  await sending.stopEngines();
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+
+async function server(options: SmtpServerOptions = {}): Promise<SmtpServer> {
+  const started = await startSmtpServer(options);
+  servers.push(started);
+  return started;
+}
+
+async function tenant(
+  to: SmtpServer,
+  recipients: number,
+  options: { transactional?: boolean; maxConnections?: number } = {},
+) {
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, to, { maxConnections: options.maxConnections ?? 5 });
+  const id = await sending.campaign({
+    companyId,
+    smtpConfigId,
+    recipients,
+    transactional: options.transactional ?? false,
+  });
+  return { companyId, smtpConfigId, id };
+}
+
+test.each<[string, SmtpServerOptions]>([
+  ["takes 100 mails per connection, then says 421", { maxMessagesPerConnection: 100 }],
+  ["takes 7 mails per connection and no pipelining", { maxMessagesPerConnection: 7, pipelining: false }],
+  ["allows two connections", { maxConnections: 2 }],
+  ["offers no PIPELINING", { pipelining: false }],
+  ["answers every command late", { delayMs: 2 }],
+])("a server that %s", async (_name, options) => {
+  const to = await server(options);
+  const { id } = await tenant(to, 600);
+  sending.engine({ retryBaseMs: 100 });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 600, failed_count: 0 });
+  expect(to.accepted).toBe(600);
+  expect(to.doubled).toEqual([]);
+  expect(to.protocolErrors).toEqual([]);
+});
+
+test("dropped connections: what may have been accepted is unknown, all else arrives, and resume sends the rest", async () => {
+  let dots = 0;
+  const to = await server({
+    answer: ({ verb }) => {
+      if (verb === "DOT" && ++dots % 50 === 0) return { drop: true, accept: dots % 100 === 0 };
+      return verb === "MAIL" && dots % 30 === 29 ? { drop: true } : undefined;
+    },
+  });
+  const { id } = await tenant(to, 1_000);
+  sending.engine({ retryBaseMs: 100 });
+  const counts = await sending.finished(id);
+  const states = await sending.states(id);
+  expect(counts.sent_count + counts.failed_count).toBe(1_000);
+  expect(states.unknown).toBe(counts.failed_count);
+  expect(states.unknown).toBeGreaterThan(0);
+  expect(to.doubled).toEqual([]);
+  const arrived = new Set(to.messages.map(({ messageId }) => messageId));
+  for (const { id: mail, status } of await sending.recipients(id)) {
+    if (status === 2) expect(arrived.has(`<${mail}@sender.example>`)).toBe(true);
+  }
+});
+
+test("a transactional mail in doubt is sent again, with the same Message-ID", async () => {
+  let first = true;
+  const to = await server({
+    answer: ({ verb }) => {
+      if (verb !== "DOT" || !first) return undefined;
+      first = false;
+      return { drop: true, accept: true };
+    },
+  });
+  const { id } = await tenant(to, 1, { transactional: true });
+  sending.engine({ retryBaseMs: 100 });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1 });
+  expect(to.messages).toHaveLength(2);
+  expect(to.messages[0]!.messageId).toBe(to.messages[1]!.messageId);
+});
+
+test("a server that is away is left alone and its mail not touched; when it is back all arrives", async () => {
+  const gone = await startSmtpServer();
+  await gone.stop();
+  const { id, smtpConfigId } = await tenant(gone, 100);
+  sending.engine({ retryBaseMs: 1_000 });
+  await sending.until(
+    () => queryOne<{ last_error: string | null }>("select last_error from smtp_configs where id = $1", [smtpConfigId]),
+    (row) => /ECONNREFUSED/.test(row?.last_error ?? ""),
+  );
+  expect(await sending.states(id)).toEqual({ queued: 100 });
+  expect((await sending.recipients(id)).every(({ attempts }) => attempts === 0)).toBe(true);
+  const back = await server({ port: gone.port });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 100 });
+  expect(back.accepted).toBe(100);
+  expect(await queryOne("select failing_since, last_error from smtp_configs where id = $1", [smtpConfigId])).toEqual({
+    failing_since: null,
+    last_error: null,
+  });
+});
+
+test("a server that turns everyone away for now is left alone before the list is through", async () => {
+  let open = false;
+  const to = await server({ answer: ({ verb }) => (verb === "MAIL" && !open ? "451 4.3.2 Busy" : undefined) });
+  const { id, smtpConfigId } = await tenant(to, 1_000, { maxConnections: 2 });
+  sending.engine({ retryBaseMs: 1_000 });
+  await sending.until(
+    () => queryOne<{ last_error: string | null }>("select last_error from smtp_configs where id = $1", [smtpConfigId]),
+    (row) => /accepts no mail/.test(row?.last_error ?? ""),
+  );
+  expect((await sending.recipients(id)).filter(({ attempts }) => attempts > 0).length).toBeLessThan(150);
+  open = true;
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1_000 });
+});
+
+test("a server that hangs holds nobody else up, and stopping does not wait for it", async () => {
+  const hung = await server({ answer: ({ verb }) => (verb === "DOT" ? { hang: true } : undefined) });
+  const silent = await server({ answer: ({ verb }) => (verb === "CONNECT" ? { hang: true } : undefined) });
+  const quick = await server();
+  const first = await tenant(hung, 500);
+  await tenant(silent, 500);
+  const engine = sending.engine({ maxInDoubt: 60 });
+  await sending.until(
+    async () => engine.budget.held,
+    (held) => held > 0,
+  );
+  const { id } = await tenant(quick, 2_000);
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 2_000 });
+  expect(engine.budget.held).toBeLessThanOrEqual(20);
+  const began = Date.now();
+  await engine.stop();
+  expect(Date.now() - began).toBeLessThan(4_000);
+  // What had no answer when the sender stopped is in doubt; all else of the hung tenant is as it was.
+  const { unknown = 0, queued } = await sending.states(first.id);
+  expect(unknown).toBeLessThanOrEqual(10);
+  expect(unknown + queued!).toBe(500);
+});
+
+test("a hundred of one company do not wait for ten thousand of another on the same node", async () => {
+  const to = await server({ keep: true });
+  const big = await tenant(to, 10_000);
+  sending.engine();
+  await to.received(200);
+  const small = await tenant(to, 100);
+  await sending.finished(small.id);
+  const { sent_count } = await sending.counts(big.id);
+  expect(sent_count).toBeLessThan(9_000);
+  await sending.finished(big.id);
+  expect(to.doubled).toEqual([]);
+});
+
+test("transactional mail overtakes a newsletter on the same configuration", async () => {
+  const to = await server({ delayMs: { DOT: 5 } });
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, to, { maxConnections: 3 });
+  const bulk = await sending.campaign({ companyId, smtpConfigId, recipients: 3_000 });
+  const engine = sending.engine();
+  await to.received(100);
+  const began = Date.now();
+  const receipt = await sending.campaign({
+    companyId,
+    smtpConfigId,
+    recipients: [{ email: "me@to.example" }],
+    transactional: true,
+  });
+  engine.kick();
+  await sending.until(async () => to.messages.some(({ to: [address] }) => address === "me@to.example"), Boolean);
+  expect(Date.now() - began).toBeLessThan(500);
+  expect(await sending.finished(receipt)).toMatchObject({ status: "completed" });
+  expect((await sending.counts(bulk)).status).toBe("sending");
+});
+
+test("a paused company is left out until it goes on", async () => {
+  const to = await server();
+  const { id, companyId } = await tenant(to, 10);
+  await query("update companies set sending_paused_at = now() where id = $1", [companyId]);
+  const other = await tenant(to, 10);
+  sending.engine();
+  await sending.finished(other.id);
+  expect(await sending.states(id)).toEqual({ queued: 10 });
+  await query("update companies set sending_paused_at = null where id = $1", [companyId]);
+  expect(await sending.finished(id)).toMatchObject({ status: "completed" });
+});
+
+test("max_per_second and max_connections are kept", async () => {
+  const to = await server();
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, to, { maxConnections: 2, maxPerSecond: 20 });
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 50 });
+  sending.engine();
+  await sending.finished(id);
+  expect(to.peakConnections).toBeLessThanOrEqual(2);
+  for (const { at } of to.messages) {
+    const within = to.messages.filter((other) => other.at >= at && other.at < at + 950);
+    expect(within.length).toBeLessThanOrEqual(20);
+  }
+});
