@@ -2,8 +2,8 @@ import type { Service } from "moleculer";
 import { config } from "../config.ts";
 import { contractOf } from "../contracts.ts";
 import { defineService } from "../define.ts";
-import { described } from "./described.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
+import { routes } from "./routes.ts";
 
 type GatewayService = Service & { gateway?: Gateway; url?: string };
 
@@ -20,7 +20,7 @@ export default defineService(
     },
 
     async started(this: GatewayService) {
-      this.gateway = await openGateway(this.broker, { routes: described, contractOf, settings: config() });
+      this.gateway = await openGateway(this.broker, { routes, contractOf, settings: config() });
       this.url = this.gateway.url;
     },
 

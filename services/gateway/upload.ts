@@ -38,7 +38,8 @@ const unreadable = (error: Error) => badRequest(`Multipart form parse error - ${
 
 function parserFor({ req }: Exchange, maxBytes: number): busboy.Busboy {
   try {
-    return busboy({ headers: req.headers, limits: { ...LIMITS, fileSize: maxBytes }, defParamCharset: "utf8" });
+    // busboy calls a file too large that has exactly fileSize bytes.
+    return busboy({ headers: req.headers, limits: { ...LIMITS, fileSize: maxBytes + 1 }, defParamCharset: "utf8" });
   } catch (error) {
     throw unreadable(error as Error);
   }

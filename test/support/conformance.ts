@@ -2,8 +2,8 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { contractOf } from "../../services/contracts.ts";
-import { described } from "../../services/gateway/described.ts";
 import { describeApi, type OpenApi } from "../../services/gateway/openapi/document.ts";
+import { routes } from "../../services/gateway/routes.ts";
 
 export interface Seen {
   status: number;
@@ -96,7 +96,7 @@ let shared: Conformance | undefined;
 
 /** Throws for a response that the document does not describe; a 500 is described, and still never right in a test. */
 export function checkResponse(method: string, path: string, seen: Seen): void {
-  shared ??= new Conformance(describeApi({ routes: described, contractOf, baseUrl: "http://localhost" }));
+  shared ??= new Conformance(describeApi({ routes, contractOf, baseUrl: "http://localhost" }));
   const fault = seen.status === 500 ? "is a 500" : shared.fault(method, path, seen);
   if (fault) throw new Error(`${method} ${path} → ${seen.status} ${fault}\n${seen.text.slice(0, 2_000)}`);
 }

@@ -53,7 +53,7 @@ function accounts(asked: { keys: number }, callsPerDay: CallsPerDay): ServiceSch
 
 export async function startGateway(
   samples: Record<string, Sample>,
-  options: { settings?: Partial<Config>; callsPerDay?: CallsPerDay } = {},
+  options: { settings?: Partial<Config>; callsPerDay?: CallsPerDay; requestTimeoutMs?: number } = {},
 ): Promise<TestGateway> {
   process.env.SECRET_KEY ??= "test-secret-test-secret-test-secret";
   const settings = {
@@ -63,7 +63,7 @@ export async function startGateway(
   const broker = new ServiceBroker({
     nodeID: `gateway-${process.pid}-${Math.random()}`,
     logger: false,
-    requestTimeout: 1_000,
+    requestTimeout: options.requestTimeoutMs ?? 30_000,
     validator: new AjvValidator(),
   });
   const asked = { keys: 0 };

@@ -53,7 +53,7 @@ const samples: Record<string, Sample> = {
 describe("the conventions of the API", () => {
   let gateway: TestGateway;
   beforeAll(async () => {
-    gateway = await startGateway(samples);
+    gateway = await startGateway(samples, { requestTimeoutMs: 500 });
   });
   afterAll(() => gateway.stop());
 

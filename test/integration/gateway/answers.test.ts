@@ -1,0 +1,178 @@
+import { Readable } from "node:stream";
+import { notFound } from "../../../services/errors.ts";
+import { Type } from "../../../services/shapes.ts";
+import { type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
+
+const None = Type.Object({});
+const Any = Type.Unknown();
+const BySent = Type.Object({ sent_email_id: Type.String({ format: "uuid" }) });
+const ByName = Type.Object({ filename: Type.String({ maxLength: 20 }) });
+const MAIL = "0190a0a0-0000-7000-8000-00000000000a";
+const page = { access: "public", answer: "html" } as const;
+const publicPath = "/api/emails/public";
+
+let ended = 0;
+function failing(): string[] {
+  throw new Error("the database went away");
+}
+
+const samples: Record<string, Sample> = {
+  export: sample({ method: "GET", path: "/api/emails/subscribers/export/", answer: "csv" }, None, Any, () =>
+    Readable.from(["email\r\n", "a@example.com\r\n"]),
+  ),
+  results: sample({ method: "GET", path: "/api/emails/campaigns/export/", answer: "csv" }, None, Any, () =>
+    Readable.from(
+      (async function* () {
+        yield* failing();
+      })(),
+    ),
+  ),
+  half: sample({ method: "GET", path: "/api/emails/segments/export/", answer: "csv" }, None, Any, () =>
+    Readable.from(
+      (async function* () {
+        yield "email\r\n";
+        throw new Error("the database went away");
+      })(),
+    ),
+  ),
+  endless: sample({ method: "GET", path: "/api/emails/lists/export/", answer: "csv" }, None, Any, () => {
+    const stream = new Readable({ read: () => stream.push("x".repeat(1_000)) });
+    stream.on("close", () => ended++);
+    return stream;
+  }),
+  view: sample({ method: "GET", path: `${publicPath}/view/:sent_email_id/`, ...page }, BySent, Any, ({ meta }) => ({
+    content_type: "text/html; charset=utf-8",
+    body: `<p>${meta.http?.acceptLanguage}</p>`,
+    headers: { "Content-Security-Policy": "sandbox" },
+  })),
+  gone: sample({ method: "GET", path: `${publicPath}/gone/`, ...page }, None, Any, () => {
+    throw notFound();
+  }),
+  unsubscribe: sample(
+    { method: "POST", path: `${publicPath}/unsubscribe/:sent_email_id/`, ...page, anyBody: true },
+    Type.Object({ sent_email_id: Type.String({ format: "uuid" }), "List-Unsubscribe": Type.Optional(Type.Unknown()) }),
+    Any,
+    ({ params }) => ({ content_type: "application/json", body: JSON.stringify(params) }),
+  ),
+  preferences: sample(
+    { method: "POST", path: `${publicPath}/preferences/`, ...page },
+    Type.Object({ list: Type.Optional(Type.Unknown()), first_name: Type.Optional(Type.String()) }),
+    Any,
+    ({ params }) => ({ status: 202, content_type: "application/json", body: JSON.stringify(params) }),
+  ),
+  media: sample(
+    { method: "GET", path: `${publicPath}/media/:filename`, access: "public", answer: "bytes" },
+    ByName,
+    Any,
+    () => ({
+      content_type: "image/png",
+      body: Buffer.from([0x89, 0x50, 0, 0xff]),
+      headers: { "Cache-Control": "public, max-age=31536000, immutable" },
+    }),
+  ),
+};
+
+describe("answers that are no JSON", () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway(samples);
+  });
+  afterAll(() => gateway.stop());
+  const ask = (path: string, init: RequestInit = {}) =>
+    fetch(gateway.url + path, {
+      ...init,
+      headers: { "X-API-Key": "fm_good", ...(init.headers as Record<string, string>) },
+    });
+
+  test("a CSV is a download with a name and a date", async () => {
+    const response = await ask("/api/emails/subscribers/export/");
+    expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    expect(response.headers.get("content-disposition")).toMatch(
+      /^attachment; filename="subscribers-\d{4}-\d\d-\d\d\.csv"$/,
+    );
+    expect(await response.text()).toBe("email\r\na@example.com\r\n");
+  });
+
+  test("a download that fails before its first byte is a 500 in JSON, one that fails later is cut off, not completed", async () => {
+    const early = await ask("/api/emails/campaigns/export/");
+    expect([early.status, await early.json()]).toMatchObject([500, { detail: "Internal server error." }]);
+    expect(early.headers.get("content-disposition")).toBeNull();
+    const late = await ask("/api/emails/segments/export/");
+    expect(late.status).toBe(200);
+    await expect(late.text()).rejects.toThrow();
+  });
+
+  test("a download whose client leaves is ended", async () => {
+    const leave = new AbortController();
+    const response = await ask("/api/emails/lists/export/", { signal: leave.signal });
+    await response.body!.getReader().read();
+    leave.abort();
+    while (ended === 0) await new Promise(setImmediate);
+  });
+
+  test("a page sets its own policy and knows the reader's language; what is not set stays strict", async () => {
+    const response = await ask(`${publicPath}/view/${MAIL}/`, { headers: { "Accept-Language": "de" } });
+    expect(await response.text()).toBe("<p>de</p>");
+    expect(response.headers.get("content-security-policy")).toBe("sandbox");
+    expect(response.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("a public problem is a page for people and JSON for programs", async () => {
+    const html = await ask(`${publicPath}/view/17/`, { headers: { Accept: "text/html,*/*;q=0.8" } });
+    expect([html.status, html.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    expect(await html.text()).toContain("<h1>This page does not exist</h1>");
+    const json = await ask(`${publicPath}/gone/`, { headers: { Accept: "*/*" } });
+    expect([json.status, await json.json()]).toEqual([404, { detail: "Not found." }]);
+  });
+
+  test("bytes go out as they are, with their own headers", async () => {
+    const response = await ask(`${publicPath}/media/a.png`);
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from([0x89, 0x50, 0, 0xff]));
+    expect(response.headers.get("cache-control")).toContain("immutable");
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  test("a value in a path that the schema refuses names nothing that exists", async () => {
+    expect((await ask(`${publicPath}/media/${"x".repeat(30)}`)).status).toBe(404);
+    expect((await ask(`${publicPath}/media/a%00b`)).status).toBe(404);
+    expect((await ask(`${publicPath}/media/a%ff`)).status).toBe(200);
+  });
+
+  describe("one-click unsubscribe takes whatever a mailbox provider sends (RFC 8058)", () => {
+    const form = new FormData();
+    form.set("List-Unsubscribe", "One-Click");
+    test.each<[string, RequestInit, object]>([
+      [
+        "urlencoded",
+        { body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }) },
+        { "List-Unsubscribe": "One-Click" },
+      ],
+      ["multipart", { body: form }, { "List-Unsubscribe": "One-Click" }],
+      [
+        "JSON",
+        { body: '{"List-Unsubscribe":"One-Click"}', headers: { "Content-Type": "application/json" } },
+        { "List-Unsubscribe": "One-Click" },
+      ],
+      ["nothing", {}, {}],
+      ["broken JSON", { body: "{", headers: { "Content-Type": "application/json" } }, {}],
+      ["text", { body: "List-Unsubscribe=One-Click", headers: { "Content-Type": "text/plain" } }, {}],
+      ["broken multipart", { body: "x", headers: { "Content-Type": "multipart/form-data" } }, {}],
+      ["no type at all", { body: Buffer.from("x") }, {}],
+    ])("%s", async (_, init, fields) => {
+      const response = await ask(`${publicPath}/unsubscribe/${MAIL}/`, { method: "POST", ...init });
+      expect([response.status, await response.json()]).toEqual([200, { sent_email_id: MAIL, ...fields }]);
+    });
+  });
+
+  test("a page's form may name a field many times; its status is the document's", async () => {
+    const body = new URLSearchParams([
+      ["list", "a"],
+      ["list", "b"],
+      ["first_name", "Ann"],
+      ["__proto__", "x"],
+    ]);
+    const response = await ask(`${publicPath}/preferences/`, { method: "POST", body });
+    expect([response.status, await response.json()]).toEqual([202, { list: ["a", "b"], first_name: "Ann" }]);
+  });
+});

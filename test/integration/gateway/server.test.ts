@@ -1,0 +1,103 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { listen } from "../../../services/gateway/server.ts";
+import { Type } from "../../../services/shapes.ts";
+import { type Sample, sample, startGateway } from "../../support/gateway.ts";
+
+const Any = Type.Unknown();
+const None = Type.Object({});
+
+/** An action that answers when the test says so. */
+function held() {
+  const gate = Promise.withResolvers<object>();
+  const reached = Promise.withResolvers<void>();
+  const handler: Sample["handler"] = () => {
+    reached.resolve();
+    return gate.promise;
+  };
+  return { handler, reached: reached.promise, answer: () => gate.resolve({ done: true }) };
+}
+
+async function raw(url: string, ...pieces: string[]): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  await once(socket, "connect");
+  for (const piece of pieces) socket.write(piece);
+  return socket;
+}
+
+const samplesWith = (handler: Sample["handler"]) => ({
+  slow: sample({ method: "GET", path: "/api/emails/slow/", access: "public" }, None, Any, handler),
+  create: sample({ method: "POST", path: "/api/emails/things/" }, None, Any, () => ({})),
+});
+
+describe("the HTTP server", () => {
+  test("drains: a request in flight is answered, new connections are refused, idle ones closed", async () => {
+    const { handler, reached, answer } = held();
+    const gateway = await startGateway(samplesWith(handler));
+    const idle = await raw(gateway.url, "GET /openapi.json/ HTTP/1.1\r\nHost: x\r\n\r\n");
+    await once(idle, "data");
+    const inFlight = fetch(`${gateway.url}/api/emails/slow/`);
+    await reached;
+    const stopped = gateway.stop();
+    await once(idle, "close");
+    await expect(fetch(`${gateway.url}/api/emails/slow/`)).rejects.toThrow();
+    answer();
+    const response = await inFlight;
+    expect([response.status, await response.json()]).toEqual([200, { done: true }]);
+    await stopped;
+  });
+
+  test("drains within bounds: who never ends is cut off after three seconds", async () => {
+    const { handler, reached, answer } = held();
+    const gateway = await startGateway(samplesWith(handler));
+    const inFlight = fetch(`${gateway.url}/api/emails/slow/`);
+    inFlight.catch(() => {});
+    await reached;
+    const startedMs = performance.now();
+    await gateway.drain();
+    expect(performance.now() - startedMs).toBeLessThan(4_500);
+    await expect(inFlight).rejects.toThrow();
+    answer();
+    await gateway.stop();
+  });
+
+  test("answers what is no HTTP, and headers without end, with a JSON 400 and 431", async () => {
+    const gateway = await startGateway(samplesWith(() => ({})));
+    const nonsense = await text(await raw(gateway.url, "HELLO\r\n\r\n"));
+    expect(nonsense).toMatch(/^HTTP\/1\.1 400 .*\{"detail":"This is not a valid HTTP request\."\}$/s);
+    const endless = await text(await raw(gateway.url, `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(20_000)}`));
+    expect(endless).toMatch(/^HTTP\/1\.1 431 .*\{"detail":"The request's headers are too large\."\}$/s);
+    const smuggled = await text(
+      await raw(
+        gateway.url,
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      ),
+    );
+    expect(smuggled).toMatch(/^HTTP\/1\.1 400 /);
+    await gateway.stop();
+  });
+
+  test("a body that ends before it should leaves the process as it was", async () => {
+    const gateway = await startGateway(samplesWith(() => ({})));
+    const socket = await raw(
+      gateway.url,
+      "POST /api/emails/things/ HTTP/1.1\r\nHost: x\r\nX-API-Key: fm_good\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+    );
+    socket.destroy();
+    const response = await fetch(`${gateway.url}/api/emails/things/`, {
+      method: "POST",
+      headers: { "X-API-Key": "fm_good" },
+    });
+    expect(response.status).toBe(200);
+    await gateway.stop();
+  });
+
+  test("a taken port is one clear sentence", async () => {
+    const first = await listen(() => {}, 0);
+    await expect(listen(() => {}, first.port)).rejects.toThrow(
+      `port ${first.port} is taken by another program; choose one with PORT=…`,
+    );
+    await first.drain();
+  });
+});

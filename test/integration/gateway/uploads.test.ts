@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { buffer } from "node:stream/consumers";
+import { Type } from "../../../services/shapes.ts";
+import { fileForm } from "../../support/client.ts";
+import { type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
+
+const MAX = 100_000;
+const File = Type.Object({
+  filename: Type.String(),
+  content_type: Type.String(),
+  size: Type.Integer(),
+  list_id: Type.Optional(Type.String({ format: "uuid" })),
+});
+
+let fail = false;
+const receive: Sample["handler"] = async ({ params, stream }) => {
+  if (fail) throw new Error("the action failed before it read");
+  const bytes = await buffer(stream!);
+  return { ...params, sha256: createHash("sha256").update(bytes).digest("hex") };
+};
+const upload = { method: "POST", status: 201 } as const;
+const samples: Record<string, Sample> = {
+  media: sample({ ...upload, path: "/api/emails/media/", upload: "media" }, File, Type.Unknown(), receive),
+  bulk: sample({ ...upload, path: "/api/emails/subscribers/bulk/", upload: "import" }, File, Type.Unknown(), receive),
+};
+
+const spooled = () => readdirSync(tmpdir()).filter((name) => name.startsWith("flockmail-upload-"));
+
+describe("uploads", () => {
+  let gateway: TestGateway;
+  let before: string[];
+  beforeAll(async () => {
+    before = spooled();
+    gateway = await startGateway(samples, { settings: { MAX_UPLOAD_BYTES: MAX } });
+  });
+  afterAll(() => gateway.stop());
+  // Other test files may be uploading: only what this process could have left counts.
+  afterEach(() => expect(spooled().filter((name) => !before.includes(name))).toEqual([]));
+
+  const post = async (body: FormData | string, path = "/api/emails/media/", headers: Record<string, string> = {}) => {
+    const response = await fetch(gateway.url + path, {
+      method: "POST",
+      body,
+      headers: { "X-API-Key": "fm_good", ...headers },
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+
+  test("reach the action byte by byte, with their name, type, size and the form's other fields", async () => {
+    const content = new Uint8Array(MAX).map((_, i) => i * 7);
+    const list = "0190a0a0-0000-7000-8000-00000000000a";
+    const { status, body } = await post(fileForm(content, "Bildü.png", { list_id: list }));
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      filename: "Bildü.png",
+      content_type: "application/octet-stream",
+      size: MAX,
+      list_id: list,
+      sha256: createHash("sha256").update(content).digest("hex"),
+    });
+  });
+
+  test("one byte over the limit is 413, announced or not", async () => {
+    expect((await post(fileForm("x".repeat(MAX + 1), "a.png"))).status).toBe(413);
+    expect((await post(fileForm("x".repeat(4 * 1024 * 1024), "a.png"))).status).toBe(413);
+    expect((await post(fileForm("x".repeat(MAX + 1), "a.csv"), "/api/emails/subscribers/bulk/")).status).toBe(201);
+  });
+
+  test("without a file, with an empty one, or in another field are 400 on file", async () => {
+    const empty = new FormData();
+    empty.set("other", "x");
+    expect(await post(empty)).toEqual({ status: 400, body: { file: ["No file was submitted."] } });
+    expect(await post(fileForm("", "a.png"))).toEqual({
+      status: 400,
+      body: { file: ["The submitted file is empty."] },
+    });
+    const elsewhere = new FormData();
+    elsewhere.set("attachment", new Blob(["x"]), "a.png");
+    expect((await post(elsewhere)).body).toEqual({ file: ["No file was submitted."] });
+  });
+
+  test("that are no form-data are 415, and broken form-data is 400", async () => {
+    expect((await post("{}", undefined, { "Content-Type": "application/json" })).status).toBe(415);
+    for (const type of ["multipart/form-data", "multipart/form-data; boundary=b"]) {
+      const broken = await post("--b\r\nnonsense", undefined, { "Content-Type": type });
+      expect(broken).toEqual({
+        status: 400,
+        body: { detail: expect.stringMatching(/^Multipart form parse error - /) },
+      });
+    }
+  });
+
+  test("whose fields are wrong are told by field; a field cannot pose as the file's size", async () => {
+    expect((await post(fileForm("x", "a.png", { list_id: "17", size: "9" }))).body).toEqual({
+      list_id: ["Must be a valid UUID."],
+    });
+    expect((await post(fileForm("xyz", "a.png", { size: "9", __proto__: "x" }))).body).toMatchObject({ size: 3 });
+  });
+
+  test("leave nothing behind when the action fails without reading", async () => {
+    fail = true;
+    expect((await post(fileForm("x".repeat(MAX), "a.png"))).status).toBe(500);
+    fail = false;
+  });
+
+  test("leave nothing behind when the client goes away in the middle", async () => {
+    const socket = connect(Number(new URL(gateway.url).port));
+    await once(socket, "connect");
+    socket.write(
+      "POST /api/emails/media/ HTTP/1.1\r\nHost: x\r\nX-API-Key: fm_good\r\nContent-Length: 90000\r\n" +
+        "Content-Type: multipart/form-data; boundary=b\r\n\r\n" +
+        `--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${"x".repeat(10_000)}`,
+    );
+    const mine = () => spooled().filter((name) => !before.includes(name));
+    while (mine().length === 0) await new Promise(setImmediate);
+    socket.destroy();
+    while (mine().length > 0) await new Promise(setImmediate);
+  });
+});

@@ -1,0 +1,123 @@
+import { contractOf } from "../../../services/contracts.ts";
+import { pathNames, propertiesOf } from "../../../services/gateway/params.ts";
+import { routes } from "../../../services/gateway/routes.ts";
+
+/** The endpoints of spec.md sections 4.1 to 4.12, written down from it by hand: method, path, status of success, access. */
+const SPECIFIED = `
+POST   /api/emails/send/to-list/                        201 key
+POST   /api/emails/send/to-receivers/                   201 key
+POST   /api/emails/send/custom/                         201 key
+GET    /api/emails/subscribers/                         200 key paginated
+POST   /api/emails/subscribers/                         201 key
+GET    /api/emails/subscribers/{id}/                    200 key
+PATCH  /api/emails/subscribers/{id}/                    200 key
+DELETE /api/emails/subscribers/{id}/                    204 key
+POST   /api/emails/subscribers/bulk/                    201 key file
+POST   /api/emails/subscribers/bulk-delete/             200 key
+POST   /api/emails/subscribers/bulk-update-lists/       200 key
+GET    /api/emails/subscribers/export/                  200 key csv
+GET    /api/emails/lists/                               200 key paginated
+POST   /api/emails/lists/                               201 key
+GET    /api/emails/lists/{id}/                          200 key
+PATCH  /api/emails/lists/{id}/                          200 key
+DELETE /api/emails/lists/{id}/                          204 key
+GET    /api/emails/templates/                           200 key paginated
+POST   /api/emails/templates/                           201 key
+GET    /api/emails/templates/{id}/                      200 key
+PATCH  /api/emails/templates/{id}/                      200 key
+DELETE /api/emails/templates/{id}/                      204 key
+GET    /api/emails/smtp-configs/                        200 key paginated
+POST   /api/emails/smtp-configs/                        201 key
+GET    /api/emails/smtp-configs/{id}/                   200 key
+PATCH  /api/emails/smtp-configs/{id}/                   200 key
+DELETE /api/emails/smtp-configs/{id}/                   204 key
+POST   /api/emails/smtp/validate/                       200 key
+GET    /api/emails/campaigns/                           200 key paginated
+GET    /api/emails/campaigns/{id}/                      200 key
+POST   /api/emails/campaigns/{id}/resume/               200 key
+POST   /api/emails/campaigns/{id}/cancel/               200 key
+GET    /api/emails/campaigns/{id}/analytics/            200 key
+GET    /api/emails/campaigns/{id}/export/               200 key csv
+GET    /api/emails/webhook-endpoints/                   200 key paginated
+POST   /api/emails/webhook-endpoints/                   201 key
+GET    /api/emails/webhook-endpoints/{id}/              200 key
+PUT    /api/emails/webhook-endpoints/{id}/              200 key
+DELETE /api/emails/webhook-endpoints/{id}/              204 key
+GET    /api/emails/suppressions/                        200 key paginated
+POST   /api/emails/suppressions/                        201 key
+GET    /api/emails/suppressions/{id}/                   200 key
+DELETE /api/emails/suppressions/{id}/                   204 key
+GET    /api/emails/segments/                            200 key paginated
+POST   /api/emails/segments/                            201 key
+GET    /api/emails/segments/{id}/                       200 key
+PATCH  /api/emails/segments/{id}/                       200 key
+DELETE /api/emails/segments/{id}/                       204 key
+GET    /api/emails/media/                               200 key paginated
+POST   /api/emails/media/                               201 key file
+GET    /api/emails/media/{id}/                          200 key
+DELETE /api/emails/media/{id}/                          204 key
+GET    /api/emails/sent-emails/                         200 key paginated
+GET    /api/emails/events/                              200 key paginated
+POST   /api/emails/public/subscribe/{company_id}/       201 anyone
+POST   /api/emails/public/confirm/{token}/              200 anyone
+GET    /api/emails/public/unsubscribe/{sent_email_id}/  200 anyone
+POST   /api/emails/public/unsubscribe/{sent_email_id}/  200 anyone
+GET    /api/emails/public/view/{sent_email_id}/         200 anyone
+GET    /api/emails/public/preferences/{token}/          200 anyone
+PUT    /api/emails/public/preferences/{token}/          200 anyone
+`;
+
+// Five columns in each row: jest would take a missing last one for a callback to wait for.
+const specified = SPECIFIED.trim()
+  .split("\n")
+  .map((line) => [...line.split(/ +/), ""].slice(0, 5) as [string, string, string, string, string]);
+
+const find = (method: string, path: string) =>
+  routes.find((route) => route.method === method && route.path.replaceAll(/:(\w+)/g, "{$1}") === path);
+
+describe("the routes", () => {
+  test.each(specified)("%s %s answers %s", (method, path, status, access, kind) => {
+    const route = find(method, path)!;
+    expect(route).toBeDefined();
+    expect(String(route.status)).toBe(status);
+    expect(route.access).toBe(access === "key" ? "company" : "public");
+    if (kind === "paginated") expect(route.answer).toBe("list");
+    if (kind === "csv") expect(route.answer).toBe("csv");
+    expect(route.upload !== undefined).toBe(kind === "file");
+  });
+
+  test.each(routes.map((route) => [route.method, route.path, route] as const))(
+    "%s %s has a contract with every name of its path",
+    (_, path, { action }) => {
+      expect(Object.keys(propertiesOf(contractOf(action)))).toEqual(expect.arrayContaining(pathNames(path)));
+    },
+  );
+
+  test("no two routes are the same, and a fixed path stands before one with an id", () => {
+    const spelled = routes.map(({ method, path }) => `${method} ${path}`);
+    expect(new Set(spelled).size).toBe(spelled.length);
+    for (const [i, { method, path }] of routes.entries()) {
+      const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`);
+      const hidden = routes.slice(i + 1).filter((later) => later.method === method && pattern.test(later.path));
+      expect(hidden.filter((later) => later.path !== path)).toEqual([]);
+    }
+  });
+
+  test("the throttles of spec section 8 stand where it says", () => {
+    const throttled = routes.filter(({ throttle }) => throttle).map(({ throttle, path }) => `${throttle} ${path}`);
+    expect(throttled).toEqual([
+      "subscribe /api/emails/public/subscribe/:company_id/",
+      "tracking /api/emails/public/open/:token.gif",
+      "tracking /api/emails/public/click/:token/",
+      "auth /api/auth/register/",
+      "auth /api/auth/login/",
+      "auth /api/auth/token/refresh/",
+    ]);
+  });
+
+  test("whatever is sent is fine where mailbox providers unsubscribe, and nowhere else", () => {
+    expect(routes.filter(({ anyBody }) => anyBody).map(({ path }) => path)).toEqual([
+      "/api/emails/public/unsubscribe/:sent_email_id/",
+    ]);
+  });
+});
