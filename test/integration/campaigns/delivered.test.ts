@@ -1,0 +1,139 @@
+/** The whole way of a campaign with every service and a real SMTP server: what rows alone cannot show. */
+import { query } from "../../../models/db.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+import { type Answer, type Command, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { until } from "./world.ts";
+
+const API = "/api/emails";
+
+describe("a campaign on its way", () => {
+  let app: App;
+  let server: SmtpServer;
+  let answer: (command: Command) => Answer;
+  let company: TestCompany;
+  let template: string;
+  let smtp: string;
+  let list: string;
+  beforeAll(async () => {
+    server = await startSmtpServer({ answer: (command) => answer(command) });
+    app = await startApp();
+  });
+  afterAll(async () => {
+    await app.stop();
+    await server.stop();
+  });
+  beforeEach(async () => {
+    answer = () => undefined;
+    server.messages.length = 0;
+    company = await newCompany(app);
+    const { api } = company;
+    const config = { name: "S", host: "127.0.0.1", port: server.port, username: "", password: "", use_tls: false };
+    smtp = (await api.post(`${API}/smtp-configs/`, { ...config, sender_email: "news@acme.example" })).body.id;
+    template = (await api.post(`${API}/templates/`, { name: "T", subject: "Hi [[email]]", body: "<p>Hi</p>" })).body.id;
+    list = (await api.post(`${API}/lists/`, { name: "Readers" })).body.id;
+  });
+
+  const members = (count: number) =>
+    query(
+      `with added as (
+         insert into subscribers (company_id, email) select $1, 'u' || n || '@example.com' from generate_series(1, $3::int) n returning id)
+       insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from added`,
+      [company.id, list, count],
+    );
+  const send = async (extra: object = {}) => {
+    const given = { name: "News", template_id: template, smtp_config_id: smtp, list_id: list, ...extra };
+    const sent = await company.api.post(`${API}/send/to-list/`, given);
+    expect(sent.status).toBe(201);
+    return sent.body.id as string;
+  };
+  const read = async (id: string) => (await company.api.get(`${API}/campaigns/${id}/`)).body;
+  const ended = (id: string) =>
+    until(
+      () => read(id),
+      ({ status }) => !["pending", "sending", "scheduled"].includes(status),
+      20_000,
+    );
+
+  test("to 700 members: each gets one mail, the campaign is completed", async () => {
+    await members(700);
+    const id = await send();
+    expect(await ended(id)).toMatchObject({ status: "completed", total_emails: 700, sent_count: 700, failed_count: 0 });
+    expect(new Set(server.messages.map(({ to }) => to[0])).size).toBe(700);
+    expect(server.messages).toHaveLength(700);
+  });
+
+  test("some refused: partial; resume sends to them alone, and it is completed", async () => {
+    await members(20);
+    answer = ({ verb, to }) => (verb === "RCPT" && /^u[1-5]@/.test(to) ? "554 5.3.0 not today" : undefined);
+    const id = await send();
+    expect(await ended(id)).toMatchObject({ status: "partial", sent_count: 15, failed_count: 5 });
+    answer = () => undefined;
+    server.messages.length = 0;
+    expect(await company.api.post(`${API}/campaigns/${id}/resume/`)).toMatchObject({
+      status: 200,
+      body: { status: "pending" },
+    });
+    expect(await ended(id)).toMatchObject({ status: "completed", sent_count: 20, failed_count: 0, error: null });
+    expect(server.messages.map(({ to }) => to[0]).toSorted()).toEqual([1, 2, 3, 4, 5].map((n) => `u${n}@example.com`));
+  });
+
+  test("the sender refused: it stops by itself, fails all that is left, and says why", async () => {
+    await members(300);
+    answer = ({ verb }) => (verb === "MAIL" ? "550 5.7.1 you may not send from here" : undefined);
+    const id = await send();
+    const campaign = await ended(id);
+    expect(campaign).toMatchObject({ status: "failed", sent_count: 0, failed_count: 300 });
+    expect(campaign.error).toMatch(/you may not send from here/);
+    expect(await company.api.post(`${API}/campaigns/${id}/resume/`)).toMatchObject({ status: 400 });
+  });
+
+  test("the configuration deleted before a schedule is due: failed with a clear error", async () => {
+    await members(3);
+    const id = await send({ scheduled_for: new Date(Date.now() + 60_000).toISOString() });
+    await company.api.delete(`${API}/smtp-configs/${smtp}/`);
+    await query("update campaigns set scheduled_for = now() where id = $1", [id]);
+    const campaign = await ended(id);
+    expect(campaign).toMatchObject({
+      status: "failed",
+      failed_count: 3,
+      error: expect.stringMatching(/SMTP configuration/i),
+    });
+  });
+
+  test("with an attachment that was deleted after the request: it is still in the mail", async () => {
+    await members(1);
+    const form = new FormData();
+    form.set("file", new Blob(["the terms"]), "terms.txt");
+    const media = (await company.api.post(`${API}/media/`, form)).body;
+    const id = await send({ attachment_ids: [media.id], scheduled_for: new Date(Date.now() + 60_000).toISOString() });
+    expect((await company.api.delete(`${API}/media/${media.id}/`)).status).toBe(204);
+    await query("update campaigns set scheduled_for = now() where id = $1", [id]);
+    expect(await ended(id)).toMatchObject({ status: "completed", sent_count: 1 });
+    expect(server.messages[0]!.raw).toContain(Buffer.from("the terms").toString("base64"));
+    expect(server.messages[0]!.raw).toContain("terms.txt");
+  });
+
+  test("a double opt-in mail arrives with its link as it is, and without a footer", async () => {
+    await company.api.patch(`/api/companies/${company.id}/`, { double_opt_in: true });
+    expect(
+      (
+        await company.api.post(`${API}/public/subscribe/${company.id}/`, {
+          email: "new@example.com",
+          first_name: "Nora",
+        })
+      ).status,
+    ).toBe(201);
+    await until(
+      async () => server.messages.length,
+      (n) => n === 1,
+    );
+    const [mail] = server.messages;
+    expect(mail!.to).toEqual(["new@example.com"]);
+    const text = mail!.raw.replaceAll("=\r\n", "").replaceAll("=3D", "=");
+    expect(text).toMatch(/Hello Nora/);
+    expect(text).toMatch(/\/api\/emails\/public\/confirm\/[^"\s]+\//);
+    expect(text).not.toMatch(/public\/(click|open)\//);
+    expect((await company.api.get(`${API}/campaigns/`)).body).toMatchObject({ count: 0 });
+  });
+});
