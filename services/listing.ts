@@ -29,6 +29,8 @@ export interface Listing {
   defaultOrdering?: string;
   /** Where a place in the order of `id` is found with fewer tables than `from` has: same rows, same `values`. */
   positions?: { from: string; where: string[]; id: string };
+  /** Where the columns of rows are read once their ids are known, if that takes less than `from` and `where`. */
+  rows?: { from: string; where: string[] };
 }
 
 /** From here on only ids are walked, over an index that holds them: 200 thousand in 11 ms instead of 300. */
@@ -89,14 +91,17 @@ export async function listPage<T>(
   const skip = fromEnd ? count - offset - limit : offset;
   const direction = descending !== fromEnd ? "desc" : "asc";
   const sorted = (by: string[]) => by.map((expression) => `${expression} ${direction}`).join(", ");
-  let onPage = `${where} order by ${sorted(expressions)} limit ${limit} offset ${skip}`;
+  const ordered = (by: string[]) => `order by ${sorted(by)} limit ${limit} offset ${skip}`;
+  let sql = `select ${listing.columns} from ${listing.from} where ${where} ${ordered(expressions)}`;
   if (skip >= DEEP) {
     const byId = expressions.length === 1 && !searched && !listing.filtered ? listing.positions : undefined;
-    const { from, id } = byId ?? listing;
-    const ids = `select ${id} from ${from} where ${byId ? byId.where.join(" and ") : where}
-      order by ${sorted(byId ? [id] : expressions)} limit ${limit} offset ${skip}`;
-    onPage = `${where} and ${listing.id} = any (array(${ids})) order by ${sorted(expressions)}`;
+    const ids = byId
+      ? `select ${byId.id} from ${byId.from} where ${byId.where.join(" and ")} ${ordered([byId.id])}`
+      : `select ${listing.id} from ${listing.from} where ${where} ${ordered(expressions)}`;
+    const { from, where: known } = listing.rows ?? listing;
+    const found = [...known, `${listing.id} = any (array(${ids}))`].join(" and ");
+    sql = `select ${listing.columns} from ${from} where ${found} order by ${sorted(expressions)}`;
   }
-  const results = await query<T>(`select ${listing.columns} from ${listing.from} where ${onPage}`, values, on);
+  const results = await query<T>(sql, values, on);
   return { count, results: fromEnd ? results.reverse() : results };
 }

@@ -5,7 +5,7 @@
 import { pipeline } from "node:stream/promises";
 import { DatabaseError } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { type Client, transaction } from "../../models/db.ts";
+import { type Client, query, transaction } from "../../models/db.ts";
 import { subscriberLimitReached } from "../errors.ts";
 import { type CsvRow, readCsv } from "./csv-reader.ts";
 import { columnsOf, fileFault, notUtf8 } from "./import-columns.ts";
@@ -14,6 +14,7 @@ import { countFresh, type Merged, mergeImport, prepareImport } from "./import-sq
 import { type Limit, roomFor } from "./plan-limit.ts";
 
 const MAX_TRIES = 5;
+const LARGE = 10_000;
 const UNIQUE_VIOLATION = "23505";
 
 export interface ImportJob {
@@ -66,7 +67,7 @@ export async function importSubscribers(stream: NodeJS.ReadableStream | null | u
   if (!stream) throw fileFault("No file was submitted.");
   const { columns, rows } = await open(stream);
   const tally = new Tally();
-  return transaction(async (client) => {
+  const report = await transaction(async (client) => {
     const copy = await prepareImport(client);
     await pipeline(copyLines(columns, rows, tally), client.query(copyFrom(copy)));
     const room = await roomFor(client, job.companyId, job.limit);
@@ -76,4 +77,7 @@ export async function importSubscribers(stream: NodeJS.ReadableStream | null | u
     const { total, skipped, errors } = tally;
     return { total, created, updated: matched + repeated, skipped, errors, errors_count: skipped };
   });
+  // Until the tables are looked at, the planner takes a company for a handful of rows; autovacuum comes in a minute or so.
+  if (report.created >= LARGE) await query("analyze (skip_locked) subscribers, list_members");
+  return report;
 }

@@ -26,6 +26,7 @@ export async function listSubscribers(which: Which, asked: ListQuery) {
       id: "s.id",
       orderings: ORDERINGS,
       searchIn: [SEARCHED],
+      rows: { from: "subscribers s", where: ["s.company_id = $1"] },
       ...which,
     },
     asked,
