@@ -1,0 +1,30 @@
+/**
+ * Reads manifests (a JSON array) from stdin and prints what is wrong with them by the JSON schemas of Kubernetes and KEDA, as
+ * a JSON array of sentences. A process of its own: the packages that hold the schemas are for ESM only.
+ */
+import { text } from "node:stream/consumers";
+
+interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string };
+}
+type Model = new (data: Manifest) => { validate(): void };
+
+function moduleOf({ apiVersion, kind }: Manifest): string {
+  const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : [undefined, apiVersion];
+  if (group === "keda.sh") return `@kubernetes-models/keda/${group}/${version}/${kind}`;
+  return `kubernetes-models/${group ? `${group}/` : ""}${version}/${kind}`;
+}
+
+const faults: string[] = [];
+for (const manifest of JSON.parse(await text(process.stdin)) as Manifest[]) {
+  const name = `${manifest.kind} ${manifest.metadata.name}`;
+  try {
+    const { [manifest.kind]: Kind } = (await import(moduleOf(manifest))) as Record<string, Model>;
+    new Kind!(manifest).validate();
+  } catch (error) {
+    faults.push(`${name}: ${(error as Error).message}`);
+  }
+}
+process.stdout.write(JSON.stringify(faults));
