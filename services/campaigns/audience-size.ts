@@ -4,7 +4,7 @@
  */
 import { query, queryOne, transaction } from "../../models/db.ts";
 import { segmentSql } from "../subscribers/segment.ts";
-import type { SendParams } from "./send-faults.ts";
+import type { SendParams } from "./send-params.ts";
 
 /** A segment that takes longer to count is estimated from the planner's statistics: the answer must not wait. */
 const COUNT_MS = 250;
@@ -20,7 +20,7 @@ export async function audienceSize(companyId: string, params: SendParams): Promi
   return counted?.n ?? 0;
 }
 
-async function segmentSize(companyId: string, segmentId: string): Promise<number> {
+export async function segmentSize(companyId: string, segmentId: string, countMs = COUNT_MS): Promise<number> {
   const segment = await queryOne<{ rules: Parameters<typeof segmentSql>[0] }>(
     "select rules from segments where company_id = $1 and id = $2",
     [companyId, segmentId],
@@ -30,7 +30,7 @@ async function segmentSize(companyId: string, segmentId: string): Promise<number
   const members = `from subscribers s where s.company_id = $1 and s.status = 'active' and (${where})`;
   try {
     return await transaction(async (client) => {
-      await query(`set local statement_timeout = ${COUNT_MS}`, [], client);
+      await query("select set_config('statement_timeout', $1, true)", [String(countMs)], client);
       const rows = await query<{ n: number }>(`select count(*) n ${members}`, [companyId, ...values], client);
       return rows[0]!.n;
     });

@@ -5,12 +5,13 @@
  */
 import { type Client, query, queryOne, transaction } from "../../models/db.ts";
 import { addEmails } from "../accounts/usage.ts";
-import { call, ring } from "../call.ts";
+import { call } from "../call.ts";
 import { type Ctx, companyOf } from "../define.ts";
 import { badRequest, notFound } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { addChunks } from "./chunks.ts";
 import { body, subject } from "./confirmation-text.ts";
+import { knock } from "./doorbell.ts";
 
 interface Wanted {
   subscriber_id: string;
@@ -41,7 +42,7 @@ export async function sendConfirmation(ctx: Ctx, wanted: Wanted): Promise<{ camp
 
   const campaign = { ...found, id: newId(), smtp_config_id: found.smtp_config_id };
   await transaction((client) => write(client, campaign, wanted));
-  void ring(ctx, "campaign.queued", { campaignId: campaign.id, companyId }).catch(() => {});
+  knock(ctx, "campaign.queued", { campaignId: campaign.id, companyId });
   return { campaign_id: campaign.id };
 }
 

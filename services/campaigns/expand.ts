@@ -11,9 +11,9 @@
 import type { ServiceBroker } from "moleculer";
 import { type Client, query, queryOne, transaction } from "../../models/db.ts";
 import { addEmails } from "../accounts/usage.ts";
-import { ring } from "../call.ts";
 import { takeMembers, takeReceivers } from "./audience.ts";
 import { addChunks } from "./chunks.ts";
+import { knock } from "./doorbell.ts";
 import { requeueSlice } from "./resume.ts";
 import { saveReceivers } from "./save-receivers.ts";
 import { settle } from "./settle.ts";
@@ -133,7 +133,7 @@ export async function expandSlice(broker: ServiceBroker, campaignId: string): Pr
   const written = await transaction((client) => writeSlice(client, campaignId));
   if (!written) return "nothing";
   const { companyId, kept, done } = written;
-  if (kept > 0) void ring(broker, "campaign.queued", { campaignId, companyId }).catch(() => {});
+  if (kept > 0) knock(broker, "campaign.queued", { campaignId, companyId });
   // Senders may have been faster than the last slice, and an empty audience has no sender at all.
   if (done) await settle(campaignId);
   return done ? "done" : "more";

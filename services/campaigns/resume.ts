@@ -7,9 +7,9 @@
  */
 import { type CampaignRow, campaignView } from "../../models/campaign.ts";
 import { type Client, queryOne, transaction } from "../../models/db.ts";
-import { ring } from "../call.ts";
 import { type Ctx, companyOf } from "../define.ts";
 import { notFound, wrongState } from "../errors.ts";
+import { knock } from "./doorbell.ts";
 import { moveTo } from "./lifecycle.ts";
 
 /** 20,000 recipients a slice. */
@@ -85,7 +85,7 @@ export async function resume(ctx: Ctx, campaignId: string) {
     await requeueSlice(client, { id: campaignId, company_id: companyId, requeue_from: 1 });
     return (await queryOne<CampaignRow>(READ, [companyId, campaignId], client))!;
   });
-  void ring(ctx, "campaign.queued", { campaignId, companyId }).catch(() => {});
-  void ring(ctx, "campaign.pending", { campaignId }).catch(() => {});
+  knock(ctx, "campaign.queued", { campaignId, companyId });
+  knock(ctx, "campaign.pending", { campaignId });
   return campaignView(campaign);
 }

@@ -1,7 +1,7 @@
 /** Scheduled campaigns whose time has come start, once on any number of nodes: of two that try, one moves the row. */
 import type { ServiceBroker } from "moleculer";
 import { pool, query } from "../../models/db.ts";
-import { ring } from "../call.ts";
+import { knock } from "./doorbell.ts";
 import { moveTo } from "./lifecycle.ts";
 
 export async function startDue(broker: ServiceBroker): Promise<number> {
@@ -12,7 +12,7 @@ export async function startDue(broker: ServiceBroker): Promise<number> {
   for (const { id } of due) {
     if (!(await moveTo(pool(), id, "pending"))) continue;
     started += 1;
-    void ring(broker, "campaign.pending", { campaignId: id }).catch(() => {});
+    knock(broker, "campaign.pending", { campaignId: id });
   }
   return started;
 }

@@ -4,26 +4,9 @@ import type { FieldErrors } from "../errors.ts";
 import { compileTemplate } from "../renderer/compile.ts";
 import type { contract } from "./contract.ts";
 import { earlierSend } from "./idempotency.ts";
-import { type Receiver, receiverFaults } from "./receivers.ts";
+import { receiverFaults } from "./receivers.ts";
 import { attachmentFaults, type References, referenceFaults } from "./references.ts";
-
-export type CampaignType = "to_list" | "to_receivers" | "custom";
-
-/** The parameters of the three sends in one shape; which of them a send has is its contract's business. */
-export interface SendParams {
-  name: string;
-  smtp_config_id: string;
-  template_id?: string;
-  list_id?: string;
-  segment_id?: string;
-  subject?: string;
-  body?: string;
-  receivers?: Receiver[];
-  attachment_ids?: string[];
-  scheduled_for?: unknown;
-  is_transactional?: boolean;
-  idempotency_key?: string;
-}
+import { type CampaignType, isField, type SendParams } from "./send-params.ts";
 
 type Sound = (field: keyof SendParams) => boolean;
 
@@ -76,8 +59,8 @@ async function faultsOf(type: CampaignType, ctx: Ctx<SendParams>, sound: Sound):
 
 type Sends = typeof contract.sendToList | typeof contract.sendToReceivers | typeof contract.sendCustom;
 
-/** The `check` of a send. Fields that a send does not have are absent from its sound ones. */
+/** The `check` of a send. */
 export const faultsOfSend =
   <A extends Sends>(type: CampaignType): Check<A> =>
   (ctx, sound) =>
-    faultsOf(type, ctx as unknown as Ctx<SendParams>, sound as unknown as Sound);
+    faultsOf(type, ctx as unknown as Ctx<SendParams>, (field) => isField(type, field) && (sound as Sound)(field));

@@ -6,15 +6,15 @@
 import { type CampaignRow, campaignView } from "../../models/campaign.ts";
 import { type Client, query, queryOne, transaction } from "../../models/db.ts";
 import { requireQuotaWithin } from "../accounts/quota.ts";
-import { ring } from "../call.ts";
 import { type Ctx, companyOf } from "../define.ts";
-import { conflict, invalid, missingObject } from "../errors.ts";
+import { conflict } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { admit } from "./admission.ts";
 import { audienceSize } from "./audience-size.ts";
+import { knock } from "./doorbell.ts";
 import { answerOf, claimKey, keepAnswer, requestHash } from "./idempotency.ts";
 import { keptReceivers } from "./receivers.ts";
-import type { CampaignType, SendParams } from "./send-faults.ts";
+import { type CampaignType, paramsOf, type SendParams } from "./send-params.ts";
 import { snapshot } from "./snapshot.ts";
 
 type Answer = ReturnType<typeof campaignView> & {
@@ -27,7 +27,7 @@ type Answer = ReturnType<typeof campaignView> & {
 
 export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<Answer> {
   const companyId = companyOf(ctx);
-  const { idempotency_key: key, ...body } = ctx.params;
+  const { idempotency_key: key, ...body } = paramsOf(type, ctx.params);
   const hash = requestHash(type, body);
   const earlier = key && (await answerOf<Answer>(companyId, key, hash));
   if (earlier) return earlier;
@@ -48,8 +48,7 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
     if (key) await keepAnswer(client, companyId, key, created);
     return created;
   });
-  // Not awaited: in one process the listener's whole work would be.
-  if (answer.status === "pending") void ring(ctx, "campaign.pending", { campaignId: answer.id }).catch(() => {});
+  if (answer.status === "pending") knock(ctx, "campaign.pending", { campaignId: answer.id });
   return answer;
 }
 
@@ -58,7 +57,7 @@ type Request = SendParams & { emails: number; scheduledFor: Date | null };
 async function create(client: Client, companyId: string, type: CampaignType, request: Request): Promise<Answer> {
   const id = newId();
   const taskId = newId();
-  const row = await queryOne<CampaignRow>(
+  const row = await queryOne<CampaignRow & { template_id: string | null; list_id: string | null }>(
     `insert into campaigns as c (id, company_id, name, campaign_type, status, total_emails, scheduled_for,
        template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
@@ -82,15 +81,17 @@ async function create(client: Client, companyId: string, type: CampaignType, req
   );
   await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
   const subject = await snapshot(client, companyId, id, request);
-  // The check found them a moment ago; since then one of them was deleted.
-  if (subject === undefined) throw invalid({ smtp_config_id: [missingObject(request.smtp_config_id)] });
+  // The check found everything a moment ago; since then something of it was deleted.
+  if (subject === undefined)
+    throw conflict("Something that this send refers to was deleted at this moment. Try again.");
   if (request.receivers) await keepReceivers(client, companyId, id, request);
+  const { template_id, list_id } = row!;
   return {
     ...campaignView(row!),
     company: companyId,
     subject,
-    template: request.template_id ?? null,
-    lists: request.list_id ? [request.list_id] : [],
+    template: template_id,
+    lists: list_id ? [list_id] : [],
     worker_task_id: taskId,
   };
 }

@@ -20,7 +20,7 @@ export async function snapshot(
   campaignId: string,
   contents: Contents,
 ): Promise<string | undefined> {
-  const media = [...new Set(contents.attachment_ids ?? [])];
+  const media = [...new Set((contents.attachment_ids ?? []).map((id) => id.toLowerCase()))];
   const kept = await queryOne<{ subject: string }>(
     `with attached as (
        select id from media where company_id = $1 and id = any($8) and deleted_at is null for share

@@ -1,4 +1,5 @@
 import { query, queryOne } from "../../../models/db.ts";
+import { segmentSize } from "../../../services/campaigns/audience-size.ts";
 import { newId } from "../../../services/ids.ts";
 import {
   addMembers,
@@ -141,6 +142,57 @@ describe("sending", () => {
       lists: [],
     });
     expect(await contents(sent.id)).toMatchObject({ subject: "Hi [[name]]", body: "<p>[[name]]</p>" });
+  });
+
+  test("fields of another send mean nothing: a list, a template, a subject", async () => {
+    const company = await newCompany();
+    const receivers = [{ email: "ann@example.com" }];
+    const alien = { list_id: newId(), segment_id: company.id, subject: "[[/if]]", body: 7 };
+    const sent = await as(world, company)("campaigns.sendToReceivers", toReceivers(company, receivers, alien));
+    expect(sent).toMatchObject({ lists: [], subject: "Hi [[first_name]]" });
+    await expanded(sent.id);
+    expect(await recipients(sent.id)).toHaveLength(1);
+    const given = { ...toList(company), name: "C", subject: "S", body: "B", receivers, template_id: newId() };
+    expect(await as(world, company)("campaigns.sendCustom", given)).toMatchObject({
+      template: null,
+      lists: [],
+      total_emails: 1,
+    });
+  });
+
+  test("ids in capitals are the same ids", async () => {
+    const company = await newCompany();
+    const file = newId();
+    await query(
+      "insert into media (id, company_id, filename, content_type, size, sha256) values ($1, $2, 'a', 'b', 1, '')",
+      [file, company.id],
+    );
+    const given = toList(company, {
+      list_id: company.list.toUpperCase(),
+      template_id: company.template.toUpperCase(),
+      attachment_ids: [file.toUpperCase(), file],
+    });
+    const sent = await as(world, company)("campaigns.sendToList", given);
+    expect(sent).toMatchObject({ lists: [company.list], template: company.template });
+    expect(await contents(sent.id)).toMatchObject({ media_ids: [file] });
+  });
+
+  test("a segment that takes long to count is estimated, so that the answer does not wait", async () => {
+    const company = await newCompany();
+    await addMembers(company, 20_000);
+    const segment = newId();
+    await query("insert into segments (id, company_id, name, rules) values ($1, $2, 'S', $3)", [
+      segment,
+      company.id,
+      JSON.stringify({ conditions: [{ field: "email", operator: "contains", value: "u" }] }),
+    ]);
+    await query("analyze subscribers");
+    const began = performance.now();
+    const size = await segmentSize(company.id, segment, 1);
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(size).toBeGreaterThan(0);
+    expect(Number.isInteger(size)).toBe(true);
+    expect(await segmentSize(company.id, segment, 30_000)).toBe(20_000);
   });
 
   test("to a segment: starts at the number of active subscribers in it", async () => {
