@@ -1,0 +1,302 @@
+import { contractOf } from "../../../services/contracts.ts";
+import { routes } from "../../../services/gateway/routes.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { client, fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";
+
+const E = "/api/emails";
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+
+type Owned = Record<string, string>;
+
+/** One of everything, as a company that works with Flockmail has it. */
+async function furnish({ api, id, token, userId }: TestCompany, app: App): Promise<Owned> {
+  const make = async (path: string, body: object) => {
+    const made = await api.post(path, body);
+    if (made.status >= 300) throw new Error(`${path} answered ${made.status}: ${made.text}`);
+    return made.body;
+  };
+  const list = (await make(`${E}/lists/`, { name: "Readers" })).id;
+  const subscriber = (await make(`${E}/subscribers/`, { email: "ann@example.com", first_name: "Ann", lists: [list] }))
+    .id;
+  const template = (await make(`${E}/templates/`, { name: "T", subject: "Hello", body: "<p>Hi [[first_name]]</p>" }))
+    .id;
+  const smtp = (
+    await make(`${E}/smtp-configs/`, {
+      name: "Relay",
+      host: "127.0.0.1",
+      port: 2525,
+      username: "",
+      password: "",
+      use_tls: false,
+      sender_email: "news@example.com",
+    })
+  ).id;
+  const segment = (
+    await make(`${E}/segments/`, {
+      name: "S",
+      rules: { match: "all", conditions: [{ field: "email", operator: "contains", value: "@" }] },
+    })
+  ).id;
+  const media = (await api.post(`${E}/media/`, fileForm("a file", "a.txt"))).body.id;
+  const campaign = (
+    await make(`${E}/send/to-list/`, {
+      name: "Later",
+      template_id: template,
+      smtp_config_id: smtp,
+      list_id: list,
+      attachment_ids: [media],
+      scheduled_for: inAnHour(),
+    })
+  ).id;
+  const endpoint = (await make(`${E}/webhook-endpoints/`, { url: "http://127.0.0.1:9/hook", events: ["opened"] })).id;
+  const delivery = (await make(`${E}/webhook-endpoints/${endpoint}/test/`, {})).id;
+  const suppression = (await make(`${E}/suppressions/`, { email: "never@example.com" })).id;
+  const key = (await client(app, { token }).get(`/api/companies/${id}/api-keys/`)).body.results[0].id;
+  return {
+    list,
+    subscriber,
+    template,
+    smtp,
+    segment,
+    media,
+    campaign,
+    endpoint,
+    delivery,
+    suppression,
+    key,
+    company: id,
+    user: userId,
+  };
+}
+
+/** What stands for `:id` below a path, and for the names of further ids. */
+const IDS: [prefix: string, owned: string][] = [
+  [`${E}/subscribers/`, "subscriber"],
+  [`${E}/lists/`, "list"],
+  [`${E}/templates/`, "template"],
+  [`${E}/smtp-configs/`, "smtp"],
+  [`${E}/campaigns/`, "campaign"],
+  [`${E}/webhook-endpoints/`, "endpoint"],
+  [`${E}/suppressions/`, "suppression"],
+  [`${E}/segments/`, "segment"],
+  [`${E}/media/`, "media"],
+  ["/api/companies/", "company"],
+];
+const FURTHER: Record<string, string> = { delivery_id: "delivery", key_id: "key", user_id: "user" };
+
+function pathOf(path: string, owned: Owned): string {
+  return path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const kind = FURTHER[name] ?? IDS.find(([prefix]) => path.startsWith(prefix))?.[1];
+    const id = kind && owned[kind];
+    if (!id) throw new Error(`This test knows no ${name} for ${path}: extend it`);
+    return id;
+  });
+}
+
+const withIds = routes.filter(({ path, access }) => access !== "public" && path.includes("/:"));
+
+describe("one company and another's things", () => {
+  let app: App;
+  let ours: TestCompany;
+  let theirs: TestCompany;
+  let owned: Owned;
+  let before: unknown;
+
+  const everything = async () => {
+    const own = client(app, { token: theirs.token, query: { company: theirs.id } });
+    const readable = routes.filter(
+      ({ method, answer, access }) => method === "GET" && access !== "public" && answer !== "csv",
+    );
+    const seen: Record<string, unknown> = {};
+    for (const { path } of readable) {
+      const { status, body } = await own.get(pathOf(path, owned));
+      // Counted by reading itself, and moved by the clock.
+      if (path.endsWith("/plan/") || path.endsWith("/deliveries/")) continue;
+      seen[path] = {
+        status,
+        body: JSON.parse(JSON.stringify(body).replaceAll(/"last_used_at":"[^"]*"/g, '"last_used_at":""')),
+      };
+    }
+    return seen;
+  };
+
+  beforeAll(async () => {
+    app = await startApp();
+    [ours, theirs] = [await newCompany(app), await newCompany(app)];
+    owned = await furnish(theirs, app);
+    before = await everything();
+  });
+  afterAll(() => app.stop());
+
+  test("their own key and token reach every one of these routes, so that a 404 below means something", async () => {
+    const statuses = Object.entries(before as Record<string, { status: number }>).map(([path, { status }]) => [
+      path,
+      status,
+    ]);
+    expect(statuses.filter(([, status]) => status !== 200)).toEqual([]);
+  });
+
+  test.each(withIds.map((route) => [route.method, route.path, route] as const))(
+    "%s %s is 404 for another's id",
+    async (method, path, { action, access }) => {
+      const body = method === "GET" || method === "DELETE" ? undefined : (contractOf(action).example ?? {});
+      const asPerson = client(app, {
+        token: ours.token,
+        query: path.startsWith("/api/companies/") ? {} : { company: ours.id },
+      });
+      const callers = access === "user" ? [asPerson] : [ours.api, asPerson];
+      for (const caller of callers) {
+        const { status, body: told } = await caller.request(method, pathOf(path, owned), body as object);
+        expect([status, told]).toEqual([404, { detail: "Not found." }]);
+      }
+    },
+  );
+
+  const send = { name: "Theft", template_id: "", smtp_config_id: "", list_id: "" };
+  const receivers = [{ email: "x@example.com" }];
+  test.each<[method: string, path: string, field: string, body: (owned: Owned, mine: Owned) => object]>([
+    [
+      "POST",
+      `${E}/send/to-list/`,
+      "template_id",
+      (o, m) => ({ ...send, template_id: o.template, smtp_config_id: m.smtp, list_id: m.list }),
+    ],
+    [
+      "POST",
+      `${E}/send/to-list/`,
+      "smtp_config_id",
+      (o, m) => ({ ...send, template_id: m.template, smtp_config_id: o.smtp, list_id: m.list }),
+    ],
+    [
+      "POST",
+      `${E}/send/to-list/`,
+      "list_id",
+      (o, m) => ({ ...send, template_id: m.template, smtp_config_id: m.smtp, list_id: o.list }),
+    ],
+    [
+      "POST",
+      `${E}/send/to-list/`,
+      "segment_id",
+      (o, m) => ({ name: "x", template_id: m.template, smtp_config_id: m.smtp, segment_id: o.segment }),
+    ],
+    [
+      "POST",
+      `${E}/send/to-list/`,
+      "attachment_ids",
+      (o, m) => ({
+        ...send,
+        template_id: m.template,
+        smtp_config_id: m.smtp,
+        list_id: m.list,
+        attachment_ids: [o.media],
+      }),
+    ],
+    [
+      "POST",
+      `${E}/send/to-receivers/`,
+      "template_id",
+      (o, m) => ({ name: "x", receivers, template_id: o.template, smtp_config_id: m.smtp }),
+    ],
+    [
+      "POST",
+      `${E}/send/to-receivers/`,
+      "smtp_config_id",
+      (o, m) => ({ name: "x", receivers, template_id: m.template, smtp_config_id: o.smtp }),
+    ],
+    [
+      "POST",
+      `${E}/send/custom/`,
+      "smtp_config_id",
+      (o) => ({ name: "x", receivers, subject: "s", body: "b", smtp_config_id: o.smtp }),
+    ],
+    [
+      "POST",
+      `${E}/send/custom/`,
+      "company",
+      (o, m) => ({ name: "x", receivers, subject: "s", body: "b", smtp_config_id: m.smtp, company: o.company }),
+    ],
+    ["POST", `${E}/subscribers/`, "lists", (o) => ({ email: "x@example.com", lists: [o.list] })],
+    [
+      "POST",
+      `${E}/subscribers/bulk-delete/`,
+      "subscriber_ids",
+      (o, m) => ({ subscriber_ids: [m.subscriber, o.subscriber] }),
+    ],
+    [
+      "POST",
+      `${E}/subscribers/bulk-update-lists/`,
+      "subscriber_ids",
+      (o, m) => ({ subscriber_ids: [o.subscriber], add_to_lists: [m.list] }),
+    ],
+    [
+      "POST",
+      `${E}/subscribers/bulk-update-lists/`,
+      "add_to_lists",
+      (o, m) => ({ subscriber_ids: [m.subscriber], add_to_lists: [o.list] }),
+    ],
+    [
+      "POST",
+      `${E}/subscribers/bulk-update-lists/`,
+      "remove_from_lists",
+      (o, m) => ({ subscriber_ids: [m.subscriber], remove_from_lists: [o.list] }),
+    ],
+    ["PATCH", "/api/companies/:company/", "default_smtp_config_id", (o) => ({ default_smtp_config_id: o.smtp })],
+    ["PATCH", `${E}/subscribers/:subscriber/`, "lists", (o) => ({ lists: [o.list] })],
+  ])("%s %s with another's id is 400 on %s", async (method, path, field, body) => {
+    const mine = await mineOnce();
+    const own = client(app, { token: ours.token, query: { company: ours.id } });
+    const target = path.replaceAll(/:(\w+)/g, (_, name: string) => mine[name]!);
+    const caller = method === "PATCH" && path.startsWith("/api/companies/") ? own : ours.api;
+    const { status, body: told } = await caller.request(method, target, body(owned, mine));
+    expect([status, Object.keys(told)]).toEqual([400, [field]]);
+  });
+
+  let mine: Promise<Owned> | undefined;
+  const mineOnce = () => {
+    mine ??= furnish(ours, app);
+    return mine;
+  };
+
+  test.each<[path: string, caller: "key" | "person"]>([
+    ["/api/companies/mine:company/api-keys/:key/", "person"],
+    ["/api/companies/mine:company/members/:user/", "person"],
+    [`${E}/webhook-endpoints/mine:endpoint/deliveries/:delivery/redeliver/`, "key"],
+  ])("%s: another's id below one's own is 404", async (path, who) => {
+    const mine = await mineOnce();
+    const target = path.replaceAll(
+      /(mine)?:(\w+)/g,
+      (_, own: string | undefined, name: string) => (own ? mine : owned)[name]!,
+    );
+    const caller = who === "person" ? client(app, { token: ours.token }) : ours.api;
+    const method = path.endsWith("/redeliver/") ? "POST" : "DELETE";
+    expect((await caller.request(method, target)).status).toBe(404);
+  });
+
+  test("an import into another's list is 400 on list_id, and imports nothing", async () => {
+    await mineOnce();
+    const form = fileForm("email\nsmuggled@example.com\n", "x.csv", { list_id: owned.list! });
+    const { status, body } = await ours.api.post(`${E}/subscribers/bulk/`, form);
+    expect([status, Object.keys(body)]).toEqual([400, ["list_id"]]);
+    expect((await ours.api.get(`${E}/subscribers/`, { query: { search: "smuggled" } })).body.count).toBe(0);
+  });
+
+  test("a public subscription into another company's list is refused or ignored", async () => {
+    const stranger = client(app, { ip: someIp() });
+    const { status } = await stranger.post(`${E}/public/subscribe/${ours.id}/`, {
+      email: "s@example.com",
+      list_id: owned.list,
+    });
+    expect([201, 400]).toContain(status);
+  });
+
+  test("filters by another's ids find nothing", async () => {
+    for (const path of [`${E}/sent-emails/`, `${E}/events/`]) {
+      const { status, body } = await ours.api.get(path, { query: { campaign: owned.campaign! } });
+      expect([status, body?.count ?? 0]).toEqual([status === 400 ? 400 : 200, 0]);
+    }
+  });
+
+  test("after all of it nothing of theirs has changed", async () => {
+    expect(await everything()).toEqual(before);
+  });
+});
