@@ -7,6 +7,7 @@ import { performance } from "node:perf_hooks";
 import type { Rendered } from "../renderer/contract.ts";
 import { Budget } from "./budget.ts";
 import { Claims } from "./claims.ts";
+import { mailSettled } from "./figures.ts";
 import type { Lane } from "./lane.ts";
 import type { Limiter } from "./limiter.ts";
 import { Line } from "./line.ts";
@@ -78,6 +79,7 @@ export class Engine {
       render,
       trouble: (error) => this.trouble.tell(error),
       count: (status) => {
+        if (status !== "queued") mailSettled(status);
         if (status === "sent" || status === "deferred") this.counts[status]++;
         else if (status !== "queued") this.counts.failed++;
       },

@@ -12,6 +12,8 @@ export interface Job extends Letter {
   row: RecipientRow;
   /** Where its token of the hour came from. */
   bucket: number;
+  /** When a connection took it last. */
+  handedAtMs: number;
   /** Times it was handed to a session that ended before it could be accepted. */
   unsent: number;
   /** The mail for cc and bcc, in a transaction of its own. */
@@ -57,6 +59,7 @@ export function job(lane: Lane, row: RecipientRow, mail: Mail, bucket: number): 
     lane,
     row,
     bucket,
+    handedAtMs: 0,
     unsent: 0,
     copy,
     accepted: null,

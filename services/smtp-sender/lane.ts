@@ -9,6 +9,7 @@
  */
 import { performance } from "node:perf_hooks";
 import { failIfNotRenderable, stopBeforeRendering } from "./deliver.ts";
+import { limiterWaited } from "./figures.ts";
 import { type Job, job } from "./job.ts";
 import { hourWindow } from "./limiter.ts";
 import type { Outcome } from "./outcome.ts";
@@ -157,6 +158,7 @@ export class Lane {
   }
 
   #waitForRoom(ms: number): void {
+    limiterWaited("hour");
     if (ms <= SHORT_WAIT_MS) {
       this.#pause(ms);
       return;

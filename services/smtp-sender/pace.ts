@@ -3,6 +3,7 @@
  * little at a time and does not keep.
  */
 import { performance } from "node:perf_hooks";
+import { limiterWaited } from "./figures.ts";
 import { bucketMs, secondWindow } from "./limiter.ts";
 import type { Tools } from "./tools.ts";
 
@@ -44,6 +45,7 @@ export class Pace {
     } catch (error) {
       this.#tools.trouble(error as Error);
     }
+    if (pauseMs > 0) limiterWaited("second");
     if (pauseMs > 0) await new Promise((done) => setTimeout(done, pauseMs));
     this.#asking = false;
     this.#wake();

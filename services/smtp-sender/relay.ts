@@ -6,6 +6,7 @@ import { performance } from "node:perf_hooks";
 import { backOff, worksAgain } from "./back-off.ts";
 import type { Holder } from "./budget.ts";
 import { type Connection, Connections } from "./connections.ts";
+import { smtpAnswered } from "./figures.ts";
 import type { Job } from "./job.ts";
 import type { Lane } from "./lane.ts";
 import type { Verdict } from "./letter.ts";
@@ -50,7 +51,7 @@ export class Relay implements Holder {
       {
         endpoint: () => this.config,
         work: () => this.#work(),
-        next: () => this.#next(),
+        next: () => this.#hand(),
         stillOurs: (job) => job.primary !== undefined || job.lane.source.stillOurs(job.row),
         answered: (job, verdict, connection) => this.#answered(job, verdict, connection),
         opened: () => this.#opened(),
@@ -120,6 +121,12 @@ export class Relay implements Holder {
     return undefined;
   }
 
+  #hand(): Job | undefined {
+    const job = this.#next();
+    if (job) job.handedAtMs = performance.now();
+    return job;
+  }
+
   #next(): Job | undefined {
     if (this.#closed || performance.now() < this.backingOffUntil) return undefined;
     const copy = this.#copies.shift();
@@ -142,6 +149,7 @@ export class Relay implements Holder {
   }
 
   #answered(job: Job, verdict: Verdict, connection: Connection): void {
+    smtpAnswered(verdict.kind, (performance.now() - job.handedAtMs) / 1_000);
     if (job.primary) {
       this.#copyAnswered(job, verdict);
       return;
