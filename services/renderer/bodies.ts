@@ -3,6 +3,7 @@
  * same templates with other links.
  */
 import { compileTemplate } from "./compile.ts";
+import { Unrenderable } from "./content.ts";
 import { asIs, html, line, withoutTags } from "./escape.ts";
 import { mentions, withFooter } from "./footer.ts";
 import { markLinks, trackedLinks } from "./links.ts";
@@ -33,7 +34,8 @@ export function bodiesOf(source: Source): Bodies {
   const subject = compileTemplate(source.subject, "subject");
   const body = compileTemplate(source.body, "body");
   const errors = [...(subject.errors ?? []), ...(body.errors ?? [])];
-  if (!subject.template || !body.template) throw new Error(`The template cannot be rendered: ${errors.join(" ")}`);
+  if (!subject.template || !body.template)
+    throw new Unrenderable(`The template cannot be rendered: ${errors.join(" ")}`);
   const hasUnsubscribe = mentions(body.template.nodes, "unsubscribe_url");
   const whole = source.isTransactional || hasUnsubscribe ? source.body : withFooter(source.body, source);
   const { nodes } = parse(markLinks(whole));

@@ -7,6 +7,7 @@ import { keysFor } from "../secrets.ts";
 import { addressToken, linkTokens } from "../tracking/link-token.ts";
 import { personToken } from "../tracking/person-token.ts";
 import { bodiesOf } from "./bodies.ts";
+import { BoundedCache } from "./bounded-cache.ts";
 import { keepLinks, loadContent } from "./campaign-rows.ts";
 import { type Content, type Installation, Unrenderable } from "./content.ts";
 import { type Sign, signer } from "./dkim.ts";
@@ -20,16 +21,19 @@ export interface CompiledCampaign {
   scope(recipient: Recipient): Scope;
 }
 
-type Entry = { campaign: CompiledCampaign; bytes: number; smtpConfigId: string; until: number };
+interface Loaded {
+  campaign: CompiledCampaign;
+  bytes: number;
+  until: number;
+}
 
 const MAX_BYTES = 128 * 1024 * 1024;
 const MAX_AGE_MS = 5 * 60_000;
 /** What programs and closures take beside the text they hold, measured at about this. */
 const OVERHEAD_BYTES = 64 * 1024;
 
-const cache = new Map<string, Entry>();
-const loading = new Map<string, Promise<Entry>>();
-let cachedBytes = 0;
+const cache = new BoundedCache<CompiledCampaign>(MAX_BYTES);
+const loading = new Map<string, Promise<Loaded>>();
 /** Grows when a configuration changes: what began to load before must not be kept. */
 let generation = 0;
 
@@ -91,7 +95,7 @@ async function compile(content: Content, smtpConfigId: string): Promise<Compiled
   });
 }
 
-async function load(campaignId: string): Promise<Entry> {
+async function load(campaignId: string): Promise<Loaded> {
   const until = Date.now() + MAX_AGE_MS;
   const found = await loadContent(campaignId, { toSend: true });
   if (!found) throw new Unrenderable("The campaign no longer exists.");
@@ -100,33 +104,13 @@ async function load(campaignId: string): Promise<Entry> {
   const text = 8 * (content.body.length + content.subject.length);
   // Signing keeps the attachments a second time, in their canonical form.
   const attached = (campaign.skeleton.tail?.length ?? 0) * (campaign.sign ? 2 : 1);
-  return { campaign, bytes: OVERHEAD_BYTES + text + attached, smtpConfigId, until };
-}
-
-function forget(campaignId: string): void {
-  cachedBytes -= cache.get(campaignId)?.bytes ?? 0;
-  cache.delete(campaignId);
-}
-
-function keep(campaignId: string, entry: Entry): void {
-  forget(campaignId);
-  cache.set(campaignId, entry);
-  cachedBytes += entry.bytes;
-  for (const oldest of cache.keys()) {
-    if (cachedBytes <= MAX_BYTES || oldest === campaignId) break;
-    forget(oldest);
-  }
+  return { campaign, bytes: OVERHEAD_BYTES + text + attached, until };
 }
 
 /** Throws Unrenderable where no mail of it can ever be made. */
 export async function compiledCampaign(campaignId: string): Promise<CompiledCampaign> {
   const cached = cache.get(campaignId);
-  if (cached && cached.until > Date.now()) {
-    // The most recently used one goes last: the first in the map is the first to leave.
-    cache.delete(campaignId);
-    cache.set(campaignId, cached);
-    return cached.campaign;
-  }
+  if (cached) return cached;
   const startedIn = generation;
   let run = loading.get(campaignId);
   if (!run) {
@@ -134,14 +118,14 @@ export async function compiledCampaign(campaignId: string): Promise<CompiledCamp
     run = own;
     loading.set(campaignId, own);
   }
-  const entry = await run;
-  if (startedIn === generation) keep(campaignId, entry);
-  return entry.campaign;
+  const loaded = await run;
+  if (startedIn === generation) cache.set(campaignId, loaded.campaign, loaded);
+  return loaded.campaign;
 }
 
 /** Forgets the campaigns of a configuration whose key may have changed, and what is being loaded with the old one. */
 export function forgetConfig(smtpConfigId: string): void {
   generation++;
   loading.clear();
-  for (const [campaignId, entry] of cache) if (entry.smtpConfigId === smtpConfigId) forget(campaignId);
+  cache.deleteWhere((campaign) => campaign.smtpConfigId === smtpConfigId);
 }

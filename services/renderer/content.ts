@@ -35,5 +35,5 @@ export interface Installation {
   serviceName: string;
 }
 
-/** No mail of this campaign can ever be made; the message says why, for the recipients' `error`. */
+/** No mail can be made of this content, or for this recipient; the message says why, for the recipient's `error`. */
 export class Unrenderable extends Error {}

@@ -23,8 +23,9 @@ const MAX_TAG = 256;
 const MAX_FAULTS = 10;
 const MAX_STEPS = 16;
 
-// A name as people give it to a column: letters of any script, digits, `_`, `$`, `-`, single spaces within.
-const PATH = /^@?[\p{L}\p{M}\p{N}_$-]+(?:[ .][\p{L}\p{M}\p{N}_$-]+)*$/u;
+// A name as people give it to a column ("Größe", "Price (€)", "opt-in?"), with single spaces within. Quotes, "|", "=",
+// "<" and the like belong to other engines and to HTML: there they are a mistake that is better told.
+const PATH = /^@?[\p{L}\p{M}\p{N}\p{Sc}_()%&+:?!/*#°-]+(?:[ .][\p{L}\p{M}\p{N}\p{Sc}_()%&+:?!/*#°-]+)*$/u;
 const FORGOTTEN_HASH = /^(?:if|each) /;
 const BLOCK = /^#(if|each)\s+(.*)$/s;
 

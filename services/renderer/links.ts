@@ -10,10 +10,13 @@ import { unescapeHtml } from "./escape.ts";
 import { type Token, tokenize } from "./lexer.ts";
 import type { MarkToken, Node } from "./parser.ts";
 
+type LinkNode = Extract<Node, { kind: "link" }>;
 type Range = { start: number; end: number };
 
 const OWN_PAGES = /\[\[\[?\s*(?:unsubscribe_url|view_in_browser_url|preferences_url)\s*\]\]/;
 const MAX_LINKS = 10_000;
+/** What still fits into a token (link-token.ts), and into what servers and proxies take for an address. */
+export const MAX_URL_LENGTH = 2_000;
 
 /** End of a `[[…]]` that starts at `from`, or `from` when none does: quotes and ">" within a tag are the tag's own. */
 function skipTag(html: string, from: number): number {
@@ -86,12 +89,22 @@ function balanced(tokens: readonly Token[]): boolean {
   return depth === 0;
 }
 
-const trackable = (template: string) =>
-  template.length <= 2_000 &&
-  !OWN_PAGES.test(template) &&
-  (template.includes("[[")
-    ? /^(?:https?:\/\/|\[\[)/i.test(template)
-    : /^https?:\/\//i.test(template) && URL.canParse(template));
+const isWebAddress = (url: string) => /^https?:\/\//i.test(url) && url.length <= MAX_URL_LENGTH && URL.canParse(url);
+
+/** Begins like a web address, or with a value that may be one. */
+const mayBecomeOne = (template: string) =>
+  /^(?:https?:\/\/|\[\[)/i.test(template) && template.length <= MAX_URL_LENGTH && !OWN_PAGES.test(template);
+
+const trackable = ({ template, body }: LinkNode) =>
+  body.every(({ kind }) => kind === "text") ? isWebAddress(template) : mayBecomeOne(template);
+
+/** An address as it is redirected to and counted: what stands in the HTML, read as a browser does. */
+function templateOf(source: string, within: readonly Token[]): string {
+  const fixed = within.every(({ type }) => type === "text");
+  const text = fixed ? within.map((token) => (token.type === "text" ? token.text : "")).join("") : source;
+  const url = unescapeHtml(text).trim();
+  return fixed && /[^\x21-\x7e]/.test(url) && isWebAddress(url) ? new URL(url).href : url;
+}
 
 /** Tokens of an HTML body with its links marked, and the pixel's place before `</body>` (or at the end). */
 export function markLinks(html: string): (Token | MarkToken)[] {
@@ -110,7 +123,7 @@ export function markLinks(html: string): (Token | MarkToken)[] {
     const within = tokenize(html.slice(start, end)).tokens;
     if (!balanced(within) || start < position) continue;
     take(start);
-    const template = unescapeHtml(html.slice(start, end)).trim();
+    const template = templateOf(html.slice(start, end), within);
     tokens.push({ type: "link", template, at: start }, ...within, { type: "endlink", at: end });
     position = end;
   }
@@ -133,7 +146,7 @@ export function trackedLinks(nodes: readonly Node[]): string[] {
   const links = new Set<string>();
   const visit = (list: readonly Node[]) => {
     for (const node of list) {
-      if (node.kind === "link" && trackable(node.template)) links.add(node.template);
+      if (node.kind === "link" && trackable(node)) links.add(node.template);
       if (node.kind === "if") visit([...node.body, ...node.otherwise]);
       if (node.kind === "each") visit(node.body);
     }

@@ -8,12 +8,12 @@ import { createHmac } from "node:crypto";
 import { asciiDomain, domainOf } from "../address.ts";
 import { attachmentParts, base64Lines } from "./attachments.ts";
 import { type Bodies, htmlProgram, subjectProgram, textProgram } from "./bodies.ts";
-import type { Content, Installation } from "./content.ts";
+import { type Content, type Installation, Unrenderable } from "./content.ts";
 import { addressSpec, beyondAscii, copiesField, dateField, mailbox, quotedPhrase, textField } from "./headers.ts";
 import type { Node } from "./parser.ts";
 import { type Program, run, type Uses } from "./program.ts";
 import { encodeQuotedPrintable } from "./quoted-printable.ts";
-import { type Recipient, type Scope, textOf } from "./scope.ts";
+import type { Recipient, Scope } from "./scope.ts";
 import { plainWriter, quotedPrintableWriter, utf8Bytes, type Writer } from "./writer.ts";
 
 export interface Mail {
@@ -51,6 +51,16 @@ function prefersBase64(nodes: readonly Node[]): boolean {
 
 /** A part always ends its last line itself, so that no soft break is ever the last thing in it. */
 const closed = (nodes: readonly Node[]): Node[] => [...nodes, { kind: "text", text: "\n" }];
+
+/** Longer ones are a mistake in the data, and some servers refuse the header. */
+const MAX_SUBJECT = 10_000;
+
+/** The subject as people read it, before it is encoded. */
+export function subjectText(program: Program, scope: Scope): string {
+  const text = run(program, scope).trim();
+  if (text.length > MAX_SUBJECT) throw new Unrenderable(`The subject is longer than ${MAX_SUBJECT} characters.`);
+  return text;
+}
 
 function part(
   type: string,
@@ -142,12 +152,9 @@ export function skeletonOf(
       const address = addressSpec(recipient.email);
       const smtputf8 = utf8Sender || beyondAscii(address);
       const to = `To: ${address}\r\n${cc?.length ? copiesField(cc, smtputf8) : ""}`;
-      const head = `${fields.first}${to}${textField("Subject", run(subject, scope).trim())}${dateField()}Message-ID: <${id}@${domain}>\r\nList-Unsubscribe: <${unsubscribe}${id}/>\r\n${fields.last}\r\n`;
+      const head = `${fields.first}${to}${textField("Subject", subjectText(subject, scope))}${dateField()}Message-ID: <${id}@${domain}>\r\nList-Unsubscribe: <${unsubscribe}${id}/>\r\n${fields.last}\r\n`;
       const body = opening + text(scope) + between + (copy ? untracked : tracked)(scope) + end;
       return { head, body, smtputf8 };
     },
   };
 }
-
-/** A subject for people and lists: as the mail has it, before it is encoded. */
-export const subjectText = (program: Program, scope: Scope): string => textOf(run(program, scope)).trim();

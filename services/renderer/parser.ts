@@ -44,6 +44,8 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
   const faults: Fault[] = [];
   const frames: Frame[] = [{ node: null, into: nodes, at: 0, inElse: false }];
   let loops = 0;
+  /** Blocks around this place; an address is none. */
+  let depth = 0;
 
   const pathOf = (token: { path: string; at: number }): Path => {
     const path = readPath(token.path, loops > 0);
@@ -54,6 +56,7 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
   const open = (node: NonNullable<Frame["node"]>, into: Node[], at: number) => {
     frames.at(-1)!.into.push(node);
     frames.push({ node, into, at, inElse: false });
+    if (node.kind !== "link") depth++;
     if (node.kind === "each") loops++;
   };
   const close = (kind: "if" | "each" | "link", at: number) => {
@@ -63,12 +66,13 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
       faults.push({ sentence: `${closing[kind]}${because}`, at });
       return;
     }
+    if (kind !== "link") depth--;
     if (kind === "each") loops--;
     frames.pop();
   };
 
   for (const token of tokens) {
-    if (frames.length > MAX_DEPTH + 1) {
+    if (depth > MAX_DEPTH) {
       return {
         nodes,
         faults: [...faults, { sentence: `Nested deeper than ${MAX_DEPTH} levels`, at: frames.at(-1)!.at }],

@@ -4,9 +4,10 @@ import { Template } from "../../models/template.ts";
 import { invalid, notFound } from "../errors.ts";
 import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "./bodies.ts";
 import { companyFacts, installation } from "./compiled-campaign.ts";
+import { Unrenderable } from "./content.ts";
 import { subjectText } from "./mime.ts";
 import { run } from "./program.ts";
-import { type Data, OutputTooLarge, type Scope, scopeOf, textOf } from "./scope.ts";
+import { type Data, type Scope, scopeOf, textOf } from "./scope.ts";
 
 const NOBODY = "00000000-0000-0000-0000-000000000000";
 const SAMPLE_ADDRESS = "subscriber@example.com";
@@ -44,7 +45,7 @@ export async function preview(
       text: run(textProgram(bodies.text(), baseUrl), scope()),
     };
   } catch (error) {
-    if (error instanceof OutputTooLarge) throw invalid({ variables: [error.message] });
+    if (error instanceof Unrenderable) throw invalid({ variables: [error.message] });
     throw error;
   }
 }

@@ -3,6 +3,7 @@
  * One program per use of a body (tracked mail, copy for cc, view, text part), all from the same tree.
  */
 import { asIs, type Escape, unescapeHtml } from "./escape.ts";
+import { MAX_URL_LENGTH } from "./links.ts";
 import type { Node, Path } from "./parser.ts";
 import { isTrue, reader, type Scope, spend } from "./scope.ts";
 import { type Piece, plainWriter, type Writer } from "./writer.ts";
@@ -173,9 +174,9 @@ function dynamicHref(node: Extract<Node, { kind: "link" }>, uses: Uses, link: nu
   return (scope: Scope, item: unknown, index: number): string => {
     const url = run(asText, scope, item, index).trim();
     if (RUNS_CODE.test(url)) return "#";
-    if (link !== undefined && uses.tokenFor && /^https?:\/\//i.test(url) && url.length <= 2_000 && URL.canParse(url)) {
-      const token = uses.tokenFor(scope.id, link, new URL(url).href);
-      return `${uses.baseUrl}/api/emails/public/click/${token}/`;
+    const href = link !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url) ? new URL(url).href : "";
+    if (href && href.length <= MAX_URL_LENGTH && uses.tokenFor) {
+      return `${uses.baseUrl}/api/emails/public/click/${uses.tokenFor(scope.id, link!, href)}/`;
     }
     return run(asHtml, scope, item, index);
   };

@@ -5,6 +5,7 @@ import { bodiesOf, htmlProgram, subjectProgram } from "./bodies.ts";
 import { loadContent } from "./campaign-rows.ts";
 import { compileTemplate } from "./compile.ts";
 import { companyFacts, installation, preferencesUrl } from "./compiled-campaign.ts";
+import { Unrenderable } from "./content.ts";
 import { subjectText } from "./mime.ts";
 import { type Program, run } from "./program.ts";
 import { type Recipient, type Scope, scopeOf } from "./scope.ts";
@@ -35,12 +36,18 @@ export async function renderView(sentEmailId: string): Promise<{ subject: string
   const found = sent && (await loadContent(sent.campaign_id, { toSend: false }));
   if (!found) throw notFound();
   const { content } = found;
-  const bodies = bodiesOf(content);
   const { baseUrl } = installation();
-  return {
-    subject: subjectText(subjectProgram(bodies.subject, baseUrl), scopeFor(sent, content)),
-    html: run(htmlProgram(bodies.html, baseUrl), scopeFor(sent, content)),
-  };
+  try {
+    const bodies = bodiesOf(content);
+    return {
+      subject: subjectText(subjectProgram(bodies.subject, baseUrl), scopeFor(sent, content)),
+      html: run(htmlProgram(bodies.html, baseUrl), scopeFor(sent, content)),
+    };
+  } catch (error) {
+    // A mail that cannot be made was never sent.
+    if (error instanceof Unrenderable) throw notFound();
+    throw error;
+  }
 }
 
 interface SubjectRow extends Sent {
@@ -53,6 +60,15 @@ const SUBJECTS = `
   select sent.*, t.subject, t.company_name, t.footer_text
   from (${SENT} where e.company_id = $1 and e.id = any($2)) sent
   join campaign_contents t on t.company_id = $1 and t.campaign_id = sent.campaign_id`;
+
+function subjectOf(render: () => string): string {
+  try {
+    return render();
+  } catch (error) {
+    if (error instanceof Unrenderable) return "";
+    throw error;
+  }
+}
 
 export async function subjects(companyId: string, ids: readonly string[]): Promise<string[]> {
   const rows = await query<SubjectRow>(SUBJECTS, [companyId, ids]);
@@ -67,7 +83,10 @@ export async function subjects(companyId: string, ids: readonly string[]): Promi
   const rendered = new Map<string, string>();
   for (const row of rows) {
     const company = { companyId, companyName: row.company_name, footerText: row.footer_text };
-    rendered.set(row.id, subjectText(programOf(row), scopeFor(row, company)));
+    rendered.set(
+      row.id,
+      subjectOf(() => subjectText(programOf(row), scopeFor(row, company))),
+    );
   }
   return ids.map((id) => rendered.get(id.toLowerCase()) ?? "");
 }

@@ -1,4 +1,5 @@
 /** One recipient's data as a template sees it, and how a path is looked up in it: own properties, nothing else. */
+import { Unrenderable } from "./content.ts";
 import type { Path } from "./parser.ts";
 
 export type Data = Record<string, unknown>;
@@ -39,15 +40,9 @@ export type Read = (scope: Scope, item: unknown, index: number) => unknown;
 export const MAX_OUTPUT = 5_000_000;
 const NOTHING: Data = Object.freeze({});
 
-export class OutputTooLarge extends Error {
-  constructor() {
-    super(`The message grows over ${MAX_OUTPUT} characters.`);
-  }
-}
-
 export function spend(scope: Scope, characters: number): void {
   scope.room -= characters;
-  if (scope.room < 0) throw new OutputTooLarge();
+  if (scope.room < 0) throw new Unrenderable(`The message grows over ${MAX_OUTPUT} characters.`);
 }
 
 export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "tokens" | "preferencesUrl">): Scope {
@@ -88,6 +83,9 @@ const builtIns: Record<string, Read> = {
   first_name: (scope) => scope.firstName,
   last_name: (scope) => scope.lastName,
   preferences_url: (scope) => scope.preferencesUrl(),
+  // Written as text with the id in it (program.ts); here only a condition asks whether they are there.
+  unsubscribe_url: (scope) => scope.id,
+  view_in_browser_url: (scope) => scope.id,
 };
 
 export function reader(path: Path): Read {

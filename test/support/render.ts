@@ -78,6 +78,9 @@ export function say(template: string, data: Record<string, unknown> = {}, to: Pa
   return {
     html: run(htmlProgram(bodies.html, BASE_URL), scope(recipient, 0)),
     text: run(textProgram(bodies.text(), BASE_URL), scope(recipient, 0)),
-    subject: subjectText(subjectProgram(subject, BASE_URL), scope(recipient, 0)),
+    /** Only when asked for: what is fine as a body may be too long for a subject. */
+    get subject() {
+      return subjectText(subjectProgram(subject, BASE_URL), scope(recipient, 0));
+    },
   };
 }

@@ -56,6 +56,12 @@ describe("a template comes to an end", () => {
     expect(() => say("[[#each x]][[big]][[/each]]", { x: many, big: "b".repeat(100_000) })).toThrow(/grows over/);
   });
 
+  test("a subject that grows out of bounds fails this recipient", () => {
+    expect(() => say("[[x]]", { x: "s".repeat(10_001) }).subject).toThrow(
+      "The subject is longer than 10000 characters.",
+    );
+  });
+
   test("nesting beyond 32 levels is an error, however deep", () => {
     expect(compileTemplate("[[#if a]]".repeat(32) + "[[/if]]".repeat(32), "body").errors).toBeUndefined();
     expect(compileTemplate("[[#if a]]".repeat(33) + "[[/if]]".repeat(33), "body").errors?.[0]).toMatch(

@@ -17,6 +17,7 @@ describe("variables", () => {
       "L Рига 5 A",
     ],
     ["[[n]] [[t]] [[f]] [[z]]", { n: 1.5, t: true, f: false, z: 0 }, "1.5 true false 0"],
+    ["[[Price (€)]] [[opt-in?]] [[N° 5]]", { "Price (€)": 3, "opt-in?": true }, "3 true "],
     ["[[nothing]]", { nothing: null }, ""],
     ["[[list]]", { list: ["a", 1, null, { x: 1 }] }, "a, 1"],
     ["[[object]]", { object: { a: 1 } }, ""],
@@ -72,6 +73,12 @@ describe("conditions", () => {
     [["a"], "yes"],
     [{}, "yes"],
   ])("%j is %s", (x, expected) => expect(html("[[#if x]]yes[[#else]]no[[/if]]", { x })).toBe(expected));
+
+  test("may ask for built-in addresses", () => {
+    expect(
+      html("[[#if unsubscribe_url]]a[[/if]][[#if view_in_browser_url]]b[[/if]][[#if preferences_url]]c[[/if]]"),
+    ).toBe("abc");
+  });
 
   test("nest, with and without else", () => {
     const template = "[[#if a]]a[[#if b]]b[[#else]]-b[[/if]][[#else]]-a[[#if b]]b[[/if]][[/if]]";
@@ -139,10 +146,10 @@ describe("errors name line and column", () => {
     ["[[]]", ["Empty tag [[]] at line 1, column 1."]],
     ["[[#unless x]]", ["Unknown tag [[#unless x]] at line 1, column 1."]],
     [
-      "[[a | upper]] [[f(x)]]",
+      "[[a | upper]] [[f('x')]]",
       [
         '"a | upper" is not a variable\'s name at line 1, column 1.',
-        '"f(x)" is not a variable\'s name at line 1, column 15.',
+        "\"f('x')\" is not a variable's name at line 1, column 15.",
       ],
     ],
     ["[[if x]]", ['[[if x]] lacks a "#": write [[#if x]] at line 1, column 1.']],

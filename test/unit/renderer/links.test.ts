@@ -58,6 +58,24 @@ describe("static links", () => {
     ["<a title='<a href=https://a.example/>'>x</a>"],
   ])("%s has none", async (body) => expect((await hrefs(body)).links).toEqual([]));
 
+  test("are kept in the form that a redirect needs", async () => {
+    const { links } = await hrefs(
+      '<a href=" https://bücher.example/Größe 1 ">x</a><a href="https://a.example/\\[[x]]">y</a>',
+    );
+    expect(links).toEqual(["https://xn--bcher-kva.example/Gr%C3%B6%C3%9Fe%201", "https://a.example/[[x]]"]);
+  });
+
+  test("longer than a token can carry are left alone", async () => {
+    const long = `https://a.example/${"x".repeat(2_000)}`;
+    expect((await hrefs(`<a href="${long}">x</a>`)).targets).toEqual([long]);
+    expect((await hrefs('<a href="[[url]]">x</a>', { url: long })).targets).toEqual([long]);
+  });
+
+  test("are found at any depth that a template may have", async () => {
+    const body = `${"[[#if x]]".repeat(32)}<a href="https://a.example/">x</a>${"[[/if]]".repeat(32)}`;
+    expect((await hrefs(body, { x: 1 })).targets).toEqual([link(1)]);
+  });
+
   test("within conditional comments for Outlook are tracked", async () => {
     const { links } = await hrefs('<!--[if mso]><a href="https://a.example/">x</a><![endif]-->');
     expect(links).toEqual(["https://a.example/"]);
