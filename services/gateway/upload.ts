@@ -107,7 +107,13 @@ export async function withUpload<T>(
     if (size < 0) throw noFile();
     if (size === 0) throw invalid({ [FIELD]: ["The submitted file is empty."] });
     const params = { ...fields, filename, content_type: contentType, size };
-    return await work({ params, stream: createReadStream(path) });
+    const stream = createReadStream(path);
+    try {
+      return await work({ params, stream });
+    } finally {
+      // An upload that was refused before anyone read it must not keep its file open.
+      stream.destroy();
+    }
   } finally {
     await rm(path, { force: true });
   }

@@ -15,7 +15,8 @@ import { type Limit, roomFor } from "./plan-limit.ts";
 
 const MAX_TRIES = 5;
 const LARGE = 10_000;
-const UNIQUE_VIOLATION = "23505";
+/** Unique violation, deadlock: another import or request wrote one of the same addresses at the same time. */
+const RACES = new Set(["23505", "40P01"]);
 
 export interface ImportJob {
   companyId: string;
@@ -38,25 +39,31 @@ async function* refuseUtf16(stream: AsyncIterable<unknown>): AsyncGenerator<Buff
 /** The header and the rows behind it. Nothing is written for a file without a usable header. */
 async function open(stream: AsyncIterable<unknown>) {
   const batches = readCsv(refuseUtf16(stream));
-  const first = await batches.next();
-  const [header, ...rest] = first.done ? [] : first.value;
-  if (!header) throw fileFault("The submitted file is empty.");
-  if (header.fault) throw fileFault(header.fault);
-  async function* rows(): AsyncGenerator<CsvRow[]> {
+  async function* rows(rest: CsvRow[]): AsyncGenerator<CsvRow[]> {
     yield rest;
     yield* batches;
   }
-  return { columns: columnsOf(header.cells), rows: rows() };
+  try {
+    const first = await batches.next();
+    const [header, ...rest] = first.done ? [] : first.value;
+    if (!header) throw fileFault("The submitted file is empty.");
+    if (header.fault) throw fileFault(header.fault);
+    return { columns: columnsOf(header.cells), rows: rows(rest) };
+  } catch (error) {
+    // Closes the file that nobody will read on.
+    await batches.return(undefined);
+    throw error;
+  }
 }
 
-/** Somebody else may create one of the addresses in the meantime: then the merge finds it there and runs once more. */
+/** Somebody else may create one of the addresses in the meantime: then the merge runs once more and finds it there. */
 async function merge(client: Client, job: ImportJob): Promise<Merged> {
   for (let tries = 1; ; tries++) {
     await client.query("savepoint before_merge");
     try {
       return await mergeImport(client, job);
     } catch (error) {
-      const raced = error instanceof DatabaseError && error.code === UNIQUE_VIOLATION;
+      const raced = error instanceof DatabaseError && RACES.has(error.code ?? "");
       if (!raced || tries === MAX_TRIES) throw error;
       await client.query("rollback to savepoint before_merge");
     }

@@ -1,9 +1,9 @@
 /** Public subscribe, and the confirmation of a double opt-in. */
-import { type Client, queryOne, transaction } from "../../models/db.ts";
+import { type Client, query, queryOne, transaction } from "../../models/db.ts";
 import { call } from "../call.ts";
 import { config } from "../config.ts";
 import type { Ctx } from "../define.ts";
-import { gone, invalid, missingObject, notFound, subscriberLimitReached } from "../errors.ts";
+import { gone, invalid, isApiError, missingObject, notFound, subscriberLimitReached } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { personToken, readPersonToken } from "../tracking/person-token.ts";
 import { addToLists, missing } from "./members.ts";
@@ -42,6 +42,8 @@ const ASK_TO_CONFIRM = `
     and (confirm_mailed_at is null or confirm_mailed_at < now() - interval '1 minute')
     and coalesce(blocked_by(company_id, email), 'unsubscribed') = 'unsubscribed'
   returning id`;
+
+const FORGET_MAIL = "update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2";
 
 async function save(client: Client, wish: Wish, status: Status, limit: number | null): Promise<Known> {
   const { company_id: companyId, first_name = "", last_name = "" } = wish;
@@ -85,14 +87,15 @@ async function mailConfirmation(ctx: Ctx, companyId: string, subscriberId: strin
   const token = personToken("confirm", companyId, subscriberId, new Date(Date.now() + CONFIRM_WITHIN_DAYS * DAY_MS));
   const confirm_url = `${config().BASE_URL}/api/emails/public/confirm/${token}/`;
   const params = { subscriber_id: subscriberId, confirm_url };
-  await call(ctx, "campaigns.sendConfirmation", params, { meta: { ...ctx.meta, companyId } }).catch(async (error) => {
+  try {
+    await call(ctx, "campaigns.sendConfirmation", params, { meta: { ...ctx.meta, companyId } });
+  } catch (error) {
     // The next try must not have to wait for the minute of a mail that never was.
-    await queryOne("update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2", [
-      companyId,
-      subscriberId,
-    ]);
-    throw error;
-  });
+    await query(FORGET_MAIL, [companyId, subscriberId]);
+    // Out of quota, no way to send: the company's affair, and no difference that a stranger may see.
+    if (!isApiError(error) || error.code >= 500) throw error;
+    ctx.broker.logger.warn("A confirmation mail could not be sent", { companyId, reason: error.message });
+  }
 }
 
 /** Only an unconfirmed subscriber becomes active: an old link must not undo an unsubscribe that came after it. */

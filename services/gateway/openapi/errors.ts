@@ -68,7 +68,11 @@ const ERRORS: [status: number, applies: Applies, response: ReturnType<typeof pro
       "WWW-Authenticate": header("How to authenticate."),
     }),
   ],
-  [403, authenticated, problem("Not allowed, or not in the plan.", ["Error", "FeatureNotAvailable"])],
+  [
+    403,
+    (route) => authenticated(route) || route.throttle === "subscribe",
+    problem("Not allowed, or not in the plan.", ["Error", "FeatureNotAvailable"]),
+  ],
   [404, namesSomething, problem("Not there, or not the caller's company's.", ["Error"])],
   [408, hasBody, problem("The request took too long to arrive.", ["Error"])],
   [409, sends, problem("The Idempotency-Key was used with another body.", ["Error"])],

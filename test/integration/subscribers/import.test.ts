@@ -141,6 +141,19 @@ describe("importing a file", () => {
   });
 });
 
+describe("imports of the same addresses in opposite order", () => {
+  test("wait for each other, and each address is there once", async () => {
+    const lines = Array.from({ length: 3_000 }, (_, n) => `o${n}@x.org,${n}`);
+    const csv = (rows: string[]) => `email,n\n${rows.join("\n")}\n`;
+    for (let again = 0; again < 2; again++) {
+      const answers = await Promise.all([upload(csv(lines)), upload(csv(lines.toReversed())), upload(csv(lines))]);
+      expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+      const created = answers.reduce((sum, { body }) => sum + body.created, 0);
+      expect(created).toBe(again === 0 ? 3_000 : 0);
+    }
+  });
+});
+
 describe("the export", () => {
   test("has every subscriber and attribute, and no cell that a spreadsheet would run", async () => {
     await company.api.post(SUBSCRIBERS, {

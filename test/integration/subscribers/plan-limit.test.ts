@@ -1,0 +1,100 @@
+import { query } from "../../../models/db.ts";
+import { forgetPlan } from "../../../services/accounts/plans.ts";
+import { call } from "../../../services/call.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { client, fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";
+
+const PATH = "/api/emails/subscribers/";
+const refused = { detail: "Subscriber limit reached. Your plan allows 3 subscribers." };
+
+let app: App;
+let company: TestCompany;
+
+beforeAll(async () => {
+  app = await startApp({ services: ["accounts", "subscribers", "gateway"], env: { TRUST_PROXY: "1" } });
+  await query("insert into plans (name, subscribers) values ('three', 3)");
+});
+beforeEach(async () => {
+  company = await newCompany(app, { plan: "three" });
+  forgetPlan(company.id);
+  for (const name of ["a", "b"]) await company.api.post(PATH, { email: `${name}@x.org` });
+});
+afterAll(() => app.stop());
+
+const count = async () => (await company.api.get(PATH)).body.count;
+const upload = (csv: string) => company.api.post(`${PATH}bulk/`, fileForm(csv, "x.csv"));
+const subscribe = (email: string) =>
+  client(app, { ip: someIp() }).post(`/api/emails/public/subscribe/${company.id}/`, { email });
+
+describe("the plan's limit of subscribers", () => {
+  test("one more fits, the next is 403; who is there already is welcome", async () => {
+    expect((await company.api.post(PATH, { email: "c@x.org" })).status).toBe(201);
+    expect(await company.api.post(PATH, { email: "d@x.org" })).toMatchObject({ status: 403, body: refused });
+    expect((await company.api.post(PATH, { email: "A@x.org", first_name: "A" })).status).toBe(201);
+    expect(await count()).toBe(3);
+  });
+
+  test("two at once never both take the last place", async () => {
+    const asked = ["c", "d", "e", "f"].map((name) => company.api.post(PATH, { email: `${name}@x.org` }));
+    const answers = await Promise.all([...asked, upload("email\ng@x.org\n"), subscribe("h@x.org")]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 403, 403, 403, 403, 403]);
+    expect(await count()).toBe(3);
+  });
+
+  test("an import over it imports nothing, updates neither", async () => {
+    expect(await upload("email,first_name\na@x.org,Ann\nc@x.org,\nd@x.org,\n")).toMatchObject({
+      status: 403,
+      body: refused,
+    });
+    expect(await count()).toBe(2);
+    expect((await company.api.get(PATH, { query: { search: "ann" } })).body.count).toBe(0);
+  });
+
+  test("an import of known ones and as many as there is room for passes", async () => {
+    expect((await upload("email\na@x.org\nc@x.org\nC@x.org\n")).body).toMatchObject({ created: 1, updated: 2 });
+  });
+
+  test("a public subscription over it is 403, one of somebody known is not", async () => {
+    expect((await subscribe("c@x.org")).status).toBe(201);
+    expect(await subscribe("d@x.org")).toMatchObject({ status: 403, body: refused });
+    expect((await subscribe("b@x.org")).status).toBe(201);
+  });
+
+  test("receivers of a send are kept as far as there is room, in order, and nothing fails", async () => {
+    const receivers = ["B@x.org", "c@x.org", "nonsense", "d@x.org", "C@x.org"].map((email) => ({ email }));
+    const { ids } = await call(
+      app.broker,
+      "subscribers.saveReceivers",
+      { receivers },
+      { meta: { companyId: company.id } },
+    );
+    expect(ids.map((id) => id !== null)).toEqual([true, true, false, false, true]);
+    expect(ids[4]).toBe(ids[1]);
+    expect(await count()).toBe(3);
+  });
+});
+
+describe("keeping receivers", () => {
+  const save = async (receivers: { email: string; first_name?: string; last_name?: string }[], of: TestCompany) =>
+    (await call(app.broker, "subscribers.saveReceivers", { receivers }, { meta: { companyId: of.id } })).ids;
+
+  test("fills in blank names and changes nothing else", async () => {
+    const rich = await newCompany(app);
+    const { id } = (await rich.api.post(PATH, { email: "ann@x.org", first_name: "Ann" })).body;
+    const ids = await save(
+      [
+        { email: " ANN@x.org", first_name: "Other", last_name: "Lee" },
+        { email: "new@x.org", first_name: "N" },
+      ],
+      rich,
+    );
+    expect(ids[0]).toBe(id);
+    expect((await rich.api.get(`${PATH}${id}/`)).body).toMatchObject({
+      email: "ann@x.org",
+      first_name: "Ann",
+      last_name: "Lee",
+    });
+    expect((await rich.api.get(`${PATH}${ids[1]}/`)).body).toMatchObject({ first_name: "N", status: "active" });
+    expect(await save([], rich)).toEqual([]);
+  });
+});

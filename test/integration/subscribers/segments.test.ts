@@ -1,0 +1,121 @@
+import { query } from "../../../models/db.ts";
+import { forgetPlan } from "../../../services/accounts/plans.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+
+const PATH = "/api/emails/segments/";
+const SOME_ID = "018f0000-0000-7000-8000-00000000abcd";
+const inLondon = { conditions: [{ field: "attributes.city", operator: "equals", value: "London" }] };
+
+let app: App;
+let own: TestCompany;
+let other: TestCompany;
+
+beforeAll(async () => {
+  app = await startApp({ services: ["accounts", "subscribers", "gateway"] });
+  [own, other] = [await newCompany(app), await newCompany(app)];
+  for (const [no, city] of ["London", "london", "Rome"].entries()) {
+    await own.api.post("/api/emails/subscribers/", { email: `s${no}@example.com`, attributes: { city } });
+    await other.api.post("/api/emails/subscribers/", { email: `s${no}@example.com`, attributes: { city } });
+  }
+});
+afterAll(() => app.stop());
+
+describe("a segment", () => {
+  test("is created, counted, changed, listed and deleted", async () => {
+    const made = await own.api.post(PATH, { name: "Londoners", rules: inLondon });
+    expect(made).toMatchObject({
+      status: 201,
+      body: {
+        name: "Londoners",
+        description: "",
+        rules: { match: "all", ...inLondon },
+        created_at: expect.any(String),
+      },
+    });
+    const path = `${PATH}${made.body.id}/`;
+    expect((await own.api.get(path)).body).toEqual({ ...made.body, subscriber_count: 2 });
+    expect((await own.api.get(`${path}subscribers/`)).body).toMatchObject({
+      count: 2,
+      results: [{ email: "s1@example.com" }, { email: "s0@example.com" }],
+    });
+    expect((await own.api.get(`${path}subscribers/`, { query: { search: "s0" } })).body.count).toBe(1);
+
+    const rules = {
+      match: "any",
+      conditions: [...inLondon.conditions, { field: "email", operator: "starts_with", value: "s2" }],
+    };
+    expect((await own.api.patch(path, { description: "All", rules })).body).toMatchObject({
+      name: "Londoners",
+      description: "All",
+      rules,
+    });
+    expect((await own.api.get(path)).body.subscriber_count).toBe(3);
+    expect((await own.api.get(PATH, { query: { search: "london" } })).body).toMatchObject({
+      count: 1,
+      results: [{ description: "All" }],
+    });
+    expect((await own.api.delete(path)).status).toBe(204);
+    expect((await own.api.get(path)).status).toBe(404);
+    expect((await own.api.get(`${path}subscribers/`)).status).toBe(404);
+  });
+
+  test("of another company is missing everywhere", async () => {
+    const path = `${PATH}${(await other.api.post(PATH, { name: "Theirs", rules: inLondon })).body.id}/`;
+    expect((await own.api.get(path)).status).toBe(404);
+    expect((await own.api.get(`${path}subscribers/`)).status).toBe(404);
+    expect((await own.api.patch(path, { name: "Mine" })).status).toBe(404);
+    expect((await own.api.delete(path)).status).toBe(404);
+    expect((await other.api.get(path)).body.name).toBe("Theirs");
+  });
+
+  test("cannot speak of another company's list or campaign", async () => {
+    const foreign = (await other.api.post("/api/emails/lists/", { name: "L" })).body.id;
+    const conditions = [
+      ...inLondon.conditions,
+      { field: "list", operator: "in", value: [foreign] },
+      { field: "opened_campaign", operator: "equals", value: SOME_ID },
+    ];
+    expect(await own.api.post(PATH, { name: "S", rules: { conditions } })).toMatchObject({
+      status: 400,
+      body: {
+        rules: [
+          `Condition at index 1: Invalid pk "${foreign}" - object does not exist.`,
+          `Condition at index 2: Invalid pk "${SOME_ID}" - object does not exist.`,
+        ],
+      },
+    });
+  });
+
+  test.each([
+    [{}, { name: ["This field is required."], rules: ["This field is required."] }],
+    [{ name: "S", rules: null }, { rules: ["This field may not be null."] }],
+    [{ name: "S", rules: {} }, { rules: ["conditions: This field is required."] }],
+    [{ name: "S", rules: { conditions: [] } }, { rules: ["At least one condition is required."] }],
+    [{ name: "S", rules: { conditions: [3] } }, { rules: [expect.stringContaining("index 0")] }],
+    [{ name: "S", rules: { ...inLondon, match: "none" } }, { rules: ['match: "none" is not a valid choice.'] }],
+    [
+      { name: " ", rules: { conditions: [{ field: "email", operator: "gt", value: 1 }] } },
+      { name: ["This field may not be blank."], rules: ['Condition at index 0: "gt" is not an operator of email.'] },
+    ],
+  ])("%j is refused", async (given, told) => {
+    expect(await own.api.post(PATH, given)).toMatchObject({ status: 400, body: told });
+  });
+
+  test("needs the plan's feature to be created or changed", async () => {
+    const poor = await newCompany(app);
+    const path = `${PATH}${(await poor.api.post(PATH, { name: "S", rules: inLondon })).body.id}/`;
+    await query("update companies set plan = 'starter' where id = $1", [poor.id]);
+    forgetPlan(poor.id);
+    const answer = await poor.api.post(PATH, { name: "S", rules: inLondon });
+    const detail = {
+      code: "feature_not_available",
+      message: expect.any(String),
+      feature: "segments",
+      package: "starter",
+    };
+    expect(answer).toMatchObject({ status: 403, body: { detail } });
+    expect((await poor.api.patch(path, { name: "T" })).status).toBe(403);
+    expect((await poor.api.get(path)).status).toBe(200);
+  });
+});

@@ -1,0 +1,197 @@
+import { query, queryOne, transaction } from "../../../models/db.ts";
+import { notSuppressed } from "../../../services/subscribers/suppressed.ts";
+import { markResubscribed, markUnsubscribed } from "../../../services/subscribers/unsubscribed.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+
+const PATH = "/api/emails/suppressions/";
+const SUBSCRIBERS = "/api/emails/subscribers/";
+
+let app: App;
+let own: TestCompany;
+
+beforeAll(async () => {
+  app = await startApp({ services: ["accounts", "subscribers", "gateway"] });
+});
+beforeEach(async () => {
+  own = await newCompany(app);
+});
+afterAll(() => app.stop());
+
+const newSubscriber = async (email: string, status = "active") => {
+  const { id } = (await own.api.post(SUBSCRIBERS, { email })).body;
+  await query("update subscribers set status = $3 where company_id = $1 and id = $2", [own.id, id, status]);
+  return id as string;
+};
+const statusOf = async (id: string) => (await own.api.get(`${SUBSCRIBERS}${id}/`)).body.status;
+const block = (email: string, kind: string) =>
+  queryOne<{ id: string }>("insert into suppressions (company_id, email, kind) values ($1, $2, $3) returning id", [
+    own.id,
+    email,
+    kind,
+  ]);
+
+describe("a suppression", () => {
+  test("of an address has no domain, of a domain no address", async () => {
+    expect(await own.api.post(PATH, { email: " Ann@Example.com ", reason: "asked", kind: "bounced" })).toMatchObject({
+      status: 201,
+      body: { email: "Ann@Example.com", domain: null, kind: "manual", reason: "asked", created_at: expect.any(String) },
+    });
+    expect(await own.api.post(PATH, { email: null, domain: "@Bücher.Example." })).toMatchObject({
+      status: 201,
+      body: { email: null, domain: "xn--bcher-kva.example", kind: "manual", reason: "" },
+    });
+  });
+
+  test("again is the existing one", async () => {
+    const first = (await own.api.post(PATH, { email: "ann@example.com", reason: "one" })).body;
+    expect(await own.api.post(PATH, { email: "ANN@example.com" })).toMatchObject({ status: 201, body: first });
+    const domain = (await own.api.post(PATH, { domain: "example.org" })).body;
+    expect((await own.api.post(PATH, { domain: "EXAMPLE.org" })).body.id).toBe(domain.id);
+    expect((await own.api.get(PATH)).body.count).toBe(2);
+  });
+
+  test("by hand over an unsubscribe becomes manual; a bounce stays a bounce", async () => {
+    await block("gone@example.com", "unsubscribed");
+    await block("bad@example.com", "bounced");
+    expect((await own.api.post(PATH, { email: "gone@example.com", reason: "r" })).body).toMatchObject({
+      kind: "manual",
+      reason: "r",
+    });
+    expect((await own.api.post(PATH, { email: "bad@example.com" })).body.kind).toBe("bounced");
+  });
+
+  const exactlyOne = { non_field_errors: ["Give exactly one of email and domain."] };
+  test.each([
+    [{}, exactlyOne],
+    [{ reason: "x" }, exactlyOne],
+    [{ email: null, domain: null }, exactlyOne],
+    [{ email: "a@b.de", domain: "b.de" }, exactlyOne],
+    [{ email: "a@" }, { email: ["Enter a valid email address."] }],
+    [{ domain: "localhost" }, { domain: ["Enter a valid domain."] }],
+    [{ domain: "" }, { domain: ["Enter a valid domain."] }],
+    [
+      { domain: 5, reason: 5 },
+      { domain: ["Not a valid string."], reason: ["Not a valid string."] },
+    ],
+  ])("%j is refused", async (given, told) => {
+    expect(await own.api.post(PATH, given)).toMatchObject({ status: 400, body: told });
+    expect((await own.api.get(PATH)).body.count).toBe(0);
+  });
+
+  test("is listed, found by search and kind, and missing for another company", async () => {
+    const { id } = (await own.api.post(PATH, { email: "ann@example.com" })).body;
+    await own.api.post(PATH, { domain: "example.org" });
+    await block("b@example.com", "bounced");
+    expect((await own.api.get(PATH)).body.count).toBe(3);
+    expect((await own.api.get(PATH, { query: { search: "EXAMPLE.ORG" } })).body.count).toBe(1);
+    expect((await own.api.get(PATH, { query: { kind: "bounced" } })).body.count).toBe(1);
+    expect((await own.api.get(PATH, { query: { ordering: "email" } })).status).toBe(200);
+    const other = await newCompany(app);
+    expect((await other.api.get(`${PATH}${id}/`)).status).toBe(404);
+    expect((await other.api.delete(`${PATH}${id}/`)).status).toBe(404);
+    expect((await own.api.get(`${PATH}${id}/`)).body.email).toBe("ann@example.com");
+  });
+
+  test.each([
+    ["bounced", "bounced"],
+    ["unsubscribed", "unsubscribed"],
+  ])("deleted: a subscriber who had %s is active again", async (kind, status) => {
+    const subscriber = await newSubscriber("Ann@example.com", status);
+    const { id } = (await block("ann@EXAMPLE.com", kind))!;
+    expect((await own.api.delete(`${PATH}${id}/`)).status).toBe(204);
+    expect(await statusOf(subscriber)).toBe("active");
+    expect((await own.api.delete(`${PATH}${id}/`)).status).toBe(404);
+  });
+
+  test("deleted: who never confirmed stays unconfirmed", async () => {
+    const subscriber = await newSubscriber("new@example.com", "unconfirmed");
+    const { id } = (await own.api.post(PATH, { email: "new@example.com" })).body;
+    await own.api.delete(`${PATH}${id}/`);
+    expect(await statusOf(subscriber)).toBe("unconfirmed");
+  });
+});
+
+describe("an unsubscribe", () => {
+  const leave = (email: string) => transaction((client) => markUnsubscribed(client, { companyId: own.id, email }));
+  const comeBack = (email: string) => transaction((client) => markResubscribed(client, { companyId: own.id, email }));
+  const kinds = async () => (await own.api.get(PATH)).body.results.map(({ kind }: { kind: string }) => kind);
+
+  test("happens once, however often and at the same time it is asked for", async () => {
+    const id = await newSubscriber("Ann@example.com");
+    const first = await Promise.all(Array.from({ length: 5 }, () => leave("ann@example.com")));
+    expect(first.filter(Boolean)).toHaveLength(1);
+    expect(await statusOf(id)).toBe("unsubscribed");
+    expect(await kinds()).toEqual(["unsubscribed"]);
+  });
+
+  test("leaves a stronger block and a bounce as they are", async () => {
+    const id = await newSubscriber("bad@example.com", "bounced");
+    await block("bad@example.com", "bounced");
+    expect(await leave("bad@example.com")).toBe(false);
+    expect(await statusOf(id)).toBe("bounced");
+    expect(await kinds()).toEqual(["bounced"]);
+  });
+
+  test("can be taken back by the person; a bounce, a complaint or the owner's block cannot", async () => {
+    const id = await newSubscriber("ann@example.com");
+    await leave("ann@example.com");
+    expect(await comeBack("Ann@Example.com")).toBe(true);
+    expect(await statusOf(id)).toBe("active");
+    expect(await kinds()).toEqual([]);
+    for (const kind of ["manual", "bounced", "complained"]) {
+      await block(`${kind}@example.com`, kind);
+      expect(await comeBack(`${kind}@example.com`)).toBe(false);
+    }
+    expect(await kinds()).toHaveLength(3);
+  });
+});
+
+describe("who is suppressed, as SQL", () => {
+  const allowed = async (addresses: string[], transactional = false) => {
+    const rows = await query<{ email: string }>(
+      `select a.email from unnest($2::text[]) with ordinality a (email, no)
+       where ${notSuppressed({ key: "lower(a.email)", company: "$1", transactional: String(transactional) })} order by no`,
+      [own.id, addresses],
+    );
+    return rows.map(({ email }) => email);
+  };
+
+  test("nobody, where there are none, and not by another company's", async () => {
+    const other = await newCompany(app);
+    await other.api.post(PATH, { domain: "example.org" });
+    await other.api.post(PATH, { email: "a@x.org" });
+    expect(await allowed(["a@x.org", "b@example.org"])).toEqual(["a@x.org", "b@example.org"]);
+  });
+
+  test("addresses without regard to case; transactional mail passes an unsubscribe only", async () => {
+    for (const kind of ["manual", "unsubscribed", "bounced", "complained"]) await block(`${kind}@X.org`, kind);
+    const all = ["MANUAL@x.org", "unsubscribed@x.org", "bounced@x.org", "complained@x.org", "free@x.org"];
+    expect(await allowed(all)).toEqual(["free@x.org"]);
+    expect(await allowed(all, true)).toEqual(["unsubscribed@x.org", "free@x.org"]);
+  });
+
+  test("a domain and all below it, in either spelling, not what only ends alike; the same as blocked_by()", async () => {
+    for (const domain of ["example.org", "news.example.com", "Bücher.example"]) await own.api.post(PATH, { domain });
+    const all = [
+      "a@example.org",
+      "a@Deep.mail.EXAMPLE.org",
+      "a@notexample.org",
+      "a@example.com",
+      "a@news.example.com",
+      "a@x.news.example.com",
+      "a@org",
+      "a@bücher.example",
+      "a@shop.bücher.example",
+      "a@xn--bcher-kva.example",
+    ];
+    const free = ["a@notexample.org", "a@example.com", "a@org"];
+    expect(await allowed(all)).toEqual(free);
+    expect(await allowed(all, true)).toEqual(free);
+    const one = await query<{ email: string }>(
+      "select email from unnest($2::text[]) with ordinality a (email, no) where blocked_by($1, email) is null order by no",
+      [own.id, all],
+    );
+    expect(one.map(({ email }) => email)).toEqual(free);
+  });
+});
