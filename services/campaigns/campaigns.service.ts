@@ -61,7 +61,7 @@ export default defineService("campaigns", contract, {
     expandWaiting: async (ctx) => ({ done: await expandWaiting(ctx.broker) }),
     startDue: async (ctx) => ({ done: await startDue(ctx.broker) }),
     settleFinished: async () => ({ done: await settleFinished() }),
-    tidy: async () => ({ done: await tidy() }),
+    tidy: async (ctx) => ({ done: await tidy(ctx.broker) }),
     settle: async (ctx) => ({ settled: await settle(ctx.params.campaign_id) }),
   },
 

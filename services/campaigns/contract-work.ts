@@ -17,7 +17,11 @@ export const work = {
     params: None,
     returns: Done,
   },
-  tidy: { summary: "Forget old idempotency keys and files that nobody needs", params: None, returns: Done },
+  tidy: {
+    summary: "Forget old idempotency keys and files that nobody needs, settle what is stuck",
+    params: None,
+    returns: Done,
+  },
   sendConfirmation: {
     summary: "Send the double opt-in mail to one subscriber",
     description: "Through the company's default SMTP configuration. 400 where it has none, 403 over the monthly quota.",

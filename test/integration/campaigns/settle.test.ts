@@ -1,8 +1,9 @@
 import { pool, query, queryOne } from "../../../models/db.ts";
 import { mayMove, moveTo, STATUSES, type Status } from "../../../services/campaigns/lifecycle.ts";
+import { recountStuck } from "../../../services/campaigns/recount.ts";
 import { settle, settleFinished } from "../../../services/campaigns/settle.ts";
 import { expandAll, newCampaign, type Rows, startRows } from "./rows.ts";
-import { addMembers, type Company, campaignRow, deliverAll, newCompany, recipients } from "./world.ts";
+import { addMembers, type Company, campaignRow, deliverAll, newCompany, newList, recipients } from "./world.ts";
 
 describe("settling", () => {
   let rows: Rows;
@@ -16,8 +17,9 @@ describe("settling", () => {
   });
 
   const sentTo = async (count: number) => {
-    await addMembers(company, count);
-    const id = await newCampaign(company);
+    const list = await newList(company.id);
+    await addMembers(company, count, list);
+    const id = await newCampaign(company, { list_id: list });
     await expandAll(rows, id);
     return id;
   };
@@ -68,6 +70,36 @@ describe("settling", () => {
     await deliverAll(id);
     expect(await settleFinished()).toBeGreaterThanOrEqual(1);
     expect(await campaignRow(id)).toMatchObject({ status: "partial", sent_count: 3, failed_count: 1 });
+  });
+
+  describe("of a campaign whose counts differ from its rows", () => {
+    const stuck = async (id: string) => {
+      await query("update campaigns set status = 'sending', updated_at = now() - interval '11 minutes' where id = $1", [
+        id,
+      ]);
+      await query("update send_chunks set state = 2 where campaign_id = $1", [id]);
+    };
+
+    test("counts the rows once nothing moves any more", async () => {
+      const id = await sentTo(10);
+      await deliverAll(id);
+      await query("update campaigns set sent_count = 7 where id = $1", [id]);
+      await stuck(id);
+      await recountStuck(rows.broker);
+      expect(await campaignRow(id)).toMatchObject({ status: "completed", sent_count: 10, failed_count: 0 });
+    });
+
+    test("touches none that still has something to do", async () => {
+      const [waiting, open, orphaned] = [await sentTo(3), await sentTo(3), await sentTo(3)];
+      for (const id of [waiting, open, orphaned]) await stuck(id);
+      await query("update sent_emails set next_attempt_at = now() + interval '1 hour' where campaign_id = $1", [
+        waiting,
+      ]);
+      await query("update send_chunks set state = 0 where campaign_id = $1", [open]);
+      await recountStuck(rows.broker);
+      for (const id of [waiting, open, orphaned])
+        expect(await campaignRow(id)).toMatchObject({ status: "sending", sent_count: 0 });
+    });
   });
 
   describe("of a campaign that an error stopped", () => {
