@@ -3,7 +3,7 @@
  *
  * Not nunjucks: a mail is assembled from static text that was encoded for the wire once per campaign (mime.ts), and for
  * that the pieces of a template must be at hand, which a nunjucks template (one opaque function that returns a string)
- * does not give. It is slower, too (12 µs against 6 for the values alone, then 32 to encode the result: see
+ * does not give. It is slower, too (8 µs against 3 for the values alone, and 75 to encode the result: see
  * test/bench/render.ts), and everything it can do beyond `[[…]]` would have to be taken out again.
  */
 import { type Fault, type Token, tokenize } from "./lexer.ts";

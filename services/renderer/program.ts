@@ -26,7 +26,9 @@ const UUID_LENGTH = 36;
 export const TOKEN_LENGTH = 35;
 const ADDRESSES: Record<string, string> = { unsubscribe_url: "unsubscribe", view_in_browser_url: "view" };
 const OWN_PAGES = new Set(["unsubscribe_url", "view_in_browser_url", "preferences_url"]);
-const RUNS_CODE = /^[\s\u0000-\u001f]*(?:javascript|vbscript|data):/i;
+const RUNS_CODE = /^(?:javascript|vbscript|data):/i;
+// What a browser drops from an address before it reads the scheme.
+const DROPPED = /[\u0000-\u0020]/g;
 
 export function run(program: Program, scope: Scope, item?: unknown, index = -1): string {
   let out = "";
@@ -170,10 +172,10 @@ function loop(read: ReturnType<typeof reader>, body: Program): Piece {
 function dynamicHref(node: Extract<Node, { kind: "link" }>, uses: Uses, link: number | undefined) {
   const untracked: Uses = { baseUrl: uses.baseUrl, escape: uses.escape, escapeRaw: uses.escapeRaw };
   const asHtml = build(node.body, plainWriter(), untracked);
-  const asText = build(decoded(node.body), plainWriter(), { ...untracked, escape: asIs, escapeRaw: asIs });
+  const asText = build(decoded(node.body), plainWriter(), { ...untracked, escape: asIs, escapeRaw: unescapeHtml });
   return (scope: Scope, item: unknown, index: number): string => {
     const url = run(asText, scope, item, index).trim();
-    if (RUNS_CODE.test(url)) return "#";
+    if (RUNS_CODE.test(url.replace(DROPPED, ""))) return "#";
     const href = link !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url) ? new URL(url).href : "";
     if (href && href.length <= MAX_URL_LENGTH && uses.tokenFor) {
       return `${uses.baseUrl}/api/emails/public/click/${uses.tokenFor(scope.id, link!, href)}/`;

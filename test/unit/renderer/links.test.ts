@@ -113,10 +113,16 @@ describe("links with variables", () => {
     "data:text/html,<script>1</script>",
     "vbscript:x",
     "\u0001javascript:x",
+    "java\tscr\nipt:x",
   ])("%j as a value runs nothing, tracked or not", async (url) => {
     for (const tracking of [true, false]) {
       expect((await hrefs('<a href="[[url]]">x</a>', { url }, { tracking })).targets).toEqual(["#"]);
     }
+  });
+
+  test("an unescaped value that spells a scheme in entities runs nothing either", async () => {
+    const url = "&#106;avascript&#58;alert(1)";
+    expect((await hrefs('<a href="[[[url]]]">x</a>', { url })).targets).toEqual(["#"]);
   });
 
   test("a block that begins in an address and ends outside is text", async () => {
