@@ -7,6 +7,7 @@ import { DatabaseError } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { type Client, query, transaction } from "../../models/db.ts";
 import { subscriberLimitReached } from "../errors.ts";
+import { takeTurn } from "./bulk-turn.ts";
 import { type CsvRow, readCsv } from "./csv-reader.ts";
 import { columnsOf, fileFault, notUtf8 } from "./import-columns.ts";
 import { copyLines, Tally } from "./import-rows.ts";
@@ -15,7 +16,7 @@ import { type Limit, roomFor } from "./plan-limit.ts";
 
 const MAX_TRIES = 5;
 const LARGE = 10_000;
-/** Unique violation, deadlock: another import or request wrote one of the same addresses at the same time. */
+/** Unique violation, deadlock: a request wrote one of the same addresses at the same time. */
 const RACES = new Set(["23505", "40P01"]);
 
 export interface ImportJob {
@@ -77,6 +78,7 @@ export async function importSubscribers(stream: NodeJS.ReadableStream | null | u
   const report = await transaction(async (client) => {
     const copy = await prepareImport(client);
     await pipeline(copyLines(columns, rows, tally), client.query(copyFrom(copy)));
+    await takeTurn(client, job.companyId);
     const room = await roomFor(client, job.companyId, job.limit);
     const { fresh, repeated } = await countFresh(client, job.companyId, room);
     if (fresh > room) throw subscriberLimitReached(job.limit!);

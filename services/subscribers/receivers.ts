@@ -1,6 +1,7 @@
 /** Receivers of a send are kept as subscribers, as far as the plan has room. */
 import { query, transaction } from "../../models/db.ts";
 import { isAddress } from "../address.ts";
+import { takeTurn } from "./bulk-turn.ts";
 import { type Limit, roomFor } from "./plan-limit.ts";
 
 export interface Receiver {
@@ -48,6 +49,7 @@ export async function saveReceivers(companyId: string, limit: Limit, receivers: 
   const emails = receivers.map(({ email }) => email.trim());
   const valid = receivers.filter((_, index) => isAddress(emails[index]!));
   await transaction(async (client) => {
+    await takeTurn(client, companyId);
     const room = await roomFor(client, companyId, limit);
     await client.query(SAVE, [
       companyId,

@@ -1,4 +1,4 @@
-import { query } from "../../../models/db.ts";
+import { pool, query } from "../../../models/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { fileForm, newCompany, type TestCompany } from "../../support/client.ts";
 
@@ -150,6 +150,24 @@ describe("imports of the same addresses in opposite order", () => {
       expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
       const created = answers.reduce((sum, { body }) => sum + body.created, 0);
       expect(created).toBe(again === 0 ? 3_000 : 0);
+    }
+  });
+});
+
+describe("an address that a request creates during the import", () => {
+  test("is found there by the import, which does not fail", async () => {
+    const client = await pool().connect();
+    try {
+      await client.query("begin");
+      await client.query("insert into subscribers (company_id, email) values ($1, 'a@x.org')", [company.id]);
+      const importing = upload("email,first_name\na@x.org,Ann\nb@x.org,Ben\n");
+      const waiting = "select from pg_locks where not granted and locktype = 'transactionid'";
+      while ((await query(waiting)).length === 0);
+      await client.query("commit");
+      expect(await importing).toMatchObject({ status: 201, body: { total: 2, created: 1, updated: 1 } });
+      expect(await byEmail("a@x.org")).toMatchObject({ first_name: "Ann" });
+    } finally {
+      client.release();
     }
   });
 });
