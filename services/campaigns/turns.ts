@@ -5,6 +5,7 @@
  */
 import type { ServiceBroker } from "moleculer";
 import { query } from "../../models/db.ts";
+import { atMost } from "./at-most.ts";
 import { expandSlice, giveUp } from "./expand.ts";
 
 type Lane = "quick" | "bulk";
@@ -22,18 +23,13 @@ const WAITING = `select id from campaigns
 
 async function runLane(broker: ServiceBroker, lane: Lane, until: number): Promise<number> {
   const leaveOff = () => broker.stopping || Date.now() > until;
+  const slot = atMost(AT_ONCE[lane]);
+  const turn = async (id: string) => !leaveOff() && (await expandOne(broker, id)) !== "nothing";
   let slices = 0;
   for (;;) {
     const waiting = await query<{ id: string }>(WAITING, [lane === "quick"]);
-    const turns = waiting.values();
-    let written = 0;
-    const worker = async () => {
-      for (const { id } of turns) {
-        if (leaveOff()) return;
-        if ((await expandOne(broker, id)) !== "nothing") written += 1;
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE[lane] }, worker));
+    const turns = await Promise.all(waiting.map(({ id }) => slot(() => turn(id))));
+    const written = turns.filter(Boolean).length;
     slices += written;
     // Nothing written: all is done, or other nodes are at what is left.
     if (written === 0 || leaveOff()) return slices;
@@ -55,26 +51,35 @@ async function expandOne(broker: ServiceBroker, campaignId: string) {
 }
 
 let running: Promise<number> | undefined;
+let askedAgain = false;
 
-/** All waiting campaigns in turns. A second call while one runs joins it. Returns the number of slices written. */
-export function expandWaiting(broker: ServiceBroker): Promise<number> {
+async function runLanes(broker: ServiceBroker): Promise<number> {
   const until = Date.now() + MAX_RUN_MS;
-  running ??= Promise.all([runLane(broker, "quick", until), runLane(broker, "bulk", until)])
-    .then(([quick, bulk]) => quick + bulk)
-    .finally(() => {
-      running = undefined;
-    });
+  let slices = 0;
+  do {
+    askedAgain = false;
+    const [quick, bulk] = await Promise.all([runLane(broker, "quick", until), runLane(broker, "bulk", until)]);
+    slices += quick + bulk;
+  } while (askedAgain && !broker.stopping && Date.now() < until);
+  return slices;
+}
+
+/**
+ * All waiting campaigns in turns; returns the number of slices written. A second call while a run is under way joins it,
+ * and lets it look once more at its end: it may have been past the campaign that this call is about.
+ */
+export function expandWaiting(broker: ServiceBroker): Promise<number> {
+  askedAgain = true;
+  running ??= runLanes(broker).finally(() => {
+    running = undefined;
+  });
   return running;
 }
 
-let firstSlices = 0;
+const firstSlice = atMost(FIRST_SLICES_AT_ONCE);
 
-/** A campaign has just become pending: its first slice at once, unless several are at it; the rest in turns. */
+/** A campaign has just become pending: its first slice now, the rest in turns. */
 export async function expandNow(broker: ServiceBroker, campaignId: string): Promise<void> {
-  if (firstSlices >= FIRST_SLICES_AT_ONCE) return void (await expandWaiting(broker));
-  firstSlices += 1;
-  const outcome = await expandOne(broker, campaignId).finally(() => {
-    firstSlices -= 1;
-  });
+  const outcome = await firstSlice(() => expandOne(broker, campaignId));
   if (outcome === "more") await expandWaiting(broker);
 }
