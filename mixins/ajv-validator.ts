@@ -11,11 +11,19 @@ import { type FieldErrors, invalid } from "../services/errors.ts";
 import { addFault, fieldErrors } from "../services/field-errors.ts";
 import { isUuid } from "../services/ids.ts";
 
-export const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, ownProperties: true });
-addFormats.default(ajv, ["date-time", "uri"]);
-ajv.addFormat("uuid", isUuid);
-ajv.addFormat("email", (value: string) => isAddress(value.trim()));
-ajv.addFormat("line", /^[^\r\n]*$/);
+const OPTIONS = { verbose: true, strict: false, ownProperties: true } as const;
+
+function withFormats(ajv: Ajv): Ajv {
+  addFormats.default(ajv, ["date-time", "uri"]);
+  return ajv
+    .addFormat("uuid", isUuid)
+    .addFormat("email", (value: string) => isAddress(value.trim()))
+    .addFormat("line", /^[^\r\n]*$/);
+}
+
+/** Stops at the first fault, which most parameters do not have; the other finds them all. */
+const quick = withFormats(new Ajv(OPTIONS));
+const thorough = withFormats(new Ajv({ ...OPTIONS, allErrors: true }));
 
 type Handler = (ctx: Ctx) => Promise<unknown>;
 interface ActionLike {
@@ -27,32 +35,68 @@ const isJsonSchema = (schema: unknown): schema is object =>
   typeof schema === "object" && schema !== null && (schema as { type?: unknown }).type === "object";
 
 const MAX_DEPTH = 32;
+// The largest send has 10,000 receivers with some thirty variables each.
+const MAX_VALUES = 1_000_000;
+// Millions of wrong values in one array must not become millions of faults: beyond this, only the first is told.
+const MAX_VALUES_TOLD = 100_000;
 
-/** NUL and lone surrogates are legal in JSON, but PostgreSQL stores neither; deep nesting would exhaust a stack. */
-function textFault(value: unknown, depth = 0): string | undefined {
+interface Walked {
+  values: number;
+}
+
+/**
+ * NUL and lone surrogates are legal in JSON, but PostgreSQL stores neither; deep nesting would exhaust a stack, and an
+ * endless array the memory.
+ */
+function textFault(value: unknown, walked: Walked, depth = 0): string | undefined {
+  if (++walked.values > MAX_VALUES) return "Too many values.";
   if (typeof value === "string") {
     if (value.includes("\0")) return "Null characters are not allowed.";
     return value.isWellFormed() ? undefined : "Not a valid string.";
   }
   if (typeof value !== "object" || value === null || Buffer.isBuffer(value)) return undefined;
   if (depth === MAX_DEPTH) return "Nested too deeply.";
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const fault = textFault(item, walked, depth + 1);
+      if (fault) return fault;
+    }
+    return undefined;
+  }
   for (const key of Object.keys(value)) {
-    const fault = textFault(key) ?? textFault((value as Record<string, unknown>)[key], depth + 1);
+    const fault =
+      textFault(key, walked, depth) ?? textFault((value as Record<string, unknown>)[key], walked, depth + 1);
     if (fault) return fault;
   }
   return undefined;
 }
 
-export function faultsOf(validate: ValidateFunction, params: unknown): FieldErrors {
+/** Of the fields that the schema knows; others are ignored, whatever they hold. */
+function textFaults(params: unknown, known: string[], walked: Walked): FieldErrors {
   const fields: FieldErrors = {};
-  if (typeof params === "object" && params !== null) {
-    for (const [field, value] of Object.entries(params)) {
-      const fault = textFault(value);
-      if (fault) addFault(fields, field, fault);
-    }
+  if (typeof params !== "object" || params === null) return fields;
+  for (const field of known) {
+    if (!Object.hasOwn(params, field)) continue;
+    const fault = textFault((params as Record<string, unknown>)[field], walked);
+    if (fault) addFault(fields, field, fault);
   }
-  if (validate(params)) return fields;
-  return { ...fieldErrors(validate.errors ?? []), ...fields };
+  return fields;
+}
+
+/** What is wrong with parameters, by field; an empty object when nothing is. Compiled here, once. */
+export function checker(schema: object): (params: unknown) => FieldErrors {
+  const passes = quick.compile(schema);
+  const known = Object.keys((schema as { properties?: object }).properties ?? {});
+  let tell: ValidateFunction | undefined;
+  return (params) => {
+    const walked = { values: 0 };
+    const faults = textFaults(params, known, walked);
+    if (walked.values > MAX_VALUES || passes(params)) return faults;
+    if (walked.values > MAX_VALUES_TOLD) return { ...fieldErrors(passes.errors ?? []), ...faults };
+    tell ??= thorough.compile(schema);
+    tell(params);
+    return { ...fieldErrors(tell.errors ?? []), ...faults };
+  };
 }
 
 export class AjvValidator extends Validators.Fastest {
@@ -61,11 +105,11 @@ export class AjvValidator extends Validators.Fastest {
 
     const localAction = (next: Handler, action: ActionLike): Handler => {
       if (!isJsonSchema(action.params)) return native.localAction(next, action);
-      const validate = ajv.compile(action.params);
+      const faultsOf = checker(action.params);
       const { check } = action;
       return async function checked(ctx: Ctx) {
         const params = ctx.params ?? {};
-        const faults = faultsOf(validate, params);
+        const faults = faultsOf(params);
         if (check) {
           const sound = (field: string) =>
             (params as Record<string, unknown>)[field] !== undefined && !(field in faults);

@@ -20,6 +20,8 @@ export type Identity = { key: Key; userId?: undefined } | { key?: undefined; use
 
 const REMEMBER_MS = 1_000;
 const REMEMBER_MAX = 10_000;
+/** Everyone with the same key waits for one answer: a call that was lost (NATS delivers at most once) must not hold them long. */
+const LOOK_UP = { timeout: 3_000 };
 const KEY = /^fm_[A-Za-z0-9]{1,100}$/;
 
 const refusedKey = () => unauthenticated("Invalid API key.");
@@ -47,7 +49,12 @@ export class Authentication {
     if (!KEY.test(text)) throw refusedKey();
     // By digest: a dump of this process's memory holds no key that is not in use right now.
     const known = this.#keys.get(hash("sha256", text), async () => {
-      const { companyId, apiKeyId, expiresAt } = await call(this.#broker, "accounts.authenticateKey", { key: text });
+      const { companyId, apiKeyId, expiresAt } = await call(
+        this.#broker,
+        "accounts.authenticateKey",
+        { key: text },
+        LOOK_UP,
+      );
       return { companyId, apiKeyId, expiresAt };
     });
     const key = known instanceof Promise ? await known : known;
@@ -71,7 +78,7 @@ export class Authentication {
       return { companyId, apiKeyId: key.apiKeyId };
     }
     const role = await this.#roles.get(`${userId} ${companyId}`, async () => {
-      return (await call(this.#broker, "accounts.membershipOf", { userId, companyId })).role;
+      return (await call(this.#broker, "accounts.membershipOf", { userId, companyId }, LOOK_UP)).role;
     });
     return { companyId, userId, role };
   }

@@ -1,5 +1,5 @@
 /** Whose data a request is about (spec 5.3): the path's company, the key's, or the one that a bearer token must name. */
-import { ajv, faultsOf } from "../../mixins/ajv-validator.ts";
+import { checker } from "../../mixins/ajv-validator.ts";
 import type { ActionContract } from "../define.ts";
 import { invalid, missingObject } from "../errors.ts";
 import { addFault } from "../field-errors.ts";
@@ -17,7 +17,7 @@ export const tellsCompanyInBody = (contract: ActionContract): boolean => "compan
 function refuse(contract: ActionContract, params: Params, sentence: string): never {
   // All faults of a body are told at once, also when the first of them is found here.
   const { company: _, ...others } = params;
-  const faults = faultsOf(ajv.compile(contract.params), others);
+  const faults = checker(contract.params)(others);
   delete faults.company;
   addFault(faults, "company", sentence);
   throw invalid(faults);

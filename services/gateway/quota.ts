@@ -11,6 +11,8 @@ type Broker = Parameters<typeof call>[0];
 
 const REMEMBER_MS = 1_000;
 const REMEMBER_MAX = 10_000;
+/** Everyone of a company waits for one answer: a lost call must not hold them long. */
+const LOOK_UP_MS = 3_000;
 
 export class DailyQuota {
   readonly #broker: Broker;
@@ -23,7 +25,8 @@ export class DailyQuota {
   /** Counts one call and tells the caller where she stands; throws the 429 of spec 7.4. */
   async charge(exchange: Exchange, caller: Caller): Promise<void> {
     const limit = await this.#limits.get(caller.companyId!, async () => {
-      return (await call(this.#broker, "accounts.planOf", {}, { meta: caller })).limits.api_calls_per_day;
+      return (await call(this.#broker, "accounts.planOf", {}, { meta: caller, timeout: LOOK_UP_MS })).limits
+        .api_calls_per_day;
     });
     const { key, secondsLeft } = apiCallsToday(caller);
     const counted = counters().add(key, 1, secondsLeft);

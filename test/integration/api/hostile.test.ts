@@ -73,6 +73,7 @@ const TEXTS = [
 ];
 
 const BODIES = [
+  '{"constructor":"\\u0000","toString":1,"hasOwnProperty":[],"valueOf":{}}',
   "",
   "null",
   "true",
@@ -164,6 +165,19 @@ describe("hostile input", () => {
         await company.api.post(path, fileForm(content, filename, { list_id: ID }));
         await company.api.post(path, fileForm(content, filename, { list_id: "\0" }));
         await company.api.post(path, fileForm(content, filename));
+      }
+    }
+  });
+
+  test("an array that fills the whole body limit", async () => {
+    for (const item of ["1", '"x"', "{}", "[]"]) {
+      const items = `${item},`.repeat(Math.floor(16_000_000 / (item.length + 1)));
+      for (const [path, field] of [
+        ["subscribers/bulk-delete", "subscriber_ids"],
+        ["send/to-receivers", "receivers"],
+      ]) {
+        const { status } = await company.api.post(`/api/emails/${path}/`, `{"${field}":[${items}1]}`);
+        expect(status).toBe(400);
       }
     }
   });
