@@ -69,6 +69,13 @@ describe("renderer.renderMails", () => {
       expect(mails[at]).toMatchObject({ raw: expect.stringContaining(`<${recipients[at]!.id}@`) });
   });
 
+  test("a chunk of recipients with very many values is rendered like any other", async () => {
+    const attributes = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`a${i}`, Array(100).fill("")]));
+    const recipients = Array.from({ length: 250 }, () => ({ ...recipient(), attributes }));
+    const mails = await render(await campaign({ companyId: COMPANY }), recipients);
+    expect(mails.every(({ ok }) => ok)).toBe(true);
+  });
+
   test("a campaign that does not exist, or cannot be rendered, is told for each recipient", async () => {
     const broken = await campaign({ companyId: COMPANY, body: "[[#if x]]" });
     const mails = [...(await render(newId(), [recipient(), recipient()])), ...(await render(broken, [recipient()]))];
