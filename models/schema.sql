@@ -348,7 +348,7 @@ create table email_events (
 );
 CREATE INDEX email_events_of_campaign ON public.email_events USING btree (campaign_id, id);
 CREATE INDEX email_events_of_company ON public.email_events USING btree (company_id, id);
-CREATE INDEX email_events_of_mail ON public.email_events USING btree (sent_email_id);
+CREATE INDEX email_events_of_mail ON public.email_events USING btree (sent_email_id, company_id);
 CREATE INDEX email_events_of_recipient ON public.email_events USING btree (company_id, lower(recipient), id);
 CREATE INDEX email_events_rare ON public.email_events USING btree (company_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text]));
 CREATE TRIGGER email_events_added AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('events');

@@ -28,13 +28,17 @@ const LOCK = `
   from sent_emails where id = any ($1::uuid[])
   order by campaign_id, seq for update`;
 
+// Mail by mail over the index: for a list of ids PostgreSQL may scan the table, or start parallel workers.
 const EARLIER_CLICKS = `
-  select sent_email_id, id, link, created_at, machine from email_events
-  where sent_email_id = any ($1::uuid[]) and company_id = any ($2::uuid[]) and type = 'clicked' and created_at >= $3
+  with clicked as materialized (
+    select e.sent_email_id, e.id, e.link, e.created_at, e.machine
+    from unnest($1::uuid[], $2::uuid[]) as m (id, company_id)
+    cross join lateral (
+      select * from email_events
+      where sent_email_id = m.id and company_id = m.company_id and type = 'clicked') e)
+  select * from clicked where created_at >= $3
   union all
-  select sent_email_id, null, link, min(created_at), false from email_events
-  where sent_email_id = any ($1::uuid[]) and company_id = any ($2::uuid[]) and type = 'clicked' and created_at < $3
-    and not machine
+  select sent_email_id, null, link, min(created_at), false from clicked where created_at < $3 and not machine
   group by sent_email_id, link`;
 
 const WRITE = `
@@ -64,7 +68,7 @@ async function earlierClicks(client: Client, hits: readonly Hit[], mails: Readon
   if (clicks.length === 0) return [];
   const since = new Date(Math.min(...clicks.map(({ at }) => at.getTime())) - BURST_MS);
   const ids = [...new Set(clicks.map(({ sentEmailId }) => sentEmailId))];
-  const companies = [...new Set(ids.map((id) => mails.get(id)!.company_id))];
+  const companies = ids.map((id) => mails.get(id)!.company_id);
   return query<EarlierClick>(EARLIER_CLICKS, [ids, companies, since], client);
 }
 
