@@ -4,7 +4,7 @@
  */
 import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
-import type { Dkim } from "./content.ts";
+import { type Dkim, Unrenderable } from "./content.ts";
 
 /** Adds the signature before the head; `body` is what stands between the headers and the tail. */
 export type Sign = (head: string, body: string) => Promise<string>;
@@ -49,8 +49,16 @@ const fieldsOf = (head: string) => head.trimEnd().split(/\r\n(?![ \t])/);
 const nameOf = (field: string) => field.slice(0, field.indexOf(":")).trim().toLowerCase();
 const folded = (text: string) => text.match(/.{1,72}/g)!.join("\r\n ");
 
+function readKey(pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw new Unrenderable("The DKIM key of the SMTP configuration cannot be read.");
+  }
+}
+
 export function signer({ domain, selector, privateKey }: Dkim, tail: string | null): Sign {
-  const key = createPrivateKey(privateKey);
+  const key = readKey(privateKey);
   const ed25519 = key.asymmetricKeyType === "ed25519";
   const algorithm = ed25519 ? "ed25519-sha256" : "rsa-sha256";
   const canonicalTail = tail ? Buffer.from(relaxedBody(tail), "latin1") : null;
