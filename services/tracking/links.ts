@@ -1,19 +1,34 @@
 /** Where a campaign's tracked links lead. They never change once compiled, so that a process asks once per campaign. */
 import { type Queryable, query } from "../../models/db.ts";
 
-const MAX_CAMPAIGNS = 500;
+/** Of all campaigns together: bounds the memory, also where campaigns have thousands of links. */
+const MAX_LINKS = 50_000;
 
 const known = new Map<string, string[]>();
+let held = 0;
 
 export interface CampaignRef {
   company_id: string;
   campaign_id: string;
 }
 
-function remember(campaignId: string, links: string[]): void {
+function forget(campaignId: string): void {
+  held -= known.get(campaignId)?.length ?? 0;
   known.delete(campaignId);
+}
+
+function remember(campaignId: string, links: string[]): void {
+  forget(campaignId);
   known.set(campaignId, links);
-  if (known.size > MAX_CAMPAIGNS) known.delete(known.keys().next().value!);
+  held += links.length;
+}
+
+/** Before a batch is looked up, never within one: what it needs must stay until it is answered. */
+function makeRoom(): void {
+  for (const campaignId of known.keys()) {
+    if (held <= MAX_LINKS) return;
+    forget(campaignId);
+  }
 }
 
 const SELECT = `
@@ -23,6 +38,7 @@ const SELECT = `
 
 /** Loads what is not known yet; afterwards `linkUrl` answers for these campaigns. */
 export async function loadLinks(campaigns: Iterable<CampaignRef>, on?: Queryable): Promise<void> {
+  makeRoom();
   const missing = [...campaigns].filter(({ campaign_id }) => !known.has(campaign_id));
   if (missing.length === 0) return;
   const ids = [missing.map((c) => c.company_id), missing.map((c) => c.campaign_id)];
