@@ -176,13 +176,16 @@ create table segments (
   unique (company_id, id)
 );
 
--- An attribute is free text: what is no date is null, never an error.
-create function time_of(text_value text) returns timestamptz
-language plpgsql stable parallel safe
+-- An attribute is free text: what is no date is null, never an error. Without a time zone it is UTC. Written without an
+-- exception handler, which would keep PostgreSQL from asking in parallel.
+create function time_of(x text) returns timestamptz
+language sql stable parallel safe
 as $$
-begin
-  if text_value !~ '^\d{4}-\d{2}-\d{2}' then return null; end if;
-  return text_value::timestamptz;
-exception when others then return null;
-end
+  select case
+    when x ~* '^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([t ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(z|[+-](0\d|1[0-4]):?[0-5]\d)?)?$'
+    then case
+      when substr(x, 9, 2)::int <= extract(day from (substr(x, 1, 8) || '01')::date + interval '1 month - 1 day')
+      then case when x ~* '(z|:\d\d(\.\d+)?[+-]\d\d:?\d\d)$' then x::timestamptz else x::timestamp at time zone 'UTC' end
+    end
+  end
 $$;

@@ -8,6 +8,7 @@ import {
   scalarFault,
   statusFault,
   textFault,
+  timeFrom,
   uuidFault,
 } from "./segment-values.ts";
 
@@ -54,11 +55,10 @@ const statuses: Tests = {
   in: test(manyOf(statusFault), (x, value, bind) => `${x} = any (${bind(value)}::text[])`),
 };
 
-const isoTime = (value: unknown) => new Date(value as string).toISOString();
 const compareTime =
   (sign: string): Sql =>
   (x, value, bind) =>
-    `${x} ${sign} ${bind(isoTime(value))}::timestamptz`;
+    `${x} ${sign} ${bind(timeFrom(value as string).toISOString())}::timestamptz`;
 const inLastDays: Sql = (x, value, bind) => `${x} >= now() - ${bind(value)}::int * interval '1 day'`;
 
 const times: Tests = {

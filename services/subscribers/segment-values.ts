@@ -30,8 +30,14 @@ export const statusFault: Fault = (value) =>
 
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
+/** A date without a time is midnight, a time without a zone is UTC. */
+export function timeFrom(value: string): Date {
+  const iso = value.replace(" ", "T");
+  return new Date(/T(?!.*(?:Z|[+-]\d{2}:?\d{2})$)/.test(iso) ? `${iso}Z` : iso);
+}
+
 export const dateFault: Fault = (value) =>
-  typeof value === "string" && DATE.test(value) && !Number.isNaN(Date.parse(value)) && !value.startsWith("0000")
+  typeof value === "string" && DATE.test(value) && !value.startsWith("0000") && !Number.isNaN(timeFrom(value).getTime())
     ? undefined
     : "The value must be a date (YYYY-MM-DD) or a date-time.";
 

@@ -162,3 +162,12 @@ describe("deleting in bulk", () => {
     expect((await other.api.get(`${SUBSCRIBERS}${theirs}/`)).status).toBe(200);
   });
 });
+
+test("a company that is deleted leaves no subscriber and no membership behind", async () => {
+  const gone = await newCompany(app);
+  const list = await newList(gone);
+  await gone.api.post(SUBSCRIBERS, { email: "a@example.com", lists: [list] });
+  await query("delete from companies where id = $1", [gone.id]);
+  expect(await query("select from subscribers where company_id = $1", [gone.id])).toEqual([]);
+  expect(await query("select from list_members where company_id = $1", [gone.id])).toEqual([]);
+});

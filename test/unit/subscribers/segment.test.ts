@@ -76,6 +76,16 @@ describe("the rules of a segment", () => {
     expect(fault({ ...good, operator: "in", value: Array(1_001).fill("a") })).toContain("no more than 1000 elements");
   });
 
+  test.each([
+    ["2026-01-01", "2026-01-01T00:00:00.000Z"],
+    ["2026-01-01T10:00", "2026-01-01T10:00:00.000Z"],
+    ["2026-01-01 10:00:30", "2026-01-01T10:00:30.000Z"],
+    ["2026-01-01T10:00:00+02:00", "2026-01-01T08:00:00.000Z"],
+  ])("the time %s is %s, wherever the service runs", (value, bound) => {
+    const { values } = segmentSql({ conditions: [{ field: "created_at", operator: "lt", value }] }, ID, 1);
+    expect(values).toEqual([ID, bound]);
+  });
+
   test("no value ever becomes SQL text", () => {
     const evil = "'; drop table subscribers; --";
     const { where, values } = segmentSql(
