@@ -15,14 +15,16 @@ type Range = { start: number; end: number };
 
 const OWN_PAGES = /\[\[\[?\s*(?:unsubscribe_url|view_in_browser_url|preferences_url)\s*\]\]/;
 const MAX_LINKS = 10_000;
+/** Longer than any tag that compiles (lexer.ts). */
+const MAX_TAG = 300;
 /** What still fits into a token (link-token.ts), and into what servers and proxies take for an address. */
 export const MAX_URL_LENGTH = 2_000;
 
 /** End of a `[[…]]` that starts at `from`, or `from` when none does: quotes and ">" within a tag are the tag's own. */
 function skipTag(html: string, from: number): number {
   if (!html.startsWith("[[", from)) return from;
-  const end = html.indexOf("]]", from);
-  return end < 0 || end > from + 300 ? from : end + 2;
+  const end = html.slice(from, from + MAX_TAG).indexOf("]]");
+  return end < 0 ? from : from + end + 2;
 }
 
 function skipTo(html: string, from: number, stops: (char: string) => boolean): number {

@@ -52,7 +52,13 @@ function flushTags(text: string, tags: readonly Tag[]): string {
 }
 
 const leadingBreaks = (text: string) => text.length - text.replace(/^\n+/, "").length;
-const trailingBreaks = (text: string) => text.length - text.replace(/\n+$/, "").length;
+
+/** Not by `/\n+$/`, which takes the square of the length of a run that is not the last. */
+function trailingBreaks(text: string): number {
+  let at = text.length;
+  while (text[at - 1] === "\n") at--;
+  return text.length - at;
+}
 
 /**
  * A tag on a line of its own leaves the line breaks before and behind it: together no more than the two that part

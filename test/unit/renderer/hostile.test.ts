@@ -88,6 +88,11 @@ describe("a template comes to an end", () => {
   test.each([
     ["anchors", '<a href="'.repeat(80_000)],
     ["anchors without quotes", "<a href=".repeat(80_000)],
+    ["escaped brackets in a tag", `<a ${"\\[[".repeat(250_000)}>`],
+    ["escaped brackets in an address", `<a href="${"\\[[".repeat(250_000)}">`],
+    ["line breaks", `<pre>${"\n".repeat(900_000)}x[[a]]</pre>`],
+    ["spaces", `<pre>${" ".repeat(900_000)}x[[a]]</pre>`],
+    ["elements in elements", "<div>".repeat(150_000)],
     ["open styles", "<style>".repeat(100_000)],
     ["attributes", `<a ${"x ".repeat(300_000)}>`],
     ["links", '<a href="https://example.com/x">y</a>'.repeat(20_000)],
