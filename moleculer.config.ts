@@ -5,6 +5,7 @@ import { freePorts } from "./mixins/free-ports.ts";
 import { health } from "./mixins/health.ts";
 import { ownProcess } from "./mixins/lifetime.ts";
 import { callIds, logger } from "./mixins/logging.ts";
+import { natsLink } from "./mixins/nats-link.ts";
 import { nodeActions } from "./mixins/node-actions.ts";
 import { redisConnection } from "./mixins/redis.ts";
 import { welcome } from "./mixins/welcome.ts";
@@ -12,6 +13,7 @@ import { type Config, ConfigError, config } from "./services/config.ts";
 import { replCommands } from "./services/operator/repl.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
+const HEARTBEAT_SECONDS = 2;
 
 type CallFunction = (name: string, params: unknown, options?: object) => Promise<unknown>;
 
@@ -35,6 +37,9 @@ export function brokerOptions(settings: Config): BrokerOptions {
     // Moleculer's default is to wait for ever.
     requestTimeout: REQUEST_TIMEOUT_MS,
     registry: { preferLocal: true },
+    // A node that was killed cannot say so; until it is missed, calls that went to it wait for their time-out.
+    heartbeatInterval: HEARTBEAT_SECONDS,
+    heartbeatTimeout: 3 * HEARTBEAT_SECONDS,
     // Bounds the wait of a graceful stop for calls in flight.
     tracking: { enabled: true, shutdownTimeout: 4_000 },
     internalServices: nodeActions(),
@@ -42,6 +47,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
     middlewares: [
       callIds,
       trackCalleeOnly,
+      natsLink(),
       health(settings),
       database(settings),
       redisConnection(settings),

@@ -20,7 +20,8 @@ beforeAll(async () => {
   stage = await openStage(SENDERS);
 });
 afterAll(() => stage?.stop());
-beforeEach(() => {
+beforeEach(async () => {
+  await stage.cluster.joined();
   stage.sink.counts.clear();
   stage.sink.accepted = 0;
 });
@@ -107,6 +108,7 @@ test("NATS away for a while: senders go on without it", async () => {
   const id = await startCampaign(stage, RECIPIENTS);
   await leftFor(0.1);
   await stage.nats.stop();
+  await expect(stage.api("GET", "/api/emails/templates/")).rejects.toThrow("was answered 503");
   // The rows are the jobs: without a doorbell the campaign ends all the same.
   if (long) await sleep(30_000);
   else await untilFinal(stage, id, SETTLED_WITHIN_MS);
