@@ -26,6 +26,7 @@ export interface Stage {
   api: Send;
   companyId: string;
   smtpConfigId: string;
+  templateId: string;
   query<T>(sql: string, values?: unknown[]): Promise<T[]>;
   killPostgres(): void;
   startPostgres(): Promise<void>;
@@ -64,7 +65,7 @@ export async function openStage(senders: number, env: NodeJS.ProcessEnv = {}): P
       await client.end();
     }
   };
-  const { api, companyId, smtpConfigId } = await signUp(cluster.url, sink.port);
+  const { api, companyId, smtpConfigId, templateId } = await signUp(cluster.url, sink.port);
   return {
     cluster,
     sink,
@@ -73,6 +74,7 @@ export async function openStage(senders: number, env: NodeJS.ProcessEnv = {}): P
     api,
     companyId,
     smtpConfigId,
+    templateId,
     query,
     killPostgres() {
       process.kill(
@@ -118,7 +120,12 @@ async function signUp(url: string, smtpPort: number) {
     use_tls: false,
     sender_email: "news@unbreakable.example",
   });
-  return { api, companyId: company.id, smtpConfigId: smtp.id };
+  const template = await api<{ id: string }>("POST", "/api/emails/templates/", {
+    name: "T",
+    subject: "Hello [[first_name]]",
+    body: "<p>Hello [[first_name]], <a href='https://example.com/'>look</a></p>",
+  });
+  return { api, companyId: company.id, smtpConfigId: smtp.id, templateId: template.id };
 }
 
 /** A list of this many people, and a campaign to it. */
@@ -133,14 +140,9 @@ export async function startCampaign(stage: Stage, recipients: number): Promise<s
      insert into list_members (company_id, list_id, subscriber_id) select $1, $2::uuid, id from people`,
     [companyId, list.id, recipients],
   );
-  const template = await api<{ id: string }>("POST", "/api/emails/templates/", {
-    name: "T",
-    subject: "Hello [[first_name]]",
-    body: "<p>Hello [[first_name]], <a href='https://example.com/'>look</a></p>",
-  });
   const campaign = await api<{ id: string }>("POST", "/api/emails/send/to-list/", {
     name: "C",
-    template_id: template.id,
+    template_id: stage.templateId,
     smtp_config_id: stage.smtpConfigId,
     list_id: list.id,
   });
