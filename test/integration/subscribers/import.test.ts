@@ -1,4 +1,8 @@
+import { Readable } from "node:stream";
+import fc from "fast-check";
 import { pool, query } from "../../../models/db.ts";
+import { isApiError } from "../../../services/errors.ts";
+import { importSubscribers } from "../../../services/subscribers/import.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { fileForm, newCompany, type TestCompany } from "../../support/client.ts";
 
@@ -169,6 +173,36 @@ describe("an address that a request creates during the import", () => {
     } finally {
       client.release();
     }
+  });
+});
+
+describe("whatever is uploaded", () => {
+  const cell = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.constantFrom('"', '""', "\0", "a@b.de", "\\N", "\\.", "\t", ""),
+  );
+  const text = fc
+    .array(fc.array(cell, { maxLength: 4 }), { maxLength: 6 })
+    .map((rows) => rows.map((row) => row.join(",")).join("\n"));
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)),
+    text.map((rows) => Buffer.from(rows)),
+    text.map((rows) => Buffer.from(`email,first_name,city\n${rows}`)),
+    fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.concat([Buffer.from("email;x\n"), array])),
+  );
+
+  test("is imported or refused with a reason, and every row is accounted for", async () => {
+    const job = { companyId: company.id, limit: null };
+    await fc.assert(
+      fc.asyncProperty(bytes, async (content) => {
+        const report = await importSubscribers(Readable.from([content]), job).catch((error: unknown) => {
+          if (isApiError(error) && error.code === 400) return undefined;
+          throw error;
+        });
+        if (report) expect(report.created + report.updated + report.skipped).toBe(report.total);
+      }),
+      { numRuns: 150 },
+    );
   });
 });
 
