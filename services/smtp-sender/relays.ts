@@ -8,11 +8,14 @@ import type { Tools } from "./tools.ts";
 
 // Should the event about a changed configuration be lost.
 const RELOAD_MS = 15_000;
+/** A relay that was just asked for has no lane yet: its lease is still being taken. Dropped then, the lease would hang. */
+const UNUSED_MS = 10_000;
 
 export class Relays {
   #tools: Tools;
   #relays = new Map<string, Relay>();
   #reloadAt = Date.now() + RELOAD_MS;
+  #askedAt = new Map<string, number>();
 
   constructor(tools: Tools) {
     this.#tools = tools;
@@ -33,7 +36,10 @@ export class Relays {
   /** The relay for a turn; undefined where its configuration was deleted (the campaign is stopped) or is unreadable. */
   async of(turn: Turn): Promise<Relay | undefined> {
     const known = this.#relays.get(turn.smtp_config_id);
-    if (known) return known;
+    if (known) {
+      this.#askedAt.set(turn.smtp_config_id, Date.now());
+      return known;
+    }
     let error = "The SMTP configuration was deleted.";
     const config = await relayConfig(turn.company_id, turn.smtp_config_id).catch((failure: Error) => {
       if (!/SECRET_KEY|authenticate/.test(failure.message)) throw failure;
@@ -46,6 +52,7 @@ export class Relays {
     }
     const relay = this.#relays.get(config.id) ?? new Relay(this.#tools, config, new LocalSlots());
     this.#relays.set(config.id, relay);
+    this.#askedAt.set(config.id, Date.now());
     return relay;
   }
 
@@ -53,8 +60,9 @@ export class Relays {
     const reload = Date.now() > this.#reloadAt;
     if (reload) this.#reloadAt = Date.now() + RELOAD_MS;
     for (const [id, relay] of this.#relays) {
-      if (relay.idle) {
+      if (relay.idle && Date.now() - (this.#askedAt.get(id) ?? 0) > UNUSED_MS) {
         this.#relays.delete(id);
+        this.#askedAt.delete(id);
         void relay.close(0);
         continue;
       }
