@@ -2,6 +2,8 @@
 export default {
   testEnvironment: "node",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
+  // They need Chromium, 400 MB to fetch: `npm run test:browser`.
+  testPathIgnorePatterns: process.env.BROWSER ? [] : ["<rootDir>/test/browser/"],
   transform: {
     "^.+\\.ts$": [
       "@swc/jest",

@@ -1,0 +1,157 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { query, queryOne } from "../../models/db.ts";
+import { newId } from "../../services/ids.ts";
+import { personToken } from "../../services/tracking/person-token.ts";
+import { newWorld, token, type World } from "../integration/tracking/world.ts";
+import { type App, startApp } from "../support/app.ts";
+import { launchChromium } from "./chromium.ts";
+
+const AXE = readFileSync(createRequire(import.meta.filename).resolve("axe-core/axe.min.js"), "utf8");
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+const PHONE = { width: 360, height: 640 };
+const DESKTOP = { width: 1280, height: 800 };
+
+interface Violation {
+  id: string;
+  nodes: { html: string }[];
+}
+
+describe("recipients' pages in Chromium", () => {
+  let app: App;
+  let browser: Browser;
+  let world: World;
+  beforeAll(async () => {
+    app = await startApp({ services: ["gateway", "accounts", "subscribers", "campaigns", "renderer", "tracking"] });
+    browser = await launchChromium();
+  }, 240_000);
+  beforeEach(async () => {
+    world = await newWorld();
+    const listId = newId();
+    await query("insert into lists (id, company_id, name) values ($1, $2, 'Offers')", [listId, world.companyId]);
+    await query("insert into list_members (company_id, list_id, subscriber_id) values ($1, $2, $3)", [
+      world.companyId,
+      listId,
+      mail().subscriberId,
+    ]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app.stop();
+  });
+
+  const mail = () => world.mails[0]!;
+  const at = (path: string) => `${app.url}/api/emails/public/${path}`;
+  const paths = () => ({
+    unsubscribe: at(`unsubscribe/${mail().id}/`),
+    preferences: at(`preferences/${personToken("preferences", world.companyId, mail().subscriberId)}/`),
+    confirm: at(
+      `confirm/${personToken("confirm", world.companyId, mail().subscriberId, new Date(Date.now() + 60_000))}/`,
+    ),
+    missing: at(`unsubscribe/${newId()}/`),
+  });
+  const statusOf = async () =>
+    (await queryOne<{ status: string }>("select status from subscribers where id = $1", [mail().subscriberId]))!.status;
+
+  async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
+    const context = await browser.newContext(options);
+    try {
+      await work(await context.newPage());
+    } finally {
+      await context.close();
+    }
+  }
+
+  async function violations(page: Page): Promise<string[]> {
+    await page.evaluate(AXE);
+    const found = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(RULES)} }).then((r) => r.violations)`)) as
+      | Violation[]
+      | undefined;
+    return found!.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  }
+
+  const looks = [PHONE, DESKTOP].flatMap((viewport) =>
+    (["light", "dark"] as const).flatMap((colorScheme) =>
+      ["en", "ar"].map((locale) => ({ viewport, colorScheme, locale, name: `${viewport.width}` })),
+    ),
+  );
+  test.each(looks)("axe finds nothing: $name px, $colorScheme, $locale", async ({ viewport, colorScheme, locale }) => {
+    await open({ viewport, colorScheme, locale, bypassCSP: true }, async (page) => {
+      for (const path of Object.values(paths())) {
+        await page.goto(path);
+        expect(await violations(page)).toEqual([]);
+        // Nothing is cut off or has to be scrolled to sideways.
+        expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+      }
+    });
+  });
+
+  test.each([true, false])("everything is done with JavaScript: %p", async (javaScriptEnabled) => {
+    await open({ javaScriptEnabled }, async (page) => {
+      await page.goto(paths().preferences);
+      await page.getByLabel("First name").fill("Zoë");
+      await page.getByLabel("Offers").uncheck();
+      await page.getByRole("button").click();
+      await page.getByText("Your preferences are saved.").waitFor();
+      expect(await page.getByLabel("First name").inputValue()).toBe("Zoë");
+      expect(await page.getByLabel("Offers").isChecked()).toBe(false);
+
+      await page.goto(paths().unsubscribe);
+      expect(await statusOf()).toBe("active");
+      await page.getByRole("button", { name: "Unsubscribe" }).click();
+      await page.getByText("You are unsubscribed").first().waitFor();
+      expect(await statusOf()).toBe("unsubscribed");
+
+      await query("update subscribers set status = 'unconfirmed' where company_id = $1", [world.companyId]);
+      await page.goto(paths().confirm);
+      await page.getByRole("button").click();
+      await page.getByText("Your subscription is confirmed").first().waitFor();
+      expect(await statusOf()).toBe("active");
+    });
+  });
+
+  test("by keyboard alone: Tab reaches the button, Enter presses it", async () => {
+    await open({}, async (page) => {
+      await page.goto(paths().unsubscribe);
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate("document.activeElement.tagName")).toBe("BUTTON");
+      await page.keyboard.press("Enter");
+      await page.getByText("You are unsubscribed").first().waitFor();
+    });
+  });
+
+  test("a mail opened as a page: its pixel is an open, its link a click", async () => {
+    const agent =
+      "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36";
+    await open({ userAgent: agent }, async (page) => {
+      await page.route("https://example.com/**", (route) => route.fulfill({ body: "arrived" }));
+      const pixel = page.waitForResponse(/\/public\/open\//);
+      await page.setContent(
+        `<p><a href="${at(`click/${token(mail().id, 1)}/`)}">Read</a></p><img alt="" src="${at(`open/${token(mail().id, 0)}.gif`)}">`,
+      );
+      expect((await pixel).status()).toBe(200);
+      await page.getByText("Read").click();
+      await page.waitForURL("https://example.com/one");
+    });
+    const events = await query("select type, machine from email_events where company_id = $1 order by id", [
+      world.companyId,
+    ]);
+    expect(events).toEqual([
+      { type: "opened", machine: false },
+      { type: "clicked", machine: false },
+    ]);
+  });
+
+  test("view in browser runs no script of the mail", async () => {
+    await query("update campaign_contents set body = $2 where company_id = $1", [
+      world.companyId,
+      "<p id=x>before</p><script>document.getElementById('x').textContent = 'ran'</script><img src=x onerror=\"document.title='ran'\">",
+    ]);
+    await open({}, async (page) => {
+      await page.goto(at(`view/${mail().id}/`));
+      expect(await page.getByText("before").count()).toBe(1);
+      expect(await page.title()).not.toBe("ran");
+    });
+  });
+});
