@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { configTable } from "../../services/config.ts";
 
@@ -13,4 +13,10 @@ test("the README's table of configuration is the schema's (else: npm run config:
 test.each(["README.md", "CONTRIBUTING.md", "SECURITY.md"])("every npm script that %s names exists", (file) => {
   const named = [...read(file).matchAll(/npm run (?:-s )?([\w:-]+)/g)].map((match) => match[1]!);
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
+});
+
+test("every test that SECURITY.md points at exists", () => {
+  const named = [...read("SECURITY.md").matchAll(/`(test\/[^`]+)`/g)].map((match) => match[1]!);
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
