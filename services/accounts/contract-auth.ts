@@ -38,6 +38,7 @@ export const contract = {
       "The token is spent by this. A spent one that is used again revokes all that came from the same login.",
     params: Type.Object({ refresh: Type.String({ minLength: 1, maxLength: 255 }) }),
     returns: Type.Object(tokens),
+    example: { refresh: "the `refresh` of login, or of the refresh before" },
   },
   authenticateKey: {
     summary: "Whose API key is this? 401 for a wrong, expired or deleted one",
