@@ -7,11 +7,11 @@ import type { Middleware, ServiceBroker } from "moleculer";
 import { closeDatabase, openDatabase } from "../models/db.ts";
 import { migrate, pending } from "../models/migrate.ts";
 import type { Config } from "../services/config.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
+import { keptPostgres } from "./kept-postgres.ts";
 import { holdDirectory } from "./single-instance.ts";
 
 export function database(config: Config): Middleware {
-  let embedded: EmbeddedPostgres | undefined;
+  let embedded: { url: string; stop(): Promise<void> } | undefined;
   let letGo: (() => Promise<void>) | undefined;
 
   return {
@@ -22,7 +22,7 @@ export function database(config: Config): Middleware {
       if (!url) {
         mkdirSync(config.DATA_DIR, { recursive: true });
         letGo = await holdDirectory(config.DATA_DIR);
-        embedded = await startEmbeddedPostgres(config.DATA_DIR);
+        embedded = await keptPostgres(config.DATA_DIR, (text) => broker.logger.warn(text));
         url = embedded.url;
       }
       const applied = await migrate(url);

@@ -5,7 +5,7 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
@@ -25,6 +25,8 @@ interface Binaries {
 
 export interface EmbeddedPostgres {
   url: string;
+  /** Resolves when its process has ended, for whatever reason. */
+  ended: Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -122,6 +124,8 @@ export async function startEmbeddedPostgres(
   const passwordFile = join(root, "postgres.password");
   await stopOrphan(bin, dataDir);
   await initialise(bin, dataDir, passwordFile);
+  // A copy (a backup that is put back) may have lost it, and PostgreSQL refuses a folder that others can read.
+  chmodSync(dataDir, 0o700);
 
   const port = Number(overrides.port ?? (await freePort()));
   const settings = {
@@ -144,6 +148,7 @@ export async function startEmbeddedPostgres(
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...process.env, TZ: "UTC" },
   });
+  const ended = once(child, "exit");
   let log = "";
   child.stderr?.on("data", (chunk: Buffer) => {
     log = (log + chunk).slice(-4_000);
@@ -151,7 +156,7 @@ export async function startEmbeddedPostgres(
   const password = readFileSync(passwordFile, "utf8").trim();
   const base = `postgresql://${USER}:${password}@127.0.0.1:${port}`;
   await untilReady(child, `${base}/postgres`, () => log);
-  return { url: `${base}/${USER}`, stop: () => stop(child) };
+  return { url: `${base}/${USER}`, ended, stop: () => stop(child) };
 }
 
 /** SIGINT is PostgreSQL's fast shutdown: sessions are closed, nothing is lost, no recovery at the next start. */

@@ -1,0 +1,48 @@
+/**
+ * The embedded PostgreSQL, started again where it was when it ends without having been told to (killed for its memory,
+ * say): the service waits for it as it waits for any database that is away.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
+
+/** The children of a killed server hold its memory for a moment; a new one refuses to start until they are gone. */
+const PAUSE_MS = 500;
+
+export async function keptPostgres(
+  directory: string,
+  warn: (text: string) => void,
+): Promise<Pick<EmbeddedPostgres, "url" | "stop">> {
+  let current = await startEmbeddedPostgres(directory);
+  const { url } = current;
+  const port = new URL(url).port;
+  let stopping = false;
+  let restarting: Promise<void> = Promise.resolve();
+
+  async function restart(): Promise<void> {
+    warn("The embedded PostgreSQL ended; starting it again");
+    while (!stopping) {
+      try {
+        current = await startEmbeddedPostgres(directory, { port });
+        return watch();
+      } catch (error) {
+        warn(`The embedded PostgreSQL does not start: ${(error as Error).message}`);
+        await sleep(PAUSE_MS);
+      }
+    }
+  }
+  function watch(): void {
+    current.ended.then(() => {
+      if (!stopping) restarting = restart();
+    });
+  }
+  watch();
+
+  return {
+    url,
+    async stop() {
+      stopping = true;
+      await restarting;
+      await current.stop();
+    },
+  };
+}
