@@ -6,13 +6,15 @@ const ByToken = Type.Object({ token: Type.String({ maxLength: 256 }) });
 const ByMail = Type.Object({ sent_email_id: Uuid });
 
 /** JSON of the preferences page, and what its PUT takes. The page's own form sends texts: "on", one or many list ids. */
-export const Preferences = Type.Object({
+const Preferences = Type.Object({
   email: Type.String(),
   first_name: Type.String(),
   last_name: Type.String(),
   subscribed: Bool,
   lists: Type.Array(Type.Object({ id: Uuid, name: Type.String(), subscribed: Bool })),
 });
+
+const Done = Type.Object({ detail: Type.String(), email: Type.String() });
 
 const ListChoice = Type.Object({ id: Uuid, subscribed: Bool });
 
@@ -47,6 +49,7 @@ export const contract = {
       from: Type.Optional(Type.Unknown()),
     }),
     returns: Document,
+    json: Done,
     example: { "List-Unsubscribe": "One-Click" },
   },
   view: { summary: "View an email in the browser", params: ByMail, returns: Document },
@@ -57,9 +60,14 @@ export const contract = {
     params: ByToken,
     returns: Document,
   },
-  confirm: { summary: "Confirm a subscription", params: ByToken, returns: Document },
+  confirm: { summary: "Confirm a subscription", params: ByToken, returns: Document, json: Done },
 
-  preferencesPage: { summary: "Preferences, as a page or JSON", params: ByToken, returns: Document },
+  preferencesPage: {
+    summary: "Preferences, as a page or JSON",
+    params: ByToken,
+    returns: Document,
+    json: Preferences,
+  },
   updatePreferences: {
     summary: "Update preferences",
     description: "Fields that are not given stay. `email` is read-only.",
@@ -74,6 +82,7 @@ export const contract = {
       from: Type.Optional(Type.Unknown()),
     }),
     returns: Document,
+    json: Preferences,
     example: { first_name: "Ann", subscribed: true, lists: [] },
   },
 } as const satisfies ServiceContract;
