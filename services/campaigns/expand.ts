@@ -11,7 +11,7 @@
 import type { ServiceBroker } from "moleculer";
 import { type Client, query, queryOne, transaction } from "../../models/db.ts";
 import { addEmails } from "../accounts/usage.ts";
-import { takeMembers, takeReceivers } from "./audience.ts";
+import { type Slice, takeMembers, takeReceivers } from "./audience.ts";
 import { addChunks } from "./chunks.ts";
 import { knock } from "./doorbell.ts";
 import { requeueSlice } from "./resume.ts";
@@ -67,7 +67,7 @@ interface Written {
 async function writeSlice(client: Client, campaignId: string): Promise<Written | undefined> {
   const campaign = await holdCampaign(client, campaignId);
   if (!campaign) return undefined;
-  const { company_id, next_seq, requeue_from } = campaign;
+  const { company_id, requeue_from } = campaign;
   if (requeue_from !== null) {
     const { requeued, done } = await requeueSlice(client, { ...campaign, requeue_from });
     return { companyId: company_id, kept: requeued, done };
@@ -75,8 +75,14 @@ async function writeSlice(client: Client, campaignId: string): Promise<Written |
   const size = sliceSize(campaign);
   const slice = await (campaign.campaign_type === "to_list" ? takeMembers : takeReceivers)(client, campaign, size);
   if (!slice) return endWithoutAudience(client, campaign);
-  const { kept } = slice;
   const done = slice.taken < size;
+  await book(client, campaign, slice, done);
+  return { companyId: company_id, kept: slice.kept, done };
+}
+
+/** What goes with the rows of a slice. The campaign's row is locked from here on. */
+async function book(client: Client, campaign: Expanding, { kept, cursor }: Slice, done: boolean): Promise<void> {
+  const { id, company_id, campaign_type, next_seq } = campaign;
   if (kept > 0) await addChunks(client, campaign, next_seq, next_seq + kept - 1);
   await query(
     `update campaigns set
@@ -84,22 +90,16 @@ async function writeSlice(client: Client, campaignId: string): Promise<Written |
        total_emails = case when $5 then next_seq + $3 - 1 else greatest(total_emails, next_seq + $3 - 1) end,
        expanded_at = case when $5 then now() end, updated_at = now()
      where company_id = $1 and id = $2`,
-    [company_id, campaignId, kept, slice.cursor, done],
+    [company_id, id, kept, cursor, done],
     client,
   );
   if (kept > 0) {
     await addEmails(client, company_id, kept);
     await query("select add_count($1, 'sent_emails', $1, $2)", [company_id, kept], client);
   }
-  // What they held is in the recipients' rows now.
-  if (done && campaign.campaign_type !== "to_list") {
-    await query(
-      "delete from campaign_receivers where company_id = $1 and campaign_id = $2",
-      [company_id, campaignId],
-      client,
-    );
-  }
-  return { companyId: company_id, kept, done };
+  if (!done || campaign_type === "to_list") return;
+  // What the receivers held is in the recipients' rows now.
+  await query("delete from campaign_receivers where company_id = $1 and campaign_id = $2", [company_id, id], client);
 }
 
 /** The list or segment was deleted. Whoever was taken before gets the mail; a campaign that never began has failed. */
