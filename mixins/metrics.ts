@@ -8,12 +8,17 @@ type Render = () => string[];
 /** By name: a service that starts a second time in a process takes the place of the first. */
 const all = new Map<string, Render>();
 
+const UNSAFE = /[\\"\n]/;
 const quoted = (value: string | number) =>
-  String(value).replace(/[\\"\n]/g, (char) => (char === "\n" ? "\\n" : `\\${char}`));
-const labelText = (labels: Labels) =>
-  Object.entries(labels)
-    .map(([name, value]) => `${name}="${quoted(value)}"`)
-    .join(",");
+  typeof value === "number" || !UNSAFE.test(value)
+    ? value
+    : value.replaceAll(/[\\"\n]/g, (char) => (char === "\n" ? "\\n" : `\\${char}`));
+
+function labelText(labels: Labels): string {
+  let text = "";
+  for (const name in labels) text += `${text === "" ? "" : ","}${name}="${quoted(labels[name]!)}"`;
+  return text;
+}
 const sample = (name: string, labels: string, value: number) => `${name}${labels ? `{${labels}}` : ""} ${value}`;
 
 function register(name: string, type: "counter" | "gauge" | "histogram", help: string, samples: Render): void {
@@ -111,10 +116,10 @@ const durations = histogram(
 // Methods come from outside; only these have routes.
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-export function httpAnswered(method: string, route = "none", status: number, seconds: number): void {
-  const known = METHODS.has(method) ? method : "other";
-  requests({ method: known, route, status });
-  durations({ method: known, route }, seconds);
+export function httpAnswered(given: string, route = "none", status: number, seconds: number): void {
+  const method = METHODS.has(given) ? given : "other";
+  requests({ method, route, status });
+  durations({ method, route }, seconds);
 }
 
 const delay = monitorEventLoopDelay({ resolution: 20 });

@@ -1,14 +1,14 @@
 /** What no route answered: a missing slash, another method, or nothing that exists. */
-import type Router from "@koa/router";
 import { ApiError, notFound } from "../errors.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Routing } from "./routing.ts";
 
 function allowed(exchange: Exchange): string {
   const methods = new Set(exchange.matched!.flatMap(({ methods }) => methods));
   return [...methods].toSorted().concat("OPTIONS").join(", ");
 }
 
-export function unmatched(router: Router) {
+export function unmatched(routing: Routing) {
   return (exchange: Exchange): void => {
     const { path, method } = exchange;
     if (exchange.matched?.length) {
@@ -17,7 +17,7 @@ export function unmatched(router: Router) {
       exchange.status = 204;
       return;
     }
-    if (path.endsWith("/") || router.match(`${path}/`, method).path.length === 0) throw notFound();
+    if (path.endsWith("/") || !routing.has(`${path}/`)) throw notFound();
     // 308 keeps method and body. The path matched a route, so it cannot lead to another host.
     exchange.status = 308;
     exchange.set("Location", `${path}/${exchange.search}`);

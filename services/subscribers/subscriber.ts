@@ -1,6 +1,7 @@
 /** A subscriber as the API shows it. Plain SQL: the hottest read costs this process 24 µs, by a Sequelize model 70. */
 import { pool, type Queryable } from "../../models/db.ts";
 import { notFound } from "../errors.ts";
+import { groupCommit } from "../group-commit.ts";
 import type { Attributes } from "./attributes.ts";
 
 export type Status = "active" | "unconfirmed" | "unsubscribed" | "bounced";
@@ -33,11 +34,31 @@ export const subscriberView = (row: SubscriberRow) => ({
 });
 export type SubscriberView = ReturnType<typeof subscriberView>;
 
-const GET = `select ${COLUMNS} from subscribers s where s.company_id = $1 and s.id = $2`;
+const GET = `select asked.n, ${COLUMNS}
+  from unnest($1::uuid[], $2::uuid[]) with ordinality asked (company_id, id, n)
+  join subscribers s on s.company_id = asked.company_id and s.id = asked.id`;
 
-export async function getSubscriber(companyId: string, id: string, on: Queryable = pool()): Promise<SubscriberView> {
+interface Asked {
+  companyId: string;
+  id: string;
+}
+
+async function read(asked: Asked[], on: Queryable): Promise<(SubscriberRow | undefined)[]> {
+  const values = [asked.map(({ companyId }) => companyId), asked.map(({ id }) => id)];
   // Named: planned once per connection.
-  const { rows } = await on.query({ name: "subscriber", text: GET, values: [companyId, id] });
-  if (rows.length === 0) throw notFound();
-  return subscriberView(rows[0] as SubscriberRow);
+  const { rows } = await on.query({ name: "subscriber", text: GET, values });
+  const found: (SubscriberRow | undefined)[] = new Array(asked.length).fill(undefined);
+  for (const row of rows as (SubscriberRow & { n: number })[]) found[row.n - 1] = row;
+  return found;
+}
+
+// Requests that come together are one question: the round trip costs more than all the rest of a request (52 µs of CPU
+// for one alone, 35 at 32 connections), and is shared by as many as came while the one before was answered.
+const reading = groupCommit((asked: Asked[]) => read(asked, pool()), { maxBatch: 100, maxWaiting: 10_000 });
+
+/** Within a transaction on its own client; else together with what others ask at the same time. */
+export async function getSubscriber(companyId: string, id: string, on?: Queryable): Promise<SubscriberView> {
+  const row = on ? (await read([{ companyId, id }], on))[0] : await reading.add({ companyId, id });
+  if (!row) throw notFound();
+  return subscriberView(row);
 }

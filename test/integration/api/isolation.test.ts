@@ -1,7 +1,7 @@
 import { contractOf } from "../../../services/contracts.ts";
 import { routes } from "../../../services/gateway/routes.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { client, fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";
+import { type Client, client, fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 
 const E = "/api/emails";
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
@@ -270,6 +270,21 @@ describe("one company and another's things", () => {
     const caller = who === "person" ? client(app, { token: ours.token }) : ours.api;
     const method = path.endsWith("/redeliver/") ? "POST" : "DELETE";
     expect((await caller.request(method, target)).status).toBe(404);
+  });
+
+  // Reads that come together are one statement: each caller must still get what is hers, and only that.
+  test("many who read at the same time each see their own company only", async () => {
+    const mine = await mineOnce();
+    const their = client(app, { key: theirs.key });
+    const ask = async (caller: Client, { subscriber }: Owned) =>
+      (await caller.get(`${E}/subscribers/${subscriber}/`)).status;
+    const rounds = Array.from({ length: 40 }, () => [
+      ask(ours.api, mine),
+      ask(ours.api, owned),
+      ask(their, owned),
+      ask(their, mine),
+    ]);
+    expect(await Promise.all(rounds.flat())).toEqual(rounds.flatMap(() => [200, 404, 200, 404]));
   });
 
   test("an import into another's list is 400 on list_id, and imports nothing", async () => {
