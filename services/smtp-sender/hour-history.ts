@@ -20,10 +20,11 @@ const SENT = `
 
 export async function rememberHours(limiter: MemoryLimiter): Promise<void> {
   const seconds = config().LIMIT_WINDOW_SECONDS;
-  const width = bucketMs(hourWindow("", null, seconds));
+  const window = hourWindow("", null, seconds);
+  const width = bucketMs(window);
   // A bucket counts until the whole of it is older than the window, so one more of them is asked for.
   const rows = await query<{ company_id: string; smtp_per_hour: number; at: number; n: number }>(SENT, [
-    seconds + Math.ceil(width / 1_000),
+    (window.windowMs + width) / 1_000,
     width,
   ]);
   for (const { company_id, smtp_per_hour, at, n } of rows) {

@@ -7,11 +7,17 @@ import type { Reply } from "./reply.ts";
 import type { RecipientRow } from "./rows.ts";
 import { wireAddress } from "./wire-address.ts";
 
+export interface Token {
+  bucket: number;
+  /** By the monotonic clock; undefined where the hour has no limit and a token never gets old. */
+  until: number | undefined;
+}
+
 export interface Job extends Letter {
   lane: Lane;
   row: RecipientRow;
-  /** Where its token of the hour came from. */
-  bucket: number;
+  /** Its token of the hour. */
+  token: Token;
   /** When a connection took it last. */
   handedAtMs: number;
   /** Times it was handed to a session that ended before it could be accepted. */
@@ -50,7 +56,7 @@ function letter(from: string, to: readonly string[], raw: string, mail: Mail): L
   };
 }
 
-export function job(lane: Lane, row: RecipientRow, mail: Mail, bucket: number): Job {
+export function job(lane: Lane, row: RecipientRow, mail: Mail, token: Token): Job {
   const from = lane.turn.sender_email;
   const copies = row.cc || row.bcc ? copiesOf(row) : [];
   const copy = copies.length === 0 ? undefined : letter(from, copies, mail.copy ?? mail.raw, mail);
@@ -58,7 +64,7 @@ export function job(lane: Lane, row: RecipientRow, mail: Mail, bucket: number): 
     ...letter(from, [row.email], mail.raw, mail),
     lane,
     row,
-    bucket,
+    token,
     handedAtMs: 0,
     unsent: 0,
     copy,

@@ -10,8 +10,8 @@
 import { performance } from "node:perf_hooks";
 import { failIfNotRenderable, stopBeforeRendering } from "./deliver.ts";
 import { limiterWaited } from "./figures.ts";
-import { type Job, job } from "./job.ts";
-import { hourWindow } from "./limiter.ts";
+import { type Job, job, type Token } from "./job.ts";
+import { type Grant, hourWindow, tokenLifeMs } from "./limiter.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Leased } from "./record.ts";
 import type { Relay } from "./relay.ts";
@@ -35,6 +35,7 @@ export class Lane {
   #tools: Tools;
   #preparing = false;
   #pausedUntil = 0;
+  readonly #tokenLifeMs: number;
   #keepLease = false;
   /** Given to a connection and not answered. */
   #handed = new Set<Job>();
@@ -44,6 +45,7 @@ export class Lane {
     this.relay = relay;
     this.turn = turn;
     this.source = source;
+    this.#tokenLifeMs = tokenLifeMs(tools.settings.windowSeconds);
   }
 
   get handed(): number {
@@ -102,10 +104,9 @@ export class Lane {
 
   /** Those for whom the hour has room are marked and rendered. */
   async #admit(rows: RecipientRow[]): Promise<void> {
-    const window = hourWindow(this.turn.company_id, this.turn.smtp_per_hour, this.#tools.settings.windowSeconds);
-    let grant: { granted: number; bucket: number; retryAfterMs: number };
+    let grant: Grant;
     try {
-      grant = await this.#tools.limiter.take(window, rows.length);
+      grant = await this.#tools.limiter.take(this.#window(), rows.length);
     } catch (error) {
       this.#putBack(rows);
       throw error;
@@ -115,17 +116,18 @@ export class Lane {
       this.#putBack(rows.slice(grant.granted));
       this.#waitForRoom(grant.retryAfterMs);
     }
-    if (admitted.length > 0) await this.#render(admitted, grant.bucket);
+    const until = this.turn.smtp_per_hour === null ? undefined : performance.now() + this.#tokenLifeMs;
+    if (admitted.length > 0) await this.#render(admitted, { bucket: grant.bucket, until });
   }
 
-  async #render(rows: RecipientRow[], bucket: number): Promise<void> {
+  async #render(rows: RecipientRow[], token: Token): Promise<void> {
     const [marked, rendered] = await Promise.allSettled([
       this.source.mark(rows.at(-1)!.seq),
       this.#tools.render(this.turn.campaign_id, rows),
     ]);
     const held = marked.status === "fulfilled" && marked.value;
     if (!held || rendered.status === "rejected" || this.state !== "open") {
-      await this.#tools.limiter.give(this.#window(), bucket, rows.length).catch(() => {});
+      await this.#tools.limiter.give(this.#window(), token.bucket, rows.length).catch(() => {});
       this.#putBack(rows);
       if (marked.status === "rejected") throw marked.reason;
       if (!held) this.lose();
@@ -141,10 +143,10 @@ export class Lane {
       const mail = rendered.value[i]!;
       const outcome = failIfNotRenderable(mail);
       if (outcome) {
-        this.#giveToken(bucket);
+        this.#giveToken(token);
         this.record(row, outcome);
       } else if (mail.ok) {
-        this.ready.push(job(this, row, mail, bucket));
+        this.ready.push(job(this, row, mail, token));
       }
     });
   }
@@ -153,7 +155,7 @@ export class Lane {
     return hourWindow(this.turn.company_id, this.turn.smtp_per_hour, this.#tools.settings.windowSeconds);
   }
 
-  #giveToken(bucket: number): void {
+  #giveToken({ bucket }: Token): void {
     void this.#tools.limiter.give(this.#window(), bucket, 1).catch(() => {});
   }
 
@@ -184,9 +186,21 @@ export class Lane {
 
   /** The next mail for a connection. */
   next(): Job | undefined {
-    const next = this.ready.shift();
-    if (next) this.#handed.add(next);
-    return next;
+    for (let next = this.ready.shift(); next; next = this.ready.shift()) {
+      // With half of a token's life left its body will be written in time.
+      if (next.token.until === undefined || next.token.until - performance.now() > this.#tokenLifeMs / 2) {
+        this.#handed.add(next);
+        return next;
+      }
+      this.#giveToken(next.token);
+      this.#putBack([next.row]);
+    }
+    return undefined;
+  }
+
+  /** Right before the body is written: the lease is ours and the token has not become too old. */
+  mayLeave({ row, token }: Job): boolean {
+    return this.source.stillOurs(row) && (token.until === undefined || performance.now() < token.until);
   }
 
   /** A connection ended before it could send this one. */
@@ -195,7 +209,7 @@ export class Lane {
     if (this.state === "open") {
       this.ready.unshift(waiting);
     } else {
-      this.#giveToken(waiting.bucket);
+      this.#giveToken(waiting.token);
       this.#putBack([waiting.row]);
       this.#endIfDone();
     }
@@ -204,9 +218,9 @@ export class Lane {
   /** The last word on a mail that was handed over. */
   answered(mail: Job, outcome: Outcome, delayMs: number | null): void {
     this.#handed.delete(mail);
-    const { row, bucket } = mail;
+    const { row, token } = mail;
     // Only what was accepted, or may have been, counts in the hour.
-    if (outcome.status !== "sent" && outcome.status !== "unknown") this.#giveToken(bucket);
+    if (outcome.status !== "sent" && outcome.status !== "unknown") this.#giveToken(token);
     this.record(row, outcome, delayMs);
   }
 
@@ -236,7 +250,7 @@ export class Lane {
   takeBack(): void {
     const jobs = this.ready.splice(0);
     if (jobs.length === 0) return;
-    for (const { bucket } of jobs) this.#giveToken(bucket);
+    for (const { token } of jobs) this.#giveToken(token);
     const rows = jobs.map(({ row }) => row);
     const { chunk } = this;
     if (!chunk || this.#preparing || this.state !== "open") {
@@ -259,7 +273,7 @@ export class Lane {
     if (this.state !== "open") return;
     this.state = "ending";
     const jobs = this.ready.splice(0);
-    for (const { bucket } of jobs) this.#giveToken(bucket);
+    for (const { token } of jobs) this.#giveToken(token);
     this.#putBack(jobs.map(({ row }) => row));
     this.#endIfDone();
   }

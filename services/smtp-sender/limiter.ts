@@ -36,10 +36,14 @@ export const bucketMs = ({ windowMs, buckets }: Window): number => Math.max(1, M
 export const oldestBucket = (window: Window, now: number): number =>
   Math.floor((now - window.windowMs) / bucketMs(window));
 
+/** How long after it was granted a token may still be used; older ones go back and are asked for again. */
+export const tokenLifeMs = (windowSeconds: number): number => Math.max(1_000, (windowSeconds * 1_000) / 60);
+
+/** Longer than the window by a token's life: what counts is when the mail leaves, and that is up to so much later. */
 export const hourWindow = (companyId: string, limit: number | null, windowSeconds: number): Window => ({
   key: `hour:${companyId}`,
   limit,
-  windowMs: windowSeconds * 1_000,
+  windowMs: windowSeconds * 1_000 + tokenLifeMs(windowSeconds),
   buckets: 60,
 });
 

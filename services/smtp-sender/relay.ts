@@ -52,7 +52,7 @@ export class Relay implements Holder {
         endpoint: () => this.config,
         work: () => this.#work(),
         next: () => this.#hand(),
-        stillOurs: (job) => job.primary !== undefined || job.lane.source.stillOurs(job.row),
+        stillOurs: (job) => job.primary !== undefined || job.lane.mayLeave(job),
         answered: (job, verdict, connection) => this.#answered(job, verdict, connection),
         opened: () => this.#opened(),
         cannotOpen: (error) => this.#cannotOpen(error),

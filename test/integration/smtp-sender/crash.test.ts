@@ -1,0 +1,158 @@
+/** Sender processes that are killed, paused and stopped in the middle of it: everyone is accounted for, nobody gets two. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { query, queryOne } from "../../../models/db.ts";
+import { resume } from "../../../services/campaigns/resume.ts";
+import type { Ctx } from "../../../services/define.ts";
+import { messageId, type Sending, startSending } from "../../support/sending.ts";
+import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+
+const NODE = join(import.meta.dirname, "../../support/sender-node.ts");
+const IN_DOUBT = 50;
+
+let sending: Sending;
+let server: SmtpServer;
+const processes = new Set<ChildProcess>();
+
+beforeAll(async () => {
+  sending = await startSending();
+});
+afterAll(() => sending.stop());
+afterEach(async () => {
+  await Promise.all([...processes].map((child) => end(child, "SIGKILL")));
+  await server.stop();
+});
+
+async function sender(): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [NODE], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: {
+      ...process.env,
+      DATABASE_URL: sending.databaseUrl,
+      MAX_IN_DOUBT: `${IN_DOUBT}`,
+      SEND_LEASE_SECONDS: "2",
+      RETRY_BASE_SECONDS: "1",
+    },
+  });
+  processes.add(child);
+  await once(child.stdout!, "data");
+  return child;
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  processes.delete(child);
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill(signal);
+  await exited;
+}
+
+async function campaign(recipients: number, transactional = false) {
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 5 });
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients, transactional, chunk: 200 });
+  return { id, companyId };
+}
+
+/** Every recipient that counts as sent has arrived, everyone that arrived is sent or in doubt. */
+async function accountFor(id: string): Promise<void> {
+  const arrived = new Set(server.messages.map((message) => message.messageId));
+  for (const recipient of await sending.recipients(id)) {
+    const here = arrived.has(messageId(recipient.id));
+    if (recipient.status === 2) expect(here).toBe(true);
+    if (here) expect([2, 6]).toContain(recipient.status);
+  }
+}
+
+test("kill -9 again and again: nobody is lost or gets two, few are in doubt, and resume sends to those that did not get it", async () => {
+  server = await startSmtpServer({ delayMs: { DOT: 3 } });
+  const { id, companyId } = await campaign(6_000);
+  const senders = [await sender(), await sender()];
+  let kills = 0;
+  for (let n = 0; n < 6; n++) {
+    await server.received(server.accepted + 300);
+    await end(senders[n % 2]!, "SIGKILL");
+    kills++;
+    senders[n % 2] = await sender();
+  }
+  const counts = await sending.finished(id, 60_000);
+  expect(counts.sent_count + counts.failed_count).toBe(6_000);
+  expect(server.doubled).toEqual([]);
+  const { unknown = 0, sent } = await sending.states(id);
+  expect(sent! + unknown).toBe(6_000);
+  expect(unknown).toBeGreaterThan(0);
+  expect(unknown).toBeLessThanOrEqual(IN_DOUBT * kills);
+  await accountFor(id);
+
+  await resume({ meta: { companyId }, emit: async () => {} } as unknown as Ctx, id);
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 6_000, failed_count: 0 });
+  const reached = new Set(server.messages.map(({ to }) => to[0]));
+  expect(reached.size).toBe(6_000);
+  // Only those in doubt may have got a second one, and it has the same Message-ID.
+  expect(server.doubled.length).toBeLessThanOrEqual(unknown);
+}, 120_000);
+
+test("everything killed at once and started again: a transactional campaign arrives whole", async () => {
+  server = await startSmtpServer({ delayMs: { DOT: 3 } });
+  const { id } = await campaign(1_500, true);
+  const senders = [await sender(), await sender()];
+  await server.received(400);
+  await Promise.all(senders.map((child) => end(child, "SIGKILL")));
+  await sender();
+  expect(await sending.finished(id, 30_000)).toMatchObject({ status: "completed", sent_count: 1_500 });
+  expect(new Set(server.messages.map(({ to }) => to[0])).size).toBe(1_500);
+  expect(server.doubled.length).toBeLessThanOrEqual(2 * IN_DOUBT);
+}, 60_000);
+
+test("a sender that is paused past its lease writes nothing and sends nothing more when it wakes", async () => {
+  server = await startSmtpServer({ delayMs: { DOT: 5 } });
+  const { id } = await campaign(3_000);
+  const paused = await sender();
+  await server.received(200);
+  paused.kill("SIGSTOP");
+  const other = await sender();
+  await sending.until(
+    () => queryOne<{ n: number }>("select count(*) n from sent_emails where campaign_id = $1 and status = 6", [id]),
+    (row) => row!.n > 0,
+  );
+  const before = await sending.states(id);
+  paused.kill("SIGCONT");
+  const counts = await sending.finished(id, 30_000);
+  expect(counts.sent_count + counts.failed_count).toBe(3_000);
+  expect(server.doubled).toEqual([]);
+  expect((await sending.states(id)).unknown).toBe(before.unknown);
+  await accountFor(id);
+  await end(other, "SIGTERM");
+  await end(paused, "SIGTERM");
+}, 60_000);
+
+test("senders that are stopped and started in turn leave nothing in doubt", async () => {
+  server = await startSmtpServer({ delayMs: { DOT: 2 } });
+  const { id } = await campaign(5_000);
+  const senders = [await sender(), await sender()];
+  for (let n = 0; n < 5; n++) {
+    await server.received(server.accepted + 200);
+    await end(senders[n % 2]!, "SIGTERM");
+    senders[n % 2] = await sender();
+  }
+  expect(await sending.finished(id, 30_000)).toMatchObject({ status: "completed", sent_count: 5_000, failed_count: 0 });
+  expect(server.doubled).toEqual([]);
+}, 60_000);
+
+test("the database cuts all connections, again and again: the sender waits, goes on, and forgets nothing", async () => {
+  server = await startSmtpServer({ delayMs: { DOT: 3 } });
+  const { id } = await campaign(4_000);
+  await sender();
+  for (let n = 0; n < 5; n++) {
+    await server.received(server.accepted + 300);
+    await query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
+    );
+    await sleep(50);
+  }
+  expect(await sending.finished(id, 30_000)).toMatchObject({ status: "completed", sent_count: 4_000, failed_count: 0 });
+  expect(server.doubled).toEqual([]);
+}, 60_000);

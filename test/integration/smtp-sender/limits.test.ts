@@ -1,0 +1,120 @@
+/** The hourly limit: exact over lanes, engines and restarts, and nothing fails for it. */
+
+import { connectRedis } from "../../../mixins/redis.ts";
+import { query } from "../../../models/db.ts";
+import { rememberHours } from "../../../services/smtp-sender/hour-history.ts";
+import { hourWindow, type Limiter, type Window } from "../../../services/smtp-sender/limiter.ts";
+import { MemoryLimiter } from "../../../services/smtp-sender/limiter-memory.ts";
+import { RedisLimiter } from "../../../services/smtp-sender/limiter-redis.ts";
+import { type Sending, startSending } from "../../support/sending.ts";
+import { type Server, startRedis } from "../../support/servers.ts";
+import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+
+const WINDOW_SECONDS = 3;
+const LIMIT = 100;
+
+let sending: Sending;
+let server: SmtpServer;
+let redisServer: Server;
+
+beforeAll(async () => {
+  process.env.LIMIT_WINDOW_SECONDS = `${WINDOW_SECONDS}`;
+  sending = await startSending();
+  await query("insert into plans (name, smtp_per_hour) values ('tight', $1)", [LIMIT]);
+  redisServer = await startRedis();
+}, 60_000);
+afterAll(async () => {
+  await sending.stop();
+  await redisServer.stop();
+});
+beforeEach(async () => {
+  server = await startSmtpServer();
+});
+afterEach(async () => {
+  await sending.stopEngines();
+  await server.stop();
+});
+
+async function campaign(recipients: number) {
+  const companyId = await sending.company("tight");
+  const smtpConfigId = await sending.smtpConfig(companyId, server);
+  return sending.campaign({ companyId, smtpConfigId, recipients, chunk: 50 });
+}
+
+/** The most mails that any rolling window holds. */
+const mostInAWindow = () =>
+  Math.max(
+    ...server.messages.map(
+      ({ at }) => server.messages.filter((m) => m.at >= at && m.at < at + WINDOW_SECONDS * 1_000).length,
+    ),
+  );
+
+test("never one mail over the limit in any rolling window; what does not fit waits and arrives", async () => {
+  const id = await campaign(250);
+  sending.engine();
+  await server.received(LIMIT);
+  expect(await sending.counts(id)).toMatchObject({ status: "sending", failed_count: 0 });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 250 });
+  expect(mostInAWindow()).toBe(LIMIT);
+});
+
+test("three senders share one limit in Redis", async () => {
+  const clients = [1, 2, 3].map(() => connectRedis(redisServer.url));
+  await Promise.all(clients.map((client) => client.connect()));
+  const id = await campaign(250);
+  for (const client of clients) sending.engine({ limiter: new RedisLimiter(client) });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 250 });
+  expect(mostInAWindow()).toBeLessThanOrEqual(LIMIT);
+  expect(mostInAWindow()).toBeGreaterThan(LIMIT * 0.9);
+  await sending.stopEngines();
+  for (const client of clients) client.disconnect();
+});
+
+test("a restart does not forget what the window holds", async () => {
+  const id = await campaign(150);
+  const first = sending.engine();
+  await server.received(60);
+  await first.stop();
+  const limiter = new MemoryLimiter();
+  await rememberHours(limiter);
+  sending.engine({ limiter });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 150 });
+  expect(mostInAWindow()).toBeLessThanOrEqual(LIMIT);
+});
+
+test("Redis away: senders wait and lose nothing", async () => {
+  const client = connectRedis(redisServer.url);
+  await client.connect();
+  const limiter: Limiter = new RedisLimiter(client);
+  let away = true;
+  const shaky: Limiter = {
+    take: (window, n) => (away ? Promise.reject(new Error("Redis is away")) : limiter.take(window, n)),
+    give: (window, bucket, n) => limiter.give(window, bucket, n),
+    used: (window) => limiter.used(window),
+  };
+  const id = await campaign(20);
+  const engine = sending.engine({ limiter: shaky });
+  await sending.until(
+    async () => engine.trouble.current,
+    (text) => text === "Redis is away",
+  );
+  expect(server.accepted).toBe(0);
+  expect(await sending.states(id)).toEqual({ queued: 20 });
+  away = false;
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 20 });
+  await sending.stopEngines();
+  client.disconnect();
+});
+
+test("Redis: twenty takes of 30 at once get exactly the limit, and give back what they do not use", async () => {
+  const client = connectRedis(redisServer.url);
+  await client.connect();
+  const limiter = new RedisLimiter(client);
+  const window: Window = hourWindow("somebody", 200, 60);
+  const grants = await Promise.all(Array.from({ length: 20 }, () => limiter.take(window, 30)));
+  expect(grants.reduce((sum, { granted }) => sum + granted, 0)).toBe(200);
+  expect(await limiter.used(window)).toMatchObject({ used: 200 });
+  await limiter.give(window, grants[0]!.bucket, 12);
+  expect((await limiter.take(window, 30)).granted).toBe(12);
+  client.disconnect();
+});

@@ -1,0 +1,22 @@
+/**
+ * A sender in a process of its own, to be killed, paused and stopped by tests: the engine alone, on the database and the
+ * settings of its environment. Says "ready" when it works; SIGTERM stops it in order.
+ */
+import { openDatabase } from "../../models/db.ts";
+import { Engine } from "../../services/smtp-sender/engine.ts";
+import { MemoryLimiter } from "../../services/smtp-sender/limiter-memory.ts";
+import { engineSettings } from "../../services/smtp-sender/settings.ts";
+import { plainMails } from "./sending.ts";
+
+openDatabase(process.env.DATABASE_URL!, 8);
+const log = { warn: () => {}, info: () => {} };
+const engine = new Engine(`process-${process.pid}`, engineSettings({ pollMs: 100 }), {
+  limiter: new MemoryLimiter(),
+  render: plainMails,
+  log,
+  drained: () => {},
+  told: () => {},
+});
+engine.start();
+process.stdout.write("ready\n");
+process.once("SIGTERM", () => void engine.stop().then(() => process.exit(0)));
