@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { configTable } from "../../services/config.ts";
+import { missingOptionals } from "../support/complete-lock.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
@@ -19,4 +20,8 @@ test("every test that SECURITY.md points at exists", () => {
   const named = [...read("SECURITY.md").matchAll(/`(test\/[^`]+)`/g)].map((match) => match[1]!);
   expect(named.length).toBeGreaterThan(15);
   expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
+
+test("npm ci accepts the lock file: it names every optional package (else: npm run lock:complete)", () => {
+  expect(missingOptionals(JSON.parse(read("package-lock.json")))).toEqual([]);
 });
