@@ -6,4 +6,7 @@ import { configTable } from "../../services/config.ts";
 const README = join(import.meta.dirname, "../../README.md");
 const TABLE = /(?<=<!-- config:table -->\n)[\s\S]*?(?=<!-- \/config:table -->)/;
 
-writeFileSync(README, readFileSync(README, "utf8").replace(TABLE, () => `${configTable()}\n`));
+writeFileSync(
+  README,
+  readFileSync(README, "utf8").replace(TABLE, () => `${configTable()}\n`),
+);
