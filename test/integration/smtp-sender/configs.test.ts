@@ -1,0 +1,253 @@
+/** SMTP configurations and their validation, as other services and clients meet them. */
+import { generateKeyPairSync } from "node:crypto";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { query, queryOne } from "../../../models/db.ts";
+import type { Caller } from "../../../services/define.ts";
+import { newId } from "../../../services/ids.ts";
+import { unseal } from "../../../services/secrets.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
+
+let app: App;
+let meta: Caller;
+let server: SmtpServer | undefined;
+
+const given = {
+  name: "Main",
+  host: "smtp.example.com",
+  port: 587,
+  username: "user",
+  password: "secret",
+  sender_email: "news@example.com",
+};
+const pem = (type: "rsa" | "ed25519" | "ec", bits = 2_048) => {
+  const options = { modulusLength: bits, namedCurve: "P-256" };
+  const { privateKey } = generateKeyPairSync(type as "rsa", options);
+  return privateKey.export({ type: "pkcs8", format: "pem" }) as string;
+};
+
+beforeAll(async () => {
+  app = await startApp({ services: ["smtp-sender"] });
+});
+afterAll(() => app.stop());
+beforeEach(async () => {
+  meta = { companyId: newId() };
+  await query("insert into companies (id, name, plan) values ($1, 'Company', 'unlimited')", [meta.companyId]);
+});
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+});
+
+const call = <T>(action: string, params: object) =>
+  app.broker.call<T, object>(`smtp-sender.${action}`, params, { meta });
+type View = { id: string } & Record<string, unknown>;
+const create = (more: object = {}) => call<View>("createConfig", { ...given, ...more });
+const faults = (work: Promise<unknown>) =>
+  work.then(
+    () => null,
+    (error) => error.data?.body,
+  );
+const stored = (id: string) =>
+  queryOne<{ password_sealed: Buffer; dkim_key_sealed: Buffer | null }>("select * from smtp_configs where id = $1", [
+    id,
+  ]);
+
+test("gives back what was stored, and never the login", async () => {
+  const created = await create({ sender_name: "Acme", reply_to_email: "hello@example.com" });
+  expect(created).toEqual({
+    id: created.id,
+    name: "Main",
+    host: "smtp.example.com",
+    port: 587,
+    use_tls: true,
+    sender_name: "Acme",
+    sender_email: "news@example.com",
+    reply_to_email: "hello@example.com",
+    dkim: null,
+    max_connections: 10,
+    max_per_second: null,
+    is_default: false,
+    created_at: expect.any(String),
+  });
+  expect(await call("getConfig", { id: created.id })).toEqual(created);
+  expect(await call("listConfigs", {})).toEqual({ count: 1, results: [created] });
+});
+
+test("the password is sealed to the configuration; a PATCH without one keeps it", async () => {
+  const { id } = await create();
+  const sealed = (await stored(id))!.password_sealed;
+  expect(sealed.toString("latin1")).not.toContain("secret");
+  expect(unseal(sealed, id)).toBe("secret");
+  await call("updateConfig", { id, name: "Renamed", port: 2525 });
+  expect(unseal((await stored(id))!.password_sealed, id)).toBe("secret");
+  await call("updateConfig", { id, password: "" });
+  expect(unseal((await stored(id))!.password_sealed, id)).toBe("");
+});
+
+test("a relay without login: both may be empty", async () => {
+  expect(await create({ username: "", password: "" })).toMatchObject({ name: "Main" });
+});
+
+test("all faults are told at once", async () => {
+  const bad = {
+    name: " ",
+    host: "not a host",
+    port: 0,
+    password: 5,
+    sender_email: "nobody",
+    max_connections: 0,
+    dkim: { domain: "x", selector: "a b" },
+  };
+  expect(await faults(call("createConfig", bad))).toEqual({
+    name: ["This field may not be blank."],
+    host: ["Enter a valid host name or IP address."],
+    port: ["Ensure this value is greater than or equal to 1."],
+    username: ["This field is required."],
+    password: ["Not a valid string."],
+    sender_email: ["Enter a valid email address."],
+    max_connections: ["Ensure this value is greater than or equal to 1."],
+    dkim: [
+      "domain: Enter a valid domain name.",
+      "selector: Enter a valid DKIM selector.",
+      "private_key: This field is required.",
+    ],
+  });
+  expect(await faults(create({ sender_name: "a\r\nBcc: x@y.z" }))).toEqual({
+    sender_name: ["Line breaks are not allowed."],
+  });
+});
+
+test("a DKIM key is checked, sealed, kept by a PATCH without one, and never given back", async () => {
+  const dkim = { domain: "Example.com", selector: "mail", private_key: pem("rsa", 1_024) };
+  const created = await create({ dkim });
+  expect(created.dkim).toEqual({ domain: "example.com", selector: "mail" });
+  const updated = await call<View>("updateConfig", {
+    id: created.id,
+    dkim: { domain: "example.com", selector: "new" },
+  });
+  expect(updated.dkim).toEqual({ domain: "example.com", selector: "new" });
+  expect(unseal((await stored(created.id))!.dkim_key_sealed!, created.id)).toBe(dkim.private_key);
+  expect(await call("updateConfig", { id: created.id, dkim: null })).toMatchObject({ dkim: null });
+  expect((await stored(created.id))!.dkim_key_sealed).toBeNull();
+  expect(await create({ dkim: { ...dkim, private_key: pem("ed25519") } })).toMatchObject({
+    dkim: { selector: "mail" },
+  });
+});
+
+test.each([
+  ["no key", "private_key: Not a valid private key in PEM format.", () => "nonsense"],
+  ["a key that cannot sign mail", "private_key: Only RSA and Ed25519 keys can sign mail.", () => pem("ec")],
+  ["a short key", "private_key: An RSA key must have at least 1024 bits.", () => pem("rsa", 512)],
+])("%s is refused for DKIM", async (_name, text, key) => {
+  expect(await faults(create({ dkim: { domain: "example.com", selector: "s", private_key: key() } }))).toEqual({
+    dkim: [text],
+  });
+});
+
+test("a new default takes the place of the old one", async () => {
+  const first = await create({ is_default: true });
+  const second = await create({ is_default: true });
+  expect(await call("getConfig", { id: first.id })).toMatchObject({ is_default: false });
+  await call("updateConfig", { id: first.id, is_default: true });
+  expect(await call("getConfig", { id: second.id })).toMatchObject({ is_default: false });
+  expect(await call("getConfig", { id: first.id })).toMatchObject({ is_default: true });
+});
+
+test("another company's configuration does not exist", async () => {
+  const { id } = await create();
+  meta = { companyId: newId() };
+  await expect(call("getConfig", { id })).rejects.toMatchObject({ code: 404 });
+  await expect(call("updateConfig", { id, name: "x" })).rejects.toMatchObject({ code: 404 });
+  await expect(call("removeConfig", { id })).rejects.toMatchObject({ code: 404 });
+});
+
+test("deleted is deleted", async () => {
+  const { id } = await create();
+  expect(await call("removeConfig", { id })).toBeNull();
+  await expect(call("getConfig", { id })).rejects.toMatchObject({ code: 404 });
+});
+
+test("private networks are refused where they are not permitted", async () => {
+  const { config } = await import("../../../services/config.ts");
+  Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: false });
+  try {
+    expect(await faults(create({ host: "127.0.0.1" }))).toMatchObject({
+      host: [expect.stringContaining("not on the public internet")],
+    });
+    const verdict = await call<object>("validate", { ...given, host: "10.0.0.1" });
+    expect(verdict).toMatchObject({ valid: false, stage: "dns" });
+  } finally {
+    Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: true });
+  }
+});
+
+test("the hour's room of a company without a limit", async () => {
+  expect(await call("hourRoom", {})).toEqual({ limit: null, used: 0, room: null, retry_after_seconds: 0 });
+});
+
+describe("validate", () => {
+  const login = { username: "user", password: "right-password" };
+
+  async function validate(options: SmtpServerOptions, more: object = {}) {
+    server = await startSmtpServer(options);
+    return call<Record<string, unknown>>("validate", { host: "localhost", port: server.port, ...login, ...more });
+  }
+
+  test("TLS and login work", async () => {
+    const probe = await startSmtpServer({ tls: "starttls", auth: { user: login.username, pass: login.password } });
+    setDefaultCACertificates([...getCACertificates("default"), probe.certificate.cert]);
+    const { certificate } = probe;
+    await probe.stop();
+    const verdict = await validate({
+      tls: "starttls",
+      auth: { user: login.username, pass: login.password },
+      certificate,
+    });
+    expect(verdict).toEqual({
+      valid: true,
+      stage: "ok",
+      message: "The server accepts mail.",
+      duration_ms: expect.any(Number),
+    });
+  });
+
+  test("nobody listens", async () => {
+    server = await startSmtpServer();
+    const { port } = server;
+    await server.stop();
+    server = undefined;
+    const verdict = await call<object>("validate", { host: "127.0.0.1", port, ...login });
+    expect(verdict).toMatchObject({ valid: false, stage: "connect" });
+  });
+
+  test("a name without address", async () => {
+    const verdict = await call<object>("validate", { host: "no-such-host.invalid", port: 25, ...login });
+    expect(verdict).toMatchObject({ valid: false, stage: "dns" });
+  });
+
+  test("no STARTTLS, and an untrusted certificate", async () => {
+    expect(await validate({})).toMatchObject({ valid: false, stage: "tls" });
+    await server!.stop();
+    expect(await validate({ tls: "starttls" })).toMatchObject({
+      valid: false,
+      stage: "tls",
+      message: expect.stringMatching(/certificate/),
+    });
+  });
+
+  test("a wrong password, which is not given back", async () => {
+    const verdict = await validate({ auth: { user: "user", pass: "other" } }, { use_tls: false });
+    expect(verdict).toMatchObject({ valid: false, stage: "auth" });
+    expect(JSON.stringify(verdict)).not.toContain(login.password);
+  });
+
+  test("a server that greets nobody: the answer comes within 10 seconds", async () => {
+    const verdict = await validate(
+      { answer: ({ verb }) => (verb === "CONNECT" ? { hang: true } : undefined) },
+      { use_tls: false },
+    );
+    expect(verdict).toMatchObject({ valid: false, stage: "connect" });
+    expect(verdict.duration_ms as number).toBeLessThan(10_000);
+  });
+});
