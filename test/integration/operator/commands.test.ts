@@ -1,0 +1,186 @@
+/** Every command, over real NATS, against a service that sends. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { query } from "../../../models/db.ts";
+import { commands } from "../../../services/operator/commands.ts";
+import { client } from "../../support/client.ts";
+import { type Command, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { until } from "../campaigns/world.ts";
+import { type Cluster, startNode } from "./world.ts";
+
+const API = "/api/emails";
+const asked = new Set<string>();
+
+describe("an operator's commands", () => {
+  let cluster: Cluster;
+  let smtp: SmtpServer;
+  let answer: (command: Command) => string | undefined = () => undefined;
+  let company: string;
+  let campaign: string;
+  let mails: { id: string; recipient: string }[];
+  let api: ReturnType<typeof client>;
+
+  const run = (name: string, ...args: string[]) => {
+    asked.add(name);
+    return cluster.run(name, ...args);
+  };
+  const one = async (name: string, ...args: string[]) => (await run(name, ...args))[0]!;
+
+  beforeAll(async () => {
+    smtp = await startSmtpServer({ answer: (command) => answer(command) });
+    cluster = await startNode();
+    const created = await one("create-company", "Lantern Books", "pro");
+    company = created.company_id as string;
+    api = client(cluster.app, { key: created.key as string });
+  });
+  afterAll(async () => {
+    await cluster?.stop();
+    await smtp.stop();
+  });
+
+  async function send(...recipients: string[]): Promise<string> {
+    const config = { name: "S", host: "127.0.0.1", port: smtp.port, username: "", password: "", use_tls: false };
+    const { body: relay } = await api.post(`${API}/smtp-configs/`, { ...config, sender_email: "news@lantern.example" });
+    const receivers = recipients.map((email) => ({ email }));
+    const custom = { name: "Six books", subject: "Hi", body: "<p>Hi</p>", smtp_config_id: relay.id, receivers };
+    const sent = await api.post(`${API}/send/custom/`, custom);
+    expect(sent.status).toBe(201);
+    return sent.body.id;
+  }
+
+  const ended = (id: string) =>
+    until(
+      async () => (await api.get(`${API}/campaigns/${id}/`)).body,
+      ({ status }) => !["pending", "sending"].includes(status),
+      15_000,
+    );
+
+  test("companies, plans, plan: who there is, what they may, and a change of it", async () => {
+    expect(await run("companies", "lantern")).toMatchObject([{ id: company, name: "Lantern Books", plan: "pro" }]);
+    expect((await run("plans")).map(({ plan }) => plan)).toContain("starter");
+    expect(await one("plan", company, "starter")).toMatchObject({ plan: "starter", smtp_per_hour: 2_000 });
+    await expect(run("plan", company, "golden")).rejects.toMatchObject({ data: { body: { plan: expect.any(Array) } } });
+    expect(await one("plan", company, "pro")).toMatchObject({ plan: "pro" });
+  });
+
+  test("create-key: the key that is shown opens the API", async () => {
+    const { key } = await one("create-key", company, "Second");
+    expect((await client(cluster.app, { key: key as string }).get(`${API}/lists/`)).status).toBe(200);
+  });
+
+  test("set-password: nobody of that address is told so, a user gets a new one", async () => {
+    await expect(run("set-password", "nobody@example.com")).rejects.toThrow("Not found.");
+    const email = "ann@lantern.example";
+    const account = { email, password: "long enough pass", company_name: "Ann" };
+    await client(cluster.app, {}).post("/api/auth/register/", account);
+    const { password } = await one("set-password", email);
+    expect((await client(cluster.app, {}).post("/api/auth/login/", { email, password })).status).toBe(200);
+  });
+
+  test("failures and why tell what became of a campaign's recipients, in the mail server's words", async () => {
+    answer = ({ verb, to }) => (verb === "RCPT" && to.startsWith("gone") ? "550 5.1.1 no such person here" : undefined);
+    campaign = await send("zoe@example.org", "gone1@example.org", "gone2@example.org");
+    expect(await ended(campaign)).toMatchObject({ status: "partial" });
+    mails = (await api.get(`${API}/sent-emails/?campaign=${campaign}`)).body.results;
+
+    expect(await run("failures", campaign)).toEqual([
+      {
+        status: "bounced",
+        reason: expect.stringContaining("no such person"),
+        recipients: 2,
+        example: "gone1@example.org",
+      },
+    ]);
+    const story = await run("why", "gone1@example.org");
+    expect(story.map(({ what }) => what)).toEqual(
+      expect.arrayContaining(["queued", "bounced", "suppressed (bounced)"]),
+    );
+    const { id } = mails.find(({ recipient }) => recipient === "zoe@example.org")!;
+    expect((await run("why", id)).map(({ what }) => what)).toEqual(expect.arrayContaining(["queued", "sent"]));
+    expect(await run("why", "stranger@example.com")).toEqual([]);
+  });
+
+  test("pause holds a campaign back and campaigns says why; resume lets it go on", async () => {
+    expect(await one("pause", company)).toMatchObject({ sending_paused_at: expect.any(String) });
+    const held = await send("zoe@example.org");
+    const waiting = await until(
+      () => run("campaigns"),
+      ([first]) => first?.status === "pending",
+    );
+    expect(waiting).toMatchObject([
+      { id: held, company: "Lantern Books", waiting_for: "the company to be resumed", mails_per_second: 0 },
+    ]);
+    expect((await run("queues")).find(({ queue }) => queue === "recipients ready")).toMatchObject({ waiting: 1 });
+    expect(await one("resume", company)).toMatchObject({ sending_paused_at: null });
+    expect(await ended(held)).toMatchObject({ status: "completed" });
+    expect(await run("campaigns")).toEqual([]);
+  });
+
+  test("limits: what is used of the plan now", async () => {
+    expect(await run("limits", company)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ limit: "emails_per_month", allowed: 2_500_000, used: 4 }),
+        expect.objectContaining({ limit: "smtp_per_hour", allowed: 50_000, used: expect.any(Number) }),
+      ]),
+    );
+  });
+
+  test("senders, lanes, backing-off: each node's own words", async () => {
+    answer = ({ verb }) => (verb === "CONNECT" ? "421 4.3.2 try later" : undefined);
+    const stuck = await send("zoe@example.org");
+    const [refused] = await until(
+      () => run("backing-off"),
+      (rows) => rows.length > 0,
+      15_000,
+    );
+    expect(refused).toMatchObject({
+      host: expect.stringContaining("127.0.0.1"),
+      last_error: expect.stringContaining("421"),
+    });
+    expect(await run("senders")).toMatchObject([{ node: cluster.app.broker.nodeID, in_doubt: expect.any(Number) }]);
+    expect(await run("lanes")).toEqual(expect.any(Array));
+    answer = () => undefined;
+    expect(await ended(stuck)).toMatchObject({ status: "completed" });
+  });
+
+  test("webhooks, dead-webhooks, requeue: what was given up is delivered after all", async () => {
+    const got: string[] = [];
+    const receiver = createServer((request, response) => {
+      got.push(request.headers["webhook-id"] as string);
+      response.writeHead(200).end();
+    }).listen(0, "127.0.0.1");
+    await once(receiver, "listening");
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const { body: endpoint } = await api.post(`${API}/webhook-endpoints/`, { url, events: ["bounced"] });
+    await query(
+      `insert into webhook_deliveries (company_id, endpoint_id, event_id, event_type, payload, status, attempts, last_error, next_attempt_at)
+       values ($1, $2, gen_random_uuid(), 'bounced', '{}', 'dead', 8, 'Answered 500.', null)`,
+      [company, endpoint.id],
+    );
+    expect(await run("webhooks")).toMatchObject([{ endpoint_id: endpoint.id, url, pending: 0, dead: 1 }]);
+    expect(await run("dead-webhooks", endpoint.id)).toMatchObject([{ attempts: 8, last_error: "Answered 500." }]);
+    expect(await one("requeue", endpoint.id)).toEqual({ requeued: 1 });
+    await until(
+      async () => got.length,
+      (n) => n === 1,
+    );
+    receiver.close();
+    receiver.closeAllConnections();
+  });
+
+  test("health: each node that serves, as it sees itself; an operator's own is left out", async () => {
+    expect(await run("health")).toEqual([
+      expect.objectContaining({ ready: true, state: "started", database: "ok", redis: "ok", nats: "ok" }),
+    ]);
+  });
+
+  test("reseal: nothing to do while the key is the same", async () => {
+    const rows = await run("reseal");
+    expect(rows.map(({ resealed, unreadable }) => [resealed, unreadable])).toEqual(rows.map(() => [0, 0]));
+  });
+
+  test("no command is left out here", () => {
+    expect([...asked].sort()).toEqual(commands.map(({ name }) => name).sort());
+  });
+});

@@ -1,0 +1,37 @@
+/** The whole service as a node of a cluster, and an operator's line into it over real NATS. */
+import { readConfig } from "../../../services/config.ts";
+import { type Line, openLine } from "../../../services/operator/ask.ts";
+import { commands } from "../../../services/operator/commands.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { type Server, startNats, startRedis } from "../../support/servers.ts";
+
+export interface Cluster {
+  app: App;
+  env: Record<string, string>;
+  line: Line;
+  /** A command's rows, as `--json` prints them. */
+  run(name: string, ...args: string[]): Promise<Record<string, unknown>[]>;
+  stop(): Promise<void>;
+}
+
+export async function startNode(): Promise<Cluster> {
+  const servers: Server[] = [await startNats(), await startRedis()];
+  const env = { TRANSPORTER: servers[0]!.url, REDIS_URL: servers[1]!.url };
+  const app = await startApp({ env });
+  // An operator needs to know where NATS is, and nothing else.
+  const line = await openLine(readConfig({ TRANSPORTER: env.TRANSPORTER }, { console: true }));
+  return {
+    app,
+    env,
+    line,
+    run: async (name, ...args) => {
+      const command = commands.find((one) => one.name === name)!;
+      return JSON.parse(JSON.stringify(await command.run(line.ask, ...args)));
+    },
+    stop: async () => {
+      await line.close();
+      await app.stop();
+      for (const server of servers) await server.stop();
+    },
+  };
+}
