@@ -1,0 +1,100 @@
+/** Commands against a service in one process: through the door in DATA_DIR, as a shell runs them. */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type App, startApp } from "../../support/app.ts";
+import { dataFolder, node } from "../../support/service-process.ts";
+
+const ROOT = resolve(import.meta.dirname, "../../..");
+const OPS = "services/operator/ops.ts";
+
+interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+describe("operators' commands in one process", () => {
+  const folder = dataFolder();
+  let app: App;
+  beforeAll(async () => {
+    app = await startApp({ services: ["operator", "accounts"], env: { DATA_DIR: folder.path } });
+    await app.broker.call("accounts.createCompany", { name: "Łódź\u001b[31m & Sons", plan: "pro" });
+  });
+  afterAll(async () => {
+    await app.stop();
+    folder.remove();
+  });
+
+  const env = { PATH: process.env.PATH, HOME: folder.path, DATA_DIR: folder.path };
+
+  const ops = (...words: string[]) =>
+    new Promise<Ran>((done) => {
+      execFile(node, [OPS, ...words], { cwd: ROOT, env, timeout: 20_000 }, (error, out, err) =>
+        done({ code: Number(error?.code ?? 0), out, err }),
+      );
+    });
+
+  test("--json prints JSON for scripts, and the exit code is 0", async () => {
+    const { code, out } = await ops("companies", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject([{ plan: "pro" }]);
+  });
+
+  test("without it a table, in which a customer's control characters do nothing", async () => {
+    const { out } = await ops("companies");
+    expect(out).toMatch(/^id +name +plan/);
+    expect(out).toContain("Łódź");
+    expect(out).not.toContain("\u001b");
+  });
+
+  test("a refusal is a sentence and exit code 1; a misuse tells the usage", async () => {
+    expect(await ops("plan", "00000000-0000-0000-0000-000000000000", "pro")).toMatchObject({
+      code: 1,
+      err: "Not found.\n",
+    });
+    expect(await ops("plan")).toMatchObject({ code: 64, err: expect.stringContaining("plan <company_id> <plan>") });
+    expect(await ops("explode")).toMatchObject({ code: 64 });
+  });
+
+  test("help lists every command", async () => {
+    const { code, out } = await ops("help");
+    expect(code).toBe(0);
+    for (const name of ["companies", "why", "reseal", "health"]) expect(out).toMatch(new RegExp(`^ {2}${name} `, "m"));
+  });
+
+  test("only the owner of the process may open the door", () => {
+    expect(statSync(join(folder.path, "operator.sock")).mode & 0o777).toBe(0o600);
+  });
+
+  test("the console takes the same commands", async () => {
+    const runner = "node_modules/moleculer/bin/moleculer-runner.js";
+    const args = [runner, "--config", "services/operator/console.ts", "--repl"];
+    const child = spawn(node, args, { cwd: ROOT, env: { ...env, TERM: "dumb" } });
+    let out = "";
+    const seen = new Promise<void>((done) => {
+      child.stdout.on("data", (chunk: Buffer) => {
+        out += chunk;
+        if (/flockmail \$/.test(out)) child.stdin.write("companies\n");
+        if (/Sons/.test(out)) done();
+      });
+    });
+    const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
+    await Promise.race([seen, once(child, "exit")]);
+    clearTimeout(timer);
+    child.kill("SIGTERM");
+    expect(out).toMatch(/Łódź.* pro/);
+  });
+
+  test("without a running service there is one clear line", async () => {
+    const other = dataFolder();
+    const ran = await new Promise<Ran>((done) => {
+      execFile(node, [OPS, "health"], { cwd: ROOT, env: { ...env, DATA_DIR: other.path } }, (error, out, err) =>
+        done({ code: Number(error?.code ?? 0), out, err }),
+      );
+    });
+    other.remove();
+    expect(ran).toMatchObject({ code: 1, err: expect.stringMatching(/^No Flockmail runs on .*\n$/) });
+  });
+});

@@ -1,0 +1,88 @@
+/** A change of SECRET_KEY, as an operator makes it: old and new side by side, seal anew, take the old one away. */
+import { newId } from "../../../services/ids.ts";
+import type { App } from "../../support/app.ts";
+
+const OLD = "the secret of the years before";
+const NEW = "the secret from today on";
+
+/** Modules as a process has them that was started with these secrets. */
+function processWith(secrets: { SECRET_KEY: string; SECRET_KEY_OLD?: string }) {
+  jest.resetModules();
+  const { SECRET_KEY_OLD = "" } = secrets;
+  Object.assign(process.env, { DATABASE_URL: "postgres://nowhere/x", ...secrets, SECRET_KEY_OLD });
+  return import("../../../services/secrets.ts");
+}
+
+describe("changing SECRET_KEY", () => {
+  const smtp = newId();
+  const endpoint = newId();
+  let app: App;
+  let query: <T>(text: string, values?: unknown[]) => Promise<T[]>;
+
+  beforeAll(async () => {
+    const { seal } = await processWith({ SECRET_KEY: OLD });
+    const [password, dkim, hook] = [seal("pass", smtp), seal("dkim key", smtp), seal("whsec_x", endpoint)];
+    await processWith({ SECRET_KEY: NEW, SECRET_KEY_OLD: OLD });
+    const { startApp } = await import("../../support/app.ts");
+    app = await startApp({ services: ["operator"], env: { SECRET_KEY: NEW, SECRET_KEY_OLD: OLD } });
+    ({ query } = await import("../../../models/db.ts"));
+    const company = newId();
+    await query("insert into companies (id, name, plan) values ($1, 'Acme', 'pro')", [company]);
+    await query(
+      `insert into smtp_configs (id, company_id, name, host, port, sender_email, password_sealed, dkim_key_sealed)
+       values ($1, $2, 'S', 'h', 25, 'a@b.example', $3, $4)`,
+      [smtp, company, password, dkim],
+    );
+    await query(
+      "insert into webhook_endpoints (id, company_id, url, events, secret_sealed) values ($1, $2, 'https://x', '{}', $3)",
+      [endpoint, company, hook],
+    );
+  });
+  afterAll(() => app.stop());
+
+  const reseal = () => app.broker.call<{ what: string }[], object>("operator.reseal", {});
+  const counts = (rows: object[]) => rows.map((row) => Object.values(row).slice(1));
+
+  test("what the old key sealed is readable, is sealed anew once, and then stays", async () => {
+    const { unseal } = await import("../../../services/secrets.ts");
+    const [before] = await query<{ password_sealed: Buffer }>("select password_sealed from smtp_configs");
+    expect(unseal(before!.password_sealed, smtp)).toBe("pass");
+
+    const first = await reseal();
+    expect(first.map(({ what }) => what)).toEqual([
+      "SMTP passwords",
+      "DKIM keys",
+      "webhook secrets",
+      "former webhook secrets",
+    ]);
+    expect(counts(first)).toEqual([
+      [1, 0, 0],
+      [1, 0, 0],
+      [1, 0, 0],
+      [0, 0, 0],
+    ]);
+    expect(counts(await reseal())).toEqual([
+      [0, 1, 0],
+      [0, 1, 0],
+      [0, 1, 0],
+      [0, 0, 0],
+    ]);
+  });
+
+  test("afterwards a process without the old key reads everything", async () => {
+    const [row] = await query<{ password_sealed: Buffer; dkim_key_sealed: Buffer }>("select * from smtp_configs");
+    const [hook] = await query<{ secret_sealed: Buffer }>("select * from webhook_endpoints");
+    const { unseal } = await processWith({ SECRET_KEY: NEW });
+    expect(unseal(row!.password_sealed, smtp)).toBe("pass");
+    expect(unseal(row!.dkim_key_sealed, smtp)).toBe("dkim key");
+    expect(unseal(hook!.secret_sealed, endpoint)).toBe("whsec_x");
+  });
+
+  test("what neither key sealed is told, and left as it is", async () => {
+    const strange = Buffer.alloc(64, 7);
+    await query("update smtp_configs set dkim_key_sealed = $1", [strange]);
+    expect(counts(await reseal())[1]).toEqual([0, 0, 1]);
+    const [row] = await query<{ dkim_key_sealed: Buffer }>("select dkim_key_sealed from smtp_configs");
+    expect(row!.dkim_key_sealed.equals(strange)).toBe(true);
+  });
+});
