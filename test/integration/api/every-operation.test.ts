@@ -1,0 +1,242 @@
+/** One customer's way through the whole API: every operation of the document gives its success at least once. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathNames } from "../../../services/gateway/params.ts";
+import { routes } from "../../../services/gateway/routes.ts";
+import { keysFor } from "../../../services/secrets.ts";
+import { linkTokens } from "../../../services/tracking/link-token.ts";
+import { personToken } from "../../../services/tracking/person-token.ts";
+import { type App, startApp } from "../../support/app.ts";
+import {
+  type Answer,
+  client,
+  fileForm,
+  newCompany,
+  type RequestOptions,
+  someIp,
+  type TestCompany,
+} from "../../support/client.ts";
+import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+
+const E = "/api/emails";
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+type Ids = Record<string, string>;
+
+describe("every operation", () => {
+  let app: App;
+  let smtp: SmtpServer;
+  let company: TestCompany;
+  const succeeded = new Set<string>();
+
+  beforeAll(async () => {
+    smtp = await startSmtpServer();
+    app = await startApp();
+    company = await newCompany(app);
+  });
+  afterAll(async () => {
+    await app.stop();
+    await smtp.stop();
+  });
+
+  /** Calls the route as routes.ts spells it and holds it to its success. */
+  async function call(spelled: string, ids: Ids = {}, body?: object, options: RequestOptions = {}): Promise<Answer> {
+    const [method, path] = spelled.split(" ") as [string, string];
+    const route = routes.find((one) => one.method === method && one.path === path)!;
+    expect(route).toBeDefined();
+    const credentials = { company: { key: company.key }, user: { token: company.token }, public: { ip: someIp() } };
+    const target = pathNames(path).reduce(
+      (text, name) => text.replace(`:${name}`, encodeURIComponent(ids[name]!)),
+      path,
+    );
+    const answer = await client(app, credentials[route.access]).request(method, target, body, options);
+    expect({ spelled, status: answer.status, text: answer.text.slice(0, 300) }).toMatchObject({ status: route.status });
+    succeeded.add(spelled);
+    return answer;
+  }
+
+  async function until<T>(what: () => Promise<T | undefined>): Promise<T> {
+    for (const deadline = Date.now() + 20_000; Date.now() < deadline; await sleep(50)) {
+      const found = await what();
+      if (found !== undefined) return found;
+    }
+    throw new Error("It did not happen in time");
+  }
+
+  const things: Ids = {};
+
+  test("accounts", async () => {
+    const id = company.id;
+    const owner = { email: "second@example.com", password: "correct horse battery" };
+    await call("POST /api/auth/register/", {}, { ...owner, company_name: "Second" });
+    const { refresh, user } = (await call("POST /api/auth/login/", {}, owner)).body;
+    await call("POST /api/auth/token/refresh/", {}, { refresh });
+    await call("GET /api/companies/:id/", { id });
+    await call("PATCH /api/companies/:id/", { id }, { website: "https://example.com" });
+    await call("GET /api/companies/:id/plan/", { id });
+    const { body } = await call("POST /api/companies/:id/api-keys/", { id }, { name: "spare" });
+    await call("GET /api/companies/:id/api-keys/", { id });
+    await call("DELETE /api/companies/:id/api-keys/:key_id/", { id, key_id: body.id });
+    await call("POST /api/companies/:id/members/", { id }, { email: owner.email, role: "member" });
+    await call("GET /api/companies/:id/members/", { id });
+    await call("PATCH /api/companies/:id/members/:user_id/", { id, user_id: user.id }, { role: "admin" });
+    await call("DELETE /api/companies/:id/members/:user_id/", { id, user_id: user.id });
+  });
+
+  test("subscribers, lists, segments, suppressions", async () => {
+    things.list = (await call(`POST ${E}/lists/`, {}, { name: "Readers" })).body.id;
+    await call(`GET ${E}/lists/`);
+    await call(`GET ${E}/lists/:id/`, { id: things.list! });
+    await call(`PATCH ${E}/lists/:id/`, { id: things.list! }, { description: "Who reads" });
+    const ann = { email: "ann@example.com", first_name: "Ann", attributes: { city: "Köln" }, lists: [things.list] };
+    things.subscriber = (await call(`POST ${E}/subscribers/`, {}, ann)).body.id;
+    await call(`GET ${E}/subscribers/`);
+    await call(`GET ${E}/subscribers/:id/`, { id: things.subscriber! });
+    await call(`PATCH ${E}/subscribers/:id/`, { id: things.subscriber! }, { last_name: "Lee" });
+    const imported = await call(
+      `POST ${E}/subscribers/bulk/`,
+      {},
+      fileForm("email,first_name\nbob@example.com,Bob\nx,\n", "a.csv"),
+    );
+    expect(imported.body).toMatchObject({ total: 2, created: 1, skipped: 1 });
+    const bob = (await client(app, { key: company.key }).get(`${E}/subscribers/`, { query: { search: "bob@" } })).body
+      .results[0].id;
+    await call(`POST ${E}/subscribers/bulk-update-lists/`, {}, { subscriber_ids: [bob], add_to_lists: [things.list] });
+    await call(`GET ${E}/lists/:id/subscribers/`, { id: things.list! });
+    await call(`GET ${E}/subscribers/export/`);
+    const conditions = [{ field: "email", operator: "ends_with", value: "example.com" }];
+    const id = (await call(`POST ${E}/segments/`, {}, { name: "S", rules: { match: "all", conditions } })).body.id;
+    await call(`GET ${E}/segments/`);
+    await call(`GET ${E}/segments/:id/`, { id });
+    await call(`PATCH ${E}/segments/:id/`, { id }, { name: "T" });
+    await call(`GET ${E}/segments/:id/subscribers/`, { id });
+    await call(`DELETE ${E}/segments/:id/`, { id });
+    const suppression = (await call(`POST ${E}/suppressions/`, {}, { domain: "blocked.example" })).body.id;
+    await call(`GET ${E}/suppressions/`);
+    await call(`GET ${E}/suppressions/:id/`, { id: suppression });
+    await call(`DELETE ${E}/suppressions/:id/`, { id: suppression });
+    await call(`POST ${E}/subscribers/bulk-delete/`, {}, { subscriber_ids: [bob] });
+  });
+
+  test("templates, media, SMTP configurations, webhook endpoints", async () => {
+    const body = '<p>Hello [[first_name]], <a href="https://example.com/">look</a></p>';
+    things.template = (
+      await call(`POST ${E}/templates/`, {}, { name: "T", subject: "Hi [[first_name]]", body })
+    ).body.id;
+    await call(`GET ${E}/templates/`);
+    await call(`GET ${E}/templates/:id/`, { id: things.template! });
+    await call(`PATCH ${E}/templates/:id/`, { id: things.template! }, { name: "U" });
+    const preview = await call(
+      `POST ${E}/templates/:id/preview/`,
+      { id: things.template! },
+      { variables: { first_name: "Ann" } },
+    );
+    expect(preview.body.subject).toBe("Hi Ann");
+    const media = (await call(`POST ${E}/media/`, {}, fileForm("a text", "a.txt"))).body;
+    await call(`GET ${E}/media/`);
+    await call(`GET ${E}/media/:id/`, { id: media.id });
+    expect((await call(`GET ${E}/public/media/:id/:filename`, { id: media.id, filename: "a.txt" })).text).toBe(
+      "a text",
+    );
+    await call(`DELETE ${E}/media/:id/`, { id: media.id });
+    const relay = { host: "127.0.0.1", port: smtp.port, username: "", password: "", use_tls: false };
+    things.smtp = (
+      await call(`POST ${E}/smtp-configs/`, {}, { ...relay, name: "Relay", sender_email: "news@example.com" })
+    ).body.id;
+    await call(`GET ${E}/smtp-configs/`);
+    await call(`GET ${E}/smtp-configs/:id/`, { id: things.smtp! });
+    await call(`PATCH ${E}/smtp-configs/:id/`, { id: things.smtp! }, { sender_name: "News" });
+    expect((await call(`POST ${E}/smtp/validate/`, {}, relay)).body).toMatchObject({ valid: true, stage: "ok" });
+    const hook = { url: "http://127.0.0.1:9/hook", events: ["opened"] };
+    const id = (await call(`POST ${E}/webhook-endpoints/`, {}, hook)).body.id;
+    await call(`GET ${E}/webhook-endpoints/`);
+    await call(`GET ${E}/webhook-endpoints/:id/`, { id });
+    await call(`PUT ${E}/webhook-endpoints/:id/`, { id }, hook);
+    await call(`POST ${E}/webhook-endpoints/:id/rotate-secret/`, { id });
+    const delivery = (await call(`POST ${E}/webhook-endpoints/:id/test/`, { id })).body.id;
+    await call(`GET ${E}/webhook-endpoints/:id/deliveries/`, { id });
+    await call(`POST ${E}/webhook-endpoints/:id/deliveries/:delivery_id/redeliver/`, { id, delivery_id: delivery });
+    await call(`DELETE ${E}/webhook-endpoints/:id/`, { id });
+  });
+
+  test("campaigns: scheduled, cancelled, sent, refused and resumed", async () => {
+    const send = { name: "C", template_id: things.template, smtp_config_id: things.smtp };
+    const later = await call(
+      `POST ${E}/send/to-list/`,
+      {},
+      { ...send, list_id: things.list, scheduled_for: inAnHour() },
+    );
+    await call(`POST ${E}/campaigns/:id/cancel/`, { id: later.body.id });
+    const custom = {
+      name: "C",
+      smtp_config_id: things.smtp,
+      subject: "s",
+      body: "b",
+      receivers: [{ email: "cy@example.com" }],
+    };
+    await call(`POST ${E}/send/custom/`, {}, custom);
+
+    // The first of two is refused, so that there is something to resume.
+    smtp.options.answer = ({ verb, to }) => (verb === "RCPT" && to === "dan@example.com" ? "550 5.7.1 no" : undefined);
+    const receivers = [{ email: "dan@example.com" }, { email: "eve@example.com" }];
+    const id = (await call(`POST ${E}/send/to-receivers/`, {}, { ...send, receivers })).body.id;
+    const ended = (status: string) => async () => {
+      const { body } = await call(`GET ${E}/campaigns/:id/`, { id });
+      return body.status === status ? body : undefined;
+    };
+    await until(ended("partial"));
+    smtp.options.answer = undefined;
+    await call(`POST ${E}/campaigns/:id/resume/`, { id });
+    await until(ended("completed"));
+    await call(`GET ${E}/campaigns/`);
+    await call(`GET ${E}/campaigns/:id/analytics/`, { id });
+    expect((await call(`GET ${E}/campaigns/:id/export/`, { id })).text).toContain("dan@example.com,sent");
+    const { body } = await call(`GET ${E}/sent-emails/`, {}, undefined, {
+      query: { campaign: id, recipient: "eve@example.com" },
+    });
+    things.mail = body.results[0].id;
+  });
+
+  test("what readers do", async () => {
+    const mail = { sent_email_id: things.mail! };
+    const [pixel] = linkTokens(keysFor("link")[0]!, things.mail!, 1);
+    const link = /\/api\/emails\/public\/click\/([\w-]+)\//.exec(
+      smtp.messages.at(-1)!.raw.replaceAll(/=\r\n/g, ""),
+    )![1]!;
+    await call(`GET ${E}/public/open/:token.gif`, { token: pixel! });
+    await call(`GET ${E}/public/click/:token/`, { token: link });
+    await call(`GET ${E}/public/view/:sent_email_id/`, mail);
+    await call(`GET ${E}/public/unsubscribe/:sent_email_id/`, mail);
+    await call(
+      `POST ${E}/public/unsubscribe/:sent_email_id/`,
+      mail,
+      new URLSearchParams({ "List-Unsubscribe": "One-Click" }),
+    );
+    await call(`POST ${E}/public/subscribe/:company_id/`, { company_id: company.id }, { email: "fay@example.com" });
+    const tokenFor = (kind: "confirm" | "preferences", expiresAt?: Date) => ({
+      token: personToken(kind, company.id, things.subscriber!, expiresAt),
+    });
+    await call(`GET ${E}/public/confirm/:token/`, tokenFor("confirm", new Date(Date.now() + 60_000)));
+    await call(`POST ${E}/public/confirm/:token/`, tokenFor("confirm", new Date(Date.now() + 60_000)));
+    const json = { headers: { Accept: "application/json" } };
+    expect(
+      (await call(`GET ${E}/public/preferences/:token/`, tokenFor("preferences"), undefined, json)).body.email,
+    ).toBe("ann@example.com");
+    await call(`PUT ${E}/public/preferences/:token/`, tokenFor("preferences"), { first_name: "Anna" }, json);
+    await call(
+      `POST ${E}/public/preferences/:token/`,
+      tokenFor("preferences"),
+      new URLSearchParams({ subscribed: "on" }),
+    );
+    const { body } = await call(`GET ${E}/events/`);
+    expect(body.results.map(({ type }: { type: string }) => type)).toEqual(expect.arrayContaining(["unsubscribed"]));
+  });
+
+  test("and away with it all; then none of the routes is left that was not called", async () => {
+    await call(`DELETE ${E}/subscribers/:id/`, { id: things.subscriber! });
+    await call(`DELETE ${E}/lists/:id/`, { id: things.list! });
+    await call(`DELETE ${E}/templates/:id/`, { id: things.template! });
+    await call(`DELETE ${E}/smtp-configs/:id/`, { id: things.smtp! });
+    expect(routes.map(({ method, path }) => `${method} ${path}`).filter((spelled) => !succeeded.has(spelled))).toEqual(
+      [],
+    );
+  });
+});
