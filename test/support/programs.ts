@@ -18,7 +18,7 @@ export interface Program {
 }
 
 /** Where a Debian package puts programs; sbin is often not on the PATH of a user. */
-const FOLDERS = ["usr/bin", "usr/sbin", "bin", "sbin"];
+const FOLDERS = ["usr/bin", "usr/sbin", "bin", "sbin", "usr/lib/postgresql/15/bin"];
 
 function executable(folders: string[], name: string): string | undefined {
   return folders
@@ -35,7 +35,8 @@ function executable(folders: string[], name: string): string | undefined {
 
 function onPath(name: string): string | undefined {
   const folders = (process.env.PATH ?? "").split(delimiter).filter(Boolean);
-  return executable([...folders, "/usr/local/sbin", "/usr/sbin", "/sbin"], name);
+  const others = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/lib/postgresql/15/bin"];
+  return executable([...folders, ...others], name);
 }
 
 /** Folders below `root` that hold shared libraries: usr/lib, its architecture folders and a package's own. */

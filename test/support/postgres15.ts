@@ -1,0 +1,47 @@
+/** The oldest PostgreSQL that is supported, as Debian has it, with the tools for backups that belong to it. */
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { freePort, startChild, untilListening } from "./child.ts";
+import { program } from "./programs.ts";
+
+const PACKAGES = ["postgresql-15", "postgresql-client-15"];
+const TOOL_TIMEOUT_MS = 60_000;
+
+export interface Postgres15 {
+  url(database: string): string;
+  /** Runs one of its tools to its end. */
+  run(tool: string, ...args: string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** PostgreSQL refuses to run as root; a user namespace without a mapping is nobody, yet owns the same files. */
+const asNonRoot = (command: string[]) => (process.getuid?.() === 0 ? ["unshare", "--user", ...command] : command);
+
+export async function startPostgres15(): Promise<Postgres15> {
+  const run = async (tool: string, ...args: string[]) => {
+    const { path, env } = await program(tool, PACKAGES);
+    const [command, ...rest] = asNonRoot([path, ...args]);
+    const options = { env: { ...process.env, ...env }, timeout: TOOL_TIMEOUT_MS };
+    return (await promisify(execFile)(command!, rest, options)).stdout;
+  };
+  const postgres = await program("postgres", PACKAGES);
+  const folder = mkdtempSync(join(tmpdir(), "flockmail-pg15-"));
+  const data = join(folder, "data");
+  await run("initdb", "--pgdata", data, "--username", "test", "--auth", "trust", "--encoding", "UTF8", "--locale", "C");
+  const port = await freePort();
+  const settings = ["fsync=off", "unix_socket_directories=", "listen_addresses=127.0.0.1", `port=${port}`];
+  const [command, ...args] = asNonRoot([postgres.path, "-D", data, ...settings.flatMap((one) => ["-c", one])]);
+  const child = startChild(command!, args, { env: postgres.env });
+  await untilListening(child, port);
+  return {
+    url: (database) => `postgres://test@127.0.0.1:${port}/${database}`,
+    run,
+    stop: async () => {
+      await child.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
