@@ -12,7 +12,13 @@ export class Line {
   async #open(): Promise<Client> {
     const client = await pool().connect();
     client.on("error", () => this.#drop(client));
-    await client.query("set plan_cache_mode = force_generic_plan");
+    try {
+      await client.query("set plan_cache_mode = force_generic_plan");
+    } catch (error) {
+      // A client that is not given back keeps the pool from ever closing, and with it the process.
+      client.release(true);
+      throw error;
+    }
     this.#client = client;
     return client;
   }
@@ -41,6 +47,7 @@ export class Line {
   }
 
   close(): void {
+    this.#opening?.then((client) => this.#drop(client)).catch(() => {});
     if (this.#client) this.#drop(this.#client);
   }
 }
