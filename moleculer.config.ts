@@ -37,6 +37,8 @@ export function brokerOptions(settings: Config): BrokerOptions {
     // Moleculer's default is to wait for ever.
     requestTimeout: REQUEST_TIMEOUT_MS,
     registry: { preferLocal: true },
+    // Only calls that say so (`retries`) are repeated, on another node where there is one.
+    retryPolicy: { enabled: true, retries: 0 },
     // A node that was killed cannot say so; until it is missed, calls that went to it wait for their time-out.
     heartbeatInterval: HEARTBEAT_SECONDS,
     heartbeatTimeout: 3 * HEARTBEAT_SECONDS,

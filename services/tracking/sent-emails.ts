@@ -93,13 +93,16 @@ async function senderDomains(companyId: string, rows: readonly Row[]): Promise<M
   );
 }
 
+const SUBJECTS_MS = 2_000;
+
 export async function listSentEmails(ctx: Ctx<Asked>): Promise<{ count: number; results: SentEmail[] }> {
   const companyId = companyOf(ctx);
   const { count, results } = await listPage<Row>(listing(companyId, ctx.params), ctx.params);
   if (results.length === 0) return { count, results: [] };
   const [domains, { subjects }] = await Promise.all([
     senderDomains(companyId, results),
-    call(ctx, "renderer.subjects", { ids: results.map(({ id }) => id) }),
+    // Of many nodes that render, one that was killed is asked until its silence is noticed: then another one answers.
+    call(ctx, "renderer.subjects", { ids: results.map(({ id }) => id) }, { timeout: SUBJECTS_MS, retries: 2 }),
   ]);
   const view = (row: Row, at: number): SentEmail => ({
     id: row.id,
