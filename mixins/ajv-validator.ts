@@ -10,6 +10,7 @@ import type { Ctx } from "../services/define.ts";
 import { type FieldErrors, invalid } from "../services/errors.ts";
 import { addFault, fieldErrors } from "../services/field-errors.ts";
 import { isUuid } from "../services/ids.ts";
+import { isOneLine } from "../services/one-line.ts";
 
 const OPTIONS = { verbose: true, strict: false, ownProperties: true } as const;
 
@@ -18,7 +19,7 @@ function withFormats(ajv: Ajv): Ajv {
   return ajv
     .addFormat("uuid", isUuid)
     .addFormat("email", (value: string) => isAddress(value.trim()))
-    .addFormat("line", /^[^\r\n]*$/);
+    .addFormat("line", isOneLine);
 }
 
 /** Stops at the first fault, which most parameters do not have; the other finds them all. */

@@ -1,4 +1,4 @@
-import { domainToASCII } from "node:url";
+import { domainToASCII, domainToUnicode } from "node:url";
 
 // RFC 5321 4.5.3.1: local part 64 octets, whole path 254. Quoted local parts and address literals are valid there,
 // but no mailbox provider hands them out, and parsers that disagree about them send mail to the wrong domain.
@@ -15,12 +15,23 @@ export function asciiDomain(domain: string): string | null {
     : null;
 }
 
+/**
+ * True for a domain that is spelled as it is meant. Parsers of URLs decode, cut and drop: to them `b.com/x`, `b%2ecom`, a
+ * line break within and a full-width letter are all `b.com`, which no suppression of `b.com` would match.
+ */
+function isMailDomain(domain: string): boolean {
+  const ascii = asciiDomain(domain);
+  if (ascii === null) return false;
+  const given = domain.toLowerCase();
+  return ascii === given || domainToUnicode(ascii) === given.normalize("NFC");
+}
+
 /** True for an address that Flockmail sends to: `local@domain`, Unicode allowed in both (RFC 6531). */
 export function isAddress(value: string): boolean {
   const at = value.lastIndexOf("@");
   if (at < 1 || value.length > 254) return false;
   const local = value.slice(0, at);
-  return Buffer.byteLength(local) <= 64 && LOCAL.test(local) && asciiDomain(value.slice(at + 1)) !== null;
+  return Buffer.byteLength(local) <= 64 && LOCAL.test(local) && isMailDomain(value.slice(at + 1));
 }
 
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1);

@@ -9,7 +9,7 @@ export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 /** Text that must say something: neither empty nor white space only. */
 export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S" });
 export const Text = (maxLength: number) => Type.String({ maxLength });
-/** One line: what ends up in a mail header must not carry CR or LF. */
+/** One line: what ends up in a mail header must not carry a line break or a control character. */
 export const Line = (maxLength: number) => Type.String({ maxLength, format: "line" });
 export const OneOf = <T extends string[]>(...values: [...T]) =>
   Type.Unsafe<T[number]>({ type: "string", enum: values });

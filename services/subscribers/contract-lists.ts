@@ -2,6 +2,9 @@ import type { ServiceContract } from "../define.ts";
 import { ById, ListQuery, Name, Nothing, Page, Type, Uuid } from "../shapes.ts";
 import { Description, List, Status, Subscriber } from "./contract-shapes.ts";
 
+/** One line: it stands in the List-Id of mails to the list. */
+const ListName = Type.String({ ...Name, format: "line" });
+
 export const contract = {
   listLists: {
     summary: "List subscriber lists",
@@ -11,14 +14,14 @@ export const contract = {
   },
   createList: {
     summary: "Create a subscriber list",
-    params: Type.Object({ name: Name, description: Type.Optional(Description) }),
+    params: Type.Object({ name: ListName, description: Type.Optional(Description) }),
     returns: List,
     example: { name: "Newsletter", description: "Everyone who asked for it" },
   },
   getList: { summary: "Get a subscriber list", params: ById, returns: List },
   updateList: {
     summary: "Update a subscriber list",
-    params: Type.Object({ id: Uuid, name: Type.Optional(Name), description: Type.Optional(Description) }),
+    params: Type.Object({ id: Uuid, name: Type.Optional(ListName), description: Type.Optional(Description) }),
     returns: List,
     example: { name: "Monthly newsletter" },
   },

@@ -1,6 +1,7 @@
 /** Rows of a file → lines of PostgreSQL's COPY text format; what cannot be used is noted with its reason. */
 import { isAddress } from "../address.ts";
 import { newId } from "../ids.ts";
+import { isOneLine, ONE_LINE_FAULT } from "../one-line.ts";
 import { MAX_BYTES, MAX_TEXT } from "./attributes.ts";
 import type { CsvRow } from "./csv-reader.ts";
 import type { Columns } from "./import-columns.ts";
@@ -34,7 +35,7 @@ const isUnreadable = (text: string) => text.includes("\uFFFD") || text.includes(
 
 function nameFault(field: string, name: string): string | undefined {
   if (name.length > MAX_NAME) return `${field}: Ensure this field has no more than ${MAX_NAME} characters.`;
-  return /[\r\n]/.test(name) ? `${field}: Line breaks are not allowed.` : undefined;
+  return isOneLine(name) ? undefined : `${field}: ${ONE_LINE_FAULT}`;
 }
 
 /** JSON of the columns that are not blank, or a fault; `\N` (null) where there are none. */

@@ -1,6 +1,7 @@
 /** Receivers of a send are kept as subscribers, as far as the plan has room. */
 import { query, transaction } from "../../models/db.ts";
 import { isAddress } from "../address.ts";
+import { toOneLine } from "../one-line.ts";
 import { takeTurn } from "./bulk-turn.ts";
 import { type Limit, roomFor } from "./plan-limit.ts";
 
@@ -38,11 +39,7 @@ const IDS = `
   order by g.no`;
 
 const MAX_NAME = 255;
-const nameOf = (text = "") =>
-  text
-    .replace(/[\r\n]+/g, " ")
-    .slice(0, MAX_NAME)
-    .toWellFormed();
+const nameOf = (text = "") => toOneLine(text).slice(0, MAX_NAME).toWellFormed();
 
 /** Ids in the order of the receivers; null for whom there was no room (or no valid address). */
 export async function saveReceivers(companyId: string, limit: Limit, receivers: Receiver[]) {

@@ -91,7 +91,7 @@ describe("registration", () => {
     [
       "a company name of two lines, which would reach mail headers",
       { company_name: "A\r\nBcc: b@example.com" },
-      { company_name: ["Line breaks are not allowed."] },
+      { company_name: ["Line breaks and control characters are not allowed."] },
     ],
     ["NUL in a name", { first_name: "A\0" }, { first_name: ["Null characters are not allowed."] }],
   ])("refuses %s", async (_, fault, body) => {

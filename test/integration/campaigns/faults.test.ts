@@ -143,7 +143,7 @@ describe("what a send refuses", () => {
     expect(
       await faultsOf("campaigns.sendCustom", { ...custom, scheduled_for: null, body: "x", subject: "a\nBcc: b" }),
     ).toEqual({
-      subject: ["Line breaks are not allowed."],
+      subject: ["Line breaks and control characters are not allowed."],
     });
     expect(await faultsOf("campaigns.sendCustom", { ...custom, scheduled_for: null, body: "", subject: " " })).toEqual({
       subject: ["This field may not be blank."],

@@ -109,7 +109,7 @@ describe("faults of a template", () => {
     ["name", "", "This field may not be blank."],
     ["name", "x".repeat(256), "Ensure this field has no more than 255 characters."],
     ["subject", "  ", "This field may not be blank."],
-    ["subject", "a\r\nBcc: x@y.example", "Line breaks are not allowed."],
+    ["subject", "a\r\nBcc: x@y.example", "Line breaks and control characters are not allowed."],
     ["subject", null, "This field may not be null."],
     ["subject", "x".repeat(999), "Ensure this field has no more than 998 characters."],
     ["body", 5, "Not a valid string."],

@@ -114,7 +114,7 @@ test("all faults are told at once", async () => {
     ],
   });
   expect(await faults(create({ sender_name: "a\r\nBcc: x@y.z" }))).toEqual({
-    sender_name: ["Line breaks are not allowed."],
+    sender_name: ["Line breaks and control characters are not allowed."],
   });
 });
 

@@ -76,7 +76,7 @@ describe("creating a subscriber", () => {
     expect(status).toBe(400);
     expect(body).toEqual({
       email: ["Enter a valid email address."],
-      first_name: ["Line breaks are not allowed."],
+      first_name: ["Line breaks and control characters are not allowed."],
       last_name: ["Not a valid string."],
       attributes: expect.arrayContaining([
         "none: This field may not be null.",

@@ -75,7 +75,7 @@ describe("a row of an import", () => {
     ["a bad one", ["ann@", "Ann"], "email: Enter a valid email address."],
     ["broken text", ["a@b.de", "M\uFFFDller"], "The row is not valid UTF-8 text."],
     ["a NUL", ["a@b.de", "M\0ller"], "The row is not valid UTF-8 text."],
-    ["a line break in a name", ["a@b.de", "An\nn"], "first_name: Line breaks are not allowed."],
+    ["a line break in a name", ["a@b.de", "An\nn"], "first_name: Line breaks and control characters are not allowed."],
     ["a long name", ["a@b.de", "n".repeat(256)], "first_name: Ensure this field has no more than 255 characters."],
     [
       "a long attribute",

@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { asciiDomain, domainOf, isAddress } from "../../services/address.ts";
+import { addressSpec } from "../../services/renderer/headers.ts";
+import { wireAddress } from "../../services/smtp-sender/wire-address.ts";
+
+describe("an address", () => {
+  test.each([
+    "ann@example.com",
+    "Ann.O'Neil+news@Sub.Example.co.uk",
+    "jörg@bücher.example",
+    "ann@BÜCHER.example",
+    "ann@bu\u0308cher.example",
+    "ann@xn--bcher-kva.example",
+    "ann@straße.example",
+    "δοκιμή@παράδειγμα.δοκιμή",
+    "我買@屋企.香港",
+    "ann@مثال.إختبار",
+  ])("%j is one", (address) => expect(isAddress(address)).toBe(true));
+
+  test.each([
+    "ann",
+    "@example.com",
+    "ann@localhost",
+    "ann@example..com",
+    "ann@-example.com",
+    "ann@127.0.0.1",
+    "ann@[127.0.0.1]",
+    '"ann b"@example.com',
+    "ann@a@example.com",
+    "ann,bob@example.com",
+    "ann <bob@example.com>",
+    "a\r\nBcc: x@example.com",
+    "a\u0000@example.com",
+    "a\u202e@example.com",
+    `${"a".repeat(65)}@example.com`,
+    `ann@${"a.".repeat(126)}example.com`,
+  ])("%j is none", (address) => expect(isAddress(address)).toBe(false));
+
+  // To a parser of URLs each of these is example.com: a suppression of example.com would not stop them.
+  test.each([
+    "example.com/x",
+    "example.com?x",
+    "example.com#x",
+    "example.com\\x",
+    "ex%61mple.com",
+    "exa\r\nmple.com",
+    "exa\tmple.com",
+    "example.com\r\n",
+    " example.com",
+    "example.com\u2028",
+    "example.com\u00a0",
+    "example.com.",
+    "example。com",
+    "exam\u00adple.com",
+    "ｅxample.com",
+    "exam\u200bple.com",
+  ])("at %j is none, though parsers of URLs read a domain from it", (domain) => {
+    expect(isAddress(`ann@${domain}`)).toBe(false);
+  });
+
+  test("whatever is accepted goes to one domain, the same in the envelope, the header and for suppressions", () => {
+    const piece = fc.oneof(
+      fc.constantFrom("a", "b.com", ".", "@", "%61", "/", "#", "?", "\\", ":", "\r\n", "\t", " ", "ü", "ß", "\u00ad"),
+      fc.constantFrom("。", "１", "xn--", "-", "<", ">", "(", ")", ",", ";", '"', "\u2028", "\u202e", "İ", "Σ"),
+      fc.string({ unit: "binary", maxLength: 3 }),
+    );
+    const text = fc.array(piece, { maxLength: 6 }).map((pieces) => `ann@${pieces.join("")}x.example`);
+    fc.assert(
+      fc.property(text, (address) => {
+        if (!isAddress(address)) return;
+        const domain = asciiDomain(domainOf(address))!;
+        const inHeader = addressSpec(address);
+        const { text: inEnvelope } = wireAddress(address);
+        for (const written of [inHeader, inEnvelope]) {
+          expect(domainOf(written).toLowerCase()).toBe(domain);
+          expect(written).toMatch(/^[^\s<>(),;:\\"[\]\u0000-\u0020\u007f]+$/);
+        }
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
