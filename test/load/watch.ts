@@ -9,8 +9,8 @@ function valuesOf(metrics: string, name: string): number[] {
 }
 
 export class Watch {
-  /** By process: resident memory at each look since its last start. */
-  readonly memory = new Map<string, number[]>();
+  /** By process, at each look since its last start, in MiB. */
+  readonly #memory = new Map<string, { resident: number; heap: number }[]>();
   longestWaitSeconds = 0;
   longestOverdueSeconds = 0;
   longestLoopLagMs = 0;
@@ -33,8 +33,12 @@ export class Watch {
       return;
     }
     const most = (metric: string) => Math.max(0, ...valuesOf(metrics, metric));
-    const seen = this.memory.get(name) ?? [];
-    this.memory.set(name, [...seen, most("process_resident_memory_bytes") / MEBIBYTE]);
+    const seen = this.#memory.get(name) ?? [];
+    const now = {
+      resident: most("process_resident_memory_bytes") / MEBIBYTE,
+      heap: most("process_heap_bytes") / MEBIBYTE,
+    };
+    this.#memory.set(name, [...seen, now]);
     this.longestWaitSeconds = Math.max(this.longestWaitSeconds, most("flockmail_send_queue_wait_seconds"));
     this.longestOverdueSeconds = Math.max(this.longestOverdueSeconds, most("flockmail_webhook_queue_overdue_seconds"));
     this.longestLoopLagMs = Math.max(this.longestLoopLagMs, most("flockmail_event_loop_lag_seconds") * 1_000);
@@ -42,17 +46,26 @@ export class Watch {
 
   /** A process that was started again has its memory of before behind it. */
   restarted(name: string): void {
-    this.memory.delete(name);
+    this.#memory.delete(name);
   }
 
+  /**
+   * After the start (the first fifth: caches fill, code is compiled) and at the end. The least heap of a while is what was
+   * left when garbage had been collected: that must not grow.
+   */
   memoryRows() {
-    const middle = (values: number[]) =>
-      Math.round(values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0);
-    return [...this.memory].map(([process, values]) => {
-      const fifth = Math.max(1, Math.floor(values.length / 5));
-      // The first fifth is the start: caches fill, code is compiled.
-      const [early, late] = [middle(values.slice(fifth, 2 * fifth)), middle(values.slice(-fifth))];
-      return { process, early_mib: early, late_mib: late, peak_mib: Math.round(Math.max(...values)) };
+    return [...this.#memory].map(([process, looks]) => {
+      const fifth = Math.max(1, Math.floor(looks.length / 5));
+      const [early, late] = [looks.slice(fifth, 2 * fifth), looks.slice(-fifth)];
+      const least = (of: typeof looks) => Math.round(Math.min(...of.map(({ heap }) => heap)));
+      const most = (of: typeof looks) => Math.round(Math.max(...of.map(({ resident }) => resident)));
+      return {
+        process,
+        heap_early_mib: least(early),
+        heap_late_mib: least(late),
+        resident_early_mib: most(early),
+        resident_late_mib: most(late),
+      };
     });
   }
 }
