@@ -7,9 +7,9 @@
  *   any        final dot without answer, marketing              unknown                     resume sends it
  *   any        final dot without answer, transactional          deferred                    sent again
  *   MAIL       5xx (but 552, 5.3.4: too large; 5.6.7)           queued                      stops the campaign
- *   RCPT/DOT   5xx x.7.x, or its text speaks of spam or blocks  failed      bounced, block  20 in a row stop the campaign
+ *   RCPT/DOT   5xx x.7.x, or it speaks of spam, blocks or us    failed      bounced, block  20 in a row stop the campaign
  *   RCPT/DOT   5.2.2, or its text speaks of a quota             failed      bounced, soft
- *   RCPT       5.1.x, 5.2.x, or no enhanced code                bounced     bounced, hard   suppressed, subscriber bounced
+ *   RCPT       5.1.x, 5.2.x (but 5.2.3), or no enhanced code    bounced     bounced, hard   suppressed, subscriber bounced
  *   else       5xx                                              failed
  */
 import type { Verdict } from "./letter.ts";
@@ -31,16 +31,27 @@ export const MAX_TRIES = 12;
 
 // Words of filters, whatever the code says: a wrongly suppressed address is a lost customer, a block is tried again.
 const BLOCKED =
-  /\bspam|\bblock(?:ed|list)|black\s?list|spamhaus|barracuda|\b(?:dns)?[dr]bl\b|reputation|unsolicited|bulk mail|\babus/i;
-// Without an enhanced code these are refusals of us, not of the recipient.
-const POLICY = /policy|\bdenied\b|not (?:allowed|authori[sz]ed|permitted)|relay|dmarc|\bspf\b|dkim|banned|prohibited/i;
+  /\bspam|\bblock(?:ed|list)|black\s?list|\blisted (?:in|on|by|at)\b|barracuda|\b(?:dnsr?|[drsux]|sur|uri)bl\b|reputation|unsolicited|bulk mail|\babus/i;
+// Refusals of us, not of the recipient: Postfix tells them at RCPT, and one such mistake would suppress a whole list.
+const OF_SENDER =
+  /\bsender(?:'s)? (?:address|domain|verif|ip\b|host|is not|not|rejected|refused|denied)|\bverification failed for\b/i;
+/** Bad sender's address, bad sender's system (RFC 3463). */
+const SENDER_CODES = /^5\.1\.[78]$/;
+/** Without an enhanced code: not logged in, not the time for it. */
+const SESSION_CODES = new Set([503, 530, 534, 535, 538]);
+/** Too long for this mailbox: another mail may fit. */
+const TOO_LONG = "5.2.3";
+// The same, where no enhanced code says which.
+const POLICY =
+  /policy|\bdenied\b|not (?:allowed|authori[sz]ed|permitted)|relay|dmarc|\bspf\b|dkim|banned|prohibited|\bauth|starttls|\bhelo\b|\behlo\b/i;
 const QUOTA = /quota|mailbox (?:is )?full|over\s?quota|insufficient (?:system )?storage/i;
 
 export function refusalOf({ code, enhanced, text }: Reply): BounceType | "other" {
-  if (/^5\.7\./.test(enhanced) || BLOCKED.test(text)) return "block";
+  if (/^5\.7\./.test(enhanced) || SENDER_CODES.test(enhanced)) return "block";
+  if (BLOCKED.test(text) || OF_SENDER.test(text)) return "block";
   if (enhanced === "5.2.2" || (!enhanced && (QUOTA.test(text) || code === 552))) return "soft";
-  if (!enhanced) return POLICY.test(text) ? "block" : "hard";
-  return /^5\.[12]\./.test(enhanced) ? "hard" : "other";
+  if (!enhanced) return SESSION_CODES.has(code) || POLICY.test(text) ? "block" : "hard";
+  return /^5\.[12]\./.test(enhanced) && enhanced !== TOO_LONG ? "hard" : "other";
 }
 
 const tooLarge = ({ code, enhanced }: Reply) => code === 552 || enhanced === "5.3.4" || enhanced === "5.6.7";
