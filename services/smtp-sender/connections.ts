@@ -7,7 +7,7 @@ import { performance } from "node:perf_hooks";
 import type { Job } from "./job.ts";
 import type { Verdict } from "./letter.ts";
 import type { Reply } from "./reply.ts";
-import { type Endpoint, type OpenError, openSession } from "./session.ts";
+import { type Endpoint, OpenError, openSession } from "./session.ts";
 import type { EngineSettings } from "./settings.ts";
 import type { Slots } from "./slots.ts";
 import { Transactions } from "./transaction.ts";
@@ -34,6 +34,8 @@ export interface Owner {
   /** The first connection is open, or the last one could not be. */
   opened(): void;
   cannotOpen(error: OpenError): void;
+  /** Other nodes have all the connections that this server is allowed to get, or (with an error) nobody can say. */
+  noSlot(error?: Error): void;
   /** A session ended that was not ended by us. */
   broke(reason: string, connection: Connection, reply?: Reply): void;
 }
@@ -91,7 +93,10 @@ export class Connections {
     let slot: (() => void) | undefined;
     try {
       slot = await this.#slots.take(this.#owner.endpoint().maxConnections);
-      if (!slot) return;
+      if (!slot) {
+        if (this.#open.size === 0 && this.#opening === 1 && !this.#closed) this.#owner.noSlot();
+        return;
+      }
       const session = await openSession(this.#owner.endpoint(), {
         allowPrivate: this.#settings.allowPrivate,
         ...(this.#settings.ehloName ? { name: this.#settings.ehloName } : {}),
@@ -105,7 +110,8 @@ export class Connections {
       this.#begin(session, slot);
     } catch (error) {
       slot?.();
-      if (!this.#closed) this.#failed(error as OpenError);
+      if (!(error instanceof OpenError)) this.#owner.noSlot(error as Error);
+      else if (!this.#closed) this.#failed(error);
     } finally {
       this.#opening--;
     }

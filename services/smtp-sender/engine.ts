@@ -14,8 +14,9 @@ import { Line } from "./line.ts";
 import { type Flushed, Recorder } from "./record.ts";
 import { recover } from "./recover.ts";
 import { Relays } from "./relays.ts";
-import type { RecipientRow } from "./rows.ts";
+import type { RecipientRow, Turn } from "./rows.ts";
 import type { EngineSettings } from "./settings.ts";
+import { LocalSlots, type Slots } from "./slots.ts";
 import { stopCampaign } from "./stop-campaign.ts";
 import type { Tools } from "./tools.ts";
 import { Trouble } from "./trouble.ts";
@@ -29,6 +30,10 @@ export interface Outside {
   log: { warn(text: string, data?: object): void; info(text: string, data?: object): void };
   /** A campaign may be through. */
   drained(campaignId: string): void;
+  /** Other nodes should look for work of this campaign. Absent: there are none. */
+  passOn?(turn: Turn): void;
+  /** Counts connections over all nodes. Absent: this one is alone. */
+  slots?(smtpConfigId: string): Slots;
   /** Webhooks were queued for these companies. */
   told(companyIds: readonly string[]): void;
 }
@@ -86,6 +91,8 @@ export class Engine {
       parkCompany: (companyId, ms) => this.claims.park(companyId, ms),
       skipCampaign: (campaignId) => this.claims.skip(campaignId),
       laneOver: (lane, whole, leaseIsLost) => this.#laneOver(lane, whole, leaseIsLost),
+      passOn: (turn) => this.#outside.passOn?.(turn),
+      slots: (smtpConfigId) => this.#outside.slots?.(smtpConfigId) ?? new LocalSlots(),
       kick: () => this.kick(),
       stopCampaign: (companyId, campaignId, error) => this.#stopCampaign(companyId, campaignId, error),
     };

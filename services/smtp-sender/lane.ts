@@ -68,7 +68,7 @@ export class Lane {
     if (wanted === 0) return;
     const n = this.source.exhausted ? 0 : this.#tools.budget.take(this.relay, wanted, this.turn.is_transactional);
     if (n === 0) {
-      this.#endIfDone();
+      this.endIfDone();
       return;
     }
     this.#preparing = true;
@@ -80,7 +80,7 @@ export class Lane {
       .finally(() => {
         this.#preparing = false;
         this.relay.wake();
-        this.#endIfDone();
+        this.endIfDone();
       });
   }
 
@@ -211,7 +211,7 @@ export class Lane {
     } else {
       this.#giveToken(waiting.token);
       this.#putBack([waiting.row]);
-      this.#endIfDone();
+      this.endIfDone();
     }
   }
 
@@ -243,7 +243,7 @@ export class Lane {
     this.unrecorded--;
     this.relay.recorded(1);
     this.#tools.budget.give(this.relay, 1);
-    this.#endIfDone();
+    this.endIfDone();
   }
 
   /** Mails that are ready go back, so that a server which hangs holds none of the budget for them. */
@@ -265,6 +265,7 @@ export class Lane {
       this.#preparing = false;
       this.#putBack(rows);
       if (!held) this.lose();
+      this.endIfDone();
     });
   }
 
@@ -275,7 +276,7 @@ export class Lane {
     const jobs = this.ready.splice(0);
     for (const { token } of jobs) this.#giveToken(token);
     this.#putBack(jobs.map(({ row }) => row));
-    this.#endIfDone();
+    this.endIfDone();
   }
 
   /** Another sender has the lease, or will have: nothing more may be handed over or written. */
@@ -284,7 +285,8 @@ export class Lane {
     this.end();
   }
 
-  #endIfDone(): void {
+  /** Called after each step that may have been the last, and now and then: a lane that is forgotten holds its lease for ever. */
+  endIfDone(): void {
     if (this.state === "over" || this.#preparing || this.unrecorded > 0 || this.handed > 0 || this.ready.length > 0)
       return;
     if (this.state === "open" && !this.source.exhausted) return;

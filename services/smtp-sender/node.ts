@@ -11,6 +11,7 @@ import { MemoryLimiter } from "./limiter-memory.ts";
 import { RedisLimiter } from "./limiter-redis.ts";
 import { endAllLeases } from "./recover.ts";
 import { engineSettings } from "./settings.ts";
+import { RedisSlots } from "./slots-redis.ts";
 
 interface Node {
   engine: Engine;
@@ -36,6 +37,7 @@ async function limiterOf(): Promise<Limiter> {
 export async function startEngine(service: Service): Promise<void> {
   const { broker, logger } = service;
   const limiter = await limiterOf();
+  const client = redis();
   // The embedded database serves one process only, so whoever held a lease is dead.
   if (!config().DATABASE_URL) await endAllLeases();
   const engine = new Engine(broker.nodeID, engineSettings(), {
@@ -44,6 +46,9 @@ export async function startEngine(service: Service): Promise<void> {
       (await call(broker, "renderer.renderMails", { campaignId, recipients: [...recipients] })).mails,
     log: { warn: (text, data) => logger.warn(text, data), info: (text, data) => logger.info(text, data) },
     drained: (campaignId) => void ring(broker, "campaign.drained", { campaignId }).catch(() => {}),
+    passOn: ({ campaign_id: campaignId, company_id: companyId }) =>
+      void ringAll(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
+    ...(client ? { slots: (smtpConfigId: string) => new RedisSlots(client, smtpConfigId) } : {}),
     told: (companyIds) => void ringFor(broker, companyIds).catch(() => {}),
   });
   nodes.set(service, { engine, limiter });

@@ -6,17 +6,16 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Line } from "./line.ts";
-import type { BounceType, Outcome } from "./outcome.ts";
+import type { Outcome } from "./outcome.ts";
+import { bouncesOf, campaignColumns, laneColumns, resultColumns } from "./record-columns.ts";
 import { RECORD, RECORD_BOUNCES } from "./record-sql.ts";
-import type { Reply } from "./reply.ts";
 import type { ChunkLease } from "./rows.ts";
-import { STATUS } from "./rows.ts";
 
 /** A chunk's lease as the recorder sees it. */
 export interface Leased extends ChunkLease {
   companyId: string;
   campaignId: string;
-  /** The last seq that may be handed over. */
+  /** The last seq that may be handed over once this has been written. Every flush that touches the chunk writes it. */
   markedTo: number;
   /** When the lease began or was renewed, by this process's monotonic clock. */
   validFrom: number;
@@ -52,8 +51,7 @@ const MAX_ROWS = 1_000;
 const GATHER_MS = 5;
 const ENOUGH = 32;
 
-interface Waiting {
-  markedTo: number;
+export interface Waiting {
   done: boolean;
   resolve: ((held: boolean) => void)[];
 }
@@ -99,7 +97,8 @@ export class Recorder {
   /** Moves the mark (or only renews the lease). False: the lease is no longer ours, hand over nothing more. */
   mark(chunk: Leased, to = chunk.markedTo): Promise<boolean> {
     const waiting = this.#lane(chunk);
-    waiting.markedTo = to;
+    // At once: a flush that goes out for another reason must not put an older mark in its place.
+    chunk.markedTo = to;
     this.#urgent = true;
     this.#soon();
     return new Promise((resolve) => waiting.resolve.push(resolve));
@@ -123,7 +122,7 @@ export class Recorder {
   #lane(chunk: Leased): Waiting {
     let waiting = this.#lanes.get(chunk);
     if (!waiting) {
-      waiting = { markedTo: chunk.markedTo, done: false, resolve: [] };
+      waiting = { done: false, resolve: [] };
       this.#lanes.set(chunk, waiting);
     }
     return waiting;
@@ -182,14 +181,10 @@ export class Recorder {
     this.flushes++;
     const held = new Set((row!.lanes ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
     const lost: Leased[] = [];
-    for (const [chunk, { markedTo, resolve }] of lanes) {
+    for (const [chunk, { resolve }] of lanes) {
       const ours = held.has(`${chunk.campaignId} ${chunk.no}`);
-      if (ours) {
-        chunk.markedTo = markedTo;
-        chunk.validFrom = at;
-      } else {
-        lost.push(chunk);
-      }
+      if (ours) chunk.validFrom = at;
+      else lost.push(chunk);
       for (const tell of resolve) tell(ours);
     }
     for (const result of results) result.recorded();
@@ -201,92 +196,4 @@ interface Answer {
   lanes: [string, number][] | null;
   stopped: [string, string][] | null;
   told: string[] | null;
-}
-
-function laneColumns(lanes: Map<Leased, Waiting>, owner: string, leaseMs: number): unknown[] {
-  const chunks = [...lanes.keys()];
-  const waiting = [...lanes.values()];
-  return [
-    owner,
-    leaseMs,
-    chunks.map(({ companyId }) => companyId),
-    chunks.map(({ campaignId }) => campaignId),
-    chunks.map(({ no }) => no),
-    chunks.map(({ fence }) => fence),
-    waiting.map(({ markedTo }) => markedTo),
-    waiting.map(({ done }) => done),
-  ];
-}
-
-/** PostgreSQL stores no NUL; servers that answer in UTF-8 arrive here as latin1 characters. */
-function readable(text: string | null): string | null {
-  if (text === null) return null;
-  // Seen as bytes only when every character is one: sentences of our own may hold anything.
-  const bytes = /^[\x00-\xff]*[\x80-\xff][\x00-\xff]*$/.test(text);
-  return (bytes ? Buffer.from(text, "latin1").toString("utf8") : text.toWellFormed()).replaceAll("\0", "");
-}
-
-const statusOf = ({ outcome }: Result): number =>
-  outcome.status === "deferred" ? STATUS.queued : STATUS[outcome.status];
-
-/** A try counts when it is made; for a recipient claimed by itself the claim has counted it. */
-function triedBy({ chunk, outcome }: Result): number {
-  const untried = outcome.status === "queued" || outcome.status === "suppressed";
-  if (chunk) return untried ? 0 : 1;
-  return untried ? -1 : 0;
-}
-
-function resultColumns(results: Result[]): unknown[] {
-  return [
-    results.map((_, n) => n),
-    results.map(({ companyId }) => companyId),
-    results.map(({ campaignId }) => campaignId),
-    results.map(({ chunk }) => chunk?.no ?? null),
-    results.map(({ seq }) => seq),
-    results.map(({ attempts }) => attempts),
-    results.map(statusOf),
-    results.map(triedBy),
-    results.map(({ delayMs }) => delayMs),
-    results.map(({ outcome }) => readable(outcome.error)),
-    results.map(({ outcome }) => readable(outcome.reply?.text ?? null)),
-  ];
-}
-
-/** Per campaign: whether any mail was accepted, and the policy refusals since the last one that was. */
-function campaignColumns(results: Result[]): unknown[] {
-  const campaigns = new Map<string, { companyId: string; accepted: boolean; blocks: number }>();
-  for (const { companyId, campaignId, outcome } of results) {
-    const seen = campaigns.get(campaignId) ?? { companyId, accepted: false, blocks: 0 };
-    campaigns.set(campaignId, seen);
-    if (outcome.status === "sent") {
-      seen.accepted = true;
-      seen.blocks = 0;
-    } else if (outcome.bounce === "block") {
-      seen.blocks++;
-    }
-  }
-  const seen = [...campaigns.values()];
-  return [
-    seen.map(({ companyId }) => companyId),
-    [...campaigns.keys()],
-    seen.map(({ accepted }) => accepted),
-    seen.map(({ blocks }) => blocks),
-  ];
-}
-
-interface BounceRow {
-  n: number;
-  metadata: { bounce_type: BounceType; smtp_code: number; enhanced_code: string; diagnostic: string | null };
-  reason: string | null;
-  hard: boolean;
-}
-
-function bouncesOf(results: Result[]): BounceRow[] {
-  return results.flatMap(({ outcome: { bounce, reply } }, n) => {
-    if (!bounce || !reply) return [];
-    const { code, enhanced, text } = reply as Reply;
-    const diagnostic = readable(text);
-    const metadata = { bounce_type: bounce, smtp_code: code, enhanced_code: enhanced, diagnostic };
-    return [{ n, metadata, reason: diagnostic, hard: bounce === "hard" }];
-  });
 }

@@ -24,6 +24,7 @@ import type { Tools } from "./tools.ts";
 const MAX_UNSENT = 3;
 const COPY_TRIES = 3;
 const SLOW_MS = 1_000;
+const NO_SLOT_MS = 1_000;
 const DEFERRALS_TO_BACK_OFF = 20;
 const MAX_GROUP = 100;
 
@@ -55,6 +56,7 @@ export class Relay implements Holder {
         stillOurs: (job) => job.primary !== undefined || job.lane.mayLeave(job),
         answered: (job, verdict, connection) => this.#answered(job, verdict, connection),
         opened: () => this.#opened(),
+        noSlot: (error) => this.#noSlot(error),
         cannotOpen: (error) => this.#cannotOpen(error),
         broke: (reason, connection, reply) => this.#broke(reason, connection, reply),
       },
@@ -202,6 +204,17 @@ export class Relay implements Holder {
     this.wake();
   }
 
+  /** What was leased here goes back at once, to the nodes that have the connections. */
+  #noSlot(error?: Error): void {
+    if (error) this.#tools.trouble(error);
+    if (this.connections.size > 0) return;
+    this.backingOffUntil = performance.now() + NO_SLOT_MS;
+    for (const lane of [...this.lanes]) {
+      lane.end();
+      if (lane.turn.is_transactional) this.#tools.passOn(lane.turn);
+    }
+  }
+
   #cannotOpen(error: OpenError): void {
     this.lastError = error.message;
     if (error.permanent) void this.#stop([...this.lanes], error.message);
@@ -266,6 +279,7 @@ export class Relay implements Holder {
     const slow = oldest > SLOW_MS;
     if (slow && !this.slow) for (const lane of this.lanes) lane.takeBack();
     this.#tools.budget.judge(this, slow);
+    for (const lane of [...this.lanes]) lane.endIfDone();
     this.connections.closeIdle(this.#tools.settings.idleMs);
     this.wake();
   }

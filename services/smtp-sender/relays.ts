@@ -3,7 +3,6 @@ import type { Lane } from "./lane.ts";
 import { Relay } from "./relay.ts";
 import { relayConfig } from "./relay-config.ts";
 import type { Turn } from "./rows.ts";
-import { LocalSlots } from "./slots.ts";
 import type { Tools } from "./tools.ts";
 
 // Should the event about a changed configuration be lost.
@@ -50,7 +49,7 @@ export class Relays {
       await this.#tools.stopCampaign(turn.company_id, turn.campaign_id, error);
       return undefined;
     }
-    const relay = this.#relays.get(config.id) ?? new Relay(this.#tools, config, new LocalSlots());
+    const relay = this.#relays.get(config.id) ?? new Relay(this.#tools, config, this.#tools.slots(config.id));
     this.#relays.set(config.id, relay);
     this.#askedAt.set(config.id, Date.now());
     return relay;

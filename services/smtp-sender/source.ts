@@ -35,6 +35,14 @@ const READ = `
     and e.status = 0 and e.next_attempt_at is null
   order by e.seq limit ${READ_AHEAD}`;
 
+/** Only those that are at hand: others of the chunk may be on their way, and still look queued. */
+const READ_AGAIN = `
+  select ${RECIPIENT} from sent_emails e
+  left join subscribers s on s.id = e.subscriber_id and s.company_id = e.company_id
+  where e.campaign_id = $1 and e.company_id = $2 and e.seq = any ($3)
+    and e.status = 0 and e.next_attempt_at is null
+  order by e.seq`;
+
 export class ChunkSource implements Source {
   readonly chunk: Leased;
   exhausted = false;
@@ -72,12 +80,19 @@ export class ChunkSource implements Source {
     this.#readTo = rows.length < READ_AHEAD ? this.chunk.hi : rows.at(-1)!.seq;
   }
 
+  async #readAgain(): Promise<void> {
+    const { campaign_id, company_id, is_transactional } = this.#turn;
+    const held = [...this.#rows];
+    this.#readAt = performance.now();
+    const values = [campaign_id, company_id, held.map(({ seq }) => seq), is_transactional];
+    const fresh = await this.#tools.reads.run<RecipientRow>("recipients-again", READ_AGAIN, values);
+    // What was put back meanwhile comes on top.
+    this.#rows = [...fresh, ...this.#rows.filter((row) => !held.includes(row))].sort((a, b) => a.seq - b.seq);
+  }
+
   async take(n: number): Promise<RecipientRow[]> {
     await this.#reading;
-    if (this.#rows.length > 0 && performance.now() - this.#readAt > STALE_MS) {
-      this.#readTo = this.#rows[0]!.seq - 1;
-      this.#rows = [];
-    }
+    if (this.#rows.length > 0 && performance.now() - this.#readAt > STALE_MS) await this.#readAgain();
     if (this.#rows.length === 0 && this.#readTo < this.chunk.hi) await this.#read();
     const rows = this.#rows.splice(0, n);
     if (this.#rows.length < READ_AHEAD / 2 && this.#readTo < this.chunk.hi) this.#read().catch(() => {});

@@ -6,8 +6,9 @@ import type { Limiter } from "./limiter.ts";
 import type { Line } from "./line.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Recorder } from "./record.ts";
-import type { RecipientRow } from "./rows.ts";
+import type { RecipientRow, Turn } from "./rows.ts";
 import type { EngineSettings } from "./settings.ts";
+import type { Slots } from "./slots.ts";
 
 export interface Tools {
   readonly owner: string;
@@ -27,6 +28,9 @@ export interface Tools {
   skipCampaign(campaignId: string): void;
   /** `whole`: every recipient of it is settled or waits by itself. */
   laneOver(lane: Lane, whole: boolean, leaseIsLost: boolean): void;
+  /** Other nodes should look for this work now. */
+  passOn(turn: Turn): void;
+  slots(smtpConfigId: string): Slots;
   /** Looks for work soon. */
   kick(): void;
   stopCampaign(companyId: string, campaignId: string, error: string): Promise<void>;

@@ -11,6 +11,7 @@
 import type { Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 import { BodyWriter } from "./body.ts";
+import { Deadline } from "./deadline.ts";
 import { type Command, envelope, type Stage, type Transaction } from "./envelope.ts";
 import { type Letter, letterFault, type Post, type Verdict } from "./letter.ts";
 import { NotSmtp, type Reply, ReplyReader } from "./reply.ts";
@@ -33,9 +34,7 @@ export class Transactions<L extends Letter> {
   #resetFirst = false;
   #ending = false;
   #over = false;
-  #deadline = 0;
-  #tickMs: number;
-  #timer: NodeJS.Timeout | undefined;
+  #deadline: Deadline;
   /** When it last had nothing to do; undefined while it is busy. */
   idleSince: number | undefined = performance.now();
   handled = 0;
@@ -45,7 +44,9 @@ export class Transactions<L extends Letter> {
     this.#socket = session.socket;
     this.#post = post;
     this.#timeouts = timeouts;
-    this.#tickMs = Math.min(...Object.values(timeouts));
+    this.#deadline = new Deadline(Math.min(...Object.values(timeouts)), () => {
+      this.#end(`No answer to ${this.#owed[0]?.stage.toUpperCase() ?? "the message"} within the time-out`);
+    });
     this.#body = new BodyWriter(this.#socket, () => this.#extend("block"));
     this.#socket.on("data", (chunk: Buffer) => this.#read(chunk));
     this.#socket.on("error", (error) => this.#end(`The connection broke: ${error.message}`));
@@ -130,22 +131,12 @@ export class Transactions<L extends Letter> {
       this.#sayGoodbye();
     } else if (!this.#open) {
       this.idleSince ??= performance.now();
-      this.#deadline = Number.POSITIVE_INFINITY;
+      this.#deadline.none();
     }
   }
 
   #extend(stage: Stage | "block"): void {
-    this.#deadline = performance.now() + this.#timeouts[stage];
-    // One slow tick per connection looks at the deadline: nothing is armed per message.
-    this.#timer ??= setTimeout(() => this.#checkTime(), this.#tickMs);
-  }
-
-  #checkTime(): void {
-    this.#timer = undefined;
-    const left = this.#deadline - performance.now();
-    if (this.#over || left === Number.POSITIVE_INFINITY) return;
-    if (left > 0) this.#timer = setTimeout(() => this.#checkTime(), Math.min(left, this.#tickMs));
-    else this.#end(`No answer to ${this.#owed[0]?.stage.toUpperCase() ?? "the message"} within the time-out`);
+    if (!this.#over) this.#deadline.in(this.#timeouts[stage]);
   }
 
   #read(chunk: Buffer): void {
@@ -286,7 +277,7 @@ export class Transactions<L extends Letter> {
   #end(reason: string, reply?: Reply): void {
     if (this.#over) return;
     this.#over = true;
-    clearTimeout(this.#timer);
+    this.#deadline.clear();
     this.#socket.destroy();
     for (const { stage, transaction } of this.#owed) {
       if (stage !== "dot") continue;

@@ -7,7 +7,7 @@ import { settle } from "../../services/campaigns/settle.ts";
 import { newId } from "../../services/ids.ts";
 import type { Rendered } from "../../services/renderer/contract.ts";
 import { seal } from "../../services/secrets.ts";
-import { Engine } from "../../services/smtp-sender/engine.ts";
+import { Engine, type Outside } from "../../services/smtp-sender/engine.ts";
 import type { Limiter } from "../../services/smtp-sender/limiter.ts";
 import { MemoryLimiter } from "../../services/smtp-sender/limiter-memory.ts";
 import type { RecipientRow } from "../../services/smtp-sender/rows.ts";
@@ -136,12 +136,18 @@ export class Sending {
   }
 
   engine(
-    options: Partial<EngineSettings> & { limiter?: Limiter; render?: typeof plainMails; name?: string } = {},
+    options: Partial<EngineSettings> & {
+      limiter?: Limiter;
+      render?: typeof plainMails;
+      name?: string;
+      slots?: Outside["slots"];
+    } = {},
   ): Engine {
     const {
       limiter = new MemoryLimiter(),
       render = plainMails,
       name = `node-${this.engines.length}`,
+      slots,
       ...settings
     } = options;
     const engine = new Engine(
@@ -153,6 +159,7 @@ export class Sending {
         log: { warn: () => {}, info: () => {} },
         drained: (campaignId) => void settle(campaignId).catch(() => {}),
         told: () => {},
+        ...(slots ? { slots } : {}),
       },
     );
     this.engines.push(engine);

@@ -6,6 +6,7 @@ import { rememberHours } from "../../../services/smtp-sender/hour-history.ts";
 import { hourWindow, type Limiter, type Window } from "../../../services/smtp-sender/limiter.ts";
 import { MemoryLimiter } from "../../../services/smtp-sender/limiter-memory.ts";
 import { RedisLimiter } from "../../../services/smtp-sender/limiter-redis.ts";
+import { RedisSlots } from "../../../services/smtp-sender/slots-redis.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
 import { type Server, startRedis } from "../../support/servers.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
@@ -117,4 +118,20 @@ test("Redis: twenty takes of 30 at once get exactly the limit, and give back wha
   await limiter.give(window, grants[0]!.bucket, 12);
   expect((await limiter.take(window, 30)).granted).toBe(12);
   client.disconnect();
+});
+
+test("connections are counted over all senders", async () => {
+  const clients = [1, 2, 3].map(() => connectRedis(redisServer.url));
+  await Promise.all(clients.map((client) => client.connect()));
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 4 });
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 2_000, chunk: 50 });
+  for (const client of clients) {
+    sending.engine({ limiter: new RedisLimiter(client), slots: (config) => new RedisSlots(client, config) });
+  }
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 2_000 });
+  expect(server.peakConnections).toBeLessThanOrEqual(4);
+  expect(server.doubled).toEqual([]);
+  await sending.stopEngines();
+  for (const client of clients) client.disconnect();
 });
