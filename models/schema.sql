@@ -53,28 +53,37 @@ AS $function$
 begin
   if tg_op in ('INSERT', 'UPDATE') then
     insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
-    select a.company_id, a.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, count(*)
-    from added a,
-      metrics_of(a.type, a.machine, a.is_first, a.link, a.is_first_of_link, a.created_at) m
-    where a.campaign_id is not null
+    select k.company_id, k.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, sum(k.n)
+    from (
+      select company_id, campaign_id, type, machine, is_first, link, is_first_of_link,
+        floor(date_part('epoch', created_at) / 3600)::integer as hour, count(*) as n
+      from added where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8) k,
+      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour) m
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;
   if tg_op in ('DELETE', 'UPDATE') then
     insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
-    select a.company_id, a.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, -count(*)
-    from gone a,
-      metrics_of(a.type, a.machine, a.is_first, a.link, a.is_first_of_link, a.created_at) m
-    where a.campaign_id is not null
+    select k.company_id, k.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, -sum(k.n)
+    from (
+      select company_id, campaign_id, type, machine, is_first, link, is_first_of_link,
+        floor(date_part('epoch', created_at) / 3600)::integer as hour, count(*) as n
+      from gone where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8) k,
+      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour) m
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;
+  -- How many rows the company has, in all and by type.
   if tg_op = 'INSERT' then
-    perform add_count(company_id, 'events:' || type, company_id, count(*)) from added
-      group by company_id, type order by company_id, type;
+    insert into counters as c (company_id, name, ref, slot, n)
+    select company_id, coalesce('events:' || type, 'events') as name, company_id, pg_backend_pid() % 32, count(*)
+    from added group by grouping sets ((company_id), (company_id, type)) order by 1, 2
+    on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
   elsif tg_op = 'DELETE' then
-    perform add_count(company_id, 'events:' || type, company_id, -count(*)) from gone
-      group by company_id, type order by company_id, type;
+    insert into counters as c (company_id, name, ref, slot, n)
+    select company_id, coalesce('events:' || type, 'events') as name, company_id, pg_backend_pid() % 32, -count(*)
+    from gone group by grouping sets ((company_id), (company_id, type)) order by 1, 2
+    on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
   end if;
   return null;
 end
@@ -153,7 +162,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.metrics_of(type text, machine boolean, is_first boolean, link smallint, is_first_of_link boolean, created_at timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.metrics_of(type text, machine boolean, is_first boolean, link smallint, is_first_of_link boolean, hour integer)
  RETURNS TABLE(metric text, bucket integer)
  LANGUAGE sql
  IMMUTABLE
@@ -162,8 +171,7 @@ AS $function$
     (type, 0, type in ('bounced', 'unsubscribed') or not machine),
     (type || '_machine', 0, machine),
     (type || '_unique', 0, is_first),
-    (type || '_by_hour', floor(extract(epoch from created_at) / 3600)::integer,
-      type in ('opened', 'clicked') and not machine),
+    (type || '_by_hour', hour, type in ('opened', 'clicked') and not machine),
     ('link', link::integer, link is not null and not machine),
     ('link_unique', link::integer, is_first_of_link)
   ) v (m, b, counts)
@@ -345,18 +353,15 @@ create table email_events (
   is_first_of_link boolean default false not null,
   metadata jsonb default '{}'::jsonb not null,
   created_at timestamp with time zone default now() not null,
-  constraint email_events_pkey PRIMARY KEY (id),
+  constraint email_events_pkey PRIMARY KEY (company_id, id),
   constraint email_events_type_check CHECK ((type = ANY (ARRAY['delivered'::text, 'opened'::text, 'clicked'::text, 'bounced'::text, 'unsubscribed'::text])))
 );
 CREATE INDEX email_events_of_campaign ON public.email_events USING btree (campaign_id, id);
-CREATE INDEX email_events_of_company ON public.email_events USING btree (company_id, id);
 CREATE INDEX email_events_of_mail ON public.email_events USING btree (sent_email_id, company_id);
 CREATE INDEX email_events_of_recipient ON public.email_events USING btree (company_id, lower(recipient), id);
 CREATE INDEX email_events_rare ON public.email_events USING btree (company_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text]));
-CREATE TRIGGER email_events_added AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('events');
 CREATE TRIGGER email_events_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
 CREATE TRIGGER email_events_recounted AFTER UPDATE ON public.email_events REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
-CREATE TRIGGER email_events_removed AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('events');
 CREATE TRIGGER email_events_uncounted AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION count_events();
 
 create table idempotency_keys (

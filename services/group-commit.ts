@@ -16,13 +16,25 @@ export interface GroupCommit<Item, Result> {
   idle(): Promise<void>;
 }
 
-/** `store` gets at most `maxBatch` items and returns one result for each, in order. */
+interface Options {
+  maxBatch: number;
+  maxWaiting: number;
+  /** Batches in the air side by side: with two, this process works while the store does. */
+  atOnce?: number;
+  /** True for an error that one item alone may be the cause of: the batch is stored again in halves. */
+  mayBeOneItem?: (error: unknown) => boolean;
+}
+
+/** `store` gets at most `maxBatch` items and returns one result for each, in order. It stores all of them or none. */
 export function groupCommit<Item, Result>(
   store: (items: Item[]) => Promise<Result[]>,
-  { maxBatch, maxWaiting }: { maxBatch: number; maxWaiting: number },
+  { maxBatch, maxWaiting, atOnce = 1, mayBeOneItem = () => false }: Options,
 ): GroupCommit<Item, Result> {
   const waiting: Waiting<Item, Result>[] = [];
-  let inTheAir: Promise<void> | undefined;
+  const inTheAir = new Set<Promise<void>>();
+  let running = 0;
+  /** A drain is about to take all that waits. */
+  let gathering = false;
 
   async function storeBatch(batch: Waiting<Item, Result>[]): Promise<void> {
     try {
@@ -31,15 +43,29 @@ export function groupCommit<Item, Result>(
         resolve(results[at]!);
       });
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      if (batch.length > 1 && mayBeOneItem(error)) {
+        const half = batch.length >> 1;
+        await storeBatch(batch.slice(0, half));
+        await storeBatch(batch.slice(half));
+      } else {
+        for (const { reject } of batch) reject(error);
+      }
     }
   }
 
   async function drain(): Promise<void> {
+    running++;
+    gathering = true;
     // One turn of the event loop, so that requests which arrived together share the first batch too.
     await new Promise(setImmediate);
+    gathering = false;
     while (waiting.length > 0) await storeBatch(waiting.splice(0, maxBatch));
-    inTheAir = undefined;
+    running--;
+  }
+
+  function start(): void {
+    const run = drain().finally(() => inTheAir.delete(run));
+    inTheAir.add(run);
   }
 
   return {
@@ -47,11 +73,11 @@ export function groupCommit<Item, Result>(
       if (waiting.length >= maxWaiting) return Promise.reject(unavailable());
       return new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
-        inTheAir ??= drain();
+        if (!gathering && running < atOnce) start();
       });
     },
-    idle: async () => {
-      await inTheAir;
+    async idle() {
+      while (inTheAir.size > 0) await Promise.all(inTheAir);
     },
   };
 }

@@ -1,6 +1,6 @@
 -- What happened to mails: opened, clicked, bounced, unsubscribed (delivered goes to webhooks only).
 create table email_events (
-  id uuid primary key default uuid_v7(),
+  id uuid not null default uuid_v7(),
   company_id uuid not null,
   campaign_id uuid,
   sent_email_id uuid,
@@ -12,19 +12,16 @@ create table email_events (
   is_first boolean not null default false,
   is_first_of_link boolean not null default false,
   metadata jsonb not null default '{}',
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- Nobody asks for an event without its company: the one index serves as key and for a company's list.
+  primary key (company_id, id)
 );
-create index email_events_of_company on email_events (company_id, id);
 create index email_events_of_campaign on email_events (campaign_id, id);
 -- With the company in it, no index that begins with the company can look as good for the events of one mail.
 create index email_events_of_mail on email_events (sent_email_id, company_id);
 create index email_events_of_recipient on email_events (company_id, lower(recipient), id);
 -- Few among many opens: without it a page of bounces would read past all of those.
 create index email_events_rare on email_events (company_id, type, id) where type in ('bounced', 'unsubscribed');
-create trigger email_events_added after insert on email_events
-  referencing new table as changed for each statement execute function count_rows('events');
-create trigger email_events_removed after delete on email_events
-  referencing old table as changed for each statement execute function count_rows('events');
 
 -- What analytics shows, kept by delta with the events themselves, so that it costs the same at ten events and at ten
 -- million. Eight slots by backend: writers of a hot campaign do not wait for one row.
@@ -40,7 +37,7 @@ create table campaign_counts (
 ) with (fillfactor = 50);
 
 create function metrics_of(type text, machine boolean, is_first boolean, link smallint, is_first_of_link boolean,
-  created_at timestamptz)
+  hour integer)
 returns table (metric text, bucket integer)
 language sql immutable
 as $$
@@ -48,42 +45,51 @@ as $$
     (type, 0, type in ('bounced', 'unsubscribed') or not machine),
     (type || '_machine', 0, machine),
     (type || '_unique', 0, is_first),
-    (type || '_by_hour', floor(extract(epoch from created_at) / 3600)::integer,
-      type in ('opened', 'clicked') and not machine),
+    (type || '_by_hour', hour, type in ('opened', 'clicked') and not machine),
     ('link', link::integer, link is not null and not machine),
     ('link_unique', link::integer, is_first_of_link)
   ) v (m, b, counts)
   where counts
 $$;
 
+-- A batch has hundreds of events and a handful of kinds: those are counted first, and metrics made of them.
 create function count_events() returns trigger
 language plpgsql
 as $$
 begin
   if tg_op in ('INSERT', 'UPDATE') then
     insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
-    select a.company_id, a.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, count(*)
-    from added a,
-      metrics_of(a.type, a.machine, a.is_first, a.link, a.is_first_of_link, a.created_at) m
-    where a.campaign_id is not null
+    select k.company_id, k.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, sum(k.n)
+    from (
+      select company_id, campaign_id, type, machine, is_first, link, is_first_of_link,
+        floor(date_part('epoch', created_at) / 3600)::integer as hour, count(*) as n
+      from added where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8) k,
+      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour) m
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;
   if tg_op in ('DELETE', 'UPDATE') then
     insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
-    select a.company_id, a.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, -count(*)
-    from gone a,
-      metrics_of(a.type, a.machine, a.is_first, a.link, a.is_first_of_link, a.created_at) m
-    where a.campaign_id is not null
+    select k.company_id, k.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, -sum(k.n)
+    from (
+      select company_id, campaign_id, type, machine, is_first, link, is_first_of_link,
+        floor(date_part('epoch', created_at) / 3600)::integer as hour, count(*) as n
+      from gone where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8) k,
+      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour) m
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;
+  -- How many rows the company has, in all and by type.
   if tg_op = 'INSERT' then
-    perform add_count(company_id, 'events:' || type, company_id, count(*)) from added
-      group by company_id, type order by company_id, type;
+    insert into counters as c (company_id, name, ref, slot, n)
+    select company_id, coalesce('events:' || type, 'events') as name, company_id, pg_backend_pid() % 32, count(*)
+    from added group by grouping sets ((company_id), (company_id, type)) order by 1, 2
+    on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
   elsif tg_op = 'DELETE' then
-    perform add_count(company_id, 'events:' || type, company_id, -count(*)) from gone
-      group by company_id, type order by company_id, type;
+    insert into counters as c (company_id, name, ref, slot, n)
+    select company_id, coalesce('events:' || type, 'events') as name, company_id, pg_backend_pid() % 32, -count(*)
+    from gone group by grouping sets ((company_id), (company_id, type)) order by 1, 2
+    on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
   end if;
   return null;
 end

@@ -1,5 +1,5 @@
 /** Opens and clicks as they come in: read the token, store, then answer. */
-import { query } from "../../models/db.ts";
+import { isRefusal, query } from "../../models/db.ts";
 import { retryOnConflict } from "../../models/retry-on-conflict.ts";
 import type { Caller } from "../define.ts";
 import { notFound, throttled } from "../errors.ts";
@@ -42,7 +42,7 @@ export function recorder(onQueued: (companyIds: string[]) => void): Recorder {
     if (companyIds.length > 0) onQueued(companyIds);
     return results;
   };
-  return groupCommit(store, { maxBatch: MAX_BATCH, maxWaiting: MAX_WAITING });
+  return groupCommit(store, { maxBatch: MAX_BATCH, maxWaiting: MAX_WAITING, atOnce: 2, mayBeOneItem: isRefusal });
 }
 
 function targetOf(token: string): LinkTarget {

@@ -41,15 +41,15 @@ export interface EarlierClick {
 export interface EventRow {
   id: string;
   company_id: string;
-  campaign_id: string;
   sent_email_id: string;
-  type: "opened" | "clicked";
-  recipient: string;
   machine: boolean;
+  /** Null for an open. */
   link: number | null;
   is_first: boolean;
   is_first_of_link: boolean;
-  metadata: { user_agent: string; ip: string; machine: boolean; url?: string };
+  user_agent: string;
+  ip: string;
+  url: string | null;
   created_at: Date;
 }
 
@@ -92,15 +92,14 @@ function eventOf(hit: Hit, mail: Mail, url: string | undefined): EventRow {
   return {
     id: newId(),
     company_id: mail.company_id,
-    campaign_id: mail.campaign_id,
     sent_email_id: mail.id,
-    type: hit.link === 0 ? "opened" : "clicked",
-    recipient: mail.email,
     machine: isMachineAgent(hit.userAgent) || isTooFast(hit.at, mail),
     link: hit.link === 0 ? null : hit.link,
     is_first: false,
     is_first_of_link: false,
-    metadata: { user_agent: hit.userAgent, ip: hit.ip, machine: false, ...(url === undefined ? {} : { url }) },
+    user_agent: hit.userAgent,
+    ip: hit.ip,
+    url: url ?? null,
     created_at: hit.at,
   };
 }
@@ -165,12 +164,11 @@ export function judge(
     const change: MailChange = { company_id, campaign_id, seq, opens: 0, clicks: 0, opened_at, clicked_at };
     const events = ofMail.map((hit) => eventOf(hit, mail, urlOf(hit)));
     judgeOpens(
-      events.filter(({ type }) => type === "opened"),
+      events.filter(({ link }) => link === null),
       change,
     );
-    const clicked = events.filter(({ type }) => type === "clicked");
+    const clicked = events.filter(({ link }) => link !== null);
     judged.marked.push(...judgeClicks(clicked, earlierOf.get(id) ?? [], change));
-    for (const event of events) event.metadata.machine = event.machine;
     judged.events.push(...events);
     judged.changes.push(change);
   }

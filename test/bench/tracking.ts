@@ -14,7 +14,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Koa from "koa";
 import { startEmbeddedPostgres } from "../../mixins/embedded-postgres.ts";
+import { cpuUs, postmasterOf } from "./cpu.ts";
 
+/** A folder for a CPU profile of the service. */
+const { PROFILE } = process.env;
 const SECONDS = Number(process.argv[2] ?? 5);
 const CONNECTIONS = 64;
 const MAILS = 5_000;
@@ -115,13 +118,21 @@ function ask(port: number, paths: readonly string[], until: number, expected: st
   });
 }
 
-async function rate(port: number, paths: readonly string[], expected: string): Promise<number> {
+interface Rate {
+  perSecond: number;
+  /** Microseconds of CPU per request, of each process in `pids`. */
+  cpu: number[];
+}
+
+async function rate(port: number, paths: readonly string[], expected: string, pids: number[]): Promise<Rate> {
   const run = async (ms: number) => {
     const tally = { n: 0 };
+    const before = pids.map(cpuUs);
     const began = performance.now();
     const all = Array.from({ length: CONNECTIONS }, () => ask(port, paths, began + ms, expected, tally));
     await Promise.all(all);
-    return (tally.n / (performance.now() - began)) * 1_000;
+    const perSecond = (tally.n / (performance.now() - began)) * 1_000;
+    return { perSecond, cpu: pids.map((pid, at) => (cpuUs(pid) - before[at]!) / tally.n) };
   };
   await run(1_000);
   return run(SECONDS * 1_000);
@@ -131,6 +142,7 @@ async function measure(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "flockmail-bench-"));
   const postgres = await startEmbeddedPostgres(folder);
   const child = fork(fileURLToPath(import.meta.url), ["serve"], {
+    execArgv: PROFILE === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${PROFILE}`],
     env: {
       ...process.env,
       DATABASE_URL: postgres.url,
@@ -144,12 +156,18 @@ async function measure(): Promise<void> {
   });
   try {
     const [at] = (await once(child, "message")) as [Serving];
-    const bare = await rate(at.koa, ["/"], "200");
-    const tell = (name: string, n: number) =>
-      console.log(`${name.padEnd(20)} ${Math.round(n).toLocaleString("en")}/s   ${(n / bare).toFixed(2)} of bare Koa`);
+    const pids = [child.pid!, postmasterOf(join(folder, "postgres")), process.pid];
+    const bare = await rate(at.koa, ["/"], "200", pids);
+    const tell = (name: string, { perSecond, cpu }: Rate) => {
+      const [node, postgres, load] = cpu.map((us) => us.toFixed(0));
+      console.log(
+        `${name.padEnd(20)} ${Math.round(perSecond).toLocaleString("en")}/s   ${(perSecond / bare.perSecond).toFixed(2)} of bare Koa` +
+          `   CPU µs each: Node ${node}, PostgreSQL ${postgres}, load ${load}`,
+      );
+    };
     tell("bare Koa", bare);
-    tell("opens", await rate(at.service, at.opens, "200"));
-    tell("redirects", await rate(at.service, at.clicks, "302"));
+    tell("opens", await rate(at.service, at.opens, "200", pids));
+    tell("redirects", await rate(at.service, at.clicks, "302", pids));
     child.send("webhooks");
     const [webhooks] = (await once(child, "message")) as [number];
     console.log(`webhooks             ${Math.round(webhooks).toLocaleString("en")}/s`);

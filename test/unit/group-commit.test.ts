@@ -62,3 +62,44 @@ test("a failed batch fails its own items and no others", async () => {
   fail = false;
   expect(await commit.add(2)).toBe(2);
 });
+
+test("an item that is refused fails alone, also in the middle of a batch; another fault fails them all", async () => {
+  const batches: number[] = [];
+  let fault = "refused";
+  const commit = groupCommit(
+    async (items: number[]) => {
+      batches.push(items.length);
+      if (items.includes(13)) throw new Error(fault);
+      return items;
+    },
+    { maxBatch: 100, maxWaiting: 100, mayBeOneItem: (error) => (error as Error).message === "refused" },
+  );
+  const outcomes = async () => {
+    const items = Array.from({ length: 32 }, (_, n) => n);
+    const settled = await Promise.allSettled(items.map((item) => commit.add(item)));
+    return settled.flatMap(({ status }, at) => (status === "rejected" ? [at] : []));
+  };
+  expect(await outcomes()).toEqual([13]);
+  // Halves of halves: twice the logarithm, not one statement per item.
+  expect(batches).toHaveLength(11);
+  fault = "disk full";
+  expect(await outcomes()).toHaveLength(32);
+});
+
+test("with two at once, the next batch starts while one is in the air, and what comes then waits together", async () => {
+  const { store, batches, turn, release } = heldStore();
+  const commit = groupCommit(store, { maxBatch: 10, maxWaiting: 100, atOnce: 2 });
+  const added = [commit.add(1), commit.add(2)];
+  await turn();
+  added.push(commit.add(3));
+  await turn();
+  added.push(commit.add(4), commit.add(5));
+  await turn();
+  expect(batches).toEqual([[1, 2], [3]]);
+  await release();
+  expect(batches).toEqual([[1, 2], [3], [4, 5]]);
+  await release();
+  await release();
+  expect(await Promise.all(added)).toEqual([10, 20, 30, 40, 50]);
+  await commit.idle();
+});

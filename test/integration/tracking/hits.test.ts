@@ -211,6 +211,16 @@ describe("opens and clicks", () => {
     await open(world.mails[0]!.id);
   });
 
+  test("a hit that PostgreSQL refuses fails alone, not those that came with it", async () => {
+    const world = await newWorld(9);
+    await query(`alter table email_events add constraint refuse check (recipient <> '${world.mails[4]!.email}')`);
+    const answers = await Promise.allSettled(world.mails.map(({ id }, n) => (n % 2 ? click(id, 1) : open(id))));
+    await query("alter table email_events drop constraint refuse");
+    expect(answers.map(({ status }) => status === "rejected")).toEqual(world.mails.map((_, n) => n === 4));
+    const { opens, clicks } = await analyticsOf(world);
+    expect([opens.total, clicks.total]).toEqual([4, 4]);
+  });
+
   test("events reach the outbox of the company's endpoint", async () => {
     const world = await newWorld();
     await query(
