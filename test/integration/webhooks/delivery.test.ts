@@ -186,6 +186,31 @@ describe("webhook delivery", () => {
     );
   });
 
+  // What a change of its DNS amounts to: the address was fine when it was saved, and is not when something is due.
+  test.each([
+    ["https:", /not on the public internet/],
+    ["http:", /must begin with https/],
+  ])(
+    "an endpoint (%s) whose host is not public any more is not connected to, and its log says why",
+    async (scheme, why) => {
+      const id = await company();
+      let connections = 0;
+      const { url } = await receiver(ok);
+      servers.at(-1)!.on("connection", () => connections++);
+      await as(id, "webhooks.create", { url: url.replace("http:", scheme), events: ["opened"] });
+      const { config } = await import("../../../services/config.ts");
+      Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: false });
+      try {
+        await transaction((client) => queueWebhooks([event(id)], client));
+        await until(async () => (await rowsOf(id))[0]!.attempts === 1);
+      } finally {
+        Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: true });
+      }
+      expect((await rowsOf(id))[0]).toMatchObject({ status: "pending", last_error: expect.stringMatching(why) });
+      expect(connections).toBe(0);
+    },
+  );
+
   test("one hanging endpoint among fifty delays none of the others", async () => {
     const id = await company();
     const hanging = await receiver(() => {});
