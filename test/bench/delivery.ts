@@ -6,7 +6,7 @@
  * on the wire and as many connections. Prints rates, the ratio, CPU per mail, and the peak memory of the service.
  */
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newsletter } from "../support/newsletter.ts";
 import { postfixTools, startSmtpSink } from "../support/servers.ts";
@@ -72,25 +72,31 @@ async function importList(api: Api): Promise<string> {
   return id;
 }
 
-/** CPU time of a process and those it started (Postgres), in µs: [itself, its children]. */
+/** CPU time of the service and of its PostgreSQL (its child and that one's children), in µs. */
 function cpu(pid: number): { node: number; postgres: number } {
   const times = { node: 0, postgres: 0 };
+  const seen: { pid: number; parent: number; used: number }[] = [];
   for (const entry of readdirSync("/proc")) {
     if (!/^\d+$/.test(entry)) continue;
     try {
       const stat = readFileSync(`/proc/${entry}/stat`, "utf8");
-      const [, name] = /\((.*)\)/.exec(stat)!;
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
       const used = ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1e6;
-      if (Number(entry) === pid) times.node += used;
-      else if (name === "postgres") times.postgres += used;
+      seen.push({ pid: Number(entry), parent: Number(fields[1]), used });
     } catch {
       // It ended while we looked.
     }
   }
+  const children = new Set(seen.flatMap((one) => (one.parent === pid ? [one.pid] : [])));
+  for (const one of seen) {
+    if (one.pid === pid) times.node += one.used;
+    else if (children.has(one.pid) || children.has(one.parent)) times.postgres += one.used;
+  }
   return times;
 }
 
+/** From now on the peak is that of sending: the import and the password's hash have had theirs. */
+const forgetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, "5");
 const peakMegabytes = (pid: number): number =>
   Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1_024);
 
@@ -171,6 +177,8 @@ try {
   const pid = serviceProcess(service.child.pid);
   for (let round = 1; round <= rounds; round++) {
     const sourceMs = await source(address);
+    forgetPeak(pid);
+    const idle = peakMegabytes(pid);
     const before = cpu(pid);
     const { ms, answerMs } = await send(api, { template, smtp, list });
     const after = cpu(pid);
@@ -178,7 +186,7 @@ try {
     console.log(
       `${recipients} recipients, ${connections} connections: ${rate(ms)} mails/s; smtp-source ${rate(sourceMs)}/s; ` +
         `ratio ${(sourceMs / ms).toFixed(2)}; POST ${Math.round(answerMs)} ms; CPU per mail: service ${perMail("node")} µs, ` +
-        `Postgres ${perMail("postgres")} µs; peak memory ${peakMegabytes(pid)} MB`,
+        `Postgres ${perMail("postgres")} µs; memory ${idle} MB before, at most ${peakMegabytes(pid)} MB`,
     );
   }
 } finally {
