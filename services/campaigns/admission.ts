@@ -4,7 +4,7 @@ import type { Ctx } from "../define.ts";
 import { smtpRateLimited } from "../errors.ts";
 
 /** The hour is a courtesy at this point, senders keep it in any case: an answer that does not come stops no send. */
-const PATIENCE_MS = 2_000;
+const PATIENCE_MS = 700;
 
 export interface Asked {
   emails: number;
@@ -21,9 +21,11 @@ export async function admit(ctx: Ctx, { emails, scheduledFor, toSegment }: Asked
 }
 
 async function requireRoom(ctx: Ctx, emails: number): Promise<void> {
-  const hour = await call(ctx, "smtp-sender.hourRoom", {}, { timeout: PATIENCE_MS }).catch((error: Error) => {
-    ctx.broker.logger.warn(`The room in the hour is not known, so the send is let through: ${error.message}`);
-  });
+  const hour = await call(ctx, "smtp-sender.hourRoom", {}, { timeout: PATIENCE_MS, retries: 2 }).catch(
+    (error: Error) => {
+      ctx.broker.logger.warn(`The room in the hour is not known, so the send is let through: ${error.message}`);
+    },
+  );
   if (!hour || hour.limit === null || hour.room === null || emails <= hour.room) return;
   throw smtpRateLimited(
     `This send has ${emails} recipients, and ${hour.room} of ${hour.limit} emails are left in this hour.`,

@@ -93,7 +93,7 @@ async function senderDomains(companyId: string, rows: readonly Row[]): Promise<M
   );
 }
 
-const SUBJECTS_MS = 2_000;
+const SUBJECTS_MS = 1_500;
 
 export async function listSentEmails(ctx: Ctx<Asked>): Promise<{ count: number; results: SentEmail[] }> {
   const companyId = companyOf(ctx);
@@ -102,7 +102,7 @@ export async function listSentEmails(ctx: Ctx<Asked>): Promise<{ count: number; 
   const [domains, { subjects }] = await Promise.all([
     senderDomains(companyId, results),
     // Of many nodes that render, one that was killed is asked until its silence is noticed: then another one answers.
-    call(ctx, "renderer.subjects", { ids: results.map(({ id }) => id) }, { timeout: SUBJECTS_MS, retries: 2 }),
+    call(ctx, "renderer.subjects", { ids: results.map(({ id }) => id) }, { timeout: SUBJECTS_MS, retries: 4 }),
   ]);
   const view = (row: Row, at: number): SentEmail => ({
     id: row.id,

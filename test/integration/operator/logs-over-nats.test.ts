@@ -20,7 +20,7 @@ describe("one request over two nodes", () => {
         new ServiceBroker({
           nodeID,
           namespace: `logs-${process.pid}`,
-          transporter: nats.url,
+          transporter: nats.url as never,
           logger: { type: "Pino", options } as never,
           middlewares: [callIds],
         }),
