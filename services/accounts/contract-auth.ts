@@ -46,8 +46,8 @@ export const contract = {
     returns: Type.Object({ companyId: Uuid, apiKeyId: Uuid, expiresAt: Nullable(Time) }),
   },
   membershipOf: {
-    summary: "A user's role in a company; 404 when she has none",
-    params: Type.Object({ userId: Uuid, companyId: Uuid }),
+    summary: "A user's role in a company; 404 when she has none, 401 when her password is another by now",
+    params: Type.Object({ userId: Uuid, companyId: Uuid, passwordMark: Type.String() }),
     returns: Type.Object({ role: RoleName }),
   },
   purge: {

@@ -7,7 +7,7 @@ import type { Role } from "../define.ts";
 import { throttled, unauthenticated } from "../errors.ts";
 import { counters } from "./counters.ts";
 import { isPassword, NOBODYS_HASH } from "./password.ts";
-import { issueTokens } from "./tokens.ts";
+import { type Account, issueTokens } from "./tokens.ts";
 
 // By account, beside the gateway's limit by IP: guessing from many addresses is no faster than this.
 const MAX_FAILURES = 10;
@@ -32,17 +32,17 @@ export async function login(params: ParamsOf<"accounts.login">): Promise<Returns
   const key = failuresKey(email);
   const attempt = await counters().take(key, MAX_FAILURES, FAILURES_WINDOW_SECONDS);
   if (!attempt.allowed) throw throttled(attempt.retryAfterSeconds);
-  const [found] = await query<{ id: string; password_hash: string }>(
-    "select id, password_hash from users where email_key = lower($1)",
+  const [found] = await query<Account>(
+    `select id, password_hash as "passwordHash" from users where email_key = lower($1)`,
     [email],
   );
-  const fits = await isPassword(params.password, found?.password_hash ?? NOBODYS_HASH);
-  if (!found || !fits) throw unauthenticated("No active account found with the given credentials.");
+  const fits = await isPassword(params.password, found?.passwordHash ?? NOBODYS_HASH);
+  const tokens = found && fits ? await issueTokens(found) : null;
+  if (!found || !tokens) throw unauthenticated("No active account found with the given credentials.");
   await counters().forget(key);
-  const [user, companies, tokens] = await Promise.all([
+  const [user, companies] = await Promise.all([
     User.findByPk(found.id, { rejectOnEmpty: true }),
     companiesOf(found.id),
-    issueTokens(found.id),
   ]);
   return { ...tokens, user: user.view(), companies };
 }

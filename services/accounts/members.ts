@@ -5,9 +5,10 @@
 import { type Client, queryOne, transaction } from "../../models/db.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Check, Ctx, Role } from "../define.ts";
-import { badRequest, type FieldErrors, forbidden, invalid, notFound } from "../errors.ts";
+import { badRequest, type FieldErrors, forbidden, invalid, notFound, unauthenticated } from "../errors.ts";
 import { listPage } from "../listing.ts";
 import type { ListQuery } from "../shapes.ts";
+import { passwordMarkOf, TOKEN_REFUSED } from "./bearer.ts";
 import type { contract } from "./contract-members.ts";
 import type { Member } from "./contract-shapes.ts";
 import { isoTime } from "./iso-time.ts";
@@ -45,13 +46,15 @@ async function memberOf(companyId: string, userId: string, on?: Client): Promise
   return member;
 }
 
-export async function membershipOf({ companyId, userId }: ParamsOf<"accounts.membershipOf">): Promise<{ role: Role }> {
-  const found = await queryOne<{ role: Role }>("select role from memberships where company_id = $1 and user_id = $2", [
-    companyId,
-    userId,
-  ]);
-  if (!found) throw notFound();
-  return found;
+export async function membershipOf(asked: ParamsOf<"accounts.membershipOf">): Promise<{ role: Role }> {
+  const user = await queryOne<{ password_hash: string; role: Role | null }>(
+    `select u.password_hash, m.role from users u
+     left join memberships m on m.company_id = $1 and m.user_id = u.id where u.id = $2`,
+    [asked.companyId, asked.userId],
+  );
+  if (user && passwordMarkOf(user.password_hash) !== asked.passwordMark) throw unauthenticated(TOKEN_REFUSED);
+  if (!user?.role) throw notFound();
+  return { role: user.role };
 }
 
 const userByEmail = (email: string) =>

@@ -1,6 +1,6 @@
 /** What an operator does to companies, from the REPL. */
 import { Company } from "../../models/company.ts";
-import { query, queryOne } from "../../models/db.ts";
+import { query, queryOne, transaction } from "../../models/db.ts";
 import { Plan } from "../../models/plan.ts";
 import { config } from "../config.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
@@ -71,17 +71,19 @@ export async function setPlan({ company_id, plan }: ParamsOf<"accounts.setPlan">
   return planOf(company_id);
 }
 
-/** In one statement: no login that was made with the old password outlives it (but 15 minutes of an access token). */
-const SET_PASSWORD = `
-  with changed as (
-    update users set password_hash = $2, updated_at = now() where email_key = lower($1) returning id
-  ), ended as (
-    update refresh_tokens set revoked_at = now() where revoked_at is null and user_id in (select id from changed)
-  )
-  select id from changed`;
+const CHANGE = "update users set password_hash = $2, updated_at = now() where email_key = lower($1) returning id";
 
+/** Its own statement: it must see the logins that the first one waited for. */
+const END_LOGINS = "update refresh_tokens set revoked_at = now() where revoked_at is null and user_id = $1";
+
+/** No login that was made with the old password outlives it, nor one that is being made at this moment. */
 export async function setPassword({ email, password }: ParamsOf<"accounts.setPassword">): Promise<null> {
-  if (!(await queryOne(SET_PASSWORD, [email.trim(), await hashPassword(password)]))) throw notFound();
+  const hash = await hashPassword(password);
+  await transaction(async (client) => {
+    const changed = await queryOne<{ id: string }>(CHANGE, [email.trim(), hash], client);
+    if (!changed) throw notFound();
+    await client.query(END_LOGINS, [changed.id]);
+  });
   return null;
 }
 

@@ -39,8 +39,8 @@ export async function register(params: Params): Promise<ReturnsOf<"accounts.regi
       const user = await User.create({ email: email.trim(), passwordHash, ...names }, { transaction });
       const company = await Company.create({ name: company_name.trim(), plan: config().DEFAULT_PLAN }, { transaction });
       await Membership.create({ companyId: company.id, userId: user.id, role: "owner" }, { transaction });
-      const tokens = await issueTokens(user.id, transaction);
-      return { user: user.view(), company: company.view(), ...tokens };
+      const tokens = await issueTokens(user, transaction);
+      return { user: user.view(), company: company.view(), ...tokens! };
     });
   } catch (error) {
     // Two registrations of one address at the same moment: both passed the check.

@@ -3,12 +3,11 @@
  * that comes back was stolen from somebody, so its whole family ends.
  */
 import { createHash, randomBytes } from "node:crypto";
-import type { Transaction } from "sequelize";
-import { query, queryOne } from "../../models/db.ts";
-import { RefreshToken } from "../../models/refresh-token.ts";
+import { QueryTypes, type Transaction } from "sequelize";
+import { query, queryOne, sequelize } from "../../models/db.ts";
 import { unauthenticated } from "../errors.ts";
 import { newId } from "../ids.ts";
-import { signBearer } from "./bearer.ts";
+import { passwordMarkOf, signBearer } from "./bearer.ts";
 
 const REFRESH_SECONDS = 7 * 86_400;
 
@@ -20,15 +19,26 @@ export interface Tokens {
   refresh: string;
 }
 
-/** The first tokens of a login. */
-export async function issueTokens(userId: string, within?: Transaction): Promise<Tokens> {
+export interface Account {
+  id: string;
+  passwordHash: string;
+}
+
+/** The share lock waits for a change of the password that is under way, and finds it done. */
+const STORE = `
+  insert into refresh_tokens (token_hash, family_id, user_id, expires_at)
+  select $1, $2, id, now() + make_interval(secs => $3) from users where id = $4 and password_hash = $5 for share
+  returning user_id`;
+
+/** The first tokens of a login; null where the password was changed since it was checked. */
+export async function issueTokens({ id, passwordHash }: Account, within?: Transaction): Promise<Tokens | null> {
   const refresh = make();
-  const expiresAt = new Date(Date.now() + REFRESH_SECONDS * 1_000);
-  await RefreshToken.create(
-    { tokenHash: hashOf(refresh), familyId: newId(), userId, expiresAt },
-    { transaction: within ?? null },
-  );
-  return { access: signBearer(userId), refresh };
+  const stored = await sequelize().query(STORE, {
+    bind: [hashOf(refresh), newId(), REFRESH_SECONDS, id, passwordHash],
+    type: QueryTypes.SELECT,
+    transaction: within ?? null,
+  });
+  return stored.length === 1 ? { access: signBearer(id, passwordMarkOf(passwordHash)), refresh } : null;
 }
 
 /**
@@ -46,7 +56,7 @@ const ROTATE = `
     insert into refresh_tokens (token_hash, family_id, user_id, expires_at)
     select $2, family_id, user_id, now() + make_interval(secs => $3) from spent
   )
-  select user_id from spent`;
+  select u.id, u.password_hash as "passwordHash" from spent join users u on u.id = spent.user_id`;
 
 const REVOKE_FAMILY_OF_SPENT = `
   update refresh_tokens set revoked_at = now()
@@ -55,8 +65,8 @@ const REVOKE_FAMILY_OF_SPENT = `
 
 export async function rotate(refresh: string): Promise<Tokens> {
   const fresh = make();
-  const spent = await queryOne<{ user_id: string }>(ROTATE, [hashOf(refresh), hashOf(fresh), REFRESH_SECONDS]);
-  if (spent) return { access: signBearer(spent.user_id), refresh: fresh };
+  const spent = await queryOne<Account>(ROTATE, [hashOf(refresh), hashOf(fresh), REFRESH_SECONDS]);
+  if (spent) return { access: signBearer(spent.id, passwordMarkOf(spent.passwordHash)), refresh: fresh };
   await query(REVOKE_FAMILY_OF_SPENT, [hashOf(refresh)]);
   throw unauthenticated("Token is invalid or expired.");
 }

@@ -1,6 +1,6 @@
 /** Who asks: an API key or a person's access token (spec section 5). What is remembered is at most a second old. */
 import { hash } from "node:crypto";
-import { verifyBearer } from "../accounts/bearer.ts";
+import { type Person, TOKEN_REFUSED, verifyBearer } from "../accounts/bearer.ts";
 import { call } from "../call.ts";
 import type { Caller, Role } from "../define.ts";
 import { forbidden, notFound, unauthenticated } from "../errors.ts";
@@ -16,7 +16,7 @@ interface Key {
   expiresAt: string | null;
 }
 
-export type Identity = { key: Key; userId?: undefined } | { key?: undefined; userId: string };
+export type Identity = { key: Key; person?: undefined } | { key?: undefined; person: Person };
 
 const REMEMBER_MS = 1_000;
 const REMEMBER_MAX = 10_000;
@@ -39,7 +39,7 @@ export class Authentication {
   /** Throws the 401 of spec 5.4, or a 403 where a key is good but only a person may ask. */
   async identify(exchange: Exchange, access: Access): Promise<Identity> {
     const text = exchange.req.headers["x-api-key"] as string | undefined;
-    if (text === undefined) return { userId: this.#person(exchange) };
+    if (text === undefined) return { person: this.#person(exchange) };
     const key = await this.#key(text);
     if (access === "user") throw forbidden("An API key cannot do this: sign in and use a bearer token.");
     return { key };
@@ -62,23 +62,24 @@ export class Authentication {
     return key;
   }
 
-  #person(exchange: Exchange): string {
+  #person(exchange: Exchange): Person {
     const header = exchange.req.headers.authorization;
     if (header === undefined) throw unauthenticated();
     const token = /^Bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1];
     const person = token === undefined ? null : verifyBearer(token);
-    if (!person) throw unauthenticated("Invalid or expired token.");
-    return person.userId;
+    if (!person) throw unauthenticated(TOKEN_REFUSED);
+    return person;
   }
 
   /** The caller within a company; a company of which she is no member does not exist for her. */
-  async callerIn(companyId: string, { key, userId }: Identity): Promise<Caller> {
+  async callerIn(companyId: string, { key, person }: Identity): Promise<Caller> {
     if (key) {
       if (key.companyId !== companyId) throw notFound();
       return { companyId, apiKeyId: key.apiKeyId };
     }
-    const role = await this.#roles.get(`${userId} ${companyId}`, async () => {
-      return (await call(this.#broker, "accounts.membershipOf", { userId, companyId }, LOOK_UP)).role;
+    const { userId, passwordMark } = person;
+    const role = await this.#roles.get(`${userId} ${passwordMark} ${companyId}`, async () => {
+      return (await call(this.#broker, "accounts.membershipOf", { ...person, companyId }, LOOK_UP)).role;
     });
     return { companyId, userId, role };
   }

@@ -1,4 +1,5 @@
 import jwt from "jsonwebtoken";
+import { call } from "../../../services/call.ts";
 import { keysFor } from "../../../services/secrets.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Answer, client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
@@ -133,6 +134,18 @@ describe("accounts over HTTP", () => {
     expect((await person().delete(path(`members/${other.userId}/`))).status).toBe(204);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(seen(await member.get(path()))).toEqual(NOT_FOUND);
+  });
+
+  test("a session of the old password is over within a second of a new one, while its tokens would still be good", async () => {
+    const robbed = await newCompany(app);
+    const thief = person(robbed.token);
+    expect((await thief.get(path("", robbed))).status).toBe(200);
+    await call(app.broker, "accounts.setPassword", { email: robbed.email, password: "a new battery" });
+    const refused = [401, { detail: "Invalid or expired token." }];
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(seen(await thief.get(path("", robbed)))).toEqual(refused);
+    expect(seen(await thief.post(path("api-keys/", robbed), { name: "k" }))).toEqual(refused);
+    expect((await robbed.api.get(path("", robbed))).status).toBe(200);
   });
 
   test("the last owner stays", async () => {

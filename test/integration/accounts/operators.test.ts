@@ -1,3 +1,4 @@
+import { verifyBearer } from "../../../services/accounts/bearer.ts";
 import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -52,15 +53,35 @@ describe("an operator, on a node whose Redis is away,", () => {
   });
 
   test("gives a user a new password, and no login made with the old one goes on", async () => {
-    const { email, refresh } = await register(app.broker);
+    const { email, refresh, access, id } = await register(app.broker);
+    const roleBy = (token: string) =>
+      call(app.broker, "accounts.membershipOf", { ...verifyBearer(token)!, companyId: id });
+    expect(await roleBy(access)).toEqual({ role: "owner" });
     expect(await call(app.broker, "accounts.setPassword", { email, password: "a new battery" })).toBeNull();
     const login = (password: string) => call(app.broker, "accounts.login", { email, password });
     expect((await refusal(login(PASSWORD)))[0]).toBe(401);
     expect((await refusal(call(app.broker, "accounts.refresh", { refresh })))[0]).toBe(401);
-    const { refresh: fresh } = await login("a new battery");
+    expect(await refusal(roleBy(access))).toEqual([401, { detail: "Invalid or expired token." }]);
+    const { refresh: fresh, access: newAccess } = await login("a new battery");
+    expect(await roleBy(newAccess)).toEqual({ role: "owner" });
     expect((await call(app.broker, "accounts.refresh", { refresh: fresh })).access).toBeTruthy();
     const nobody = { email: "nobody@example.com", password: "a new battery" };
     expect(await refusal(call(app.broker, "accounts.setPassword", nobody))).toEqual(NOT_FOUND);
+  });
+
+  test("lets no login with the old password slip through at the moment of the change", async () => {
+    const { email, id } = await register(app.broker);
+    const logins = Array.from({ length: 6 }, () =>
+      call(app.broker, "accounts.login", { email, password: PASSWORD }).catch(() => null),
+    );
+    const change = call(app.broker, "accounts.setPassword", { email, password: "a new battery" });
+    const tokens = (await Promise.all(logins)).filter((login) => login !== null);
+    await change;
+    for (const { access, refresh } of tokens) {
+      expect((await refusal(call(app.broker, "accounts.refresh", { refresh })))[0]).toBe(401);
+      const asked = { ...verifyBearer(access)!, companyId: id };
+      expect((await refusal(call(app.broker, "accounts.membershipOf", asked)))[0]).toBe(401);
+    }
   });
 
   test("sees people log in, and throttled by what this process counted", async () => {

@@ -1,4 +1,5 @@
 import { queryOne } from "../../../models/db.ts";
+import { verifyBearer } from "../../../services/accounts/bearer.ts";
 import { requireDefaultPlan } from "../../../services/accounts/plans.ts";
 import { call } from "../../../services/call.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -37,7 +38,8 @@ describe("registration", () => {
     expect(company).toMatchObject({ name: "Analytical Engines", double_opt_in: false, tracking_enabled: true });
     expect(access).toMatch(/^ey[\w-]+\.[\w-]+\.[\w-]+$/);
     expect(refresh).toMatch(/^[\w-]{43}$/);
-    const owner = { userId: user.id, companyId: company.id };
+    const owner = { ...verifyBearer(access)!, companyId: company.id };
+    expect(owner.userId).toBe(user.id);
     expect(await call(app.broker, "accounts.membershipOf", owner)).toEqual({ role: "owner" });
     const plan = await call(app.broker, "accounts.planOf", {}, { meta: { companyId: company.id } });
     expect(plan.plan).toBe("starter");

@@ -254,7 +254,7 @@ describe("the conventions of the API", () => {
     const bearer = (path: string, init: RequestInit = {}) =>
       fetch(gateway.url + path, {
         ...init,
-        headers: { Authorization: `Bearer ${signBearer(user)}`, ...(init.headers as Record<string, string>) },
+        headers: { Authorization: `Bearer ${signBearer(user, "mark")}`, ...(init.headers as Record<string, string>) },
       });
 
     test("the company is named in the query; missing is 400, malformed 400, another's 404", async () => {

@@ -143,7 +143,7 @@ describe("the limits of spec section 8", () => {
   });
 
   test("people's calls count per company", async () => {
-    const people = [1, 2, 3, 4].map((n) => signBearer(`0190a0a0-0000-7000-8000-00000000000${n}`));
+    const people = [1, 2, 3, 4].map((n) => signBearer(`0190a0a0-0000-7000-8000-00000000000${n}`, "mark"));
     const seen = [];
     for (const token of people) {
       const path = `/api/emails/things/?company=${C}`;

@@ -4,9 +4,11 @@ import { BEARER_SECONDS, signBearer, verifyBearer } from "../../../services/acco
 import { keysFor } from "../../../services/secrets.ts";
 
 const USER = "018f0000-0000-7000-8000-000000000001";
+const MARK = "aaaabbbbccccdddd";
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const claims = (more: object = {}) => ({
   sub: USER,
+  pwd: MARK,
   iss: "flockmail",
   exp: Math.floor(Date.now() / 1000) + 60,
   ...more,
@@ -18,15 +20,15 @@ describe("a bearer token", () => {
   });
 
   test("says who, for 15 minutes", () => {
-    const token = signBearer(USER);
-    expect(verifyBearer(token)).toEqual({ userId: USER });
+    const token = signBearer(USER, MARK);
+    expect(verifyBearer(token)).toEqual({ userId: USER, passwordMark: MARK });
     const { iat, exp } = jwt.decode(token) as jwt.JwtPayload;
     expect(exp! - iat!).toBe(BEARER_SECONDS);
     expect(BEARER_SECONDS).toBe(900);
   });
 
   test("of the previous secret is still good", () => {
-    expect(verifyBearer(jwt.sign(claims(), keysFor("bearer")[1]!))).toEqual({ userId: USER });
+    expect(verifyBearer(jwt.sign(claims(), keysFor("bearer")[1]!))).toEqual({ userId: USER, passwordMark: MARK });
   });
 
   test.each<[string, () => string]>([
@@ -45,12 +47,13 @@ describe("a bearer token", () => {
     ],
     ["of another issuer", () => jwt.sign(claims({ iss: "somebody" }), keysFor("bearer")[0]!)],
     ["whose subject is no user id", () => jwt.sign(claims({ sub: "admin" }), keysFor("bearer")[0]!)],
+    ["that tells of no password", () => jwt.sign(claims({ pwd: undefined }), keysFor("bearer")[0]!)],
     ["without a subject", () => jwt.sign(claims({ sub: undefined }), keysFor("bearer")[0]!)],
     [
       "that is not yet valid",
       () => jwt.sign(claims({ nbf: Math.floor(Date.now() / 1000) + 60 }), keysFor("bearer")[0]!),
     ],
-    ["with changed contents", () => signBearer(USER).replace(/\.[^.]+\./, `.${part(claims())}.`)],
+    ["with changed contents", () => signBearer(USER, MARK).replace(/\.[^.]+\./, `.${part(claims())}.`)],
     ["of enormous length", () => jwt.sign(claims({ pad: "x".repeat(10_000) }), keysFor("bearer")[0]!)],
     ["that is nothing like it", () => "hello"],
     ["that is empty", () => ""],
