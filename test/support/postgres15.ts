@@ -3,7 +3,9 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import pg from "pg";
 import { freePort, startChild, untilListening } from "./child.ts";
 import { program } from "./programs.ts";
 
@@ -19,6 +21,22 @@ export interface Postgres15 {
 
 /** PostgreSQL refuses to run as root; a user namespace without a mapping is nobody, yet owns the same files. */
 const asNonRoot = (command: string[]) => (process.getuid?.() === 0 ? ["unshare", "--user", ...command] : command);
+
+/** It listens before it serves. */
+async function untilStarted(url: string): Promise<void> {
+  const deadline = Date.now() + TOOL_TIMEOUT_MS;
+  for (;;) {
+    const client = new pg.Client(url);
+    try {
+      return await client.connect();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(25);
+    } finally {
+      await client.end();
+    }
+  }
+}
 
 export async function startPostgres15(): Promise<Postgres15> {
   const run = async (tool: string, ...args: string[]) => {
@@ -36,8 +54,10 @@ export async function startPostgres15(): Promise<Postgres15> {
   const [command, ...args] = asNonRoot([postgres.path, "-D", data, ...settings.flatMap((one) => ["-c", one])]);
   const child = startChild(command!, args, { env: postgres.env });
   await untilListening(child, port);
+  const url = (database: string) => `postgres://test@127.0.0.1:${port}/${database}`;
+  await untilStarted(url("postgres"));
   return {
-    url: (database) => `postgres://test@127.0.0.1:${port}/${database}`,
+    url,
     run,
     stop: async () => {
       await child.stop();
