@@ -28,7 +28,8 @@ async function untilStarted(url: string): Promise<void> {
   for (;;) {
     const client = new pg.Client(url);
     try {
-      return await client.connect();
+      await client.connect();
+      return;
     } catch (error) {
       if (Date.now() > deadline) throw error;
       await sleep(25);
