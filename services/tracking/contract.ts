@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { Bool, Document, Line, Nullable, Type, Uuid } from "../shapes.ts";
+import { Bool, Document, Line, Nullable, OneOf, Type, Uuid } from "../shapes.ts";
 import { contract as events } from "./contract-events.ts";
 
 const ByToken = Type.Object({ token: Type.String({ maxLength: 256 }) });
@@ -33,6 +33,24 @@ export const contract = {
     params: Type.Object({ token: Type.String({ maxLength: 4096 }) }),
     returns: Document,
   },
+  hits: {
+    summary: "Many opens and clicks at once",
+    description: "What a gateway got together, answered in order; each once it is stored.",
+    params: Type.Object({
+      hits: Type.Array(
+        Type.Object({
+          open: Bool,
+          token: Type.String({ maxLength: 4096 }),
+          ip: Type.String(),
+          userAgent: Type.String(),
+        }),
+        { maxItems: 500 },
+      ),
+    }),
+    returns: Type.Object({
+      answers: Type.Array(Type.Object({ outcome: OneOf("stored", "unknown", "failed"), url: Nullable(Type.String()) })),
+    }),
+  },
 
   unsubscribePage: {
     summary: "Unsubscribe page",
@@ -42,14 +60,15 @@ export const contract = {
   },
   unsubscribe: {
     summary: "Unsubscribe",
-    description: "One-click (RFC 8058) as a form, the page's form, JSON or an empty body. Doing it twice is fine.",
+    description:
+      "One-click (RFC 8058) as a form, the page's form, JSON or an empty body. Doing it twice is fine, and so is an id that stands for no mail (without `email` then): mailbox providers never see it fail.",
     params: Type.Object({
       sent_email_id: Uuid,
       "List-Unsubscribe": Type.Optional(Type.Unknown()),
       from: Type.Optional(Type.Unknown()),
     }),
     returns: Document,
-    json: Done,
+    json: Type.Partial(Done, { required: ["detail"] }),
     example: { "List-Unsubscribe": "One-Click" },
   },
   view: { summary: "View an email in the browser", params: ByMail, returns: Document },

@@ -3,11 +3,11 @@ import { queryOne, transaction } from "../../models/db.ts";
 import { retryOnConflict } from "../../models/retry-on-conflict.ts";
 import { config } from "../config.ts";
 import type { ParamsOf } from "../contracts.ts";
-import type { Ctx } from "../define.ts";
+import type { Caller, Ctx } from "../define.ts";
 import { notFound } from "../errors.ts";
 import type { Document } from "../shapes.ts";
 import { ringFor } from "../webhooks/outbox.ts";
-import { json, page, wantsJson } from "./pages/page.ts";
+import { json, page, problemPage, wantsJson } from "./pages/page.ts";
 import { type PageCompany, pageCompany } from "./pages/page-company.ts";
 import { personToken } from "./person-token.ts";
 import { type UnsubscribeMethod, unsubscribePerson } from "./unsubscribed-event.ts";
@@ -26,12 +26,8 @@ interface Shown extends Record<string, unknown> {
 }
 
 /** The id stands in place of credentials (spec 5.6): it is all that the link carries. */
-async function mailOf(id: string): Promise<Mail> {
-  const sql = "select company_id, campaign_id, email, subscriber_id from sent_emails where id = $1";
-  const mail = await queryOne<Mail>(sql, [id]);
-  if (!mail) throw notFound();
-  return mail;
-}
+const mailOf = (id: string) =>
+  queryOne<Mail>("select company_id, campaign_id, email, subscriber_id from sent_emails where id = $1", [id]);
 
 async function shown({ company_id, email, subscriber_id }: Mail): Promise<Shown> {
   const token = subscriber_id && personToken("preferences", company_id, subscriber_id);
@@ -44,15 +40,21 @@ async function shown({ company_id, email, subscriber_id }: Mail): Promise<Shown>
 
 export async function unsubscribePage(ctx: Ctx<ParamsOf<"tracking.unsubscribePage">>): Promise<Document> {
   const mail = await mailOf(ctx.params.sent_email_id);
+  if (!mail) throw notFound();
   return page("unsubscribe", ctx.meta.http, await shown(mail));
 }
 
 const methodOf = (params: ParamsOf<"tracking.unsubscribe">): UnsubscribeMethod =>
   params.from === "page" && params["List-Unsubscribe"] === undefined ? "page" : "one_click";
 
+/** Whom the link was for gets nothing any more, which is all that is asked: providers count a one-click that fails. */
+const nobody = (http: Caller["http"]) =>
+  wantsJson(http) ? json({ detail: "Nobody gets emails by this link." }) : problemPage(404, http, 200);
+
 export async function unsubscribe(ctx: Ctx<ParamsOf<"tracking.unsubscribe">>): Promise<Document> {
   const { sent_email_id: sentEmailId } = ctx.params;
   const mail = await mailOf(sentEmailId);
+  if (!mail) return nobody(ctx.meta.http);
   const { company_id: companyId, campaign_id: campaignId, email } = mail;
   const person = { companyId, campaignId, sentEmailId, email, method: methodOf(ctx.params) };
   await ringFor(ctx, await retryOnConflict(() => transaction((client) => unsubscribePerson(client, person))));

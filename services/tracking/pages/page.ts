@@ -65,10 +65,10 @@ function html(template: string, http: Http, values: Values, status = 200): Docum
 export const page = (name: PageName, http: Http, values: Values) => html(name, http, values);
 
 /** A link that leads nowhere, or no longer, as a person sees it. */
-export function problemPage(status: 404 | 410, http: Http): Document {
+export function problemPage(reason: 404 | 410, http: Http, status: number = reason): Document {
   const { problem } = catalogueFor(http?.acceptLanguage ?? "");
   const [title, sentence] =
-    status === 410 ? [problem.expiredTitle, problem.expired] : [problem.missingTitle, problem.missing];
+    reason === 410 ? [problem.expiredTitle, problem.expired] : [problem.missingTitle, problem.missing];
   return html("problem", http, { title, sentence }, status);
 }
 

@@ -94,6 +94,16 @@ describe("recipients over HTTP", () => {
     expect((await client(app).post(pub("unsubscribe/nonsense/"))).status).toBe(404);
   });
 
+  test("a one-click for a mail that nobody knows: 200 and nothing recorded, a provider never sees it fail", async () => {
+    const path = pub(`unsubscribe/${newId()}/`);
+    const oneClick = new URLSearchParams({ "List-Unsubscribe": "One-Click" });
+    const page = await client(app).post(path, oneClick);
+    expect([page.status, page.text.includes("You are unsubscribed")]).toEqual([200, false]);
+    const told = await client(app, { headers: { accept: "application/json" } }).post(path, oneClick);
+    expect([told.status, told.body]).toEqual([200, { detail: "Nobody gets emails by this link." }]);
+    expect(await events()).toEqual([]);
+  });
+
   test("preferences: page, JSON, PUT and the page's form", async () => {
     const path = pub(`preferences/${personToken("preferences", world.companyId, mail().subscriberId)}/`);
     const listId = newId();
