@@ -34,6 +34,8 @@ export class Relay implements Holder {
   slow = false;
   lastError: string | null = null;
   backingOffUntil = 0;
+  /** Its configuration is gone: what is in the air ends, and nothing begins. */
+  deleted = false;
   readonly lanes: Lane[] = [];
   readonly connections: Connections;
   readonly pulse = new Pulse();
@@ -259,6 +261,7 @@ export class Relay implements Holder {
   async reload(): Promise<void> {
     const fresh = await relayConfig(this.config.companyId, this.config.id);
     if (!fresh) {
+      this.deleted = true;
       await this.#stop([...this.lanes], "The SMTP configuration was deleted.");
       this.connections.renew();
       return;

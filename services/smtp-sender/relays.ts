@@ -35,7 +35,7 @@ export class Relays {
   /** The relay for a turn; undefined where its configuration was deleted (the campaign is stopped) or is unreadable. */
   async of(turn: Turn): Promise<Relay | undefined> {
     const known = this.#relays.get(turn.smtp_config_id);
-    if (known) {
+    if (known && !known.deleted) {
       this.#askedAt.set(turn.smtp_config_id, Date.now());
       return known;
     }
