@@ -31,7 +31,7 @@ export const work = {
       limit: Nullable(Type.Integer()),
       used: Type.Integer(),
       room: Nullable(Type.Integer()),
-      /** Until at least one mail more has room; 0 when there is room. */
+      /** Until more has room than now; the whole window when nothing is used; 0 without a limit. */
       retry_after_seconds: Type.Integer(),
     }),
   },

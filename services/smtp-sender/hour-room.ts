@@ -11,11 +11,12 @@ export async function hourRoom(companyId: string, limiter: Limiter) {
   );
   if (!plan) throw notFound();
   const limit = plan.smtp_per_hour;
-  const { used, retryAfterMs } = await limiter.used(hourWindow(companyId, limit, config().LIMIT_WINDOW_SECONDS));
+  const window = hourWindow(companyId, limit, config().LIMIT_WINDOW_SECONDS);
+  const { used, retryAfterMs } = await limiter.used(window);
   return {
     limit,
     used,
     room: limit === null ? null : Math.max(0, limit - used),
-    retry_after_seconds: Math.ceil(retryAfterMs / 1_000),
+    retry_after_seconds: limit === null ? 0 : Math.ceil((retryAfterMs || window.windowMs) / 1_000),
   };
 }

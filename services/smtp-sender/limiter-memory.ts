@@ -48,8 +48,7 @@ export class MemoryLimiter implements Limiter {
   async used(window: Window): Promise<{ used: number; retryAfterMs: number }> {
     const counts = this.#counting(window);
     const used = this.#total(counts);
-    const full = window.limit !== null && used >= window.limit;
-    return { used, retryAfterMs: full ? this.#wait(window, counts) : 0 };
+    return { used, retryAfterMs: window.limit !== null && used > 0 ? this.#wait(window, counts) : 0 };
   }
 
   /** What was handed over before this process began. */

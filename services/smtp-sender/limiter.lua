@@ -32,7 +32,7 @@ if what == 'give' then
 end
 
 if what == 'used' then
-  if limit >= 0 and total >= limit then return {total, bucket, wait()} end
+  if limit >= 0 and total > 0 then return {total, bucket, wait()} end
   return {total, bucket, 0}
 end
 

@@ -27,6 +27,7 @@ export interface Limiter {
   take(window: Window, n: number): Promise<Grant>;
   /** What was taken and not used goes back to the bucket it came from. */
   give(window: Window, bucket: number, n: number): Promise<void>;
+  /** `retryAfterMs`: until there is more room than now; 0 when nothing is used, or without a limit. */
   used(window: Window): Promise<{ used: number; retryAfterMs: number }>;
 }
 

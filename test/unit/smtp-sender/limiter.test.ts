@@ -46,6 +46,15 @@ test("what is given back goes to the bucket it came from, and can be taken again
   expect((await limiter.take(window, 500)).granted).toBe(450);
 });
 
+test("tells when there is more room also where some is left", async () => {
+  const { limiter, clock } = clocked();
+  expect(await limiter.used(window)).toEqual({ used: 0, retryAfterMs: 0 });
+  await limiter.take(window, 1);
+  clock.now += 20_000;
+  const { used, retryAfterMs } = await limiter.used(window);
+  expect([used, Math.round(retryAfterMs / 1_000)]).toEqual([1, 41]);
+});
+
 test("counts without a limit too", async () => {
   const { limiter } = clocked();
   expect((await limiter.take({ ...window, limit: null }, 1_000)).granted).toBe(1_000);
