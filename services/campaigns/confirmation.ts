@@ -12,6 +12,7 @@ import { newId } from "../ids.ts";
 import { addChunks } from "./chunks.ts";
 import { body, subject } from "./confirmation-text.ts";
 import { knock } from "./doorbell.ts";
+import { keepWireSender } from "./wire-sender.ts";
 
 interface Wanted {
   subscriber_id: string;
@@ -56,16 +57,18 @@ async function write(client: Client, campaign: Sender & { smtp_config_id: string
     client,
   );
   // Not tracked: the only link must arrive as it is.
-  await query(
+  const contents = await queryOne<{ sender_email: string }>(
     `insert into campaign_contents (campaign_id, company_id, subject, body, sender_name, sender_email, reply_to_email,
        list_id_name, list_id_ref, company_name, footer_text, tracking_enabled)
      select $1, c.id, $4, $5, s.sender_name, s.sender_email,
        coalesce(nullif(s.reply_to_email, ''), nullif(c.reply_to_email, ''), s.sender_email),
        c.name, c.id, c.name, c.footer_text, false
-     from companies c join smtp_configs s on s.company_id = c.id and s.id = $3 where c.id = $2`,
+     from companies c join smtp_configs s on s.company_id = c.id and s.id = $3 where c.id = $2
+     returning sender_email`,
     [id, company_id, smtp_config_id, subject, body],
     client,
   );
+  if (contents) await keepWireSender(client, company_id, id, contents.sender_email);
   await query(
     `insert into sent_emails (company_id, campaign_id, seq, subscriber_id, email, variables)
      select $1, $2, 1, $3, $4, jsonb_build_object('confirm_url', $5::text, 'company_name', c.name)

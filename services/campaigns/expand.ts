@@ -86,7 +86,7 @@ async function book(client: Client, campaign: Expanding, { kept, cursor }: Slice
   if (kept > 0) await addChunks(client, campaign, next_seq, next_seq + kept - 1);
   await query(
     `update campaigns set
-       next_seq = next_seq + $3, expand_cursor = coalesce($4, expand_cursor),
+       next_seq = next_seq + $3, expand_cursor = case when not $5 then coalesce($4, expand_cursor) end,
        total_emails = case when $5 then next_seq + $3 - 1 else greatest(total_emails, next_seq + $3 - 1) end,
        expanded_at = case when $5 then now() end, updated_at = now()
      where company_id = $1 and id = $2`,

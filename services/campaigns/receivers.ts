@@ -48,6 +48,8 @@ function variablesFault(receiver: Receiver): string | undefined {
 export function receiverFaults(receivers: readonly Receiver[]): string[] {
   const faults: string[] = [];
   for (const [index, receiver] of receivers.entries()) {
+    // Told by the schema; the others must be told beside it.
+    if (typeof receiver !== "object" || receiver === null || Array.isArray(receiver)) continue;
     const found = [
       emailFault(receiver.email),
       copiesFault("cc", receiver.cc),

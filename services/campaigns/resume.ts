@@ -3,7 +3,8 @@
  *
  * The campaign moves to pending at once and its chunks are looked through in slices: the first within the request, so
  * that small campaigns are done when the answer arrives, the others by the expansion's turns (`requeue_from`). Until the
- * last slice `expanded_at` is null, so that nothing settles a campaign half requeued.
+ * last slice `expanded_at` is null, so that nothing settles a campaign half requeued. It stays null where the selection of
+ * recipients had to be given up in its middle (a cursor is left): the expansion then goes on from there.
  */
 import { type CampaignRow, campaignView } from "../../models/campaign.ts";
 import { type Client, queryOne, transaction } from "../../models/db.ts";
@@ -43,11 +44,11 @@ const REQUEUE = `
   update campaigns c set
     failed_count = c.failed_count - counted.n,
     requeue_from = case when counted.chunks = $4 then counted.last + 1 end,
-    expanded_at = case when counted.chunks < $4 then now() end,
+    expanded_at = case when counted.chunks < $4 and c.expand_cursor is null then now() end,
     updated_at = now()
   from counted
   where c.company_id = $1 and c.id = $2
-  returning counted.n as requeued, c.requeue_from is null as done`;
+  returning counted.n as requeued, c.expanded_at is not null as done`;
 
 /** The next slice; the caller has the campaign to itself. */
 export async function requeueSlice(client: Client, campaign: Requeueing): Promise<{ requeued: number; done: boolean }> {

@@ -3,6 +3,7 @@ import { type Check, type Ctx, companyOf } from "../define.ts";
 import type { FieldErrors } from "../errors.ts";
 import { compileTemplate } from "../renderer/compile.ts";
 import type { contract } from "./contract.ts";
+import { MAX_RECEIVERS } from "./contract-sending.ts";
 import { earlierSend } from "./idempotency.ts";
 import { receiverFaults } from "./receivers.ts";
 import { attachmentFaults, type References, referenceFaults } from "./references.ts";
@@ -52,7 +53,10 @@ async function faultsOf(type: CampaignType, ctx: Ctx<SendParams>, sound: Sound):
     ...(sound("attachment_ids")
       ? fault("attachment_ids", await attachmentFaults(companyId, params.attachment_ids!))
       : {}),
-    ...(sound("receivers") ? fault("receivers", receiverFaults(params.receivers!)) : {}),
+    // Also where the schema has found one that is no object: what the others lack is told with it.
+    ...(isField(type, "receivers") && Array.isArray(params.receivers)
+      ? fault("receivers", receiverFaults(params.receivers.slice(0, MAX_RECEIVERS)))
+      : {}),
     ...(sound("scheduled_for") ? fault("scheduled_for", [scheduleFault(type, params.scheduled_for)]) : {}),
   };
 }

@@ -3,6 +3,7 @@
  * configuration or the company's settings changes nothing in a campaign that exists.
  */
 import { type Client, queryOne } from "../../models/db.ts";
+import { keepWireSender } from "./wire-sender.ts";
 
 export interface Contents {
   smtp_config_id: string;
@@ -21,7 +22,7 @@ export async function snapshot(
   contents: Contents,
 ): Promise<string | undefined> {
   const media = [...new Set((contents.attachment_ids ?? []).map((id) => id.toLowerCase()))];
-  const kept = await queryOne<{ subject: string }>(
+  const kept = await queryOne<{ subject: string; sender_email: string }>(
     `with attached as (
        select id from media where company_id = $1 and id = any($8) and deleted_at is null for share
      )
@@ -38,7 +39,7 @@ export async function snapshot(
        and ($4::uuid is null or t.id is not null)
        and ($5::uuid is null or l.id is not null)
        and (select count(*) from attached) = cardinality($8)
-     returning subject`,
+     returning subject, sender_email`,
     [
       companyId,
       campaignId,
@@ -51,5 +52,6 @@ export async function snapshot(
     ],
     client,
   );
+  if (kept) await keepWireSender(client, companyId, campaignId, kept.sender_email);
   return kept?.subject;
 }

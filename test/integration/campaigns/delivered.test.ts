@@ -101,6 +101,39 @@ describe("a campaign on its way", () => {
     });
   });
 
+  test("the configuration deleted after a campaign: a resume sends nothing through it any more", async () => {
+    await members(5);
+    answer = ({ verb, to }) => (verb === "RCPT" && to === "u1@example.com" ? "554 5.3.0 not today" : undefined);
+    const id = await send();
+    expect(await ended(id)).toMatchObject({ status: "partial", sent_count: 4 });
+    answer = () => undefined;
+    server.messages.length = 0;
+    await company.api.delete(`${API}/smtp-configs/${smtp}/`);
+    await company.api.post(`${API}/campaigns/${id}/resume/`);
+    expect(await ended(id)).toMatchObject({
+      status: "failed",
+      sent_count: 4,
+      failed_count: 1,
+      error: "The SMTP configuration was deleted.",
+    });
+    expect(server.messages).toEqual([]);
+  });
+
+  test("a sender with a domain in letters: one Message-ID in the mail, the list of mails and the webhook", async () => {
+    await members(1);
+    await company.api.patch(`${API}/smtp-configs/${smtp}/`, { sender_email: "News@BÜCHER.example" });
+    await company.api.post(`${API}/webhook-endpoints/`, { url: "http://127.0.0.1:9/", events: ["delivered"] });
+    await ended(await send());
+    const [mail] = (await company.api.get(`${API}/sent-emails/`)).body.results;
+    expect(mail.message_id).toBe(`<${mail.id}@xn--bcher-kva.example>`);
+    expect(server.messages[0]).toMatchObject({ messageId: mail.message_id, from: "News@xn--bcher-kva.example" });
+    const [told] = await query<{ payload: { metadata: object } }>(
+      "select payload from webhook_deliveries where company_id = $1",
+      [company.id],
+    );
+    expect(told!.payload.metadata).toMatchObject({ message_id: mail.message_id });
+  });
+
   test("with an attachment that was deleted after the request: it is still in the mail", async () => {
     await members(1);
     const form = new FormData();

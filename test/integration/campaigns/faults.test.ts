@@ -123,6 +123,12 @@ describe("what a send refuses", () => {
     expect(await sending([ann, "bob@example.com"])).toEqual({
       receivers: ['Item at index 1: Expected a dictionary of items but got type "str".'],
     });
+    expect(await sending(["bob@example.com", null, [], {}])).toEqual({
+      receivers: expect.arrayContaining([
+        'Item at index 0: Expected a dictionary of items but got type "str".',
+        "Receiver at index 3 is missing 'email'.",
+      ]),
+    });
     expect(await sending([{ ...ann, note: "a\0b" }])).toEqual({ receivers: ["Null characters are not allowed."] });
   });
 

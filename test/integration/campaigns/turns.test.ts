@@ -1,5 +1,8 @@
 import { query, queryOne } from "../../../models/db.ts";
+import { expandSlice } from "../../../services/campaigns/expand.ts";
+import { resume } from "../../../services/campaigns/resume.ts";
 import { expandNow, expandWaiting } from "../../../services/campaigns/turns.ts";
+import type { Ctx } from "../../../services/define.ts";
 import { newCampaign, type Rows, startRows } from "./rows.ts";
 import { addMembers, campaignRow, newCompany, recipients } from "./world.ts";
 
@@ -72,6 +75,31 @@ describe("whose slice is next", () => {
       error: "The recipients could not be selected.",
     });
     expect((await campaignRow(fine)).expanded_at).not.toBeNull();
+  });
+
+  test("given up in the middle: a resume sends to whom it had, and selects the rest", async () => {
+    const company = await newCompany();
+    await addMembers(company, 1_200);
+    const id = await newCampaign(company);
+    await expandSlice(rows.broker, id);
+    await query("update sent_emails set status = 2 where campaign_id = $1 and seq = 1", [id]);
+    await query("update campaigns set sent_count = 1 where id = $1", [id]);
+    await query("create function refuse() returns trigger language plpgsql as $$ begin raise sqlstate '22000'; end $$");
+    await query("create trigger refusing before insert on send_chunks for each row execute function refuse()");
+    await expandWaiting(rows.broker);
+    await query("drop trigger refusing on send_chunks");
+    expect(await campaignRow(id)).toMatchObject({ status: "failed", total_emails: 500, failed_count: 499 });
+    await resume({ meta: { companyId: company.id }, emit: rows.broker.emit } as unknown as Ctx, id);
+    await expandWaiting(rows.broker);
+    expect(await campaignRow(id)).toMatchObject({
+      status: "pending",
+      error: null,
+      total_emails: 1_200,
+      failed_count: 0,
+    });
+    expect((await campaignRow(id)).expanded_at).not.toBeNull();
+    const emails = (await recipients(id)).map(({ email }) => email);
+    expect([emails.length, new Set(emails).size]).toEqual([1_200, 1_200]);
   });
 
   test("a campaign whose slice fails for another reason is tried again", async () => {
