@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { Readable } from "node:stream";
 import fc from "fast-check";
 import { pool, query } from "../../../models/db.ts";
 import { isApiError } from "../../../services/errors.ts";
+import { exportSubscribers } from "../../../services/subscribers/export.ts";
 import { importSubscribers } from "../../../services/subscribers/import.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { fileForm, newCompany, type TestCompany } from "../../support/client.ts";
@@ -238,6 +240,25 @@ $`,
     const emails = text.trimEnd().split("\r\n").slice(1);
     expect(emails).toHaveLength(4_100);
     expect(new Set(emails).size).toBe(4_100);
+  });
+
+  test("reads on only as it is read: a slow client costs a page of memory, however long the list is", async () => {
+    await query(
+      `insert into subscribers (company_id, email, attributes)
+       select $1, 'e' || n || '@x.org', jsonb_build_object('note', repeat('x', 100)) from generate_series(1, 20000) n`,
+      [company.id],
+    );
+    const lengthOf = async (stream: NodeJS.ReadableStream) => {
+      let length = 0;
+      for await (const chunk of stream) length += chunk.length;
+      return length;
+    };
+    const slow = exportSubscribers(company.id) as Readable;
+    await once(slow, "readable");
+    // It had all the time that a whole export takes.
+    const whole = await lengthOf(exportSubscribers(company.id));
+    expect(slow.readableLength).toBeLessThan(whole / 5);
+    expect(await lengthOf(slow)).toBe(whole);
   });
 
   test("of nobody is the header", async () => {

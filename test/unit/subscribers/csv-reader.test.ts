@@ -105,6 +105,22 @@ describe("reading CSV", () => {
     cuts: fc.array(fc.nat(), { maxLength: 4 }),
   });
 
+  test("asks for the next piece only when the rows of the one before are taken: memory does not grow with the file", async () => {
+    let pieces = 0;
+    async function* endless() {
+      for (;;) {
+        pieces++;
+        yield Buffer.from("a@example.com,Ann\n".repeat(3_000));
+      }
+    }
+    const reading = readCsv(endless());
+    for (let taken = 1; taken <= 200; taken++) {
+      const { value } = await reading.next();
+      expect([value!.length, pieces]).toEqual([3_000, taken]);
+    }
+    await reading.return(undefined);
+  });
+
   test("any table that was written as CSV is read as it was, wherever the chunks are cut", async () => {
     await fc.assert(
       fc.asyncProperty(table, async ({ delimiter, newline, bom, lastNewline, quoteAll, rows, cuts }) => {
