@@ -499,7 +499,7 @@ create table send_chunks (
   lease_until timestamp with time zone,
   constraint send_chunks_pkey PRIMARY KEY (campaign_id, no)
 ) with (fillfactor=50);
-CREATE INDEX send_chunks_leased ON public.send_chunks USING btree (lease_until) WHERE (state = 1);
+CREATE INDEX send_chunks_leased ON public.send_chunks USING btree (company_id) WHERE (state = 1);
 CREATE INDEX send_chunks_ready ON public.send_chunks USING btree (campaign_id, no) WHERE (state = 0);
 
 create table sent_emails (
@@ -526,7 +526,7 @@ create table sent_emails (
   created_at timestamp with time zone default now() not null,
   constraint sent_emails_pkey PRIMARY KEY (campaign_id, seq)
 ) with (fillfactor=45);
-CREATE INDEX sent_emails_due ON public.sent_emails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX sent_emails_due ON public.sent_emails USING btree (campaign_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE UNIQUE INDEX sent_emails_id ON public.sent_emails USING btree (id);
 CREATE INDEX sent_emails_of_company ON public.sent_emails USING btree (company_id, id);
 CREATE INDEX sent_emails_of_subscriber ON public.sent_emails USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);

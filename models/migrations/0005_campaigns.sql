@@ -109,7 +109,8 @@ create index sent_emails_of_company on sent_emails (company_id, id);
 -- Subscriber ids come in order within a slice, so this index is written page by page, unlike one on the address.
 create index sent_emails_of_subscriber on sent_emails (subscriber_id) where subscriber_id is not null;
 create index sent_emails_without_subscriber on sent_emails (company_id, lower(email)) where subscriber_id is null;
-create index sent_emails_due on sent_emails (next_attempt_at) where next_attempt_at is not null;
+-- By campaign: those that are alive are few, and each is asked for its own.
+create index sent_emails_due on sent_emails (campaign_id, next_attempt_at) where next_attempt_at is not null;
 
 -- A lease on a run of recipients (lo..hi of one campaign), taken whole by one sender.
 -- state: 0 ready, 1 leased, 2 done. Recipients up to marked_to may have been handed to SMTP: those still queued when
@@ -130,7 +131,8 @@ create table send_chunks (
   primary key (campaign_id, no)
 ) with (fillfactor = 50);
 create index send_chunks_ready on send_chunks (campaign_id, no) where state = 0;
-create index send_chunks_leased on send_chunks (lease_until) where state = 1;
+-- Not by lease_until: a lease that is renewed with every result must stay a HOT update.
+create index send_chunks_leased on send_chunks (company_id) where state = 1;
 
 -- One key, one campaign: written in the transaction of the campaign it answers for.
 create table idempotency_keys (

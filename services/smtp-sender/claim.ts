@@ -28,8 +28,9 @@ const WHOSE_TURN = `
   join campaign_contents cc on cc.campaign_id = c.id and cc.company_id = c.company_id
   left join smtp_configs s on s.id = c.smtp_config_id and s.company_id = c.company_id
   left join leases l on l.company_id = c.company_id
+  cross join lateral (
+    select from send_chunks k where k.campaign_id = c.id and k.company_id = c.company_id and k.state = 0 limit 1) ready
   where ${SENDABLE}
-    and exists (select from send_chunks k where k.campaign_id = c.id and k.company_id = c.company_id and k.state = 0)
   order by c.is_transactional desc, coalesce(l.n, 0), c.last_turn_at nulls first, c.id
   limit ${TURNS}`;
 
@@ -83,16 +84,20 @@ export async function releaseChunks(
   await query(RELEASE, [column("company_id"), column("campaign_id"), column("no"), column("fence"), owner]);
 }
 
-// Deferred recipients that are due, by campaign. Few rows: the partial index holds only those that wait.
+// Deferred recipients that are due, by campaign. Few rows: the partial index holds only those that wait. LATERAL with a
+// LIMIT is never turned into a join: without statistics that would read the whole table of recipients, at every look.
 const DUE_TURNS = `
   select c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_transactional, c.status,
     cc.sender_email, p.smtp_per_hour
-  from (select distinct campaign_id from sent_emails where next_attempt_at <= now() and status = 0) d
-  join campaigns c on c.id = d.campaign_id
+  from campaigns c
   join companies co on co.id = c.company_id
   join plans p on p.name = co.plan
   join campaign_contents cc on cc.campaign_id = c.id and cc.company_id = c.company_id
   left join smtp_configs s on s.id = c.smtp_config_id and s.company_id = c.company_id
+  cross join lateral (
+    select from sent_emails e
+    where e.campaign_id = c.id and e.company_id = c.company_id and e.next_attempt_at <= now() and e.status = 0
+    limit 1) due
   where ${SENDABLE}
   order by c.is_transactional desc, c.last_turn_at nulls first, c.id
   limit ${TURNS}`;

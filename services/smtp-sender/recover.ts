@@ -33,9 +33,12 @@ const EXPIRED_CHUNKS = `
 const EXPIRED_SINGLES = `
   with expired as (
     select e.campaign_id, e.seq, e.company_id, c.is_transactional
-    from sent_emails e join campaigns c on c.id = e.campaign_id and c.company_id = e.company_id
-    where e.next_attempt_at < now() and e.status = 1
-    order by e.next_attempt_at limit 500 for update of e skip locked),
+    from campaigns c
+    cross join lateral (
+      select campaign_id, seq, company_id from sent_emails
+      where campaign_id = c.id and company_id = c.company_id and next_attempt_at < now() and status = 1
+      order by next_attempt_at limit 500 for update skip locked) e
+    where c.status in ('pending', 'sending')),
   freed as (
     update sent_emails e
     set status = case when x.is_transactional then 0 else 6 end, error = $1,
