@@ -58,7 +58,10 @@ function coercePaging(params: Params): void {
   else delete params.page_size;
 }
 
-/** Reads the query. Only names that the contract knows, the last one where a name comes twice. */
+/**
+ * Reads the query. Only names that the contract knows, the last one where a name comes twice. One without a value asks
+ * for nothing: forms and generated clients send `?search=&status=&page=` for what was left blank.
+ */
 export function queryReader(route: Route, contract: ActionContract): (exchange: Exchange) => Params {
   const types = new Map(Object.entries(propertiesOf(contract)).map(([name, property]) => [name, typeOf(property)]));
   return (exchange) => {
@@ -67,7 +70,7 @@ export function queryReader(route: Route, contract: ActionContract): (exchange: 
     for (const [name, value] of Object.entries(parse(exchange.querystring))) {
       const type = types.get(name);
       const text = Array.isArray(value) ? value.at(-1)! : value!;
-      if (type !== undefined) read[name] = coerce(type, text);
+      if (type !== undefined && text !== "") read[name] = coerce(type, text);
     }
     if (route.answer === "list") coercePaging(read);
     return read;

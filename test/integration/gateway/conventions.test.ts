@@ -173,8 +173,13 @@ describe("the conventions of the API", () => {
     ]);
   });
 
-  test.each(["0", "-1", "x", "1.5", "", "99999999999999999999"])("page %j does not exist", async (page) => {
+  test.each(["0", "-1", "x", "1.5", "99999999999999999999"])("page %j does not exist", async (page) => {
     expect(await told(await fetchIt(`/api/emails/things/?page=${page}`))).toEqual([404, { detail: "Invalid page." }]);
+  });
+
+  test("a parameter without a value asks for nothing", async () => {
+    const [status, body] = await told(await fetchIt("/api/emails/things/?page=&page_size=&search=&flag=&ordering="));
+    expect([status, (body as { results: unknown[] }).results]).toEqual([200, [{}]]);
   });
 
   test("page_size over 100 is cut and nonsense is the default", async () => {
