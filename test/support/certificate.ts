@@ -35,13 +35,16 @@ export interface Certificate {
   key: string;
 }
 
-/** Valid for localhost and 127.0.0.1 unless other names are given; an authority of its own, so that it can be trusted. */
-export function selfMadeCertificate(options: { names?: string[]; expired?: boolean } = {}): Certificate {
+/** Valid for localhost and 127.0.0.1 unless other names, or no address, are given; an authority of its own, so that it can be trusted. */
+export function selfMadeCertificate(
+  options: { names?: string[]; address?: false; expired?: boolean } = {},
+): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const names = options.names ?? ["localhost"];
   const name = sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from(names[0]!)))));
   const until = Date.now() + (options.expired ? -DAY_MS : 30 * DAY_MS);
-  const altNames = [...names.map((dns) => der(0x82, Buffer.from(dns))), der(0x87, Buffer.of(127, 0, 0, 1))];
+  const address = options.address === false ? [] : [der(0x87, Buffer.of(127, 0, 0, 1))];
+  const altNames = [...names.map((dns) => der(0x82, Buffer.from(dns))), ...address];
   const algorithm = sequence(oid(ECDSA_WITH_SHA256));
   const toBeSigned = sequence(
     der(0xa0, der(0x02, Buffer.of(2))),

@@ -1,0 +1,83 @@
+/** What doubled or lost mail elsewhere: more senders, settings that are edited while they send, pauses in between. */
+import { query } from "../../../models/db.ts";
+import { type Sending, startSending } from "../../support/sending.ts";
+import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+
+const RECIPIENTS = 3_000;
+
+let sending: Sending;
+const servers: SmtpServer[] = [];
+
+beforeAll(async () => {
+  sending = await startSending();
+});
+afterAll(() => sending.stop());
+afterEach(async () => {
+  await sending.stopEngines();
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+
+async function server(): Promise<SmtpServer> {
+  const started = await startSmtpServer();
+  servers.push(started);
+  return started;
+}
+
+async function campaign(to: SmtpServer, maxConnections = 10) {
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, to, { maxConnections });
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: RECIPIENTS, chunk: 50 });
+  return { companyId, smtpConfigId, id };
+}
+
+const accepted = () => servers.reduce((sum, { accepted: n }) => sum + n, 0);
+const acceptedMoreThan = (n: number) =>
+  sending.until(
+    async () => accepted(),
+    (seen) => seen > n,
+  );
+
+async function expectEachOnce(id: string): Promise<void> {
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: RECIPIENTS, failed_count: 0 });
+  const to = servers.flatMap(({ messages }) => messages.map((message) => message.to[0]));
+  expect([to.length, new Set(to).size]).toEqual([RECIPIENTS, RECIPIENTS]);
+}
+
+test("three senders on one campaign: each recipient gets one mail, and all of them had a part in it", async () => {
+  const { id } = await campaign(await server());
+  const engines = Array.from({ length: 3 }, () => sending.engine());
+  await expectEachOnce(id);
+  expect(engines.filter(({ counts }) => counts.sent > 0).length).toBeGreaterThan(1);
+});
+
+test("a configuration that is edited again and again while it sends: nobody is lost or doubled", async () => {
+  const [first, second] = [await server(), await server()];
+  const { id, smtpConfigId } = await campaign(first, 2);
+  const engines = [sending.engine(), sending.engine()];
+  for (const [n, { port }] of [second, first, second].entries()) {
+    await acceptedMoreThan(300 * (n + 1));
+    await query(
+      "update smtp_configs set port = $2, max_connections = $3, updated_at = clock_timestamp() where id = $1",
+      [smtpConfigId, port, 2 + n],
+    );
+    await Promise.all(engines.map((engine) => engine.relays.reload(smtpConfigId)));
+  }
+  await expectEachOnce(id);
+  expect(second.accepted).toBeGreaterThan(0);
+});
+
+test("a company that is paused and let go on again and again: nobody is lost or doubled", async () => {
+  const { id, companyId } = await campaign(await server(), 2);
+  sending.engine();
+  sending.engine();
+  for (let n = 1; n <= 6; n++) {
+    await acceptedMoreThan(n * 250);
+    for (const paused of [true, false]) {
+      await query("update companies set sending_paused_at = case when $2 then now() end where id = $1", [
+        companyId,
+        paused,
+      ]);
+    }
+  }
+  await expectEachOnce(id);
+});
