@@ -1,4 +1,5 @@
 import { closeDatabase, openDatabase, query, queryOne } from "../../../models/db.ts";
+import { newId } from "../../../services/ids.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 describe("the schema", () => {
@@ -17,6 +18,22 @@ describe("the schema", () => {
     const ids = rows.map(({ id }) => id);
     expect(ids.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/.test(id))).toBe(true);
     expect(ids.toSorted()).toEqual(ids);
+  });
+
+  // It stands in place of a credential in public links: nothing but its time may be known of it.
+  test("uuid_v7() and newId() leave 74 bits to chance, also within one statement", async () => {
+    const made = (await query<{ id: string }>("select uuid_v7() id from generate_series(1, 4000)")).map(({ id }) => id);
+    for (const ids of [made, Array.from({ length: 4_000 }, newId)]) {
+      const bits = ids.map((id) =>
+        BigInt(`0x${id.replaceAll("-", "")}`)
+          .toString(2)
+          .padStart(128, "0"),
+      );
+      const share = (at: number) => bits.filter((text) => text[at] === "1").length / bits.length;
+      const random = [...Array(128).keys()].slice(48).filter((at) => share(at) > 0.4 && share(at) < 0.6);
+      expect(random).toHaveLength(74);
+      expect(new Set(bits.map((text) => text.slice(52))).size).toBe(ids.length);
+    }
   });
 
   test("counters follow inserts and deletes of many rows exactly", async () => {

@@ -81,3 +81,25 @@ test("a company that is paused and let go on again and again: nobody is lost or 
   }
   await expectEachOnce(id);
 });
+
+test("very many campaigns at once: all are sent, and no more are held in memory than may be", async () => {
+  const to = await server();
+  const ids: string[] = [];
+  for (let company = 0; company < 10; company++) {
+    const companyId = await sending.company();
+    const smtpConfigId = await sending.smtpConfig(companyId, to);
+    for (let n = 0; n < 20; n++) ids.push(await sending.campaign({ companyId, smtpConfigId, recipients: 3 }));
+  }
+  const engine = sending.engine({ maxLanes: 8 });
+  let most = 0;
+  await sending.until(
+    async () => {
+      most = Math.max(most, [...engine.relays.lanes()].length);
+      return accepted();
+    },
+    (seen) => seen === 3 * ids.length,
+  );
+  expect(most).toBeLessThanOrEqual(8);
+  for (const id of ids) expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 3 });
+  expect(to.doubled).toEqual([]);
+});
