@@ -9,8 +9,9 @@ import { call } from "../call.ts";
 import { type Ctx, companyOf } from "../define.ts";
 import { badRequest, notFound } from "../errors.ts";
 import { newId } from "../ids.ts";
+import { catalogueFor } from "../tracking/pages/languages/languages.ts";
 import { addChunks } from "./chunks.ts";
-import { body, subject } from "./confirmation-text.ts";
+import { confirmationText } from "./confirmation-text.ts";
 import { knock } from "./doorbell.ts";
 import { keepWireSender } from "./wire-sender.ts";
 
@@ -42,12 +43,18 @@ export async function sendConfirmation(ctx: Ctx, wanted: Wanted): Promise<{ camp
   await call(ctx, "accounts.admitEmails", { emails: 1 });
 
   const campaign = { ...found, id: newId(), smtp_config_id: found.smtp_config_id };
-  await transaction((client) => write(client, campaign, wanted));
+  const text = confirmationText(catalogueFor(ctx.meta.http?.acceptLanguage ?? ""));
+  await transaction((client) => write(client, campaign, wanted, text));
   knock(ctx, "campaign.queued", { campaignId: campaign.id, companyId });
   return { campaign_id: campaign.id };
 }
 
-async function write(client: Client, campaign: Sender & { smtp_config_id: string }, wanted: Wanted): Promise<void> {
+async function write(
+  client: Client,
+  campaign: Sender & { smtp_config_id: string },
+  wanted: Wanted,
+  { subject, body }: { subject: string; body: string },
+): Promise<void> {
   const { id, company_id, smtp_config_id, email } = campaign;
   await query(
     `insert into campaigns (id, company_id, name, campaign_type, status, total_emails, smtp_config_id, is_transactional,

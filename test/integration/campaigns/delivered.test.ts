@@ -1,7 +1,9 @@
 /** The whole way of a campaign with every service and a real SMTP server: what rows alone cannot show. */
+import { simpleParser } from "mailparser";
 import { query } from "../../../models/db.ts";
+import { catalogues } from "../../../services/tracking/pages/languages/languages.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { newCompany, type TestCompany } from "../../support/client.ts";
+import { newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { type Answer, type Command, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 import { until } from "./world.ts";
 
@@ -168,5 +170,24 @@ describe("a campaign on its way", () => {
     expect(text).toMatch(/\/api\/emails\/public\/confirm\/[^"\s]+\//);
     expect(text).not.toMatch(/public\/(click|open)\//);
     expect((await company.api.get(`${API}/campaigns/`)).body).toMatchObject({ count: 0 });
+  });
+
+  test.each(["en", "de", "fr", "es", "ar"])("a double opt-in mail speaks the form's language: %s", async (language) => {
+    await company.api.patch(`/api/companies/${company.id}/`, { double_opt_in: true });
+    const person = { email: "neu@example.com", first_name: "Ana [[email]]" };
+    const headers = { "accept-language": `${language}-XX,xx;q=0.5` };
+    await company.api.post(`${API}/public/subscribe/${company.id}/`, person, { headers, ip: someIp() });
+    await until(
+      async () => server.messages.length,
+      (n) => n === 1,
+    );
+    const { html, subject } = await simpleParser(server.messages[0]!.raw);
+    const t = catalogues[language]!;
+    const name = (await company.api.get(`/api/companies/${company.id}/`)).body.name;
+    expect(subject).toBe(t.confirmationMail.subject.replace("{company}", name));
+    expect(html).toContain(`<html lang="${language}" dir="${t.dir}">`);
+    expect(html).toContain(`<p>${t.confirmationMail.hello.replace("{name}", " Ana [[email]]")}</p>`);
+    expect(html).toContain(`>${t.confirmationMail.button}</a>`);
+    expect(html).not.toContain("{");
   });
 });

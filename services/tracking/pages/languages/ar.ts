@@ -24,6 +24,14 @@ export const ar: Catalogue = {
     title: "تم تأكيد اشتراكك",
     done: "سترسل {company} رسائلها الآن إلى {email}.",
   },
+  confirmationMail: {
+    subject: "يرجى تأكيد اشتراكك في رسائل {company}",
+    hello: "مرحبًا{name}،",
+    asked: "طلب أحدهم، ونأمل أن تكون أنت، إرسال رسائل {company} إلى {email}. يرجى تأكيد رغبتك في ذلك:",
+    button: "تأكيد اشتراكي",
+    address: "إذا لم يعمل الزر، فافتح هذا العنوان:",
+    ignore: "الرابط صالح لمدة 7 أيام. إذا لم تطلب ذلك، فلا تفعل شيئًا: لن تصلك رسائل أخرى.",
+  },
   preferences: {
     title: "تفضيلات البريد الإلكتروني",
     intro: "ما ترسله {company} إلى {email}.",

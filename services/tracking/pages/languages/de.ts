@@ -24,6 +24,16 @@ export const de: Catalogue = {
     title: "Ihre Anmeldung ist bestätigt",
     done: "{company} schickt seine E-Mails nun an {email}.",
   },
+  confirmationMail: {
+    subject: "Bitte bestätigen Sie Ihre Anmeldung bei {company}",
+    hello: "Guten Tag{name},",
+    asked:
+      "jemand, hoffentlich Sie, hat E-Mails von {company} an {email} angefordert. Bitte bestätigen Sie, dass Sie diese möchten:",
+    button: "Anmeldung bestätigen",
+    address: "Wenn die Schaltfläche nicht funktioniert, öffnen Sie diese Adresse:",
+    ignore:
+      "Der Link gilt 7 Tage. Wenn Sie das nicht angefordert haben, tun Sie nichts: Sie erhalten keine weiteren E-Mails.",
+  },
   preferences: {
     title: "Ihre E-Mail-Einstellungen",
     intro: "Was {company} an {email} schickt.",

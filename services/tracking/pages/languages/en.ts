@@ -23,6 +23,15 @@ export const en = {
     title: "Your subscription is confirmed",
     done: "{company} now sends its emails to {email}.",
   },
+  confirmationMail: {
+    subject: "Please confirm your subscription to {company}",
+    hello: "Hello{name},",
+    asked:
+      "somebody, we hope you, asked for emails from {company} to be sent to {email}. Please confirm that you want them:",
+    button: "Confirm my subscription",
+    address: "If the button does not work, open this address:",
+    ignore: "The link is good for 7 days. If you did not ask for this, do nothing: you will get no further emails.",
+  },
   preferences: {
     title: "Your email preferences",
     intro: "What {company} sends to {email}.",

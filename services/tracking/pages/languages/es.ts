@@ -24,6 +24,15 @@ export const es: Catalogue = {
     title: "Su suscripción está confirmada",
     done: "{company} envía ahora sus correos a {email}.",
   },
+  confirmationMail: {
+    subject: "Confirme su suscripción a {company}",
+    hello: "Hola{name}:",
+    asked:
+      "Alguien, esperamos que usted, ha pedido recibir los correos de {company} en {email}. Confirme que los quiere:",
+    button: "Confirmar mi suscripción",
+    address: "Si el botón no funciona, abra esta dirección:",
+    ignore: "El enlace es válido durante 7 días. Si no lo ha pedido, no haga nada: no recibirá más correos.",
+  },
   preferences: {
     title: "Sus preferencias de correo",
     intro: "Lo que {company} envía a {email}.",

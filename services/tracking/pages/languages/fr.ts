@@ -24,6 +24,16 @@ export const fr: Catalogue = {
     title: "Votre abonnement est confirmé",
     done: "{company} envoie désormais ses e-mails à {email}.",
   },
+  confirmationMail: {
+    subject: "Veuillez confirmer votre abonnement à {company}",
+    hello: "Bonjour{name},",
+    asked:
+      "quelqu’un, sans doute vous, a demandé que les e-mails de {company} soient envoyés à {email}. Veuillez confirmer que vous le souhaitez :",
+    button: "Confirmer mon abonnement",
+    address: "Si le bouton ne fonctionne pas, ouvrez cette adresse :",
+    ignore:
+      "Le lien est valable 7 jours. Si vous n’avez rien demandé, ne faites rien : vous ne recevrez pas d’autre e-mail.",
+  },
   preferences: {
     title: "Vos préférences d’e-mail",
     intro: "Ce que {company} envoie à {email}.",
