@@ -54,6 +54,11 @@ const CHOOSE = `
   where m.company_id = $1 and m.subscriber_id = $2 and m.list_id = c.list_id
     and (m.left_at is null) <> c.subscribed`;
 
+// Receivers of the event are promised a mail (spec section 2), and the link to the page came with one.
+const LAST_MAIL = `
+  select id, campaign_id from sent_emails
+  where company_id = $1 and subscriber_id = $2 and status = 2 order by id desc limit 1`;
+
 async function apply(client: Client, person: PersonRef, change: PreferencesChange): Promise<string[]> {
   const { companyId, subscriberId } = person;
   const now = await preferencesOf(person, client);
@@ -65,8 +70,9 @@ async function apply(client: Client, person: PersonRef, change: PreferencesChang
   }
   if (change.subscribed === true && !now.subscribed) await markResubscribed(client, { companyId, email: now.email });
   if (change.subscribed !== false) return [];
-  const mail = { sentEmailId: null, campaignId: null };
-  return unsubscribePerson(client, { companyId, email: now.email, method: "preferences", ...mail });
+  const mail = await queryOne<{ id: string; campaign_id: string }>(LAST_MAIL, [companyId, subscriberId], client);
+  const { id: sentEmailId = null, campaign_id: campaignId = null } = mail ?? {};
+  return unsubscribePerson(client, { companyId, email: now.email, method: "preferences", sentEmailId, campaignId });
 }
 
 /** Returns the preferences as they are now, and the companies with something for their webhooks. */

@@ -9,7 +9,7 @@ interface Unsubscribing {
   companyId: string;
   email: string;
   method: UnsubscribeMethod;
-  /** Unknown where it was done on the preferences page. */
+  /** On the preferences page the last one that was sent to the person; null where there is none. */
   sentEmailId: string | null;
   campaignId: string | null;
 }

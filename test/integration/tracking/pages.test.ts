@@ -161,7 +161,7 @@ describe("recipients' pages", () => {
       expect(bodyOf(await put({ subscribed: false })).subscribed).toBe(false);
       await put({ subscribed: false });
       expect(await events()).toMatchObject([
-        { type: "unsubscribed", metadata: { method: "preferences" }, sent_email_id: null },
+        { type: "unsubscribed", metadata: { method: "preferences" }, sent_email_id: mail().id },
       ]);
       expect(bodyOf(await put({ subscribed: true })).subscribed).toBe(true);
       expect(await query("select from suppressions where company_id = $1", [world.companyId])).toEqual([]);
