@@ -1,6 +1,7 @@
 /** Whose turn is it, and taking it: the only statements that compete with other senders for work. */
-import { type Client, type Queryable, query, transaction } from "../../models/db.ts";
+import { type Client, query, transaction } from "../../models/db.ts";
 import { moveTo } from "../campaigns/lifecycle.ts";
+import type { Line } from "./line.ts";
 import type { ChunkLease, Turn } from "./rows.ts";
 
 const TURNS = 100;
@@ -34,8 +35,8 @@ const WHOSE_TURN = `
   order by c.is_transactional desc, coalesce(l.n, 0), c.last_turn_at nulls first, c.id
   limit ${TURNS}`;
 
-export const turns = (not: Excluded, on?: Queryable): Promise<Turn[]> =>
-  query<Turn>(WHOSE_TURN, [not.companyIds, not.smtpConfigIds, not.campaignIds], on);
+export const turns = (not: Excluded, line: Line): Promise<Turn[]> =>
+  line.run<Turn>("turns", WHOSE_TURN, [not.companyIds, not.smtpConfigIds, not.campaignIds]);
 
 // One chunk of each campaign. SKIP LOCKED: of two senders that ask at once each gets another one.
 const LEASE = `
@@ -102,8 +103,8 @@ const DUE_TURNS = `
   order by c.is_transactional desc, c.last_turn_at nulls first, c.id
   limit ${TURNS}`;
 
-export const dueTurns = (not: Excluded, on?: Queryable): Promise<Turn[]> =>
-  query<Turn>(DUE_TURNS, [not.companyIds, not.smtpConfigIds, not.campaignIds], on);
+export const dueTurns = (not: Excluded, line: Line): Promise<Turn[]> =>
+  line.run<Turn>("due-turns", DUE_TURNS, [not.companyIds, not.smtpConfigIds, not.campaignIds]);
 
 /** The columns of RecipientRow; alias e = sent_emails, s = subscribers, $4 = is_transactional. */
 export const RECIPIENT = `e.id, e.seq, e.email, e.cc, e.bcc, e.subscriber_id, e.variables, e.attempts,

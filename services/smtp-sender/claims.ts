@@ -93,7 +93,7 @@ export class Claims {
   }
 
   async #claimChunks(): Promise<number> {
-    const found = await turns(this.#excluded());
+    const found = await turns(this.#excluded(), this.#tools.reads);
     const served: { turn: Turn; relay: Relay }[] = [];
     for (const turn of found) {
       // Transactional mail is never refused for want of a lane.
@@ -130,7 +130,7 @@ export class Claims {
     const { companyIds, smtpConfigIds } = this.#excluded();
     const waiting = [...this.#relays.lanes()].filter(({ chunk }) => chunk === null);
     const campaignIds = [...this.#skipped.keys(), ...waiting.map(({ turn }) => turn.campaign_id)];
-    for (const turn of await dueTurns({ companyIds, smtpConfigIds, campaignIds })) {
+    for (const turn of await dueTurns({ companyIds, smtpConfigIds, campaignIds }, this.#tools.reads)) {
       const relay = await this.#relays.of(turn);
       if (relay && !this.#stopped) relay.addLane(new Lane(this.#tools, relay, turn, new DueSource(this.#tools, turn)));
     }

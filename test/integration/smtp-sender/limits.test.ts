@@ -66,7 +66,8 @@ test("three senders share one limit in Redis", async () => {
   for (const client of clients) sending.engine({ limiter: new RedisLimiter(client) });
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 250 });
   expect(mostInAWindow()).toBeLessThanOrEqual(LIMIT);
-  expect(mostInAWindow()).toBeGreaterThan(LIMIT * 0.9);
+  // And not much less: a token that got too old before it was used leaves a little later.
+  expect(mostInAWindow()).toBeGreaterThan(LIMIT * 0.7);
   await sending.stopEngines();
   for (const client of clients) client.disconnect();
 });
