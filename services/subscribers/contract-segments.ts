@@ -52,7 +52,13 @@ export const contract = {
       },
     },
   },
-  getSegment: { summary: "Get a segment, with its size now", params: ById, returns: SegmentWithCount },
+  getSegment: {
+    summary: "Get a segment, with its size now",
+    description:
+      "`subscriber_count` is everyone the rules hold for. A send goes to the active ones among them; its `total_emails` says how many these are.",
+    params: ById,
+    returns: SegmentWithCount,
+  },
   updateSegment: {
     summary: "Update a segment",
     params: Type.Object({
