@@ -31,7 +31,7 @@ export const MAX_TRIES = 12;
 
 // Words of filters, whatever the code says: a wrongly suppressed address is a lost customer, a block is tried again.
 const BLOCKED =
-  /\bspam|\bblock(?:ed|list)|black\s?list|\blisted (?:in|on|by|at)\b|barracuda|\b(?:dnsr?|[drsux]|sur|uri)bl\b|reputation|unsolicited|bulk mail|\babus/i;
+  /\bspam|\bblock(?:ed|list)|black\s?list|(?<!not )\blisted (?:in|on|by|at)\b|barracuda|\b(?:dnsr?|[drsux]|sur|uri)bl\b|reputation|unsolicited|bulk mail|\babus/i;
 // Refusals of us, not of the recipient: Postfix tells them at RCPT, and one such mistake would suppress a whole list.
 const OF_SENDER =
   /\bsender(?:'s)? (?:address|domain|verif|ip\b|host|is not|not|rejected|refused|denied)|\bverification failed for\b/i;

@@ -58,6 +58,7 @@ test.each<[Stage, string, string, string | undefined]>([
   ["rcpt", "550 5.1.0 Address rejected.", "bounced", "hard"],
   ["rcpt", "550 5.2.1 The email account that you tried to reach is disabled.", "bounced", "hard"],
   ["rcpt", "550 Unrouteable address", "bounced", "hard"],
+  ["rcpt", "550 5.1.1 User bob not listed in Domino Directory", "bounced", "hard"],
   ["rcpt", "550 5.4.4 Unable to route", "failed", undefined],
   ["rcpt", "450 4.2.0 Greylisted", "deferred", undefined],
   ["rcpt", "452 4.2.2 Mailbox full", "deferred", undefined],
