@@ -1,7 +1,8 @@
 import type { ServiceContract } from "../define.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../renderer/compile.ts";
-import { Bool, Line, Name, Nullable, Text, Time, Type, Uuid } from "../shapes.ts";
+import { Bool, Email, Line, Name, Nullable, Text, Time, Type, Uuid } from "../shapes.ts";
 import { Campaign } from "./contract-campaigns.ts";
+import { MAX_COPIES } from "./receivers.ts";
 
 export const MAX_RECEIVERS = 10_000;
 const MAX_ATTACHMENTS = 20;
@@ -17,15 +18,17 @@ const Send = Type.Object({
   ),
 });
 
-/** What a receiver must be is checked in receivers.ts, whose sentences name the receiver's index. */
-const Receivers = Type.Array(
-  Type.Unsafe<Record<string, unknown>>({
-    type: "object",
-    title: "Receiver",
-    description: "`email` (required), `cc` and `bcc` (arrays of addresses); any other field is a template variable.",
-  }),
-  { minItems: 1, maxItems: MAX_RECEIVERS },
+const Copies = Nullable(Type.Array(Email, { maxItems: MAX_COPIES }));
+const Receiver = Type.Object(
+  { email: Email, cc: Type.Optional(Copies), bcc: Type.Optional(Copies) },
+  { title: "Receiver", description: "Any other field is a template variable.", additionalProperties: true },
 );
+
+/** What a receiver must be is checked in receivers.ts, whose sentences name the receiver's index. */
+const Receivers = Type.Array(Type.Unsafe<Record<string, unknown>>({ type: "object", shownAs: Receiver }), {
+  minItems: 1,
+  maxItems: MAX_RECEIVERS,
+});
 
 const ScheduledFor = Type.Optional(Nullable(Time));
 

@@ -1,7 +1,7 @@
 /** Inline receivers: what they must be (in sentences that name the receiver's index), and what is kept of them. */
 import { isAddress } from "../address.ts";
 
-const MAX_COPIES = 50;
+export const MAX_COPIES = 50;
 const MAX_VARIABLES = 200;
 /** Arrays for `#each`, flat objects in them, and room for one level more; deeper data is a mistake. */
 const MAX_DEPTH = 4;

@@ -123,7 +123,7 @@ function successContent(route: Route, contract: ActionContract, components: Comp
     case "html":
       return {
         "text/html": text,
-        "application/json": { schema: contract.json ? components.shown(contract.json) : { type: "object" } },
+        ...(contract.json ? { "application/json": { schema: components.shown(contract.json) } } : {}),
       };
     case "bytes":
       return { "*/*": { schema: { type: "string", format: "binary" } } };
@@ -136,7 +136,7 @@ const successes: Record<Route["answer"], string> = {
   json: "Done.",
   list: "A page of the list.",
   csv: "The download.",
-  html: "The page; JSON for `Accept: application/json`.",
+  html: "The page; where JSON is described, that for `Accept: application/json`.",
   bytes: "The file.",
   redirect: "On to the link's target.",
   none: "Done, nothing to say.",

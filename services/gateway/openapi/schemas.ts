@@ -51,6 +51,7 @@ export class Components {
   #copy(node: unknown): unknown {
     if (Array.isArray(node)) return node.map((item) => this.#shown(item));
     if (typeof node !== "object" || node === null) return node;
+    if ("shownAs" in node) return node.shownAs;
     const entries = Object.entries(node).filter(([key, value]) => !(key === "format" && OWN_FORMATS.has(value)));
     return Object.fromEntries(entries.map(([key, value]) => [key, this.#shown(value)]));
   }

@@ -113,6 +113,21 @@ describe("over HTTP", () => {
     expect(answer.headers.get("retry-after")).toBe("60");
   });
 
+  test("the description says what a receiver is, and no page is JSON that never is", async () => {
+    const { paths } = (await client(app).get("/openapi.json")).body;
+    const { schema } = paths[`${API}/send/custom/`].post.requestBody.content["application/json"];
+    expect(schema.properties.receivers.items).toMatchObject({
+      title: "Receiver",
+      required: ["email"],
+      properties: { email: { format: "email" }, cc: {}, bcc: {} },
+      additionalProperties: true,
+    });
+    const media = (path: string) => Object.keys(paths[`${API}/public/${path}/`].get.responses["200"].content);
+    expect(media("view/{sent_email_id}")).toEqual(["text/html"]);
+    expect(media("unsubscribe/{sent_email_id}")).toEqual(["text/html"]);
+    expect(media("preferences/{token}")).toEqual(["text/html", "application/json"]);
+  });
+
   test("Idempotency-Key comes as a header", async () => {
     const { api } = company;
     const headers = { "Idempotency-Key": "order-1043" };
