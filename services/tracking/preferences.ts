@@ -26,9 +26,11 @@ export interface PersonRef {
   subscriberId: string;
 }
 
+// Who unsubscribed, was deleted and came back with an import is active again, and still gets nothing.
 const PERSON = `
-  select email, first_name, last_name, status = 'active' as subscribed from subscribers
-  where company_id = $1 and id = $2`;
+  select email, first_name, last_name, status = 'active' and not exists (
+    select from suppressions x where x.company_id = $1 and x.email_key = s.email_key and x.kind = 'unsubscribed') as subscribed
+  from subscribers s where company_id = $1 and id = $2`;
 
 const LISTS = `
   select l.id, l.name, m.left_at is null as subscribed

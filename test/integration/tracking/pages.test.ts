@@ -157,6 +157,16 @@ describe("recipients' pages", () => {
       expect(back.lists.every(({ subscribed }: { subscribed: boolean }) => subscribed)).toBe(true);
     });
 
+    test("who unsubscribed, was deleted and imported again can come back", async () => {
+      await query("insert into suppressions (company_id, email, kind) values ($1, $2, 'unsubscribed')", [
+        world.companyId,
+        mail().email.toUpperCase(),
+      ]);
+      expect(bodyOf(await get(json)).subscribed).toBe(false);
+      expect(bodyOf(await put({ subscribed: true })).subscribed).toBe(true);
+      expect(await query("select from suppressions where company_id = $1", [world.companyId])).toEqual([]);
+    });
+
     test("unsubscribing and coming back", async () => {
       expect(bodyOf(await put({ subscribed: false })).subscribed).toBe(false);
       await put({ subscribed: false });
