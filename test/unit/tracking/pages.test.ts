@@ -70,6 +70,34 @@ describe("every page in every language", () => {
     }
   });
 
+  test.each(names)("%s: whatever company, person and lists are called is text, and adds no markup", (name) => {
+    const shape = (shown: typeof values) => {
+      const body = page(name, http({}).http, shown).body as string;
+      return body.match(/<\/?[a-z][a-z0-9]*(?:\s+[\w-]+(?==))*/gi)!.join(" ");
+    };
+    for (const text of [
+      "<script>alert(1)</script>",
+      '"><img src=x onerror=alert(1)>',
+      "' onfocus=alert(1) autofocus='",
+      "</title></style></textarea><svg onload=alert(1)>",
+      "{{ company }}{% raw %}{company}",
+      "&lt;script&gt;",
+    ]) {
+      const hostile = {
+        ...values,
+        company: { ...values.company, name: text, footer_text: text },
+        email: `${text}@example.com`,
+        person: {
+          ...values.person,
+          first_name: text,
+          last_name: text,
+          lists: [{ id: "1", name: text, subscribed: true }],
+        },
+      };
+      expect(shape(hostile)).toBe(shape(values));
+    }
+  });
+
   test("all catalogues have the same texts, and keep what is filled in", () => {
     const flat = (value: object, path = ""): [string, string][] =>
       Object.entries(value).flatMap(([key, text]) =>
