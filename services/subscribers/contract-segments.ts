@@ -11,8 +11,11 @@ const RulesShape = Type.Unsafe<Rules>({
     conditions: {
       type: "array",
       items: {
-        type: "object",
-        properties: { field: { type: "string" }, operator: { type: "string" }, value: {} },
+        shownAs: {
+          type: "object",
+          properties: { field: { type: "string" }, operator: { type: "string" }, value: {} },
+          required: ["field", "operator"],
+        },
       },
     },
   },

@@ -7,16 +7,26 @@ import { type FieldErrors, missingObject, notFound } from "../errors.ts";
 import { listPage } from "../listing.ts";
 import type { ListQuery } from "../shapes.ts";
 import { listSubscribers } from "./list-subscribers.ts";
-import { type Rules, references, rulesFaults, segmentSql } from "./segment.ts";
+import { MAX_CONDITIONS, type Rules, references, rulesFaults, segmentSql } from "./segment.ts";
 
 const EXISTING = {
   list: "select id from lists where company_id = $1 and id = any ($2::uuid[])",
   campaign: "select id from campaigns where company_id = $1 and id = any ($2::uuid[])",
 };
 
-/** Everything that is wrong with given rules: form first, then ids that refer to nothing of this company. */
-export async function segmentFaults(companyId: string, rules: Rules): Promise<FieldErrors> {
+/**
+ * Everything that is wrong with given rules: form first, then ids that refer to nothing of this company. Also where
+ * something else of the rules is wrong, which the schema tells.
+ */
+export async function segmentFaults(companyId: string, rules: Partial<Rules> | null | undefined): Promise<FieldErrors> {
+  const conditions = rules?.conditions;
+  if (!Array.isArray(conditions)) return {};
+  return conditionFaults(companyId, { conditions });
+}
+
+async function conditionFaults(companyId: string, rules: Rules): Promise<FieldErrors> {
   const faults = rulesFaults(rules);
+  if (rules.conditions.length > MAX_CONDITIONS) return { rules: faults };
   const asked = references(rules);
   for (const type of ["list", "campaign"] as const) {
     const ofType = asked.filter((reference) => reference.type === type);

@@ -82,12 +82,12 @@ export default defineService("subscribers", contract, {
 
     listSegments: (ctx) => listSegments(companyOf(ctx), ctx.params),
     createSegment: {
-      check: (ctx, sound) => (sound("rules") ? segmentFaults(companyOf(ctx), ctx.params.rules) : {}),
+      check: (ctx) => segmentFaults(companyOf(ctx), ctx.params.rules),
       handler: (ctx) => createSegment(ctx),
     },
     getSegment: (ctx) => getSegment(companyOf(ctx), ctx.params.id),
     updateSegment: {
-      check: (ctx, sound) => (sound("rules") ? segmentFaults(companyOf(ctx), ctx.params.rules!) : {}),
+      check: (ctx) => segmentFaults(companyOf(ctx), ctx.params.rules),
       handler: (ctx) => updateSegment(ctx),
     },
     removeSegment: (ctx) => removeSegment(companyOf(ctx), ctx.params.id),

@@ -102,6 +102,20 @@ describe("a segment", () => {
     expect(await own.api.post(PATH, given)).toMatchObject({ status: 400, body: told });
   });
 
+  test("faults of the conditions are told beside those of the form", async () => {
+    const conditions = ["nonsense", { field: "nope", operator: "equals", value: 1 }, inLondon.conditions[0]];
+    expect((await own.api.post(PATH, { name: "x", rules: { match: "some", conditions } })).body).toEqual({
+      rules: [
+        'match: "some" is not a valid choice.',
+        "Condition at index 0: Expected an object.",
+        'Condition at index 1: "nope" is not a field.',
+      ],
+    });
+    expect((await own.api.post(PATH, { name: "x", rules: { conditions: "all" } })).body).toEqual({
+      rules: ['conditions: Expected a list of items but got type "str".'],
+    });
+  });
+
   test("needs the plan's feature to be created or changed", async () => {
     const poor = await newCompany(app);
     const path = `${PATH}${(await poor.api.post(PATH, { name: "S", rules: inLondon })).body.id}/`;
