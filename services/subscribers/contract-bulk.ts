@@ -11,7 +11,7 @@ export const contract = {
   import: {
     summary: "Import subscribers from a CSV file",
     description:
-      "UTF-8, with a header row: email, first_name, last_name in any order, separated by comma, semicolon or tab; any other column becomes an attribute. Existing subscribers are updated with what is not blank. Rows that cannot be used are skipped and told (row is the line, the header is line 1; the first 100). Of an address that comes twice the last row counts: once as created, then as updated. list_id adds all of them to a list. Over the plan's subscriber limit nothing is imported.",
+      "UTF-8, with a header row: email, first_name, last_name in any order, separated by comma, semicolon or tab; any other column becomes an attribute, but for status and created_at, which an export has and an import ignores. Existing subscribers are updated with what is not blank. Rows that cannot be used are skipped and told (row is the line, the header is line 1; the first 100). Of an address that comes twice the last row counts: once as created, then as updated. list_id adds all of them to a list. Over the plan's subscriber limit nothing is imported.",
     params: Type.Object({
       filename: Type.Optional(Type.String()),
       content_type: Type.Optional(Type.String()),

@@ -17,13 +17,16 @@ export const notUtf8 = () => fileFault("The file is not UTF-8 text. Save it as C
 /** `First Name`, `first-name` and `FIRST_NAME` are all first_name. */
 const known = (name: string) => name.toLowerCase().replace(/[\s-]+/g, "_");
 
+/** An export has them, so that a file which comes back is not refused or kept as attributes; an import sets neither. */
+const READ_ONLY = new Set(["status", "created_at"]);
+
 export function columnsOf(header: readonly string[]): Columns {
   if (header.some((cell) => /[\0\uFFFD]/.test(cell))) throw notUtf8();
   const names = header.map((cell) => cell.replace(/\s+/g, " ").trim());
   const columns: Columns = { email: -1, firstName: -1, lastName: -1, attributes: [], width: names.length };
   const seen = new Set<string>();
   for (const [at, name] of names.entries()) {
-    if (name === "") continue;
+    if (name === "" || READ_ONLY.has(known(name))) continue;
     const key = ["email", "first_name", "last_name"].includes(known(name)) ? known(name) : name;
     if (seen.has(key)) throw fileFault(`The column "${key.slice(0, 100)}" is there twice.`);
     seen.add(key);
