@@ -44,7 +44,7 @@ async function upsert(on: Queryable, companyId: string, given: Given): Promise<S
   const { rows } = await on.query({
     name: "subscriber-upsert",
     text: UPSERT,
-    values: [companyId, newId(), email.trim(), first_name, last_name, JSON.stringify(attributes)],
+    values: [companyId, newId(), email.trim(), first_name.trim(), last_name.trim(), JSON.stringify(attributes)],
   });
   return subscriberView(rows[0] as SubscriberRow);
 }
@@ -85,8 +85,8 @@ const UPDATE = `
 
 export function updateSubscriber(companyId: string, id: string, given: Omit<Given, "email">): Promise<SubscriberView> {
   return transaction(async (client) => {
-    const { first_name = null, last_name = null, attributes = {} } = given;
-    const values = [companyId, id, first_name, last_name, JSON.stringify(attributes)];
+    const { first_name, last_name, attributes = {} } = given;
+    const values = [companyId, id, first_name?.trim(), last_name?.trim(), JSON.stringify(attributes)];
     const row = await queryOne<SubscriberRow>(UPDATE, values, client);
     if (!row) throw notFound();
     refuseTooMuch(row.attributes);

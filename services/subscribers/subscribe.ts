@@ -53,7 +53,11 @@ async function save(client: Client, wish: Wish, status: Status, limit: number | 
     const known = "select from subscribers where company_id = $1 and email_key = lower($2)";
     if (!(await queryOne(known, [companyId, email], client))) throw subscriberLimitReached(limit!);
   }
-  return (await queryOne<Known>(SAVE, [companyId, newId(), email, first_name, last_name, status], client))!;
+  return (await queryOne<Known>(
+    SAVE,
+    [companyId, newId(), email, first_name.trim(), last_name.trim(), status],
+    client,
+  ))!;
 }
 
 /** Who must still be mailed a confirmation link, or undefined. */

@@ -64,8 +64,8 @@ const LAST_MAIL = `
 async function apply(client: Client, person: PersonRef, change: PreferencesChange): Promise<string[]> {
   const { companyId, subscriberId } = person;
   const now = await preferencesOf(person, client);
-  const { first_name = null, last_name = null, lists = [] } = change;
-  await client.query(RENAME, [companyId, subscriberId, first_name, last_name]);
+  const { first_name, last_name, lists = [] } = change;
+  await client.query(RENAME, [companyId, subscriberId, first_name?.trim(), last_name?.trim()]);
   if (lists.length > 0) {
     const choices = new Map(lists.map(({ id, subscribed }) => [id.toLowerCase(), subscribed]));
     await client.query(CHOOSE, [companyId, subscriberId, [...choices.keys()], [...choices.values()]]);

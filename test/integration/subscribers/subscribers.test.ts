@@ -18,6 +18,15 @@ afterAll(() => app.stop());
 const newList = async (of = own, name = "A list") => (await of.api.post("/api/emails/lists/", { name })).body.id;
 
 describe("creating a subscriber", () => {
+  test("names are kept without the white space around them", async () => {
+    const names = { first_name: " Ann ", last_name: "Lee " };
+    const made = await own.api.post(PATH, { email: "spaces@example.com", ...names });
+    expect(made.body).toMatchObject({ first_name: "Ann", last_name: "Lee" });
+    const changed = await own.api.patch(`${PATH}${made.body.id}/`, { first_name: "  Bea" });
+    expect(changed.body).toMatchObject({ first_name: "Bea", last_name: "Lee" });
+    expect((await own.api.post(PATH, { email: "spaces@example.com", first_name: "  " })).body.first_name).toBe("Bea");
+  });
+
   test("answers with all of it", async () => {
     const list = await newList();
     const attributes = { city: "London", age: 36, vip: true, tags: ["math", "engines"] };
