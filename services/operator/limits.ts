@@ -17,7 +17,7 @@ export async function limitsNow(ctx: Ctx<{ company_id: string }>): Promise<Retur
       limit: "smtp_per_hour",
       allowed: hour.limit,
       used: hour.used,
-      retry_after_seconds: hour.retry_after_seconds,
+      retry_after_seconds: hour.room === 0 ? hour.retry_after_seconds : 0,
     },
   ];
 }
