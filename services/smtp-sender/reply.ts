@@ -15,6 +15,8 @@ export class NotSmtp extends Error {}
 
 const LINE = /^([2-5]\d\d)(?:([ -])(.*))?$/;
 const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?:\s|$)/;
+/** Of no use to a reader, and PostgreSQL stores no NUL: what a server says is kept, wherever it is told. */
+const CONTROLS = /[\u0000-\u001f\u007f]+/g;
 const MAX_LINE = 4_096;
 const MAX_REPLY = 65_536;
 const MAX_TEXT = 500;
@@ -46,7 +48,8 @@ export class ReplyReader {
     if (this.#rest.length > MAX_LINE) throw new NotSmtp("The server sent a line without end");
   }
 
-  #line(line: string): Reply | undefined {
+  #line(raw: string): Reply | undefined {
+    const line = raw.replace(CONTROLS, " ");
     const [, code, more, text = ""] = LINE.exec(line) ?? [];
     if (!code || (this.#code && code !== this.#code)) {
       throw new NotSmtp(`The server's answer is not SMTP: ${line.slice(0, 80)}`);

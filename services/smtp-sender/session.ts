@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import { isIP, type Socket, connect as tcpConnect } from "node:net";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
+import { toOneLine } from "../one-line.ts";
 import { HostError, type PinnedAddress, resolvePublic } from "../webhooks/guard.ts";
 
 export interface Endpoint {
@@ -44,7 +45,8 @@ export class OpenError extends Error {
   readonly permanent: boolean;
 
   constructor(stage: OpenStage, permanent: boolean, sentence: string) {
-    super(sentence);
+    // It may quote the server, and is stored.
+    super(toOneLine(sentence));
     this.name = "OpenError";
     this.stage = stage;
     this.permanent = permanent;

@@ -1,5 +1,6 @@
 /** One attempt to deliver one event: resolve and check the host, sign, send, tell how it went. */
 import { config } from "../config.ts";
+import { toOneLine } from "../one-line.ts";
 import { unseal } from "../secrets.ts";
 import type { Claimed } from "./claim.ts";
 import { HostError, resolvePublic } from "./guard.ts";
@@ -14,7 +15,8 @@ export type Attempted = { ok: boolean; responseStatus: number | null; error: str
 const failed = (error: string, responseStatus: number | null = null): Attempted => ({
   ok: false,
   responseStatus,
-  error: error.slice(0, MAX_ERROR_LENGTH),
+  // It may quote the receiver, and is stored together with the outcomes of others.
+  error: toOneLine(error).slice(0, MAX_ERROR_LENGTH).toWellFormed(),
 });
 
 function secretsOf({ endpoint_id, secret_sealed, old_secret_sealed }: Claimed): string[] {
