@@ -48,11 +48,10 @@ export class ReplyReader {
     if (this.#rest.length > MAX_LINE) throw new NotSmtp("The server sent a line without end");
   }
 
-  #line(raw: string): Reply | undefined {
-    const line = raw.replace(CONTROLS, " ");
+  #line(line: string): Reply | undefined {
     const [, code, more, text = ""] = LINE.exec(line) ?? [];
     if (!code || (this.#code && code !== this.#code)) {
-      throw new NotSmtp(`The server's answer is not SMTP: ${line.slice(0, 80)}`);
+      throw new NotSmtp(`The server's answer is not SMTP: ${line.slice(0, 80).replace(CONTROLS, " ")}`);
     }
     this.#size += line.length;
     if (this.#size > MAX_REPLY) throw new NotSmtp("The server sent a reply without end");
@@ -61,7 +60,7 @@ export class ReplyReader {
       this.#code = code;
       return undefined;
     }
-    const joined = this.#lines.join(" ").replace(/\s+/g, " ").trim();
+    const joined = this.#lines.join(" ").replace(CONTROLS, " ").replace(/\s+/g, " ").trim();
     const enhanced = ENHANCED.exec(this.#lines[0]!)?.[1] ?? "";
     this.#code = "";
     this.#lines = [];
