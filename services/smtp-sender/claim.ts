@@ -4,7 +4,7 @@ import { moveTo } from "../campaigns/lifecycle.ts";
 import type { Line } from "./line.ts";
 import type { ChunkLease, Turn } from "./rows.ts";
 
-const TURNS = 100;
+export const TURNS = 100;
 
 /** What this process cannot use now. */
 export interface Excluded {

@@ -3,7 +3,7 @@
  * campaign (one being delivered, one read ahead), so that no campaign holds what others could do.
  */
 import { performance } from "node:perf_hooks";
-import { dueTurns, leaseChunks, releaseChunks, turns } from "./claim.ts";
+import { dueTurns, leaseChunks, releaseChunks, TURNS, turns } from "./claim.ts";
 import { Lane } from "./lane.ts";
 import type { Leased } from "./record.ts";
 import type { Relay } from "./relay.ts";
@@ -12,10 +12,10 @@ import type { Turn } from "./rows.ts";
 import { ChunkSource, DueSource } from "./source.ts";
 import type { Tools } from "./tools.ts";
 
-/** The next chunk is leased when this many recipients are left of the one before. */
-const READ_AHEAD_AT = 250;
 const MIN_PAUSE_MS = 20;
 const SKIPPED_MS = 5_000;
+/** Chunks are asked for up to 50 times a second; what waits for another try can wait for this, too. */
+const DUE_PAUSE_MS = 100;
 
 export class Claims {
   #tools: Tools;
@@ -23,6 +23,7 @@ export class Claims {
   #round: Promise<void> | undefined;
   #again = false;
   #stopped = false;
+  #dueAt = Number.NEGATIVE_INFINITY;
   /** Until when a company (its hour is full) or a campaign (stopped) is left out. */
   #parked = new Map<string, number>();
   #skipped = new Map<string, number>();
@@ -59,8 +60,11 @@ export class Claims {
   }
 
   async #rounds(): Promise<void> {
-    while (!this.#stopped && (await this.#claimChunks()) > 0);
-    if (!this.#stopped) await this.#claimDue();
+    while (!this.#stopped && (await this.#claimChunks()));
+    const now = performance.now();
+    if (this.#stopped || now - this.#dueAt < DUE_PAUSE_MS) return;
+    this.#dueAt = now;
+    await this.#claimDue();
   }
 
   #excluded() {
@@ -85,14 +89,15 @@ export class Claims {
   #wants(relay: Relay, campaignId: string): boolean {
     const lanes = relay.lanes.filter(({ turn, chunk }) => turn.campaign_id === campaignId && chunk !== null);
     if (lanes.length >= 2) return false;
-    return lanes.length === 0 || lanes[0]!.left < READ_AHEAD_AT;
+    return lanes.length === 0 || lanes[0]!.left < relay.pulse.readAheadAt;
   }
 
   get #room(): number {
     return this.#tools.settings.maxLanes - [...this.#relays.lanes()].length;
   }
 
-  async #claimChunks(): Promise<number> {
+  /** True: another look may find more. */
+  async #claimChunks(): Promise<boolean> {
     const found = await turns(this.#excluded(), this.#tools.reads);
     const served: { turn: Turn; relay: Relay }[] = [];
     for (const turn of found) {
@@ -101,7 +106,7 @@ export class Claims {
       const relay = await this.#relays.of(turn);
       if (relay && this.#wants(relay, turn.campaign_id)) served.push({ turn, relay });
     }
-    if (served.length === 0 || this.#stopped) return 0;
+    if (served.length === 0 || this.#stopped) return false;
     const { owner, settings } = this.#tools;
     const validFrom = performance.now();
     const leased = await leaseChunks(
@@ -122,7 +127,8 @@ export class Claims {
       relay.addLane(lane);
       if (this.#stopped || this.#skipped.has(turn.campaign_id)) lane.end();
     }
-    return leased.length;
+    if (leased.length === 0) return false;
+    return found.length === TURNS || served.some(({ turn, relay }) => this.#wants(relay, turn.campaign_id));
   }
 
   /** Deferred recipients that are due: each campaign has one lane for them, beside and never behind its chunks. */

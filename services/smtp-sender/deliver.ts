@@ -2,7 +2,6 @@
  * The life of one delivery, as a list of named steps. A step returns an outcome to stop, or nothing to go on; what no
  * step stops is handed to SMTP (relay.ts), whose answer is the last step.
  */
-import type { Rendered } from "../renderer/contract.ts";
 import type { Outcome } from "./outcome.ts";
 import type { RecipientRow } from "./rows.ts";
 
@@ -50,8 +49,7 @@ export function stopBeforeRendering(delivery: Delivery): Outcome | undefined {
 }
 
 /** Rendering never throws for one recipient: what cannot be rendered says why. */
-export const failIfNotRenderable = (mail: Rendered): Outcome | undefined =>
-  mail.ok ? undefined : failed(`The mail could not be rendered: ${mail.error}`);
+export const notRenderable = (error: string): Outcome => failed(`The mail could not be rendered: ${error}`);
 
 /** Addresses of cc and bcc that get their copy. */
 export function copiesOf(row: RecipientRow): string[] {

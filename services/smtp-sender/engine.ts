@@ -64,6 +64,7 @@ export class Engine {
       line: this.#writes,
       owner: this.owner,
       leaseMs: settings.leaseMs,
+      enough: Math.max(1, Math.floor(settings.maxInDoubt / 4)),
       report: (flushed) => this.#flushed(flushed),
       trouble: (error) => this.trouble.tell(error),
     });

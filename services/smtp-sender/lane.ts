@@ -8,7 +8,7 @@
  * over      nothing of it is left in this process.
  */
 import { performance } from "node:perf_hooks";
-import { failIfNotRenderable, stopBeforeRendering } from "./deliver.ts";
+import { notRenderable, stopBeforeRendering } from "./deliver.ts";
 import { limiterWaited } from "./figures.ts";
 import { type Job, job, type Token } from "./job.ts";
 import { type Grant, hourWindow, tokenLifeMs } from "./limiter.ts";
@@ -32,6 +32,10 @@ export class Lane {
   /** Taken from the budget and not recorded. */
   unrecorded = 0;
   state: "open" | "ending" | "over" = "open";
+  /** The lane with the campaign's chunk before this one, while there is one. */
+  before: Lane | undefined;
+  /** The next chunk has been looked for. */
+  askedForMore = false;
   #tools: Tools;
   #preparing = false;
   #pausedUntil = 0;
@@ -116,13 +120,14 @@ export class Lane {
       this.#putBack(rows.slice(grant.granted));
       this.#waitForRoom(grant.retryAfterMs);
     }
+    if (admitted.length === 0) return;
     const until = this.turn.smtp_per_hour === null ? undefined : performance.now() + this.#tokenLifeMs;
-    if (admitted.length > 0) await this.#render(admitted, { bucket: grant.bucket, until });
+    await this.#render(admitted, { bucket: grant.bucket, until });
   }
 
   async #render(rows: RecipientRow[], token: Token): Promise<void> {
     const [marked, rendered] = await Promise.allSettled([
-      this.source.mark(rows.at(-1)!.seq),
+      this.source.mark(rows.at(-1)!.seq, this.ready.length < 2 * this.relay.connections.size),
       this.#tools.render(this.turn.campaign_id, rows),
     ]);
     const held = marked.status === "fulfilled" && marked.value;
@@ -139,16 +144,15 @@ export class Lane {
       }
       return;
     }
-    rows.forEach((row, i) => {
+    for (const [i, row] of rows.entries()) {
       const mail = rendered.value[i]!;
-      const outcome = failIfNotRenderable(mail);
-      if (outcome) {
-        this.#giveToken(token);
-        this.record(row, outcome);
-      } else if (mail.ok) {
+      if (mail.ok) {
         this.ready.push(job(this, row, mail, token));
+      } else {
+        this.#giveToken(token);
+        this.record(row, notRenderable(mail.error));
       }
-    });
+    }
   }
 
   #window() {
@@ -184,7 +188,6 @@ export class Lane {
     }
   }
 
-  /** The next mail for a connection. */
   next(): Job | undefined {
     for (let next = this.ready.shift(); next; next = this.ready.shift()) {
       // With half of a token's life left its body will be written in time.
@@ -234,15 +237,15 @@ export class Lane {
       attempts: row.attempts,
       outcome,
       delayMs: outcome.status === "queued" && !this.chunk ? (delayMs ?? 0) : delayMs,
-      recorded: () => this.#recorded(),
+      by: this,
     });
     this.#tools.count(outcome.status);
   }
 
-  #recorded(): void {
-    this.unrecorded--;
-    this.relay.recorded(1);
-    this.#tools.budget.give(this.relay, 1);
+  recorded(n: number): void {
+    this.unrecorded -= n;
+    this.#tools.budget.give(this.relay, n);
+    this.relay.recorded(n);
     this.endIfDone();
   }
 
@@ -287,8 +290,7 @@ export class Lane {
 
   /** Called after each step that may have been the last, and now and then: a lane that is forgotten holds its lease for ever. */
   endIfDone(): void {
-    if (this.state === "over" || this.#preparing || this.unrecorded > 0 || this.handed > 0 || this.ready.length > 0)
-      return;
+    if (this.state === "over" || this.#preparing || this.unrecorded + this.handed + this.ready.length > 0) return;
     if (this.state === "open" && !this.source.exhausted) return;
     const whole = this.state === "open";
     this.state = "over";

@@ -3,6 +3,7 @@ import { performance } from "node:perf_hooks";
 
 const SLOT_MS = 50;
 const RATE_MS = 2_000;
+const READ_AHEAD_AT = 100;
 
 export class Pulse {
   #slot = 0;
@@ -30,6 +31,11 @@ export class Pulse {
   get recent(): number {
     this.#turn();
     return Math.max(this.#now, this.#before);
+  }
+
+  /** The next chunk is leased when fewer are left of the one before: those of the next fifth of a second. */
+  get readAheadAt(): number {
+    return Math.max(READ_AHEAD_AT, 4 * this.recent);
   }
 
   tick(): void {

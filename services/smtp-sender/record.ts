@@ -32,8 +32,8 @@ export interface Result {
   outcome: Outcome;
   /** Deferred: until the next try. Queued and claimed by itself: 0. */
   delayMs: number | null;
-  /** Back to the budget, once it is written. */
-  recorded(): void;
+  /** Told how many of its results were written: they go back to the budget. */
+  by: { recorded(n: number): void };
 }
 
 export interface Flushed {
@@ -47,9 +47,8 @@ export interface Flushed {
 
 const RETRY_PAUSE_MS = 250;
 const MAX_ROWS = 1_000;
-// Single results wait this long for company: a statement costs about as much for one as for thirty.
+// Results wait this long for company: a statement costs about as much for one as for thirty.
 const GATHER_MS = 5;
-const ENOUGH = 32;
 
 export interface Waiting {
   done: boolean;
@@ -60,6 +59,7 @@ export class Recorder {
   #line: Line;
   #owner: string;
   #leaseMs: number;
+  #enough: number;
   #report: (flushed: Flushed) => void;
   #trouble: (error: Error | null) => void;
   #results: Result[] = [];
@@ -73,6 +73,8 @@ export class Recorder {
     line: Line;
     owner: string;
     leaseMs: number;
+    /** So many results are a group worth a statement. */
+    enough: number;
     report: (flushed: Flushed) => void;
     /** Told when a flush fails, and null when one succeeds again. */
     trouble: (error: Error | null) => void;
@@ -80,6 +82,7 @@ export class Recorder {
     this.#line = options.line;
     this.#owner = options.owner;
     this.#leaseMs = options.leaseMs;
+    this.#enough = options.enough;
     this.#report = options.report;
     this.#trouble = options.trouble;
   }
@@ -94,12 +97,15 @@ export class Recorder {
     this.#soon();
   }
 
-  /** Moves the mark (or only renews the lease). False: the lease is no longer ours, hand over nothing more. */
-  mark(chunk: Leased, to = chunk.markedTo): Promise<boolean> {
+  /**
+   * Moves the mark (or only renews the lease). False: the lease is no longer ours, hand over nothing more. One that is not
+   * urgent goes along with the next group of results.
+   */
+  mark(chunk: Leased, to = chunk.markedTo, urgent = true): Promise<boolean> {
     const waiting = this.#lane(chunk);
     // At once: a flush that goes out for another reason must not put an older mark in its place.
     chunk.markedTo = to;
-    this.#urgent = true;
+    this.#urgent ||= urgent;
     this.#soon();
     return new Promise((resolve) => waiting.resolve.push(resolve));
   }
@@ -130,7 +136,7 @@ export class Recorder {
 
   #soon(): void {
     if (this.#flushing) return;
-    if (this.#urgent || this.#results.length >= ENOUGH) {
+    if (this.#urgent || this.#results.length >= this.#enough) {
       clearTimeout(this.#timer);
       this.#timer = undefined;
       this.#flushing = this.#flushUntilWritten();
@@ -187,7 +193,9 @@ export class Recorder {
       else lost.push(chunk);
       for (const tell of resolve) tell(ours);
     }
-    for (const result of results) result.recorded();
+    const recorded = new Map<Result["by"], number>();
+    for (const { by } of results) recorded.set(by, (recorded.get(by) ?? 0) + 1);
+    for (const [by, n] of recorded) by.recorded(n);
     this.#report({ lost, stopped: row!.stopped ?? [], told: row!.told ?? [] });
   }
 }

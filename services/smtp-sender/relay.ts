@@ -6,6 +6,7 @@ import { performance } from "node:perf_hooks";
 import { backOff, worksAgain } from "./back-off.ts";
 import type { Holder } from "./budget.ts";
 import { type Connection, Connections } from "./connections.ts";
+import { Deferrals } from "./deferrals.ts";
 import { smtpAnswered } from "./figures.ts";
 import type { Job } from "./job.ts";
 import type { Lane } from "./lane.ts";
@@ -16,6 +17,7 @@ import { Pulse } from "./pulse.ts";
 import { type RelayConfig, relayConfig } from "./relay-config.ts";
 import type { Reply } from "./reply.ts";
 import { retryAfterMs } from "./retry.ts";
+import { MAX_GROUP, roomFor } from "./room.ts";
 import type { OpenError } from "./session.ts";
 import type { Slots } from "./slots.ts";
 import type { Tools } from "./tools.ts";
@@ -25,8 +27,6 @@ const MAX_UNSENT = 3;
 const COPY_TRIES = 3;
 const SLOW_MS = 1_000;
 const NO_SLOT_MS = 1_000;
-const DEFERRALS_TO_BACK_OFF = 20;
-const MAX_GROUP = 100;
 
 export class Relay implements Holder {
   config: RelayConfig;
@@ -43,7 +43,8 @@ export class Relay implements Holder {
   #pace: Pace;
   #copies: Job[] = [];
   #turn = 0;
-  #deferralsInARow = 0;
+  #campaigns = 0;
+  #deferrals = new Deferrals();
   #closed = false;
 
   constructor(tools: Tools, config: RelayConfig, slots: Slots) {
@@ -68,13 +69,23 @@ export class Relay implements Holder {
   }
 
   addLane(lane: Lane): void {
+    const { campaign_id } = lane.turn;
+    if (lane.chunk) lane.before = this.lanes.findLast((one) => one.chunk && one.turn.campaign_id === campaign_id);
     this.lanes.push(lane);
+    this.#count();
     this.wake();
   }
 
   removeLane(lane: Lane): void {
     const at = this.lanes.indexOf(lane);
     if (at >= 0) this.lanes.splice(at, 1);
+    for (const other of this.lanes) if (other.before === lane) other.before = undefined;
+    this.#count();
+  }
+
+  /** How many campaigns its lanes belong to. */
+  #count(): void {
+    this.#campaigns = new Set(this.lanes.map(({ turn }) => turn.campaign_id)).size;
   }
 
   get idle(): boolean {
@@ -98,20 +109,13 @@ export class Relay implements Holder {
     this.wake();
   }
 
-  /**
-   * How many more recipients the lane may prepare now. What a relay holds follows what it gets done: two for each
-   * connection (one being answered, one behind it), and what it recorded within the last moments. Groups, because each
-   * costs two statements.
-   */
+  /** How many more recipients the lane may prepare now. */
   wanted(lane: Lane): number {
     const { size } = this.connections;
     if (size === 0 || this.#closed) return 0;
     const window = Math.min(this.#tools.settings.maxInDoubt, 2 * size + (this.slow ? 0 : 2 * this.pulse.recent));
-    const room = window - this.held;
-    const starving = lane.ready.length === 0;
-    const group = starving ? 1 : Math.max(1, Math.min(MAX_GROUP, window) / 4);
-    if (room < group || lane.ready.length >= MAX_GROUP) return 0;
-    return Math.min(room, MAX_GROUP);
+    const connectionIdle = lane.ready.length === 0 && this.connections.busy < size;
+    return roomFor(lane, { window, held: this.held, campaigns: this.#campaigns, connectionIdle });
   }
 
   #nextOf(lanes: readonly Lane[]): Job | undefined {
@@ -149,7 +153,13 @@ export class Relay implements Holder {
 
   recorded(n: number): void {
     this.pulse.add(n);
-    for (const lane of this.lanes) if (lane.ready.length < MAX_GROUP / 2) lane.fill();
+    for (const lane of this.lanes) {
+      if (lane.ready.length < MAX_GROUP / 2) lane.fill();
+      if (!lane.askedForMore && lane.left < this.pulse.readAheadAt) {
+        lane.askedForMore = true;
+        this.#tools.kick();
+      }
+    }
   }
 
   #answered(job: Job, verdict: Verdict, connection: Connection): void {
@@ -169,7 +179,8 @@ export class Relay implements Holder {
     }
     const tries = job.row.attempts + (job.lane.chunk ? 1 : 0);
     this.#settle(job, outcomeOf(verdict, { tries, isTransactional: job.lane.turn.is_transactional }), tries);
-    this.#watchDeferrals(verdict);
+    const refusal = this.#deferrals.seen(verdict);
+    if (refusal) void this.backOff(`The SMTP server accepts no mail at the moment: ${refusal.text}`);
   }
 
   #settle(job: Job, outcome: Outcome, tries: number): void {
@@ -186,15 +197,6 @@ export class Relay implements Holder {
     }
     const primary = copy.primary!;
     primary.lane.answered(primary, { status: "sent", error: null, reply: copy.accepted }, null);
-  }
-
-  /** A server that takes nobody's mail for now is left alone before it has turned away the whole list. */
-  #watchDeferrals(verdict: Verdict): void {
-    const deferred = verdict.kind === "refused" && verdict.stage === "mail" && verdict.reply.code < 500;
-    this.#deferralsInARow = deferred ? this.#deferralsInARow + 1 : 0;
-    if (deferred && this.#deferralsInARow >= DEFERRALS_TO_BACK_OFF) {
-      void this.backOff(`The SMTP server accepts no mail at the moment: ${verdict.reply.text}`);
-    }
   }
 
   #opened(): void {
@@ -242,7 +244,7 @@ export class Relay implements Holder {
   /** Leaves the server alone for a while; the leases go back, nothing of its mail is touched. */
   async backOff(error: string): Promise<void> {
     this.lastError = error;
-    this.#deferralsInARow = 0;
+    this.#deferrals.over();
     // At least until the row says for how long.
     this.backingOffUntil = performance.now() + SLOW_MS;
     const lanes = [...this.lanes];

@@ -14,7 +14,7 @@ export interface Source {
   /** False: they cannot be taken again from here, their state must be written. */
   putBack(rows: readonly RecipientRow[]): boolean;
   /** Recipients up to `seq` may be handed over from now on. False: the lease is not ours any more. */
-  mark(seq: number): Promise<boolean>;
+  mark(seq: number, urgent: boolean): Promise<boolean>;
   unmark(seq: number): Promise<boolean>;
   stillOurs(row: RecipientRow): boolean;
   /** Its result is on its way. */
@@ -58,6 +58,8 @@ export class ChunkSource implements Source {
     this.#turn = turn;
     this.chunk = chunk;
     this.#readTo = chunk.lo - 1;
+    // It is there when its turn comes. What fails here is met again, and told, when rows are taken.
+    this.#read().catch(() => {});
   }
 
   get left(): number {
@@ -91,7 +93,7 @@ export class ChunkSource implements Source {
   }
 
   async take(n: number): Promise<RecipientRow[]> {
-    await this.#reading;
+    if (this.#rows.length < n) await this.#reading;
     if (this.#rows.length > 0 && performance.now() - this.#readAt > STALE_MS) await this.#readAgain();
     if (this.#rows.length === 0 && this.#readTo < this.chunk.hi) await this.#read();
     const rows = this.#rows.splice(0, n);
@@ -106,8 +108,8 @@ export class ChunkSource implements Source {
     return true;
   }
 
-  mark(seq: number): Promise<boolean> {
-    return this.#tools.recorder.mark(this.chunk, Math.max(seq, this.chunk.markedTo));
+  mark(seq: number, urgent: boolean): Promise<boolean> {
+    return this.#tools.recorder.mark(this.chunk, Math.max(seq, this.chunk.markedTo), urgent);
   }
 
   unmark(seq: number): Promise<boolean> {
