@@ -5,6 +5,7 @@ import { handlerOf, type Tools } from "./bind.ts";
 import { documents } from "./documents.ts";
 import { type EdgeOptions, edge } from "./edge.ts";
 import type { State } from "./exchange.ts";
+import { hits } from "./hits.ts";
 import type { Route } from "./routes.ts";
 import { Routing } from "./routing.ts";
 import { unmatched } from "./unmatched.ts";
@@ -24,6 +25,7 @@ export function buildApp(options: AppOptions): Koa<State> {
   // Only what breaks after the answer has begun comes here: a download whose source fails, a client that left.
   app.on("error", (error, exchange) => options.report(error, exchange));
   app.use(edge(options));
+  app.use(hits(options));
   app.use(routing.middleware());
   app.use(unmatched(routing));
   return app;

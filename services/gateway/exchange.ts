@@ -37,11 +37,13 @@ export const ipOf = (exchange: Exchange, trustedProxies: number) =>
 const MAX_HEADER = 512;
 const header = (exchange: Exchange, name: string) => exchange.get(name).slice(0, MAX_HEADER).toWellFormed();
 
+export const userAgentOf = (exchange: Exchange) => header(exchange, "user-agent");
+
 /** What pages and tracking need to know of a public request. */
 export const httpOf = (exchange: Exchange): NonNullable<Caller["http"]> => ({
   method: exchange.method,
   ip: exchange.state.ip,
-  userAgent: header(exchange, "user-agent"),
+  userAgent: userAgentOf(exchange),
   accept: header(exchange, "accept"),
   acceptLanguage: header(exchange, "accept-language"),
   contentType: header(exchange, "content-type"),

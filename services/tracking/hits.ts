@@ -6,6 +6,7 @@ import { notFound, throttled } from "../errors.ts";
 import { type GroupCommit, groupCommit } from "../group-commit.ts";
 import { keysFor } from "../secrets.ts";
 import type { Document } from "../shapes.ts";
+import { pixel, redirect } from "./hit-answers.ts";
 import type { Hit } from "./judge.ts";
 import { type LinkTarget, readLinkToken } from "./link-token.ts";
 import { type CampaignRef, isWebAddress, linkUrl, loadLinks } from "./links.ts";
@@ -16,22 +17,6 @@ const MAX_BATCH = 500;
 const MAX_WAITING = 20_000;
 const MAX_AGENT_LENGTH = 512;
 const THROTTLE_SECONDS = 60;
-
-/** The smallest transparent GIF. */
-const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
-
-// The URL is a credential of the recipient: neither a cache nor the next site should keep it.
-const headers = { "cache-control": "no-store, max-age=0", "referrer-policy": "no-referrer" };
-
-const pixel = (): Document => ({ content_type: "image/gif", body: PIXEL, headers });
-
-const redirect = (url: string): Document => ({
-  status: 302,
-  content_type: "text/plain; charset=utf-8",
-  body: "",
-  // A header carries ASCII only; the parsed form is that, and leaves alone what is encoded already.
-  headers: { ...headers, location: new URL(url).href },
-});
 
 export type Recorder = GroupCommit<Hit, Stored>;
 
@@ -45,17 +30,23 @@ export function recorder(onQueued: (companyIds: string[]) => void): Recorder {
   return groupCommit(store, { maxBatch: MAX_BATCH, maxWaiting: MAX_WAITING, atOnce: 2, mayBeOneItem: isRefusal });
 }
 
-function targetOf(token: string): LinkTarget {
+/** What a token stands for; null for one that is not ours, or that leads where no browser should go. */
+export function readTarget(token: string): LinkTarget | null {
   const target = readLinkToken(keysFor("link"), token);
-  if (!target || (target.url && !isWebAddress(target.url))) throw notFound();
+  return target?.url && !isWebAddress(target.url) ? null : target;
+}
+
+function targetOf(token: string): LinkTarget {
+  const target = readTarget(token);
+  if (!target) throw notFound();
   return target;
 }
 
-const hitOf = (target: LinkTarget, http: Caller["http"]): Hit => ({
+export const hitOf = (target: LinkTarget, from: { userAgent: string; ip: string } | undefined): Hit => ({
   ...target,
   at: new Date(),
-  userAgent: (http?.userAgent ?? "").slice(0, MAX_AGENT_LENGTH).toWellFormed(),
-  ip: http?.ip ?? "",
+  userAgent: (from?.userAgent ?? "").slice(0, MAX_AGENT_LENGTH).toWellFormed(),
+  ip: from?.ip ?? "",
 });
 
 export async function open(token: string, http: Caller["http"], hits: Recorder): Promise<Document> {

@@ -80,7 +80,7 @@ async function earlierClicks(client: Client, hits: readonly Hit[], mails: Readon
   return prepared<EarlierClick>(client, "earlier clicks", EARLIER_CLICKS, [ids, companies, since]);
 }
 
-const ms = (at: Date | null) => at && at.getTime();
+const ms = (at: Date | null) => at?.getTime() ?? null;
 
 function columnsOf({ events, changes }: Judged): unknown[][] {
   return [

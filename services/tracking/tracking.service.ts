@@ -7,6 +7,7 @@ import { confirm, confirmPage } from "./confirm.ts";
 import { contract } from "./contract.ts";
 import { listEvents } from "./event-list.ts";
 import { click, open, type Recorder, recorder } from "./hits.ts";
+import { recordTogether } from "./hits-together.ts";
 import { preferencesPage, updatePreferences } from "./preferences-page.ts";
 import { listSentEmails } from "./sent-emails.ts";
 import { unsubscribe, unsubscribePage } from "./unsubscribe.ts";
@@ -37,6 +38,10 @@ export default defineService("tracking", contract, {
     },
     async click(ctx) {
       return click(ctx.params.token, ctx.meta.http, recorders.get(this)!);
+    },
+    async hits(ctx) {
+      const failed = (error: unknown) => this.logger.error({ error }, "A hit could not be stored");
+      return { answers: await recordTogether(ctx.params.hits, recorders.get(this)!, failed) };
     },
 
     unsubscribePage: asPage(unsubscribePage),

@@ -49,6 +49,25 @@ describe("recipients over HTTP", () => {
     expect([forged.status, forged.headers.get("location")]).toEqual([404, null]);
   });
 
+  test("many at once go together: each gets its own answer, also where one is forged and one cannot be stored", async () => {
+    world = await newWorld(6);
+    const [refused] = world.mails;
+    await query(`alter table email_events add constraint refuse check (recipient <> '${refused!.email}')`);
+    // Not by the client of the other tests, to which a 500 is always a fault.
+    const headers = { "user-agent": FIREFOX, "x-forwarded-for": someIp() };
+    const get = (path: string) => fetch(new URL(pub(path), app.url), { headers, redirect: "manual" });
+    const opened = world.mails.map(({ id }) => get(`open/${token(id, 0)}.gif`));
+    const clicked = world.mails.map(({ id }, n) => get(`click/${token(id, (n % 3) + 1)}/`));
+    const forged = get(`open/${token(newId(), 0)}.gif`);
+    const mistaken = get(`open/${token(refused!.id, 1)}.gif`);
+    expect((await Promise.all(opened)).map(({ status }) => status)).toEqual([500, 200, 200, 200, 200, 200]);
+    const locations = (await Promise.all(clicked)).map(({ headers }) => headers.get("location"));
+    expect(locations).toEqual([0, 1, 2, 0, 1, 2].map((n, at) => (at === 0 ? null : new URL(LINKS[n]!).href)));
+    expect([(await forged).status, (await mistaken).status]).toEqual([404, 404]);
+    await query("alter table email_events drop constraint refuse");
+    expect(await events()).toHaveLength(10);
+  });
+
   test("over 60 a minute the pixel is 429 and a click redirects uncounted", async () => {
     const tired = client(app, { ip: someIp(), headers: { "user-agent": FIREFOX } });
     for (let i = 0; i < 60; i++) await tired.get(pub(`open/${token(mail().id, 0)}.gif`));
