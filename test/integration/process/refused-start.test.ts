@@ -31,6 +31,7 @@ describe("a start that cannot be", () => {
   test.each(["PORT", "HEALTH_PORT"])("a taken %s is refused with one line that names it", async (name) => {
     const server = createServer();
     await new Promise<void>((done) => server.listen(0, done));
+    server.unref();
     const { port } = server.address() as { port: number };
     const { code, lines } = await outcome({ DATA_DIR: data.path, [name]: `${port}` });
     expect(code).toBe(1);
