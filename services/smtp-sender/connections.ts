@@ -13,6 +13,8 @@ import type { Slots } from "./slots.ts";
 import { Transactions } from "./transaction.ts";
 
 const LIMIT_KEPT_MS = 60_000;
+/** Asked again at once, a refusal that needs no round trip (Redis away) would keep the event loop for itself. */
+const SLOT_PAUSE_MS = 500;
 
 export interface Connection {
   transactions: Transactions<Job>;
@@ -48,6 +50,7 @@ export class Connections {
   #opening = 0;
   #limit = Number.POSITIVE_INFINITY;
   #limitUntil = 0;
+  #noSlotUntil = 0;
   #closed = false;
 
   constructor(owner: Owner, settings: EngineSettings, slots: Slots) {
@@ -78,6 +81,7 @@ export class Connections {
   #grow(): void {
     if (this.#closed || this.#opening > 0) return;
     const now = performance.now();
+    if (now < this.#noSlotUntil) return;
     if (now > this.#limitUntil) this.#limit = Number.POSITIVE_INFINITY;
     const size = this.#open.size;
     const allowed = Math.min(this.#owner.endpoint().maxConnections, this.#limit);
@@ -94,6 +98,7 @@ export class Connections {
     try {
       slot = await this.#slots.take(this.#owner.endpoint().maxConnections);
       if (!slot) {
+        this.#noSlotUntil = performance.now() + SLOT_PAUSE_MS;
         if (this.#open.size === 0 && this.#opening === 1 && !this.#closed) this.#owner.noSlot();
         return;
       }
@@ -110,8 +115,10 @@ export class Connections {
       this.#begin(session, slot);
     } catch (error) {
       slot?.();
-      if (!(error instanceof OpenError)) this.#owner.noSlot(error as Error);
-      else if (!this.#closed) this.#failed(error);
+      if (!(error instanceof OpenError)) {
+        this.#noSlotUntil = performance.now() + SLOT_PAUSE_MS;
+        this.#owner.noSlot(error as Error);
+      } else if (!this.#closed) this.#failed(error);
     } finally {
       this.#opening--;
     }
