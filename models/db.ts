@@ -17,26 +17,37 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 // bigint (count, sum) as a number: exact up to 2^53, and no count here comes near it.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
+/** Of those in the pool's share: enough for two batches in the air, and for conflicts. */
+const PLANNED_CONNECTIONS = 3;
+
 interface Open {
   pool: pg.Pool;
+  /** For `prepared` statements: a plan is made once per connection, and is good for whatever values come. */
+  planned: pg.Pool;
   sequelize: Sequelize;
 }
 let open: Open | undefined;
 
 export function openDatabase(url: string, connections: number): Open {
   if (open) throw new Error("The database is open already");
-  const rowWork = Math.max(1, Math.floor(connections / 2));
-  const pool = new pg.Pool({
+  const planned = Math.min(PLANNED_CONNECTIONS, Math.max(1, Math.floor(connections / 5)));
+  const rowWork = Math.max(1, Math.floor((connections - planned) / 2));
+  const settings = {
     connectionString: url,
-    max: Math.max(1, connections - rowWork),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     application_name: "flockmail",
-  });
-  // A connection that breaks, idle or in the middle of a transaction, fails the statement that is sent over it and is
-  // replaced at the next use; without these listeners it would end the process.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
+  };
+  const pools = {
+    pool: new pg.Pool({ ...settings, max: Math.max(1, connections - rowWork - planned) }),
+    planned: new pg.Pool({ ...settings, max: planned, options: "-c plan_cache_mode=force_generic_plan" }),
+  };
+  for (const pool of Object.values(pools)) {
+    // A connection that breaks, idle or in the middle of a transaction, fails the statement that is sent over it and is
+    // replaced at the next use; without these listeners it would end the process.
+    pool.on("error", () => {});
+    pool.on("connect", (client) => client.on("error", () => {}));
+  }
   const sequelize = new Sequelize(url, {
     dialect: "postgres",
     logging: false,
@@ -45,14 +56,14 @@ export function openDatabase(url: string, connections: number): Open {
     define: { underscored: true },
   });
   initModels(sequelize);
-  open = { pool, sequelize };
+  open = { ...pools, sequelize };
   return open;
 }
 
 export async function closeDatabase(): Promise<void> {
   const closing = open;
   open = undefined;
-  await Promise.all([closing?.pool.end(), closing?.sequelize.close()]);
+  await Promise.all([closing?.pool.end(), closing?.planned.end(), closing?.sequelize.close()]);
 }
 
 function current(): Open {
@@ -81,22 +92,27 @@ export async function queryOne<T = Row>(
  * The rows of a statement that each connection plans once. For what runs hundreds of times a second: planning a statement
  * of several parts costs more than running it.
  */
-export async function prepared<T = Row>(on: Client, name: string, text: string, values: unknown[]): Promise<T[]> {
+export async function prepared<T = Row>(
+  name: string,
+  text: string,
+  values: unknown[],
+  on: Client | pg.Pool = current().planned,
+): Promise<T[]> {
   return (await on.query({ name, text, values })).rows as T[];
 }
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
-export const transaction = <T>(work: (client: Client) => Promise<T>): Promise<T> => within("begin", work);
+export const transaction = <T>(work: (client: Client) => Promise<T>): Promise<T> => within(pool(), work);
 
-/** The same for `prepared` statements: one plan for whatever values come, and not five others tried first. */
+/** The same on a connection for `prepared` statements. */
 export const preparedTransaction = <T>(work: (client: Client) => Promise<T>): Promise<T> =>
-  within("begin; set local plan_cache_mode = force_generic_plan", work);
+  within(current().planned, work);
 
-async function within<T>(begin: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = await pool().connect();
+async function within<T>(from: pg.Pool, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await from.connect();
   let broken: Error | undefined;
   try {
-    await client.query(begin);
+    await client.query("begin");
     const result = await work(client);
     await client.query("commit");
     return result;

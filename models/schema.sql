@@ -203,6 +203,16 @@ AS $function$
   end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.unchanged(is_so boolean)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if is_so then return true; end if;
+  raise exception 'changed by another transaction' using errcode = 'serialization_failure';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.uuid_v7()
  RETURNS uuid
  LANGUAGE sql

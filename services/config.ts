@@ -67,7 +67,7 @@ export const settings = {
     "postgres:",
     "postgresql:",
   ]),
-  DATABASE_POOL: integer("Connections a process keeps to PostgreSQL at most.", "20", 2, 500),
+  DATABASE_POOL: integer("Connections a process keeps to PostgreSQL at most.", "20", 3, 500),
   DATA_DIR: text("Where the embedded database and the generated secret live.", "./data"),
   TRANSPORTER: url("NATS server that joins several processes. Unset: everything in one process.", "", [
     "nats:",

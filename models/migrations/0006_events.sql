@@ -23,6 +23,16 @@ create index email_events_of_recipient on email_events (company_id, lower(recipi
 -- Few among many opens: without it a page of bounces would read past all of those.
 create index email_events_rare on email_events (company_id, type, id) where type in ('bounced', 'unsubscribed');
 
+-- Ends a statement that found what it was told changed by another: all of it is undone, and done again. Else true.
+create function unchanged(is_so boolean) returns boolean
+language plpgsql
+as $$
+begin
+  if is_so then return true; end if;
+  raise exception 'changed by another transaction' using errcode = 'serialization_failure';
+end
+$$;
+
 -- What analytics shows, kept by delta with the events themselves, so that it costs the same at ten events and at ten
 -- million. Eight slots by backend: writers of a hot campaign do not wait for one row.
 create table campaign_counts (

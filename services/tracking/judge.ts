@@ -22,7 +22,6 @@ export interface Mail {
   company_id: string;
   campaign_id: string;
   seq: number;
-  email: string;
   status: number;
   sent_at: Date | null;
   opened_at: Date | null;
@@ -54,6 +53,7 @@ export interface EventRow {
 }
 
 export interface MailChange {
+  id: string;
   company_id: string;
   campaign_id: string;
   seq: number;
@@ -161,7 +161,7 @@ export function judge(
   for (const [id, ofMail] of hitsOf) {
     const mail = mails.get(id)!;
     const { company_id, campaign_id, seq, opened_at, clicked_at } = mail;
-    const change: MailChange = { company_id, campaign_id, seq, opens: 0, clicks: 0, opened_at, clicked_at };
+    const change: MailChange = { id, company_id, campaign_id, seq, opens: 0, clicks: 0, opened_at, clicked_at };
     const events = ofMail.map((hit) => eventOf(hit, mail, urlOf(hit)));
     judgeOpens(
       events.filter(({ link }) => link === null),

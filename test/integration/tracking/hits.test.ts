@@ -4,8 +4,9 @@ import type { Caller } from "../../../services/define.ts";
 import { newId } from "../../../services/ids.ts";
 import { keysFor } from "../../../services/secrets.ts";
 import { addressToken } from "../../../services/tracking/link-token.ts";
+import { recordHits } from "../../../services/tracking/record-hits.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { http, LINKS, newWorld, token, type World } from "./world.ts";
+import { FIREFOX, http, LINKS, newWorld, token, type World } from "./world.ts";
 
 interface Event {
   type: string;
@@ -200,6 +201,32 @@ describe("opens and clicks", () => {
       [world.companyId],
     );
     expect(rows).toEqual({ opens: opens.total, clicks: clicks.total });
+  });
+
+  test("stored by ten at the same moment, an open is the first once, and none is lost", async () => {
+    const world = await newWorld();
+    const { id: sentEmailId } = world.mails[0]!;
+    const hit = { sentEmailId, link: 0, at: new Date(), userAgent: FIREFOX, ip: "192.0.2.7" };
+    await Promise.all(Array.from({ length: 10 }, () => recordHits([hit])));
+    expect((await analyticsOf(world)).opens).toEqual({ total: 10, unique: 1, machine: 0 });
+    expect((await eventsOf(world)).filter(({ is_first }) => is_first)).toHaveLength(1);
+    expect(await rowOf(sentEmailId)).toMatchObject({ opens: 10 });
+  });
+
+  test("links followed at the same moment by ten are a scanner's, whoever stores them first", async () => {
+    const world = await newWorld();
+    const { id: sentEmailId } = world.mails[0]!;
+    const at = new Date();
+    const clicks = Array.from({ length: 9 }, (_, n) => ({
+      sentEmailId,
+      link: (n % 3) + 1,
+      at,
+      userAgent: FIREFOX,
+      ip: "",
+    }));
+    await Promise.all(clicks.map((hit) => recordHits([hit])));
+    expect((await analyticsOf(world)).clicks).toEqual({ total: 0, unique: 0, machine: 9 });
+    expect(await rowOf(sentEmailId)).toMatchObject({ clicks: 0, clicked_at: null });
   });
 
   test("a hit that cannot be stored is not answered as if it had been", async () => {
