@@ -239,7 +239,9 @@ export class SmtpSession {
     return [USUAL.EHLO, ...words].join("\n");
   }
 
-  readonly #refuse = (reply: string) => void (this.#output += `${reply}\r\n`);
+  #refuse(reply: string): void {
+    this.#output += `${reply}\r\n`;
+  }
 
   async #mail(line: string): Promise<void> {
     const { auth, maxMessagesPerConnection } = this.#server.options;

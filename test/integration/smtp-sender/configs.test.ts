@@ -194,9 +194,11 @@ describe("validate", () => {
     return call<Record<string, unknown>>("validate", { host: "localhost", port: server.port, ...login, ...more });
   }
 
+  afterAll(() => setDefaultCACertificates(getCACertificates("bundled")));
+
   test("TLS and login work", async () => {
     const probe = await startSmtpServer({ tls: "starttls", auth: { user: login.username, pass: login.password } });
-    setDefaultCACertificates([...getCACertificates("default"), probe.certificate.cert]);
+    setDefaultCACertificates([...getCACertificates("bundled"), probe.certificate.cert]);
     const { certificate } = probe;
     await probe.stop();
     const verdict = await validate({
