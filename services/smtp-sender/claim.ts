@@ -17,17 +17,20 @@ const SENDABLE = `c.status in ('pending', 'sending') and c.error is null and co.
   and (s.backoff_until is null or s.backoff_until <= now())
   and c.company_id <> all ($1::uuid[]) and c.smtp_config_id <> all ($2::uuid[]) and c.id <> all ($3::uuid[])`;
 
-// Transactional first; then the company with the fewest leases anywhere, then who has waited longest, so that nobody
-// stands behind a million. A deleted configuration has a turn too: the relay finds it gone and stops the campaign.
-const WHOSE_TURN = `
-  with leases as (select company_id, count(*) n from send_chunks where state = 1 group by company_id)
-  select c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_transactional, c.status,
+/** A campaign with what its turn needs; which ones, the statement says. */
+const TURN = `select c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_transactional, c.status,
     cc.sender_email, p.smtp_per_hour
   from campaigns c
   join companies co on co.id = c.company_id
   join plans p on p.name = co.plan
   join campaign_contents cc on cc.campaign_id = c.id and cc.company_id = c.company_id
-  left join smtp_configs s on s.id = c.smtp_config_id and s.company_id = c.company_id
+  left join smtp_configs s on s.id = c.smtp_config_id and s.company_id = c.company_id`;
+
+// Transactional first; then the company with the fewest leases anywhere, then who has waited longest, so that nobody
+// stands behind a million. A deleted configuration has a turn too: the relay finds it gone and stops the campaign.
+const WHOSE_TURN = `
+  with leases as (select company_id, count(*) n from send_chunks where state = 1 group by company_id)
+  ${TURN}
   left join leases l on l.company_id = c.company_id
   cross join lateral (
     select from send_chunks k where k.campaign_id = c.id and k.company_id = c.company_id and k.state = 0 limit 1) ready
@@ -88,13 +91,7 @@ export async function releaseChunks(
 // Deferred recipients that are due, by campaign. Few rows: the partial index holds only those that wait. LATERAL with a
 // LIMIT is never turned into a join: without statistics that would read the whole table of recipients, at every look.
 const DUE_TURNS = `
-  select c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_transactional, c.status,
-    cc.sender_email, p.smtp_per_hour
-  from campaigns c
-  join companies co on co.id = c.company_id
-  join plans p on p.name = co.plan
-  join campaign_contents cc on cc.campaign_id = c.id and cc.company_id = c.company_id
-  left join smtp_configs s on s.id = c.smtp_config_id and s.company_id = c.company_id
+  ${TURN}
   cross join lateral (
     select from sent_emails e
     where e.campaign_id = c.id and e.company_id = c.company_id and e.next_attempt_at <= now() and e.status = 0

@@ -2,8 +2,8 @@
 import { Readable } from "node:stream";
 import { query } from "../../models/db.ts";
 import { csvCell } from "../csv.ts";
-import type { Attributes, AttributeValue } from "./attributes.ts";
-import type { Status } from "./subscriber.ts";
+import type { AttributeValue } from "./attributes.ts";
+import type { SubscriberRow } from "./subscriber.ts";
 
 const PAGE = 2_000;
 
@@ -20,15 +20,7 @@ const ROWS = `
 
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
-interface Row {
-  id: string;
-  email: string;
-  first_name: string;
-  last_name: string;
-  status: Status;
-  attributes: Attributes;
-  created_at: Date;
-}
+type Row = Omit<SubscriberRow, "lists">;
 
 const cell = (value: AttributeValue | undefined): string =>
   csvCell(Array.isArray(value) ? value.join("; ") : String(value ?? ""));
