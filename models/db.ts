@@ -20,6 +20,9 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 /** Of those in the pool's share: enough for two batches in the air, and for conflicts. */
 const PLANNED_CONNECTIONS = 3;
 
+/** A plan made while a table was nearly empty may read all of it once it is large. */
+const PLANS_LIVE_SECONDS = 30;
+
 interface Open {
   pool: pg.Pool;
   /** For `prepared` statements: a plan is made once per connection, and is good for whatever values come. */
@@ -40,7 +43,12 @@ export function openDatabase(url: string, connections: number): Open {
   };
   const pools = {
     pool: new pg.Pool({ ...settings, max: Math.max(1, connections - rowWork - planned) }),
-    planned: new pg.Pool({ ...settings, max: planned, options: "-c plan_cache_mode=force_generic_plan" }),
+    planned: new pg.Pool({
+      ...settings,
+      max: planned,
+      options: "-c plan_cache_mode=force_generic_plan",
+      maxLifetimeSeconds: PLANS_LIVE_SECONDS,
+    }),
   };
   for (const pool of Object.values(pools)) {
     // A connection that breaks, idle or in the middle of a transaction, fails the statement that is sent over it and is

@@ -1,5 +1,7 @@
 /** Whose turn is it, and taking it: the only statements that compete with other senders for work. */
+
 import { type Client, query, transaction } from "../../models/db.ts";
+import { sameCompany } from "../../models/same-company.ts";
 import { moveTo } from "../campaigns/lifecycle.ts";
 import type { Line } from "./line.ts";
 import type { ChunkLease, Turn } from "./rows.ts";
@@ -90,11 +92,12 @@ export async function releaseChunks(
 
 // Deferred recipients that are due, by campaign. Few rows: the partial index holds only those that wait. LATERAL with a
 // LIMIT is never turned into a join: without statistics that would read the whole table of recipients, at every look.
-const DUE_TURNS = `
+export const DUE_TURNS = `
   ${TURN}
   cross join lateral (
     select from sent_emails e
-    where e.campaign_id = c.id and e.company_id = c.company_id and e.next_attempt_at <= now() and e.status = 0
+    where e.campaign_id = c.id and ${sameCompany("e.company_id", "c.company_id")} and e.next_attempt_at <= now()
+      and e.status = 0
     limit 1) due
   where ${SENDABLE}
   order by c.is_transactional desc, c.last_turn_at nulls first, c.id
@@ -119,13 +122,13 @@ export const RECIPIENT = `e.id, e.seq, e.email, e.cc, e.bcc, e.subscriber_id, e.
 /** Takes deferred recipients that are due, one by one: each is its own lease, fenced by its number of tries. */
 export const CLAIM_DUE = `
   with due as (
-    select campaign_id, seq from sent_emails
-    where next_attempt_at <= now() and status = 0 and campaign_id = $1 and company_id = $2
+    select seq from sent_emails
+    where next_attempt_at <= now() and status = 0 and campaign_id = $1 and ${sameCompany("company_id", "$2")}
     order by next_attempt_at limit $3 for update skip locked),
   taken as (
     update sent_emails e
     set status = 1, attempts = e.attempts + 1, next_attempt_at = now() + $5 * interval '1 millisecond'
-    from due where e.campaign_id = due.campaign_id and e.seq = due.seq and e.company_id = $2
+    from due where e.campaign_id = $1 and e.seq = due.seq and ${sameCompany("e.company_id", "$2")}
     returning e.*)
   select ${RECIPIENT} from taken e
   left join subscribers s on s.id = e.subscriber_id and s.company_id = e.company_id

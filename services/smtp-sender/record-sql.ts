@@ -8,6 +8,7 @@
  *
  * `result.no` null means: claimed by itself.
  */
+import { sameCompany } from "../../models/same-company.ts";
 import { outboxInsert } from "../webhooks/outbox.ts";
 
 const LANE = `lane as (
@@ -32,7 +33,7 @@ const WRITTEN = `written as (
     sent_at = case when r.status = 2 then now() else e.sent_at end,
     bounced_at = case when r.status = 4 then now() else e.bounced_at end
   from result r left join lane on lane.campaign_id = r.campaign_id and lane.no = r.no
-  where e.campaign_id = r.campaign_id and e.seq = r.seq and e.company_id = r.company_id
+  where e.campaign_id = r.campaign_id and e.seq = r.seq and ${sameCompany("e.company_id", "r.company_id")}
     and case when r.no is null then e.status = 1 and e.attempts = r.attempts
         else lane.no is not null and e.status = 0 and e.next_attempt_at is null end
   returning e.id, e.company_id, e.campaign_id, e.subscriber_id, e.email, e.status, e.smtp_response, r.n)`;

@@ -3,7 +3,9 @@
  * of a newsletter it becomes `unknown` and is never sent again by itself, a transactional mail goes back to the queue.
  * What was not marked was not handed over. The new fence makes whatever the old owner still wants to write void.
  */
+
 import { query } from "../../models/db.ts";
+import { sameCompany } from "../../models/same-company.ts";
 
 const DOUBT = "The sender stopped before it could record what became of this mail. It may have been delivered.";
 /** An owner that lives writes its results first: it comes back to a lease that nobody took from it. */
@@ -17,7 +19,7 @@ const EXPIRED_CHUNKS = `
   doubtful as (
     update sent_emails e set status = 6, attempts = e.attempts + 1, error = $3
     from expired x
-    where not x.is_transactional and e.campaign_id = x.campaign_id and e.company_id = x.company_id
+    where not x.is_transactional and e.campaign_id = x.campaign_id and ${sameCompany("e.company_id", "x.company_id")}
       and e.seq between x.lo and x.marked_to and e.status = 0 and e.next_attempt_at is null
     returning e.campaign_id),
   counted as (
@@ -36,14 +38,15 @@ const EXPIRED_SINGLES = `
     from campaigns c
     cross join lateral (
       select campaign_id, seq, company_id from sent_emails
-      where campaign_id = c.id and company_id = c.company_id and next_attempt_at < now() and status = 1
+      where campaign_id = c.id and ${sameCompany("company_id", "c.company_id")} and next_attempt_at < now() and status = 1
       order by next_attempt_at limit 500 for update skip locked) e
     where c.status in ('pending', 'sending')),
   freed as (
     update sent_emails e
     set status = case when x.is_transactional then 0 else 6 end, error = $1,
       next_attempt_at = case when x.is_transactional then now() end
-    from expired x where e.campaign_id = x.campaign_id and e.seq = x.seq and e.company_id = x.company_id
+    from expired x where e.campaign_id = x.campaign_id and e.seq = x.seq
+      and ${sameCompany("e.company_id", "x.company_id")}
     returning e.campaign_id, e.company_id, e.status),
   counted as (
     update campaigns c set failed_count = c.failed_count + d.n, updated_at = now()

@@ -1,5 +1,7 @@
 /** Where a lane's recipients come from: the rows of a leased chunk, or deferred ones claimed one by one. */
+
 import { performance } from "node:perf_hooks";
+import { sameCompany } from "../../models/same-company.ts";
 import { CLAIM_DUE, RECIPIENT } from "./claim.ts";
 import type { Leased } from "./record.ts";
 import type { RecipientRow, Turn } from "./rows.ts";
@@ -28,18 +30,18 @@ const READ_AHEAD = 200;
 /** Suppressions are checked when a row is read: one that waited longer than this is read again. */
 const STALE_MS = 2_000;
 
-const READ = `
+export const READ = `
   select ${RECIPIENT} from sent_emails e
   left join subscribers s on s.id = e.subscriber_id and s.company_id = e.company_id
-  where e.campaign_id = $1 and e.company_id = $2 and e.seq > $3 and e.seq <= $5
+  where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq > $3 and e.seq <= $5
     and e.status = 0 and e.next_attempt_at is null
   order by e.seq limit ${READ_AHEAD}`;
 
 /** Only those that are at hand: others of the chunk may be on their way, and still look queued. */
-const READ_AGAIN = `
+export const READ_AGAIN = `
   select ${RECIPIENT} from sent_emails e
   left join subscribers s on s.id = e.subscriber_id and s.company_id = e.company_id
-  where e.campaign_id = $1 and e.company_id = $2 and e.seq = any ($3)
+  where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq = any ($3)
     and e.status = 0 and e.next_attempt_at is null
   order by e.seq`;
 
@@ -128,10 +130,10 @@ export class ChunkSource implements Source {
   }
 }
 
-const RENEW = `
+export const RENEW = `
   update sent_emails e set next_attempt_at = now() + $5 * interval '1 millisecond'
   from unnest($3::int[], $4::int[]) r (seq, attempts)
-  where e.campaign_id = $1 and e.company_id = $2 and e.seq = r.seq and e.status = 1 and e.attempts = r.attempts
+  where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq = r.seq and e.status = 1 and e.attempts = r.attempts
   returning e.seq`;
 
 export class DueSource implements Source {

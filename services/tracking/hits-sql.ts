@@ -1,4 +1,5 @@
 /** The statements that store opens and clicks. Run by name: each connection plans them once. */
+import { sameCompany } from "../../models/same-company.ts";
 import { outboxInsert } from "../webhooks/outbox.ts";
 
 /** `version` changes with each hit that is stored, and with whatever else is written to the row. */
@@ -16,7 +17,7 @@ export const EARLIER_CLICKS = `
     from unnest($1::uuid[], $2::uuid[]) as m (id, company_id)
     cross join lateral (
       select * from email_events
-      where sent_email_id = m.id and company_id = m.company_id and type = 'clicked') e)
+      where sent_email_id = m.id and ${sameCompany("company_id", "m.company_id")} and type = 'clicked') e)
   select * from clicked where created_at >= $3
   union all
   select sent_email_id, null, link, min(created_at), false from clicked where created_at < $3 and not machine
@@ -29,7 +30,7 @@ export const WRITE = `
       opened_at = to_timestamp(m.opened_ms / 1000), clicked_at = to_timestamp(m.clicked_ms / 1000)
     from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::int[], $6::float8[], $7::float8[], $8::xid[])
       m (company_id, campaign_id, seq, opens, clicks, opened_ms, clicked_ms, version)
-    where s.company_id = m.company_id and s.campaign_id = m.campaign_id and s.seq = m.seq and s.xmin = m.version
+    where ${sameCompany("s.company_id", "m.company_id")} and s.campaign_id = m.campaign_id and s.seq = m.seq and s.xmin = m.version
     returning s.id, s.company_id, s.campaign_id, s.email),
   event as (
     insert into email_events (id, company_id, campaign_id, sent_email_id, type, recipient, machine, link, is_first,

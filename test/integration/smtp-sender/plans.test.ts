@@ -1,0 +1,84 @@
+/**
+ * The engine's statements are planned again and again while tables grow, long before PostgreSQL has counted them anew. A
+ * plan that finds recipients by anything but their campaign and place reads a whole company for each one.
+ */
+import pg from "pg";
+import { CLAIM_DUE, DUE_TURNS } from "../../../services/smtp-sender/claim.ts";
+import { BY_KEY } from "../../../services/smtp-sender/line.ts";
+import { RECORD, RECORD_BOUNCES } from "../../../services/smtp-sender/record-sql.ts";
+import { READ, READ_AGAIN, RENEW } from "../../../services/smtp-sender/source.ts";
+import { EARLIER_CLICKS, WRITE } from "../../../services/tracking/hits-sql.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+
+interface Node {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Index Name"?: string;
+  "Index Cond"?: string;
+  Plans?: Node[];
+}
+
+const STATEMENTS = { READ, READ_AGAIN, RENEW, CLAIM_DUE, DUE_TURNS, RECORD, RECORD_BOUNCES, EARLIER_CLICKS, WRITE };
+const MAY_USE = ["sent_emails_pkey", "sent_emails_due", "sent_emails_id", "email_events_of_mail"];
+
+const nodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
+
+describe("plans of tables that grew", () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+  beforeEach(async () => {
+    database = await createDatabase();
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(BY_KEY);
+  });
+  afterEach(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  async function reads(statement: string): Promise<Node[]> {
+    const parameters = new Set(statement.match(/\$\d+/g)).size;
+    await client.query(`deallocate all; prepare statement as ${statement}`);
+    const nothing = Array.from({ length: parameters }, () => "null").join(", ");
+    const { rows } = await client.query(`explain (format json) execute statement${nothing && `(${nothing})`}`);
+    return nodes(rows[0]["QUERY PLAN"][0].Plan).filter(
+      (node) =>
+        /^(sent_emails|email_events)/.test(node["Index Name"] ?? "none") ||
+        (node["Node Type"] === "Seq Scan" && /^(sent_emails|email_events)$/.test(node["Relation Name"]!)),
+    );
+  }
+
+  const company = `
+    insert into companies (id, name, plan) select uuid_v7(), 'A', name from plans limit 1;
+    insert into campaigns (id, company_id, name, status, campaign_type, smtp_config_id, worker_task_id)
+      select uuid_v7(), id, 'N', 'sending', 'custom', uuid_v7(), uuid_v7() from companies`;
+  const mails = (from: number, to: number) => `
+    with mail as (
+      insert into sent_emails (company_id, campaign_id, seq, email)
+      select company_id, id, n, n || '@example.com' from campaigns, generate_series(${from}, ${to}) n
+      returning id, company_id, campaign_id, email)
+    insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, metadata)
+    select company_id, campaign_id, id, 'opened', email, '{}' from mail`;
+
+  test.each([
+    ["nothing is known of them", ""],
+    ["they were empty when last counted", "vacuum analyze"],
+    ["they had one row when last counted", `${mails(1, 1)}; analyze`],
+  ])("find mails by campaign and place where %s", async (_state, sql) => {
+    await client.query(company);
+    if (sql) await client.query(sql);
+    await client.query(mails(2, 1_000));
+    for (const [name, statement] of Object.entries(STATEMENTS)) {
+      const found = await reads(statement);
+      expect([name, found.length > 0]).toEqual([name, true]);
+      for (const node of found) {
+        expect([name, MAY_USE.includes(node["Index Name"] ?? "a scan of all"), node["Index Cond"]]).toEqual([
+          name,
+          true,
+          expect.stringMatching(/campaign_id|sent_email_id|id = ANY/),
+        ]);
+      }
+    }
+  });
+});
