@@ -2,6 +2,7 @@
  * A template as it runs: a flat list of pieces, static text merged and encoded beforehand, the rest small functions.
  * One program per use of a body (tracked mail, copy for cc, view, text part), all from the same tree.
  */
+import { TOKEN_LENGTH } from "../tracking/link-token.ts";
 import { asIs, type Escape, unescapeHtml } from "./escape.ts";
 import { MAX_URL_LENGTH } from "./links.ts";
 import type { Node, Path } from "./parser.ts";
@@ -23,7 +24,7 @@ export interface Uses {
 }
 
 const UUID_LENGTH = 36;
-export const TOKEN_LENGTH = 35;
+
 const ADDRESSES: Record<string, string> = { unsubscribe_url: "unsubscribe", view_in_browser_url: "view" };
 const OWN_PAGES = new Set(["unsubscribe_url", "view_in_browser_url", "preferences_url"]);
 const RUNS_CODE = /^(?:javascript|vbscript|data):/i;

@@ -4,8 +4,27 @@
  */
 import type { Socket } from "node:net";
 
+const DOT = ".\r\n";
+
 const ONE_WRITE = 128 * 1024;
 const SLICE = 64 * 1024;
+
+/** Dots at the beginnings of lines are doubled (RFC 5321 section 4.5.2), and the last line is ended. */
+function stuffed(message: string): string {
+  const text = message.replace(/(^|\r\n)\./g, "$1..");
+  return text.endsWith("\r\n") ? text : `${text}\r\n`;
+}
+
+/**
+ * A whole message, its final dot and what follows. The renderer promises lines without a leading dot, and one that broke
+ * the promise must not end early: the first such line has to be the end itself. Looked for here and not before, because
+ * the search makes the message's hundred pieces one string, which is copied once then and does not wait in the heap.
+ */
+function onWire(message: string, behind: string): string {
+  const text = message + DOT + behind;
+  const ends = text.indexOf("\r\n.") === message.length - 2;
+  return ends && !text.startsWith(".") ? text : stuffed(message) + DOT + behind;
+}
 
 export class BodyWriter {
   #socket: Socket;
@@ -25,7 +44,7 @@ export class BodyWriter {
     socket.on("drain", () => this.#go());
   }
 
-  /** `behind`: commands that go out in the same write as the end of the message. */
+  /** `pieces`: of a message (Letter.body), or none. `behind`: commands that go out in the same write as the end of the message. */
   write(pieces: readonly string[], behind: string): void {
     if (this.busy) {
       this.#behind += behind;
@@ -34,12 +53,12 @@ export class BodyWriter {
     let length = behind.length;
     for (const piece of pieces) length += piece.length;
     if (length <= ONE_WRITE) {
-      const text = pieces.length === 1 ? pieces[0]! + behind : pieces.join("") + behind;
+      const text = pieces.length === 0 ? behind : onWire(pieces.length === 1 ? pieces[0]! : pieces.join(""), behind);
       this.dotWritten = true;
       this.#socket.write(text, "latin1");
       return;
     }
-    this.#pieces = pieces;
+    this.#pieces = [stuffed(pieces[0]!), ...pieces.slice(1), DOT];
     this.#piece = 0;
     this.#at = 0;
     this.#behind = behind;

@@ -32,25 +32,14 @@ export interface Job extends Letter {
 
 type Mail = Extract<Rendered, { ok: true }>;
 
-const DOT = ".\r\n";
-
-/** The renderer promises lines without a leading dot and an end; a message that broke the promise must not end early. */
-function safe(raw: string): string {
-  if (raw.endsWith("\r\n") && !raw.includes("\r\n.") && !raw.startsWith(".")) return raw;
-  const stuffed = raw.replace(/(^|\r\n)\./g, "$1..");
-  return stuffed.endsWith("\r\n") ? stuffed : `${stuffed}\r\n`;
-}
-
 function letter(from: string, to: readonly string[], raw: string, mail: Mail): Letter {
   const wire = to.map(wireAddress);
   const sender = wireAddress(from);
-  const start = safe(raw);
-  const body = mail.tail === undefined ? [start + DOT] : [start, mail.tail, DOT];
   return {
     from: sender.text,
     to: wire.map(({ text }) => text),
-    body,
-    bytes: start.length + (mail.tail?.length ?? 0),
+    body: mail.tail === undefined ? [raw] : [raw, mail.tail],
+    bytes: raw.length + (mail.tail?.length ?? 0),
     smtpUtf8: mail.smtputf8 || sender.smtpUtf8 || wire.some(({ smtpUtf8 }) => smtpUtf8),
     eightBit: mail.eightBit,
   };

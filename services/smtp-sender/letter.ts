@@ -7,8 +7,8 @@ export interface Letter {
   from: string;
   to: readonly string[];
   /**
-   * The message in pieces, as latin1 characters, ending with its final dot: "…\r\n.\r\n". A large piece may be shared by
-   * many letters.
+   * The message in one piece or two, as latin1 characters with CRLF lines. The second may be shared by many letters, and
+   * has no line that begins with a dot.
    */
   body: readonly string[];
   bytes: number;

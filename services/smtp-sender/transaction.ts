@@ -101,9 +101,9 @@ export class Transactions<L extends Letter> {
     return commands;
   }
 
-  /** Puts the commands on the wire, behind `body` in one write where there is one; lock-step only the first. */
-  #write(commands: Command<L>[], body?: readonly string[]): void {
-    let text = "";
+  /** Puts the commands on the wire, in one write behind `before` or a message; lock-step only the first. */
+  #write(commands: Command<L>[], body: readonly string[] = [], before = ""): void {
+    let text = before;
     if (this.session.pipelining) {
       for (const command of commands) {
         text += command.text;
@@ -113,11 +113,11 @@ export class Transactions<L extends Letter> {
       this.#queued.push(...commands);
       const first = this.#owed.length === 0 ? this.#queued.shift() : undefined;
       if (first) {
-        text = first.text;
+        text += first.text;
         this.#owed.push(first);
       }
     }
-    if (text || body) this.#body.write(body ?? [], text);
+    if (text || body.length > 0) this.#body.write(body, text);
     this.#rest();
   }
 
@@ -221,7 +221,7 @@ export class Transactions<L extends Letter> {
       this.#open = undefined;
       this.#owed.push({ stage: "nothing", text: "", transaction: undefined });
       this.#tell(open.letter, { kind: "refused", ...open.failure! });
-      this.#write(this.#begin(), [".\r\n"]);
+      this.#write(this.#begin(), [], ".\r\n");
     }
   }
 

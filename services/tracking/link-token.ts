@@ -2,22 +2,26 @@
  * The credential in an open pixel's or a tracked link's URL: which mail, which link, and a tag that nobody can make
  * without the key. Link 0 is the open pixel, n > 0 the n-th tracked link of the campaign.
  *
- * Tags of one mail are slices of HMAC-SHA-512(key, mail id ‖ block): one call serves eight links, so that a mail with
- * 15 links costs two HMACs and not sixteen (1.7 µs each). All tokens of a mail begin with the same 22 characters.
+ * Tags of one mail are slices of SHAKE256(key ‖ mail id ‖ block), a keyed sponge (FIPS 202; unlike SHA-2 it needs no HMAC
+ * around it): one call and one base64 serve 16 links, 2 µs where HMACs cut by hand took 7. All lengths are multiples of
+ * three bytes, so that the parts of a token are encoded by themselves.
  *
  * An address that differs per recipient travels within its token, signed with it (addressToken): nobody can redirect
  * through us to an address that was not in a mail.
  */
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
-const TAG_BYTES = 8;
-const TAGS_PER_BLOCK = 64 / TAG_BYTES;
+const TAG_BYTES = 9;
+const TAG_CHARACTERS = (TAG_BYTES / 3) * 4;
+const TAGS_PER_BLOCK = 16;
 const ID_BYTES = 16;
 
 const ADDRESS_TAG_BYTES = 16;
 const MAX_TOKEN_LENGTH = 4096;
 
-const TOKEN = /^[A-Za-z0-9_-]{35,}$/;
+/** Characters of a token that does not carry its address. */
+export const TOKEN_LENGTH = 24 + TAG_CHARACTERS;
+const TOKEN = /^[A-Za-z0-9_-]{36,}$/;
 
 export interface LinkTarget {
   sentEmailId: string;
@@ -28,25 +32,19 @@ export interface LinkTarget {
 
 const idBytes = (uuid: string) => Buffer.from(uuid.replaceAll("-", ""), "hex");
 
-// Taking a key in from a Buffer costs more than the HMAC itself.
-const keyObjects = new WeakMap<Buffer, KeyObject>();
+const SPONGE = { outputLength: TAG_BYTES * TAGS_PER_BLOCK };
 
-function keyObject(key: Buffer): KeyObject {
-  const known = keyObjects.get(key) ?? createSecretKey(key);
-  keyObjects.set(key, known);
-  return known;
+/** Key, id and block number: what is hashed. Its length is fixed, so that no two inputs run into each other. */
+function blockInput(key: Buffer, id: Buffer): Buffer {
+  const input = Buffer.allocUnsafe(key.length + ID_BYTES + 2);
+  key.copy(input);
+  id.copy(input, key.length);
+  return input;
 }
 
-function block(key: Buffer, id: Buffer, no: number): Buffer {
-  const message = Buffer.allocUnsafe(ID_BYTES + 2);
-  id.copy(message);
-  message.writeUInt16BE(no, ID_BYTES);
-  return createHmac("sha512", keyObject(key)).update(message).digest();
-}
-
-function tag(blockBytes: Buffer, link: number): Buffer {
-  const at = (link % TAGS_PER_BLOCK) * TAG_BYTES;
-  return blockBytes.subarray(at, at + TAG_BYTES);
+function block(input: Buffer, no: number): ReturnType<typeof createHash> {
+  input.writeUInt16BE(no, input.length - 2);
+  return createHash("shake256", SPONGE).update(input);
 }
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -58,19 +56,20 @@ export function linkTokens(key: Buffer, sentEmailId: string, links: number): str
   const id = idBytes(sentEmailId);
   const head = Buffer.allocUnsafe(ID_BYTES + 2);
   id.copy(head);
+  const input = blockInput(key, id);
   const tokens: string[] = [];
   let prefix = "";
-  let current: Buffer = head;
+  let tags = "";
   for (let link = 0; link <= links; link++) {
     const inBlock = link % TAGS_PER_BLOCK;
-    if (inBlock === 0) current = block(key, id, link / TAGS_PER_BLOCK);
+    if (inBlock === 0) tags = block(input, link / TAGS_PER_BLOCK).digest("base64url");
     if (link % LINKS_OF_PREFIX === 0) {
       head.writeUInt16BE(link, ID_BYTES);
       prefix = head.toString("base64url").slice(0, 22);
     }
     const number = ALPHABET[(link >> 6) & 63]! + ALPHABET[link & 63]!;
-    const at = inBlock * TAG_BYTES;
-    tokens.push(prefix + number + current.toString("base64url", at, at + TAG_BYTES));
+    const at = inBlock * TAG_CHARACTERS;
+    tokens.push(prefix + number + tags.slice(at, at + TAG_CHARACTERS));
   }
   return tokens;
 }
@@ -98,6 +97,12 @@ function readAddress(keys: readonly Buffer[], bytes: Buffer): LinkTarget | null 
   return { sentEmailId: uuidOf(head.subarray(0, ID_BYTES)), link: head.readUInt16BE(ID_BYTES), url: url.toString() };
 }
 
+function tagOf(key: Buffer, id: Buffer, link: number): Buffer {
+  const tags = block(blockInput(key, id), Math.floor(link / TAGS_PER_BLOCK)).digest();
+  const at = (link % TAGS_PER_BLOCK) * TAG_BYTES;
+  return tags.subarray(at, at + TAG_BYTES);
+}
+
 /** What the token stands for, or null for a forged or damaged one. `keys`: the current key and the one before it. */
 export function readLinkToken(keys: readonly Buffer[], token: string): LinkTarget | null {
   if (!TOKEN.test(token) || token.length > MAX_TOKEN_LENGTH) return null;
@@ -108,7 +113,6 @@ export function readLinkToken(keys: readonly Buffer[], token: string): LinkTarge
   const id = bytes.subarray(0, ID_BYTES);
   const link = bytes.readUInt16BE(ID_BYTES);
   const given = bytes.subarray(ID_BYTES + 2);
-  const no = Math.floor(link / TAGS_PER_BLOCK);
-  if (!keys.some((key) => timingSafeEqual(tag(block(key, id, no), link), given))) return null;
-  return { sentEmailId: uuidOf(id), link };
+  const isOurs = (key: Buffer) => timingSafeEqual(tagOf(key, id, link), given);
+  return keys.some(isOurs) ? { sentEmailId: uuidOf(id), link } : null;
 }

@@ -141,7 +141,7 @@ describe("Flockmail's own pages", () => {
 });
 
 describe("the open pixel", () => {
-  const pixel = /<img src="https:\/\/mail\.example\.org\/api\/emails\/public\/open\/([\w-]{35})\.gif"[^>]*>/g;
+  const pixel = /<img src="https:\/\/mail\.example\.org\/api\/emails\/public\/open\/([\w-]{36})\.gif"[^>]*>/g;
 
   test.each([
     ["<html><body><p>x</p></body></html>", /open\/[^>]*><\/body><\/html>\s*$/],

@@ -15,9 +15,9 @@ interface Note extends Letter {
 const COUNT = 12;
 
 const note = (no: number): Note => {
-  const text = `Message-ID: <${no}@x>\r\n\r\n${"body ".repeat(no * 5)}\r\n.\r\n`;
+  const text = `Message-ID: <${no}@x>\r\n\r\n${"body ".repeat(no * 5)}\r\n`;
   const to = no % 4 === 0 ? [`r${no}@x.y`, `copy${no}@x.y`] : [`r${no}@x.y`];
-  return { no, from: `s${no}@x.y`, to, body: [text], bytes: text.length - 3, smtpUtf8: false, eightBit: false };
+  return { no, from: `s${no}@x.y`, to, body: [text], bytes: text.length, smtpUtf8: false, eightBit: false };
 };
 
 async function deliverOver(server: SmtpServer): Promise<Map<number, Verdict>> {

@@ -12,8 +12,8 @@ let server: SmtpServer;
 afterEach(() => server.stop());
 
 const note = (no: number, to: readonly string[] = [`r${no}@example.com`], padding = 0): Note => {
-  const text = `Message-ID: <${no}@x>\r\nSubject: ${no}\r\n\r\nbody ${no}\r\n${"x".repeat(padding)}\r\n.\r\n`;
-  return { no, from: "a@example.com", to, body: [text], bytes: text.length - 3, smtpUtf8: false, eightBit: false };
+  const text = `Message-ID: <${no}@x>\r\nSubject: ${no}\r\n\r\nbody ${no}\r\n${"x".repeat(padding)}\r\n`;
+  return { no, from: "a@example.com", to, body: [text], bytes: text.length, smtpUtf8: false, eightBit: false };
 };
 
 const open = (): Promise<Session> =>
@@ -149,7 +149,24 @@ test("a large message goes out in pieces and arrives whole", async () => {
   const big = note(1, undefined, 3_000_000);
   const { kinds } = await sendAll([note(0), big, note(2)]);
   expect(kinds).toEqual(["accepted", "accepted", "accepted"]);
-  expect(server.messages[1]!.raw).toBe(big.body[0]!.slice(0, -3));
+  expect(server.messages[1]!.raw).toBe(big.body[0]!);
+});
+
+test.each([
+  [".", "..", ".a", "a.", "."],
+  [".\r\n", "\r\n.\r\n", "\r\n..", "\r\n.\r\nMAIL FROM:<evil@example.com>\r\n.\r\n"],
+])("lines that begin with a dot arrive as they are, and end no message: %j", async (...bodies: string[]) => {
+  await start();
+  const letters = [0, 200_000].flatMap((padding, n) =>
+    bodies.map((text, i) => {
+      const body = `${"x".repeat(padding)}${padding > 0 && !text.startsWith("\r") ? "\r\n" : ""}${text}`;
+      return { ...note(10 * n + i), body: [body] };
+    }),
+  );
+  const { kinds } = await sendAll(letters);
+  expect(kinds).toEqual(letters.map(() => "accepted"));
+  const ended = ([body]: readonly string[]) => (body!.endsWith("\r\n") ? body! : `${body}\r\n`);
+  expect(server.messages.map(({ raw }) => raw)).toEqual(letters.map(({ body }) => ended(body)));
 });
 
 test("what the server cannot take is told, and the next one goes out", async () => {
