@@ -81,7 +81,9 @@ function cpu(pid: number): { node: number; postgres: number } {
     try {
       const stat = readFileSync(`/proc/${entry}/stat`, "utf8");
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      const used = ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1e6;
+      // With that of children that have ended: a connection may close in mid-run.
+      const ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0);
+      const used = (ticks / TICKS_PER_SECOND) * 1e6;
       seen.push({ pid: Number(entry), parent: Number(fields[1]), used });
     } catch {
       // It ended while we looked.
