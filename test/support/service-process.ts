@@ -10,6 +10,9 @@ const READY_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 const RUNNER = ["node_modules/moleculer/bin/moleculer-runner.js", "--config", "moleculer.config.ts"];
 
+/** What package.json and the Dockerfile give to Node. */
+export const HEAP = "--max-semi-space-size=16 --max-old-space-size=512";
+
 const bundledNode = join(ROOT, "node_modules/.bin/node");
 /** The Node that npm scripts run on, also when a test was started by an older one. */
 export const node = existsSync(bundledNode) ? bundledNode : process.execPath;
@@ -61,7 +64,11 @@ export async function startService({
   const HEALTH_PORT = env.HEALTH_PORT ?? `${await freePort()}`;
   const globs = services?.map((name) => `services/${name}/*.service.ts`) ?? ["services/**/*.service.ts"];
   const [command, args] = by === "node" ? [node, [...RUNNER, ...globs]] : ["npm", ["start"]];
-  const child = startChild(command, args, { cwd: ROOT, env: { ...env, PORT, HEALTH_PORT }, detached });
+  const child = startChild(command, args, {
+    cwd: ROOT,
+    env: { ...(by === "node" ? { NODE_OPTIONS: HEAP } : {}), ...env, PORT, HEALTH_PORT },
+    detached,
+  });
   const service: ServiceProcess = {
     child,
     url: `http://localhost:${PORT}`,

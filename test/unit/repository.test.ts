@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { configTable } from "../../services/config.ts";
 import { missingOptionals } from "../support/complete-lock.ts";
+import { HEAP } from "../support/service-process.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
@@ -9,6 +10,11 @@ const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string
 
 test("the README's table of configuration is the schema's (else: npm run config:table)", () => {
   expect(read("README.md")).toContain(`<!-- config:table -->\n${configTable()}\n<!-- /config:table -->`);
+});
+
+test("npm start, the image and the tests bound the heap alike", () => {
+  expect(scripts.start).toContain(HEAP);
+  expect(read("Dockerfile")).toContain(`NODE_OPTIONS="${HEAP}"`);
 });
 
 test.each(["README.md", "CONTRIBUTING.md", "SECURITY.md"])("every npm script that %s names exists", (file) => {

@@ -57,7 +57,7 @@ const services = readdirSync(join(ROOT, "services")).filter((name) =>
 
 describe("settings", () => {
   test.each(workloads)("%s is given only variables that exist", (_, workload) => {
-    const known = new Set([...Object.keys(settings), "HOME", "POSTGRES_PASSWORD"]);
+    const known = new Set([...Object.keys(settings), "HOME", "NODE_OPTIONS", "POSTGRES_PASSWORD"]);
     const names = [...Object.keys(configMap), ...(ours(workload).env ?? []).map(({ name }) => name)];
     expect(names.filter((name) => !known.has(name))).toEqual([]);
   });
