@@ -31,10 +31,11 @@ const pinned = (address: string): PinnedAddress => ({ address, family: isIP(addr
 
 /**
  * Asks the DNS itself and not getaddrinfo: that one runs on four threads which the whole process shares, so that four
- * dead name servers of one tenant would stop every connection of all.
+ * dead name servers of one tenant would stop every connection of all. `servers`: instead of the system's.
  */
-async function askDns(host: string): Promise<string[]> {
+export async function askDns(host: string, servers?: readonly string[]): Promise<string[]> {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS / 2, tries: 2 });
+  if (servers) resolver.setServers(servers);
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
   if (found.length === 0) throw (answers[0] as PromiseRejectedResult).reason;
@@ -70,7 +71,7 @@ export async function resolvePublic(
     throw new HostError("refused", `The host ${host} is not on the public internet.`);
   }
   const literal = literalAddress(ascii);
-  const ask = options.resolve ?? (options.allowPrivate ? askBoth : askDns);
+  const ask = options.resolve ?? (options.allowPrivate ? askBoth : (name) => askDns(name));
   let addresses: string[];
   if (literal) {
     addresses = [literal];

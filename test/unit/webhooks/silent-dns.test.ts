@@ -1,0 +1,39 @@
+import { createSocket, type Socket } from "node:dgram";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { askDns, HostError, resolvePublic } from "../../../services/webhooks/guard.ts";
+
+describe("a name server that never answers", () => {
+  let asked = 0;
+  let socket: Socket;
+  let server: string;
+  beforeAll(async () => {
+    socket = createSocket("udp4", () => asked++).bind(0, "127.0.0.1");
+    await once(socket, "listening");
+    server = `127.0.0.1:${socket.address().port}`;
+  });
+  afterAll(async () => {
+    socket.close();
+    await once(socket, "close");
+  });
+
+  test("holds its own host up for five seconds at most, and nothing else of the process", async () => {
+    const began = performance.now();
+    // Twice as many as the process has threads for files, hashes and getaddrinfo.
+    const hosts = Array.from({ length: 8 }, (_, n) => `hook${n}.example.com`);
+    const answers = Promise.allSettled(
+      hosts.map((host) => resolvePublic(host, { allowPrivate: false, resolve: (name) => askDns(name, [server]) })),
+    );
+    await readFile(import.meta.filename);
+    expect(performance.now() - began).toBeLessThan(1_000);
+
+    const errors = (await answers).map((answer) => (answer as PromiseRejectedResult).reason as HostError);
+    expect(performance.now() - began).toBeLessThan(6_000);
+    expect(asked).toBeGreaterThanOrEqual(hosts.length);
+    for (const error of errors) {
+      expect(error).toBeInstanceOf(HostError);
+      expect(error.reason).toBe("dns");
+      expect(error.message).toMatch(/^The host name hook\d\.example\.com cannot be resolved \(.+\)\.$/);
+    }
+  });
+});
