@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** USER_HZ, on every Linux that Node runs on. */
 const US_PER_TICK = 10_000;
 
-/** Fields of /proc/<pid>/stat behind the program's name: state, parent …, user and system time at 11 and 12. */
+/** Fields of /proc/<pid>/stat behind the program's name: state, parent …, user and system time from 11 on. */
 function statOf(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]!.split(" ");
@@ -16,13 +16,20 @@ function statOf(pid: string): string[] {
   }
 }
 
-const ticks = (stat: string[]) => Number(stat[11] ?? 0) + Number(stat[12] ?? 0);
+const OWN = [11, 12];
+/** With that of children that have ended: a connection of PostgreSQL may close in mid-run. */
+const WITH_ENDED = [...OWN, 13, 14];
+const usOf = (stat: string[], fields: number[]) =>
+  fields.reduce((sum, field) => sum + Number(stat[field] ?? 0), 0) * US_PER_TICK;
 
-/** Of the process `pid` and those it started that still run. */
+/** Of the process alone. */
+export const ownCpuUs = (pid: number): number => usOf(statOf(String(pid)), OWN);
+
+/** Of the process `pid` and those it started. */
 export function cpuUs(pid: number): number {
   const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   const children = all.map(statOf).filter((stat) => stat[1] === String(pid));
-  return [statOf(String(pid)), ...children].reduce((sum, stat) => sum + ticks(stat), 0) * US_PER_TICK;
+  return [statOf(String(pid)), ...children].reduce((sum, stat) => sum + usOf(stat, WITH_ENDED), 0);
 }
 
 /** Reads the process id of the server out of its data folder. */

@@ -1,0 +1,130 @@
+/** What the benches of delivery send: the 10 KB newsletter with full tracking to a list, through the API. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { newsletter } from "../support/newsletter.ts";
+
+const FIELDS = 20;
+/** Subscribers in a request: any number of them comes in without a file in memory that grows with it. */
+const PIECE = 50_000;
+const POLL_MS = 50;
+const STALLED_MS = 60_000;
+
+export interface Api {
+  url: string;
+  key: string;
+}
+
+export interface Ids {
+  template: string;
+  smtp: string;
+  list: string;
+}
+
+interface Campaign {
+  id: string;
+  status: string;
+  sent_count: number;
+  failed_count: number;
+}
+
+export interface Sending {
+  id: string;
+  postedAtMs: number;
+  answerMs: number;
+  /** From the POST to `completed`. */
+  ms: number;
+}
+
+async function request<T>(url: string, init: RequestInit): Promise<T> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${text.slice(0, 500)}`);
+  return JSON.parse(text) as T;
+}
+
+const json = (body: unknown, headers: Record<string, string>): RequestInit => ({
+  method: "POST",
+  headers: { "Content-Type": "application/json", ...headers },
+  body: JSON.stringify(body),
+});
+
+const post = <T = { id: string }>({ url, key }: Api, path: string, body: unknown): Promise<T> =>
+  request<T>(`${url}/api/emails/${path}/`, json(body, { "X-API-Key": key }));
+
+export async function newAccount(url: string, name = "bench"): Promise<Api> {
+  const owner = { email: `${name}@example.com`, password: "bench-password", company_name: "Bench" };
+  const registered = await request<{ access: string; company: { id: string } }>(
+    `${url}/api/auth/register/`,
+    json(owner, {}),
+  );
+  const { key } = await request<{ key: string }>(
+    `${url}/api/companies/${registered.company.id}/api-keys/`,
+    json({ name: "bench" }, { Authorization: `Bearer ${registered.access}` }),
+  );
+  return { url, key };
+}
+
+function csv(from: number, to: number): string {
+  const fields = Array.from({ length: FIELDS }, (_, n) => `field_${n + 1}`);
+  const lines = [`email,first_name,last_name,${fields.join(",")}`];
+  for (let n = from; n <= to; n++) {
+    const values = fields.map((_, f) => `Value ${f} ${n % 977}`).join(",");
+    lines.push(`person.${n}@mail${n % 97}.example.com,First${n},Last${n},${values}`);
+  }
+  return lines.join("\n");
+}
+
+async function newList(api: Api, recipients: number): Promise<string> {
+  const { id } = await post(api, "lists", { name: "All" });
+  for (let from = 1; from <= recipients; from += PIECE) {
+    const form = new FormData();
+    form.set("list_id", id);
+    form.set("file", new Blob([csv(from, Math.min(from + PIECE - 1, recipients))]), "people.csv");
+    await request(`${api.url}/api/emails/subscribers/bulk/`, {
+      method: "POST",
+      headers: { "X-API-Key": api.key },
+      body: form,
+    });
+  }
+  return id;
+}
+
+export async function prepare(api: Api, sink: URL, recipients: number, maxConnections: number): Promise<Ids> {
+  const list = await newList(api, recipients);
+  const { id: template } = await post(api, "templates", { name: "Newsletter", ...newsletter() });
+  const { id: smtp } = await post(api, "smtp-configs", {
+    name: "Sink",
+    host: sink.hostname,
+    port: Number(sink.port),
+    username: "",
+    password: "",
+    use_tls: false,
+    sender_email: "news@example.com",
+    max_connections: maxConnections,
+  });
+  return { template, smtp, list };
+}
+
+/** `look` is called many times a second with how many recipients are through. */
+export async function send(api: Api, ids: Ids, look: (through: number) => void = () => {}): Promise<Sending> {
+  const [postedAtMs, began] = [Date.now(), performance.now()];
+  const { id } = await post<Campaign>(api, "send/to-list", {
+    name: "Bench",
+    template_id: ids.template,
+    smtp_config_id: ids.smtp,
+    list_id: ids.list,
+  });
+  const answerMs = performance.now() - began;
+  let [through, movedAt] = [0, began];
+  for (;;) {
+    await sleep(POLL_MS);
+    const now = await request<Campaign>(`${api.url}/api/emails/campaigns/${id}/`, {
+      headers: { "X-API-Key": api.key },
+    });
+    if (now.sent_count + now.failed_count > through) movedAt = performance.now();
+    through = now.sent_count + now.failed_count;
+    look(through);
+    if (now.status === "completed") return { id, postedAtMs, answerMs, ms: performance.now() - began };
+    const isUnderWay = now.status === "pending" || now.status === "sending";
+    if (!isUnderWay || performance.now() - movedAt > STALLED_MS) throw new Error(JSON.stringify(now));
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * More senders against a server that takes its time:
+ *
+ *     node test/bench/latency.ts [senders=1,2,4] [connectionsPerSender=20] [delayMs=50] [seconds=15]
+ *
+ * A cluster for each number of senders; the configuration's max_connections is connectionsPerSender × senders, so that
+ * the server allows `connections × 1000 / delayMs` mails a second. Prints the rate of the middle of the run (from a tenth
+ * to nine tenths of the mails, as the server saw them) and of the whole of it, what share of the possible that is, how it
+ * grew with the senders, and how mails and connections spread over them. `seconds` is about how long each run takes.
+ */
+import { newAccount, prepare, send } from "./campaign.ts";
+import { PIECE_MS, type SlowSink, startSlowSink, type Taken } from "./slow-sink.ts";
+import { mailsOf, type Stack, sendersOf, startStack } from "./stack.ts";
+import { Watch } from "./watch.ts";
+
+const [counts = "1,2,4", ...rest] = process.argv.slice(2);
+const [connectionsPerSender = 20, delayMs = 50, seconds = 15] = rest.map(Number);
+
+/** Mails a second between a tenth and nine tenths of them. */
+function middleRate({ mails, counts: pieces }: Taken): number {
+  let [through, middle, inMiddle] = [0, 0, 0];
+  for (const piece of pieces) {
+    if (through >= 0.1 * mails && through + piece <= 0.9 * mails) {
+      middle += piece;
+      inMiddle++;
+    }
+    through += piece;
+  }
+  return inMiddle === 0 ? Number.NaN : (middle / (inMiddle * PIECE_MS)) * 1_000;
+}
+
+interface Step {
+  senders: number;
+  middle: number;
+  whole: number;
+}
+
+async function measure(stack: Stack, sink: SlowSink, count: number): Promise<Step> {
+  const connections = connectionsPerSender * count;
+  const possible = (connections * 1_000) / delayMs;
+  const recipients = Math.round(possible * seconds);
+  const cluster = await stack.cluster(count);
+  try {
+    const senders = sendersOf(cluster, count);
+    const api = await newAccount(cluster.url, `senders-${count}`);
+    const ids = await prepare(api, sink.url, recipients, connections);
+    const watch = new Watch(senders, Number(sink.url.port), recipients);
+    const { ms } = await send(api, ids, (through) => watch.look(through));
+    const taken = await sink.taken();
+    const mails = await Promise.all(senders.map(mailsOf));
+    const step = { senders: count, middle: middleRate(taken), whole: (recipients / ms) * 1_000 };
+    console.log(
+      `${count} senders, ${connections} connections, ${recipients} recipients: ${Math.round(step.middle)} mails/s ` +
+        `(${(step.middle / possible).toFixed(2)} of the possible), whole run ${Math.round(step.whole)}/s; ` +
+        `connections by sender ${watch.connections.join(", ")}; mails by sender ${mails.join(", ")}; ` +
+        `at the server ${taken.mails} mails, ${taken.doubled} of them twice`,
+    );
+    return step;
+  } finally {
+    await cluster.stop();
+  }
+}
+
+const sink = await startSlowSink(delayMs);
+const stack = await startStack();
+try {
+  const steps: Step[] = [];
+  for (const count of counts.split(",").map(Number)) steps.push(await measure(stack, sink, count));
+  for (const [n, { senders, middle, whole }] of steps.slice(1).entries()) {
+    const before = steps[n]!;
+    const factor = (now: number, then: number) => ((now / then) * (before.senders / senders)).toFixed(2);
+    console.log(
+      `${before.senders} → ${senders} senders: scales at ${factor(middle, before.middle)} (whole run ${factor(whole, before.whole)})`,
+    );
+  }
+} finally {
+  await stack.stop();
+  sink.stop();
+}
