@@ -107,8 +107,8 @@ export const dueTurns = (not: Excluded, line: Line): Promise<Turn[]> =>
   line.run<Turn>("due-turns", DUE_TURNS, [not.companyIds, not.smtpConfigIds, not.campaignIds]);
 
 /** The columns of RecipientRow; alias e = sent_emails, s = subscribers, $4 = is_transactional. */
-export const RECIPIENT = `e.id, e.seq, e.email, e.cc, e.bcc, e.subscriber_id, e.variables, e.attempts,
-  s.first_name, s.last_name, s.attributes, s.status as subscriber_status,
+export const RECIPIENT = `e.id, e.seq, e.email, e.cc, e.bcc, e.subscriber_id, e.variables::text, e.attempts,
+  s.first_name, s.last_name, s.attributes::text, s.status as subscriber_status,
   case when (select exists (select from suppressions where company_id = $2 and domain is not null))
     then blocked_by(e.company_id, e.email)
     else (select kind from suppressions x where x.company_id = e.company_id and x.email_key = lower(e.email))

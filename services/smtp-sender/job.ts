@@ -1,17 +1,12 @@
 /** One recipient's mail on its way: rendered, marked, and ready for whichever connection asks next. */
 import type { Rendered } from "../renderer/contract.ts";
 import { copiesOf } from "./deliver.ts";
+import type { Token } from "./hour-tokens.ts";
 import type { Lane } from "./lane.ts";
 import type { Letter } from "./letter.ts";
 import type { Reply } from "./reply.ts";
 import type { RecipientRow } from "./rows.ts";
 import { wireAddress } from "./wire-address.ts";
-
-export interface Token {
-  bucket: number;
-  /** By the monotonic clock; undefined where the hour has no limit and a token never gets old. */
-  until: number | undefined;
-}
 
 export interface Job extends Letter {
   lane: Lane;

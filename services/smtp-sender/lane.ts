@@ -10,8 +10,9 @@
 import { performance } from "node:perf_hooks";
 import { notRenderable, stopBeforeRendering } from "./deliver.ts";
 import { limiterWaited } from "./figures.ts";
-import { type Job, job, type Token } from "./job.ts";
-import { type Grant, hourWindow, tokenLifeMs } from "./limiter.ts";
+import { HourTokens, type Token } from "./hour-tokens.ts";
+import { type Job, job } from "./job.ts";
+import type { Grant } from "./limiter.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Leased } from "./record.ts";
 import type { Relay } from "./relay.ts";
@@ -39,7 +40,7 @@ export class Lane {
   #tools: Tools;
   #preparing = false;
   #pausedUntil = 0;
-  readonly #tokenLifeMs: number;
+  readonly #tokens: HourTokens;
   #keepLease = false;
   /** Given to a connection and not answered. */
   #handed = new Set<Job>();
@@ -49,7 +50,7 @@ export class Lane {
     this.relay = relay;
     this.turn = turn;
     this.source = source;
-    this.#tokenLifeMs = tokenLifeMs(tools.settings.windowSeconds);
+    this.#tokens = new HourTokens(tools.limiter, turn, tools.settings.windowSeconds);
   }
 
   get handed(): number {
@@ -110,7 +111,7 @@ export class Lane {
   async #admit(rows: RecipientRow[]): Promise<void> {
     let grant: Grant;
     try {
-      grant = await this.#tools.limiter.take(this.#window(), rows.length);
+      grant = await this.#tokens.take(rows.length);
     } catch (error) {
       this.#putBack(rows);
       throw error;
@@ -121,8 +122,7 @@ export class Lane {
       this.#waitForRoom(grant.retryAfterMs);
     }
     if (admitted.length === 0) return;
-    const until = this.turn.smtp_per_hour === null ? undefined : performance.now() + this.#tokenLifeMs;
-    await this.#render(admitted, { bucket: grant.bucket, until });
+    await this.#render(admitted, this.#tokens.of(grant));
   }
 
   async #render(rows: RecipientRow[], token: Token): Promise<void> {
@@ -132,7 +132,7 @@ export class Lane {
     ]);
     const held = marked.status === "fulfilled" && marked.value;
     if (!held || rendered.status === "rejected" || this.state !== "open") {
-      await this.#tools.limiter.give(this.#window(), token.bucket, rows.length).catch(() => {});
+      await this.#tokens.give(token, rows.length);
       this.#putBack(rows);
       if (marked.status === "rejected") throw marked.reason;
       if (!held) this.lose();
@@ -149,18 +149,10 @@ export class Lane {
       if (mail.ok) {
         this.ready.push(job(this, row, mail, token));
       } else {
-        this.#giveToken(token);
+        void this.#tokens.give(token);
         this.record(row, notRenderable(mail.error));
       }
     }
-  }
-
-  #window() {
-    return hourWindow(this.turn.company_id, this.turn.smtp_per_hour, this.#tools.settings.windowSeconds);
-  }
-
-  #giveToken({ bucket }: Token): void {
-    void this.#tools.limiter.give(this.#window(), bucket, 1).catch(() => {});
   }
 
   #waitForRoom(ms: number): void {
@@ -190,12 +182,11 @@ export class Lane {
 
   next(): Job | undefined {
     for (let next = this.ready.shift(); next; next = this.ready.shift()) {
-      // With half of a token's life left its body will be written in time.
-      if (next.token.until === undefined || next.token.until - performance.now() > this.#tokenLifeMs / 2) {
+      if (this.#tokens.isFresh(next.token)) {
         this.#handed.add(next);
         return next;
       }
-      this.#giveToken(next.token);
+      void this.#tokens.give(next.token);
       this.#putBack([next.row]);
     }
     return undefined;
@@ -203,7 +194,7 @@ export class Lane {
 
   /** Right before the body is written: the lease is ours and the token has not become too old. */
   mayLeave({ row, token }: Job): boolean {
-    return this.source.stillOurs(row) && (token.until === undefined || performance.now() < token.until);
+    return this.source.stillOurs(row) && this.#tokens.isValid(token);
   }
 
   /** A connection ended before it could send this one. */
@@ -212,7 +203,7 @@ export class Lane {
     if (this.state === "open") {
       this.ready.unshift(waiting);
     } else {
-      this.#giveToken(waiting.token);
+      void this.#tokens.give(waiting.token);
       this.#putBack([waiting.row]);
       this.endIfDone();
     }
@@ -223,7 +214,7 @@ export class Lane {
     this.#handed.delete(mail);
     const { row, token } = mail;
     // Only what was accepted, or may have been, counts in the hour.
-    if (outcome.status !== "sent" && outcome.status !== "unknown") this.#giveToken(token);
+    if (outcome.status !== "sent" && outcome.status !== "unknown") void this.#tokens.give(token);
     this.record(row, outcome, delayMs);
   }
 
@@ -253,7 +244,7 @@ export class Lane {
   takeBack(): void {
     const jobs = this.ready.splice(0);
     if (jobs.length === 0) return;
-    for (const { token } of jobs) this.#giveToken(token);
+    for (const { token } of jobs) void this.#tokens.give(token);
     const rows = jobs.map(({ row }) => row);
     const { chunk } = this;
     if (!chunk || this.#preparing || this.state !== "open") {
@@ -277,7 +268,7 @@ export class Lane {
     if (this.state !== "open") return;
     this.state = "ending";
     const jobs = this.ready.splice(0);
-    for (const { token } of jobs) this.#giveToken(token);
+    for (const { token } of jobs) void this.#tokens.give(token);
     this.#putBack(jobs.map(({ row }) => row));
     this.endIfDone();
   }

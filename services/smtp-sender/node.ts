@@ -10,6 +10,7 @@ import type { Limiter } from "./limiter.ts";
 import { MemoryLimiter } from "./limiter-memory.ts";
 import { RedisLimiter } from "./limiter-redis.ts";
 import { endAllLeases } from "./recover.ts";
+import { recipientOf } from "./rows.ts";
 import { engineSettings } from "./settings.ts";
 import { RedisSlots } from "./slots-redis.ts";
 
@@ -43,7 +44,7 @@ export async function startEngine(service: Service): Promise<void> {
   const engine = new Engine(broker.nodeID, engineSettings(), {
     limiter,
     render: async (campaignId, recipients) =>
-      (await call(broker, "renderer.renderMails", { campaignId, recipients: [...recipients] })).mails,
+      (await call(broker, "renderer.renderMails", { campaignId, recipients: recipients.map(recipientOf) })).mails,
     log: { warn: (text, data) => logger.warn(text, data), info: (text, data) => logger.info(text, data) },
     drained: (campaignId) => void ring(broker, "campaign.drained", { campaignId }).catch(() => {}),
     passOn: ({ campaign_id: campaignId, company_id: companyId }) =>

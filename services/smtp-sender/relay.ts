@@ -1,6 +1,6 @@
 /**
  * One SMTP configuration at work: its lanes on one side, its connections on the other. Connections pull: copies first,
- * then transactional lanes, then the others in turn, so that a campaign of a hundred does not wait for one of a million.
+ * then what its lanes (relay-lanes.ts) give.
  */
 import { performance } from "node:perf_hooks";
 import { backOff, worksAgain } from "./back-off.ts";
@@ -15,6 +15,7 @@ import { type Outcome, outcomeOf } from "./outcome.ts";
 import { Pace } from "./pace.ts";
 import { Pulse } from "./pulse.ts";
 import { type RelayConfig, relayConfig } from "./relay-config.ts";
+import { RelayLanes } from "./relay-lanes.ts";
 import type { Reply } from "./reply.ts";
 import { retryAfterMs } from "./retry.ts";
 import { MAX_GROUP, roomFor } from "./room.ts";
@@ -36,14 +37,12 @@ export class Relay implements Holder {
   backingOffUntil = 0;
   /** Its configuration is gone: what is in the air ends, and nothing begins. */
   deleted = false;
-  readonly lanes: Lane[] = [];
+  readonly #lanes = new RelayLanes();
   readonly connections: Connections;
   readonly pulse = new Pulse();
   #tools: Tools;
   #pace: Pace;
   #copies: Job[] = [];
-  #turn = 0;
-  #campaigns = 0;
   #deferrals = new Deferrals();
   #closed = false;
 
@@ -54,7 +53,7 @@ export class Relay implements Holder {
     this.connections = new Connections(
       {
         endpoint: () => this.config,
-        work: () => this.#work(),
+        work: () => this.#copies.length + this.#lanes.work,
         next: () => this.#hand(),
         stillOurs: (job) => job.primary !== undefined || job.lane.mayLeave(job),
         answered: (job, verdict, connection) => this.#answered(job, verdict, connection),
@@ -69,34 +68,20 @@ export class Relay implements Holder {
   }
 
   addLane(lane: Lane): void {
-    const { campaign_id } = lane.turn;
-    if (lane.chunk) lane.before = this.lanes.findLast((one) => one.chunk && one.turn.campaign_id === campaign_id);
-    this.lanes.push(lane);
-    this.#count();
+    this.#lanes.add(lane);
     this.wake();
   }
 
   removeLane(lane: Lane): void {
-    const at = this.lanes.indexOf(lane);
-    if (at >= 0) this.lanes.splice(at, 1);
-    for (const other of this.lanes) if (other.before === lane) other.before = undefined;
-    this.#count();
+    this.#lanes.remove(lane);
   }
 
-  /** How many campaigns its lanes belong to. */
-  #count(): void {
-    this.#campaigns = new Set(this.lanes.map(({ turn }) => turn.campaign_id)).size;
+  get lanes(): readonly Lane[] {
+    return this.#lanes.all;
   }
 
   get idle(): boolean {
     return this.lanes.length === 0 && this.#copies.length === 0 && this.connections.size === 0;
-  }
-
-  /** Recipients that connections could be sending to. */
-  #work(): number {
-    let work = this.#copies.length;
-    for (const lane of this.lanes) if (lane.state === "open") work += lane.left;
-    return work;
   }
 
   wake(): void {
@@ -115,18 +100,7 @@ export class Relay implements Holder {
     if (size === 0 || this.#closed) return 0;
     const window = Math.min(this.#tools.settings.maxInDoubt, 2 * size + (this.slow ? 0 : 2 * this.pulse.recent));
     const connectionIdle = lane.ready.length === 0 && this.connections.busy < size;
-    return roomFor(lane, { window, held: this.held, campaigns: this.#campaigns, connectionIdle });
-  }
-
-  #nextOf(lanes: readonly Lane[]): Job | undefined {
-    for (let tried = 0; tried < lanes.length; tried++) {
-      this.#turn = (this.#turn + 1) % lanes.length;
-      const lane = lanes[this.#turn]!;
-      const job = lane.next();
-      if (lane.ready.length < MAX_GROUP / 2) lane.fill();
-      if (job) return job;
-    }
-    return undefined;
+    return roomFor(lane, { window, held: this.held, campaigns: this.#lanes.campaigns, connectionIdle });
   }
 
   #hand(): Job | undefined {
@@ -139,16 +113,8 @@ export class Relay implements Holder {
     if (this.#closed || performance.now() < this.backingOffUntil) return undefined;
     const copy = this.#copies.shift();
     if (copy) return copy;
-    const ready = this.lanes.some((lane) => lane.ready.length > 0);
-    if (ready && !this.#pace.mayGo(this.config.maxPerSecond)) return undefined;
-    for (;;) {
-      const urgent = this.lanes.filter((lane) => lane.turn.is_transactional);
-      const job = this.#nextOf(urgent) ?? this.#nextOf(this.lanes);
-      // A lease may run out while a mail waits for a slow connection.
-      if (!job || job.lane.source.stillOurs(job.row)) return job;
-      job.lane.again(job);
-      job.lane.lose();
-    }
+    if (this.#lanes.anyReady && !this.#pace.mayGo(this.config.maxPerSecond)) return undefined;
+    return this.#lanes.next();
   }
 
   recorded(n: number): void {

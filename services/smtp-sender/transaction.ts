@@ -12,7 +12,7 @@ import type { Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 import { BodyWriter } from "./body.ts";
 import { Deadline } from "./deadline.ts";
-import { type Command, envelope, type Stage, type Transaction } from "./envelope.ts";
+import { type Command, envelope, judgeData, noteAnswer, type Stage, type Transaction } from "./envelope.ts";
 import { type Letter, letterFault, type Post, type Verdict } from "./letter.ts";
 import { NotSmtp, type Reply, ReplyReader } from "./reply.ts";
 import type { Session } from "./session.ts";
@@ -166,7 +166,7 @@ export class Transactions<L extends Letter> {
     switch (command.stage) {
       case "mail":
       case "rcpt":
-        this.#envelope(command, reply);
+        noteAnswer(command, reply);
         break;
       case "data":
         this.#data(command, reply);
@@ -189,29 +189,12 @@ export class Transactions<L extends Letter> {
     }
   }
 
-  #envelope({ stage, transaction, to }: Command<L>, reply: Reply): void {
-    if (reply.code >= 300 && reply.code < 400) throw new NotSmtp(`No answer to ${stage.toUpperCase()}: ${reply.text}`);
-    const { failure } = transaction!;
-    if (stage === "mail") {
-      if (reply.code >= 400) transaction!.failure = { stage: "mail", reply };
-    } else if (reply.code < 300) {
-      transaction!.accepted++;
-    } else {
-      transaction!.refused.push({ to: to!, reply });
-      if (!failure) transaction!.failure = { stage: "rcpt", reply };
-    }
-  }
-
   #data({ transaction }: Command<L>, reply: Reply): void {
-    if (reply.code < 300 || (reply.code < 400 && reply.code !== 354)) {
-      throw new NotSmtp(`No answer to DATA: ${reply.text}`);
-    }
     const open = transaction!;
-    const wanted = open.accepted > 0 && open.failure?.stage !== "mail";
-    if (reply.code !== 354) {
+    const { goes, wanted, failure } = judgeData(open, reply);
+    if (!goes) {
       this.#open = undefined;
       this.#resetFirst = true;
-      const failure = wanted || !open.failure ? { stage: "data" as const, reply } : open.failure;
       this.#tell(open.letter, { kind: "refused", ...failure });
       this.#write(this.#begin());
     } else if (wanted) {

@@ -57,8 +57,8 @@ describe("renderer.renderMails", () => {
     expect(parsed.from?.text).toBe('"Ann" <ann@example.com>');
     expect(parsed.messageId).toBe(`<${to.id}@example.com>`);
     expect(parsed.text).toContain("Hi Bob (https://example.com/x) pro ACME");
-    expect(parsed.html).toMatch(/href="http:\/\/localhost:\d*\/api\/emails\/public\/click\/[\w-]{35}\/"/);
-    expect(parsed.html).toMatch(/\/open\/[\w-]{35}\.gif/);
+    expect(parsed.html).toMatch(/href="http:\/\/localhost:\d*\/api\/emails\/public\/click\/[\w-]{36}\/"/);
+    expect(parsed.html).toMatch(/\/open\/[\w-]{36}\.gif/);
   });
 
   test("keeps the order of the recipients, and one that cannot be rendered fails no other", async () => {
@@ -121,7 +121,7 @@ describe("links", () => {
     ]);
     const { html } = await read(await message(id));
     expect(html).toContain('<a href="https://example.com/new">');
-    expect(html).toMatch(/\/click\/[\w-]{35}\/">o<\/a>/);
+    expect(html).toMatch(/\/click\/[\w-]{36}\/">o<\/a>/);
     expect(await links(id)).toEqual(["https://example.com/gone", "https://example.com/old"]);
   });
 
