@@ -84,7 +84,7 @@ export class Connections {
     if (now < this.#noSlotUntil) return;
     if (now > this.#limitUntil) this.#limit = Number.POSITIVE_INFINITY;
     const size = this.#open.size;
-    const allowed = Math.min(this.#owner.endpoint().maxConnections, this.#limit);
+    const allowed = Math.min(this.#owner.endpoint().maxConnections, this.#limit, this.#slots.part);
     const wanted = Math.min(allowed, size + this.#owner.work());
     // All that are open are busy: else the work is theirs.
     if (size >= wanted || (size > 0 && this.busy < size)) return;
@@ -174,7 +174,15 @@ export class Connections {
     this.#limit = Number.POSITIVE_INFINITY;
   }
 
-  closeIdle(idleMs: number): void {
+  /** What is more than our part ends after the mail it is at: other nodes have work and wait for it. */
+  #share(): void {
+    let more = this.#open.size - this.#slots.part;
+    for (const { transactions } of this.#open) if (more-- > 0) transactions.quit();
+  }
+
+  /** Called a few times a second. */
+  closeUnneeded(idleMs: number): void {
+    this.#share();
     const before = performance.now() - idleMs;
     for (const { transactions } of this.#open) {
       if (transactions.idleSince !== undefined && transactions.idleSince < before) transactions.quit();

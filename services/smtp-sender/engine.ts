@@ -33,7 +33,7 @@ export interface Outside {
   /** Other nodes should look for work of this campaign. Absent: there are none. */
   passOn?(turn: Turn): void;
   /** Counts connections over all nodes. Absent: this one is alone. */
-  slots?(smtpConfigId: string): Slots;
+  slots?(smtpConfigId: string, hasWork: () => boolean): Slots;
   /** Webhooks were queued for these companies. */
   told(companyIds: readonly string[]): void;
 }
@@ -93,7 +93,7 @@ export class Engine {
       skipCampaign: (campaignId) => this.claims.skip(campaignId),
       laneOver: (lane, whole, leaseIsLost) => this.#laneOver(lane, whole, leaseIsLost),
       passOn: (turn) => this.#outside.passOn?.(turn),
-      slots: (smtpConfigId) => this.#outside.slots?.(smtpConfigId) ?? new LocalSlots(),
+      slots: (smtpConfigId, hasWork) => this.#outside.slots?.(smtpConfigId, hasWork) ?? new LocalSlots(),
       kick: () => this.kick(),
       stopCampaign: (companyId, campaignId, error) => this.#stopCampaign(companyId, campaignId, error),
     };

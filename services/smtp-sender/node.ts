@@ -49,7 +49,7 @@ export async function startEngine(service: Service): Promise<void> {
     drained: (campaignId) => void ring(broker, "campaign.drained", { campaignId }).catch(() => {}),
     passOn: ({ campaign_id: campaignId, company_id: companyId }) =>
       void ringAll(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
-    ...(client ? { slots: (smtpConfigId: string) => new RedisSlots(client, smtpConfigId) } : {}),
+    ...(client ? { slots: (id: string, hasWork: () => boolean) => new RedisSlots(client, id, hasWork) } : {}),
     told: (companyIds) => void ringFor(broker, companyIds).catch(() => {}),
   });
   nodes.set(service, { engine, limiter });

@@ -20,14 +20,13 @@ import type { Reply } from "./reply.ts";
 import { retryAfterMs } from "./retry.ts";
 import { MAX_GROUP, roomFor } from "./room.ts";
 import type { OpenError } from "./session.ts";
-import type { Slots } from "./slots.ts";
 import type { Tools } from "./tools.ts";
 
 /** A mail that met this many ended sessions waits like any other that was deferred. */
 const MAX_UNSENT = 3;
 const COPY_TRIES = 3;
 const SLOW_MS = 1_000;
-const NO_SLOT_MS = 1_000;
+const NO_SLOT_MS = 500;
 
 export class Relay implements Holder {
   config: RelayConfig;
@@ -46,14 +45,14 @@ export class Relay implements Holder {
   #deferrals = new Deferrals();
   #closed = false;
 
-  constructor(tools: Tools, config: RelayConfig, slots: Slots) {
+  constructor(tools: Tools, config: RelayConfig) {
     this.#tools = tools;
     this.config = config;
     this.#pace = new Pace(tools, config.id, () => this.wake());
     this.connections = new Connections(
       {
         endpoint: () => this.config,
-        work: () => this.#copies.length + this.#lanes.work,
+        work: () => this.#work,
         next: () => this.#hand(),
         stillOurs: (job) => job.primary !== undefined || job.lane.mayLeave(job),
         answered: (job, verdict, connection) => this.#answered(job, verdict, connection),
@@ -63,7 +62,7 @@ export class Relay implements Holder {
         broke: (reason, connection, reply) => this.#broke(reason, connection, reply),
       },
       tools.settings,
-      slots,
+      tools.slots(config.id, () => this.#work > 0),
     );
   }
 
@@ -78,6 +77,11 @@ export class Relay implements Holder {
 
   get lanes(): readonly Lane[] {
     return this.#lanes.all;
+  }
+
+  /** Mails that connections could be sending. */
+  get #work(): number {
+    return this.#copies.length + this.#lanes.work;
   }
 
   get idle(): boolean {
@@ -251,7 +255,7 @@ export class Relay implements Holder {
     if (slow && !this.slow) for (const lane of this.lanes) lane.takeBack();
     this.#tools.budget.judge(this, slow);
     for (const lane of [...this.lanes]) lane.endIfDone();
-    this.connections.closeIdle(this.#tools.settings.idleMs);
+    this.connections.closeUnneeded(this.#tools.settings.idleMs);
     this.wake();
   }
 

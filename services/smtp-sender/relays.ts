@@ -49,7 +49,7 @@ export class Relays {
       await this.#tools.stopCampaign(turn.company_id, turn.campaign_id, error);
       return undefined;
     }
-    const relay = this.#relays.get(config.id) ?? new Relay(this.#tools, config, this.#tools.slots(config.id));
+    const relay = this.#relays.get(config.id) ?? new Relay(this.#tools, config);
     this.#relays.set(config.id, relay);
     this.#askedAt.set(config.id, Date.now());
     return relay;

@@ -1,10 +1,13 @@
 /** The right to have one more connection to a server, counted over all nodes. */
 export interface Slots {
-  /** What gives the slot back, or undefined when all `max` are taken. */
+  /** What gives the slot back, or undefined when all `max` are taken, or this node has its part of them. */
   take(max: number): Promise<(() => void) | undefined>;
+  /** How many this node may have, as long as other nodes want some too. Who has more gives them back. */
+  readonly part: number;
 }
 
 export class LocalSlots implements Slots {
+  readonly part = Number.POSITIVE_INFINITY;
   #taken = 0;
 
   async take(max: number): Promise<(() => void) | undefined> {

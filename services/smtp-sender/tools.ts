@@ -30,7 +30,8 @@ export interface Tools {
   laneOver(lane: Lane, whole: boolean, leaseIsLost: boolean): void;
   /** Other nodes should look for this work now. */
   passOn(turn: Turn): void;
-  slots(smtpConfigId: string): Slots;
+  /** `hasWork`: whether the connections that are open will be needed any longer. */
+  slots(smtpConfigId: string, hasWork: () => boolean): Slots;
   /** Looks for work soon. */
   kick(): void;
   stopCampaign(companyId: string, campaignId: string, error: string): Promise<void>;

@@ -2,6 +2,7 @@
 
 import { connectRedis } from "../../../mixins/redis.ts";
 import { query } from "../../../models/db.ts";
+import type { Engine } from "../../../services/smtp-sender/engine.ts";
 import { rememberHours } from "../../../services/smtp-sender/hour-history.ts";
 import { hourWindow, type Limiter, type Window } from "../../../services/smtp-sender/limiter.ts";
 import { MemoryLimiter } from "../../../services/smtp-sender/limiter-memory.ts";
@@ -121,15 +122,50 @@ test("Redis: twenty takes of 30 at once get exactly the limit, and give back wha
   client.disconnect();
 });
 
+const overRedis = (client: ReturnType<typeof connectRedis>) => ({
+  limiter: new RedisLimiter(client),
+  slots: (id: string, hasWork: () => boolean) => new RedisSlots(client, id, hasWork),
+});
+
+test("a sender that has all connections of a server gives another one its part, and gets it back when that one is done", async () => {
+  const clients = [1, 2].map(() => connectRedis(redisServer.url));
+  await Promise.all(clients.map((client) => client.connect()));
+  await server.stop();
+  server = await startSmtpServer({
+    answer: ({ verb }) => (verb === "DOT" ? { reply: "250 ok", delayMs: 20 } : undefined),
+  });
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 8 });
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 4_000, chunk: 50 });
+  const open = (engine: Engine) => engine.relays.get(smtpConfigId)?.connections.size ?? 0;
+  const first = sending.engine(overRedis(clients[0]!));
+  await sending.until(
+    async () => open(first),
+    (size) => size === 8,
+  );
+  const second = sending.engine(overRedis(clients[1]!));
+  await sending.until(
+    async () => [open(first), open(second)],
+    ([a, b]) => a === 4 && b === 4,
+  );
+  await second.stop();
+  await sending.until(
+    async () => open(first),
+    (size) => size === 8,
+  );
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 4_000 });
+  expect(server.peakConnections).toBeLessThanOrEqual(8);
+  expect(server.doubled).toEqual([]);
+  for (const client of clients) client.disconnect();
+});
+
 test("connections are counted over all senders", async () => {
   const clients = [1, 2, 3].map(() => connectRedis(redisServer.url));
   await Promise.all(clients.map((client) => client.connect()));
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 4 });
   const id = await sending.campaign({ companyId, smtpConfigId, recipients: 2_000, chunk: 50 });
-  for (const client of clients) {
-    sending.engine({ limiter: new RedisLimiter(client), slots: (config) => new RedisSlots(client, config) });
-  }
+  for (const client of clients) sending.engine(overRedis(client));
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 2_000 });
   expect(server.peakConnections).toBeLessThanOrEqual(4);
   expect(server.doubled).toEqual([]);
