@@ -4,6 +4,7 @@
  */
 import pg from "pg";
 import { Sequelize } from "sequelize";
+import { BY_KEY } from "./by-key.ts";
 import { initModels } from "./models.ts";
 
 export type Client = pg.PoolClient;
@@ -46,7 +47,9 @@ export function openDatabase(url: string, connections: number): Open {
     planned: new pg.Pool({
       ...settings,
       max: planned,
-      options: "-c plan_cache_mode=force_generic_plan",
+      options: Object.entries(BY_KEY)
+        .map(([name, value]) => `-c ${name}=${value}`)
+        .join(" "),
       maxLifetimeSeconds: PLANS_LIVE_SECONDS,
     }),
   };

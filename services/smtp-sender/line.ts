@@ -9,10 +9,12 @@
  * would read a whole company its column is compared in a way no index can be used for (models/same-company.ts).
  */
 import { performance } from "node:perf_hooks";
+import { BY_KEY } from "../../models/by-key.ts";
 import { type Client, pool } from "../../models/db.ts";
 
-export const BY_KEY = `set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off;
-  set enable_mergejoin = off`;
+const SETTINGS = Object.entries(BY_KEY)
+  .map(([name, value]) => `set ${name} = ${value}`)
+  .join("; ");
 
 /** Making all of them anew takes about 5 ms. The first campaign may fill an empty table within a second. */
 const PLANS_LIVE_MS = 1_000;
@@ -27,7 +29,7 @@ export class Line {
     const client = await pool().connect();
     client.on("error", () => this.#drop(client));
     try {
-      await client.query(BY_KEY);
+      await client.query(SETTINGS);
       this.#plannedAt = performance.now();
     } catch (error) {
       // A client that is not given back keeps the pool from ever closing, and with it the process.

@@ -47,7 +47,7 @@ const json = (body: unknown, headers: Record<string, string>): RequestInit => ({
   body: JSON.stringify(body),
 });
 
-const post = <T = { id: string }>({ url, key }: Api, path: string, body: unknown): Promise<T> =>
+export const post = <T = { id: string }>({ url, key }: Api, path: string, body: unknown): Promise<T> =>
   request<T>(`${url}/api/emails/${path}/`, json(body, { "X-API-Key": key }));
 
 export async function newAccount(url: string, name = "bench"): Promise<Api> {

@@ -3,8 +3,8 @@
  * plan that finds recipients by anything but their campaign and place reads a whole company for each one.
  */
 import pg from "pg";
+import { BY_KEY } from "../../../models/by-key.ts";
 import { CLAIM_DUE, DUE_TURNS } from "../../../services/smtp-sender/claim.ts";
-import { BY_KEY } from "../../../services/smtp-sender/line.ts";
 import { RECORD, RECORD_BOUNCES } from "../../../services/smtp-sender/record-sql.ts";
 import { READ, READ_AGAIN, RENEW } from "../../../services/smtp-sender/source.ts";
 import { EARLIER_CLICKS, WRITE } from "../../../services/tracking/hits-sql.ts";
@@ -30,7 +30,7 @@ describe("plans of tables that grew", () => {
     database = await createDatabase();
     client = new pg.Client({ connectionString: database.url });
     await client.connect();
-    await client.query(BY_KEY);
+    for (const [name, value] of Object.entries(BY_KEY)) await client.query(`set ${name} = ${value}`);
   });
   afterEach(async () => {
     await client.end();
