@@ -1,4 +1,7 @@
-/** Counters of one process, in bounded memory: what expired goes first, then what is oldest. */
+/**
+ * Counters of one process, in bounded memory: what expired goes first, then what is oldest. Each kind of key (what stands
+ * before the first ":") has its own bound, so that readers from 100,000 addresses make nobody's daily calls forgotten.
+ */
 import type { Counters, Taken } from "./counters.ts";
 
 const MAX_KEYS = 100_000;
@@ -12,14 +15,13 @@ interface Entry {
   expiresAtMs: number;
 }
 
-export class MemoryCounters implements Counters {
+/** The entries of one kind. */
+class Table {
   readonly #entries = new Map<string, Entry>();
-  readonly #nowMs: () => number;
   readonly #maxKeys: number;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(nowMs: () => number = () => performance.now(), maxKeys = MAX_KEYS) {
-    this.#nowMs = nowMs;
+  constructor(maxKeys: number) {
     this.#maxKeys = maxKeys;
   }
 
@@ -27,8 +29,56 @@ export class MemoryCounters implements Counters {
     return this.#entries.size;
   }
 
+  get(key: string, nowMs: number): Entry | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry || entry.expiresAtMs > nowMs) return entry;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  create(key: string, nowMs: number, ttlSeconds: number): Entry {
+    if (this.#entries.size >= this.#maxKeys) this.#makeRoom(nowMs);
+    const entry: Entry = { value: 0, times: [], expiresAtMs: nowMs + ttlSeconds * 1_000 };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  #makeRoom(nowMs: number): void {
+    if (nowMs - this.#sweptAtMs >= SWEEP_PAUSE_MS) {
+      this.#sweptAtMs = nowMs;
+      for (const [key, { expiresAtMs }] of this.#entries) if (expiresAtMs <= nowMs) this.#entries.delete(key);
+    }
+    if (this.#entries.size < this.#maxKeys) return;
+    // Many at once: a walk over a map begins with the places of all that were deleted from its front.
+    const kept = this.#maxKeys - Math.max(1, Math.floor(this.#maxKeys / 100));
+    for (const key of this.#entries.keys()) {
+      if (this.#entries.size <= kept) return;
+      this.#entries.delete(key);
+    }
+  }
+}
+
+export class MemoryCounters implements Counters {
+  readonly #tables = new Map<string, Table>();
+  readonly #nowMs: () => number;
+  readonly #maxKeys: number;
+
+  /** `maxKeys`: of each kind. */
+  constructor(nowMs: () => number = () => performance.now(), maxKeys = MAX_KEYS) {
+    this.#nowMs = nowMs;
+    this.#maxKeys = maxKeys;
+  }
+
+  get size(): number {
+    return [...this.#tables.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
   async add(key: string, by: number, ttlSeconds: number): Promise<number> {
-    const entry = this.#entry(key) ?? this.#create(key, ttlSeconds);
+    const entry = this.#entryFor(key, ttlSeconds);
     entry.value += by;
     return entry.value;
   }
@@ -40,7 +90,7 @@ export class MemoryCounters implements Counters {
   async take(key: string, limit: number, windowSeconds: number): Promise<Taken> {
     const nowMs = this.#nowMs();
     const windowMs = windowSeconds * 1_000;
-    const entry = this.#entry(key) ?? this.#create(key, windowSeconds);
+    const entry = this.#entryFor(key, windowSeconds);
     while (entry.times.length > 0 && entry.times[0]! <= nowMs - windowMs) entry.times.shift();
     if (entry.times.length >= limit) {
       const freeAtMs = entry.times[entry.times.length - limit]! + windowMs;
@@ -52,34 +102,24 @@ export class MemoryCounters implements Counters {
   }
 
   async forget(key: string): Promise<void> {
-    this.#entries.delete(key);
+    this.#table(key).delete(key);
+  }
+
+  /** Kinds are few: they are named in the code, and only what follows comes from outside. */
+  #table(key: string): Table {
+    const kind = key.slice(0, Math.max(0, key.indexOf(":")));
+    const table = this.#tables.get(kind) ?? new Table(this.#maxKeys);
+    this.#tables.set(kind, table);
+    return table;
   }
 
   #entry(key: string): Entry | undefined {
-    const entry = this.#entries.get(key);
-    if (entry && entry.expiresAtMs <= this.#nowMs()) {
-      this.#entries.delete(key);
-      return undefined;
-    }
-    return entry;
+    return this.#table(key).get(key, this.#nowMs());
   }
 
-  #create(key: string, ttlSeconds: number): Entry {
-    if (this.#entries.size >= this.#maxKeys) this.#makeRoom();
-    const entry: Entry = { value: 0, times: [], expiresAtMs: this.#nowMs() + ttlSeconds * 1_000 };
-    this.#entries.set(key, entry);
-    return entry;
-  }
-
-  #makeRoom(): void {
+  #entryFor(key: string, ttlSeconds: number): Entry {
+    const table = this.#table(key);
     const nowMs = this.#nowMs();
-    if (nowMs - this.#sweptAtMs >= SWEEP_PAUSE_MS) {
-      this.#sweptAtMs = nowMs;
-      for (const [key, { expiresAtMs }] of this.#entries) if (expiresAtMs <= nowMs) this.#entries.delete(key);
-    }
-    for (const key of this.#entries.keys()) {
-      if (this.#entries.size < this.#maxKeys) return;
-      this.#entries.delete(key);
-    }
+    return table.get(key, nowMs) ?? table.create(key, nowMs, ttlSeconds);
   }
 }

@@ -17,7 +17,7 @@ const isImageProxy = (userAgent: string) =>
 function take(exchange: Exchange, name: Throttle): Promise<Taken> {
   const perMessage = name === "tracking" && isImageProxy(exchange.get("user-agent"));
   const who = `${addressBlock(exchange.state.ip)}${perMessage ? `:${exchange.params.token}` : ""}`;
-  return counters().take(`throttle:${name}:${who}`, LIMITS[name], WINDOW_SECONDS);
+  return counters().take(`throttle-${name}:${who}`, LIMITS[name], WINDOW_SECONDS);
 }
 
 /** Throws the 429, or returns true for a click that may go on but must not count. */
