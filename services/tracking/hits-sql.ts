@@ -2,26 +2,30 @@
 import { sameCompany } from "../../models/same-company.ts";
 import { outboxInsert } from "../webhooks/outbox.ts";
 
-/** `version` changes with each hit that is stored, and with whatever else is written to the row. */
+// Recent ones each by itself, of those before only the first by a person on each link: a mail may have thousands.
+const EARLIER_CLICKS = `
+  with clicked as materialized (
+    select e.id, e.link, e.created_at, e.machine from email_events e
+    where e.sent_email_id = s.id and ${sameCompany("e.company_id", "s.company_id")} and e.type = 'clicked')
+  select json_agg(json_build_array(c.id, c.link, extract(epoch from c.created_at) * 1000, c.machine)) from (
+    select id, link, created_at, machine from clicked where created_at >= $3
+    union all
+    select null, link, min(created_at), false from clicked where created_at < $3 and not machine group by link) c`;
+
+/**
+ * Mails ($1) and, of those that were clicked now ($2), the clicks before: recent are those since $3. `version` changes with
+ * each hit that is stored, and with whatever else is written to the row.
+ */
 export const READ = `
-  select id, company_id, campaign_id, seq, status, sent_at, opened_at, clicked_at, xmin::text as version
-  from sent_emails where id = any ($1::uuid[])
+  select id, company_id, campaign_id, seq, status, sent_at, opened_at, clicked_at, xmin::text as version,
+    case when id = any ($2::uuid[]) then (${EARLIER_CLICKS}) end as earlier_clicks
+  from sent_emails s where id = any ($1::uuid[])
   order by campaign_id, seq`;
 
-export const LOCK = `${READ} for update`;
-
-// Mail by mail over the index: for a list of ids PostgreSQL may scan the table, or start parallel workers.
-export const EARLIER_CLICKS = `
-  with clicked as materialized (
-    select e.sent_email_id, e.id, e.link, e.created_at, e.machine
-    from unnest($1::uuid[], $2::uuid[]) as m (id, company_id)
-    cross join lateral (
-      select * from email_events
-      where sent_email_id = m.id and ${sameCompany("company_id", "m.company_id")} and type = 'clicked') e)
-  select * from clicked where created_at >= $3
-  union all
-  select sent_email_id, null, link, min(created_at), false from clicked where created_at < $3 and not machine
-  group by sent_email_id, link`;
+/** Before READ, not within it: a statement that has waited for a lock still sees the clicks of when it began. */
+export const LOCK = `
+  select from sent_emails where id = any ($1::uuid[])
+  order by campaign_id, seq for update`;
 
 // What an event and its mail have in common is taken from the mail's row, which is read for its own change anyway.
 export const WRITE = `

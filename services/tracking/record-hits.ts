@@ -9,7 +9,7 @@
  */
 import { type Client, prepared, preparedTransaction } from "../../models/db.ts";
 import { isConflict } from "../../models/retry-on-conflict.ts";
-import { EARLIER_CLICKS, LOCK, MARK, READ, WRITE } from "./hits-sql.ts";
+import { LOCK, MARK, READ, WRITE } from "./hits-sql.ts";
 import { type EarlierClick, type Hit, type Judged, judge, type Mail, type MailChange } from "./judge.ts";
 import { linkUrl, loadLinks } from "./links.ts";
 import { BURST_MS } from "./machine.ts";
@@ -26,16 +26,30 @@ export interface StoredBatch {
   companyIds: string[];
 }
 
-type Versioned = Mail & { version: string };
-
-async function earlierClicks(hits: readonly Hit[], mails: ReadonlyMap<string, Mail>, client: Client | undefined) {
-  const clicks = hits.filter(({ link }) => link > 0);
-  if (clicks.length === 0) return [];
-  const since = new Date(Math.min(...clicks.map(({ at }) => at.getTime())) - BURST_MS);
-  const ids = [...new Set(clicks.map(({ sentEmailId }) => sentEmailId))];
-  const companies = ids.map((id) => mails.get(id)!.company_id);
-  return prepared<EarlierClick>("earlier clicks", EARLIER_CLICKS, [ids, companies, since], client);
+interface Read extends Mail {
+  version: string;
+  earlier_clicks: [id: string | null, link: number, atMs: number, machine: boolean][] | null;
 }
+
+async function read(hits: readonly Hit[], client: Client | undefined): Promise<Map<string, Read>> {
+  const clicks = hits.filter(({ link }) => link > 0);
+  const since = new Date(Math.min(Date.now(), ...clicks.map(({ at }) => at.getTime())) - BURST_MS);
+  const ids = (of: readonly Hit[]) => [...new Set(of.map(({ sentEmailId }) => sentEmailId))];
+  if (client) await prepared("lock mails", LOCK, [ids(hits)], client);
+  const mails = await prepared<Read>("read mails", READ, [ids(hits), ids(clicks), since], client);
+  return new Map(mails.map((mail) => [mail.id, mail]));
+}
+
+const earlierClicks = (mails: ReadonlyMap<string, Read>): EarlierClick[] =>
+  [...mails.values()].flatMap(({ id: sent_email_id, earlier_clicks }) =>
+    (earlier_clicks ?? []).map(([id, link, atMs, machine]) => ({
+      sent_email_id,
+      id,
+      link,
+      created_at: new Date(atMs),
+      machine,
+    })),
+  );
 
 const ms = (at: Date | null) => at?.getTime() ?? null;
 
@@ -43,7 +57,7 @@ const ms = (at: Date | null) => at?.getTime() ?? null;
 const byKey = (a: MailChange, b: MailChange) =>
   a.campaign_id === b.campaign_id ? a.seq - b.seq : a.campaign_id < b.campaign_id ? -1 : 1;
 
-function columnsOf({ events, changes }: Judged, mails: ReadonlyMap<string, Versioned>): unknown[][] {
+function columnsOf({ events, changes }: Judged, mails: ReadonlyMap<string, Read>): unknown[][] {
   changes.sort(byKey);
   return [
     changes.map((change) => change.company_id),
@@ -69,9 +83,7 @@ function columnsOf({ events, changes }: Judged, mails: ReadonlyMap<string, Versi
 
 /** Null where it takes locks: stored clicks turned out to be a machine's. */
 async function record(hits: readonly Hit[], client?: Client): Promise<StoredBatch | null> {
-  const ids = [...new Set(hits.map(({ sentEmailId }) => sentEmailId))];
-  const [name, text] = client ? ["lock mails", LOCK] : ["read mails", READ];
-  const mails = new Map((await prepared<Versioned>(name!, text!, [ids], client)).map((mail) => [mail.id, mail]));
+  const mails = await read(hits, client);
   await loadLinks(
     hits.flatMap(({ sentEmailId, link }) => (link > 0 && mails.get(sentEmailId)) || []),
     client,
@@ -82,8 +94,7 @@ async function record(hits: readonly Hit[], client?: Client): Promise<StoredBatc
   const results = hits.map((hit) => ({ found: known(hit), url: known(hit) && hit.link > 0 ? urlOf(hit)! : null }));
   if (real.length === 0) return { results, companyIds: [] };
 
-  const earlier = await earlierClicks(real, mails, client);
-  const judged = judge(real, mails, earlier, (hit) => (hit.link > 0 ? urlOf(hit) : undefined));
+  const judged = judge(real, mails, earlierClicks(mails), (hit) => (hit.link > 0 ? urlOf(hit) : undefined));
   if (judged.marked.length > 0) {
     if (!client) return null;
     await client.query(MARK, [judged.marked, [...new Set(judged.events.map(({ company_id }) => company_id))]]);

@@ -7,7 +7,7 @@ import { BY_KEY } from "../../../models/by-key.ts";
 import { CLAIM_DUE, DUE_TURNS } from "../../../services/smtp-sender/claim.ts";
 import { RECORD, RECORD_BOUNCES } from "../../../services/smtp-sender/record-sql.ts";
 import { READ, READ_AGAIN, RENEW } from "../../../services/smtp-sender/source.ts";
-import { EARLIER_CLICKS, WRITE } from "../../../services/tracking/hits-sql.ts";
+import { READ as READ_HIT, WRITE } from "../../../services/tracking/hits-sql.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 interface Node {
@@ -18,7 +18,7 @@ interface Node {
   Plans?: Node[];
 }
 
-const STATEMENTS = { READ, READ_AGAIN, RENEW, CLAIM_DUE, DUE_TURNS, RECORD, RECORD_BOUNCES, EARLIER_CLICKS, WRITE };
+const STATEMENTS = { READ, READ_AGAIN, RENEW, CLAIM_DUE, DUE_TURNS, RECORD, RECORD_BOUNCES, READ_HIT, WRITE };
 const MAY_USE = ["sent_emails_pkey", "sent_emails_due", "sent_emails_id", "email_events_of_mail"];
 
 const nodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
