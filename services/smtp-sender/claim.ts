@@ -1,6 +1,7 @@
 /** Whose turn is it, and taking it: the only statements that compete with other senders for work. */
 
 import { type Client, query, transaction } from "../../models/db.ts";
+import { subscriberAt, suppressionAt } from "../../models/row-at.ts";
 import { sameCompany } from "../../models/same-company.ts";
 import { moveTo } from "../campaigns/lifecycle.ts";
 import type { Line } from "./line.ts";
@@ -106,12 +107,15 @@ export const DUE_TURNS = `
 export const dueTurns = (not: Excluded, line: Line): Promise<Turn[]> =>
   line.run<Turn>("due-turns", DUE_TURNS, [not.companyIds, not.smtpConfigIds, not.campaignIds]);
 
+/** The subscriber s of a recipient e. */
+export const OF_SUBSCRIBER = `left join lateral (${subscriberAt("e.company_id", "e.subscriber_id", "r.*")}) s on true`;
+
 /** The columns of RecipientRow; alias e = sent_emails, s = subscribers, $4 = is_transactional. */
 export const RECIPIENT = `e.id, e.seq, e.email, e.cc, e.bcc, e.subscriber_id, e.variables::text, e.attempts,
   s.first_name, s.last_name, s.attributes::text, s.status as subscriber_status,
   case when (select exists (select from suppressions where company_id = $2 and domain is not null))
     then blocked_by(e.company_id, e.email)
-    else (select kind from suppressions x where x.company_id = e.company_id and x.email_key = lower(e.email))
+    else (${suppressionAt("e.company_id", "lower(e.email)", "r.kind")})
   end as blocked,
   case when e.cc is not null or e.bcc is not null then (
     select array_agg(address) from unnest(coalesce(e.cc, '{}') || coalesce(e.bcc, '{}')) address
@@ -131,5 +135,5 @@ export const CLAIM_DUE = `
     from due where e.campaign_id = $1 and e.seq = due.seq and ${sameCompany("e.company_id", "$2")}
     returning e.*)
   select ${RECIPIENT} from taken e
-  left join subscribers s on s.id = e.subscriber_id and s.company_id = e.company_id
+  ${OF_SUBSCRIBER}
   order by e.seq`;

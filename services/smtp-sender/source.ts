@@ -2,7 +2,7 @@
 
 import { performance } from "node:perf_hooks";
 import { sameCompany } from "../../models/same-company.ts";
-import { CLAIM_DUE, RECIPIENT } from "./claim.ts";
+import { CLAIM_DUE, OF_SUBSCRIBER, RECIPIENT } from "./claim.ts";
 import type { Leased } from "./record.ts";
 import type { RecipientRow, Turn } from "./rows.ts";
 import type { Tools } from "./tools.ts";
@@ -32,7 +32,7 @@ const STALE_MS = 2_000;
 
 export const READ = `
   select ${RECIPIENT} from sent_emails e
-  left join subscribers s on s.id = e.subscriber_id and s.company_id = e.company_id
+  ${OF_SUBSCRIBER}
   where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq > $3 and e.seq <= $5
     and e.status = 0 and e.next_attempt_at is null
   order by e.seq limit ${READ_AHEAD}`;
@@ -40,7 +40,7 @@ export const READ = `
 /** Only those that are at hand: others of the chunk may be on their way, and still look queued. */
 export const READ_AGAIN = `
   select ${RECIPIENT} from sent_emails e
-  left join subscribers s on s.id = e.subscriber_id and s.company_id = e.company_id
+  ${OF_SUBSCRIBER}
   where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq = any ($3)
     and e.status = 0 and e.next_attempt_at is null
   order by e.seq`;

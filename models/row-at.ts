@@ -1,0 +1,38 @@
+/**
+ * The one row with this key of two columns, as a subquery (for LATERAL or a value) that nothing but the index on exactly
+ * these two can serve. With a plain `k1 = … and k2 = …` the planner may take any index that begins with k1 (a company) if
+ * it believes that the table is tiny, and it believes so until the table is analysed again: measured with 100,000
+ * subscribers imported behind the first one, 28,000 rows read for each one wanted, 80 s instead of 0.05 for a slice.
+ */
+export function rowAt(given: {
+  table: string;
+  key: readonly [string, string];
+  at: readonly [string, string];
+  /** SQL over the alias `r`. */
+  columns: string;
+  /** The condition of a partial index. */
+  where?: string;
+}): string {
+  const { table, columns, where } = given;
+  const [k1, k2] = given.key;
+  const [v1, v2] = given.at;
+  return `select ${columns} from (
+    select * from ${table} where (${k1}, ${k2}) >= (${v1}, ${v2})${where ? ` and ${where}` : ""} order by ${k1}, ${k2} limit 1
+  ) r where r.${k1} = ${v1} and r.${k2} = ${v2}`;
+}
+
+export const subscriberAt = (company: string, id: string, columns: string): string =>
+  rowAt({ table: "subscribers", key: ["company_id", "id"], at: [company, id], columns });
+
+export const subscriberOf = (company: string, emailKey: string, columns: string): string =>
+  rowAt({ table: "subscribers", key: ["company_id", "email_key"], at: [company, emailKey], columns });
+
+/** Of the address itself; domains are another matter (blocked_by). */
+export const suppressionAt = (company: string, emailKey: string, columns: string): string =>
+  rowAt({
+    table: "suppressions",
+    key: ["company_id", "email_key"],
+    at: [company, emailKey],
+    columns,
+    where: "email_key is not null",
+  });
