@@ -3,6 +3,9 @@
  * these two can serve. With a plain `k1 = … and k2 = …` the planner may take any index that begins with k1 (a company) if
  * it believes that the table is tiny, and it believes so until the table is analysed again: measured with 100,000
  * subscribers imported behind the first one, 28,000 rows read for each one wanted, 80 s instead of 0.05 for a slice.
+ *
+ * It costs 1.5 µs more than the join, for the rest of the index's page. An upper end of the range would save them, and
+ * make the planner expect so few rows that any index looks good again.
  */
 export function rowAt(given: {
   table: string;
