@@ -67,6 +67,9 @@ interface Written {
 async function writeSlice(client: Client, campaignId: string): Promise<Written | undefined> {
   const campaign = await holdCampaign(client, campaignId);
   if (!campaign) return undefined;
+  // A slice that is lost with the database's machine is lost whole, cursor and all, and is written again. None of its mail
+  // can be out: a sender's lease is a later commit that is waited for, and the log is written in order.
+  await client.query("set local synchronous_commit = off");
   const { company_id, requeue_from } = campaign;
   if (requeue_from !== null) {
     const { requeued, done } = await requeueSlice(client, { ...campaign, requeue_from });
