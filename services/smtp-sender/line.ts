@@ -24,6 +24,7 @@ export class Line {
   #last: Promise<unknown> = Promise.resolve();
   #client: Client | undefined;
   #opening: Promise<Client> | undefined;
+  #closed = false;
 
   async #open(): Promise<Client> {
     const client = await pool().connect();
@@ -54,6 +55,8 @@ export class Line {
   }
 
   async #run<T>(name: string, text: string, values: unknown[]): Promise<T[]> {
+    // A connection taken now would never be given back, and the pool, and with it the process, would never end.
+    if (this.#closed) throw new Error("The connection to the database was closed: the sender stops");
     this.#opening ??= this.#client ? undefined : this.#open().finally(() => (this.#opening = undefined));
     const client = this.#client ?? (await this.#opening!);
     try {
@@ -74,7 +77,9 @@ export class Line {
     }
   }
 
+  /** For good: the statement that runs is broken off, those that wait are not begun. */
   close(): void {
+    this.#closed = true;
     this.#opening?.then((client) => this.#drop(client)).catch(() => {});
     if (this.#client) this.#drop(this.#client);
   }
