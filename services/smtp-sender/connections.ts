@@ -84,7 +84,8 @@ export class Connections {
     if (now < this.#noSlotUntil) return;
     if (now > this.#limitUntil) this.#limit = Number.POSITIVE_INFINITY;
     const size = this.#open.size;
-    const allowed = Math.min(this.#owner.endpoint().maxConnections, this.#limit, this.#slots.part);
+    const { maxConnections } = this.#owner.endpoint();
+    const allowed = Math.min(maxConnections, this.#limit, this.#slots.part(maxConnections));
     const wanted = Math.min(allowed, size + this.#owner.work());
     // All that are open are busy: else the work is theirs.
     if (size >= wanted || (size > 0 && this.busy < size)) return;
@@ -176,7 +177,7 @@ export class Connections {
 
   /** What is more than our part ends after the mail it is at: other nodes have work and wait for it. */
   #share(): void {
-    let more = this.#open.size - this.#slots.part;
+    let more = this.#open.size - this.#slots.part(this.#owner.endpoint().maxConnections);
     for (const { transactions } of this.#open) if (more-- > 0) transactions.quit();
   }
 

@@ -22,7 +22,7 @@ const RENEW_MS = 1_000;
 const WISH_MS = 2_500;
 
 export class RedisSlots implements Slots {
-  part = Number.POSITIVE_INFINITY;
+  #part = Number.POSITIVE_INFINITY;
   #redis: Redis;
   #key: string;
   #hasWork: () => boolean;
@@ -43,8 +43,13 @@ export class RedisSlots implements Slots {
     const beside = keep ? 0 : this.#holders.size + this.#asking - 1;
     const args = [this.#max, LIFE_MS, WISH_MS, this.#node, Number(wants), Number(keep), beside, ...holders];
     const [held, part] = (await run(this.#redis, [this.#key, `${this.#key}:nodes`], args)) as [number, number];
-    this.part = part;
+    this.#part = part;
     return held;
+  }
+
+  /** Of another `max` than the one it was made of, a part is known with the next slot that is asked for. */
+  part(max: number): number {
+    return max === this.#max ? this.#part : Number.POSITIVE_INFINITY;
   }
 
   /** Never fails for want of room. */

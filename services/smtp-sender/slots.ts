@@ -2,13 +2,16 @@
 export interface Slots {
   /** What gives the slot back, or undefined when all `max` are taken, or this node has its part of them. */
   take(max: number): Promise<(() => void) | undefined>;
-  /** How many this node may have, as long as other nodes want some too. Who has more gives them back. */
-  readonly part: number;
+  /** How many of `max` this node may have, as long as other nodes want some too. Who has more gives them back. */
+  part(max: number): number;
 }
 
 export class LocalSlots implements Slots {
-  readonly part = Number.POSITIVE_INFINITY;
   #taken = 0;
+
+  part(): number {
+    return Number.POSITIVE_INFINITY;
+  }
 
   async take(max: number): Promise<(() => void) | undefined> {
     if (this.#taken >= max) return undefined;

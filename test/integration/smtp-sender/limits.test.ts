@@ -172,3 +172,28 @@ test("connections are counted over all senders", async () => {
   await sending.stopEngines();
   for (const client of clients) client.disconnect();
 });
+
+test("a server that hangs with its only connection gets more as soon as the configuration allows more", async () => {
+  const client = connectRedis(redisServer.url);
+  await client.connect();
+  await server.stop();
+  server = await startSmtpServer({
+    answer: ({ verb, connection }) => (verb === "DOT" && connection === 1 ? { hang: true } : undefined),
+  });
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 1 });
+  await sending.campaign({ companyId, smtpConfigId, recipients: 20, chunk: 5 });
+  const engine = sending.engine(overRedis(client));
+  await sending.until(
+    async () => engine.relays.get(smtpConfigId)?.connections.busy ?? 0,
+    (busy) => busy === 1,
+  );
+  await query("update smtp_configs set max_connections = 4, updated_at = now() where id = $1 and company_id = $2", [
+    smtpConfigId,
+    companyId,
+  ]);
+  await engine.relays.reload(smtpConfigId);
+  await server.received(10);
+  await sending.stopEngines();
+  client.disconnect();
+});
