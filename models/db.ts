@@ -14,6 +14,7 @@ export type Queryable = Pick<pg.Pool, "query">;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 60_000;
+const KEEP_ALIVE_MS = 10_000;
 
 // bigint (count, sum) as a number: exact up to 2^53, and no count here comes near it.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -41,6 +42,9 @@ export function openDatabase(url: string, connections: number): Open {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     application_name: "flockmail",
+    // A database's host that is gone without a word is noticed, if late.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
   const pools = {
     pool: new pg.Pool({ ...settings, max: Math.max(1, connections - rowWork - planned) }),
