@@ -1,11 +1,27 @@
-/** The double opt-in mail in the template language, in the reader's words. Its variables: company_name, confirm_url. */
+/**
+ * The double opt-in mail in the template language, in the reader's words. Its variables: company_name, confirm_url,
+ * greeting_name.
+ */
 import type { Catalogue } from "../tracking/pages/languages/en.ts";
 
 const VARIABLES: Record<string, string> = {
   company: "[[company_name]]",
   email: "[[email]]",
-  name: "[[#if first_name]] [[first_name]][[/if]]",
+  name: "[[#if greeting_name]] [[greeting_name]][[/if]]",
 };
+
+const NAME = /^[\p{L}\p{M}\u200c\u200d]+(?:(?:[ '’‘·・-]|\. )[\p{L}\p{M}\u200c\u200d]+){0,3}\.?$/u;
+const MAX_NAME = 40;
+
+/**
+ * The name to greet with, or nothing. Anybody may put anything into a public form, in anybody's name: a mail that quotes
+ * it would carry their advertisement, and mail programs make a link of whatever looks like an address.
+ */
+export const greetingName = (name: string): string => {
+  const text = name.trim();
+  return text.length <= MAX_NAME && NAME.test(text) ? text : "";
+};
+
 const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, name: string) => VARIABLES[name]!);
 
 export function confirmationText({ code, dir, confirm, confirmationMail: texts }: Catalogue) {

@@ -11,7 +11,7 @@ import { badRequest, notFound } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { catalogueFor } from "../tracking/pages/languages/languages.ts";
 import { addChunks } from "./chunks.ts";
-import { confirmationText } from "./confirmation-text.ts";
+import { confirmationText, greetingName } from "./confirmation-text.ts";
 import { knock } from "./doorbell.ts";
 import { keepWireSender } from "./wire-sender.ts";
 
@@ -24,12 +24,13 @@ interface Sender {
   id: string;
   company_id: string;
   email: string;
+  first_name: string;
   smtp_config_id: string | null;
 }
 
 /** The company's own choice, else the configuration marked as default, else the newest. */
 const SENDER = `
-  select s.company_id, s.email,
+  select s.company_id, s.email, s.first_name,
     (select id from smtp_configs x where x.company_id = c.id
      order by x.id = c.default_smtp_config_id desc nulls last, x.is_default desc, x.id desc limit 1) as smtp_config_id
   from subscribers s join companies c on c.id = s.company_id
@@ -55,7 +56,7 @@ async function write(
   wanted: Wanted,
   { subject, body }: { subject: string; body: string },
 ): Promise<void> {
-  const { id, company_id, smtp_config_id, email } = campaign;
+  const { id, company_id, smtp_config_id, email, first_name } = campaign;
   await query(
     `insert into campaigns (id, company_id, name, campaign_type, status, total_emails, smtp_config_id, is_transactional,
        is_internal, worker_task_id, next_seq, expanded_at)
@@ -78,9 +79,10 @@ async function write(
   if (contents) await keepWireSender(client, company_id, id, contents.sender_email);
   await query(
     `insert into sent_emails (company_id, campaign_id, seq, subscriber_id, email, variables)
-     select $1, $2, 1, $3, $4, jsonb_build_object('confirm_url', $5::text, 'company_name', c.name)
+     select $1, $2, 1, $3, $4, jsonb_build_object(
+       'confirm_url', $5::text, 'company_name', c.name, 'greeting_name', $6::text)
      from companies c where c.id = $1`,
-    [company_id, id, wanted.subscriber_id, email, wanted.confirm_url],
+    [company_id, id, wanted.subscriber_id, email, wanted.confirm_url, greetingName(first_name)],
     client,
   );
   await addChunks(client, { id, company_id, smtp_config_id, is_transactional: true }, 1, 1);

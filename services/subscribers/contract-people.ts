@@ -26,7 +26,7 @@ export const contract = {
   },
   confirm: {
     summary: "Confirm a double opt-in subscription",
-    description: "Unknown token: 404; expired: 410. A second time changes nothing.",
+    description: "Unknown token: 404; expired, or unsubscribed since: 410. A second time changes nothing.",
     params: Type.Object({ token: Type.String() }),
     returns: Type.Object({ company_id: Uuid, subscriber_id: Uuid, email: Type.String() }),
   },

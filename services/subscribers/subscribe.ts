@@ -12,6 +12,7 @@ import type { Status } from "./subscriber.ts";
 import { markResubscribed } from "./unsubscribed.ts";
 
 const CONFIRM_WITHIN_DAYS = 7;
+const CONFIRMATIONS_A_DAY = 5;
 const DAY_MS = 86_400_000;
 
 export interface Wish {
@@ -35,13 +36,23 @@ const SAVE = `
     last_name = coalesce(nullif(s.last_name, ''), excluded.last_name)
   returning s.id, s.status`;
 
-// One mail a minute for an address, and none where a block other than an unsubscribe holds.
+// One mail a minute for an address, few a day (the form is open to whoever wants to fill another's mailbox), and none
+// where a block other than an unsubscribe holds. Who is active is asked about an unsubscribe that still holds (they were
+// deleted and came back with an import), and about a list they are not on.
 const ASK_TO_CONFIRM = `
-  update subscribers set status = 'unconfirmed', confirm_mailed_at = now(), updated_at = now()
-  where company_id = $1 and id = $2 and status in ('unconfirmed', 'unsubscribed')
+  update subscribers set confirm_mailed_at = now(), updated_at = now(),
+    status = case when status = 'active' and blocked_by(company_id, email) is null then status else 'unconfirmed' end
+  where company_id = $1 and id = $2
+    and (status in ('unconfirmed', 'unsubscribed') or (status = 'active' and (
+      blocked_by(company_id, email) = 'unsubscribed' or ($3::uuid is not null and not exists (
+        select from list_members m
+        where m.company_id = $1 and m.list_id = $3 and m.subscriber_id = $2 and m.left_at is null)))))
     and (confirm_mailed_at is null or confirm_mailed_at < now() - interval '1 minute')
+    and (select count(*) from sent_emails e join campaigns c on c.company_id = e.company_id and c.id = e.campaign_id
+      where e.company_id = $1 and e.subscriber_id = $2 and c.is_internal
+        and c.created_at > now() - interval '1 day') < ${CONFIRMATIONS_A_DAY}
     and coalesce(blocked_by(company_id, email), 'unsubscribed') = 'unsubscribed'
-  returning id`;
+  returning id, status`;
 
 const FORGET_MAIL = "update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2";
 
@@ -60,13 +71,17 @@ async function save(client: Client, wish: Wish, status: Status, limit: number | 
   ))!;
 }
 
-/** Who must still be mailed a confirmation link, or undefined. */
-async function record(wish: Wish, doubleOptIn: boolean, limit: number | null): Promise<string | undefined> {
+/**
+ * Who must still be mailed a confirmation link, or undefined. A stranger's wish puts nobody who gets mail already on a
+ * list: they may have left it, and only they can say so. Who gets none until confirming is on it at once.
+ */
+async function record(wish: Wish, doubleOptIn: boolean, limit: number | null): Promise<Known | undefined> {
   const { company_id: companyId } = wish;
   return transaction(async (client) => {
-    const { id } = await save(client, wish, doubleOptIn ? "unconfirmed" : "active", limit);
-    if (wish.list_id) await addToLists(client, companyId, [id], [wish.list_id]);
-    if (doubleOptIn) return (await queryOne<{ id: string }>(ASK_TO_CONFIRM, [companyId, id], client))?.id;
+    const { id, status } = await save(client, wish, doubleOptIn ? "unconfirmed" : "active", limit);
+    const atOnce = !doubleOptIn || status !== "active";
+    if (wish.list_id && atOnce) await addToLists(client, companyId, [id], [wish.list_id]);
+    if (doubleOptIn) return queryOne<Known>(ASK_TO_CONFIRM, [companyId, id, wish.list_id ?? null], client);
     await markResubscribed(client, { companyId, email: wish.email.trim() });
     return undefined;
   });
@@ -83,12 +98,15 @@ export async function subscribe(ctx: Ctx<Wish>) {
     throw invalid({ list_id: [missingObject(wish.list_id)] });
   }
   const unconfirmed = await record(wish, company.double_opt_in, await subscriberLimit(ctx, wish.company_id));
-  if (unconfirmed) await mailConfirmation(ctx, wish.company_id, unconfirmed);
+  if (unconfirmed) {
+    await mailConfirmation(ctx, wish.company_id, unconfirmed.id, wish.list_id);
+  }
   return { detail: company.double_opt_in ? "Thank you. Please confirm by the link in your mail." : "Thank you." };
 }
 
-async function mailConfirmation(ctx: Ctx, companyId: string, subscriberId: string): Promise<void> {
-  const token = personToken("confirm", companyId, subscriberId, new Date(Date.now() + CONFIRM_WITHIN_DAYS * DAY_MS));
+async function mailConfirmation(ctx: Ctx, companyId: string, subscriberId: string, listId?: string): Promise<void> {
+  const until = new Date(Date.now() + CONFIRM_WITHIN_DAYS * DAY_MS);
+  const token = personToken("confirm", companyId, subscriberId, until, listId);
   const confirm_url = `${config().BASE_URL}/api/emails/public/confirm/${token}/`;
   const params = { subscriber_id: subscriberId, confirm_url };
   try {
@@ -102,19 +120,21 @@ async function mailConfirmation(ctx: Ctx, companyId: string, subscriberId: strin
   }
 }
 
-/** Only an unconfirmed subscriber becomes active: an old link must not undo an unsubscribe that came after it. */
+/** Only an unconfirmed subscriber becomes active: a link whose unsubscribe came after it has had its time. */
 export async function confirm(token: string) {
   const person = readPersonToken("confirm", token);
   if (!person) throw notFound();
-  const { companyId, subscriberId } = person;
+  const { companyId, subscriberId, listId } = person;
   const found = await queryOne<{ email: string; status: Status }>(
     "select email, status from subscribers where company_id = $1 and id = $2",
     [companyId, subscriberId],
   );
   if (!found) throw notFound();
-  if (person.expired) throw gone("This link has expired. Please subscribe again.");
-  if (found.status === "unconfirmed") {
-    await transaction((client) => markResubscribed(client, { companyId, email: found.email }));
-  }
+  const isOpen = found.status === "unconfirmed" || found.status === "active";
+  if (person.expired || !isOpen) throw gone("This link has expired. Please subscribe again.");
+  await transaction(async (client) => {
+    if (found.status === "unconfirmed") await markResubscribed(client, { companyId, email: found.email });
+    if (listId) await addToLists(client, companyId, [subscriberId], [listId]);
+  });
   return { company_id: companyId, subscriber_id: subscriberId, email: found.email };
 }

@@ -11,6 +11,8 @@ export type PersonTokenKind = "confirm" | "preferences";
 export interface Person {
   companyId: string;
   subscriberId: string;
+  /** The list that a confirmation is for; absent where it is for mail at all. */
+  listId?: string;
   expired: boolean;
 }
 
@@ -18,7 +20,11 @@ const ID_BYTES = 16;
 const EXPIRY_BYTES = 4;
 const BODY_BYTES = 2 * ID_BYTES + EXPIRY_BYTES;
 const TAG_BYTES = 16;
-const TOKEN = new RegExp(`^[A-Za-z0-9_-]{${Math.ceil(((BODY_BYTES + TAG_BYTES) * 4) / 3)}}$`);
+
+const characters = (bytes: number) => Math.ceil((bytes * 4) / 3);
+const WITHOUT_LIST = characters(BODY_BYTES + TAG_BYTES);
+const WITH_LIST = characters(BODY_BYTES + ID_BYTES + TAG_BYTES);
+const TOKEN = new RegExp(`^(?:[A-Za-z0-9_-]{${WITHOUT_LIST}}|[A-Za-z0-9_-]{${WITH_LIST}})$`);
 
 const idBytes = (uuid: string) => Buffer.from(uuid.replaceAll("-", ""), "hex");
 
@@ -35,11 +41,13 @@ export function personToken(
   companyId: string,
   subscriberId: string,
   expiresAt: Date | null = null,
+  listId: string | null = null,
 ): string {
-  const body = Buffer.alloc(BODY_BYTES);
+  const body = Buffer.alloc(BODY_BYTES + (listId ? ID_BYTES : 0));
   idBytes(companyId).copy(body, 0);
   idBytes(subscriberId).copy(body, ID_BYTES);
   body.writeUInt32BE(expiresAt ? Math.floor(expiresAt.getTime() / 1000) : 0, 2 * ID_BYTES);
+  if (listId) idBytes(listId).copy(body, BODY_BYTES);
   return Buffer.concat([body, tag(keysFor(kind)[0]!, body)]).toString("base64url");
 }
 
@@ -49,13 +57,14 @@ export function readPersonToken(kind: PersonTokenKind, token: string, now = Date
   const bytes = Buffer.from(token, "base64url");
   // The last character carries bits that decoding drops; only the spelling we made is ours.
   if (bytes.toString("base64url") !== token) return null;
-  const body = bytes.subarray(0, BODY_BYTES);
-  const given = bytes.subarray(BODY_BYTES);
+  const body = bytes.subarray(0, -TAG_BYTES);
+  const given = bytes.subarray(-TAG_BYTES);
   if (!keysFor(kind).some((key) => timingSafeEqual(tag(key, body), given))) return null;
   const expiresSeconds = body.readUInt32BE(2 * ID_BYTES);
   return {
     companyId: uuid(body.subarray(0, ID_BYTES)),
     subscriberId: uuid(body.subarray(ID_BYTES, 2 * ID_BYTES)),
+    ...(body.length > BODY_BYTES ? { listId: uuid(body.subarray(BODY_BYTES)) } : {}),
     expired: expiresSeconds > 0 && expiresSeconds * 1000 <= now,
   };
 }

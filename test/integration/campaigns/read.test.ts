@@ -126,6 +126,22 @@ describe("campaigns read", () => {
       return row!.id;
     };
 
+    test.each([
+      ["Ann", "Ann"],
+      ["Win $$$ at https://evil.example/ now", ""],
+      ["evil.example", ""],
+    ])("greets with a name and carries nobody's advertisement: %j", async (typed, greeting_name) => {
+      const subscriber_id = await unconfirmed();
+      await query("update subscribers set first_name = $2 where id = $1", [subscriber_id, typed]);
+      const { campaign_id } = await as(world, company)("campaigns.sendConfirmation", { subscriber_id, confirm_url });
+      expect(await recipients(campaign_id)).toMatchObject([{ variables: { greeting_name } }]);
+      const content = await queryOne<{ subject: string; body: string }>(
+        "select subject, body from campaign_contents where campaign_id = $1",
+        [campaign_id],
+      );
+      expect(content!.subject + content!.body).not.toMatch(/first_name|last_name/);
+    });
+
     test("is ready for senders at once, transactional, untracked, in the quota, and in no list", async () => {
       const subscriber_id = await unconfirmed();
       const ask = as(world, company);

@@ -176,9 +176,64 @@ describe("double opt-in", () => {
     await confirm(token);
     await setStatus("unsubscribed");
     await block("a@example.com", "unsubscribed");
-    await confirm(token);
+    // A page that says "confirmed" would not be true.
+    await expect(confirm(token)).rejects.toMatchObject({ code: 410 });
     expect((await found("a@example.com"))?.status).toBe("unsubscribed");
     expect(await blocks()).toHaveLength(1);
+  });
+
+  test("who is active comes onto a list by the link in a mail, not by what a stranger types", async () => {
+    const list_id: string = (await company.api.post("/api/emails/lists/", { name: "L" })).body.id;
+    const members = async () => (await company.api.get(`/api/emails/lists/${list_id}/`)).body.subscriber_count;
+    const unknown = await subscribe({ email: "a@example.com" });
+    await confirm(tokenOf(mailed[0]!.confirm_url));
+    await laterBy("2 minutes");
+    const wish = await subscribe({ email: "a@example.com", list_id });
+    expect([wish.status, wish.body, await members()]).toEqual([201, unknown.body, 0]);
+    expect(await found("a@example.com")).toMatchObject({ status: "active" });
+    for (let i = 0; i < 2; i++) await confirm(tokenOf(mailed[1]!.confirm_url));
+    expect(await members()).toBe(1);
+
+    await laterBy("2 minutes");
+    await subscribe({ email: "a@example.com", list_id });
+    expect(mailed).toHaveLength(2);
+    await query("update list_members set left_at = now() where company_id = $1", [company.id]);
+    await subscribe({ email: "a@example.com", list_id });
+    expect([mailed.length, await members()]).toEqual([3, 0]);
+  });
+
+  test("who unsubscribed, was deleted and imported again comes back by the link", async () => {
+    await subscribe({ email: "a@example.com" });
+    await setStatus("active");
+    await block("a@example.com", "unsubscribed");
+    await laterBy("2 minutes");
+    await subscribe({ email: "a@example.com" });
+    await confirm(tokenOf(mailed[1]!.confirm_url));
+    expect([(await found("a@example.com"))?.status, await blocks()]).toEqual(["active", []]);
+  });
+
+  test("an address gets five confirmations a day, whoever asks how often", async () => {
+    await subscribe({ email: "a@example.com" });
+    const { id } = (await found("a@example.com"))!;
+    const mailedAt = (at: string) =>
+      query(
+        `with c as (insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id,
+             is_internal, created_at)
+           select gen_random_uuid(), $1, 'Confirmation', 'custom', 'completed', gen_random_uuid(), gen_random_uuid(), true,
+             now() - $3::interval
+           from generate_series(1, 5) returning id)
+         insert into sent_emails (company_id, campaign_id, seq, subscriber_id, email)
+         select $1, id, 1, $2, 'a@example.com' from c`,
+        [company.id, id, at],
+      );
+    await mailedAt("25 hours");
+    await laterBy("2 minutes");
+    await subscribe({ email: "a@example.com" });
+    expect(mailed).toHaveLength(2);
+    await mailedAt("23 hours");
+    await laterBy("2 minutes");
+    expect((await subscribe({ email: "a@example.com" })).status).toBe(201);
+    expect(mailed).toHaveLength(2);
   });
 
   test("a mail that could not be asked for is an error, and the next try need not wait", async () => {

@@ -76,4 +76,18 @@ describe("person tokens", () => {
     for (const forged of ["", "x", token.slice(1), `${token}AAAA`])
       expect(readPersonToken("confirm", forged)).toBeNull();
   });
+
+  test("may hold a list, which cannot be taken away, changed or added", () => {
+    const listId = newId();
+    const until = new Date(Date.now() + 60_000);
+    const token = personToken("confirm", companyId, subscriberId, until, listId);
+    expect(readPersonToken("confirm", token)).toEqual({ companyId, subscriberId, listId, expired: false });
+    for (const forged of tampered(token)) expect(readPersonToken("confirm", forged)).toBeNull();
+    const bytes = Buffer.from(token, "base64url");
+    const cut = Buffer.concat([bytes.subarray(0, 36), bytes.subarray(52)]).toString("base64url");
+    expect(readPersonToken("confirm", cut)).toBeNull();
+    const without = Buffer.from(personToken("confirm", companyId, subscriberId, until), "base64url");
+    const grown = Buffer.concat([without.subarray(0, 36), bytes.subarray(36, 52), without.subarray(36)]);
+    expect(readPersonToken("confirm", grown.toString("base64url"))).toBeNull();
+  });
 });
