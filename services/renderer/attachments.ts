@@ -1,4 +1,5 @@
 /** Attachments as they go over the wire: encoded once per campaign, then the same bytes in every mail. */
+import { isUtf8 } from "node:buffer";
 import type { Attachment } from "./content.ts";
 import { line } from "./escape.ts";
 
@@ -39,9 +40,13 @@ const TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 const typeOf = (contentType: string) =>
   TYPE.test(contentType) && !/^(?:multipart|message)\//i.test(contentType) ? contentType : "application/octet-stream";
 
+/** Text that does not say how it is written is ASCII (RFC 2046), and shown as such. */
+const charsetOf = (type: string, data: Buffer) => (/^text\//i.test(type) && isUtf8(data) ? ";\r\n charset=utf-8" : "");
+
 function partOf({ filename, contentType, data }: Attachment): string {
+  const type = typeOf(contentType);
   const fields = [
-    `Content-Type: ${typeOf(contentType)}${parameter("name", filename)}`,
+    `Content-Type: ${type}${charsetOf(type, data)}${parameter("name", filename)}`,
     "Content-Transfer-Encoding: base64",
     `Content-Disposition: attachment${parameter("filename", filename)}`,
   ];

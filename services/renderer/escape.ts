@@ -10,11 +10,23 @@ export const asIs: Escape = (text) => text;
 /** One line: what a header holds. Every control character becomes a space, and Unicode's own line ends with them. */
 export const line: Escape = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");
 
-const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
+const ENTITIES: Record<string, string> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: "\u00a0",
+  // Nobody writes an address with these but to hide its scheme.
+  colon: ":",
+  tab: "\t",
+  newline: "\n",
+};
+const REFERENCE = /&(?:#x([0-9a-f]+);?|#(\d+);?|(amp|lt|gt|quot|apos|nbsp|colon|tab|newline);)/gi;
 
 /** The text that a browser reads from an attribute: numeric references and the few names that URLs are written with. */
 export function unescapeHtml(text: string): string {
-  return text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos|nbsp));/gi, (all, hex, decimal, name) => {
+  return text.replace(REFERENCE, (all, hex, decimal, name) => {
     if (name) return ENTITIES[name.toLowerCase()] ?? all;
     const code = hex ? Number.parseInt(hex, 16) : Number(decimal);
     return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : all;

@@ -1,4 +1,8 @@
-/** The footer of a body that has no way to unsubscribe: law and mailbox providers ask for one in marketing mail. */
+/**
+ * The footer of a body that has no way to unsubscribe: law and mailbox providers ask for one in marketing mail. In the
+ * language that the body says it is in, where we speak it.
+ */
+import { catalogues } from "../tracking/pages/languages/languages.ts";
 import { html } from "./escape.ts";
 import { bodyEnd } from "./links.ts";
 import type { Node } from "./parser.ts";
@@ -17,6 +21,15 @@ const literally = (text: string) =>
     .replaceAll("[[", "\\[[")
     .replace(/\r\n?|\n/g, "<br>");
 
+const LANGUAGE = /<html\s[^<>]*?\blang\s*=\s*["']?([a-z]{2})(?:-[\w-]*)?["'\s>]/i;
+
+function wordsFor(body: string) {
+  const code = LANGUAGE.exec(body)?.[1]?.toLowerCase() ?? "";
+  const own = Object.hasOwn(catalogues, code) ? catalogues[code] : undefined;
+  // A screen reader reads English words by English rules only where it is told.
+  return { ...(own ?? catalogues.en!).mailFooter, mark: own ? "" : ' lang="en"' };
+}
+
 interface Company {
   companyName: string;
   footerText: string;
@@ -25,8 +38,9 @@ interface Company {
 export function withFooter(body: string, { companyName, footerText }: Company): string {
   const lines = [companyName, footerText].filter((text) => text.trim() !== "").map(literally);
   const style = "margin:32px 0 0;padding:16px;font:12px/1.5 sans-serif;color:#595959;text-align:center";
-  const links =
-    '<a href="[[unsubscribe_url]]" style="color:#595959">Unsubscribe</a> | <a href="[[preferences_url]]" style="color:#595959">Preferences</a>';
+  const { unsubscribe, preferences, mark } = wordsFor(body);
+  const link = (url: string, word: string) => `<a href="[[${url}]]"${mark} style="color:#595959">${word}</a>`;
+  const links = `${link("unsubscribe_url", unsubscribe)} | ${link("preferences_url", preferences)}`;
   const footer = `<div style="${style}">${[...lines, links].join("<br>")}</div>\n`;
   const at = bodyEnd(body);
   return `${body.slice(0, at)}${footer}${body.slice(at)}`;

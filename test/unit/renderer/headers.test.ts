@@ -181,6 +181,18 @@ describe("the structure", () => {
     expect(faultsOfBytes(message)).toEqual([]);
   });
 
+  test("an attached text says that it is UTF-8 where it is", async () => {
+    const attached = async (contentType: string, data: Buffer) => {
+      const { message } = await makeMail({ attachments: [{ filename: "a.txt", contentType, data }] });
+      return /Content-Type: [a-z]+\/[a-z]+(;\r\n charset=[\w-]+)?;\r\n name="a.txt"/.exec(
+        message.toString("latin1"),
+      )![1];
+    };
+    expect(await attached("text/csv", Buffer.from("Größe;東京"))).toBe(";\r\n charset=utf-8");
+    expect(await attached("text/plain", Buffer.from("Größe", "latin1"))).toBeUndefined();
+    expect(await attached("application/json", Buffer.from("{}"))).toBeUndefined();
+  });
+
   test("boundaries are the campaign's own", async () => {
     const boundary = async (campaignId: string) =>
       /boundary="([^"]+)"/.exec((await makeMail({ campaignId })).message.toString("latin1"))![1];
@@ -218,6 +230,17 @@ describe("the footer", () => {
       expect(await footer({ body })).not.toContain("Preferences");
     },
   );
+
+  test.each([
+    ['<html lang="de-AT"><body>x</body></html>', '">Abmelden</a>', '">Einstellungen</a>'],
+    ["<html class=a lang=ar dir=rtl>x</html>", '">إلغاء الاشتراك</a>', '">التفضيلات</a>'],
+    ['<html lang="ja">x</html>', ' lang="en" style="color:#595959">Unsubscribe</a>', ">Preferences</a>"],
+    ['<html lang="[[language]]">x</html>', ' lang="en" style="color:#595959">Unsubscribe</a>', ">Preferences</a>"],
+    ['<p lang="de">x</p>', ' lang="en" style="color:#595959">Unsubscribe</a>', ">Preferences</a>"],
+  ])("speaks the language of %j, or says that it is English", async (body, ...links) => {
+    const html = await footer({ body });
+    for (const link of links) expect(html).toContain(link);
+  });
 
   test("is in the text part as well", async () => {
     const { text } = await read((await makeMail({ companyName: "ACME Ltd" })).message);

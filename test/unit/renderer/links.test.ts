@@ -120,8 +120,12 @@ describe("links with variables", () => {
     }
   });
 
-  test("an unescaped value that spells a scheme in entities runs nothing either", async () => {
-    const url = "&#106;avascript&#58;alert(1)";
+  test.each([
+    "&#106;avascript&#58;alert(1)",
+    "&#106avascript&#58alert(1)",
+    "&#0000000106;avascript:alert(1)",
+    "java&Tab;scr&NewLine;ipt&colon;alert(1)",
+  ])("%j, unescaped, spells a scheme in entities and runs nothing either", async (url) => {
     expect((await hrefs('<a href="[[[url]]]">x</a>', { url })).targets).toEqual(["#"]);
   });
 

@@ -23,6 +23,12 @@ const names = [
   "山田 太郎",
   "👩‍👩‍👧 Family",
   "Zoë Núñez-Østergård",
+  "Αλέξανδρος Ωνάσης",
+  "محمد عبد الرحمن",
+  "שלום כהן",
+  "王小明",
+  "김민수",
+  "สมชาย ใจดี",
 ];
 
 describe("Python's strict policy", () => {
@@ -35,6 +41,7 @@ describe("Python's strict policy", () => {
       body: `<p>${name}</p>\n.<p>[[first_name]]  x</p>\nFrom here`,
       isTransactional: true,
       trackingEnabled: false,
+      listName: name,
       attachments: [{ filename: `${name}.pdf`, contentType: "application/pdf", data }],
     };
     const { message } = await makeMail(given, { first_name: name });

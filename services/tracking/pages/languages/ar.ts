@@ -51,5 +51,6 @@ export const ar: Catalogue = {
     expiredTitle: "انتهت صلاحية هذا الرابط",
     expired: "يرجى الاشتراك مرة أخرى للحصول على رابط جديد.",
   },
+  mailFooter: { unsubscribe: "إلغاء الاشتراك", preferences: "التفضيلات" },
   footer: { sentBy: "هذه الصفحة تابعة للرسائل التي ترسلها {company}." },
 };

@@ -54,5 +54,6 @@ export const de: Catalogue = {
     expiredTitle: "Dieser Link ist abgelaufen",
     expired: "Bitte melden Sie sich noch einmal an, um einen neuen zu erhalten.",
   },
+  mailFooter: { unsubscribe: "Abmelden", preferences: "Einstellungen" },
   footer: { sentBy: "Diese Seite gehört zu E-Mails von {company}." },
 };

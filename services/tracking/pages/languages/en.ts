@@ -51,6 +51,7 @@ export const en = {
     expiredTitle: "This link has expired",
     expired: "Please subscribe again to get a new one.",
   },
+  mailFooter: { unsubscribe: "Unsubscribe", preferences: "Preferences" },
   footer: { sentBy: "This page belongs to emails sent by {company}." },
 };
 

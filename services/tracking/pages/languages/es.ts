@@ -52,5 +52,6 @@ export const es: Catalogue = {
     expiredTitle: "Este enlace ha caducado",
     expired: "Suscríbase de nuevo para recibir otro.",
   },
+  mailFooter: { unsubscribe: "Cancelar la suscripción", preferences: "Preferencias" },
   footer: { sentBy: "Esta página pertenece a los correos que envía {company}." },
 };

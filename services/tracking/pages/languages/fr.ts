@@ -53,5 +53,6 @@ export const fr: Catalogue = {
     expiredTitle: "Ce lien a expiré",
     expired: "Veuillez vous abonner à nouveau pour en recevoir un autre.",
   },
+  mailFooter: { unsubscribe: "Se désabonner", preferences: "Préférences" },
   footer: { sentBy: "Cette page fait partie des e-mails envoyés par {company}." },
 };
