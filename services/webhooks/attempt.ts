@@ -4,7 +4,7 @@ import { toOneLine } from "../one-line.ts";
 import { unseal } from "../secrets.ts";
 import type { Claimed } from "./claim.ts";
 import { HostError, resolvePublic } from "./guard.ts";
-import { post } from "./post.ts";
+import { postToFirst } from "./post.ts";
 import { signedHeaders } from "./signature.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -28,13 +28,13 @@ async function send(claimed: Claimed, signal: AbortSignal): Promise<Attempted> {
   const { ALLOW_PRIVATE_NETWORKS: allowPrivate } = config();
   const url = new URL(claimed.url);
   if (url.protocol === "http:" && !allowPrivate) return failed("The URL must begin with https://.");
-  const [address] = await resolvePublic(url.hostname, { allowPrivate });
+  const addresses = await resolvePublic(url.hostname, { allowPrivate });
   const headers = {
     "content-type": "application/json",
     "user-agent": "Flockmail-Webhooks/1.0",
     ...signedHeaders(secretsOf(claimed), claimed.event_id, claimed.payload),
   };
-  const status = await post({ url, address: address!, headers, body: claimed.payload, signal });
+  const status = await postToFirst(addresses, { url, headers, body: claimed.payload, signal });
   if (status >= 200 && status < 300) return { ok: true, responseStatus: status, error: null };
   return failed(
     status >= 300 && status < 400 ? `Answered ${status}; redirects are not followed.` : `Answered ${status}.`,

@@ -64,6 +64,23 @@ export function post(asked: Post, again = true): Promise<number> {
   });
 }
 
+/** The connection was never made, so that nothing can have been delivered. */
+const NOT_REACHED = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"]);
+const MAX_ADDRESSES = 4;
+
+/** To the first of a host's addresses that can be reached: a cluster with IPv6 alone has no way to the IPv4 ones. */
+export async function postToFirst(addresses: readonly PinnedAddress[], asked: Omit<Post, "address">): Promise<number> {
+  const tried = addresses.slice(0, MAX_ADDRESSES);
+  for (const address of tried.slice(0, -1)) {
+    try {
+      return await post({ ...asked, address });
+    } catch (error) {
+      if (!NOT_REACHED.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    }
+  }
+  return post({ ...asked, address: tried.at(-1)! });
+}
+
 /** Kept connections would keep the process alive for some seconds. */
 export function closeIdleConnections(): void {
   for (const agent of Object.values(agents)) agent.destroy();

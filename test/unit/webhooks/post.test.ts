@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { closeIdleConnections, post } from "../../../services/webhooks/post.ts";
+import { closeIdleConnections, post, postToFirst } from "../../../services/webhooks/post.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";
 
 // The bundled ones: "default" would hold what an earlier test file of this process trusted.
@@ -52,4 +52,23 @@ test("a certificate of another name is refused, also where a kept connection to 
     await expect(deliver("127.0.0.1")).rejects.toMatchObject({ code: "ERR_TLS_CERT_ALTNAME_INVALID" });
   }
   expect(hosts).toHaveLength(2);
+});
+
+test("an address that cannot be reached is passed over; one that was reached and broke off is not", async () => {
+  const { port } = server.address() as AddressInfo;
+  const asked = { url: new URL(`https://hooks.example:${port}/`), headers: {}, body: "{}" };
+  const to = (...addresses: string[]) =>
+    postToFirst(
+      addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+      { ...asked, signal: AbortSignal.timeout(5_000) },
+    );
+  expect(await to("127.0.0.2", "127.0.0.1")).toBe(200);
+  await expect(to("127.0.0.2", "127.0.0.3")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  expect(hosts).toHaveLength(1);
+  const breaks = createServer((request) => request.socket.destroy());
+  breaks.on("connection", (socket) => socket.destroy());
+  await new Promise<void>((listening) => breaks.listen(port, "127.0.0.4", listening));
+  await expect(to("127.0.0.4", "127.0.0.1")).rejects.toMatchObject({ code: "ECONNRESET" });
+  expect(hosts).toHaveLength(1);
+  breaks.close();
 });
