@@ -14,9 +14,20 @@ import { isOneLine } from "../services/one-line.ts";
 
 const OPTIONS = { verbose: true, strict: false, ownProperties: true } as const;
 
+/**
+ * A date-time as RFC 3339 has it is not always an instant to us: leap seconds and offsets without minutes parse to nothing,
+ * and years beyond 9999 (by the offset) would be told in a form that clients cannot read.
+ */
+const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+function withInstants(ajv: Ajv): Ajv {
+  const { validate } = ajv.formats["date-time"] as { validate: (value: string) => boolean };
+  return ajv.addFormat("date-time", (value: string) => validate(value) && Date.parse(value) <= LAST_INSTANT);
+}
+
 function withFormats(ajv: Ajv): Ajv {
   addFormats.default(ajv, ["date-time", "uri"]);
-  return ajv
+  return withInstants(ajv)
     .addFormat("uuid", isUuid)
     .addFormat("email", (value: string) => isAddress(value.trim()))
     .addFormat("line", isOneLine);

@@ -6,6 +6,7 @@ import { ONE_LINE_FAULT } from "./one-line.ts";
 export const typeName = (value: unknown): string => {
   if (value === null) return "NoneType";
   if (Array.isArray(value)) return "list";
+  if (Number.isInteger(value)) return "int";
   return { string: "str", number: "float", boolean: "bool", object: "dict" }[typeof value as string] ?? typeof value;
 };
 
@@ -15,7 +16,7 @@ const FORMATS: Record<string, string> = {
   uri: "Enter a valid URL.",
   line: ONE_LINE_FAULT,
   "date-time":
-    "Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].",
+    "Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm:ss[.uuuuuu](+HH:MM|-HH:MM|Z).",
 };
 
 function typeSentence(expected: string, value: unknown): string {

@@ -1,5 +1,5 @@
 import { checker } from "../../../mixins/ajv-validator.ts";
-import { Email, Nullable, Text, Type, Uuid } from "../../../services/shapes.ts";
+import { Email, Nullable, Text, Time, Type, Uuid } from "../../../services/shapes.ts";
 
 const Params = Type.Object({
   email: Email,
@@ -34,6 +34,33 @@ describe("the validator", () => {
       '{"constructor":"\\u0000","toString":["\\ud800"],"x":"\\u0000","email":"a@example.com"}',
     ) as object;
     expect(faultsOf(odd)).toEqual({});
+  });
+
+  test.each([
+    ["an offset without minutes", "2030-01-01T00:00:00+02"],
+    ["a leap second", "2016-12-31T23:59:60Z"],
+    ["a year of five digits, by its offset", "9999-12-31T23:59:59-12:00"],
+    ["no offset", "2030-01-01T00:00:00"],
+    ["a day that does not exist", "2030-02-31T00:00:00Z"],
+  ])("takes no time that nobody can reckon with: %s", (_, at) => {
+    const form = "YYYY-MM-DDThh:mm:ss[.uuuuuu](+HH:MM|-HH:MM|Z)";
+    expect(checker({ ...Type.Object({ at: Time }) })({ at })).toEqual({
+      at: [`Datetime has wrong format. Use one of these formats instead: ${form}.`],
+    });
+  });
+
+  test.each(["2030-01-01T00:00:00Z", "2030-01-01T00:00:00.123456+05:30", "9999-12-31T23:59:59.999Z"])(
+    "takes the time %s",
+    (at) => {
+      expect(checker({ ...Type.Object({ at: Time }) })({ at })).toEqual({});
+    },
+  );
+
+  test("calls whole numbers by their name", () => {
+    const Things = Type.Object({ things: Type.Array(Type.String()) });
+    expect(checker({ ...Things })({ things: 5 })).toEqual({
+      things: ['Expected a list of items but got type "int".'],
+    });
   });
 
   test.each([
