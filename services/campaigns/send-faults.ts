@@ -1,6 +1,6 @@
 /** All faults of a send request beyond its schema, told together with the schema's own. */
 import { type Check, type Ctx, companyOf } from "../define.ts";
-import type { FieldErrors } from "../errors.ts";
+import { type FieldErrors, missingObject } from "../errors.ts";
 import { compileTemplate } from "../renderer/compile.ts";
 import type { contract } from "./contract.ts";
 import { MAX_RECEIVERS } from "./contract-sending.ts";
@@ -21,9 +21,7 @@ const fault = (field: keyof SendParams, texts: readonly (string | undefined)[]):
 function scheduleFault(type: CampaignType, scheduledFor: unknown): string | undefined {
   if (scheduledFor === null) return undefined;
   if (type === "custom") return "Custom emails cannot be scheduled.";
-  const time = Date.parse(scheduledFor as string);
-  if (Number.isNaN(time)) return "Datetime has wrong format.";
-  return time > Date.now() ? undefined : "The time must be in the future.";
+  return Date.parse(scheduledFor as string) > Date.now() ? undefined : "The time must be in the future.";
 }
 
 function audienceFaults({ list_id, segment_id }: SendParams): FieldErrors {
@@ -40,6 +38,10 @@ function textFaults({ subject, body }: SendParams, sound: Sound): FieldErrors {
   };
 }
 
+/** With a key the company is the key's, and naming another one is a mistake like any other in the body. */
+const companyFault = (companyId: string, { company }: SendParams): string | undefined =>
+  company!.toLowerCase() === companyId ? undefined : missingObject(company!);
+
 async function faultsOf(type: CampaignType, ctx: Ctx<SendParams>, sound: Sound): Promise<FieldErrors> {
   const { params } = ctx;
   const companyId = companyOf(ctx);
@@ -47,6 +49,7 @@ async function faultsOf(type: CampaignType, ctx: Ctx<SendParams>, sound: Sound):
   if (sound("idempotency_key") && (await earlierSend(companyId, params.idempotency_key!))) return {};
   const ids: References = Object.fromEntries(REFERENCES.filter(sound).map((field) => [field, params[field]]));
   return {
+    ...(sound("company") ? fault("company", [companyFault(companyId, params)]) : {}),
     ...(type === "to_list" ? audienceFaults(params) : {}),
     ...(type === "custom" ? textFaults(params, sound) : {}),
     ...(await referenceFaults(companyId, ids)),

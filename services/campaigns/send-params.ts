@@ -9,6 +9,7 @@ import type { Receiver } from "./receivers.ts";
 export type CampaignType = "to_list" | "to_receivers" | "custom";
 
 export interface SendParams {
+  company?: string;
   name: string;
   smtp_config_id: string;
   template_id?: string;

@@ -37,6 +37,8 @@ export function companyReader(route: Route, contract: ActionContract) {
   const inBody = tellsCompanyInBody(contract);
   return (identity: Identity, params: Params, exchange: Exchange): string => {
     if (inPath) return (params.id as string).toLowerCase();
+    // What a body says against its key is told by the action, with all else that is wrong with the body.
+    if (inBody && identity.key) return identity.key.companyId;
     return namedCompany(contract, params, identity, inBody ? params.company : exchange.query.company);
   };
 }

@@ -5,6 +5,7 @@ import { newId } from "../../../services/ids.ts";
 import { addMembers, as, newCompany, newList, startWorld, toList, toReceivers, type World } from "./world.ts";
 
 const pk = (id: string) => `Invalid pk "${id}" - object does not exist.`;
+const UNKNOWN = "01a00000-0000-7000-8000-000000000000";
 const ann = { email: "ann@example.com" };
 
 describe("what a send refuses", () => {
@@ -102,6 +103,19 @@ describe("what a send refuses", () => {
     expect(await faultsOf("campaigns.sendToList", attaching(gone))).toEqual({ attachment_ids: [pk(gone)] });
     expect(await faultsOf("campaigns.sendToList", attaching(large))).toEqual({
       attachment_ids: [expect.stringMatching(/^The attachments are 19000000 bytes together/)],
+    });
+  });
+
+  test("another company in `company` is told with all other faults", async () => {
+    const elsewhere = { company: UNKNOWN, name: "", scheduled_for: "2001-01-01T00:00:00Z" };
+    expect(await faultsOf("campaigns.sendToList", toList(world.company, elsewhere))).toEqual({
+      company: [pk(UNKNOWN)],
+      name: ["This field may not be blank."],
+      scheduled_for: ["The time must be in the future."],
+    });
+    const own = { company: world.company.id.toUpperCase(), name: "" };
+    expect(await faultsOf("campaigns.sendToList", toList(world.company, own))).toEqual({
+      name: ["This field may not be blank."],
     });
   });
 
