@@ -6,12 +6,10 @@ import { documents } from "./documents.ts";
 import { type EdgeOptions, edge } from "./edge.ts";
 import type { State } from "./exchange.ts";
 import { hits } from "./hits.ts";
-import type { Route } from "./routes.ts";
 import { Routing } from "./routing.ts";
 import { unmatched } from "./unmatched.ts";
 
 export interface AppOptions extends EdgeOptions, Tools {
-  routes: readonly Route[];
   contractOf: (action: string) => ActionContract;
 }
 

@@ -19,6 +19,7 @@ export interface Tools {
   authentication: Authentication;
   quota: DailyQuota;
   baseUrl: string;
+  routes: readonly Route[];
   maxUploadBytes: Record<NonNullable<Route["upload"]>, number>;
 }
 
@@ -40,10 +41,18 @@ function setIdempotencyKey(exchange: Exchange, params: Params): void {
   else params.idempotency_key = key;
 }
 
+const isInvalid = (error: unknown) => isApiError(error) && error.type === "INVALID";
+
 /** A value of the path that the action's schema refuses names nothing that exists. */
 function inPath(error: unknown, names: string[]): unknown {
-  if (!isApiError(error) || error.type !== "INVALID") return error;
+  if (!isApiError(error) || !isInvalid(error)) return error;
   return names.some((name) => name in error.data.body) ? notFound() : error;
+}
+
+/** The action that reads what a PATCH or PUT would change. */
+function readerOf({ method, path, access }: Route, routes: readonly Route[]): string | undefined {
+  if (access === "public" || (method !== "PATCH" && method !== "PUT")) return undefined;
+  return routes.find((other) => other.method === "GET" && other.path === path)?.action;
 }
 
 export function handlerOf(route: Route, contract: ActionContract, tools: Tools) {
@@ -54,6 +63,7 @@ export function handlerOf(route: Route, contract: ActionContract, tools: Tools) 
   const companyOf = companyReader(route, contract);
   const answer = answerer(route, tools.baseUrl);
   const names = pathNames(route.path);
+  const reader = readerOf(route, tools.routes);
   const takesIdempotencyKey = "idempotency_key" in propertiesOf(contract);
 
   async function callerOf(exchange: Exchange, identity: Identity, params: Params): Promise<Caller> {
@@ -64,13 +74,15 @@ export function handlerOf(route: Route, contract: ActionContract, tools: Tools) 
   }
 
   async function run(exchange: Exchange, params: Params, meta: Caller, more: CallingOptions): Promise<void> {
+    const options = { meta, requestID: exchange.state.requestId, ...more };
     try {
-      const options = { meta, requestID: exchange.state.requestId, ...more };
       const result = await broker.call(route.action, params, options);
       const from = route.answer === "bytes" ? (result as Document).body_from : undefined;
       const body = from && { body: await broker.call(from.action, from.params, options) };
       await answer(exchange, body ? { ...(result as Document), ...body } : result, params);
     } catch (error) {
+      // What does not exist is 404 whatever the body (spec 5.5), and only then is a body worth a word.
+      if (reader && isInvalid(error)) await broker.call(reader, readPath(exchange), options);
       throw inPath(error, names);
     }
   }

@@ -4,7 +4,7 @@ import type { Exchange, Next, State } from "./exchange.ts";
 
 type Handler = (exchange: Exchange) => Promise<void> | void;
 
-/** "subscribers" for all of /api/emails/subscribers/…, "companies" for /api/companies/…, "" for /docs/. */
+/** "emails/subscribers" for /api/emails/subscribers/:id/…, "companies" for /api/companies/:id/… */
 function resourceOf(path: string): string {
   const [, , second, third] = path.split("/", 4);
   return second === "emails" ? `emails/${third}` : (second ?? path);
@@ -15,14 +15,15 @@ export class Routing {
   readonly #none = new Router<State>();
 
   add(method: string, path: string, handler: Handler): void {
-    const resource = resourceOf(path);
-    const router = this.#routers.get(resource) ?? new Router<State>({ strict: true, sensitive: true });
-    this.#routers.set(resource, router);
+    // A path without parameters stands for itself alone: DELETE …/subscribers/bulk/ is no subscriber with the id "bulk".
+    const name = path.includes(":") ? resourceOf(path) : path;
+    const router = this.#routers.get(name) ?? new Router<State>({ strict: true, sensitive: true });
+    this.#routers.set(name, router);
     router.register(path, [method], handler);
   }
 
   #router(path: string): Router<State> {
-    return this.#routers.get(resourceOf(path)) ?? this.#none;
+    return this.#routers.get(path) ?? this.#routers.get(resourceOf(path)) ?? this.#none;
   }
 
   /** True where some route has this path, whatever its method. */

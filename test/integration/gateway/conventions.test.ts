@@ -1,4 +1,5 @@
 import { signBearer } from "../../../services/accounts/bearer.ts";
+import { notFound } from "../../../services/errors.ts";
 import { Type, Uuid } from "../../../services/shapes.ts";
 import { A, B, type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
 
@@ -11,10 +12,21 @@ const Listed = Type.Object({
   flag: Type.Optional(Type.Boolean()),
 });
 const echo: Sample["handler"] = ({ params, meta }) => ({ params, meta });
+const MISSING = "01a00000-0000-7000-8000-00000000dead";
 const Any = Type.Unknown();
 
 const samples: Record<string, Sample> = {
-  get: sample({ method: "GET", path: "/api/emails/things/:id/" }, Thing, Any, echo),
+  get: sample({ method: "GET", path: "/api/emails/things/:id/" }, Thing, Any, (ctx) => {
+    if ((ctx.params as { id: string }).id === MISSING) throw notFound();
+    return echo(ctx);
+  }),
+  update: sample(
+    { method: "PATCH", path: "/api/emails/things/:id/" },
+    Type.Object({ id: Uuid, n: Type.Integer() }),
+    Any,
+    echo,
+  ),
+  bulk: sample({ method: "POST", path: "/api/emails/things/bulk/" }, Type.Object({}), Any, echo),
   remove: sample(
     { method: "DELETE", path: "/api/emails/things/:id/", status: 204, answer: "none" },
     Thing,
@@ -99,6 +111,22 @@ describe("the conventions of the API", () => {
     const head = await fetchIt("/api/emails/things/", { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
     expect(Number(head.headers.get("content-length"))).toBeGreaterThan(10);
+  });
+
+  test("a path that is itself a route is no id of another: 405 with what it takes", async () => {
+    for (const method of ["GET", "PATCH", "DELETE"]) {
+      const answer = await fetchIt("/api/emails/things/bulk/", { method });
+      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
+    }
+    expect((await fetchIt("/api/emails/things/bulk/", json({}))).status).toBe(200);
+  });
+
+  test("a change of what does not exist is 404, whatever the body", async () => {
+    const change = (id: string, body: object) =>
+      fetchIt(`/api/emails/things/${id}/`, { ...json(body), method: "PATCH" }).then(told);
+    expect(await change(MISSING, { n: "x" })).toEqual([404, { detail: "Not found." }]);
+    expect(await change(A, { n: "x" })).toEqual([400, { n: ["A valid integer is required."] }]);
+    expect((await change(A, { n: 1 }))[0]).toBe(200);
   });
 
   test("a body that is not JSON is 415, or 400 when it says it is", async () => {
@@ -291,10 +319,9 @@ describe("the conventions of the API", () => {
   });
 
   test("a key speaks for its company only: another one in `company` is 400, in a company path 404", async () => {
-    const other = await fetchIt("/api/emails/send/thing/", json({ company: B, name: "x" }));
-    expect(await told(other)).toEqual([400, { company: [`Invalid pk "${B}" - object does not exist.`] }]);
-    const own = await fetchIt("/api/emails/send/thing/", json({ company: A, name: "x" }));
-    expect(own.status).toBe(201);
+    // What a body says is held against the key by the action, which tells it with all other faults.
+    const named = await fetchIt("/api/emails/send/thing/", json({ company: B, name: "x" }));
+    expect(await named.json()).toMatchObject({ meta: { companyId: A } });
     expect((await fetchIt(`/api/emails/things/?company=${B}`)).status).toBe(400);
     expect((await fetchIt(`/api/companies/${B}/`)).status).toBe(404);
     expect((await fetchIt(`/api/companies/${A}/`)).status).toBe(200);
