@@ -2,8 +2,11 @@
 
 export type Cell = string | number | boolean | Date | null | undefined;
 
-/** A spreadsheet runs a cell that begins like this as a formula; the apostrophe makes it text. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * A spreadsheet runs a cell that begins like this as a formula; one apostrophe more makes it text, and comes off again
+ * when the file is imported. What begins with apostrophes of its own keeps them.
+ */
+const FORMULA = /^'*[=+\-@\t\r]/;
 /** Semicolon and tab too: a spreadsheet may take either for the delimiter. */
 const NEEDS_QUOTES = /[",;\t\r\n]/;
 
@@ -14,5 +17,8 @@ export function csvCell(value: Cell): string {
   const text = FORMULA.test(value) ? `'${value}` : value;
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+export const withoutGuard = (text: string): string =>
+  text.charCodeAt(0) === 39 && FORMULA.test(text) ? text.slice(1) : text;
 
 export const csvRow = (cells: readonly Cell[]): string => `${cells.map(csvCell).join(",")}\r\n`;

@@ -5,8 +5,8 @@
  * A line without a quote is cut with split(), which is why this is here: 1.2 to 2.4 million rows/s where csv-parse reads 0.4
  * to 0.6 (test/bench/import.ts), on the core that PostgreSQL would otherwise have.
  *
- * A quote that is never closed costs its own line only: after MAX_ROW_CHARS (or at the end of the file) the row is
- * given with `fault`, and reading goes on with the next line. Memory: one chunk and one row.
+ * A quote that is never closed costs its own line only, and so does a line that does not end: after MAX_ROW_CHARS (or at
+ * the end of the file) the row is given with `fault`, and reading goes on with the next line. Memory: one chunk and one row.
  */
 export interface CsvRow {
   line: number;
@@ -17,15 +17,18 @@ export interface CsvRow {
 
 const MAX_ROW_CHARS = 1024 * 1024;
 const UNCLOSED = "A quoted field is not closed.";
+const ENDLESS = "The row is too long.";
+/** Of a row that is too long: enough to say whose it is. */
+const TOLD_CHARS = 1_000;
 
 interface Dialect {
   delimiter: string;
   newline: "\n" | "\r";
 }
 
-/** From the first line, what stands in quotes left aside. */
+/** From the first line that is not blank, what stands in quotes left aside. */
 function dialectOf(text: string): Dialect {
-  const bare = text.replace(/"(?:[^"]|"")*"?/g, "x");
+  const bare = text.trimStart().replace(/"(?:[^"]|"")*"?/g, "x");
   const newline = /^[^\n]*\r(?!\n|$)/.test(bare) ? "\r" : "\n";
   const first = bare.split(newline, 1)[0]!;
   const [delimiter] = [",", ";", "\t"].toSorted((a, b) => first.split(b).length - first.split(a).length);
@@ -38,6 +41,8 @@ class Rows {
   private line = 1;
   private dialect: Dialect | undefined;
   private nextQuote = -1;
+  /** The rest of a line that was too long is still to come, and nobody's row. */
+  private dropping = false;
 
   /** The rows that are complete with this piece of text; `last` says that none follows. */
   add(piece: string, last: boolean): CsvRow[] {
@@ -45,7 +50,7 @@ class Rows {
     this.at = 0;
     this.nextQuote = this.text.indexOf('"');
     if (!this.dialect) {
-      if (!last && !/[\r\n]./s.test(this.text) && this.text.length < MAX_ROW_CHARS) return [];
+      if (!last && !/[\r\n]./s.test(this.text.trimStart()) && this.text.length < MAX_ROW_CHARS) return [];
       this.dialect = dialectOf(this.text);
     }
     const rows: CsvRow[] = [];
@@ -54,13 +59,13 @@ class Rows {
   }
 
   private next(last: boolean): CsvRow | undefined {
+    if (this.dropping) this.drop();
     const { text, at } = this;
     const { delimiter, newline } = this.dialect!;
     if (at >= text.length) return undefined;
     let end = text.indexOf(newline, at);
     if (end === -1) {
-      const tooLong = text.length - at > MAX_ROW_CHARS;
-      if (!last && !tooLong) return undefined;
+      if (!last) return text.length - at > MAX_ROW_CHARS ? this.endless() : undefined;
       end = text.length;
     }
     if (this.nextQuote !== -1 && this.nextQuote < at) this.nextQuote = text.indexOf('"', at);
@@ -68,6 +73,23 @@ class Rows {
     const row = { line: this.line, cells: this.withoutReturn(at, end).split(delimiter) };
     this.moveTo(end + 1, 1);
     return row;
+  }
+
+  /** A row that is longer than a row may be; `from` is where its last line goes on behind the last closed quote. */
+  private endless(from = this.at): CsvRow {
+    const { delimiter, newline } = this.dialect!;
+    const head = this.text.slice(this.at, this.at + TOLD_CHARS);
+    const row = { line: this.line, cells: head.replaceAll('"', "").split(delimiter), fault: ENDLESS };
+    this.moveTo(from, this.text.slice(this.at, from).split(newline).length - 1);
+    this.drop();
+    return row;
+  }
+
+  private drop(): void {
+    const end = this.text.indexOf(this.dialect!.newline, this.at);
+    if (end === -1) this.at = this.text.length;
+    else this.moveTo(end + 1, 1);
+    this.dropping = end === -1;
   }
 
   private moveTo(at: number, lines: number): void {
@@ -97,7 +119,7 @@ class Rows {
       }
       let end = text.indexOf(newline, at);
       if (end === -1) {
-        if (!last && text.length - this.at <= MAX_ROW_CHARS) return undefined;
+        if (!last) return text.length - this.at > MAX_ROW_CHARS ? this.endless(at) : undefined;
         end = text.length;
       }
       const cut = text.indexOf(delimiter, at);

@@ -1,4 +1,5 @@
 /** The header of an import: which column is what. */
+import { withoutGuard } from "../csv.ts";
 import { type FieldErrors, invalid } from "../errors.ts";
 import { isAttributeName, MAX_ATTRIBUTES } from "./attributes.ts";
 
@@ -22,7 +23,7 @@ const READ_ONLY = new Set(["status", "created_at"]);
 
 export function columnsOf(header: readonly string[]): Columns {
   if (header.some((cell) => /[\0\uFFFD]/.test(cell))) throw notUtf8();
-  const names = header.map((cell) => cell.replace(/\s+/g, " ").trim());
+  const names = header.map((cell) => withoutGuard(cell.replace(/\s+/g, " ").trim()));
   const columns: Columns = { email: -1, firstName: -1, lastName: -1, attributes: [], width: names.length };
   const seen = new Set<string>();
   for (const [at, name] of names.entries()) {

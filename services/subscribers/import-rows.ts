@@ -1,5 +1,6 @@
 /** Rows of a file → lines of PostgreSQL's COPY text format; what cannot be used is noted with its reason. */
 import { isAddress } from "../address.ts";
+import { withoutGuard } from "../csv.ts";
 import { newId } from "../ids.ts";
 import { isOneLine, ONE_LINE_FAULT } from "../one-line.ts";
 import { MAX_BYTES, MAX_TEXT } from "./attributes.ts";
@@ -33,6 +34,8 @@ const escaped = (text: string) =>
 
 const isUnreadable = (text: string) => text.includes("\uFFFD") || text.includes("\0");
 
+const textAt = (cells: string[], at: number): string => withoutGuard(cells[at]?.trim() ?? "");
+
 function nameFault(field: string, name: string): string | undefined {
   if (name.length > MAX_NAME) return `${field}: Ensure this field has no more than ${MAX_NAME} characters.`;
   return isOneLine(name) ? undefined : `${field}: ${ONE_LINE_FAULT}`;
@@ -42,7 +45,7 @@ function nameFault(field: string, name: string): string | undefined {
 function attributesOf(columns: Columns, cells: string[]): { json: string } | { fault: string } {
   let json = "";
   for (const { name, at } of columns.attributes) {
-    const value = cells[at]?.trim();
+    const value = textAt(cells, at);
     if (!value) continue;
     if (value.length > MAX_TEXT)
       return { fault: `${name}: Ensure this field has no more than ${MAX_TEXT} characters.` };
@@ -58,7 +61,7 @@ function attributesOf(columns: Columns, cells: string[]): { json: string } | { f
 /** The row's line for COPY, or undefined where it was skipped. */
 function copyLine(columns: Columns, row: CsvRow, tally: Tally): string | undefined {
   const { cells, line } = row;
-  const email = cells[columns.email]?.trim() ?? "";
+  const email = textAt(cells, columns.email);
   const skip = (error: string) => void tally.skip(line, email, error);
   if (row.fault) return skip(row.fault);
   if (cells.some(isUnreadable)) return skip("The row is not valid UTF-8 text.");
@@ -67,8 +70,8 @@ function copyLine(columns: Columns, row: CsvRow, tally: Tally): string | undefin
   }
   if (email === "") return skip("email: This field may not be blank.");
   if (!isAddress(email)) return skip("email: Enter a valid email address.");
-  const first = cells[columns.firstName]?.trim() ?? "";
-  const last = cells[columns.lastName]?.trim() ?? "";
+  const first = textAt(cells, columns.firstName);
+  const last = textAt(cells, columns.lastName);
   const fault = nameFault("first_name", first) ?? nameFault("last_name", last);
   if (fault) return skip(fault);
   const attributes = attributesOf(columns, cells);
@@ -76,7 +79,7 @@ function copyLine(columns: Columns, row: CsvRow, tally: Tally): string | undefin
   return `${line}\t${newId()}\t${escaped(email)}\t${escaped(first)}\t${escaped(last)}\t${attributes.json}\n`;
 }
 
-const isBlank = ({ cells, fault }: CsvRow) => !fault && cells.every((cell) => cell.trim() === "");
+export const isBlank = ({ cells, fault }: CsvRow) => !fault && cells.every((cell) => cell.trim() === "");
 
 /** One piece of text for each batch of rows; blank lines are nothing. */
 export async function* copyLines(columns: Columns, batches: AsyncIterable<CsvRow[]>, tally: Tally) {

@@ -10,7 +10,7 @@ import { subscriberLimitReached } from "../errors.ts";
 import { takeTurn } from "./bulk-turn.ts";
 import { type CsvRow, readCsv } from "./csv-reader.ts";
 import { columnsOf, fileFault, notUtf8 } from "./import-columns.ts";
-import { copyLines, Tally } from "./import-rows.ts";
+import { copyLines, isBlank, Tally } from "./import-rows.ts";
 import { countFresh, type Merged, mergeImport, prepareImport } from "./import-sql.ts";
 import { type Limit, roomFor } from "./plan-limit.ts";
 
@@ -45,11 +45,15 @@ async function open(stream: AsyncIterable<unknown>) {
     yield* batches;
   }
   try {
-    const first = await batches.next();
-    const [header, ...rest] = first.done ? [] : first.value;
-    if (!header) throw fileFault("The submitted file is empty.");
-    if (header.fault) throw fileFault(header.fault);
-    return { columns: columnsOf(header.cells), rows: rows(rest) };
+    for (;;) {
+      const { done, value: batch } = await batches.next();
+      if (done) throw fileFault("The submitted file is empty.");
+      const at = batch.findIndex((row) => !isBlank(row));
+      if (at === -1) continue;
+      const header = batch[at]!;
+      if (header.fault) throw fileFault(header.fault);
+      return { columns: columnsOf(header.cells), rows: rows(batch.slice(at + 1)) };
+    }
   } catch (error) {
     // Closes the file that nobody will read on.
     await batches.return(undefined);

@@ -1,9 +1,16 @@
-import { csvCell, csvRow } from "../../../services/csv.ts";
+import { csvCell, csvRow, withoutGuard } from "../../../services/csv.ts";
 
 describe("a CSV cell", () => {
   test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])("%j is no formula any more", (text) => {
     expect(csvCell(text).replace(/^"|"$/g, "")).toBe(`'${text}`);
   });
+
+  test.each(["=1", "'=1", "''-x", "'", "'s-Hertogenbosch", "O'Brien", "plain", "'+49"])(
+    "%j comes back as it was",
+    (text) => {
+      expect(withoutGuard(csvCell(text))).toBe(text);
+    },
+  );
 
   test.each([
     ["plain", "plain"],

@@ -71,6 +71,28 @@ describe("reading CSV", () => {
     expect(rows.at(-1)).toEqual({ line: 300_002, cells: ["x", "1"] });
   });
 
+  test.each([
+    ["without quotes", "a@x.co,", "b@x.co"],
+    ["behind a closed quote", '"a@x.co",', "b@x.co"],
+    ["behind quoted line breaks", '"a@x.co\n\n",', "b@x.co"],
+    ["within a quote", 'a@x.co,"', 'c"'],
+  ])("a line that does not end costs itself only: %s", async (_name, begin, end) => {
+    const filler = "x".repeat(900_000);
+    const rows = await read(`email,note\n${begin}`, filler, filler, `${filler},${end}\nlast@x.co,1\n`);
+    expect(rows).toHaveLength(3);
+    expect(rows[1]).toMatchObject({ line: 2, fault: "The row is too long." });
+    expect(rows[1]!.cells[0]!.trim()).toBe("a@x.co");
+    expect(rows[2]).toMatchObject({ line: begin.split("\n").length + 2, cells: ["last@x.co", "1"] });
+  });
+
+  test("blank lines before the header decide nothing", async () => {
+    const rows = await read("\n \r\n", "a;b\n1;2\n");
+    expect(rows.slice(2)).toEqual([
+      { line: 3, cells: ["a", "b"] },
+      { line: 4, cells: ["1", "2"] },
+    ]);
+  });
+
   test("what stands between a closing quote and the delimiter is kept, a quote within a cell is itself", async () => {
     expect(await cells('a,b\n"x"y,5" disk\n')).toEqual([
       ["a", "b"],
