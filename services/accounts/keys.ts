@@ -1,4 +1,5 @@
 /** A company's API keys as its owners see them. */
+import { ForeignKeyConstraintError } from "sequelize";
 import { ApiKey } from "../../models/api-key.ts";
 import { queryOne } from "../../models/db.ts";
 import { ringAll } from "../call.ts";
@@ -41,7 +42,10 @@ export const newKeyFaults: Check<(typeof contract)["createKey"]> = (ctx, sound):
 /** The only answer that ever holds the key. */
 export async function storeNewKey(companyId: string, name: string, expiresAt: Date | null): Promise<NewApiKey> {
   const { key, ...stored } = newKey();
-  const row = await ApiKey.create({ companyId, name, expiresAt, ...stored });
+  const row = await ApiKey.create({ companyId, name, expiresAt, ...stored }).catch((error) => {
+    // An operator names the company; no membership was looked up before.
+    throw error instanceof ForeignKeyConstraintError ? notFound() : error;
+  });
   return { ...row.view(), key };
 }
 

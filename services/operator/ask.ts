@@ -1,6 +1,7 @@
 /** How a command reaches the running service: over NATS where there are several processes, else through its door. */
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceBroker } from "moleculer";
 import { socketPath } from "../../mixins/single-instance.ts";
 import { brokerOptions } from "../../moleculer.config.ts";
@@ -15,6 +16,14 @@ export interface Line {
 export const DOOR = "operator.sock";
 const FIND_SERVICE_MS = 5_000;
 
+/** Moleculer tries to connect, and waits for services, without an end. */
+async function within(timeoutMs: number, doing: Promise<unknown>, otherwise: string): Promise<void> {
+  const tooLate = sleep(timeoutMs, undefined, { ref: false }).then(() => {
+    throw new Error(otherwise);
+  });
+  await Promise.race([doing, tooLate]);
+}
+
 /** A node that joins to ask and leaves: no services, no database, no port. */
 export async function askOverNats(settings: Config): Promise<Line> {
   const broker = new ServiceBroker({
@@ -23,8 +32,13 @@ export async function askOverNats(settings: Config): Promise<Line> {
     middlewares: [],
     skipProcessEventRegistration: true,
   });
-  await broker.start();
-  await broker.waitForServices(["operator"], FIND_SERVICE_MS);
+  const { host } = new URL(settings.TRANSPORTER!);
+  await within(FIND_SERVICE_MS, broker.start(), `NATS does not answer at ${host} (TRANSPORTER)`);
+  await within(
+    FIND_SERVICE_MS,
+    broker.waitForServices(["operator"]),
+    `No Flockmail is joined at ${host} (TRANSPORTER)`,
+  );
   return { ask: askBroker(broker), close: () => broker.stop() };
 }
 

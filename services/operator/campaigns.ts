@@ -1,7 +1,8 @@
 /** How campaigns are getting on. Cross-company on purpose: an operator asks. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { query } from "../../models/db.ts";
+import { query, queryOne } from "../../models/db.ts";
 import type { ReturnsOf } from "../contracts.ts";
+import { notFound } from "../errors.ts";
 
 const RATE_OVER_MS = 1_000;
 const MOST = 200;
@@ -68,5 +69,9 @@ const FAILURES = `
   from sent_emails where campaign_id = $1 and status in (3, 4, 5, 6)
   group by 1, 2 order by recipients desc, 1, 2 limit ${MOST}`;
 
-export const failuresByReason = (campaignId: string) =>
-  query<ReturnsOf<"operator.failures">[number]>(FAILURES, [campaignId]);
+export async function failuresByReason(campaignId: string): Promise<ReturnsOf<"operator.failures">> {
+  const rows = await query<ReturnsOf<"operator.failures">[number]>(FAILURES, [campaignId]);
+  // "None failed" would be a lie about a campaign that there is not.
+  if (rows.length === 0 && !(await queryOne("select from campaigns where id = $1", [campaignId]))) throw notFound();
+  return rows;
+}

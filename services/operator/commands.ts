@@ -15,6 +15,8 @@ export interface Command {
   run(ask: Ask, ...args: string[]): Promise<Rows>;
 }
 
+const PAGE = 100;
+
 /** An operator acts for a company as its owner would. */
 const ownerOf = (companyId: string): Caller => ({ companyId, role: "owner" });
 
@@ -30,8 +32,15 @@ export const commands: Command[] = [
     args: ["[search]"],
     about: "All companies with owners, plan and usage",
     action: "accounts.listCompanies",
-    run: async (ask, search) =>
-      (await ask("accounts.listCompanies", { page_size: 100, ...(search ? { search } : {}) })).results,
+    async run(ask, search) {
+      const companies: Rows = [];
+      for (let page = 1; ; page++) {
+        const params = { page, page_size: PAGE, ...(search ? { search } : {}) };
+        const { count, results } = await ask("accounts.listCompanies", params);
+        companies.push(...results);
+        if (results.length < PAGE || companies.length >= count) return companies;
+      }
+    },
   },
   {
     name: "create-company",

@@ -17,9 +17,14 @@ const needed = ({ args }: Command) => args.filter((arg) => arg.startsWith("<")).
 async function main(words: string[]): Promise<number> {
   const json = words.includes("--json");
   const [name, ...args] = words.filter((word) => word !== "--json");
-  if (!name || name === "help" || name === "--help") {
+  if (!name || name === "help" || words.includes("--help")) {
     process.stdout.write(`${help()}\n`);
     return 0;
+  }
+  const option = words.find((word) => word.startsWith("--") && word !== "--json");
+  if (option) {
+    process.stderr.write(`There is no option ${option}; the only one is --json.\n`);
+    return USAGE_ERROR;
   }
   const command = commands.find((candidate) => candidate.name === name);
   if (!command || args.length < needed(command) || args.length > command.args.length) {
@@ -41,5 +46,6 @@ try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   process.stderr.write(`${error instanceof ConfigError ? error.message : sentence(error)}\n`);
-  process.exitCode = 1;
+  // What was opened in vain (NATS that does not answer) would keep the process for ever.
+  process.exit(1);
 }

@@ -74,6 +74,8 @@ type Dead = ReturnsOf<"operator.deadWebhooks">[number];
 
 export async function deadWebhooks(endpointId: string): Promise<Dead[]> {
   const rows = await query<Omit<Dead, "created_at"> & { created_at: Date }>(DEAD, [endpointId]);
+  if (rows.length === 0 && !(await queryOne("select from webhook_endpoints where id = $1", [endpointId])))
+    throw notFound();
   return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }));
 }
 

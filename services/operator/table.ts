@@ -21,13 +21,19 @@ export function table(rows: readonly object[]): string {
 
 interface Told {
   message: string;
-  data?: { body?: { detail?: unknown } };
+  data?: { body?: Record<string, unknown> };
 }
 
-/** An error in one line: the sentences of the API where it has any. */
+const faultsOf = (value: unknown) => (Array.isArray(value) ? value.join(" ") : JSON.stringify(value));
+
+/** An error in one line: the sentences of the API where it has any, behind the name of the field they are about. */
 export function sentence(error: unknown): string {
   const { message, data } = error as Told;
   const body = data?.body;
   if (!body) return message;
-  return typeof body.detail === "string" ? body.detail : JSON.stringify(body.detail ?? body);
+  if (typeof body.detail === "string") return body.detail;
+  if (body.detail) return JSON.stringify(body.detail);
+  return Object.entries(body)
+    .map(([field, value]) => `${field}: ${faultsOf(value)}`)
+    .join(" ");
 }

@@ -1,4 +1,7 @@
-/** One recipient's story, in order of time: what was sent, what the mail server said, what the reader did, what blocks. */
+/**
+ * One recipient's story, in order of time: who knows the address, what was sent, what the mail server said, what the reader
+ * did, what blocks. Whoever got nothing has a story too: not confirmed, say, or a whole domain that is suppressed.
+ */
 import { query } from "../../models/db.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import { isUuid } from "../ids.ts";
@@ -10,7 +13,7 @@ type Story = ReturnsOf<"operator.why">;
 
 interface Mail {
   id: string;
-  company_id: string;
+  company: string;
   email: string;
   campaign: string;
   status: number;
@@ -22,7 +25,7 @@ interface Mail {
   sent_at: Date | null;
 }
 
-const COLUMNS = `s.id, s.company_id, s.email, c.name campaign, s.status, s.attempts, s.error, s.smtp_response,
+const COLUMNS = `s.id, co.name company, s.email, c.name campaign, s.status, s.attempts, s.error, s.smtp_response,
   s.next_attempt_at, s.created_at, s.sent_at`;
 
 // Company by company, so that each look-up is one of an index.
@@ -34,15 +37,28 @@ const BY_ADDRESS = `
     (select ${COLUMNS} from sent_emails s join campaigns c on c.id = s.campaign_id
      where s.company_id = co.id and s.subscriber_id is null and lower(s.email) = lower($1) order by s.id desc limit ${MOST})
   ) s order by s.id desc limit ${MOST}`;
-const BY_ID = `select ${COLUMNS} from sent_emails s join campaigns c on c.id = s.campaign_id where s.id = $1`;
+const BY_ID = `
+  select ${COLUMNS} from sent_emails s join campaigns c on c.id = s.campaign_id join companies co on co.id = s.company_id
+  where s.id = $1`;
 
 const EVENTS = `
   select type, machine, metadata, created_at from email_events where sent_email_id = any($1) order by id limit 500`;
 
+// A domain covers its subdomains, and either spelling of it.
 const SUPPRESSIONS = `
   select co.name company, s.kind, coalesce(s.email, s.domain) blocked, s.reason, s.created_at
-  from suppressions s join companies co on co.id = s.company_id
-  where s.email_key = lower($1) or s.domain = lower(split_part($1, '@', -1)) limit ${MOST}`;
+  from companies co cross join lateral (
+    select * from suppressions where company_id = co.id and email_key = lower($1)
+    union
+    select * from suppressions where company_id = co.id and domain = any(domains_of($1))
+    union
+    select * from suppressions where company_id = co.id and domain_unicode = any(domains_of($1))
+  ) s order by s.id limit ${MOST}`;
+
+const SUBSCRIBERS = `
+  select co.name company, p.status, p.email, p.created_at
+  from companies co join subscribers p on p.company_id = co.id and p.email_key = lower($1)
+  order by p.id limit ${MOST}`;
 
 function outcome(mail: Mail): Story[number][] {
   const told = [mail.error, mail.smtp_response].filter(Boolean).join(" · ");
@@ -52,7 +68,7 @@ function outcome(mail: Mail): Story[number][] {
     {
       at: mail.created_at.toISOString(),
       what: "queued",
-      detail: `"${mail.campaign}" to ${mail.email}, mail ${mail.id}`,
+      detail: `"${mail.campaign}" of ${mail.company} to ${mail.email}, mail ${mail.id}`,
     },
     { at: (mail.sent_at ?? mail.created_at).toISOString(), what: STATUS[mail.status] ?? "?", detail },
   ];
@@ -81,10 +97,22 @@ async function blocks(address: string): Promise<Story> {
   }));
 }
 
+async function knownAs(address: string): Promise<Story> {
+  const rows = await query<{ company: string; status: string; email: string; created_at: Date }>(SUBSCRIBERS, [
+    address,
+  ]);
+  return rows.map(({ company, status, email, created_at }) => ({
+    at: created_at.toISOString(),
+    what: "subscriber",
+    detail: `${email} at ${company}, ${status} now`,
+  }));
+}
+
 export async function storyOf(recipient: string): Promise<Story> {
   const wanted = recipient.trim();
   const mails = await query<Mail>(isUuid(wanted) ? BY_ID : BY_ADDRESS, [wanted]);
   const address = isUuid(wanted) ? mails[0]?.email : wanted;
-  const story = [...mails.flatMap(outcome), ...(await reactions(mails)), ...(address ? await blocks(address) : [])];
+  const about = address ? [...(await knownAs(address)), ...(await blocks(address))] : [];
+  const story = [...about, ...mails.flatMap(outcome), ...(await reactions(mails))];
   return story.toSorted((a, b) => a.at.localeCompare(b.at));
 }

@@ -64,10 +64,26 @@ describe("an operator's commands", () => {
     expect(await one("plan", company, "pro")).toMatchObject({ plan: "pro" });
   });
 
+  test("companies: all of them, however many pages that takes", async () => {
+    await query(
+      "insert into companies (id, name, plan) select uuid_v7(), 'Many ' || n, 'free' from generate_series(1, 205) n",
+    );
+    const many = await run("companies", "Many ");
+    expect(new Set(many.map(({ id }) => id)).size).toBe(205);
+    await query("delete from companies where name like 'Many %'");
+  });
+
   test("create-key: the key that is shown opens the API", async () => {
     const { key } = await one("create-key", company, "Second");
     expect((await client(cluster.app, { key: key as string }).get(`${API}/lists/`)).status).toBe(200);
   });
+
+  test.each(["create-key", "limits", "pause", "resume", "failures", "dead-webhooks", "requeue"])(
+    "%s of what does not exist says so, and not that there is nothing",
+    async (name) => {
+      await expect(run(name, "00000000-0000-4000-8000-000000000000")).rejects.toThrow("Not found.");
+    },
+  );
 
   test("set-password: nobody of that address is told so, a user gets a new one", async () => {
     await expect(run("set-password", "nobody@example.com")).rejects.toThrow("Not found.");
@@ -99,6 +115,16 @@ describe("an operator's commands", () => {
     const { id } = mails.find(({ recipient }) => recipient === "zoe@example.org")!;
     expect((await run("why", id)).map(({ what }) => what)).toEqual(expect.arrayContaining(["queued", "sent"]));
     expect(await run("why", "stranger@example.com")).toEqual([]);
+  });
+
+  test("why tells of whoever got nothing, too: what they are, and a domain above theirs that is suppressed", async () => {
+    await api.post(`${API}/subscribers/`, { email: "Bo@news.blocked.example" });
+    await api.post(`${API}/suppressions/`, { domain: "blocked.example", reason: "Asked us to" });
+    await query("update subscribers set status = 'unconfirmed' where email = 'Bo@news.blocked.example'");
+    expect(await run("why", "bo@news.blocked.example")).toMatchObject([
+      { what: "subscriber", detail: "Bo@news.blocked.example at Lantern Books, unconfirmed now" },
+      { what: "suppressed (manual)", detail: "blocked.example at Lantern Books: Asked us to" },
+    ]);
   });
 
   test("pause holds a campaign back and campaigns says why; resume lets it go on", async () => {

@@ -31,12 +31,13 @@ describe("operators' commands in one process", () => {
 
   const env = { PATH: process.env.PATH, HOME: folder.path, DATA_DIR: folder.path };
 
-  const ops = (...words: string[]) =>
+  const opsWith = (more: Record<string, string>, ...words: string[]) =>
     new Promise<Ran>((done) => {
-      execFile(node, [OPS, ...words], { cwd: ROOT, env, timeout: 20_000 }, (error, out, err) =>
+      execFile(node, [OPS, ...words], { cwd: ROOT, env: { ...env, ...more }, timeout: 20_000 }, (error, out, err) =>
         done({ code: Number(error?.code ?? 0), out, err }),
       );
     });
+  const ops = (...words: string[]) => opsWith({}, ...words);
 
   test("without it a table, in which a customer's control characters do nothing", async () => {
     const { out } = await ops("companies");
@@ -52,6 +53,11 @@ describe("operators' commands in one process", () => {
     });
     expect(await ops("plan")).toMatchObject({ code: 64, err: expect.stringContaining("plan <company_id> <plan>") });
     expect(await ops("explode")).toMatchObject({ code: 64 });
+    expect(await ops("companies", "--jsn")).toMatchObject({ code: 64, err: expect.stringContaining("--jsn") });
+    expect(await ops("plan", "lantern", "pro")).toMatchObject({
+      code: 1,
+      err: "company_id: Must be a valid UUID.\n",
+    });
   });
 
   test("help lists every command", async () => {
@@ -81,12 +87,13 @@ describe("operators' commands in one process", () => {
 
   test("without a running service there is one clear line", async () => {
     const other = dataFolder();
-    const ran = await new Promise<Ran>((done) => {
-      execFile(node, [OPS, "health"], { cwd: ROOT, env: { ...env, DATA_DIR: other.path } }, (error, out, err) =>
-        done({ code: Number(error?.code ?? 0), out, err }),
-      );
-    });
+    const ran = await opsWith({ DATA_DIR: other.path }, "health");
     other.remove();
     expect(ran).toMatchObject({ code: 1, err: expect.stringMatching(/^No Flockmail runs on .*\n$/) });
+  });
+
+  test("a cluster whose NATS is away is told within seconds, without the password to it", async () => {
+    const { code, err } = await opsWith({ TRANSPORTER: "nats://ops:geheim@127.0.0.1:1" }, "health");
+    expect({ code, err }).toEqual({ code: 1, err: "NATS does not answer at 127.0.0.1:1 (TRANSPORTER)\n" });
   });
 });
