@@ -87,6 +87,36 @@ describe("recipients' pages in Chromium", () => {
     });
   });
 
+  /** A third of a desktop's window, or four times magnified (WCAG 1.4.10). */
+  const NARROW = { width: 320, height: 640 };
+  const fits = (page: Page) => page.evaluate("document.documentElement.scrollWidth <= innerWidth");
+
+  test.each(["en", "de", "fr", "es", "ar"])(
+    "narrow, large, with names that no line can break: all pages and what their buttons answer, in %s",
+    async (locale) => {
+      const long = "Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen".repeat(3);
+      await query("update companies set name = $2, footer_text = $2 where id = $1", [world.companyId, long]);
+      await query("update lists set name = $2 where company_id = $1", [world.companyId, long]);
+      await query("update subscribers set status = 'unconfirmed', email = $2, first_name = $3 where company_id = $1", [
+        world.companyId,
+        `${"x".repeat(64)}@${"y".repeat(60)}.example`,
+        long,
+      ]);
+      await open({ viewport: NARROW, locale, bypassCSP: true }, async (page) => {
+        const { confirm, preferences, unsubscribe, missing } = paths();
+        for (const path of [confirm, preferences, unsubscribe, missing]) {
+          await page.goto(path);
+          for (const answered of path === missing ? [false] : [false, true]) {
+            if (answered) await page.getByRole("button").click();
+            await page.addStyleTag({ content: "html { font-size: 200% }" });
+            expect(await fits(page)).toBe(true);
+            expect(await violations(page)).toEqual([]);
+          }
+        }
+      });
+    },
+  );
+
   test.each([true, false])("everything is done with JavaScript: %p", async (javaScriptEnabled) => {
     await open({ javaScriptEnabled }, async (page) => {
       await page.goto(paths().preferences);
