@@ -26,6 +26,11 @@ const flat = (plan: { plan: string; features: string[]; limits: object }) => ({
   ...plan.limits,
 });
 
+const LIMITS = ["api_calls_per_day", "subscribers", "emails_per_month", "smtp_per_hour"];
+
+/** What is no number stays as it was written: the contract says what is wrong with it. */
+const limitOf = (word: string) => (word === "-" ? null : /^\d+$/.test(word) ? Number(word) : (word as never));
+
 export const commands: Command[] = [
   {
     name: "companies",
@@ -79,6 +84,19 @@ export const commands: Command[] = [
     about: "All plans",
     action: "accounts.listPlans",
     run: async (ask) => (await ask("accounts.listPlans", {})).map(flat),
+  },
+  {
+    name: "save-plan",
+    args: ["<plan>", "<features>", "<limits>"],
+    about: "Add a plan or change one: its features and four limits as `plans` shows them, a,b,c; - is none",
+    action: "accounts.savePlan",
+    async run(ask, plan, features, words) {
+      const given = words!.split(",");
+      if (given.length !== LIMITS.length) throw new Error(`<limits> are ${LIMITS.join(",")}, with - for unlimited`);
+      const limits = Object.fromEntries(LIMITS.map((name, i) => [name, limitOf(given[i]!)]));
+      const named = features === "-" ? [] : features!.split(",");
+      return [flat(await ask("accounts.savePlan", { plan: plan!, features: named, limits }))];
+    },
   },
   {
     name: "plan",
