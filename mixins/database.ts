@@ -3,12 +3,35 @@
  * Without DATABASE_URL it brings its own PostgreSQL.
  */
 import { mkdirSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Middleware, ServiceBroker } from "moleculer";
 import { closeDatabase, openDatabase } from "../models/db.ts";
 import { migrate, pending } from "../models/migrate.ts";
 import type { Config } from "../services/config.ts";
 import { keptPostgres } from "./kept-postgres.ts";
 import { holdDirectory } from "./single-instance.ts";
+
+const WHY: Record<string, string> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EEXIST: "it is no directory",
+  ENOTDIR: "it is no directory",
+  EROFS: "the file system is read-only",
+  // What Node says of making a directory on a file system that is read-only.
+  ENOENT: "it cannot be created",
+  ENOSPC: "the disk is full",
+};
+
+async function ownDirectory(directory: string): Promise<() => Promise<void>> {
+  try {
+    mkdirSync(directory, { recursive: true });
+    return await holdDirectory(directory);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!code) throw error;
+    throw new Error(`cannot use ${resolve(directory)} (DATA_DIR): ${WHY[code] ?? (error as Error).message}`);
+  }
+}
 
 export function database(config: Config): Middleware {
   let embedded: { url: string; stop(): Promise<void> } | undefined;
@@ -20,8 +43,7 @@ export function database(config: Config): Middleware {
     async starting(broker: ServiceBroker) {
       let url = config.DATABASE_URL;
       if (!url) {
-        mkdirSync(config.DATA_DIR, { recursive: true });
-        letGo = await holdDirectory(config.DATA_DIR);
+        letGo = await ownDirectory(config.DATA_DIR);
         embedded = await keptPostgres(config.DATA_DIR, (text) => broker.logger.warn(text));
         url = embedded.url;
       }

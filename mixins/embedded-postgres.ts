@@ -5,7 +5,7 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
@@ -87,6 +87,16 @@ async function initialise(bin: Binaries, dataDir: string, passwordFile: string):
   );
 }
 
+/** PostgreSQL only says that it may not read its settings. */
+function refuseForeign(dataDir: string): void {
+  const owner = existsSync(dataDir) ? statSync(dataDir).uid : undefined;
+  const self = process.getuid?.();
+  if (owner === undefined || self === undefined || owner === self) return;
+  throw new Error(
+    `the database in ${dataDir} belongs to another user (uid ${owner}, this is ${self}); start as that one`,
+  );
+}
+
 /** The caller holds the directory, so a server that still runs there lost its parent. */
 async function stopOrphan(bin: Binaries, dataDir: string): Promise<void> {
   if (!existsSync(join(dataDir, "postmaster.pid"))) return;
@@ -122,6 +132,7 @@ export async function startEmbeddedPostgres(
   mkdirSync(root, { recursive: true });
   const dataDir = join(root, "postgres");
   const passwordFile = join(root, "postgres.password");
+  refuseForeign(dataDir);
   await stopOrphan(bin, dataDir);
   await initialise(bin, dataDir, passwordFile);
   // A copy (a backup that is put back) may have lost it, and PostgreSQL refuses a folder that others can read.

@@ -20,6 +20,8 @@ export function freePorts(config: Config): Middleware {
   return {
     name: "FreePorts",
     async starting(broker: ServiceBroker) {
+      const both = config.PORT === config.HEALTH_PORT && config.PORT !== 0;
+      if (both && broker.getLocalService("gateway")) throw new Error(`PORT and HEALTH_PORT are both ${config.PORT}`);
       if (broker.getLocalService("gateway")) await refuseTaken("PORT", config.PORT);
       if (broker.services.length > 1) await refuseTaken("HEALTH_PORT", config.HEALTH_PORT);
     },

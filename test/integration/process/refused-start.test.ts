@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -41,6 +42,36 @@ describe("a start that cannot be", () => {
     expect(await leftAfter(2_000, data.path)).toEqual([]);
   });
 
+  test("one port for both is refused with one line", async () => {
+    const { code, lines } = await outcome({ DATA_DIR: data.path, PORT: "3999", HEALTH_PORT: "3999" });
+    expect({ code, lines }).toEqual({
+      code: 1,
+      lines: ["Flockmail cannot start: PORT and HEALTH_PORT are both 3999"],
+    });
+  });
+
+  test("a DATA_DIR that cannot be one is refused with one line that names it", async () => {
+    const file = join(data.path, "file");
+    writeFileSync(file, "");
+    for (const path of [file, join(file, "below")]) {
+      const { code, lines } = await outcome({ DATA_DIR: path });
+      const told = [`Flockmail cannot start: cannot use ${path} (DATA_DIR): it is no directory`];
+      expect({ code, lines }).toEqual({ code: 1, lines: told });
+    }
+  });
+
+  test("a database that another user made is refused with one line that tells whose it is", async () => {
+    // Only root can give a folder away.
+    if (process.getuid?.() !== 0) return;
+    const foreign = dataFolder();
+    mkdirSync(join(foreign.path, "postgres"), { mode: 0o700 });
+    chownSync(join(foreign.path, "postgres"), 4_242, 4_242);
+    const { code, lines } = await outcome({ DATA_DIR: foreign.path });
+    expect(code).toBe(1);
+    expect(lines).toEqual([expect.stringContaining("belongs to another user (uid 4242, this is 0)")]);
+    foreign.remove();
+  });
+
   test("a database that does not answer is told in one line", async () => {
     const env = { DATABASE_URL: "postgres://nobody:x@127.0.0.1:1/none", SECRET_KEY: "0123456789abcdef" };
     const { code, lines } = await outcome({ ...env, LOGLEVEL: "fatal" });
@@ -49,7 +80,7 @@ describe("a start that cannot be", () => {
   });
 
   test("every fault of the configuration is told in a line of its own", async () => {
-    const { code, lines } = await outcome({ DATABASE_URL: "mysql://x", TRUST_PROXY: "many" });
+    const { code, lines } = await outcome({ DATABASE_URL: "mysql://x", TRUST_PROXY: "many", SECRET_KEY: "" });
     expect(code).toBe(78);
     expect(lines).toHaveLength(4);
     expect(lines.join("\n")).toMatch(/DATABASE_URL must be[\s\S]*TRUST_PROXY must be[\s\S]*SECRET_KEY is required/);
