@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import type { Middleware, ServiceBroker } from "moleculer";
 import { query } from "../models/db.ts";
 import type { Config } from "../services/config.ts";
-import { readMetrics } from "./metrics.ts";
+import { forgetRefreshed, gauge, readMetrics, refreshed } from "./metrics.ts";
 import { redis } from "./redis.ts";
 
 const CHECK_TIMEOUT_MS = 1_000;
@@ -63,6 +63,20 @@ export async function report(broker: ServiceBroker): Promise<Report> {
   return { ready, state, database, redis: redisVerdict, nats };
 }
 
+const DEPENDENCIES = ["database", "redis", "nats"] as const;
+const METRIC = "flockmail_dependency_up";
+
+/** /ready stays true without Redis, so that an alert needs another sign of it. */
+function showDependencies(broker: ServiceBroker): void {
+  const told = refreshed(METRIC, () => report(broker));
+  gauge(METRIC, "Whether this process reaches what it depends on: 1, or 0.", () => {
+    const now = told();
+    if (!now) return [];
+    const used = DEPENDENCIES.filter((dependency) => now[dependency] !== "unused");
+    return used.map((dependency) => [{ dependency }, now[dependency] === "ok" ? 1 : 0]);
+  });
+}
+
 function serve(broker: ServiceBroker): Server {
   return createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, async (request, response) => {
     const send = (status: number, type: string, body: string) =>
@@ -105,6 +119,7 @@ export function health(config: Config): Middleware {
         throw new Error(code === "EADDRINUSE" ? taken : message);
       }
       listening = server.address() as AddressInfo;
+      showDependencies(broker);
     },
 
     async started(broker: ServiceBroker) {
@@ -113,6 +128,7 @@ export function health(config: Config): Middleware {
 
     // Two SIGTERMs run every `stopped` twice.
     async stopped() {
+      forgetRefreshed(METRIC);
       const closing = server;
       server = undefined;
       if (!closing?.listening) return;

@@ -34,6 +34,11 @@ export function counter(name: string, help: string): (labels?: Labels, by?: numb
   };
 }
 
+/** A count that is kept elsewhere. */
+function counted(name: string, help: string, read: () => number): void {
+  register(name, "counter", help, () => [sample(name, "", read())]);
+}
+
 /** One value, or several with labels. */
 export function gauge(name: string, help: string, read: () => number | [labels: Labels, value: number][]): void {
   register(name, "gauge", help, () => {
@@ -130,6 +135,17 @@ gauge("flockmail_event_loop_lag_seconds", "99th percentile of the event loop's d
   delay.reset();
   return p99;
 });
+// The names that Prometheus' own libraries give to these: dashboards know them.
+counted("process_cpu_seconds_total", "User and system CPU time spent in seconds.", () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+});
+const startedAtSeconds = Math.round(Date.now() / 1_000 - process.uptime());
+gauge(
+  "process_start_time_seconds",
+  "When the process started, since the Unix epoch in seconds.",
+  () => startedAtSeconds,
+);
 gauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
 gauge("process_heap_bytes", "Used heap.", () => process.memoryUsage().heapUsed);
 gauge("process_uptime_seconds", "Seconds since the process started.", () => process.uptime());

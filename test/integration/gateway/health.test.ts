@@ -11,11 +11,11 @@ const ask = async (path: string) => {
 describe("the health port", () => {
   let app: App;
   beforeAll(async () => {
-    app = await startApp({ services: ["gateway", "accounts"] });
+    app = await startApp({ services: ["gateway", "accounts"], env: { REDIS_URL: "redis://127.0.0.1:1" } });
   });
   afterAll(() => app.stop());
 
-  test("/live answers, /ready tells each dependency, other paths do not exist", async () => {
+  test("/live answers, /ready tells each dependency and stays true without Redis, other paths do not exist", async () => {
     expect(await ask("/live")).toMatchObject({ status: 200 });
     const ready = await ask("/ready");
     expect(ready.status).toBe(200);
@@ -23,7 +23,7 @@ describe("the health port", () => {
       ready: true,
       state: "started",
       database: "ok",
-      redis: "unused",
+      redis: "away",
       nats: "unused",
     });
     expect(await ask("/secrets")).toMatchObject({ status: 404 });
@@ -37,6 +37,13 @@ describe("the health port", () => {
     expect(text).toMatch(/^flockmail_http_request_duration_seconds_bucket\{.*le="\+Inf"\} \d+$/m);
     expect(text).toMatch(/^flockmail_event_loop_lag_seconds \d/m);
     expect(text.endsWith("\n")).toBe(true);
+  });
+
+  test("/metrics tells what is out of reach, so that an alert can", async () => {
+    const { text } = await ask("/metrics");
+    expect(text).toMatch(/^flockmail_dependency_up\{dependency="database"\} 1$/m);
+    expect(text).toMatch(/^flockmail_dependency_up\{dependency="redis"\} 0$/m);
+    expect(text).not.toContain('dependency="nats"');
   });
 
   test("/ready is 503 while the broker drains, and when the database is away", async () => {

@@ -30,6 +30,14 @@ describe("figures that have to be asked for", () => {
     expect(lines).toEqual(["# HELP test_depth New.", "# TYPE test_depth gauge", 'test_depth{state="ready"} 3']);
   });
 
+  test("the process tells CPU and start under the names that dashboards know", () => {
+    const text = metricsText();
+    expect(text).toContain("# TYPE process_cpu_seconds_total counter");
+    expect(Number(lineOf(text, "process_cpu_seconds_total ")!.split(" ")[1])).toBeGreaterThan(0);
+    const startedAtMs = Number(lineOf(text, "process_start_time_seconds ")!.split(" ")[1]) * 1_000;
+    expect(Math.abs(startedAtMs - (Date.now() - process.uptime() * 1_000))).toBeLessThan(2_000);
+  });
+
   test("every name keeps Prometheus' conventions: one prefix, and the unit or _total at its end", () => {
     const types = metricsText().matchAll(/^# TYPE (\S+) (\S+)$/gm);
     for (const [, name, type] of types) {
