@@ -9,6 +9,8 @@ FROM node:24-slim
 WORKDIR /app
 # V8 would let the heap grow to what is free. These suffice for a million recipients and for 18 MB of attachments.
 ENV NODE_ENV=production NODE_OPTIONS="--max-semi-space-size=16 --max-old-space-size=512"
+# For the socket of operators' commands: node owns nothing in /app, and the root file system may be read-only.
+ENV DATA_DIR=/tmp/flockmail
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json moleculer.config.ts ./
 COPY mixins ./mixins
@@ -16,6 +18,9 @@ COPY models ./models
 COPY services ./services
 USER node
 EXPOSE 3000 3030
+# For Docker alone; Kubernetes has probes of its own. It asks what /ready asks of a load balancer.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.HEALTH_PORT || 3030) + '/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # node is process 1 and gets SIGTERM itself. Without arguments: all services.
 ENTRYPOINT ["node", "node_modules/moleculer/bin/moleculer-runner.js", "--config", "moleculer.config.ts"]
 CMD ["services/**/*.service.ts"]

@@ -17,6 +17,18 @@ test("npm start, the image and the tests bound the heap alike", () => {
   expect(read("Dockerfile")).toContain(`NODE_OPTIONS="${HEAP}"`);
 });
 
+test("the image brings each folder that the service is started from, and lets nothing else in", () => {
+  const copied = [...read("Dockerfile").matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) =>
+    names!.split(" "),
+  );
+  const allowed = read(".dockerignore")
+    .split("\n")
+    .filter((line) => line.startsWith("!"))
+    .map((line) => line.slice(1));
+  expect(copied.filter((name, i) => copied.indexOf(name) === i).sort()).toEqual(allowed.sort());
+  expect(copied.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+});
+
 test.each(["README.md", "CONTRIBUTING.md", "SECURITY.md"])("every npm script that %s names exists", (file) => {
   const named = [...read(file).matchAll(/npm run (?:-s )?([\w:-]+)/g)].map((match) => match[1]!);
   expect(named.filter((name) => !(name in scripts))).toEqual([]);

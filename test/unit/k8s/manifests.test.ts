@@ -113,6 +113,35 @@ describe("services", () => {
     const job = workloadsOf(cluster).find(({ kind }) => kind === "Job")!;
     expect(existsSync(join(ROOT, ours(job).command![1]!))).toBe(true);
   });
+
+  test("Argo CD applies what the migration job needs before it, and the nodes after it, at the first time too", () => {
+    const waveOf = ({ metadata }: Manifest) => {
+      const { annotations = {} } = metadata as { annotations?: Record<string, string> };
+      // Hooks before or after the sync would not take part in its waves.
+      expect(annotations["argocd.argoproj.io/hook"] ?? "Sync").toBe("Sync");
+      return Number(annotations["argocd.argoproj.io/sync-wave"] ?? 0);
+    };
+    const waves = (kind: string) => cluster.filter((one) => one.kind === kind).map(waveOf);
+    const [job] = waves("Job");
+    for (const wave of [...waves("ConfigMap"), ...waves("ServiceAccount")]) expect(wave).toBeLessThan(job!);
+    for (const wave of waves("Deployment")) expect(wave).toBeGreaterThan(job!);
+  });
+
+  test("the README tells how many connections PostgreSQL must bear", () => {
+    const most = Object.fromEntries(
+      cluster
+        .filter(({ kind }) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind))
+        .map(({ spec }) => spec as { scaleTargetRef: { name: string }; maxReplicas?: number; maxReplicaCount?: number })
+        .map((spec) => [spec.scaleTargetRef.name, spec.maxReplicas ?? spec.maxReplicaCount]),
+    ) as Record<string, number>;
+    const pods = workloadsOf(cluster)
+      .filter(({ kind }) => kind === "Deployment")
+      .map(({ metadata, spec }) => most[metadata.name] ?? (spec as unknown as { replicas: number }).replicas)
+      .reduce((sum, n) => sum + n, 0);
+    const { DATABASE_POOL } = readConfig({});
+    const readme = readFileSync(join(ROOT, "k8s/README.md"), "utf8").replaceAll(/\s+/g, " ");
+    expect(readme).toContain(`${pods} pods at most, with up to ${DATABASE_POOL} connections each`);
+  });
 });
 
 describe("ports and probes", () => {
@@ -180,6 +209,18 @@ describe("hardening", () => {
       for (const { name } of container.volumeMounts) expect(volumes).toContain(name);
     }
   });
+
+  test.each(workloads)(
+    "%s has room for the heap that it is allowed, and asks for what it takes at rest",
+    (_, workload) => {
+      const mebibytes = (text: string) => Number.parseInt(text, 10) * (text.endsWith("Gi") ? 1024 : 1);
+      const [semi, old] = [...configMap.NODE_OPTIONS!.matchAll(/=(\d+)/g)].map(([, n]) => Number(n));
+      const { limits, requests } = ours(workload).resources;
+      // Young generation is three semi-spaces; 100 MiB are code, buffers and threads.
+      expect(mebibytes(limits.memory!)).toBeGreaterThan(old! + 3 * semi! + 100);
+      if (workload.kind !== "Job") expect(mebibytes(requests.memory!)).toBeGreaterThanOrEqual(160);
+    },
+  );
 
   test.each(workloads)("%s selects its own pods", (_, { kind, spec }) => {
     if (kind === "Job") return;
