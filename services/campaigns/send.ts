@@ -12,6 +12,7 @@ import { newId } from "../ids.ts";
 import { admit } from "./admission.ts";
 import { audienceSize } from "./audience-size.ts";
 import { knock } from "./doorbell.ts";
+import { requireRoomWithin } from "./hour.ts";
 import { answerOf, claimKey, keepAnswer, requestHash } from "./idempotency.ts";
 import { keptReceivers } from "./receivers.ts";
 import { type CampaignType, paramsOf, type SendParams } from "./send-params.ts";
@@ -34,7 +35,7 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
 
   const scheduledFor = body.scheduled_for ? new Date(body.scheduled_for as string) : null;
   const emails = await audienceSize(companyId, body);
-  await admit(ctx, { emails, scheduledFor, toSegment: body.segment_id !== undefined });
+  const hour = await admit(ctx, { emails, scheduledFor, toSegment: body.segment_id !== undefined });
 
   const answer = await transaction(async (client) => {
     if (key && !(await claimKey(client, companyId, key, hash))) {
@@ -42,8 +43,9 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
       if (first) return first;
       throw conflict("This Idempotency-Key expired while it was used. Try again.");
     }
-    // Again, and now under a lock: sends that were admitted at the same moment must not pass the quota together.
+    // Again, and now under a lock: sends that were admitted at the same moment must not pass a limit together.
     await requireQuotaWithin(client, companyId, emails);
+    if (hour) await requireRoomWithin(client, companyId, emails, hour);
     const created = await create(client, companyId, type, { ...body, emails, scheduledFor });
     if (key) await keepAnswer(client, companyId, key, created);
     return created;

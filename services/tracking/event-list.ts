@@ -2,6 +2,7 @@
 import { queryOne } from "../../models/db.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { type Ctx, companyOf } from "../define.ts";
+import { firstIdAt } from "../ids.ts";
 import { type Listing, listPage } from "../listing.ts";
 
 type Asked = ParamsOf<"tracking.listEvents">;
@@ -13,11 +14,6 @@ interface Row extends Omit<Event, "timestamp"> {
 
 /** Ids carry their time, made on whatever node: the index on them narrows a period down, created_at decides. */
 const CLOCK_SKEW_MS = 60_000;
-
-function firstIdAt(ms: number): string {
-  const hex = Math.max(0, ms).toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
-}
 
 /** From counters, where one is kept for just this filter. */
 function counterFor(companyId: string, { type, campaign, recipient, since, until }: Asked): Partial<Listing> {

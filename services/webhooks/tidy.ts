@@ -1,5 +1,6 @@
 /** What nobody needs any more: waiting deliveries of disabled endpoints are dead, old ones are forgotten. In slices. */
 import { pool } from "../../models/db.ts";
+import { firstIdAt } from "../ids.ts";
 
 const KEEP_DAYS = 30;
 const SLICE = 5_000;
@@ -16,12 +17,6 @@ const FORGET = `
   delete from webhook_deliveries where id in (
     select id from webhook_deliveries
     where id < $2 and status <> 'pending' order by id limit $1 for update skip locked)`;
-
-/** Ids carry their time: everything before this one was made before that day. */
-function firstIdAt(ms: number): string {
-  const hex = ms.toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
-}
 
 async function inSlices(sql: string, value: unknown): Promise<void> {
   for (;;) {

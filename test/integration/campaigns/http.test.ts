@@ -113,6 +113,31 @@ describe("over HTTP", () => {
     expect(answer.headers.get("retry-after")).toBe("60");
   });
 
+  test("what was admitted and waits is in the hour like what has left; what failed is not", async () => {
+    const busy = await newCompany(app);
+    await query(
+      `insert into smtp_configs (id, company_id, name, host, port, sender_name, sender_email)
+       values ($1, $1, 'S', '127.0.0.1', 2525, 'Acme', 'news@acme.example')`,
+      [busy.id],
+    );
+    const send = async (n: number) => {
+      const people = Array.from({ length: n }, (_, i) => ({ email: `p${i}@example.com` }));
+      const body = { name: "N", smtp_config_id: busy.id, subject: "S", body: "B", receivers: people };
+      return (await busy.api.post(`${API}/send/custom/`, body)).status;
+    };
+    Object.assign(room, { limit: 10, used: 0, room: 10, retry_after_seconds: 60 });
+    try {
+      expect((await Promise.all([send(6), send(6)])).toSorted()).toEqual([201, 429]);
+      expect(await send(5)).toBe(429);
+      expect(await send(4)).toBe(201);
+      expect(await send(1)).toBe(429);
+      await query("update campaigns set failed_count = total_emails where company_id = $1", [busy.id]);
+      expect(await send(10)).toBe(201);
+    } finally {
+      Object.assign(room, { limit: null, used: 0, room: null, retry_after_seconds: 0 });
+    }
+  });
+
   test("the description says what a receiver is, and no page is JSON that never is", async () => {
     const { paths } = (await client(app).get("/openapi.json")).body;
     const { schema } = paths[`${API}/send/custom/`].post.requestBody.content["application/json"];
