@@ -6,7 +6,7 @@ import { TOKEN_LENGTH } from "../tracking/link-token.ts";
 import { asIs, type Escape, unescapeHtml } from "./escape.ts";
 import { MAX_URL_LENGTH } from "./links.ts";
 import type { Node, Path } from "./parser.ts";
-import { isTrue, reader, type Scope, spend } from "./scope.ts";
+import { isTrue, reader, type Scope, spend, work } from "./scope.ts";
 import { type Piece, plainWriter, type Writer } from "./writer.ts";
 
 export type Program = readonly Piece[];
@@ -24,6 +24,8 @@ export interface Uses {
 }
 
 const UUID_LENGTH = 36;
+/** What an address of the recipient's own costs (parsed, and signed into a token), in steps. */
+const ADDRESS_STEPS = 100;
 
 const ADDRESSES: Record<string, string> = { unsubscribe_url: "unsubscribe", view_in_browser_url: "view" };
 const OWN_PAGES = new Set(["unsubscribe_url", "view_in_browser_url", "preferences_url"]);
@@ -33,6 +35,7 @@ const DROPPED = /[\u0000-\u0020]/g;
 
 export function run(program: Program, scope: Scope, item?: unknown, index = -1): string {
   let out = "";
+  work(scope, program.length + 1);
   for (let i = 0; i < program.length; i++) {
     const piece = program[i]!;
     out += typeof piece === "string" ? piece : piece(scope, item, index);
@@ -158,8 +161,7 @@ function loop(read: ReturnType<typeof reader>, body: Program): Piece {
     let out = "";
     for (let i = 0; i < items.length; i++) {
       const written = run(body, scope, items[i], i);
-      // Counts the round too: a loop that writes nothing must also end.
-      spend(scope, written.length + 1);
+      spend(scope, written.length);
       out += written;
     }
     return out;
@@ -175,6 +177,7 @@ function dynamicHref(node: Extract<Node, { kind: "link" }>, uses: Uses, link: nu
   const asHtml = build(node.body, plainWriter(), untracked);
   const asText = build(decoded(node.body), plainWriter(), { ...untracked, escape: asIs, escapeRaw: unescapeHtml });
   return (scope: Scope, item: unknown, index: number): string => {
+    work(scope, ADDRESS_STEPS);
     const url = run(asText, scope, item, index).trim();
     if (RUNS_CODE.test(url.replace(DROPPED, ""))) return "#";
     const href = link !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url) ? new URL(url).href : "";

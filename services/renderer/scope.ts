@@ -33,16 +33,26 @@ export interface Scope {
   tokens: readonly string[];
   /** Characters that may still be written: loops multiply, and this is where that ends. */
   room: number;
+  /** Pieces that may still be looked at: a loop may do much and write nothing. */
+  steps: number;
 }
 
 export type Read = (scope: Scope, item: unknown, index: number) => unknown;
 
 export const MAX_OUTPUT = 5_000_000;
+/** Of 75 ns each: no mail holds up the others of its process for longer than a blink. */
+export const MAX_STEPS = 500_000;
 const NOTHING: Data = Object.freeze({});
 
 export function spend(scope: Scope, characters: number): void {
   scope.room -= characters;
   if (scope.room < 0) throw new Unrenderable(`The message grows over ${MAX_OUTPUT} characters.`);
+}
+
+/** Counts what is done, whether it writes anything or not. */
+export function work(scope: Scope, steps: number): void {
+  scope.steps -= steps;
+  if (scope.steps < 0) throw new Unrenderable(`The message takes more than ${MAX_STEPS} steps.`);
 }
 
 export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "tokens" | "preferencesUrl">): Scope {
@@ -59,6 +69,7 @@ export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "t
     preferencesUrl: facts.preferencesUrl,
     tokens: facts.tokens,
     room: MAX_OUTPUT,
+    steps: MAX_STEPS,
   };
 }
 
@@ -104,10 +115,11 @@ export function isTrue(value: unknown): boolean {
   return Boolean(value) && value !== "false" && value !== "0";
 }
 
-/** A value in words: lists joined, objects (which have no words) empty. */
-export function textOf(value: unknown): string {
+/** A value in words: lists joined, objects (which have no words) empty. In a template `scope` pays for long lists. */
+export function textOf(value: unknown, scope?: Scope): string {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (!Array.isArray(value)) return "";
+  if (scope) work(scope, value.length);
   return value.filter((item) => item !== null && typeof item !== "object").join(", ");
 }

@@ -24,7 +24,7 @@ export function plainWriter(form: (text: string) => string = unchanged): Writer 
     slot: () => "",
     settle: () => "",
     value: (read, guard) => (scope, item, index) => {
-      const text = form(guard(textOf(read(scope, item, index))));
+      const text = form(guard(textOf(read(scope, item, index), scope)));
       spend(scope, text.length);
       return text;
     },
@@ -83,7 +83,7 @@ export function quotedPrintableWriter(): Writer {
       const plain = guard === asIs ? PLAIN : PLAIN_IN_HTML;
       column = 0;
       return (scope, item, index) => {
-        const text = textOf(read(scope, item, index));
+        const text = textOf(read(scope, item, index), scope);
         if (text.length <= 75 && plain.test(text)) {
           if (text === "") return before;
           spend(scope, text.length);

@@ -76,6 +76,22 @@ describe("renderer.renderMails", () => {
     expect(mails.every(({ ok }) => ok)).toBe(true);
   });
 
+  test("mails that take long each leave the process to others in between", async () => {
+    const body = `[[#each x]]${"[[#if y]][[/if]]".repeat(400)}[[/each]]`;
+    const attributes = { x: Array.from({ length: 150 }, () => 1) };
+    const id = await campaign({ companyId: COMPANY, body });
+    await render(id, [recipient()]);
+    let turns = 0;
+    const others = setInterval(() => turns++, 1);
+    const mails = await render(
+      id,
+      Array.from({ length: 15 }, () => ({ ...recipient(), attributes })),
+    );
+    clearInterval(others);
+    expect(mails.every(({ ok }) => ok)).toBe(true);
+    expect(turns).toBeGreaterThan(5);
+  });
+
   test("a campaign that does not exist, or cannot be rendered, is told for each recipient", async () => {
     const broken = await campaign({ companyId: COMPANY, body: "[[#if x]]" });
     const mails = [...(await render(newId(), [recipient(), recipient()])), ...(await render(broken, [recipient()]))];

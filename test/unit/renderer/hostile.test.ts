@@ -1,5 +1,5 @@
 import { compileTemplate } from "../../../services/renderer/compile.ts";
-import { MAX_OUTPUT } from "../../../services/renderer/scope.ts";
+import { MAX_OUTPUT, MAX_STEPS } from "../../../services/renderer/scope.ts";
 import { makeMail, say } from "../../support/render.ts";
 
 const NAMES = [
@@ -48,8 +48,30 @@ describe("a template comes to an end", () => {
 
   test("loops within loops stop at the limit of output", () => {
     const depth = 20;
-    const template = "[[#each x]]".repeat(depth) + "[[/each]]".repeat(depth);
+    const template = `${"[[#each x]]".repeat(depth)}${"o".repeat(100)}${"[[/each]]".repeat(depth)}`;
     expect(() => say(template, { x: many })).toThrow(`The message grows over ${MAX_OUTPUT} characters.`);
+  });
+
+  test.each([
+    ["rounds", ""],
+    ["conditions", "[[#if a]][[/if]]"],
+    ["empty values", "[[a]]"],
+    ["lists of nothing", "[[objects]]"],
+    ["loops over nothing", "[[#each a]][[/each]]"],
+    ["addresses", '<a href="[[a]]"></a>'],
+  ])("loops that do much and write nothing stop soon: %s", async (_name, inner) => {
+    const body = `${"[[#each x]]".repeat(3)}${inner.repeat(1_000)}${"[[/each]]".repeat(3)}`;
+    const attributes = { x: many, objects: many.map(() => ({})) };
+    const start = performance.now();
+    await expect(makeMail({ body }, { attributes })).rejects.toThrow(`The message takes more than ${MAX_STEPS} steps.`);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+
+  test("a long list of products is far from any limit", async () => {
+    const body =
+      '[[#each x]]<p><a href="[[this.url]]">[[this.name]]</a> [[#if this.price]][[this.price]] €[[/if]]</p>[[/each]]';
+    const x = many.map((n) => ({ name: `Product ${n}`, url: `https://shop.example/${n}`, price: n }));
+    expect((await makeMail({ body }, { attributes: { x } })).message.length).toBeGreaterThan(100_000);
   });
 
   test("a large value that is repeated stops there, too", () => {
