@@ -86,7 +86,7 @@ export const sending = {
       Send,
       Type.Object({
         subject: Type.String({ ...Line(MAX_SUBJECT_LENGTH), minLength: 1, pattern: "\\S" }),
-        body: Type.String({ ...Text(MAX_BODY_LENGTH), minLength: 1 }),
+        body: Type.String({ ...Text(MAX_BODY_LENGTH), minLength: 1, pattern: "\\S" }),
         receivers: Receivers,
         scheduled_for: Type.Optional(Type.Unknown({ description: "Must be null or absent." })),
       }),

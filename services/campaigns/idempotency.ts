@@ -11,7 +11,8 @@ const KEPT = "24 hours";
 
 interface Earlier {
   request_hash: Buffer;
-  response: unknown;
+  /** The answer's text: as jsonb its fields would come back in another order. */
+  response: string | null;
 }
 
 /** JSON with the keys of every object in order: the same body, however it was written down, has the same text. */
@@ -48,7 +49,7 @@ export async function answerOf<T>(
   if (!earlier.request_hash.equals(hash)) {
     throw conflict("This Idempotency-Key was used with another request body within the last 24 hours.");
   }
-  return earlier.response as T;
+  return earlier.response === null ? undefined : (JSON.parse(earlier.response) as T);
 }
 
 /** True for the one that may go on. Waits for a concurrent request with the same key to end. */
@@ -67,7 +68,7 @@ export async function claimKey(client: Queryable, companyId: string, key: string
 export async function keepAnswer(client: Queryable, companyId: string, key: string, answer: object): Promise<void> {
   await query(
     "update idempotency_keys set response = $3 where company_id = $1 and key = $2",
-    [companyId, key, JSON.stringify(answer)],
+    [companyId, key, JSON.stringify(JSON.stringify(answer))],
     client,
   );
 }

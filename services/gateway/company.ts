@@ -39,6 +39,6 @@ export function companyReader(route: Route, contract: ActionContract) {
     if (inPath) return (params.id as string).toLowerCase();
     // What a body says against its key is told by the action, with all else that is wrong with the body.
     if (inBody && identity.key) return identity.key.companyId;
-    return namedCompany(contract, params, identity, inBody ? params.company : exchange.query.company);
+    return namedCompany(contract, params, identity, inBody ? params.company : exchange.query.company || undefined);
   };
 }

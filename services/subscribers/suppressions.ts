@@ -103,7 +103,7 @@ export async function listSuppressions(companyId: string, asked: ListQuery & { k
       values: [companyId, ...(asked.kind ? [asked.kind] : [])],
       id: "x.id",
       orderings: { email: "x.email_key", domain: "x.domain" },
-      searchIn: ["x.email", "x.domain"],
+      searchIn: ["x.email", "x.domain", "x.domain_unicode"],
       counter: [companyId, "suppressions", companyId],
       filtered: Boolean(asked.kind),
     },

@@ -169,6 +169,11 @@ describe("what a send refuses", () => {
       subject: ["This field may not be blank."],
       body: ["This field may not be blank."],
     });
+    expect(
+      await faultsOf("campaigns.sendCustom", { ...custom, scheduled_for: null, subject: "S", body: " \n " }),
+    ).toEqual({
+      body: ["This field may not be blank."],
+    });
   });
 
   describe("by the plan", () => {

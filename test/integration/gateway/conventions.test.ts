@@ -295,6 +295,9 @@ describe("the conventions of the API", () => {
         meta: { companyId: A, userId: user, role: "owner" },
       });
       expect(await told(await bearer("/api/emails/things/"))).toEqual([400, { company: ["This field is required."] }]);
+      expect((await told(await bearer("/api/emails/things/?company=")))[1]).toEqual({
+        company: ["This field is required."],
+      });
       expect(await told(await bearer("/api/emails/things/?company=x"))).toEqual([
         400,
         { company: ["Must be a valid UUID."] },

@@ -86,6 +86,10 @@ describe("a suppression", () => {
     expect((await own.api.get(PATH)).body.count).toBe(3);
     expect((await own.api.get(PATH, { query: { search: "EXAMPLE.ORG" } })).body.count).toBe(1);
     expect((await own.api.get(PATH, { query: { kind: "bounced" } })).body.count).toBe(1);
+    await own.api.post(PATH, { domain: "bücher.example" });
+    for (const search of ["Bücher", "xn--bcher"]) {
+      expect((await own.api.get(PATH, { query: { search } })).body.count).toBe(1);
+    }
     expect((await own.api.get(PATH, { query: { ordering: "email" } })).status).toBe(200);
     const other = await newCompany(app);
     expect((await other.api.get(`${PATH}${id}/`)).status).toBe(404);
