@@ -8,7 +8,7 @@ RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 FROM node:24-slim
 WORKDIR /app
 # V8 would let the heap grow to what is free. These suffice for a million recipients and for 18 MB of attachments.
-ENV NODE_ENV=production NODE_OPTIONS="--max-semi-space-size=16 --max-old-space-size=512"
+ENV NODE_ENV=production MALLOC_ARENA_MAX=1 NODE_OPTIONS="--max-semi-space-size=16 --max-old-space-size=512"
 # For the socket of operators' commands: node owns nothing in /app, and the root file system may be read-only.
 ENV DATA_DIR=/tmp/flockmail
 COPY --from=dependencies /app/node_modules ./node_modules

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { configTable } from "../../services/config.ts";
 import { missingOptionals } from "../support/complete-lock.ts";
-import { HEAP } from "../support/service-process.ts";
+import { MEMORY } from "../support/service-process.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
@@ -12,9 +12,10 @@ test("the README's table of configuration is the schema's (else: npm run config:
   expect(read("README.md")).toContain(`<!-- config:table -->\n${configTable()}\n<!-- /config:table -->`);
 });
 
-test("npm start, the image and the tests bound the heap alike", () => {
-  expect(scripts.start).toContain(HEAP);
-  expect(read("Dockerfile")).toContain(`NODE_OPTIONS="${HEAP}"`);
+test("npm start, the image and the tests bound memory alike", () => {
+  const { whole, part } = MEMORY;
+  expect(scripts.start).toContain(`MALLOC_ARENA_MAX=${whole.MALLOC_ARENA_MAX} NODE_OPTIONS="${whole.NODE_OPTIONS} `);
+  expect(read("Dockerfile")).toContain(`MALLOC_ARENA_MAX=${part.MALLOC_ARENA_MAX} NODE_OPTIONS="${part.NODE_OPTIONS}"`);
 });
 
 test("the image brings each folder that the service is started from, and lets nothing else in", () => {
