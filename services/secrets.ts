@@ -48,6 +48,9 @@ export function keysFor(purpose: Purpose): Buffer[] {
 
 const keyId = (key: Buffer) => createHash("sha256").update(key).digest().subarray(0, KEY_ID_BYTES);
 
+/** How an envelope begins that this process can open. */
+export const openableKeyIds = (): Buffer[] => keysFor("seal").map(keyId);
+
 /** AES-256-GCM. Envelope: key id (4), IV (12), tag (16), ciphertext. `context` (an id) must be the same to open it. */
 export function seal(plain: string, context: string): Buffer {
   const key = keysFor("seal")[0]!;

@@ -7,7 +7,7 @@ import { hideFigures, showFigures } from "./figures.ts";
 import { healthNow } from "./health.ts";
 import { limitsNow } from "./limits.ts";
 import { deadWebhooks, queues, requeueDead, webhookQueues } from "./queues.ts";
-import { reseal } from "./reseal.ts";
+import { reseal, unreadableSecrets } from "./reseal.ts";
 import { backingOff, lanes, senders } from "./senders.ts";
 import { storyOf } from "./why.ts";
 
@@ -33,6 +33,8 @@ export default defineService("operator", contract, {
 
   async started() {
     showFigures();
+    const unreadable = await unreadableSecrets();
+    if (unreadable > 0) this.logger.warn(`${unreadable} stored passwords and keys are sealed with another SECRET_KEY`);
     if (!config().TRANSPORTER) doors.set(this, await openDoor(this.broker, config().DATA_DIR));
   },
 

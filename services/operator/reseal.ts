@@ -5,7 +5,7 @@
  */
 import { query, queryOne } from "../../models/db.ts";
 import type { ReturnsOf } from "../contracts.ts";
-import { isSealedNow, seal, unseal } from "../secrets.ts";
+import { isSealedNow, openableKeyIds, seal, unseal } from "../secrets.ts";
 
 const AT_ONCE = 500;
 
@@ -60,4 +60,19 @@ export async function reseal(): Promise<Line[]> {
   const lines: Line[] = [];
   for (const place of SEALED) lines.push(await resealColumn(place));
   return lines;
+}
+
+/**
+ * How many stored secrets no key at hand opens: after a restore with another SECRET_KEY all of them, and every campaign
+ * would fail. Told at the start, while nobody has sent yet.
+ */
+export async function unreadableSecrets(): Promise<number> {
+  const ids = openableKeyIds();
+  const begins = `substring(sealed from 1 for ${ids[0]!.length})`;
+  const all = SEALED.map(({ table, column }) => `select ${column} as sealed from ${table}`).join(" union all ");
+  const row = await queryOne<{ n: number }>(
+    `select count(*)::int as n from (${all}) s where ${begins} <> all($1::bytea[])`,
+    [ids],
+  );
+  return row!.n;
 }

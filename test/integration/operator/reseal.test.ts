@@ -85,4 +85,13 @@ describe("changing SECRET_KEY", () => {
     const [row] = await query<{ dkim_key_sealed: Buffer }>("select dkim_key_sealed from smtp_configs");
     expect(row!.dkim_key_sealed.equals(strange)).toBe(true);
   });
+
+  test("at the start it is told how many secrets no key at hand opens", async () => {
+    const { unreadableSecrets } = await import("../../../services/operator/reseal.ts");
+    const { openDatabase, closeDatabase } = await import("../../../models/db.ts");
+    // These modules were loaded anew by the tests before.
+    openDatabase(app.databaseUrl, 5);
+    expect(await unreadableSecrets()).toBe(1);
+    await closeDatabase();
+  });
 });
