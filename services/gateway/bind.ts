@@ -66,10 +66,22 @@ export function handlerOf(route: Route, contract: ActionContract, tools: Tools) 
   const reader = readerOf(route, tools.routes);
   const takesIdempotencyKey = "idempotency_key" in propertiesOf(contract);
 
+  /** A key's call is charged as soon as the key is known: what is wrong with the rest of the request costs a call too. */
+  async function identify(exchange: Exchange): Promise<Identity | undefined> {
+    if (route.access === "public") return undefined;
+    const identity = await authentication.identify(exchange, route.access);
+    const { requestId } = exchange.state;
+    if (identity.key) {
+      const { companyId, apiKeyId } = identity.key;
+      await quota.charge(exchange, { companyId, apiKeyId, requestId });
+    }
+    return identity;
+  }
+
   async function callerOf(exchange: Exchange, identity: Identity, params: Params): Promise<Caller> {
     const caller = await authentication.callerIn(companyOf(identity, params, exchange), identity);
     caller.requestId = exchange.state.requestId;
-    await quota.charge(exchange, caller);
+    if (identity.person) await quota.charge(exchange, caller);
     return caller;
   }
 
@@ -90,7 +102,7 @@ export function handlerOf(route: Route, contract: ActionContract, tools: Tools) 
   return async (exchange: Exchange): Promise<void> => {
     exchange.state.route = route.path;
     const overLimit = await isOverLimit(exchange, route);
-    const identity = route.access === "public" ? undefined : await authentication.identify(exchange, route.access);
+    const identity = await identify(exchange);
     const path = readPath(exchange);
     const params = { ...readQuery(exchange), ...(await readBody(exchange)), ...path };
     if (takesIdempotencyKey) setIdempotencyKey(exchange, params);

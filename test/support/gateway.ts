@@ -13,7 +13,11 @@ import type { Route } from "../../services/gateway/routes.ts";
 
 export const A = "0190a0a0-0000-7000-8000-00000000000a";
 export const B = "0190a0a0-0000-7000-8000-00000000000b";
-const KEYS: Record<string, string> = { fm_good: A, fm_other: B };
+const KEYS: Record<string, string> = {
+  fm_good: A,
+  fm_other: B,
+  fm_third: "0190a0a0-0000-7000-8000-00000000000d",
+};
 
 type CallsPerDay = (companyId: string) => number | null;
 

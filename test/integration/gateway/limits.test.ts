@@ -1,5 +1,5 @@
 import { signBearer } from "../../../services/accounts/bearer.ts";
-import { Type } from "../../../services/shapes.ts";
+import { ById, Type } from "../../../services/shapes.ts";
 import { someIp } from "../../support/client.ts";
 import { A, type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
 
@@ -46,6 +46,8 @@ const samples: Record<string, Sample> = {
     redirect,
   ),
   get: sample({ method: "GET", path: "/api/emails/things/" }, None, Any, fine),
+  create: sample({ method: "POST", path: "/api/emails/things/" }, None, Any, fine),
+  remove: sample({ method: "DELETE", path: "/api/emails/things/:id/" }, ById, Any, fine),
 };
 
 describe("the limits of spec section 8", () => {
@@ -55,8 +57,8 @@ describe("the limits of spec section 8", () => {
   });
   afterAll(() => gateway.stop());
 
-  const ask = (method: string, path: string, ip: string, headers: Record<string, string> = {}) =>
-    fetch(gateway.url + path, { method, redirect: "manual", headers: { "X-Forwarded-For": ip, ...headers } });
+  const ask = (method: string, path: string, ip: string, headers: Record<string, string> = {}, body?: string) =>
+    fetch(gateway.url + path, { method, body, redirect: "manual", headers: { "X-Forwarded-For": ip, ...headers } });
   const statuses = async (n: number, one: () => Promise<Response>) => {
     const seen: number[] = [];
     for (let i = 0; i < n; i++) seen.push((await one()).status);
@@ -140,6 +142,15 @@ describe("the limits of spec section 8", () => {
       expect(refused.headers.get("x-ratelimit-limit")).toBe("3");
       expect(Number(refused.headers.get("x-ratelimit-reset")) % 86_400).toBeLessThanOrEqual(1);
     }
+  });
+
+  test("a call that is refused for its path or body is counted and told all the same", async () => {
+    const refused = (method: string, path: string) =>
+      ask(method, path, someIp(), { "X-API-Key": "fm_third", "Content-Type": "application/json" }, "{");
+    const malformed = await refused("POST", "/api/emails/things/");
+    expect([malformed.status, malformed.headers.get("x-ratelimit-remaining")]).toEqual([400, "2"]);
+    const nowhere = await refused("DELETE", "/api/emails/things/x/");
+    expect([nowhere.status, nowhere.headers.get("x-ratelimit-remaining")]).toEqual([404, "1"]);
   });
 
   test("people's calls count per company", async () => {
