@@ -1,6 +1,7 @@
 /** A subscriber's own fields: free names, plain values, bounded, because they ride along with every mail. */
 export type AttributeValue = string | number | boolean | string[];
 export type Attributes = Record<string, AttributeValue>;
+export type AttributeChanges = Record<string, AttributeValue | null>;
 
 export const MAX_ATTRIBUTES = 100;
 export const MAX_TEXT = 4_000;
@@ -15,7 +16,7 @@ const NAME = new RegExp(NAME_PATTERN);
 export const isAttributeName = (name: string): boolean => NAME.test(name);
 
 /** What is wrong with the whole, once each value is right. */
-export function attributesFault(attributes: Attributes): string | undefined {
+export function attributesFault(attributes: AttributeChanges): string | undefined {
   if (Object.keys(attributes).length > MAX_ATTRIBUTES) {
     return `Ensure this field has no more than ${MAX_ATTRIBUTES} elements.`;
   }

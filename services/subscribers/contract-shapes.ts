@@ -1,24 +1,28 @@
 /** What subscribers, lists, segments and suppressions look like from outside. */
 import { Email, Line, Nullable, OneOf, Text, Time, Type, Uuid } from "../shapes.ts";
-import type { AttributeValue } from "./attributes.ts";
+import type { AttributeValue, AttributeChanges as Changes } from "./attributes.ts";
 import { MAX_ATTRIBUTES, MAX_TEXT, MAX_TEXTS, NAME_PATTERN } from "./attributes.ts";
 
 export const PersonName = Line(255);
 
 export const Status = OneOf("active", "unconfirmed", "unsubscribed", "bounced");
 
-/** Object of strings, numbers, booleans and arrays of strings; each is a template variable and a segment's field. */
-export const Attributes = Type.Unsafe<Record<string, AttributeValue>>({
+const attributes = (...types: string[]) => ({
   type: "object",
   maxProperties: MAX_ATTRIBUTES,
   propertyNames: { pattern: NAME_PATTERN },
   additionalProperties: {
-    type: ["string", "number", "boolean", "array"],
+    type: ["string", "number", "boolean", "array", ...types],
     maxLength: MAX_TEXT,
     maxItems: MAX_TEXTS,
     items: { type: "string", maxLength: MAX_TEXT },
   },
 });
+
+/** Object of strings, numbers, booleans and arrays of strings; each is a template variable and a segment's field. */
+export const Attributes = Type.Unsafe<Record<string, AttributeValue>>(attributes());
+/** As they are merged (RFC 7396): null takes an attribute away. */
+export const AttributeChanges = Type.Unsafe<Changes>(attributes("null"));
 
 export const Subscriber = Type.Object({
   id: Uuid,

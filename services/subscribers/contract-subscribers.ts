@@ -1,6 +1,6 @@
 import type { ServiceContract } from "../define.ts";
 import { ById, Email, ListQuery, Nothing, Page, Stream, Type, Uuid } from "../shapes.ts";
-import { Attributes, PersonName, Status, Subscriber } from "./contract-shapes.ts";
+import { AttributeChanges, Attributes, PersonName, Status, Subscriber } from "./contract-shapes.ts";
 
 const lists = Type.Optional(Type.Array(Uuid, { maxItems: 100, description: "Lists that the subscriber is added to." }));
 
@@ -28,12 +28,12 @@ export const contract = {
   get: { summary: "Get a subscriber", params: ById, returns: Subscriber },
   update: {
     summary: "Update a subscriber",
-    description: "Attributes are merged, lists added. Email and status are read-only.",
+    description: "Attributes are merged, and one that is null goes; lists are added. Email and status are read-only.",
     params: Type.Object({
       id: Uuid,
       first_name: Type.Optional(PersonName),
       last_name: Type.Optional(PersonName),
-      attributes: Type.Optional(Attributes),
+      attributes: Type.Optional(AttributeChanges),
       lists,
     }),
     returns: Subscriber,

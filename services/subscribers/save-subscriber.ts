@@ -2,7 +2,7 @@
 import { type Client, pool, type Queryable, queryOne, transaction } from "../../models/db.ts";
 import { type FieldErrors, invalid, notFound, subscriberLimitReached } from "../errors.ts";
 import { newId } from "../ids.ts";
-import { type Attributes, attributesFault } from "./attributes.ts";
+import { type AttributeChanges, type Attributes, attributesFault } from "./attributes.ts";
 import { addToLists, listFaults } from "./members.ts";
 import { type Limit, roomFor } from "./plan-limit.ts";
 import { COLUMNS, getSubscriber, type SubscriberRow, type SubscriberView, subscriberView } from "./subscriber.ts";
@@ -15,10 +15,14 @@ export interface Given {
   lists?: string[];
 }
 
+export interface Changes extends Pick<Given, "first_name" | "last_name" | "lists"> {
+  attributes?: AttributeChanges;
+}
+
 /** Lists that are not this company's, attributes that are too many: told with the schema's own faults. */
 export async function subscriberFaults(
   companyId: string,
-  given: Partial<Given>,
+  given: Changes,
   sound: (field: "lists" | "attributes") => boolean,
 ): Promise<FieldErrors> {
   const fault = sound("attributes") ? attributesFault(given.attributes!) : undefined;
@@ -78,12 +82,12 @@ const UPDATE = `
   update subscribers s set
     first_name = coalesce($3, first_name),
     last_name = coalesce($4, last_name),
-    attributes = attributes || $5,
+    attributes = jsonb_strip_nulls(attributes || $5),
     updated_at = now()
   where company_id = $1 and id = $2
   returning ${COLUMNS}`;
 
-export function updateSubscriber(companyId: string, id: string, given: Omit<Given, "email">): Promise<SubscriberView> {
+export function updateSubscriber(companyId: string, id: string, given: Changes): Promise<SubscriberView> {
   return transaction(async (client) => {
     const { first_name, last_name, attributes = {} } = given;
     const values = [companyId, id, first_name?.trim(), last_name?.trim(), JSON.stringify(attributes)];

@@ -151,6 +151,15 @@ describe("one subscriber", () => {
     });
   });
 
+  test("loses an attribute that a PATCH says is null; a new subscriber has none to lose", async () => {
+    const attributes = { a: "1", b: "", c: ["x"] };
+    const { id } = (await own.api.post(PATH, { email: "null@example.com", attributes })).body;
+    const { body } = await own.api.patch(`${PATH}${id}/`, { attributes: { a: null, unknown: null } });
+    expect(body.attributes).toEqual({ b: "", c: ["x"] });
+    const created = await own.api.post(PATH, { email: "null@example.com", attributes: { b: null } });
+    expect(created).toMatchObject({ status: 400, body: { attributes: ["b: This field may not be null."] } });
+  });
+
   test("cannot collect more attributes than one may have, by and by", async () => {
     const { id } = (await own.api.post(PATH, { email: "greedy@example.com" })).body;
     const some = (from: number) => Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`k${from + n}`, n]));
