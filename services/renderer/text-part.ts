@@ -4,6 +4,7 @@
  */
 import { convert, type HtmlToTextOptions } from "html-to-text";
 import { type Tag, type Token, tokenize } from "./lexer.ts";
+import { joinedLines } from "./line-breaks.ts";
 import { type Node, parse } from "./parser.ts";
 
 /** Private-use characters: one before and one behind a tag's number. Removed from the source first. */
@@ -12,17 +13,27 @@ const CLOSE = "\ue0f1";
 const PLACE = /\ue0f0(\d+)\ue0f1/;
 const RESERVED = /[\ue0f0\ue0f1]/g;
 
+const ownLine = { options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } };
 const heading = { options: { uppercase: false } };
 const options: HtmlToTextOptions = {
   wordwrap: false,
   limits: { maxInputLength: 1_100_000, maxDepth: 200 },
-  formatters: { altText: (element, _walk, builder) => builder.addInline(element.attribs.alt ?? "") },
+  formatters: {
+    altText: (element, _walk, builder) => builder.addInline(element.attribs.alt ?? ""),
+    cell: (element, walk, builder) => {
+      walk(element.children, builder);
+      builder.addInline(" ");
+    },
+  },
   selectors: [
     { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["(", ")"] } },
     { selector: "img", format: "altText" },
     { selector: "style", format: "skip" },
     { selector: "script", format: "skip" },
     { selector: "title", format: "skip" },
+    // Most tables of mails are layout, where columns drawn with spaces would be in the way; a receipt's rows stay rows.
+    ...["td", "th"].map((selector) => ({ selector, format: "cell" })),
+    ...["tr", "caption", "dt", "dd"].map((selector) => ({ selector, format: "block", ...ownLine })),
     ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, ...heading })),
   ],
 };
@@ -49,40 +60,6 @@ function flushTags(text: string, tags: readonly Tag[]): string {
   return text.replace(/^[ \t]*\ue0f0.*\ue0f1[ \t]*$/gm, (line) =>
     isTagLine(line) ? line.replace(/[ \t]+/g, "") : line,
   );
-}
-
-const leadingBreaks = (text: string) => text.length - text.replace(/^\n+/, "").length;
-
-/** Not by `/\n+$/`, which takes the square of the length of a run that is not the last. */
-function trailingBreaks(text: string): number {
-  let at = text.length;
-  while (text[at - 1] === "\n") at--;
-  return text.length - at;
-}
-
-/**
- * A tag on a line of its own leaves the line breaks before and behind it: together no more than the two that part
- * paragraphs. The other branch of a condition begins where the condition did.
- */
-function joinedLines(tokens: readonly Token[]): Token[] {
-  const atIf: number[] = [];
-  let breaks = 2;
-  let behindBlock = false;
-  return tokens.map((token) => {
-    if (token.type === "text") {
-      const own = leadingBreaks(token.text);
-      const text = behindBlock ? token.text.slice(Math.max(0, own - Math.max(0, 2 - breaks))) : token.text;
-      breaks = /^\n*$/.test(text) ? breaks + text.length : trailingBreaks(text);
-      if (text !== "") behindBlock = false;
-      return { ...token, text };
-    }
-    behindBlock = token.type !== "value";
-    if (token.type === "value") breaks = 0;
-    if (token.type === "if") atIf.push(breaks);
-    if (token.type === "else") breaks = atIf.at(-1) ?? breaks;
-    if (token.type === "endif") atIf.pop();
-    return token;
-  });
 }
 
 /** What conversion left unpaired (a tag within an attribute or a style) is dropped; blocks left open are closed. */

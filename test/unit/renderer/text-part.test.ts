@@ -27,13 +27,28 @@ describe("the text part", () => {
     ['<p>a <img src="https://a.example/i.png" alt="picture"> b</p>', "a picture b"],
     ["<style>p{color:red}</style><title>T</title><p>a</p><script>x</script>", "a"],
     ["<p>1 &lt; 2 &amp; 3 &euro;</p>", "1 < 2 & 3 €"],
-    ["<table><tr>[[#each items]]<td>[[this]]</td>[[/each]]</tr></table>", "abc"],
+    ["<table><tr>[[#each items]]<td>[[this]]</td>[[/each]]</tr></table>", "a b c "],
+    ["<table><tr><th>Item</th><th>Price</th></tr><tr><td>Tea</td><td>3.50</td></tr></table>", "Item Price\nTea 3.50"],
+    ["<dl><dt>Where</dt><dd>Here</dd></dl>", "Where\nHere"],
     ["\\[[x]] {{x}}", "[[x]] {{x}}"],
     ["<p>[[html]]</p>", "<b>x</b>"],
     ["plain\n\ntext", "plain text"],
     ["", ""],
   ])("%s reads %j", (body, expected) => {
     expect(text(body, { url: "https://v.example/", x: 1, items: ["a", "b", "c"], html: "<b>x</b>" })).toBe(expected);
+  });
+
+  test.each([
+    ["<table><tr><th>Item</th></tr>[[#each x]]<tr><td>[[this]]</td></tr>[[/each]]</table>", "Item\na\nb"],
+    ["<h1>H</h1><ul>[[#each x]]<li>[[this]]</li>[[/each]]</ul><p>p</p>", "H\n\n * a\n * b\n\np"],
+    ["x<ul>[[#each x]]<li>[[this]]</li>[[/each]]</ul>y", "x\n * a\n * b\n\ny"],
+    ["<p>x</p>[[#each x]]<p>[[this]]</p>[[/each]]<p>y</p>", "x\n\na\n\nb\n\ny"],
+    ["x [[#each x]]<p>[[this]]</p>[[/each]]<p>y</p>", "x \n\na\n\nb\n\ny"],
+    ["[[#each x]]<div>[[this]]</div>[[/each]]", "a\nb"],
+    ["[[#each x]][[#each y]]<p>[[this]]</p>[[/each]][[/each]]z", "1\n\n2\n\n1\n\n2\n\nz"],
+    ["x: [[#each x]][[this]] [[/each]]", "x: a b "],
+  ])("%s has rounds that stand apart as much as the items, not twice", (body, expected) => {
+    expect(text(body, { x: ["a", "b"], y: [1, 2] }).replace(/\n+$/, "")).toBe(expected);
   });
 
   test("a tag that conversion loses with an attribute takes its partner along", () => {
