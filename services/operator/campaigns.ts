@@ -2,13 +2,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { query, queryOne } from "../../models/db.ts";
 import type { ReturnsOf } from "../contracts.ts";
+import type { Ctx } from "../define.ts";
 import { notFound } from "../errors.ts";
+import { backingOff } from "./senders.ts";
 
 const RATE_OVER_MS = 1_000;
 const MOST = 200;
+const A_SENDER = "a sender";
 
 const ALIVE = `
-  select c.id, co.name company, c.name, c.status, c.total_emails, c.sent_count, c.failed_count, c.scheduled_for, c.error,
+  select c.id, c.smtp_config_id, co.name company, c.name, c.status, c.total_emails, c.sent_count, c.failed_count, c.scheduled_for, c.error,
     case
       when c.status = 'scheduled' then 'its time'
       when co.sending_paused_at is not null then 'the company to be resumed'
@@ -17,7 +20,7 @@ const ALIVE = `
       when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state = 1)
         then null
       when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state = 0)
-        then 'a sender'
+        then '${A_SENDER}'
       else (select 'another try at ' || to_char(min(e.next_attempt_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
         from sent_emails e
         where e.company_id = c.company_id and e.campaign_id = c.id and e.next_attempt_at is not null)
@@ -29,6 +32,7 @@ const ALIVE = `
 
 interface Alive {
   id: string;
+  smtp_config_id: string;
   company: string;
   name: string;
   status: string;
@@ -40,20 +44,31 @@ interface Alive {
   error: string | null;
 }
 
+/** Senders are there, but they leave the mail server in peace: that is told by them, and is in no row. */
+async function whatSendersWaitFor(ctx: Ctx, campaigns: Alive[]): Promise<Map<string, string>> {
+  if (!campaigns.some(({ waiting_for }) => waiting_for === A_SENDER)) return new Map();
+  const servers = await backingOff(ctx);
+  return new Map(
+    servers.map(({ smtp_config_id, host, until }) => [smtp_config_id, `${host}, left in peace until ${until}`]),
+  );
+}
+
 /** Reads the counts twice: what was done in between is the rate now, not an average over a pause. */
-export async function runningCampaigns(): Promise<ReturnsOf<"operator.campaigns">> {
+export async function runningCampaigns(ctx: Ctx): Promise<ReturnsOf<"operator.campaigns">> {
   const before = new Map((await query<Alive>(ALIVE)).map((c) => [c.id, c.sent_count + c.failed_count]));
   if (before.size === 0) return [];
   const since = performance.now();
   await sleep(RATE_OVER_MS);
   const now = await query<Alive>(ALIVE);
   const seconds = (performance.now() - since) / 1_000;
-  return now.map((campaign) => {
+  const resting = await whatSendersWaitFor(ctx, now);
+  return now.map(({ smtp_config_id, ...campaign }) => {
     const done = campaign.sent_count + campaign.failed_count;
     const rate = Math.max(0, done - (before.get(campaign.id) ?? done)) / seconds;
     const left = Math.max(0, campaign.total_emails - done);
     return {
       ...campaign,
+      waiting_for: (campaign.waiting_for === A_SENDER && resting.get(smtp_config_id)) || campaign.waiting_for,
       scheduled_for: campaign.scheduled_for?.toISOString() ?? null,
       mails_per_second: Math.round(rate * 10) / 10,
       seconds_left: rate > 0 ? Math.ceil(left / rate) : null,

@@ -16,7 +16,7 @@ const doors = new WeakMap<object, () => Promise<void>>();
 /** Answers operators' questions over all companies. Reads rows and asks nodes; the commands are in commands.ts. */
 export default defineService("operator", contract, {
   actions: {
-    campaigns: () => runningCampaigns(),
+    campaigns: (ctx) => runningCampaigns(ctx),
     failures: (ctx) => failuresByReason(ctx.params.campaign_id),
     senders: (ctx) => senders(ctx),
     backingOff: (ctx) => backingOff(ctx),

@@ -176,6 +176,14 @@ describe("an operator's commands", () => {
       host: expect.stringContaining("127.0.0.1"),
       last_error: expect.stringContaining("421"),
     });
+    const held = await until(
+      () => run("campaigns"),
+      ([first]) => `${first?.waiting_for}`.includes("left in peace"),
+      15_000,
+    );
+    expect(held).toMatchObject([
+      { id: stuck, waiting_for: expect.stringMatching(/^127\.0\.0\.1:\d+, left in peace until 2/) },
+    ]);
     expect(await run("senders")).toMatchObject([{ node: cluster.app.broker.nodeID, in_doubt: expect.any(Number) }]);
     expect(await run("lanes")).toEqual(expect.any(Array));
     answer = () => undefined;
