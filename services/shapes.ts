@@ -37,8 +37,14 @@ export const ById = Type.Object({ id: Uuid });
 export const ListQuery = Type.Object({
   page: Type.Optional(Type.Integer({ minimum: 1 })),
   page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-  search: Type.Optional(Text(255)),
-  ordering: Type.Optional(Text(64)),
+  search: Type.Optional(Type.String({ maxLength: 255, description: "Part of a text, without regard to case." })),
+  ordering: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        "A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields.",
+    }),
+  ),
 });
 export type ListQuery = Static<typeof ListQuery>;
 

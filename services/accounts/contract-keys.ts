@@ -5,6 +5,7 @@ import { ApiKey, NewApiKey } from "./contract-shapes.ts";
 export const contract = {
   listKeys: {
     summary: "List API keys",
+    description: "Search looks into the name. Sortable: created_at, name, expires_at, last_used_at.",
     params: Type.Object({ ...ById.properties, ...ListQuery.properties }),
     returns: Page(ApiKey),
   },

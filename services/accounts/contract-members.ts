@@ -7,6 +7,7 @@ const ByUser = { ...ById.properties, user_id: Uuid };
 export const contract = {
   listMembers: {
     summary: "List the members of a company",
+    description: "Search looks into email and names. Sortable: created_at, email, role, joined_at.",
     params: Type.Object({ ...ById.properties, ...ListQuery.properties }),
     returns: Page(Member),
   },

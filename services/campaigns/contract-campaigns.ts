@@ -19,6 +19,8 @@ export const Campaign = Type.Object({
 export const campaigns = {
   list: {
     summary: "List campaigns",
+    description:
+      "Search looks into the name. Sortable: created_at, failed_count, name, scheduled_for, sent_count, status, total_emails, updated_at.",
     params: Type.Composite([
       ListQuery,
       Type.Object({

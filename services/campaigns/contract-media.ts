@@ -14,6 +14,7 @@ const Media = Type.Object({
 export const media = {
   listMedia: {
     summary: "List media files",
+    description: "Search looks into the filename. Sortable: created_at, filename, size, content_type.",
     params: Type.Composite([ListQuery, Type.Object({ content_type: Type.Optional(Text(255)) })]),
     returns: Page(Media),
   },

@@ -40,6 +40,7 @@ const example = {
 export const contract = {
   listTemplates: {
     summary: "List templates",
+    description: "Search looks into name and subject. Sortable: created_at, name, updated_at.",
     params: Type.Object({
       ...ListQuery.properties,
       template_mode: Type.Optional(OneOf("basic", "visual")),

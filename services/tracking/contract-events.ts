@@ -60,6 +60,7 @@ const Analytics = Type.Object({
 export const contract = {
   listSentEmails: {
     summary: "List sent emails with their delivery status",
+    description: "Search looks into the recipient. Sortable: created_at, recipient, sent_at.",
     params: Type.Object({
       ...ListQuery.properties,
       campaign: Type.Optional(Uuid),
@@ -70,7 +71,8 @@ export const contract = {
   },
   listEvents: {
     summary: "List opens, clicks, bounces and unsubscribes",
-    description: "`delivered` is told by webhooks and by the sent email's status.",
+    description:
+      "`delivered` is told by webhooks and by the sent email's status. Search looks into the recipient. Sortable: created_at, timestamp.",
     params: Type.Object({
       ...ListQuery.properties,
       type: Type.Optional(OneOf("delivered", "opened", "clicked", "bounced", "unsubscribed")),

@@ -35,7 +35,12 @@ const ById = Type.Object({ id: Uuid });
 const DeliveryById = Type.Object({ id: Uuid, delivery_id: Uuid });
 
 export const contract = {
-  list: { summary: "List webhook endpoints", params: ListQuery, returns: Page(Endpoint) },
+  list: {
+    summary: "List webhook endpoints",
+    description: "Search looks into the URL. Sortable: created_at, url.",
+    params: ListQuery,
+    returns: Page(Endpoint),
+  },
   create: {
     summary: "Create a webhook endpoint",
     description: "The answer is the only one that ever shows `secret`, which signs the deliveries.",

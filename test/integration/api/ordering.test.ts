@@ -1,4 +1,5 @@
 /** `ordering` and `search` are the parameters of every list that come nearest to its SQL. */
+import { contractOf } from "../../../services/contracts.ts";
 import { routes } from "../../../services/gateway/routes.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Client, client, newCompany } from "../../support/client.ts";
@@ -68,6 +69,15 @@ describe("every list", () => {
       const { status, body } = await ask(path, { ordering });
       expect([ordering, status, Object.keys(body)]).toEqual([ordering, 400, ["ordering"]]);
     }
+  });
+
+  const describing = lists.flatMap(({ path, action }) => {
+    const named = /Sortable: ([\w, ]+)\./.exec(contractOf(action).description ?? "")?.[1];
+    return named === undefined ? [] : [[path, named.split(", ").toSorted().join(", ")]];
+  });
+  test.each(describing)("%s is described as what it is: sortable by %s", async (path, fields) => {
+    const { body } = await ask(path, { ordering: "nothing" });
+    expect(body.ordering).toEqual([`"nothing" is not a sortable field. Choose one of: ${fields}.`]);
   });
 
   test.each(lists.map(({ path }) => path))("%s is searched by text, whatever the text is", async (path) => {
