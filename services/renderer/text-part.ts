@@ -38,6 +38,9 @@ const options: HtmlToTextOptions = {
   ],
 };
 
+/** What is left of a layout's empty rows and paragraphs. */
+const SPACERS = /\n(?:[ \u00a0]*\n){3,}/g;
+
 /** Tags by number. The same value has the same one, so that a link whose address is its text is told once. */
 function numbering() {
   const tags: Tag[] = [];
@@ -79,7 +82,7 @@ export function textNodes(body: string): Node[] {
   const marked = tokenize(body.replace(RESERVED, ""))
     .tokens.map((token) => (token.type === "text" ? token.text : `${OPEN}${numberOf(token)}${CLOSE}`))
     .join("");
-  const parts = flushTags(convert(marked, options), tags).split(PLACE);
+  const parts = flushTags(convert(marked, options), tags).replace(SPACERS, "\n\n\n").split(PLACE);
   const tokens = parts.map(
     (part, i): Token => (i % 2 === 1 ? tags[Number(part)]! : { type: "text", text: part, at: 0 }),
   );

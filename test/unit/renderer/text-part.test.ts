@@ -29,6 +29,10 @@ describe("the text part", () => {
     ["<p>1 &lt; 2 &amp; 3 &euro;</p>", "1 < 2 & 3 €"],
     ["<table><tr>[[#each items]]<td>[[this]]</td>[[/each]]</tr></table>", "a b c "],
     ["<table><tr><th>Item</th><th>Price</th></tr><tr><td>Tea</td><td>3.50</td></tr></table>", "Item Price\nTea 3.50"],
+    [
+      "<p>a</p><table><tr><td>&nbsp;</td></tr></table><p></p><p></p><table><tr><td></td></tr></table><p>b</p>",
+      "a\n\n\nb",
+    ],
     ["<dl><dt>Where</dt><dd>Here</dd></dl>", "Where\nHere"],
     ["\\[[x]] {{x}}", "[[x]] {{x}}"],
     ["<p>[[html]]</p>", "<b>x</b>"],
