@@ -7,11 +7,11 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
+import { unusedPort } from "./unused-port.ts";
 
 const USER = "flockmail";
 const START_TIMEOUT_MS = 60_000;
@@ -55,15 +55,6 @@ const diesWithParent = (command: string[]): string[] =>
 
 const run = (command: string[]) =>
   promisify(execFile)(command[0]!, command.slice(1), { env: { ...process.env, TZ: "UTC" } });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
-}
 
 async function initialise(bin: Binaries, dataDir: string, passwordFile: string): Promise<void> {
   if (!existsSync(passwordFile)) writeFileSync(passwordFile, randomBytes(24).toString("hex"), { mode: 0o600 });
@@ -138,7 +129,7 @@ export async function startEmbeddedPostgres(
   // A copy (a backup that is put back) may have lost it, and PostgreSQL refuses a folder that others can read.
   chmodSync(dataDir, 0o700);
 
-  const port = Number(overrides.port ?? (await freePort()));
+  const port = Number(overrides.port ?? (await unusedPort()));
   const settings = {
     listen_addresses: "127.0.0.1",
     port,

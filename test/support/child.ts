@@ -1,7 +1,7 @@
 /** Processes that a test starts: gone when the test stops them, and gone when the test itself is killed. */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const STOP_TIMEOUT_MS = 10_000;
@@ -58,15 +58,6 @@ export function startChild(command: string, args: string[], options: SpawnOption
 async function end(child: ChildProcess): Promise<number | NodeJS.Signals> {
   const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
   return code ?? signal!;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 export const listening = (port: number) =>

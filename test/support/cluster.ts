@@ -1,6 +1,6 @@
 /** Flockmail as operators run it at scale, on one machine: services in processes of their own over a real NATS. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "./child.ts";
+import { unusedPort } from "../../mixins/unused-port.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 export interface Backends {
@@ -62,7 +62,7 @@ async function untilJoined(url: string): Promise<void> {
 
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { senders, layout = layoutApart } = options;
-  const port = options.env?.PORT ?? `${await freePort()}`;
+  const port = options.env?.PORT ?? `${await unusedPort()}`;
   const env: NodeJS.ProcessEnv = {
     TRANSPORTER: options.natsUrl,
     REDIS_URL: options.redisUrl,

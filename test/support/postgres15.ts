@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
-import { freePort, startChild, untilListening } from "./child.ts";
+import { unusedPort } from "../../mixins/unused-port.ts";
+import { startChild, untilListening } from "./child.ts";
 import { program } from "./programs.ts";
 
 const PACKAGES = ["postgresql-15", "postgresql-client-15"];
@@ -50,7 +51,7 @@ export async function startPostgres15(): Promise<Postgres15> {
   const folder = mkdtempSync(join(tmpdir(), "flockmail-pg15-"));
   const data = join(folder, "data");
   await run("initdb", "--pgdata", data, "--username", "test", "--auth", "trust", "--encoding", "UTF8", "--locale", "C");
-  const port = await freePort();
+  const port = await unusedPort();
   const settings = ["fsync=off", "unix_socket_directories=", "listen_addresses=127.0.0.1", `port=${port}`];
   const [command, ...args] = asNonRoot([postgres.path, "-D", data, ...settings.flatMap((one) => ["-c", one])]);
   const child = startChild(command!, args, { env: postgres.env });

@@ -5,7 +5,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Child, freePort, startChild, untilListening } from "./child.ts";
+import { unusedPort } from "../../mixins/unused-port.ts";
+import { type Child, startChild, untilListening } from "./child.ts";
 import { type Program, program } from "./programs.ts";
 
 export interface Server {
@@ -30,7 +31,7 @@ async function start(
   args: (port: number) => string[],
   wantedPort?: number,
 ): Promise<{ child: Child; port: number }> {
-  const port = wantedPort ?? (await freePort());
+  const port = wantedPort ?? (await unusedPort());
   const child = startChild(path, args(port), { env });
   await untilListening(child, port);
   return { child, port };

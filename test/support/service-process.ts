@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Child, freePort, startChild } from "./child.ts";
+import { unusedPort } from "../../mixins/unused-port.ts";
+import { type Child, startChild } from "./child.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const READY_TIMEOUT_MS = 60_000;
@@ -66,8 +67,8 @@ export async function startService({
   env = {},
   detached,
 }: ProcessOptions): Promise<ServiceProcess> {
-  const PORT = env.PORT ?? `${await freePort()}`;
-  const HEALTH_PORT = env.HEALTH_PORT ?? `${await freePort()}`;
+  const PORT = env.PORT ?? `${await unusedPort()}`;
+  const HEALTH_PORT = env.HEALTH_PORT ?? `${await unusedPort()}`;
   const globs = services?.map((name) => `services/${name}/*.service.ts`) ?? ["services/**/*.service.ts"];
   const [command, args] = by === "node" ? [node, [...RUNNER, ...globs]] : ["npm", ["start"]];
   const child = startChild(command, args, {

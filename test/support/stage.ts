@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../mixins/embedded-postgres.ts";
+import { unusedPort } from "../../mixins/unused-port.ts";
 import { apiAt, type Send } from "../demo/api.ts";
-import { freePort } from "./child.ts";
 import { type Cluster, layoutTogether, startCluster } from "./cluster.ts";
 import { type Server, startNats, startRedis } from "./servers.ts";
 import { dataFolder } from "./service-process.ts";
@@ -41,7 +41,7 @@ const DOT_MS = 10;
 
 export async function openStage(senders: number, env: NodeJS.ProcessEnv = {}): Promise<Stage> {
   const folder = dataFolder();
-  const port = await freePort();
+  const port = await unusedPort();
   const startDatabase = () => startEmbeddedPostgres(folder.path, { port, max_connections: 300, fsync: "off" });
   let postgres: EmbeddedPostgres = await startDatabase();
   const [redis, nats] = [await startRedis({ own: true }), await startNats({ own: true })];

@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { freePort } from "../../support/child.ts";
+import { unusedPort } from "../../../mixins/unused-port.ts";
 import { node } from "../../support/service-process.ts";
 
 test("the demo starts a service of its own, and each of its 1,000 mails arrives once", async () => {
   // No service listens on this port, so the demo brings one.
-  const env = { ...process.env, PORT: `${await freePort()}` };
+  const env = { ...process.env, PORT: `${await unusedPort()}` };
   const script = join(import.meta.dirname, "../../demo/run.ts");
   const { stdout } = await promisify(execFile)(node, [script], { env, timeout: 60_000, maxBuffer: 4_000_000 });
   expect(stdout).toContain("Each of the 1,000 arrived exactly once.");
