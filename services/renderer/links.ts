@@ -11,7 +11,7 @@ import { type Token, tokenize } from "./lexer.ts";
 import type { MarkToken, Node } from "./parser.ts";
 
 type LinkNode = Extract<Node, { kind: "link" }>;
-type Range = { start: number; end: number };
+type Range = { start: number; end: number; quoted: boolean };
 
 const OWN_PAGES = /\[\[\[?\s*(?:unsubscribe_url|view_in_browser_url|preferences_url)\s*\]\]/;
 const MAX_LINKS = 10_000;
@@ -56,7 +56,7 @@ function hrefsOfTag(html: string, from: number): { hrefs: Range[]; end: number }
     const quote = html[i] === '"' || html[i] === "'" ? html[i]! : "";
     const start = quote ? i + 1 : i;
     const end = skipTo(html, start, quote ? (char) => char === quote : (char) => /[\s>]/.test(char));
-    if (name === "href" && (end < html.length || !quote)) hrefs.push({ start, end });
+    if (name === "href" && (end < html.length || !quote)) hrefs.push({ start, end, quoted: quote !== "" });
     i = quote ? end + 1 : end;
   }
 }
@@ -121,12 +121,12 @@ export function markLinks(html: string): (Token | MarkToken)[] {
     tokens.push(...tokenize(html.slice(position, end)).tokens);
     position = end;
   };
-  for (const { start, end } of findHrefs(html)) {
+  for (const { start, end, quoted } of findHrefs(html)) {
     const within = tokenize(html.slice(start, end)).tokens;
     if (!balanced(within) || start < position) continue;
     take(start);
     const template = templateOf(html.slice(start, end), within);
-    tokens.push({ type: "link", template, at: start }, ...within, { type: "endlink", at: end });
+    tokens.push({ type: "link", template, quoted, at: start }, ...within, { type: "endlink", at: end });
     position = end;
   }
   take(html.length);

@@ -13,12 +13,14 @@ export type Node =
   | { kind: "if"; path: Path; body: Node[]; otherwise: Node[] }
   | { kind: "each"; path: Path; body: Node[] }
   /** An `<a href>`: its template as text, and the nodes that render it. */
-  | { kind: "link"; template: string; body: Node[] }
+  | { kind: "link"; template: string; quoted: boolean; body: Node[] }
   /** Where the open pixel goes. */
   | { kind: "pixel" };
 
 /** What links.ts adds to the tokens of a body. */
-export type MarkToken = { type: "link"; template: string; at: number } | { type: "endlink" | "pixel"; at: number };
+export type MarkToken =
+  | { type: "link"; template: string; quoted: boolean; at: number }
+  | { type: "endlink" | "pixel"; at: number };
 
 const MAX_DEPTH = 32;
 
@@ -97,7 +99,7 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
         break;
       }
       case "link": {
-        const node: Node = { kind: "link", template: token.template, body: [] };
+        const node: Node = { kind: "link", template: token.template, quoted: token.quoted, body: [] };
         open(node, node.body, token.at);
         break;
       }

@@ -87,7 +87,7 @@ export function build(nodes: readonly Node[], writer: Writer, uses: Uses): Progr
   function addLink(node: Extract<Node, { kind: "link" }>): void {
     const fixed = node.body.every(({ kind }) => kind === "text");
     const link = uses.numberOf?.(node.template);
-    if (link === undefined && (fixed || isHarmless(node.body))) {
+    if (link === undefined && (fixed || (node.quoted && isHarmless(node.body)))) {
       addAll(node.body);
     } else if (fixed) {
       pending += `${uses.baseUrl}/api/emails/public/click/`;
@@ -184,7 +184,9 @@ function dynamicHref(node: Extract<Node, { kind: "link" }>, uses: Uses, link: nu
     if (href && href.length <= MAX_URL_LENGTH && uses.tokenFor) {
       return `${uses.baseUrl}/api/emails/public/click/${uses.tokenFor(scope.id, link!, href)}/`;
     }
-    return run(asHtml, scope, item, index);
+    const html = run(asHtml, scope, item, index);
+    // Without quotes a space would end the value, and what follows would be attributes.
+    return node.quoted ? html : html.replace(/[\s`]/g, (char) => `&#${char.charCodeAt(0)};`);
   };
 }
 

@@ -129,6 +129,16 @@ describe("links with variables", () => {
     expect((await hrefs('<a href="[[[url]]]">x</a>', { url })).targets).toEqual(["#"]);
   });
 
+  test("without quotes add no attribute, tracked or not", async () => {
+    const x = "a onclick=alert(1)\tb\n`";
+    for (const body of ["<a href=[[x]]>x</a>", "<a href=/[[x]]>x</a>", "<a href=https://a.example/[[x]]>x</a>"]) {
+      for (const tracking of [true, false]) {
+        const { html } = await hrefs(body, { x }, { tracking });
+        expect(html).toMatch(/<a href=[^\s`]+>x<\/a>/);
+      }
+    }
+  });
+
   test("a block that begins in an address and ends outside is text", async () => {
     const { links, html } = await hrefs('<a href="https://a.example/[[#if x]]1">one</a>[[/if]]', { x: 1 });
     expect(links).toEqual([]);
