@@ -8,8 +8,13 @@ import type { Middleware, ServiceBroker } from "moleculer";
 import { closeDatabase, openDatabase } from "../models/db.ts";
 import { migrate, pending } from "../models/migrate.ts";
 import type { Config } from "../services/config.ts";
+import type { EmbeddedPostgres } from "./embedded-postgres.ts";
 import { keptPostgres } from "./kept-postgres.ts";
 import { holdDirectory } from "./single-instance.ts";
+
+/** From the first sign to the end of an embedded database: whoever pressed Ctrl-C waits five seconds at most. */
+const STOP_MS = 4_500;
+const LEAST_STOP_MS = 300;
 
 const WHY: Record<string, string> = {
   EACCES: "permission denied",
@@ -34,7 +39,8 @@ async function ownDirectory(directory: string): Promise<() => Promise<void>> {
 }
 
 export function database(config: Config): Middleware {
-  let embedded: { url: string; stop(): Promise<void> } | undefined;
+  let embedded: Omit<EmbeddedPostgres, "ended"> | undefined;
+  let stopAtMs: number | undefined;
   let letGo: (() => Promise<void>) | undefined;
 
   return {
@@ -54,10 +60,14 @@ export function database(config: Config): Middleware {
       openDatabase(url, config.DATABASE_POOL);
     },
 
+    async stopping() {
+      stopAtMs = performance.now() + STOP_MS;
+    },
+
     // Two SIGTERMs run every `stopped` twice: each step here is safe to repeat.
     async stopped() {
       await closeDatabase();
-      await embedded?.stop();
+      await embedded?.stop(stopAtMs && Math.max(LEAST_STOP_MS, stopAtMs - performance.now()));
       await letGo?.();
       letGo = undefined;
     },

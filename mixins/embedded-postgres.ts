@@ -16,6 +16,8 @@ import { unusedPort } from "./unused-port.ts";
 const USER = "flockmail";
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
+// Of an immediate shutdown; PostgreSQL itself kills what has not ended five seconds after one.
+const KILL_AFTER_MS = 8_000;
 
 interface Binaries {
   postgres: string;
@@ -27,7 +29,8 @@ export interface EmbeddedPostgres {
   url: string;
   /** Resolves when its process has ended, for whatever reason. */
   ended: Promise<unknown>;
-  stop(): Promise<void>;
+  /** Orderly for so long; then at once, and the next start goes through what was logged. */
+  stop(withinMs?: number): Promise<void>;
 }
 
 /** Found by path and not imported: jest cannot import a package that is ESM only. */
@@ -158,15 +161,20 @@ export async function startEmbeddedPostgres(
   const password = readFileSync(passwordFile, "utf8").trim();
   const base = `postgresql://${USER}:${password}@127.0.0.1:${port}`;
   await untilReady(child, `${base}/postgres`, () => log);
-  return { url: `${base}/${USER}`, ended, stop: () => stop(child) };
+  return { url: `${base}/${USER}`, ended, stop: (withinMs) => stop(child, withinMs) };
 }
 
-/** SIGINT is PostgreSQL's fast shutdown: sessions are closed, nothing is lost, no recovery at the next start. */
-async function stop(child: ChildProcess): Promise<void> {
+/**
+ * SIGINT is PostgreSQL's fast shutdown: sessions are closed, nothing is lost, no recovery at the next start. SIGQUIT is the
+ * immediate one: what was committed is in its log, and is taken from there at the next start.
+ */
+async function stop(child: ChildProcess, withinMs = STOP_TIMEOUT_MS): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
   child.kill("SIGINT");
-  const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+  const atOnce = setTimeout(() => child.kill("SIGQUIT"), withinMs);
+  const byForce = setTimeout(() => child.kill("SIGKILL"), withinMs + KILL_AFTER_MS);
   await exited;
-  clearTimeout(timer);
+  clearTimeout(atOnce);
+  clearTimeout(byForce);
 }

@@ -11,7 +11,7 @@ const PAUSE_MS = 500;
 export async function keptPostgres(
   directory: string,
   warn: (text: string) => void,
-): Promise<Pick<EmbeddedPostgres, "url" | "stop">> {
+): Promise<Omit<EmbeddedPostgres, "ended">> {
   let current = await startEmbeddedPostgres(directory);
   const { url } = current;
   const port = new URL(url).port;
@@ -39,10 +39,10 @@ export async function keptPostgres(
 
   return {
     url,
-    async stop() {
+    async stop(withinMs) {
       stopping = true;
       await restarting;
-      await current.stop();
+      await current.stop(withinMs);
     },
   };
 }

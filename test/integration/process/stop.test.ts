@@ -1,5 +1,7 @@
+import { apiAt } from "../../demo/api.ts";
 import { leftAfter, processesNaming } from "../../support/processes.ts";
 import { dataFolder, type ServiceProcess, startService } from "../../support/service-process.ts";
+import { startSmtpServer } from "../../support/smtp-server.ts";
 
 const STOP_WITHIN_MS = 5_000;
 
@@ -41,6 +43,46 @@ describe("a service started with npm start", () => {
   test("stops within 5 s when npm is killed", async () => {
     service.child.signal("SIGKILL");
     expect(await leftAfter(STOP_WITHIN_MS, data.path)).toEqual([]);
+  });
+
+  test("stops within 5 s in mid-campaign, with a mail server that never answers", async () => {
+    const { promise: handedOver, resolve } = Promise.withResolvers<void>();
+    const smtp = await startSmtpServer({
+      answer({ verb }) {
+        if (verb !== "DOT") return undefined;
+        resolve();
+        return { hang: true };
+      },
+    });
+    const account = { email: "ann@example.com", password: "a long password", company_name: "Lantern Books" };
+    const { company, access } = await apiAt(service.url)<{ company: { id: string }; access: string }>(
+      "POST",
+      "/api/auth/register/",
+      account,
+    );
+    const api = apiAt(service.url, { authorization: `Bearer ${access}` });
+    const config = { host: "127.0.0.1", port: smtp.port, username: "", password: "", use_tls: false };
+    const { id: smtp_config_id } = await api<{ id: string }>(
+      "POST",
+      `/api/emails/smtp-configs/?company=${company.id}`,
+      {
+        name: "Silent",
+        sender_email: "news@lantern.example",
+        ...config,
+      },
+    );
+    await api("POST", "/api/emails/send/custom/", {
+      company: company.id,
+      name: "Six books",
+      subject: "Hi",
+      body: "<p>Hi</p>",
+      smtp_config_id,
+      receivers: Array.from({ length: 300 }, (_, i) => ({ email: `u${i}@example.com` })),
+    });
+    await handedOver;
+    service.child.signal("SIGTERM");
+    expect(await leftAfter(STOP_WITHIN_MS, data.path)).toEqual([]);
+    await smtp.stop();
   });
 });
 

@@ -1,0 +1,34 @@
+import pg from "pg";
+import { startEmbeddedPostgres } from "../../../mixins/embedded-postgres.ts";
+import { dataFolder } from "../../support/service-process.ts";
+
+jest.setTimeout(60_000);
+
+const data = dataFolder();
+afterAll(() => data.remove());
+
+async function ask(url: string, ...statements: string[]): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    let rows: unknown[] = [];
+    for (const statement of statements) ({ rows } = await client.query(statement));
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test("an end that takes too long is cut short, and nothing that was committed is lost", async () => {
+  // An archive that is slow to take the log is what an orderly end waits for.
+  const slow = { archive_mode: "on", archive_command: "sleep 30" };
+  const first = await startEmbeddedPostgres(data.path, slow);
+  await ask(first.url, "create table kept (n int)", "insert into kept values (42)", "select pg_switch_wal()");
+  const started = performance.now();
+  await first.stop(500);
+  expect(performance.now() - started).toBeLessThan(4_000);
+
+  const second = await startEmbeddedPostgres(data.path);
+  expect(await ask(second.url, "select n from kept")).toEqual([{ n: 42 }]);
+  await second.stop();
+});
