@@ -42,6 +42,7 @@ export class Lane {
   #pausedUntil = 0;
   readonly #tokens: HourTokens;
   #keepLease = false;
+  #endsWhenEmpty = false;
   /** Given to a connection and not answered. */
   #handed = new Set<Job>();
 
@@ -68,7 +69,7 @@ export class Lane {
 
   /** Prepares the next group, if the relay and the budget have room for one. */
   fill(): void {
-    if (this.#preparing || this.state !== "open" || performance.now() < this.#pausedUntil) return;
+    if (this.#preparing || this.state !== "open" || this.#endsWhenEmpty || performance.now() < this.#pausedUntil) return;
     const wanted = this.relay.wanted(this);
     if (wanted === 0) return;
     const n = this.source.exhausted ? 0 : this.#tools.budget.take(this.relay, wanted, this.turn.is_transactional);
@@ -161,8 +162,9 @@ export class Lane {
       this.#pause(ms);
       return;
     }
-    this.#tools.parkCompany(this.turn.company_id, ms);
-    this.end();
+    this.#tools.parkCompany(this.turn.company_id, Math.min(ms, this.#tools.settings.roomAgainMs));
+    // Not at once: those there was room for are on their way.
+    this.#endsWhenEmpty = true;
   }
 
   #pause(ms: number): void {
@@ -282,6 +284,10 @@ export class Lane {
   /** Called after each step that may have been the last, and now and then: a lane that is forgotten holds its lease for ever. */
   endIfDone(): void {
     if (this.state === "over" || this.#preparing || this.unrecorded + this.handed + this.ready.length > 0) return;
+    if (this.state === "open" && this.#endsWhenEmpty) {
+      this.end();
+      return;
+    }
     if (this.state === "open" && !this.source.exhausted) return;
     const whole = this.state === "open";
     this.state = "over";

@@ -10,6 +10,8 @@ export interface EngineSettings {
   /** Without a doorbell work is found this late. */
   pollMs: number;
   windowSeconds: number;
+  /** A company whose hour is full is looked at again after this: room also comes back from mails that did not leave. */
+  roomAgainMs: number;
   allowPrivate: boolean;
   ehloName: string | undefined;
   /** An idle connection is closed after this. */
@@ -44,6 +46,7 @@ export function engineSettings(overrides: Partial<EngineSettings> = {}): EngineS
     retryBaseMs: RETRY_BASE_SECONDS * 1_000,
     pollMs: 1_000,
     windowSeconds: LIMIT_WINDOW_SECONDS,
+    roomAgainMs: 30_000,
     allowPrivate: ALLOW_PRIVATE_NETWORKS,
     ehloName: ehloName(BASE_URL),
     idleMs: 15_000,

@@ -60,6 +60,37 @@ test("never one mail over the limit in any rolling window; what does not fit wai
   expect(mostInAWindow()).toBe(LIMIT);
 });
 
+test("the last room of an hour is used at once, also where it is less than a group of mails", async () => {
+  const companyId = await sending.company("tight");
+  const smtpConfigId = await sending.smtpConfig(companyId, server);
+  const first = await sending.campaign({ companyId, smtpConfigId, recipients: LIMIT - 5 });
+  const engine = sending.engine({ windowSeconds: 3_600 });
+  await sending.finished(first);
+  const second = await sending.campaign({ companyId, smtpConfigId, recipients: 40 });
+  engine.kick();
+  await server.received(LIMIT);
+  expect(await sending.counts(second)).toMatchObject({ status: "sending", failed_count: 0 });
+});
+
+test("room that refused mails give back is used soon, not when the hour is over", async () => {
+  const refusing = await startSmtpServer({
+    answer: ({ verb }) => (verb === "DOT" ? { reply: "554 5.6.0 No", delayMs: 1_000 } : undefined),
+  });
+  const companyId = await sending.company("tight");
+  const through = async (to: SmtpServer, recipients: number) =>
+    sending.campaign({ companyId, smtpConfigId: await sending.smtpConfig(companyId, to), recipients, chunk: 100 });
+  await through(refusing, 10);
+  const engine = sending.engine({ windowSeconds: 3_600, roomAgainMs: 200 });
+  await sending.until(
+    async () => engine.budget.held,
+    (held) => held > 0,
+  );
+  // It finds less room than it needs: the rest is in the hands of the server that refuses.
+  const id = await through(server, LIMIT);
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: LIMIT });
+  await refusing.stop();
+});
+
 test("three senders share one limit in Redis", async () => {
   const clients = [1, 2, 3].map(() => connectRedis(redisServer.url));
   await Promise.all(clients.map((client) => client.connect()));
