@@ -73,6 +73,8 @@ function columns(given: Partial<NewConfig>, id: string) {
 
 /** One default per company: the new one takes the place of the old one in the same transaction. */
 async function unsetDefault(companyId: string, transaction: Transaction): Promise<void> {
+  // Two that come at once: neither sees the other's, and the second would be refused by the index.
+  await sequelize().query("select from companies where id = $1 for no key update", { bind: [companyId], transaction });
   await SmtpConfig.update({ isDefault: false }, { where: { companyId, isDefault: true }, transaction });
 }
 
@@ -90,8 +92,8 @@ export async function createConfig(companyId: string, given: NewConfig): Promise
 
 export async function updateConfig(companyId: string, { id, ...given }: ConfigPatch): Promise<View> {
   return sequelize().transaction(async (transaction) => {
+    if (given.is_default) await unsetDefault(companyId, transaction);
     const found = await findConfig(companyId, id, transaction);
-    if (given.is_default && !found.isDefault) await unsetDefault(companyId, transaction);
     await found.update(columns(given, id), { transaction });
     return found.view();
   });

@@ -154,6 +154,13 @@ test("a new default takes the place of the old one", async () => {
   expect(await call("getConfig", { id: first.id })).toMatchObject({ is_default: true });
 });
 
+test("of many that become the default at one moment one is it in the end, and none is refused", async () => {
+  const made = await Promise.all(Array.from({ length: 8 }, () => create({ is_default: true })));
+  await Promise.all(made.map(({ id }) => call("updateConfig", { id, is_default: true })));
+  const defaults = await query("select from smtp_configs where company_id = $1 and is_default", [meta.companyId]);
+  expect(defaults).toHaveLength(1);
+});
+
 test("another company's configuration does not exist", async () => {
   const { id } = await create();
   meta = { companyId: newId() };
