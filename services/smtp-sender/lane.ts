@@ -69,7 +69,8 @@ export class Lane {
 
   /** Prepares the next group, if the relay and the budget have room for one. */
   fill(): void {
-    if (this.#preparing || this.state !== "open" || this.#endsWhenEmpty || performance.now() < this.#pausedUntil) return;
+    if (this.#preparing || this.state !== "open" || this.#endsWhenEmpty || performance.now() < this.#pausedUntil)
+      return;
     const wanted = this.relay.wanted(this);
     if (wanted === 0) return;
     const n = this.source.exhausted ? 0 : this.#tools.budget.take(this.relay, wanted, this.turn.is_transactional);
