@@ -87,7 +87,11 @@ async function firstThatAnswers(addresses: PinnedAddress[], endpoint: Endpoint, 
   throw new OpenError("connect", false, `No connection to ${endpoint.host}:${endpoint.port} (${reason}).`);
 }
 
-const said = (error: SmtpError) => error.response?.replace(/\s+/g, " ").trim().slice(0, 500) ?? error.message;
+/** OpenSSL tells a thread, a number, a library and a place in its source around its reason. */
+const OPENSSL = /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):.*$/s;
+
+const said = (error: SmtpError) =>
+  error.response?.replace(/\s+/g, " ").trim().slice(0, 500) ?? error.message.replace(OPENSSL, "$1");
 
 const ABOUT_TLS = /certificate|altname|ssl|tls|wrong version number|self.signed|handshake/i;
 

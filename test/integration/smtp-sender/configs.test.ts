@@ -1,5 +1,7 @@
 /** SMTP configurations and their validation, as other services and clients meet them. */
 import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { query, queryOne } from "../../../models/db.ts";
 import type { Caller } from "../../../services/define.ts";
@@ -243,6 +245,22 @@ describe("validate", () => {
       stage: "tls",
       message: expect.stringMatching(/certificate/),
     });
+  });
+
+  test("a server that talks on in plain where TLS begins: told in words, without the library's innards", async () => {
+    const plain = createServer((socket) => {
+      socket.write("220 plain\r\n");
+      socket.on("data", (data) => {
+        socket.write(`${data}`.startsWith("EHLO") ? "250-plain\r\n250 STARTTLS\r\n" : "220 2.0.0 Go on\r\n");
+      });
+      socket.on("error", () => {});
+    }).listen(0, "127.0.0.1");
+    await once(plain, "listening");
+    const { port } = plain.address() as AddressInfo;
+    const verdict = await call<{ message: string }>("validate", { host: "localhost", port, ...login });
+    expect(verdict).toMatchObject({ valid: false, stage: "tls" });
+    expect(verdict.message).toBe(`No TLS with the SMTP server localhost:${port}: wrong version number`);
+    plain.close();
   });
 
   test("a wrong password, which is not given back", async () => {
