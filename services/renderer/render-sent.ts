@@ -1,10 +1,10 @@
 /** Mails that are out, rendered again from the campaign's snapshot and the recipient's variables: nothing is stored. */
 import { query, queryOne } from "../../models/db.ts";
 import { notFound } from "../errors.ts";
-import { bodiesOf, htmlProgram, subjectProgram } from "./bodies.ts";
-import { loadContent } from "./campaign-rows.ts";
+import { subjectProgram } from "./bodies.ts";
 import { compileTemplate } from "./compile.ts";
 import { companyFacts, installation, preferencesUrl } from "./compiled-campaign.ts";
+import { compiledPage } from "./compiled-page.ts";
 import { Unrenderable } from "./content.ts";
 import { subjectText } from "./mime.ts";
 import { type Program, run } from "./program.ts";
@@ -33,15 +33,13 @@ function scopeFor(sent: Sent, company: Company): Scope {
 /** The id is the credential (spec 4.12): whoever holds it sees this mail, whichever company sent it. */
 export async function renderView(sentEmailId: string): Promise<{ subject: string; html: string }> {
   const sent = await queryOne<Sent>(`${SENT} where e.id = $1`, [sentEmailId]);
-  const found = sent && (await loadContent(sent.campaign_id, { toSend: false }));
-  if (!found) throw notFound();
-  const { content } = found;
-  const { baseUrl } = installation();
+  if (!sent) throw notFound();
   try {
-    const bodies = bodiesOf(content);
+    const page = await compiledPage(sent.campaign_id);
+    if (!page) throw notFound();
     return {
-      subject: subjectText(subjectProgram(bodies.subject, baseUrl), scopeFor(sent, content)),
-      html: run(htmlProgram(bodies.html, baseUrl), scopeFor(sent, content)),
+      subject: subjectText(page.subject, scopeFor(sent, page)),
+      html: run(page.html, scopeFor(sent, page)),
     };
   } catch (error) {
     // A mail that cannot be made was never sent.
