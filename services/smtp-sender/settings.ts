@@ -50,7 +50,7 @@ export function engineSettings(overrides: Partial<EngineSettings> = {}): EngineS
     allowPrivate: ALLOW_PRIVATE_NETWORKS,
     ehloName: ehloName(BASE_URL),
     idleMs: 15_000,
-    stopMs: 4_000,
+    stopMs: 3_500,
     maxLanes: 200,
     maxMessagesPerConnection: 5_000,
     greetingTimeoutMs: undefined,
