@@ -29,7 +29,7 @@ defineModel((sequelize) =>
   ApiKey.init(
     {
       id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      companyId: { type: DataTypes.UUID, allowNull: false },
+      companyId: { type: DataTypes.UUID, primaryKey: true },
       name: { type: DataTypes.TEXT, allowNull: false },
       prefix: { type: DataTypes.TEXT, allowNull: false },
       keyHash: { type: DataTypes.BLOB, allowNull: false },

@@ -26,7 +26,7 @@ defineModel((sequelize) =>
   List.init(
     {
       id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      companyId: { type: DataTypes.UUID, allowNull: false },
+      companyId: { type: DataTypes.UUID, primaryKey: true },
       name: { type: DataTypes.TEXT, allowNull: false },
       description: { type: DataTypes.TEXT, defaultValue: "" },
       createdAt: DataTypes.DATE,

@@ -1,6 +1,8 @@
 /**
  * Registry of the Sequelize models: a model's file registers how it is bound, opening the database binds them all.
  * Tables that only SQL touches (recipients, chunks, counters) have no model.
+ *
+ * A tenant's table has the company in its key, so that what Sequelize writes for one instance names the company, too.
  */
 import type { Sequelize } from "sequelize";
 

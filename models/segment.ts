@@ -28,7 +28,7 @@ defineModel((sequelize) =>
   Segment.init(
     {
       id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      companyId: { type: DataTypes.UUID, allowNull: false },
+      companyId: { type: DataTypes.UUID, primaryKey: true },
       name: { type: DataTypes.TEXT, allowNull: false },
       description: { type: DataTypes.TEXT, defaultValue: "" },
       rules: { type: DataTypes.JSONB, allowNull: false },

@@ -47,7 +47,7 @@ defineModel((sequelize) =>
   SmtpConfig.init(
     {
       id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      companyId: { type: DataTypes.UUID, allowNull: false },
+      companyId: { type: DataTypes.UUID, primaryKey: true },
       name: { type: DataTypes.TEXT, allowNull: false },
       host: { type: DataTypes.TEXT, allowNull: false },
       port: { type: DataTypes.INTEGER, allowNull: false },

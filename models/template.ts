@@ -35,7 +35,7 @@ defineModel((sequelize) =>
   Template.init(
     {
       id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      companyId: { type: DataTypes.UUID, allowNull: false },
+      companyId: { type: DataTypes.UUID, primaryKey: true },
       name: { type: DataTypes.TEXT, allowNull: false },
       subject: { type: DataTypes.TEXT, allowNull: false },
       body: { type: DataTypes.TEXT, defaultValue: "" },

@@ -33,7 +33,7 @@ defineModel((sequelize) =>
   WebhookEndpoint.init(
     {
       id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      companyId: { type: DataTypes.UUID, allowNull: false },
+      companyId: { type: DataTypes.UUID, primaryKey: true },
       url: { type: DataTypes.TEXT, allowNull: false },
       events: { type: DataTypes.ARRAY(DataTypes.TEXT), allowNull: false },
       secretSealed: { type: DataTypes.BLOB, allowNull: false },

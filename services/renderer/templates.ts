@@ -52,7 +52,7 @@ async function find(companyId: string, id: string): Promise<Template> {
 }
 
 const attributes = ({ name, subject, body, template_mode, template_type }: Partial<Input>) => ({
-  name,
+  name: name?.trim(),
   subject,
   body,
   templateMode: template_mode,
@@ -60,7 +60,12 @@ const attributes = ({ name, subject, body, template_mode, template_type }: Parti
 });
 
 export async function createTemplate(companyId: string, input: Input): Promise<View> {
-  const template = await Template.create({ ...attributes(input), name: input.name, subject: input.subject, companyId });
+  const template = await Template.create({
+    ...attributes(input),
+    name: input.name.trim(),
+    subject: input.subject,
+    companyId,
+  });
   return template.view();
 }
 
