@@ -1,5 +1,6 @@
 /** The outermost layer: every answer leaves with an id, the security headers and, where something failed, a problem. */
 import { notFound } from "../errors.ts";
+import { allowOtherSites } from "./cors.ts";
 import { type Exchange, ipOf, type Next, requestIdOf } from "./exchange.ts";
 import { prefersHtml, problemPage } from "./problem-page.ts";
 import { type Problem, problemOf } from "./problems.ts";
@@ -30,6 +31,7 @@ function setHeaders(exchange: Exchange, options: EdgeOptions): void {
   res.setHeader("X-Frame-Options", "DENY");
   res.setHeader("Content-Security-Policy", STRICT_CSP);
   res.setHeader("Cache-Control", "no-store");
+  allowOtherSites(exchange);
   if (options.https) res.setHeader("Strict-Transport-Security", "max-age=31536000");
   if (options.draining()) res.setHeader("Connection", "close");
 }

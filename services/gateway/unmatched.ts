@@ -1,5 +1,6 @@
 /** What no route answered: a missing slash, another method, or nothing that exists. */
 import { ApiError, notFound } from "../errors.ts";
+import { tellBrowsers } from "./cors.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Routing } from "./routing.ts";
 
@@ -12,8 +13,10 @@ export function unmatched(routing: Routing) {
   return (exchange: Exchange): void => {
     const { path, method } = exchange;
     if (exchange.matched?.length) {
-      exchange.set("Allow", allowed(exchange));
+      const methods = allowed(exchange);
+      exchange.set("Allow", methods);
       if (method !== "OPTIONS") throw new ApiError("METHOD", 405, { detail: `Method "${method}" not allowed.` });
+      tellBrowsers(exchange, methods);
       exchange.status = 204;
       return;
     }

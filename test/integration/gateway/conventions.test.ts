@@ -26,6 +26,12 @@ const samples: Record<string, Sample> = {
     Any,
     echo,
   ),
+  open: sample(
+    { method: "POST", path: "/api/emails/public/things/:id/", access: "public" },
+    Type.Object({ id: Uuid }),
+    Any,
+    echo,
+  ),
   bulk: sample({ method: "POST", path: "/api/emails/things/bulk/" }, Type.Object({}), Any, echo),
   remove: sample(
     { method: "DELETE", path: "/api/emails/things/:id/", status: 204, answer: "none" },
@@ -111,6 +117,19 @@ describe("the conventions of the API", () => {
     const head = await fetchIt("/api/emails/things/", { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
     expect(Number(head.headers.get("content-length"))).toBeGreaterThan(10);
+  });
+
+  test("pages of other sites may use public endpoints, with JSON too, and no others", async () => {
+    const asked = async (path: string) => {
+      const { headers, status } = await fetchIt(path, { method: "OPTIONS" });
+      return [status, headers.get("access-control-allow-origin"), headers.get("access-control-allow-methods")];
+    };
+    const open = `/api/emails/public/things/${A}/`;
+    expect(await asked(open)).toEqual([204, "*", "POST, OPTIONS"]);
+    expect(await asked("/api/emails/things/")).toEqual([204, null, null]);
+    expect((await fetchIt(open, json({}))).headers.get("access-control-allow-origin")).toBe("*");
+    expect((await fetchIt(open, json([]))).headers.get("access-control-allow-origin")).toBe("*");
+    expect((await fetchIt("/api/emails/things/")).headers.has("access-control-allow-origin")).toBe(false);
   });
 
   test("a path that is itself a route is no id of another: 405 with what it takes", async () => {
