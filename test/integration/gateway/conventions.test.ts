@@ -1,92 +1,13 @@
-import { signBearer } from "../../../services/accounts/bearer.ts";
-import { notFound } from "../../../services/errors.ts";
-import { Type, Uuid } from "../../../services/shapes.ts";
-import { A, B, type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
-
-const Thing = Type.Object({ id: Uuid, note: Type.Optional(Type.String()), n: Type.Optional(Type.Integer()) });
-const Listed = Type.Object({
-  page: Type.Optional(Type.Integer({ minimum: 1 })),
-  page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-  search: Type.Optional(Type.String()),
-  campaign: Type.Optional(Uuid),
-  flag: Type.Optional(Type.Boolean()),
-});
-const echo: Sample["handler"] = ({ params, meta }) => ({ params, meta });
-const MISSING = "01a00000-0000-7000-8000-00000000dead";
-const Any = Type.Unknown();
-
-const samples: Record<string, Sample> = {
-  get: sample({ method: "GET", path: "/api/emails/things/:id/" }, Thing, Any, (ctx) => {
-    if ((ctx.params as { id: string }).id === MISSING) throw notFound();
-    return echo(ctx);
-  }),
-  update: sample(
-    { method: "PATCH", path: "/api/emails/things/:id/" },
-    Type.Object({ id: Uuid, n: Type.Integer() }),
-    Any,
-    echo,
-  ),
-  open: sample(
-    { method: "POST", path: "/api/emails/public/things/:id/", access: "public" },
-    Type.Object({ id: Uuid }),
-    Any,
-    echo,
-  ),
-  bulk: sample({ method: "POST", path: "/api/emails/things/bulk/" }, Type.Object({}), Any, echo),
-  remove: sample(
-    { method: "DELETE", path: "/api/emails/things/:id/", status: 204, answer: "none" },
-    Thing,
-    Any,
-    () => null,
-  ),
-  list: sample({ method: "GET", path: "/api/emails/things/", answer: "list" }, Listed, Any, ({ params }) => ({
-    count: 45,
-    results: [params],
-  })),
-  create: sample(
-    { method: "POST", path: "/api/emails/things/", status: 201 },
-    Type.Object({ note: Type.String(), n: Type.Optional(Type.Integer()), data: Type.Optional(Type.Unknown()) }),
-    Any,
-    echo,
-  ),
-  send: sample(
-    { method: "POST", path: "/api/emails/send/thing/", status: 201 },
-    Type.Object({ company: Type.Optional(Uuid), name: Type.String(), idempotency_key: Type.Optional(Type.String()) }),
-    Any,
-    echo,
-  ),
-  settings: sample({ method: "GET", path: "/api/companies/:id/" }, Thing, Any, echo),
-  keys: sample({ method: "GET", path: "/api/companies/:id/keys/", access: "user" }, Thing, Any, echo),
-  broken: sample({ method: "GET", path: "/api/emails/broken/", access: "public" }, Type.Object({}), Any, () => {
-    throw new Error("the password is hunter2");
-  }),
-  slow: sample(
-    { method: "GET", path: "/api/emails/slow/", access: "public" },
-    Type.Object({}),
-    Any,
-    () => new Promise(() => {}),
-  ),
-};
+import { A, B } from "../../support/gateway.ts";
+import { json, MISSING, startThings, type Things, told } from "./things.ts";
 
 describe("the conventions of the API", () => {
-  let gateway: TestGateway;
+  let gateway: Things;
   beforeAll(async () => {
-    gateway = await startGateway(samples, { requestTimeoutMs: 500 });
+    gateway = await startThings();
   });
   afterAll(() => gateway.stop());
-
-  const fetchIt = (path: string, init: RequestInit = {}) =>
-    fetch(gateway.url + path, {
-      redirect: "manual",
-      ...init,
-      headers: { "X-API-Key": "fm_good", ...(init.headers as Record<string, string>) },
-    });
-  const json = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
-    method: "POST",
-    body: typeof body === "string" ? body : JSON.stringify(body),
-    headers: { "Content-Type": "application/json", ...headers },
-  });
-  const told = async (response: Response) => [response.status, await response.json()];
+  const fetchIt: Things["ask"] = (path, init) => gateway.ask(path, init);
 
   test("a path without its slash is a 308 to the path with it, query kept", async () => {
     const response = await fetchIt("/api/emails/things?page=2", { method: "POST" });
@@ -283,93 +204,5 @@ describe("the conventions of the API", () => {
       expect(headers.get("set-cookie")).toBeNull();
       expect(headers.get("x-powered-by")).toBeNull();
     }
-  });
-
-  test("no credentials, a malformed one and a wrong one are 401 with WWW-Authenticate", async () => {
-    const without = await fetch(`${gateway.url}/api/emails/things/`);
-    expect(await told(without)).toEqual([401, { detail: "Authentication credentials were not provided." }]);
-    expect(without.headers.get("www-authenticate")).toContain("Bearer");
-    for (const key of ["", "good", "fm_wrong", "fm_good' or '1'='1", `fm_${"x".repeat(5_000)}`]) {
-      expect(await told(await fetchIt("/api/emails/things/", { headers: { "X-API-Key": key } }))).toEqual([
-        401,
-        { detail: "Invalid API key." },
-      ]);
-    }
-    for (const authorization of ["Bearer", "Bearer x.y.z", "Basic YTpi", "Bearer  "]) {
-      const response = await fetch(`${gateway.url}/api/emails/things/`, { headers: { Authorization: authorization } });
-      expect(await told(response)).toEqual([401, { detail: "Invalid or expired token." }]);
-    }
-  });
-
-  describe("with a bearer token", () => {
-    const user = "0190a0a0-0000-7000-8000-0000000000ff";
-    const bearer = (path: string, init: RequestInit = {}) =>
-      fetch(gateway.url + path, {
-        ...init,
-        headers: { Authorization: `Bearer ${signBearer(user, "mark")}`, ...(init.headers as Record<string, string>) },
-      });
-
-    test("the company is named in the query; missing is 400, malformed 400, another's 404", async () => {
-      expect(await (await bearer(`/api/emails/things/${A}/?company=${A}`)).json()).toMatchObject({
-        meta: { companyId: A, userId: user, role: "owner" },
-      });
-      expect(await told(await bearer("/api/emails/things/"))).toEqual([400, { company: ["This field is required."] }]);
-      expect((await told(await bearer("/api/emails/things/?company=")))[1]).toEqual({
-        company: ["This field is required."],
-      });
-      expect(await told(await bearer("/api/emails/things/?company=x"))).toEqual([
-        400,
-        { company: ["Must be a valid UUID."] },
-      ]);
-      expect((await bearer(`/api/emails/things/?company=${B}`)).status).toBe(404);
-    });
-
-    test("sends name it in the body, told together with the other faults", async () => {
-      expect(await told(await bearer("/api/emails/send/thing/", json({})))).toEqual([
-        400,
-        { company: ["This field is required."], name: ["This field is required."] },
-      ]);
-      const sent = await bearer("/api/emails/send/thing/", json({ company: A, name: "x" }));
-      expect([sent.status, await sent.json()]).toMatchObject([201, { meta: { companyId: A } }]);
-    });
-
-    test("company paths name it themselves", async () => {
-      expect(await (await bearer(`/api/companies/${A}/`)).json()).toMatchObject({ meta: { companyId: A } });
-      expect((await bearer(`/api/companies/${B}/`)).status).toBe(404);
-      expect((await bearer(`/api/companies/${A}/keys/`)).status).toBe(200);
-    });
-  });
-
-  test("a key speaks for its company only: another one in `company` is 400, in a company path 404", async () => {
-    // What a body says is held against the key by the action, which tells it with all other faults.
-    const named = await fetchIt("/api/emails/send/thing/", json({ company: B, name: "x" }));
-    expect(await named.json()).toMatchObject({ meta: { companyId: A } });
-    expect((await fetchIt(`/api/emails/things/?company=${B}`)).status).toBe(400);
-    expect((await fetchIt(`/api/companies/${B}/`)).status).toBe(404);
-    expect((await fetchIt(`/api/companies/${A}/`)).status).toBe(200);
-  });
-
-  test("a key cannot do what only people may", async () => {
-    expect((await fetchIt(`/api/companies/${A}/keys/`)).status).toBe(403);
-  });
-
-  test("Idempotency-Key reaches the action; the body cannot set it", async () => {
-    const sent = await fetchIt(
-      "/api/emails/send/thing/",
-      json({ name: "x", idempotency_key: "body" }, { "Idempotency-Key": "k1" }),
-    );
-    expect(await sent.json()).toMatchObject({ params: { idempotency_key: "k1" } });
-    const without = await fetchIt("/api/emails/send/thing/", json({ name: "x", idempotency_key: "body" }));
-    expect(((await without.json()) as { params: object }).params).toEqual({ name: "x" });
-  });
-
-  test("many who come at once with one key ask for it once, and again when it was deleted", async () => {
-    gateway.authentication.forgetKey(A);
-    const before = gateway.asked.keys;
-    await Promise.all(Array.from({ length: 50 }, () => fetchIt(`/api/emails/things/${A}/`)));
-    expect(gateway.asked.keys).toBe(before + 1);
-    gateway.authentication.forgetKey(A);
-    await fetchIt(`/api/emails/things/${A}/`);
-    expect(gateway.asked.keys).toBe(before + 2);
   });
 });

@@ -1,0 +1,93 @@
+/** One of everything that a company has, and the paths that lead to it. */
+import type { App } from "../../support/app.ts";
+import { client, fileForm, type TestCompany } from "../../support/client.ts";
+
+const E = "/api/emails";
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+
+export type Owned = Record<string, string>;
+
+/** One of everything, as a company that works with Flockmail has it. */
+export async function furnish({ api, id, token, userId }: TestCompany, app: App): Promise<Owned> {
+  const make = async (path: string, body: object) => {
+    const made = await api.post(path, body);
+    if (made.status >= 300) throw new Error(`${path} answered ${made.status}: ${made.text}`);
+    return made.body;
+  };
+  const list = (await make(`${E}/lists/`, { name: "Readers" })).id;
+  const subscriber = (await make(`${E}/subscribers/`, { email: "ann@example.com", first_name: "Ann", lists: [list] }))
+    .id;
+  const template = (await make(`${E}/templates/`, { name: "T", subject: "Hello", body: "<p>Hi [[first_name]]</p>" }))
+    .id;
+  const smtp = (
+    await make(`${E}/smtp-configs/`, {
+      name: "Relay",
+      host: "127.0.0.1",
+      port: 2525,
+      username: "",
+      password: "",
+      use_tls: false,
+      sender_email: "news@example.com",
+    })
+  ).id;
+  const segment = (
+    await make(`${E}/segments/`, {
+      name: "S",
+      rules: { match: "all", conditions: [{ field: "email", operator: "contains", value: "@" }] },
+    })
+  ).id;
+  const media = (await api.post(`${E}/media/`, fileForm("a file", "a.txt"))).body.id;
+  const campaign = (
+    await make(`${E}/send/to-list/`, {
+      name: "Later",
+      template_id: template,
+      smtp_config_id: smtp,
+      list_id: list,
+      attachment_ids: [media],
+      scheduled_for: inAnHour(),
+    })
+  ).id;
+  const endpoint = (await make(`${E}/webhook-endpoints/`, { url: "http://127.0.0.1:9/hook", events: ["opened"] })).id;
+  const delivery = (await make(`${E}/webhook-endpoints/${endpoint}/test/`, {})).id;
+  const suppression = (await make(`${E}/suppressions/`, { email: "never@example.com" })).id;
+  const key = (await client(app, { token }).get(`/api/companies/${id}/api-keys/`)).body.results[0].id;
+  return {
+    list,
+    subscriber,
+    template,
+    smtp,
+    segment,
+    media,
+    campaign,
+    endpoint,
+    delivery,
+    suppression,
+    key,
+    company: id,
+    user: userId,
+  };
+}
+
+/** What stands for `:id` below a path, and for the names of further ids. */
+const IDS: [prefix: string, owned: string][] = [
+  [`${E}/subscribers/`, "subscriber"],
+  [`${E}/lists/`, "list"],
+  [`${E}/templates/`, "template"],
+  [`${E}/smtp-configs/`, "smtp"],
+  [`${E}/campaigns/`, "campaign"],
+  [`${E}/webhook-endpoints/`, "endpoint"],
+  [`${E}/suppressions/`, "suppression"],
+  [`${E}/segments/`, "segment"],
+  [`${E}/media/`, "media"],
+  ["/api/companies/", "company"],
+];
+const FURTHER: Record<string, string> = { delivery_id: "delivery", key_id: "key", user_id: "user" };
+
+export function pathOf(path: string, owned: Owned): string {
+  return path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const kind = FURTHER[name] ?? IDS.find(([prefix]) => path.startsWith(prefix))?.[1];
+    const id = kind && owned[kind];
+    if (!id) throw new Error(`This test knows no ${name} for ${path}: extend it`);
+    return id;
+  });
+}
