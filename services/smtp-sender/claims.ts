@@ -3,8 +3,9 @@
  * campaign (one being delivered, one read ahead), so that no campaign holds what others could do.
  */
 import { performance } from "node:perf_hooks";
-import { dueTurns, leaseChunks, releaseChunks, TURNS, turns } from "./claim.ts";
+import { dueTurns, type Excluded, leaseChunks, releaseChunks, TURNS, turns } from "./claim.ts";
 import { Lane } from "./lane.ts";
+import { LaneRoom } from "./lane-room.ts";
 import type { Leased } from "./record.ts";
 import type { Relay } from "./relay.ts";
 import type { Relays } from "./relays.ts";
@@ -67,22 +68,18 @@ export class Claims {
     await this.#claimDue();
   }
 
-  #excluded() {
+  #excluded(room: LaneRoom, campaignIds: Iterable<string>): Excluded {
     const now = performance.now();
     for (const times of [this.#parked, this.#skipped]) {
       for (const [id, until] of times) if (until < now) times.delete(id);
     }
     const busy: string[] = [];
     for (const relay of this.#relays.all) if (relay.backingOffUntil > now) busy.push(relay.config.id);
-    const supplied = new Set<string>();
-    for (const lane of this.#relays.lanes()) {
-      const { campaign_id } = lane.turn;
-      if (!this.#wants(lane.relay, campaign_id)) supplied.add(campaign_id);
-    }
     return {
       companyIds: [...this.#parked.keys()],
       smtpConfigIds: busy,
-      campaignIds: [...this.#skipped.keys(), ...supplied],
+      campaignIds: [...this.#skipped.keys(), ...campaignIds],
+      suppliedIds: room.supplied,
     };
   }
 
@@ -92,19 +89,22 @@ export class Claims {
     return lanes.length === 0 || lanes[0]!.left < relay.pulse.readAheadAt;
   }
 
-  get #room(): number {
-    return this.#tools.settings.maxLanes - [...this.#relays.lanes()].length;
+  /** Campaigns that have all the chunks they need for now. */
+  *#supplied(): Generator<string> {
+    for (const { relay, turn } of this.#relays.lanes()) {
+      if (!this.#wants(relay, turn.campaign_id)) yield turn.campaign_id;
+    }
   }
 
   /** True: another look may find more. */
   async #claimChunks(): Promise<boolean> {
-    const found = await turns(this.#excluded(), this.#tools.reads);
+    const room = new LaneRoom(this.#relays, "chunk", this.#tools.settings.maxLanes);
+    const found = await turns(this.#excluded(room, new Set(this.#supplied())), this.#tools.reads);
     const served: { turn: Turn; relay: Relay }[] = [];
     for (const turn of found) {
-      // Transactional mail is never refused for want of a lane.
-      if (served.length >= this.#room && !turn.is_transactional) break;
+      if (!room.mayServe(turn)) continue;
       const relay = await this.#relays.of(turn);
-      if (relay && this.#wants(relay, turn.campaign_id)) served.push({ turn, relay });
+      if (relay && this.#wants(relay, turn.campaign_id) && room.admit(turn, relay)) served.push({ turn, relay });
     }
     if (served.length === 0 || this.#stopped) return false;
     const { owner, settings } = this.#tools;
@@ -133,12 +133,14 @@ export class Claims {
 
   /** Deferred recipients that are due: each campaign has one lane for them, beside and never behind its chunks. */
   async #claimDue(): Promise<void> {
-    const { companyIds, smtpConfigIds } = this.#excluded();
+    const room = new LaneRoom(this.#relays, "retries", this.#tools.settings.maxLanes);
     const waiting = [...this.#relays.lanes()].filter(({ chunk }) => chunk === null);
-    const campaignIds = [...this.#skipped.keys(), ...waiting.map(({ turn }) => turn.campaign_id)];
-    for (const turn of await dueTurns({ companyIds, smtpConfigIds, campaignIds }, this.#tools.reads)) {
+    const campaignIds = waiting.map(({ turn }) => turn.campaign_id);
+    for (const turn of await dueTurns(this.#excluded(room, campaignIds), this.#tools.reads)) {
+      if (!room.mayServe(turn)) continue;
       const relay = await this.#relays.of(turn);
-      if (relay && !this.#stopped) relay.addLane(new Lane(this.#tools, relay, turn, new DueSource(this.#tools, turn)));
+      if (!relay || this.#stopped || !room.admit(turn, relay)) continue;
+      relay.addLane(new Lane(this.#tools, relay, turn, new DueSource(this.#tools, turn)));
     }
   }
 
@@ -153,10 +155,15 @@ export class Claims {
     return work;
   }
 
+  /**
+   * All that was handed over has been recorded, so the rest was certainly not sent: the lease is given back also where it
+   * seems lost (the database was away for longer than it), or those that were marked would end in doubt. If another
+   * sender has it by now, the fence makes it void.
+   */
   async #giveBack({ chunk }: Lane, whole: boolean, leaseIsLost: boolean): Promise<boolean> {
-    if (!chunk || leaseIsLost) return true;
-    if (whole) return this.#tools.recorder.close(chunk);
-    await releaseChunks([{ ...chunk, company_id: chunk.companyId }], this.#tools.owner);
+    if (!chunk) return true;
+    if (whole && !leaseIsLost) return this.#tools.recorder.close(chunk);
+    await this.#tools.insist(() => releaseChunks([{ ...chunk, company_id: chunk.companyId }], this.#tools.owner));
     return true;
   }
 

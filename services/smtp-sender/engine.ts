@@ -23,6 +23,7 @@ import { Trouble } from "./trouble.ts";
 
 const TICK_MS = 250;
 const RECOVER_MS = 2_000;
+const LANE_PAUSE_MS = 5;
 
 export interface Outside {
   limiter: Limiter;
@@ -84,6 +85,7 @@ export class Engine {
       reads: this.#reads,
       render,
       trouble: (error) => this.trouble.tell(error),
+      insist: (work) => this.trouble.insist(work),
       count: (status) => {
         if (status !== "queued") mailSettled(status);
         if (status === "sent" || status === "deferred") this.counts[status]++;
@@ -198,13 +200,18 @@ export class Engine {
     await this.relays.close(this.#settings.stopMs);
     await this.#recovering;
     const rest = Math.max(1_000, until - performance.now());
-    await Promise.race([this.#settled(), new Promise((done) => setTimeout(done, rest).unref())]);
+    await this.#settled(performance.now() + rest);
     this.#reads.close();
     this.#writes.close();
   }
 
-  async #settled(): Promise<void> {
-    await this.recorder.drain();
-    await this.claims.settled();
+  /** A lane may still wait for the renderer: what is marked for it meanwhile must go back, or it ends in doubt. */
+  async #settled(until: number): Promise<void> {
+    for (let over = false; !over && performance.now() < until; ) {
+      over = this.relays.lanes().next().done === true;
+      const late = new Promise((done) => setTimeout(done, until - performance.now()).unref());
+      await Promise.race([this.recorder.drain().then(() => this.claims.settled()), late]);
+      if (!over) await new Promise((done) => setTimeout(done, LANE_PAUSE_MS));
+    }
   }
 }

@@ -11,6 +11,13 @@ const DOUBT = "The sender stopped before it could record what became of this mai
 /** An owner that lives writes its results first: it comes back to a lease that nobody took from it. */
 const OWN_GRACE_MS = 60_000;
 
+// Locked in the order of ids, as senders do.
+const COUNTED = (doubtful: string) => `locked as (
+    select c.id, d.n from (select campaign_id, count(*) n from ${doubtful} group by campaign_id) d
+    join campaigns c on c.id = d.campaign_id order by c.id for no key update of c),
+  counted as (
+    update campaigns c set failed_count = c.failed_count + l.n, updated_at = now() from locked l where c.id = l.id)`;
+
 const EXPIRED_CHUNKS = `
   with expired as (
     select campaign_id, no, company_id, lo, marked_to, is_transactional from send_chunks
@@ -22,9 +29,7 @@ const EXPIRED_CHUNKS = `
     where not x.is_transactional and e.campaign_id = x.campaign_id and ${sameCompany("e.company_id", "x.company_id")}
       and e.seq between x.lo and x.marked_to and e.status = 0 and e.next_attempt_at is null
     returning e.campaign_id),
-  counted as (
-    update campaigns c set failed_count = c.failed_count + d.n, updated_at = now()
-    from (select campaign_id, count(*) n from doubtful group by campaign_id) d where c.id = d.campaign_id),
+  ${COUNTED("doubtful")},
   freed as (
     update send_chunks c
     set state = 0, owner = null, lease_until = null, fence = c.fence + 1,
@@ -48,9 +53,7 @@ const EXPIRED_SINGLES = `
     from expired x where e.campaign_id = x.campaign_id and e.seq = x.seq
       and ${sameCompany("e.company_id", "x.company_id")}
     returning e.campaign_id, e.company_id, e.status),
-  counted as (
-    update campaigns c set failed_count = c.failed_count + d.n, updated_at = now()
-    from (select campaign_id, count(*) n from freed where status = 6 group by campaign_id) d where c.id = d.campaign_id)
+  ${COUNTED("freed where status = 6")}
   select distinct campaign_id, company_id, (select count(*) from freed where status = 6)::int as doubtful from freed`;
 
 export interface Recovered {

@@ -244,7 +244,7 @@ export class Relay implements Holder {
   }
 
   /** Looked at a few times a second: is it slow, is it idle. */
-  tick(): void {
+  tick(idleMs: number): void {
     this.pulse.tick();
     const now = performance.now();
     let oldest = 0;
@@ -255,7 +255,7 @@ export class Relay implements Holder {
     if (slow && !this.slow) for (const lane of this.lanes) lane.takeBack();
     this.#tools.budget.judge(this, slow);
     for (const lane of [...this.lanes]) lane.endIfDone();
-    this.connections.closeUnneeded(this.#tools.settings.idleMs);
+    this.connections.closeUnneeded(idleMs);
     this.wake();
   }
 

@@ -7,6 +7,9 @@ import type { Tools } from "./tools.ts";
 
 // Should the event about a changed configuration be lost.
 const RELOAD_MS = 15_000;
+/** Beyond so many connections, idle ones are closed soon: thousands of companies that send a little each would keep all open. */
+const CROWDED = 400;
+const CROWDED_IDLE_MS = 500;
 /** A relay that was just asked for has no lane yet: its lease is still being taken. Dropped then, the lease would hang. */
 const UNUSED_MS = 10_000;
 
@@ -56,6 +59,10 @@ export class Relays {
   }
 
   tick(): void {
+    let connections = 0;
+    for (const relay of this.#relays.values()) connections += relay.connections.size;
+    const { idleMs } = this.#tools.settings;
+    const idle = connections > CROWDED ? Math.min(idleMs, CROWDED_IDLE_MS) : idleMs;
     const reload = Date.now() > this.#reloadAt;
     if (reload) this.#reloadAt = Date.now() + RELOAD_MS;
     for (const [id, relay] of this.#relays) {
@@ -65,7 +72,7 @@ export class Relays {
         void relay.close(0);
         continue;
       }
-      relay.tick();
+      relay.tick(idle);
       if (reload) void this.reload(id);
     }
   }

@@ -21,6 +21,8 @@ export interface Tools {
   render(campaignId: string, rows: readonly RecipientRow[]): Promise<Rendered[]>;
   /** Something that is needed is away; told once, until it works again. */
   trouble(error: Error): void;
+  /** Does it until it succeeds, within reason: for what must not be forgotten. */
+  insist(work: () => Promise<void>): Promise<void>;
   count(status: Outcome["status"]): void;
   /** The company's hour is full: no lease for it until then. */
   parkCompany(companyId: string, ms: number): void;

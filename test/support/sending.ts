@@ -7,10 +7,12 @@ import { settle } from "../../services/campaigns/settle.ts";
 import { newId } from "../../services/ids.ts";
 import type { Rendered } from "../../services/renderer/contract.ts";
 import { seal } from "../../services/secrets.ts";
+import { turns } from "../../services/smtp-sender/claim.ts";
 import { Engine, type Outside } from "../../services/smtp-sender/engine.ts";
 import type { Limiter } from "../../services/smtp-sender/limiter.ts";
 import { MemoryLimiter } from "../../services/smtp-sender/limiter-memory.ts";
-import type { RecipientRow } from "../../services/smtp-sender/rows.ts";
+import { Line } from "../../services/smtp-sender/line.ts";
+import type { RecipientRow, Turn } from "../../services/smtp-sender/rows.ts";
 import { type EngineSettings, engineSettings } from "../../services/smtp-sender/settings.ts";
 import { createDatabase } from "./database.ts";
 
@@ -165,6 +167,21 @@ export class Sending {
     this.engines.push(engine);
     engine.start();
     return engine;
+  }
+
+  /** Their turns, as a sender reads them. */
+  async turnsOf(campaignIds: readonly string[]): Promise<Turn[]> {
+    const line = new Line();
+    const nobody = { companyIds: [], smtpConfigIds: [], campaignIds: [], suppliedIds: [] };
+    const found = await turns(nobody, line).finally(() => line.close());
+    return found.filter(({ campaign_id }) => campaignIds.includes(campaign_id));
+  }
+
+  async waitingForLocks(): Promise<number> {
+    const row = await queryOne<{ n: number }>(
+      "select count(*) n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return row!.n;
   }
 
   async counts(campaignId: string): Promise<Counts> {

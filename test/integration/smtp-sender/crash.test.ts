@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne, transaction } from "../../../models/db.ts";
 import { resume } from "../../../services/campaigns/resume.ts";
 import type { Ctx } from "../../../services/define.ts";
 import { messageId, type Sending, startSending } from "../../support/sending.ts";
@@ -154,5 +154,18 @@ test("the database cuts all connections, again and again: the sender waits, goes
     await sleep(50);
   }
   expect(await sending.finished(id, 30_000)).toMatchObject({ status: "completed", sent_count: 4_000, failed_count: 0 });
+  expect(server.doubled).toEqual([]);
+}, 60_000);
+
+test("the database answers nothing for longer than a lease: who was not handed over is sent to afterwards, nobody is in doubt", async () => {
+  server = await startSmtpServer({ delayMs: { DOT: 20 } });
+  const { id } = await campaign(600);
+  await sender();
+  await server.received(100);
+  await transaction(async (client) => {
+    await client.query("select from send_chunks where campaign_id = $1 for update", [id]);
+    await sleep(2_500);
+  });
+  expect(await sending.finished(id, 15_000)).toMatchObject({ status: "completed", sent_count: 600, failed_count: 0 });
   expect(server.doubled).toEqual([]);
 }, 60_000);

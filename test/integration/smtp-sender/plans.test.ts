@@ -4,7 +4,7 @@
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/by-key.ts";
-import { CLAIM_DUE, DUE_TURNS } from "../../../services/smtp-sender/claim.ts";
+import { CLAIM_DUE, DUE_TURNS, WHOSE_TURN } from "../../../services/smtp-sender/claim.ts";
 import { RECORD, RECORD_BOUNCES } from "../../../services/smtp-sender/record-sql.ts";
 import { READ, READ_AGAIN, RENEW } from "../../../services/smtp-sender/source.ts";
 import { READ as READ_HIT, WRITE } from "../../../services/tracking/hits-sql.ts";
@@ -37,17 +37,20 @@ describe("plans of tables that grew", () => {
     await database.drop();
   });
 
-  async function reads(statement: string): Promise<Node[]> {
+  async function plan(statement: string): Promise<Node[]> {
     const parameters = new Set(statement.match(/\$\d+/g)).size;
     await client.query(`deallocate all; prepare statement as ${statement}`);
     const nothing = Array.from({ length: parameters }, () => "null").join(", ");
     const { rows } = await client.query(`explain (format json) execute statement${nothing && `(${nothing})`}`);
-    return nodes(rows[0]["QUERY PLAN"][0].Plan).filter(
+    return nodes(rows[0]["QUERY PLAN"][0].Plan);
+  }
+
+  const reads = async (statement: string): Promise<Node[]> =>
+    (await plan(statement)).filter(
       (node) =>
         /^(sent_emails|email_events)/.test(node["Index Name"] ?? "none") ||
         (node["Node Type"] === "Seq Scan" && /^(sent_emails|email_events)$/.test(node["Relation Name"]!)),
     );
-  }
 
   const company = `
     insert into companies (id, name, plan) select uuid_v7(), 'A', name from plans limit 1;
@@ -81,4 +84,24 @@ describe("plans of tables that grew", () => {
       }
     }
   });
+
+  test.each([
+    ["nothing is known of it", ""],
+    ["it was counted", "analyze"],
+  ])(
+    "whose turn it is begins with the campaigns that are alive, however many companies there are, where %s",
+    async (_state, sql) => {
+      for (let n = 0; n < 50; n++) await client.query(company);
+      if (sql) await client.query(sql);
+      for (const statement of [WHOSE_TURN, DUE_TURNS]) {
+        const found = await plan(statement);
+        const conditions = (table: string) =>
+          found.filter((node) => node["Relation Name"] === table).map((node) => node["Index Cond"]);
+        expect(conditions("companies")).toEqual(["(id = c.company_id)"]);
+        expect(conditions("plans")).toEqual([expect.stringContaining("name = o.plan")]);
+        const alive = found.filter((node) => /^campaigns_/.test(node["Index Name"] ?? ""));
+        expect(alive.map((node) => node["Index Name"])).toEqual(["campaigns_alive"]);
+      }
+    },
+  );
 });

@@ -1,0 +1,123 @@
+/** What one company's servers do, or how many companies there are, costs the others next to nothing. */
+import { createServer, type Server, type Socket } from "node:net";
+import { transaction } from "../../../models/db.ts";
+import { leaseChunks } from "../../../services/smtp-sender/claim.ts";
+import type { Turn } from "../../../services/smtp-sender/rows.ts";
+import { type Sending, startSending } from "../../support/sending.ts";
+import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+
+let sending: Sending;
+let server: SmtpServer;
+
+beforeAll(async () => {
+  sending = await startSending();
+});
+afterAll(() => sending.stop());
+beforeEach(async () => {
+  server = await startSmtpServer();
+});
+afterEach(async () => {
+  await sending.stopEngines();
+  await server.stop();
+});
+
+async function campaigns(count: number, recipients: number, to: { host: string; port: number }, perSecond?: number) {
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, to, perSecond ? { maxPerSecond: perSecond } : {});
+  const ids: string[] = [];
+  for (let n = 0; n < count; n++) ids.push(await sending.campaign({ companyId, smtpConfigId, recipients, chunk: 20 }));
+  return ids;
+}
+
+/** Accepts connections and never says a word. */
+async function mute(): Promise<{ host: string; port: number; stop(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const listener: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+  });
+  await new Promise<void>((done) => listener.listen(0, "127.0.0.1", done));
+  const { port } = listener.address() as { port: number };
+  const stop = async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((done) => listener.close(done));
+  };
+  return { host: "127.0.0.1", port, stop };
+}
+
+async function sendsBeside(engine: ReturnType<Sending["engine"]>, lanes: number): Promise<void> {
+  await sending.until(
+    async () => [...engine.relays.lanes()].length,
+    (n) => n >= lanes,
+  );
+  const [id] = await campaigns(1, 100, server);
+  expect(await sending.finished(id!, 5_000)).toMatchObject({ status: "completed", sent_count: 100 });
+}
+
+test("dozens of campaigns for a server that never says a word hold up nobody", async () => {
+  const silent = await mute();
+  await campaigns(40, 5, silent);
+  await sendsBeside(sending.engine({ maxLanes: 20 }), 10);
+  await sending.stopEngines();
+  await silent.stop();
+});
+
+test("nor do dozens that may be sent one mail a second", async () => {
+  const slow = await startSmtpServer();
+  await campaigns(40, 5, slow, 1);
+  await sendsBeside(sending.engine({ maxLanes: 20 }), 10);
+  await sending.stopEngines();
+  await slow.stop();
+});
+
+test("more companies with silent servers than there should be lanes", async () => {
+  const silent = await mute();
+  for (let n = 0; n < 8; n++) await campaigns(2, 5, silent);
+  await sendsBeside(sending.engine({ maxLanes: 4 }), 8);
+  await sending.stopEngines();
+  await silent.stop();
+});
+
+test("many small campaigns of one company are all sent, and side by side", async () => {
+  await campaigns(300, 1, server);
+  sending.engine({ maxLanes: 20 });
+  await server.received(300);
+  expect(server.doubled).toEqual([]);
+});
+
+test("leases lock campaigns in the order of their ids, as results do", async () => {
+  const ids = (await campaigns(2, 5, server)).sort();
+  const found = await sending.turnsOf(ids);
+  const backwards = [...found].sort((a: Turn, b: Turn) => (a.campaign_id < b.campaign_id ? 1 : -1));
+  const lock = (client: { query(text: string, values: unknown[]): Promise<unknown> }, id: string, how = "") =>
+    client.query(`select from campaigns where id = $1 for no key update ${how}`, [id]);
+  let leasing: Promise<unknown> | undefined;
+  await transaction(async (first) => {
+    await lock(first, ids[0]!);
+    leasing = leaseChunks(backwards, "somebody", 5_000);
+    await sending.until(
+      () => sending.waitingForLocks(),
+      (n) => n > 0,
+    );
+    // Whoever has the first one must be able to go on to the second.
+    await lock(first, ids[1]!, "nowait");
+  });
+  expect(await leasing).toHaveLength(2);
+});
+
+test("three senders with many campaigns in common wait for each other in no circle", async () => {
+  const total = 30 * 100;
+  for (let n = 0; n < 30; n++) await campaigns(1, 100, server);
+  const told: string[] = [];
+  for (let n = 0; n < 3; n++) {
+    const { trouble } = sending.engine();
+    const tell = trouble.tell.bind(trouble);
+    trouble.tell = (error) => {
+      if (error) told.push(error.message);
+      tell(error);
+    };
+  }
+  await server.received(total);
+  expect(told).toEqual([]);
+  expect(server.doubled).toEqual([]);
+});

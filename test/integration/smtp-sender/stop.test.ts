@@ -1,0 +1,41 @@
+/** An orderly stop leaves no lease and nobody in doubt, wherever it comes. */
+import { query, queryOne } from "../../../models/db.ts";
+import { plainMails, type Sending, startSending } from "../../support/sending.ts";
+import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+
+let sending: Sending;
+let server: SmtpServer;
+
+beforeAll(async () => {
+  sending = await startSending();
+});
+afterAll(() => sending.stop());
+beforeEach(async () => {
+  server = await startSmtpServer();
+});
+afterEach(async () => {
+  await sending.stopEngines();
+  await server.stop();
+});
+
+test("in the midst of rendering, what was marked meanwhile is given back", async () => {
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server);
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 50 });
+  const render: typeof plainMails = async (campaignId, rows) => {
+    await new Promise((done) => setTimeout(done, 600));
+    return plainMails(campaignId, rows);
+  };
+  const engine = sending.engine({ render });
+  await sending.until(
+    () => queryOne<{ n: number }>("select max(marked_to) n from send_chunks where campaign_id = $1", [id]),
+    (row) => row!.n > 0,
+  );
+  await engine.stop();
+  expect(await query("select state, owner, marked_to from send_chunks where campaign_id = $1", [id])).toEqual([
+    { state: 0, owner: null, marked_to: 0 },
+  ]);
+  sending.engine();
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 50 });
+  expect(server.doubled).toEqual([]);
+});
