@@ -174,7 +174,7 @@ describe("a campaign on its way", () => {
 
   test.each(["en", "de", "fr", "es", "ar"])("a double opt-in mail speaks the form's language: %s", async (language) => {
     await company.api.patch(`/api/companies/${company.id}/`, { double_opt_in: true });
-    const person = { email: "neu@example.com", first_name: "Ana [[email]]" };
+    const person = { email: "neu@example.com", first_name: "Ana" };
     const headers = { "accept-language": `${language}-XX,xx;q=0.5` };
     await company.api.post(`${API}/public/subscribe/${company.id}/`, person, { headers, ip: someIp() });
     await until(
@@ -186,7 +186,7 @@ describe("a campaign on its way", () => {
     const name = (await company.api.get(`/api/companies/${company.id}/`)).body.name;
     expect(subject).toBe(t.confirmationMail.subject.replace("{company}", name));
     expect(html).toContain(`<html lang="${language}" dir="${t.dir}">`);
-    expect(html).toContain(`<p>${t.confirmationMail.hello.replace("{name}", " Ana [[email]]")}</p>`);
+    expect(html).toContain(`<p>${t.confirmationMail.hello.replace("{name}", " Ana")}</p>`);
     expect(html).toContain(`>${t.confirmationMail.button}</a>`);
     expect(html).not.toContain("{");
   });

@@ -238,7 +238,8 @@ describe("webhook delivery", () => {
       [id],
     );
     expect(got).toHaveLength(0);
-    await until(() => got.length === 1);
+    await until(async () => (await rowsOf(id))[0]?.status === "succeeded");
+    expect(got).toHaveLength(1);
     expect((await rowsOf(id))[0]).toMatchObject({ attempts: 1 });
   });
 
