@@ -68,8 +68,12 @@ export const callIds = {
 
 type Log = (...args: unknown[]) => void;
 
+/** Moleculer's own, with a stack. lifetime.ts tells the reason in a line that people can read. */
+const TOLD_OTHERWISE = "Unable to start all services.";
+
 /** Moleculer logs an error behind its sentence; pino would drop it there. */
 function logMethod(this: unknown, args: unknown[], method: Log): void {
+  if (args[0] === TOLD_OTHERWISE) return;
   const texts = args.filter((arg) => typeof arg === "string" || typeof arg === "number");
   const objects = args.filter((arg) => typeof arg === "object" && arg !== null);
   const fields = Object.assign({}, ...objects.map((one) => (one instanceof Error ? { error: one } : one)));

@@ -50,6 +50,12 @@ describe("a start that cannot be", () => {
     });
   });
 
+  test("a DEFAULT_PLAN that the database does not have is refused with one line", async () => {
+    const { code, lines } = await outcome({ DATA_DIR: data.path, DEFAULT_PLAN: "gold" });
+    const told = `Flockmail cannot start: DEFAULT_PLAN is "gold", but there is no such plan. Choose one of: free, pro, starter, unlimited.`;
+    expect({ code, lines }).toEqual({ code: 1, lines: [told] });
+  });
+
   test("a DATA_DIR that cannot be one is refused with one line that names it", async () => {
     const file = join(data.path, "file");
     writeFileSync(file, "");
