@@ -212,12 +212,11 @@ export class Lane {
     }
   }
 
-  /** The last word on a mail that was handed over. */
-  answered(mail: Job, outcome: Outcome, delayMs: number | null): void {
+  /** The last word on a mail that was handed over. Only what was accepted, or may have been, counts in the hour. */
+  answered(mail: Job, outcome: Outcome, delayMs: number | null, counts: boolean): void {
     this.#handed.delete(mail);
     const { row, token } = mail;
-    // Only what was accepted, or may have been, counts in the hour.
-    if (outcome.status !== "sent" && outcome.status !== "unknown") void this.#tokens.give(token);
+    if (!counts) void this.#tokens.give(token);
     this.record(row, outcome, delayMs);
   }
 

@@ -1,11 +1,13 @@
 /** The limiter of a single process. What a restart forgets is counted again from the rows (hour-history.ts). */
+import { performance } from "node:perf_hooks";
 import { bucketMs, type Grant, type Limiter, oldestBucket, type Window } from "./limiter.ts";
 
 export class MemoryLimiter implements Limiter {
   #buckets = new Map<string, Map<number, number>>();
   #now: () => number;
 
-  constructor(now: () => number = Date.now) {
+  /** The clock may be set meanwhile: back by an hour, and a full hour would stay full for two; on, and it would be forgotten. */
+  constructor(now: () => number = () => performance.timeOrigin + performance.now()) {
     this.#now = now;
   }
 

@@ -4,8 +4,19 @@ import type { Leased, Result, Waiting } from "./record.ts";
 import type { Reply } from "./reply.ts";
 import { STATUS } from "./rows.ts";
 
-export function laneColumns(lanes: Map<Leased, Waiting>, owner: string, leaseMs: number): unknown[] {
+/**
+ * A mark that went back (Lane.takeBack) must not be written before the results it went back behind: `later` are those that
+ * came after the flush was put together, which may be tried for long while the database is away.
+ */
+export function laneColumns(
+  lanes: Map<Leased, Waiting>,
+  owner: string,
+  leaseMs: number,
+  later: readonly Result[],
+): unknown[] {
   const chunks = [...lanes.keys()];
+  const unwritten = new Map<Leased, number>();
+  for (const { chunk, seq } of later) if (chunk) unwritten.set(chunk, Math.max(seq, unwritten.get(chunk) ?? 0));
   const waiting = [...lanes.values()];
   return [
     owner,
@@ -14,7 +25,7 @@ export function laneColumns(lanes: Map<Leased, Waiting>, owner: string, leaseMs:
     chunks.map(({ campaignId }) => campaignId),
     chunks.map(({ no }) => no),
     chunks.map(({ fence }) => fence),
-    chunks.map(({ markedTo }) => markedTo),
+    chunks.map((chunk) => Math.max(chunk.markedTo, unwritten.get(chunk) ?? 0)),
     waiting.map(({ done }) => done),
   ];
 }

@@ -175,7 +175,7 @@ export class Recorder {
   async #flush(results: Result[], lanes: Map<Leased, Waiting>): Promise<void> {
     const bounces = bouncesOf(results);
     const values = [
-      ...laneColumns(lanes, this.#owner, this.#leaseMs),
+      ...laneColumns(lanes, this.#owner, this.#leaseMs, this.#results),
       ...resultColumns(results),
       ...campaignColumns(results),
     ];

@@ -6,12 +6,13 @@ import { performance } from "node:perf_hooks";
 import { backOff, worksAgain } from "./back-off.ts";
 import type { Holder } from "./budget.ts";
 import { type Connection, Connections } from "./connections.ts";
+import { Copies } from "./copies.ts";
 import { Deferrals } from "./deferrals.ts";
 import { smtpAnswered } from "./figures.ts";
 import type { Job } from "./job.ts";
 import type { Lane } from "./lane.ts";
 import type { Verdict } from "./letter.ts";
-import { type Outcome, outcomeOf } from "./outcome.ts";
+import { outcomeOf } from "./outcome.ts";
 import { Pace } from "./pace.ts";
 import { Pulse } from "./pulse.ts";
 import { type RelayConfig, relayConfig } from "./relay-config.ts";
@@ -24,7 +25,6 @@ import type { Tools } from "./tools.ts";
 
 /** A mail that met this many ended sessions waits like any other that was deferred. */
 const MAX_UNSENT = 3;
-const COPY_TRIES = 3;
 const SLOW_MS = 1_000;
 const NO_SLOT_MS = 500;
 
@@ -41,7 +41,7 @@ export class Relay implements Holder {
   readonly pulse = new Pulse();
   #tools: Tools;
   #pace: Pace;
-  #copies: Job[] = [];
+  readonly #copies = new Copies();
   #deferrals = new Deferrals();
   #closed = false;
 
@@ -79,13 +79,14 @@ export class Relay implements Holder {
     return this.#lanes.all;
   }
 
-  /** Mails that connections could be sending. */
+  /** Mails that connections could be sending. None while the server is left alone: copies of a mail wait, too. */
   get #work(): number {
-    return this.#copies.length + this.#lanes.work;
+    if (performance.now() < this.backingOffUntil) return 0;
+    return this.#copies.size + this.#lanes.work;
   }
 
   get idle(): boolean {
-    return this.lanes.length === 0 && this.#copies.length === 0 && this.connections.size === 0;
+    return this.lanes.length === 0 && this.#copies.size === 0 && this.connections.size === 0;
   }
 
   wake(): void {
@@ -115,7 +116,7 @@ export class Relay implements Holder {
 
   #next(): Job | undefined {
     if (this.#closed || performance.now() < this.backingOffUntil) return undefined;
-    const copy = this.#copies.shift();
+    const copy = this.#copies.next();
     if (copy) return copy;
     if (this.#lanes.anyReady && !this.#pace.mayGo(this.config.maxPerSecond)) return undefined;
     return this.#lanes.next();
@@ -135,7 +136,7 @@ export class Relay implements Holder {
   #answered(job: Job, verdict: Verdict, connection: Connection): void {
     smtpAnswered(verdict.kind, (performance.now() - job.handedAtMs) / 1_000);
     if (job.primary) {
-      this.#copyAnswered(job, verdict);
+      this.#copies.answered(job, verdict, this.#closed);
       return;
     }
     if (verdict.kind === "unsent" && connection.accepted > 0 && ++job.unsent < MAX_UNSENT) {
@@ -143,33 +144,25 @@ export class Relay implements Holder {
       return;
     }
     if (verdict.kind === "accepted" && job.copy) {
-      this.#copies.push({ ...job, ...job.copy, copy: undefined, accepted: verdict.reply, primary: job, unsent: 0 });
+      this.#copies.add(job, verdict.reply);
       this.connections.wake();
       return;
     }
     const tries = job.row.attempts + (job.lane.chunk ? 1 : 0);
-    this.#settle(job, outcomeOf(verdict, { tries, isTransactional: job.lane.turn.is_transactional }), tries);
+    this.#settle(job, verdict, tries);
     const refusal = this.#deferrals.seen(verdict);
     if (refusal) void this.backOff(`The SMTP server accepts no mail at the moment: ${refusal.text}`);
   }
 
-  #settle(job: Job, outcome: Outcome, tries: number): void {
+  #settle(job: Job, verdict: Verdict, tries: number): void {
+    const outcome = outcomeOf(verdict, { tries, isTransactional: job.lane.turn.is_transactional });
     const delayMs = outcome.status === "deferred" ? retryAfterMs(tries, this.#tools.settings.retryBaseMs) : null;
-    job.lane.answered(job, outcome, delayMs);
+    job.lane.answered(job, outcome, delayMs, verdict.kind === "accepted" || verdict.kind === "doubt");
     if (outcome.stops) void this.#stop([job.lane], outcome.stops);
   }
 
-  /** The primary has been accepted, whatever becomes of its copies; it is recorded when they are through. */
-  #copyAnswered(copy: Job, verdict: Verdict): void {
-    if (verdict.kind === "unsent" && !this.#closed && ++copy.unsent < COPY_TRIES) {
-      this.#copies.push(copy);
-      return;
-    }
-    const primary = copy.primary!;
-    primary.lane.answered(primary, { status: "sent", error: null, reply: copy.accepted }, null);
-  }
-
   #opened(): void {
+    this.#copies.opened();
     if (this.config.failingForMs !== null || this.lastError !== null) {
       this.config.failingForMs = null;
       this.lastError = null;
@@ -191,6 +184,7 @@ export class Relay implements Holder {
 
   #cannotOpen(error: OpenError): void {
     this.lastError = error.message;
+    this.#copies.notOpened(error.permanent);
     if (error.permanent) void this.#stop([...this.lanes], error.message);
     else void this.backOff(error.message);
   }
@@ -234,6 +228,7 @@ export class Relay implements Holder {
     const fresh = await relayConfig(this.config.companyId, this.config.id);
     if (!fresh) {
       this.deleted = true;
+      this.#copies.end();
       await this.#stop([...this.lanes], "The SMTP configuration was deleted.");
       this.connections.renew();
       return;
@@ -263,7 +258,7 @@ export class Relay implements Holder {
     this.#closed = true;
     for (const lane of [...this.lanes]) lane.end();
     await this.connections.close(withinMs);
-    for (const copy of this.#copies.splice(0)) this.#copyAnswered(copy, { kind: "unsent", reason: "stopped" });
+    this.#copies.end();
     this.#tools.budget.forget(this);
   }
 }

@@ -57,6 +57,8 @@ export class OpenError extends Error {
 const CONNECT_TIMEOUT_MS = 30_000;
 const GREETING_TIMEOUT_MS = 300_000;
 const LOGIN_TIMEOUT_MS = 120_000;
+/** EHLO, twice with STARTTLS, and AUTH with a challenge. */
+const STEPS = 4;
 
 type SmtpError = Error & { code?: string; responseCode?: number; response?: string; command?: string };
 
@@ -149,6 +151,8 @@ function session(connection: SMTPConnection, loggedIn: boolean): Session {
 function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions): Promise<Session> {
   const { host, port, useTls, username, password } = endpoint;
   const implicit = useTls && port === 465;
+  const greetingMs = options.greetingTimeoutMs ?? GREETING_TIMEOUT_MS;
+  const loginMs = options.loginTimeoutMs ?? LOGIN_TIMEOUT_MS;
   const connection = new SMTPConnection({
     host,
     port,
@@ -157,17 +161,20 @@ function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions)
     requireTLS: useTls && !implicit,
     ignoreTLS: !useTls,
     ...(options.name ? { name: options.name } : {}),
-    connectionTimeout: options.greetingTimeoutMs ?? GREETING_TIMEOUT_MS,
-    greetingTimeout: options.greetingTimeoutMs ?? GREETING_TIMEOUT_MS,
-    socketTimeout: options.loginTimeoutMs ?? LOGIN_TIMEOUT_MS,
+    connectionTimeout: greetingMs,
+    greetingTimeout: greetingMs,
+    socketTimeout: loginMs,
     tls: { minVersion: "TLSv1.2", ...(isIP(host) ? {} : { servername: host }) },
   });
-  return new Promise((resolve, reject) => {
+  let timer: NodeJS.Timeout | undefined;
+  const opened = new Promise<Session>((resolve, reject) => {
     const fail = (error: SmtpError) => {
       // First: close() says "end" at once, which is not the reason.
       reject(openError(error, endpoint));
       connection.close();
     };
+    // nodemailer's time-outs begin anew with each byte, and a server may have many to say.
+    timer = setTimeout(() => fail(new Error("no end of it within the time-out")), greetingMs + STEPS * loginMs);
     connection.on("error", fail);
     connection.once("end", () => fail(new Error("the connection was closed")));
     connection.connect((error) => {
@@ -180,6 +187,7 @@ function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions)
       });
     });
   });
+  return opened.finally(() => clearTimeout(timer));
 }
 
 /** Throws OpenError only. */

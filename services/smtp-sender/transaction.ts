@@ -219,7 +219,9 @@ export class Transactions<L extends Letter> {
   }
 
   #answered({ transaction }: Command<L>, reply: Reply): void {
-    if (reply.code >= 300 && reply.code < 400) {
+    // Nobody can have accepted a message whose end has not been written.
+    const early = reply.code < 300 && !this.#body.dotWritten;
+    if (early || (reply.code >= 300 && reply.code < 400)) {
       this.#owed.unshift({ stage: "dot", text: "", transaction });
       throw new NotSmtp(`No answer to the message: ${reply.text}`);
     }

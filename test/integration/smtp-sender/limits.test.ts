@@ -91,6 +91,26 @@ test("room that refused mails give back is used soon, not when the hour is over"
   await refusing.stop();
 });
 
+test("a transactional mail in doubt keeps its place in the window, and is sent again when there is room", async () => {
+  await query("insert into plans (name, smtp_per_hour) values ('single', 1)");
+  await server.stop();
+  let first = true;
+  server = await startSmtpServer({
+    answer: ({ verb }) => {
+      if (verb !== "DOT" || !first) return undefined;
+      first = false;
+      return { drop: true, accept: true };
+    },
+  });
+  const companyId = await sending.company("single");
+  const smtpConfigId = await sending.smtpConfig(companyId, server);
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 1, transactional: true });
+  sending.engine({ retryBaseMs: 100 });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1 });
+  expect(server.accepted).toBe(2);
+  expect(mostInAWindow()).toBe(1);
+});
+
 test("three senders share one limit in Redis", async () => {
   const clients = [1, 2, 3].map(() => connectRedis(redisServer.url));
   await Promise.all(clients.map((client) => client.connect()));

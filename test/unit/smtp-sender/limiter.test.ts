@@ -66,3 +66,19 @@ test("remembers what was sent before it began", async () => {
   limiter.remember(window, clock.now - 20_000, 480);
   expect((await limiter.take(window, 100)).granted).toBe(20);
 });
+
+test.each([-2, 2])(
+  "the computer's clock is set by %i hours: the window neither lasts longer nor ends",
+  async (hours) => {
+    const real = Date.now;
+    let shiftMs = 0;
+    const clock = jest.spyOn(Date, "now").mockImplementation(() => real() + shiftMs);
+    const limiter = new MemoryLimiter();
+    await limiter.take(window, 400);
+    shiftMs = hours * 3_600_000;
+    const { granted, retryAfterMs } = await limiter.take(window, 400);
+    clock.mockRestore();
+    expect(granted).toBe(100);
+    expect(retryAfterMs).toBeLessThan(65_000);
+  },
+);

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from "node:net";
 import type { Letter, Verdict } from "../../../services/smtp-sender/letter.ts";
 import { openSession, type Session } from "../../../services/smtp-sender/session.ts";
 import { RFC_TIMEOUTS } from "../../../services/smtp-sender/stage-timeouts.ts";
@@ -184,4 +185,29 @@ test("what the server cannot take is told, and the next one goes out", async () 
     "accepted",
   ]);
   expect(server.messages[0]!.parameters).toBe(`SIZE=${note(4).bytes}`);
+});
+
+test("a server that accepts a message before it has the whole of it is not believed", async () => {
+  await start();
+  const said = ["220 hi", "250-hi\r\n250 PIPELINING", "250 ok\r\n250 ok\r\n354 go", "250 accepted already"];
+  const hasty = createServer((socket) => {
+    const say = (text: string | undefined) => text !== undefined && socket.write(`${text}\r\n`);
+    say(said[0]);
+    let heard = 0;
+    socket.on("error", () => {});
+    socket.on("data", () => {
+      // It reads no more of the message than its first bytes.
+      if (++heard === 3) socket.pause();
+      say(said[heard]);
+    });
+  });
+  await new Promise<void>((done) => hasty.listen(0, "127.0.0.1", done));
+  const session = await openSession(
+    { host: "127.0.0.1", port: (hasty.address() as AddressInfo).port, useTls: false, username: "", password: "" },
+    { allowPrivate: true },
+  );
+  const { kinds, reason } = await sendAll([note(1, undefined, 20_000_000)], session);
+  expect(kinds).toEqual(["unsent"]);
+  expect(reason).toMatch(/accepted already/);
+  hasty.close();
 });
