@@ -9,6 +9,8 @@
  */
 export interface Holder {
   held: number;
+  /** About what one mail takes of the memory. */
+  mailBytes: number;
   slow: boolean;
   /** Called when something came back after it was refused. */
   retry(): void;
@@ -28,6 +30,13 @@ export class Budget {
 
   get held(): number {
     return this.total - this.#free;
+  }
+
+  /** About what all that is held takes. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const { held, mailBytes } of this.#holders) bytes += held * mailBytes;
+    return bytes;
   }
 
   #allowed(holder: Holder, transactional: boolean): number {

@@ -27,6 +27,9 @@ export interface Job extends Letter {
 
 type Mail = Extract<Rendered, { ok: true }>;
 
+/** What it takes of the memory; attachments are the same string for all. */
+export const sizeOf = (mail: Rendered): number => (mail.ok ? mail.raw.length + (mail.copy?.length ?? 0) : 0);
+
 function letter(from: string, to: readonly string[], raw: string, mail: Mail): Letter {
   const wire = to.map(wireAddress);
   const sender = wireAddress(from);

@@ -11,7 +11,7 @@ import { performance } from "node:perf_hooks";
 import { notRenderable, stopBeforeRendering } from "./deliver.ts";
 import { limiterWaited } from "./figures.ts";
 import { HourTokens, type Token } from "./hour-tokens.ts";
-import { type Job, job } from "./job.ts";
+import { type Job, job, sizeOf } from "./job.ts";
 import type { Grant } from "./limiter.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Leased } from "./record.ts";
@@ -146,6 +146,7 @@ export class Lane {
       }
       return;
     }
+    this.relay.mailBytes = Math.max(1, ...rendered.value.map(sizeOf));
     for (const [i, row] of rows.entries()) {
       const mail = rendered.value[i]!;
       if (mail.ok) {

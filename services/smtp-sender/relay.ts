@@ -27,6 +27,8 @@ import type { Tools } from "./tools.ts";
 const MAX_UNSENT = 3;
 const SLOW_MS = 1_000;
 const NO_SLOT_MS = 500;
+/** Rendered mails of the process. Any relay may hold one, however large. */
+const MAILS_BYTES = 48 * 1024 * 1024;
 
 export class Relay implements Holder {
   config: RelayConfig;
@@ -34,6 +36,8 @@ export class Relay implements Holder {
   slow = false;
   lastError: string | null = null;
   backingOffUntil = 0;
+  /** By those that were rendered last. */
+  mailBytes = 1;
   /** Its configuration is gone: what is in the air ends, and nothing begins. */
   deleted = false;
   readonly #lanes = new RelayLanes();
@@ -103,9 +107,16 @@ export class Relay implements Holder {
   wanted(lane: Lane): number {
     const { size } = this.connections;
     if (size === 0 || this.#closed) return 0;
-    const window = Math.min(this.#tools.settings.maxInDoubt, 2 * size + (this.slow ? 0 : 2 * this.pulse.recent));
+    const busy = 2 * size + (this.slow ? 0 : 2 * this.pulse.recent);
+    const window = Math.min(this.#tools.settings.maxInDoubt, busy, this.#inMemory);
     const connectionIdle = lane.ready.length === 0 && this.connections.busy < size;
     return roomFor(lane, { window, held: this.held, campaigns: this.#lanes.campaigns, connectionIdle });
+  }
+
+  /** Mails of a megabyte are held by the dozen, not by the hundred. */
+  get #inMemory(): number {
+    const free = MAILS_BYTES - this.#tools.budget.bytes;
+    return Math.max(1, this.held + Math.floor(free / this.mailBytes));
   }
 
   #hand(): Job | undefined {

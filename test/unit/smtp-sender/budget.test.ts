@@ -2,6 +2,7 @@ import { Budget, type Holder } from "../../../services/smtp-sender/budget.ts";
 
 const holder = (): Holder & { retried: number } => ({
   held: 0,
+  mailBytes: 1,
   slow: false,
   retried: 0,
   retry() {

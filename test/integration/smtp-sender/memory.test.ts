@@ -1,0 +1,82 @@
+/** What one company's mails take of a sender's memory has its bounds, or all companies would go down with it. */
+import { query } from "../../../models/db.ts";
+import { type plainMails, type Sending, startSending } from "../../support/sending.ts";
+import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
+
+const MB = 1024 * 1024;
+
+let sending: Sending;
+let server: SmtpServer;
+
+beforeAll(async () => {
+  sending = await startSending();
+});
+afterAll(() => sending.stop());
+afterEach(async () => {
+  await sending.stopEngines();
+  await server.stop();
+});
+
+async function campaign(recipients: number): Promise<string> {
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server);
+  return sending.campaign({ companyId, smtpConfigId, recipients, chunk: 500 });
+}
+
+const start = async (options: SmtpServerOptions) => {
+  server = await startSmtpServer({ keep: false, ...options });
+};
+
+/** Every nth recipient's values, of so many bytes. */
+const fill = (id: string, nth: number, bytes: number) =>
+  query(
+    `update sent_emails set variables = jsonb_build_object('x', repeat('0123456789abcdef', $3 / 16))
+     where campaign_id = $1 and seq % $2 = 0`,
+    [id, nth, bytes],
+  );
+
+test("campaigns of 16 MB of values each are not read ahead as a whole", async () => {
+  await start({ answer: ({ verb }) => (verb === "CONNECT" ? { hang: true } : undefined) });
+  for (let n = 0; n < 15; n++) await fill(await campaign(200), 1, 80_000);
+  const before = process.memoryUsage().heapUsed;
+  const engine = sending.engine();
+  await sending.until(
+    async () => [...engine.relays.lanes()].length,
+    (lanes) => lanes === 15,
+  );
+  await new Promise((done) => setTimeout(done, 1_500));
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(60 * MB);
+});
+
+test.each([
+  [1, 30_000],
+  [7, 400_000],
+  [199, 300_000],
+])("every %ith recipient has %i bytes of values: all are sent to, once", async (nth, bytes) => {
+  await start({});
+  const id = await campaign(450);
+  await fill(id, nth, bytes);
+  sending.engine();
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 450 });
+  expect([server.accepted, server.doubled]).toEqual([450, []]);
+});
+
+test("mails of a megabyte are held by the dozen, not by the hundred", async () => {
+  await start({ delayMs: { DOT: 1_500 } });
+  const text = `${"x".repeat(76)}\r\n`.repeat(26_000);
+  const render: typeof plainMails = async (_id, rows) =>
+    rows.map(({ id }) => ({ ok: true, raw: `Message-ID: <${id}@x>\r\n\r\n${text}`, smtputf8: false, eightBit: false }));
+  for (let n = 0; n < 12; n++) await campaign(100);
+  const engine = sending.engine({ render });
+  let most = 0;
+  await sending.until(
+    async () => {
+      most = Math.max(most, engine.budget.held);
+      return server.accepted;
+    },
+    (accepted) => accepted >= 60,
+  );
+  // 48 MB, beside the first group of each, whose size nobody knew.
+  expect(most * text.length).toBeLessThan(100 * MB);
+  expect(most).toBeGreaterThanOrEqual(12);
+});
