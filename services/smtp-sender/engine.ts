@@ -24,6 +24,8 @@ import { Trouble } from "./trouble.ts";
 const TICK_MS = 250;
 const RECOVER_MS = 2_000;
 const LANE_PAUSE_MS = 5;
+/** When the database is back, all senders' leases may have run out; who lives has written its results by then. */
+const AFTER_OUTAGE_MS = 6_000;
 
 export interface Outside {
   limiter: Limiter;
@@ -54,6 +56,7 @@ export class Engine {
   #writes = new Line();
   #timers: NodeJS.Timeout[] = [];
   #recovering: Promise<void> | undefined;
+  #recoverFrom = 0;
 
   constructor(node: string, settings: EngineSettings, outside: Outside) {
     this.owner = `${node}:${randomBytes(4).toString("hex")}`;
@@ -141,6 +144,7 @@ export class Engine {
   }
 
   async #recover(): Promise<void> {
+    if (performance.now() < this.#recoverFrom) return;
     try {
       const freed = await recover(this.owner);
       for (const { campaign_id, doubtful } of freed) {
@@ -149,6 +153,7 @@ export class Engine {
       }
       if (freed.length > 0) this.kick();
     } catch (error) {
+      this.#recoverFrom = performance.now() + AFTER_OUTAGE_MS;
       this.trouble.tell(error as Error);
     }
   }

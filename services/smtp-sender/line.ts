@@ -19,12 +19,23 @@ const SETTINGS = Object.entries(BY_KEY)
 /** Making all of them anew takes about 5 ms. The first campaign may fill an empty table within a second. */
 const PLANS_LIVE_MS = 1_000;
 
+/**
+ * A database's machine that is gone without a word (power, network) leaves a statement without an answer for as long as TCP
+ * tries, a quarter of an hour, when another has long taken its place. What is run here may be run again.
+ */
+const ANSWER_MS = 30_000;
+
 export class Line {
   #plannedAt = 0;
   #last: Promise<unknown> = Promise.resolve();
   #client: Client | undefined;
   #opening: Promise<Client> | undefined;
   #closed = false;
+  #answerMs: number;
+
+  constructor(answerMs = ANSWER_MS) {
+    this.#answerMs = answerMs;
+  }
 
   async #open(): Promise<Client> {
     const client = await pool().connect();
@@ -59,6 +70,7 @@ export class Line {
     if (this.#closed) throw new Error("The connection to the database was closed: the sender stops");
     this.#opening ??= this.#client ? undefined : this.#open().finally(() => (this.#opening = undefined));
     const client = this.#client ?? (await this.#opening!);
+    const late = setTimeout(() => this.#drop(client), this.#answerMs);
     try {
       if (performance.now() - this.#plannedAt > PLANS_LIVE_MS) {
         await client.query("discard plans");
@@ -74,6 +86,8 @@ export class Line {
         this.#drop(client);
       }
       throw error;
+    } finally {
+      clearTimeout(late);
     }
   }
 

@@ -25,6 +25,15 @@ test("statements run in order, and one that fails holds up none behind it", asyn
   line.close();
 });
 
+test("a database that does not answer any more is asked anew, over another connection", async () => {
+  const line = new Line(200);
+  const began = performance.now();
+  await expect(line.run("silent", "select pg_sleep(20)", [])).rejects.toThrow(/terminated/);
+  expect(performance.now() - began).toBeLessThan(3_000);
+  expect(await line.run("again", "select 1 as n", [])).toEqual([{ n: 1 }]);
+  line.close();
+});
+
 test("what waits when it is closed takes no connection any more: the database can be closed behind it", async () => {
   const line = new Line();
   await line.run("open", "select 1", []);

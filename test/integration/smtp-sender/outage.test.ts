@@ -1,0 +1,41 @@
+/** The database is away for longer than a lease, as in a failover: senders that live write what they know, before another takes it. */
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { type Sending, startSending } from "../../support/sending.ts";
+import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+
+let sending: Sending;
+let server: SmtpServer;
+
+beforeAll(async () => {
+  sending = await startSending();
+  server = await startSmtpServer({ delayMs: { DOT: 10 } });
+});
+afterAll(async () => {
+  await sending.stop();
+  await server.stop();
+});
+
+async function databaseAway(ms: number): Promise<void> {
+  const url = new URL(sending.databaseUrl);
+  const name = url.pathname.slice(1);
+  url.pathname = "/postgres";
+  const admin = new pg.Client({ connectionString: url.href });
+  await admin.connect();
+  await admin.query(`alter database "${name}" allow_connections false`);
+  await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
+  await sleep(ms);
+  await admin.query(`alter database "${name}" allow_connections true`);
+  await admin.end();
+}
+
+test("two senders, a campaign, three leases' time without a database: all are sent to, nobody is in doubt", async () => {
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 5 });
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 2_000, chunk: 100 });
+  for (let n = 0; n < 2; n++) sending.engine({ leaseMs: 1_500 });
+  await server.received(300);
+  await databaseAway(4_500);
+  expect(await sending.finished(id, 40_000)).toMatchObject({ status: "completed", sent_count: 2_000, failed_count: 0 });
+  expect(server.doubled).toEqual([]);
+}, 90_000);
