@@ -12,6 +12,8 @@ export interface Window {
   limit: number | null;
   windowMs: number;
   buckets: number;
+  /** What a restart forgets of it is counted again from the rows (hour-history.ts). */
+  remembered?: boolean;
 }
 
 export interface Grant {
@@ -46,6 +48,7 @@ export const hourWindow = (companyId: string, limit: number | null, windowSecond
   limit,
   windowMs: windowSeconds * 1_000 + tokenLifeMs(windowSeconds),
   buckets: 60,
+  remembered: true,
 });
 
 export const secondWindow = (smtpConfigId: string, perSecond: number): Window => ({

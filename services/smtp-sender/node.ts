@@ -5,7 +5,7 @@ import { call, ring, ringAll } from "../call.ts";
 import { config } from "../config.ts";
 import { ringFor } from "../webhooks/outbox.ts";
 import { Engine } from "./engine.ts";
-import { rememberHours } from "./hour-history.ts";
+import { rememberHours, sentInHour } from "./hour-history.ts";
 import type { Limiter } from "./limiter.ts";
 import { MemoryLimiter } from "./limiter-memory.ts";
 import { RedisLimiter } from "./limiter-redis.ts";
@@ -29,7 +29,7 @@ export function engineOf(service: Service): Node {
 
 async function limiterOf(): Promise<Limiter> {
   const client = redis();
-  if (client) return new RedisLimiter(client);
+  if (client) return new RedisLimiter(client, sentInHour);
   const limiter = new MemoryLimiter();
   await rememberHours(limiter);
   return limiter;

@@ -3,7 +3,7 @@
 import { connectRedis } from "../../../mixins/redis.ts";
 import { query } from "../../../models/db.ts";
 import type { Engine } from "../../../services/smtp-sender/engine.ts";
-import { rememberHours } from "../../../services/smtp-sender/hour-history.ts";
+import { rememberHours, sentInHour } from "../../../services/smtp-sender/hour-history.ts";
 import { hourWindow, type Limiter, type Window } from "../../../services/smtp-sender/limiter.ts";
 import { MemoryLimiter } from "../../../services/smtp-sender/limiter-memory.ts";
 import { RedisLimiter } from "../../../services/smtp-sender/limiter-redis.ts";
@@ -134,6 +134,21 @@ test("a restart does not forget what the window holds", async () => {
   sending.engine({ limiter });
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 150 });
   expect(mostInAWindow()).toBeLessThanOrEqual(LIMIT);
+});
+
+test("a Redis that begins anew without its data does not forget what the window holds", async () => {
+  const client = connectRedis(redisServer.url);
+  await client.connect();
+  const id = await campaign(150);
+  const first = sending.engine({ limiter: new RedisLimiter(client, sentInHour) });
+  await server.received(60);
+  await first.stop();
+  await client.flushall();
+  sending.engine({ limiter: new RedisLimiter(client, sentInHour) });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 150 });
+  expect(mostInAWindow()).toBeLessThanOrEqual(LIMIT);
+  await sending.stopEngines();
+  client.disconnect();
 });
 
 test("Redis away: senders wait and lose nothing", async () => {
