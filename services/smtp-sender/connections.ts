@@ -25,6 +25,13 @@ export interface Connection {
   accepted: number;
 }
 
+/** A session that is being opened. */
+interface Attempt {
+  freeSlot: (() => void) | undefined;
+  /** The configuration has changed meanwhile: whatever comes of it is not wanted. */
+  over: boolean;
+}
+
 /** What the relay does for its connections. */
 export interface Owner {
   endpoint(): Endpoint & { maxConnections: number };
@@ -47,7 +54,7 @@ export class Connections {
   #settings: EngineSettings;
   #slots: Slots;
   #open = new Set<Connection>();
-  #opening = 0;
+  #attempts = new Set<Attempt>();
   #limit = Number.POSITIVE_INFINITY;
   #limitUntil = 0;
   #noSlotUntil = 0;
@@ -79,7 +86,7 @@ export class Connections {
   }
 
   #grow(): void {
-    if (this.#closed || this.#opening > 0) return;
+    if (this.#closed || this.#attempts.size > 0) return;
     const now = performance.now();
     if (now < this.#noSlotUntil) return;
     if (now > this.#limitUntil) this.#limit = Number.POSITIVE_INFINITY;
@@ -94,36 +101,42 @@ export class Connections {
   }
 
   async #openOne(): Promise<void> {
-    this.#opening++;
-    let slot: (() => void) | undefined;
+    const attempt: Attempt = { freeSlot: undefined, over: false };
+    this.#attempts.add(attempt);
     try {
-      slot = await this.#slots.take(this.#owner.endpoint().maxConnections);
-      if (!slot) {
+      attempt.freeSlot = await this.#slots.take(this.#owner.endpoint().maxConnections);
+      if (!attempt.freeSlot) {
         this.#noSlotUntil = performance.now() + SLOT_PAUSE_MS;
-        if (this.#open.size === 0 && this.#opening === 1 && !this.#closed) this.#owner.noSlot();
+        if (this.#open.size === 0 && this.#attempts.size === 1 && !this.#closed) this.#owner.noSlot();
         return;
       }
+      if (attempt.over) return this.#giveUp(attempt);
       const session = await openSession(this.#owner.endpoint(), {
         allowPrivate: this.#settings.allowPrivate,
         ...(this.#settings.ehloName ? { name: this.#settings.ehloName } : {}),
         ...(this.#settings.greetingTimeoutMs ? { greetingTimeoutMs: this.#settings.greetingTimeoutMs } : {}),
       });
-      if (this.#closed) {
+      if (this.#closed || attempt.over) {
         session.socket.destroy();
-        slot();
+        this.#giveUp(attempt);
         return;
       }
-      this.#begin(session, slot);
+      this.#begin(session, attempt.freeSlot);
     } catch (error) {
-      slot?.();
+      this.#giveUp(attempt);
+      if (attempt.over) return;
       if (!(error instanceof OpenError)) {
         this.#noSlotUntil = performance.now() + SLOT_PAUSE_MS;
         this.#owner.noSlot(error as Error);
       } else if (!this.#closed) this.#failed(error);
     } finally {
-      this.#opening--;
+      this.#attempts.delete(attempt);
     }
     if (!this.#closed && this.#open.size > 0) this.wake();
+  }
+
+  #giveUp({ freeSlot }: Attempt): void {
+    freeSlot?.();
   }
 
   #failed(error: OpenError): void {
@@ -172,6 +185,12 @@ export class Connections {
   /** New connections from now on; those that are open end after what they are at. */
   renew(): void {
     for (const { transactions } of this.#open) transactions.quit();
+    // A server that never greets holds an attempt for minutes: nobody waits for the old one's when the address is mended.
+    for (const attempt of this.#attempts) {
+      attempt.over = true;
+      this.#giveUp(attempt);
+    }
+    this.#attempts.clear();
     this.#limit = Number.POSITIVE_INFINITY;
   }
 

@@ -1,6 +1,6 @@
 /** What one company's servers do, or how many companies there are, costs the others next to nothing. */
 import { createServer, type Server, type Socket } from "node:net";
-import { transaction } from "../../../models/db.ts";
+import { query, transaction } from "../../../models/db.ts";
 import { leaseChunks } from "../../../services/smtp-sender/claim.ts";
 import type { Turn } from "../../../services/smtp-sender/rows.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
@@ -30,7 +30,7 @@ async function campaigns(count: number, recipients: number, to: { host: string; 
 }
 
 /** Accepts connections and never says a word. */
-async function mute(): Promise<{ host: string; port: number; stop(): Promise<void> }> {
+async function mute() {
   const sockets = new Set<Socket>();
   const listener: Server = createServer((socket) => {
     sockets.add(socket);
@@ -42,7 +42,7 @@ async function mute(): Promise<{ host: string; port: number; stop(): Promise<voi
     for (const socket of sockets) socket.destroy();
     await new Promise((done) => listener.close(done));
   };
-  return { host: "127.0.0.1", port, stop };
+  return { host: "127.0.0.1", port, stop, connections: () => sockets.size };
 }
 
 async function sendsBeside(engine: ReturnType<Sending["engine"]>, lanes: number): Promise<void> {
@@ -74,6 +74,27 @@ test("more companies with silent servers than there should be lanes", async () =
   const silent = await mute();
   for (let n = 0; n < 8; n++) await campaigns(2, 5, silent);
   await sendsBeside(sending.engine({ maxLanes: 4 }), 8);
+  await sending.stopEngines();
+  await silent.stop();
+});
+
+test("a configuration with a server that never says a word is mended: the next try does not wait for the old one's end", async () => {
+  const silent = await mute();
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, silent, { maxConnections: 1 });
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 5 });
+  const engine = sending.engine();
+  await sending.until(
+    async () => silent.connections(),
+    (n) => n > 0,
+  );
+  await query("update smtp_configs set port = $3, updated_at = clock_timestamp() where id = $1 and company_id = $2", [
+    smtpConfigId,
+    companyId,
+    server.port,
+  ]);
+  await engine.relays.reload(smtpConfigId);
+  expect(await sending.finished(id, 5_000)).toMatchObject({ status: "completed", sent_count: 5 });
   await sending.stopEngines();
   await silent.stop();
 });
