@@ -6,6 +6,7 @@ import pg from "pg";
 import { Sequelize } from "sequelize";
 import { BY_KEY } from "./by-key.ts";
 import { initModels } from "./models.ts";
+import { allowSilence, endInSilence, SILENT_MS, STATEMENT_TIMEOUT_MS } from "./silence.ts";
 
 export type Client = pg.PoolClient;
 export type Row = Record<string, unknown>;
@@ -13,8 +14,6 @@ export type Row = Record<string, unknown>;
 export type Queryable = Pick<pg.Pool, "query">;
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const STATEMENT_TIMEOUT_MS = 60_000;
-const KEEP_ALIVE_MS = 10_000;
 
 // bigint (count, sum) as a number: exact up to 2^53, and no count here comes near it.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -33,7 +32,7 @@ interface Open {
 }
 let open: Open | undefined;
 
-export function openDatabase(url: string, connections: number): Open {
+export function openDatabase(url: string, connections: number, silentMs = SILENT_MS): Open {
   if (open) throw new Error("The database is open already");
   const planned = Math.min(PLANNED_CONNECTIONS, Math.max(1, Math.floor(connections / 5)));
   const rowWork = Math.max(1, Math.floor((connections - planned) / 2));
@@ -42,9 +41,6 @@ export function openDatabase(url: string, connections: number): Open {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     application_name: "flockmail",
-    // A database's host that is gone without a word is noticed, if late.
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
   const pools = {
     pool: new pg.Pool({ ...settings, max: Math.max(1, connections - rowWork - planned) }),
@@ -61,7 +57,11 @@ export function openDatabase(url: string, connections: number): Open {
     // A connection that breaks, idle or in the middle of a transaction, fails the statement that is sent over it and is
     // replaced at the next use; without these listeners it would end the process.
     pool.on("error", () => {});
-    pool.on("connect", (client) => client.on("error", () => {}));
+    pool.on("connect", (client) => {
+      client.on("error", () => {});
+      endInSilence(client, silentMs);
+    });
+    pool.on("release", (_error, client) => allowSilence(client, silentMs));
   }
   const sequelize = new Sequelize(url, {
     dialect: "postgres",
@@ -69,6 +69,7 @@ export function openDatabase(url: string, connections: number): Open {
     pool: { max: rowWork, acquire: CONNECT_TIMEOUT_MS },
     dialectOptions: { statement_timeout: STATEMENT_TIMEOUT_MS, application_name: "flockmail" },
     define: { underscored: true },
+    hooks: { afterConnect: (connection) => endInSilence(connection as object, silentMs) },
   });
   initModels(sequelize);
   open = { ...pools, sequelize };

@@ -1,5 +1,6 @@
 /** The set-based part of an import: one temporary table, one statement that merges it. */
 import { type Client, queryOne } from "../../models/db.ts";
+import { allowLonger } from "../../models/silence.ts";
 import { MAX_BYTES } from "./attributes.ts";
 
 // Longer than a gigabyte takes here; the pool's own limit is meant for requests.
@@ -7,7 +8,7 @@ const STATEMENT_TIMEOUT_MS = 14 * 60_000;
 
 /** The COPY statement for the lines of import-rows.ts. */
 export async function prepareImport(client: Client): Promise<string> {
-  await client.query(`set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+  await allowLonger(client, STATEMENT_TIMEOUT_MS);
   // For sorting and hashing what came in; what does not fit goes to temporary files.
   await client.query("set local work_mem = '64MB'");
   await client.query(`
