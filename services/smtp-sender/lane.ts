@@ -8,12 +8,11 @@
  * over      nothing of it is left in this process.
  */
 import { performance } from "node:perf_hooks";
-import { notRenderable, stopBeforeRendering } from "./deliver.ts";
 import { limiterWaited } from "./figures.ts";
-import { HourTokens, type Token } from "./hour-tokens.ts";
-import { type Job, job, sizeOf } from "./job.ts";
-import type { Grant } from "./limiter.ts";
+import { HourTokens } from "./hour-tokens.ts";
+import type { Job } from "./job.ts";
 import type { Outcome } from "./outcome.ts";
+import { prepare } from "./prepare.ts";
 import type { Leased } from "./record.ts";
 import type { Relay } from "./relay.ts";
 import type { RecipientRow, Turn } from "./rows.ts";
@@ -37,10 +36,10 @@ export class Lane {
   before: Lane | undefined;
   /** The next chunk has been looked for. */
   askedForMore = false;
+  readonly tokens: HourTokens;
   #tools: Tools;
   #preparing = false;
   #pausedUntil = 0;
-  readonly #tokens: HourTokens;
   #keepLease = false;
   #endsWhenEmpty = false;
   /** Given to a connection and not answered. */
@@ -51,7 +50,7 @@ export class Lane {
     this.relay = relay;
     this.turn = turn;
     this.source = source;
-    this.#tokens = new HourTokens(tools.limiter, turn, tools.settings.windowSeconds);
+    this.tokens = new HourTokens(tools.limiter, turn, tools.settings.windowSeconds);
   }
 
   get handed(): number {
@@ -79,7 +78,7 @@ export class Lane {
       return;
     }
     this.#preparing = true;
-    void this.#prepare(n)
+    void prepare(this, this.#tools, n)
       .catch((error: Error) => {
         this.#tools.trouble(error);
         this.#pause(TROUBLE_PAUSE_MS);
@@ -91,74 +90,8 @@ export class Lane {
       });
   }
 
-  async #prepare(budget: number): Promise<void> {
-    let kept = 0;
-    try {
-      const rows = await this.source.take(budget);
-      this.unrecorded += rows.length;
-      kept = rows.length;
-      const going: RecipientRow[] = [];
-      for (const row of rows) {
-        const outcome = stopBeforeRendering({ row, isTransactional: this.turn.is_transactional });
-        if (outcome) this.record(row, outcome);
-        else going.push(row);
-      }
-      if (going.length > 0) await this.#admit(going);
-    } finally {
-      this.#tools.budget.give(this.relay, budget - kept);
-    }
-  }
-
-  /** Those for whom the hour has room are marked and rendered. */
-  async #admit(rows: RecipientRow[]): Promise<void> {
-    let grant: Grant;
-    try {
-      grant = await this.#tokens.take(rows.length);
-    } catch (error) {
-      this.#putBack(rows);
-      throw error;
-    }
-    const admitted = rows.slice(0, grant.granted);
-    if (admitted.length < rows.length) {
-      this.#putBack(rows.slice(grant.granted));
-      this.#waitForRoom(grant.retryAfterMs);
-    }
-    if (admitted.length === 0) return;
-    await this.#render(admitted, this.#tokens.of(grant));
-  }
-
-  async #render(rows: RecipientRow[], token: Token): Promise<void> {
-    const [marked, rendered] = await Promise.allSettled([
-      this.source.mark(rows.at(-1)!.seq, this.ready.length < 2 * this.relay.connections.size),
-      this.#tools.render(this.turn.campaign_id, rows),
-    ]);
-    const held = marked.status === "fulfilled" && marked.value;
-    if (!held || rendered.status === "rejected" || this.state !== "open") {
-      await this.#tokens.give(token, rows.length);
-      this.#putBack(rows);
-      if (marked.status === "rejected") throw marked.reason;
-      if (!held) this.lose();
-      // What was marked was not handed over: giving the lease back says so.
-      else this.end();
-      if (rendered.status === "rejected") {
-        this.#tools.skipCampaign(this.turn.campaign_id);
-        throw rendered.reason;
-      }
-      return;
-    }
-    this.relay.mailBytes = Math.max(1, ...rendered.value.map(sizeOf));
-    for (const [i, row] of rows.entries()) {
-      const mail = rendered.value[i]!;
-      if (mail.ok) {
-        this.ready.push(job(this, row, mail, token));
-      } else {
-        void this.#tokens.give(token);
-        this.record(row, notRenderable(mail.error));
-      }
-    }
-  }
-
-  #waitForRoom(ms: number): void {
+  /** The hour has no room for more. */
+  waitForRoom(ms: number): void {
     limiterWaited("hour");
     if (ms <= SHORT_WAIT_MS) {
       this.#pause(ms);
@@ -175,7 +108,7 @@ export class Lane {
   }
 
   /** Rows that were taken and not handed over: back to the front of the chunk, or to the queue of the deferred. */
-  #putBack(rows: readonly RecipientRow[]): void {
+  putBack(rows: readonly RecipientRow[]): void {
     if (this.source.putBack(rows)) {
       this.unrecorded -= rows.length;
       this.#tools.budget.give(this.relay, rows.length);
@@ -186,19 +119,19 @@ export class Lane {
 
   next(): Job | undefined {
     for (let next = this.ready.shift(); next; next = this.ready.shift()) {
-      if (this.#tokens.isFresh(next.token)) {
+      if (this.tokens.isFresh(next.token)) {
         this.#handed.add(next);
         return next;
       }
-      void this.#tokens.give(next.token);
-      this.#putBack([next.row]);
+      void this.tokens.give(next.token);
+      this.putBack([next.row]);
     }
     return undefined;
   }
 
   /** Right before the body is written: the lease is ours and the token has not become too old. */
   mayLeave({ row, token }: Job): boolean {
-    return this.source.stillOurs(row) && this.#tokens.isValid(token);
+    return this.source.stillOurs(row) && this.tokens.isValid(token);
   }
 
   /** A connection ended before it could send this one. */
@@ -207,8 +140,8 @@ export class Lane {
     if (this.state === "open") {
       this.ready.unshift(waiting);
     } else {
-      void this.#tokens.give(waiting.token);
-      this.#putBack([waiting.row]);
+      void this.tokens.give(waiting.token);
+      this.putBack([waiting.row]);
       this.endIfDone();
     }
   }
@@ -217,7 +150,7 @@ export class Lane {
   answered(mail: Job, outcome: Outcome, delayMs: number | null, counts: boolean): void {
     this.#handed.delete(mail);
     const { row, token } = mail;
-    if (!counts) void this.#tokens.give(token);
+    if (!counts) void this.tokens.give(token);
     this.record(row, outcome, delayMs);
   }
 
@@ -247,11 +180,11 @@ export class Lane {
   takeBack(): void {
     const jobs = this.ready.splice(0);
     if (jobs.length === 0) return;
-    for (const { token } of jobs) void this.#tokens.give(token);
+    for (const { token } of jobs) void this.tokens.give(token);
     const rows = jobs.map(({ row }) => row);
     const { chunk } = this;
     if (!chunk || this.#preparing || this.state !== "open") {
-      this.#putBack(rows);
+      this.putBack(rows);
       return;
     }
     // They are the last ones that were marked: the mark goes back to before them, and only then the budget.
@@ -260,7 +193,7 @@ export class Lane {
     this.#preparing = true;
     void this.source.unmark(mark).then((held) => {
       this.#preparing = false;
-      this.#putBack(rows);
+      this.putBack(rows);
       if (!held) this.lose();
       this.endIfDone();
     });
@@ -271,8 +204,8 @@ export class Lane {
     if (this.state !== "open") return;
     this.state = "ending";
     const jobs = this.ready.splice(0);
-    for (const { token } of jobs) void this.#tokens.give(token);
-    this.#putBack(jobs.map(({ row }) => row));
+    for (const { token } of jobs) void this.tokens.give(token);
+    this.putBack(jobs.map(({ row }) => row));
     this.endIfDone();
   }
 
