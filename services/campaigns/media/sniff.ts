@@ -53,13 +53,13 @@ function archive(head: Buffer): string {
 }
 
 /** The types that a text may be by its name: none of them is run by a browser. */
-const TEXTS: Record<string, string> = {
-  csv: "text/csv",
-  ics: "text/calendar",
-  vcf: "text/vcard",
-  json: "application/json",
-  md: "text/markdown",
-};
+const TEXTS = new Map([
+  ["csv", "text/csv"],
+  ["ics", "text/calendar"],
+  ["vcf", "text/vcard"],
+  ["json", "application/json"],
+  ["md", "text/markdown"],
+]);
 
 function text(head: Buffer, filename: string): string | undefined {
   // A character may be cut at the end of the head; three bytes less than a whole one is the most.
@@ -81,7 +81,7 @@ function text(head: Buffer, filename: string): string | undefined {
     return "text/html";
   }
   if (start.startsWith("<")) return "text/xml";
-  return TEXTS[filename.split(".").at(-1)!.toLowerCase()] ?? "text/plain";
+  return TEXTS.get(filename.split(".").at(-1)!.toLowerCase()) ?? "text/plain";
 }
 
 export function sniff(head: Buffer, filename: string): string {

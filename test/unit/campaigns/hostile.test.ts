@@ -27,6 +27,10 @@ test("whatever comes as receivers is told by index or kept, never thrown at", ()
   );
 });
 
+test.each(["__proto__", "a.constructor", "toString"])("a text named %j is plain text", (name) => {
+  expect(sniff(Buffer.from("words"), name)).toBe("text/plain");
+});
+
 test("any bytes have a type", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 4_096 }), fc.string({ unit: "binary" }), (bytes, name) => {
