@@ -24,8 +24,7 @@ function multipart(contentType: string, bytes: Buffer): Promise<Params> {
 
 function add(fields: Params, name: string, value: string): void {
   if (name === "__proto__") return;
-  const before = fields[name];
-  fields[name] = before === undefined ? value : [before, value].flat();
+  fields[name] = Object.hasOwn(fields, name) ? [fields[name], value].flat() : value;
 }
 
 function urlencoded(bytes: Buffer): Params {
