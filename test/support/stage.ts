@@ -66,7 +66,7 @@ export async function openStage(senders: number, env: NodeJS.ProcessEnv = {}): P
     }
   };
   const { api, companyId, smtpConfigId, templateId } = await signUp(cluster.url, sink.port);
-  return {
+  const stage: Stage = {
     cluster,
     sink,
     redis,
@@ -96,10 +96,12 @@ export async function openStage(senders: number, env: NodeJS.ProcessEnv = {}): P
     },
     async stop() {
       await cluster.stop();
-      await Promise.all([sink.stop(), redis.stop(), nats.stop(), postgres.stop()]);
+      // Those that a test started in place of the first ones.
+      await Promise.all([sink.stop(), stage.redis.stop(), stage.nats.stop(), postgres.stop()]);
       folder.remove();
     },
   };
+  return stage;
 }
 
 async function signUp(url: string, smtpPort: number) {
