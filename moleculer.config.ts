@@ -1,15 +1,15 @@
 import type { BrokerOptions } from "moleculer";
 import { AjvValidator } from "./mixins/ajv-validator.ts";
-import { database } from "./mixins/database.ts";
-import { freePorts } from "./mixins/free-ports.ts";
-import { health } from "./mixins/health.ts";
-import { ownProcess } from "./mixins/lifetime.ts";
-import { callIds, logger } from "./mixins/logging.ts";
-import { natsLink } from "./mixins/nats-link.ts";
-import { nodeActions } from "./mixins/node-actions.ts";
-import { redisConnection } from "./mixins/redis.ts";
-import { welcome } from "./mixins/welcome.ts";
-import { type Config, ConfigError, config } from "./services/config.ts";
+import { database } from "./mixins/database.middleware.ts";
+import { freePorts } from "./mixins/free-ports.middleware.ts";
+import { health } from "./mixins/health.middleware.ts";
+import { callIds, logger } from "./mixins/logging.middleware.ts";
+import { natsLink } from "./mixins/nats-link.middleware.ts";
+import { nodeActions } from "./mixins/node-actions.middleware.ts";
+import { redisConnection } from "./mixins/redis.middleware.ts";
+import { welcome } from "./mixins/welcome.middleware.ts";
+import { type Config, ConfigError, config } from "./services/lib/config.ts";
+import { ownProcess } from "./services/lib/processes/lifetime.ts";
 import { replCommands } from "./services/operator/repl.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;

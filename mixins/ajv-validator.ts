@@ -5,12 +5,12 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import { Validators } from "moleculer";
-import { isAddress } from "../services/address.ts";
-import type { Ctx } from "../services/define.ts";
-import { type FieldErrors, invalid } from "../services/errors.ts";
-import { addFault, fieldErrors } from "../services/field-errors.ts";
-import { isUuid } from "../services/ids.ts";
-import { isOneLine } from "../services/one-line.ts";
+import { isAddress } from "../services/lib/address.ts";
+import type { Ctx } from "../services/lib/caller.ts";
+import { type FieldErrors, invalid } from "../services/lib/errors.ts";
+import { addFault, fieldErrors } from "../services/lib/field-errors.ts";
+import { isUuid } from "../services/lib/ids.ts";
+import { isOneLine } from "../services/lib/one-line.ts";
 
 const OPTIONS = { verbose: true, strict: false, ownProperties: true } as const;
 
@@ -40,7 +40,7 @@ const thorough = withFormats(new Ajv({ ...OPTIONS, allErrors: true }));
 type Handler = (ctx: Ctx) => Promise<unknown>;
 interface ActionLike {
   params?: unknown;
-  check?: (ctx: Ctx, sound: (field: string) => boolean) => Promise<FieldErrors> | FieldErrors;
+  validate?: (ctx: Ctx, isValid: (field: string) => boolean) => Promise<FieldErrors> | FieldErrors;
 }
 
 const isJsonSchema = (schema: unknown): schema is object =>
@@ -117,15 +117,15 @@ export class AjvValidator extends Validators.Fastest {
 
     const localAction = (next: Handler, action: ActionLike): Handler => {
       if (!isJsonSchema(action.params)) return native.localAction(next, action);
-      const faultsOf = checker(action.params);
-      const { check } = action;
+      const errorsOf = checker(action.params);
+      const { validate } = action;
       return async function checked(ctx: Ctx) {
         const params = ctx.params ?? {};
-        const faults = faultsOf(params);
-        if (check) {
-          const sound = (field: string) =>
+        const faults = errorsOf(params);
+        if (validate) {
+          const isValid = (field: string) =>
             (params as Record<string, unknown>)[field] !== undefined && !(field in faults);
-          for (const [field, texts] of Object.entries(await check(ctx, sound))) {
+          for (const [field, texts] of Object.entries(await validate(ctx, isValid))) {
             for (const text of texts) addFault(faults, field, text);
           }
         }

@@ -1,6 +1,6 @@
 import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { newId } from "../services/ids.ts";
-import { defineModel } from "./models.ts";
+import { newId } from "../services/lib/ids.ts";
+import { defineModel } from "./database/define-model.ts";
 
 /** A company's credential for programs. The key itself is never stored, only its SHA-256. */
 export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttributes<ApiKey>> {

@@ -1,5 +1,5 @@
 /** A campaign as the API shows it. The table is written by SQL only: see services/campaigns. */
-import type { Status } from "../services/campaigns/lifecycle.ts";
+import type { Status } from "./campaign-lifecycle.ts";
 
 export interface CampaignRow {
   id: string;

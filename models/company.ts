@@ -1,6 +1,6 @@
 import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { newId } from "../services/ids.ts";
-import { defineModel } from "./models.ts";
+import { newId } from "../services/lib/ids.ts";
+import { defineModel } from "./database/define-model.ts";
 
 /** A tenant: the owner of everything else. */
 export class Company extends Model<InferAttributes<Company>, InferCreationAttributes<Company>> {

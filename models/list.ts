@@ -1,6 +1,6 @@
 import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { newId } from "../services/ids.ts";
-import { defineModel } from "./models.ts";
+import { newId } from "../services/lib/ids.ts";
+import { defineModel } from "./database/define-model.ts";
 
 /** A list of subscribers; who is on it: list_members. */
 export class List extends Model<InferAttributes<List>, InferCreationAttributes<List>> {

@@ -1,5 +1,5 @@
 /** An uploaded file as the API shows it; its bytes are rows of media_parts. */
-import { config } from "../services/config.ts";
+import { config } from "../services/lib/config.ts";
 
 export interface MediaRow {
   id: string;

@@ -1,6 +1,6 @@
 import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import type { Role } from "../services/define.ts";
-import { defineModel } from "./models.ts";
+import type { Role } from "../services/lib/caller.ts";
+import { defineModel } from "./database/define-model.ts";
 
 /** A user's role in a company. */
 export class Membership extends Model<InferAttributes<Membership>, InferCreationAttributes<Membership>> {

@@ -1,5 +1,5 @@
 import { DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { defineModel } from "./models.ts";
+import { defineModel } from "./database/define-model.ts";
 
 /** What a company may do and how much of it. Null is unlimited. */
 export class Plan extends Model<InferAttributes<Plan>, InferCreationAttributes<Plan>> {

@@ -1,8 +1,8 @@
 import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { newId } from "../services/ids.ts";
-import { defineModel } from "./models.ts";
+import { newId } from "../services/lib/ids.ts";
+import { defineModel } from "./database/define-model.ts";
 
-/** A relay that a company sends through. Password and DKIM key are envelopes of services/secrets.ts, sealed to the id. */
+/** A relay that a company sends through. Password and DKIM key are envelopes of services/lib/secrets.ts, sealed to the id. */
 export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreationAttributes<SmtpConfig>> {
   declare id: CreationOptional<string>;
   declare companyId: string;

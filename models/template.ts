@@ -1,6 +1,6 @@
 import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { newId } from "../services/ids.ts";
-import { defineModel } from "./models.ts";
+import { newId } from "../services/lib/ids.ts";
+import { defineModel } from "./database/define-model.ts";
 
 export type TemplateMode = "basic" | "visual";
 export type TemplateType = "marketing" | "transactional";

@@ -1,8 +1,8 @@
 /** Typed calls and events between services: the contract's types, a time-out on each call. */
 import type { CallingOptions } from "moleculer";
 import type { ActionOf, ParamsOf, ReturnsOf } from "./contracts.ts";
-import type { Caller } from "./define.ts";
 import type { EventName, EventPayload } from "./events.ts";
+import type { Caller } from "./lib/caller.ts";
 
 interface CanCall {
   call(action: string, params?: unknown, options?: CallingOptions): Promise<unknown>;
@@ -23,9 +23,14 @@ export function call<A extends ActionOf>(
 }
 
 /** Rings one node of each service that listens. */
-export const ring = <E extends EventName>(from: CanEmit, event: E, payload: EventPayload<E>) =>
+export const emit = <E extends EventName>(from: CanEmit, event: E, payload: EventPayload<E>) =>
   from.emit(event, payload);
 
 /** Rings every node that listens. */
-export const ringAll = <E extends EventName>(from: CanEmit, event: E, payload: EventPayload<E>) =>
+export const broadcast = <E extends EventName>(from: CanEmit, event: E, payload: EventPayload<E>) =>
   from.broadcast(event, payload);
+
+/** Tells the webhooks service of rows that were queued for these companies. A lost event costs a second: it polls. */
+export async function emitWebhookQueued(from: CanEmit, companyIds: Iterable<string>): Promise<void> {
+  for (const companyId of new Set(companyIds)) await emit(from, "webhook.queued", { companyId });
+}

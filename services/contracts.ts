@@ -2,9 +2,9 @@
 import { contract as accounts } from "./accounts/contract.ts";
 import { contract as campaigns } from "./campaigns/contract.ts";
 import type { ActionContract } from "./define.ts";
+import type { Static } from "./lib/shapes.ts";
 import { contract as operator } from "./operator/contract.ts";
 import { contract as renderer } from "./renderer/contract.ts";
-import type { Static } from "./shapes.ts";
 import { contract as smtpSender } from "./smtp-sender/contract.ts";
 import { contract as subscribers } from "./subscribers/contract.ts";
 import { contract as tracking } from "./tracking/contract.ts";

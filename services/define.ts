@@ -1,14 +1,14 @@
 /**
  * Binds a service's handlers to its contract: a missing, surplus or mistyped handler does not compile.
  *
- * An action is a function, or `{ check, handler }` where faults beyond the schema (an id that refers to nothing) are
+ * An action is a function, or `{ validate, handler }` where faults beyond the schema (an id that refers to nothing) are
  * told together with the schema's own, in one answer.
  */
-import type { Context, Service, ServiceSchema } from "moleculer";
-import type { FieldErrors } from "./errors.ts";
-import { forbidden } from "./errors.ts";
+import type { Service, ServiceSchema } from "moleculer";
 import type { EventName, EventPayload } from "./events.ts";
-import type { Static, TSchema } from "./shapes.ts";
+import type { Ctx } from "./lib/caller.ts";
+import type { FieldErrors } from "./lib/errors.ts";
+import type { Static, TSchema } from "./lib/shapes.ts";
 
 export interface ActionContract {
   /** One line for OpenAPI and the REPL. */
@@ -23,41 +23,16 @@ export interface ActionContract {
 }
 export type ServiceContract = Record<string, ActionContract>;
 
-export type Role = "owner" | "admin" | "member";
-
-/** Who asks: set by the gateway from the credentials, carried with every nested call. */
-export interface Caller {
-  companyId?: string;
-  userId?: string;
-  role?: Role;
-  /** Set when the credential is an API key. */
-  apiKeyId?: string;
-  requestId?: string;
-  /** Set by the gateway on public routes: what a page or a tracking hit needs to know of the request. */
-  http?: {
-    method: string;
-    ip: string;
-    userAgent: string;
-    accept: string;
-    acceptLanguage: string;
-    contentType: string;
-    /** Over the tracking limit: a click still redirects, but is not counted. */
-    overLimit?: boolean;
-  };
-}
-
-export type Ctx<Params = unknown> = Context<Params, Caller> & { stream?: NodeJS.ReadableStream | null };
-
 type ParamsOf<A extends ActionContract> = Static<A["params"]>;
 type Handler<A extends ActionContract> = (this: Service, ctx: Ctx<ParamsOf<A>>) => Promise<Static<A["returns"]>>;
-/** Returns the faults it finds; `sound(field)` tells whether a field is given and passed the schema. */
-export type Check<A extends ActionContract> = (
+/** Returns the faults it finds; `isValid(field)` tells whether a field is given and passed the schema. */
+export type Validate<A extends ActionContract> = (
   ctx: Ctx<ParamsOf<A>>,
-  sound: (field: keyof ParamsOf<A> & string) => boolean,
+  isValid: (field: keyof ParamsOf<A> & string) => boolean,
 ) => Promise<FieldErrors> | FieldErrors;
 
 type Actions<C extends ServiceContract> = {
-  [K in keyof C]: Handler<C[K]> | { check: Check<C[K]>; handler: Handler<C[K]> };
+  [K in keyof C]: Handler<C[K]> | { validate: Validate<C[K]>; handler: Handler<C[K]> };
 };
 type Events = { [E in EventName]?: (this: Service, ctx: Ctx<EventPayload<E>>) => Promise<void> };
 
@@ -80,11 +55,4 @@ export function defineService<const C extends ServiceContract>(
       typeof part === "function" ? { params: { ...params }, handler: part } : { params: { ...params }, ...part };
   }
   return { ...parts, name, actions } as ServiceSchema;
-}
-
-/** The tenant of this call. Every statement on a tenant's table names it. */
-export function companyOf(ctx: { meta: Caller }): string {
-  const { companyId } = ctx.meta;
-  if (!companyId) throw forbidden();
-  return companyId;
 }

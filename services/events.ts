@@ -2,7 +2,7 @@
  * Every event that crosses a service border. Events are doorbells: the rows are the truth and a poll finds the work a
  * little later when one is lost (NATS delivers at most once).
  */
-import { type Static, type TSchema, Type, Uuid } from "./shapes.ts";
+import { type Static, type TSchema, Type, Uuid } from "./lib/shapes.ts";
 
 export const events = {
   /** A campaign waits for expansion (created without a schedule, due, or resumed). */

@@ -1,17 +1,18 @@
-import { every } from "../../mixins/every.ts";
-import { config } from "../config.ts";
-import { companyOf, defineService } from "../define.ts";
+import { every } from "../../mixins/every.mixin.ts";
+import { defineService } from "../define.ts";
+import { companyOf } from "../lib/caller.ts";
+import { config } from "../lib/config.ts";
 import { authenticateKey, usesNoted } from "./authenticate-key.ts";
-import { getCompany, settingsFaults, updateCompany } from "./company.ts";
+import { getCompany, companyErrors, updateCompany } from "./company.ts";
 import { contract } from "./contract.ts";
-import { createKey, listKeys, newKeyFaults, removeKey } from "./keys.ts";
+import { createKey, listKeys, newKeyErrors, removeKey } from "./keys.ts";
 import { login } from "./login.ts";
-import { addMember, listMembers, membershipOf, newMemberFaults, removeMember, updateMember } from "./members.ts";
+import { addMember, listMembers, membershipOf, newMemberErrors, removeMember, updateMember } from "./members.ts";
 import { createCompany, listCompanies, listPlans, savePlan, setPassword, setPaused, setPlan } from "./operators.ts";
 import { getPlan } from "./plan-usage.ts";
 import { admitEmails, planOf, requireDefaultPlan, requireFeature } from "./plans.ts";
 import { purge } from "./purge.ts";
-import { register, registrationFaults } from "./register.ts";
+import { register, registrationErrors } from "./register.ts";
 import { rotate } from "./tokens.ts";
 
 const PURGE_EVERY_MS = 60 * 60 * 1_000;
@@ -21,7 +22,7 @@ export default defineService("accounts", contract, {
   mixins: [every(PURGE_EVERY_MS, "purge")],
 
   actions: {
-    register: { check: registrationFaults, handler: (ctx) => register(ctx.params) },
+    register: { validate: registrationErrors, handler: (ctx) => register(ctx.params) },
     login: (ctx) => login(ctx.params),
     refresh: (ctx) => rotate(ctx.params.refresh),
     authenticateKey: (ctx) => authenticateKey(ctx.params.key),
@@ -29,14 +30,14 @@ export default defineService("accounts", contract, {
     purge,
 
     getCompany,
-    updateCompany: { check: settingsFaults, handler: updateCompany },
+    updateCompany: { validate: companyErrors, handler: updateCompany },
 
     listKeys,
-    createKey: { check: newKeyFaults, handler: createKey },
+    createKey: { validate: newKeyErrors, handler: createKey },
     removeKey,
 
     listMembers,
-    addMember: { check: newMemberFaults, handler: addMember },
+    addMember: { validate: newMemberErrors, handler: addMember },
     updateMember,
     removeMember,
 

@@ -1,6 +1,6 @@
 /** From a key to its company: one lookup by the key's hash. Gateways remember the answer for a second at most. */
-import { query, queryOne } from "../../models/db.ts";
-import { unauthenticated } from "../errors.ts";
+import { query, queryOne } from "../../models/database/db.ts";
+import { unauthenticated } from "../lib/errors.ts";
 import { hashKey, looksLikeKey } from "./api-key.ts";
 
 const USE_NOTED_EVERY_MS = 60_000;

@@ -1,10 +1,11 @@
 /** A company's settings. */
 import { ForeignKeyConstraintError } from "sequelize";
 import { Company } from "../../models/company.ts";
-import { queryOne } from "../../models/db.ts";
+import { queryOne } from "../../models/database/db.ts";
 import type { ParamsOf } from "../contracts.ts";
-import type { Check, Ctx } from "../define.ts";
-import { type FieldErrors, invalid, missingObject, notFound } from "../errors.ts";
+import type { Validate } from "../define.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { type FieldErrors, invalid, missingObject, notFound } from "../lib/errors.ts";
 import type { contract } from "./contract-company.ts";
 import type { Company as CompanyView } from "./contract-shapes.ts";
 import { ownCompany, requireSettingsRight } from "./permission.ts";
@@ -23,15 +24,15 @@ async function smtpConfigExists(companyId: string, id?: string): Promise<boolean
   return found !== undefined;
 }
 
-export const settingsFaults: Check<(typeof contract)["updateCompany"]> = async (ctx, sound) => {
+export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async (ctx, isValid) => {
   // Who may not change anything learns nothing about what is wrong with her change.
   const companyId = ownCompany(ctx);
   requireSettingsRight(ctx);
   const faults: FieldErrors = {};
   const { website, default_smtp_config_id: smtp, double_opt_in } = ctx.params;
   // It becomes a link on public pages: no javascript: and the like.
-  if (sound("website") && website && !/^https?:\/\//i.test(website)) faults.website = ["Enter a valid URL."];
-  if (sound("default_smtp_config_id") && smtp && !(await smtpConfigExists(companyId, smtp))) {
+  if (isValid("website") && website && !/^https?:\/\//i.test(website)) faults.website = ["Enter a valid URL."];
+  if (isValid("default_smtp_config_id") && smtp && !(await smtpConfigExists(companyId, smtp))) {
     faults.default_smtp_config_id = [missingObject(smtp)];
   }
   if (double_opt_in === true && !(await smtpConfigExists(companyId))) {

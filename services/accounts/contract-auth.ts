@@ -1,6 +1,6 @@
 /** Who somebody is: registration, tokens, and the questions that the gateway asks for each request. */
 import type { ServiceContract } from "../define.ts";
-import { Email, Line, Nothing, Nullable, Time, Type, Uuid } from "../shapes.ts";
+import { Email, Line, Nothing, Nullable, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Company, CompanyName, RoleName, User } from "./contract-shapes.ts";
 
 const tokens = {

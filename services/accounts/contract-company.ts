@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { Bool, ById, Email, Nullable, Patch, Text, Type, Uuid } from "../shapes.ts";
+import { Bool, ById, Email, Nullable, Patch, Text, Type, Uuid } from "../lib/shapes.ts";
 import { Company, CompanyName } from "./contract-shapes.ts";
 
 const Settings = Patch(

@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { ById, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../shapes.ts";
+import { ById, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 import { ApiKey, NewApiKey } from "./contract-shapes.ts";
 
 export const contract = {

@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { ById, Email, ListQuery, Nothing, Page, Type, Uuid } from "../shapes.ts";
+import { ById, Email, ListQuery, Nothing, Page, Type, Uuid } from "../lib/shapes.ts";
 import { Member, RoleName } from "./contract-shapes.ts";
 
 const ByUser = { ...ById.properties, user_id: Uuid };

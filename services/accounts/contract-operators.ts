@@ -1,6 +1,6 @@
 /** For whoever runs the service: not routed, called from the REPL. */
 import type { ServiceContract } from "../define.ts";
-import { Email, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../shapes.ts";
+import { Email, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Company, CompanyName, Limits, NewApiKey, Plan } from "./contract-shapes.ts";
 
 const ByCompany = Type.Object({ company_id: Uuid });

@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { ById, Nothing, Type } from "../shapes.ts";
+import { ById, Nothing, Type } from "../lib/shapes.ts";
 import { Plan, PlanUsage } from "./contract-shapes.ts";
 
 export const contract = {

@@ -1,5 +1,5 @@
-import type { Role } from "../define.ts";
-import { Nullable, OneOf, type Static, Time, Type, Uuid } from "../shapes.ts";
+import type { Role } from "../lib/caller.ts";
+import { Nullable, OneOf, type Static, Time, Type, Uuid } from "../lib/shapes.ts";
 
 const roles = ["owner", "admin", "member"] as const satisfies Role[];
 export const RoleName = OneOf<[...typeof roles]>(...roles);

@@ -1,13 +1,14 @@
 /** A company's API keys as its owners see them. */
 import { ForeignKeyConstraintError } from "sequelize";
 import { ApiKey } from "../../models/api-key.ts";
-import { queryOne } from "../../models/db.ts";
-import { ringAll } from "../call.ts";
+import { queryOne } from "../../models/database/db.ts";
+import { listPage } from "../../models/database/listing.ts";
+import { broadcast } from "../call.ts";
 import type { ParamsOf } from "../contracts.ts";
-import type { Check, Ctx } from "../define.ts";
-import { type FieldErrors, notFound } from "../errors.ts";
-import { listPage } from "../listing.ts";
-import type { ListQuery } from "../shapes.ts";
+import type { Validate } from "../define.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { type FieldErrors, notFound } from "../lib/errors.ts";
+import type { ListQuery } from "../lib/shapes.ts";
 import { newKey } from "./api-key.ts";
 import type { contract } from "./contract-keys.ts";
 import type { ApiKey as ApiKeyView, NewApiKey } from "./contract-shapes.ts";
@@ -31,11 +32,11 @@ export function listKeys(ctx: Ctx<ListQuery & { id: string }>) {
   );
 }
 
-export const newKeyFaults: Check<(typeof contract)["createKey"]> = (ctx, sound): FieldErrors => {
+export const newKeyErrors: Validate<(typeof contract)["createKey"]> = (ctx, isValid): FieldErrors => {
   ownCompany(ctx);
   requireAdmin(ctx);
   const { expires_at } = ctx.params;
-  if (!sound("expires_at") || !expires_at || Date.parse(expires_at) > Date.now()) return {};
+  if (!isValid("expires_at") || !expires_at || Date.parse(expires_at) > Date.now()) return {};
   return { expires_at: ["The time must be in the future."] };
 };
 
@@ -63,6 +64,6 @@ export async function removeKey(ctx: Ctx<ParamsOf<"accounts.removeKey">>): Promi
     ctx.params.key_id,
   ]);
   if (!gone) throw notFound();
-  await ringAll(ctx, "apiKey.deleted", { apiKeyId: gone.id });
+  await broadcast(ctx, "apiKey.deleted", { apiKeyId: gone.id });
   return null;
 }

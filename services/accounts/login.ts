@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { Company } from "../../models/company.ts";
-import { query } from "../../models/db.ts";
+import { query } from "../../models/database/db.ts";
 import { User } from "../../models/user.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
-import type { Role } from "../define.ts";
-import { throttled, unauthenticated } from "../errors.ts";
-import { counters } from "./counters.ts";
+import type { Role } from "../lib/caller.ts";
+import { throttled, unauthenticated } from "../lib/errors.ts";
+import { counters } from "../lib/limits/counters.ts";
 import { isPassword, NOBODYS_HASH } from "./password.ts";
 import { type Account, issueTokens } from "./tokens.ts";
 

@@ -2,13 +2,14 @@
  * Who belongs to a company, and as what. Every change locks the company's row first: two owners who demote each other at
  * the same moment would otherwise both find another owner left.
  */
-import { type Client, queryOne, transaction } from "../../models/db.ts";
+import { type Client, queryOne, transaction } from "../../models/database/db.ts";
+import { listPage } from "../../models/database/listing.ts";
 import type { ParamsOf } from "../contracts.ts";
-import type { Check, Ctx, Role } from "../define.ts";
-import { badRequest, type FieldErrors, forbidden, invalid, notFound, unauthenticated } from "../errors.ts";
-import { listPage } from "../listing.ts";
-import type { ListQuery } from "../shapes.ts";
-import { passwordMarkOf, TOKEN_REFUSED } from "./bearer.ts";
+import type { Validate } from "../define.ts";
+import type { Ctx, Role } from "../lib/caller.ts";
+import { badRequest, type FieldErrors, forbidden, invalid, notFound, unauthenticated } from "../lib/errors.ts";
+import type { ListQuery } from "../lib/shapes.ts";
+import { passwordMarkOf, TOKEN_REFUSED } from "../lib/tokens/bearer.ts";
 import type { contract } from "./contract-members.ts";
 import type { Member } from "./contract-shapes.ts";
 import { isoTime } from "./iso-time.ts";
@@ -60,10 +61,10 @@ export async function membershipOf(asked: ParamsOf<"accounts.membershipOf">): Pr
 const userByEmail = (email: string) =>
   queryOne<{ id: string }>("select id from users where email_key = lower($1)", [email.trim()]);
 
-export const newMemberFaults: Check<(typeof contract)["addMember"]> = async (ctx, sound) => {
+export const newMemberErrors: Validate<(typeof contract)["addMember"]> = async (ctx, isValid) => {
   const companyId = ownCompany(ctx);
   requireAdmin(ctx);
-  if (!sound("email")) return {};
+  if (!isValid("email")) return {};
   const user = await userByEmail(ctx.params.email);
   if (!user) return NO_USER;
   const member = await queryOne("select from memberships where company_id = $1 and user_id = $2", [companyId, user.id]);

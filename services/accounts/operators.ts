@@ -1,11 +1,11 @@
 /** What an operator does to companies, from the REPL. */
 import { Company } from "../../models/company.ts";
-import { query, queryOne, transaction } from "../../models/db.ts";
+import { query, queryOne, transaction } from "../../models/database/db.ts";
+import { listPage } from "../../models/database/listing.ts";
 import { Plan } from "../../models/plan.ts";
-import { config } from "../config.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
-import { invalid, notFound } from "../errors.ts";
-import { listPage } from "../listing.ts";
+import { config } from "../lib/config.ts";
+import { invalid, notFound } from "../lib/errors.ts";
 import { isoTime } from "./iso-time.ts";
 import { storeNewKey } from "./keys.ts";
 import { hashPassword } from "./password.ts";

@@ -4,7 +4,7 @@
  * logins take neither all memory nor all of libuv's threads, and MAX_WAITING wait.
  */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
-import { unavailable } from "../errors.ts";
+import { unavailable } from "../lib/errors.ts";
 
 const CURRENT = { logN: 14, r: 8, p: 5 };
 const SALT_BYTES = 16;

@@ -1,6 +1,6 @@
 /** Who may do what within a company. A key acts for the company, so the settings are open to it. */
-import { type Caller, companyOf, type Role } from "../define.ts";
-import { forbidden, notFound } from "../errors.ts";
+import { type Caller, companyOf, type Role } from "../lib/caller.ts";
+import { forbidden, notFound } from "../lib/errors.ts";
 
 /** The company of the path, when it is the caller's; any other does not exist for her. */
 export function ownCompany(ctx: { meta: Caller; params: { id: string } }): string {

@@ -1,12 +1,13 @@
 /** The plan endpoint: limits beside what is used of them. */
-import { query, queryOne } from "../../models/db.ts";
+import { query, queryOne } from "../../models/database/db.ts";
+import { emailsThisMonth } from "../../models/statements/plan-usage.ts";
 import { call } from "../call.ts";
-import { type Ctx, companyOf } from "../define.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
+import { apiCallsToday } from "../lib/limits/api-calls.ts";
+import { counters } from "../lib/limits/counters.ts";
 import type { PlanUsage } from "./contract-shapes.ts";
-import { counters } from "./counters.ts";
 import { ownCompany } from "./permission.ts";
 import { planOf } from "./plans.ts";
-import { apiCallsToday, emailsThisMonth } from "./usage.ts";
 
 const SENDER_TIMEOUT_MS = 2_000;
 

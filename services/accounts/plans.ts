@@ -1,9 +1,9 @@
 /** Plans are rows: what a company may do is read from there, at most PLAN_AGE_MS ago. */
-import { query, queryOne } from "../../models/db.ts";
+import { query, queryOne } from "../../models/database/db.ts";
 import { Plan } from "../../models/plan.ts";
-import { featureNotAvailable, notFound } from "../errors.ts";
+import { requireQuota } from "../../models/statements/monthly-quota.ts";
+import { featureNotAvailable, notFound } from "../lib/errors.ts";
 import type { Plan as PlanView } from "./contract-shapes.ts";
-import { requireQuota } from "./quota.ts";
 
 const PLAN_AGE_MS = 1_000;
 const MAX_REMEMBERED = 10_000;

@@ -1,5 +1,5 @@
 /** Removes what time has made worthless. */
-import { query } from "../../models/db.ts";
+import { query } from "../../models/database/db.ts";
 
 // A revoked token stays while any of its family could still be used: it is what tells that the family is dead.
 const REFRESH_TOKENS = `

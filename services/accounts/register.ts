@@ -1,12 +1,12 @@
 import { UniqueConstraintError } from "sequelize";
 import { Company } from "../../models/company.ts";
-import { queryOne, sequelize } from "../../models/db.ts";
+import { queryOne, sequelize } from "../../models/database/db.ts";
 import { Membership } from "../../models/membership.ts";
 import { User } from "../../models/user.ts";
-import { config } from "../config.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
-import type { Ctx } from "../define.ts";
-import { type FieldErrors, invalid } from "../errors.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { config } from "../lib/config.ts";
+import { type FieldErrors, invalid } from "../lib/errors.ts";
 import { hashPassword } from "./password.ts";
 import { issueTokens } from "./tokens.ts";
 
@@ -15,13 +15,13 @@ type Params = ParamsOf<"accounts.register">;
 const MAX_PASSWORD_BYTES = 1_024;
 const TAKEN: FieldErrors = { email: ["A user with this email address already exists."] };
 
-export async function registrationFaults(ctx: Ctx<Params>, sound: (field: keyof Params) => boolean) {
+export async function registrationErrors(ctx: Ctx<Params>, isValid: (field: keyof Params) => boolean) {
   const faults: FieldErrors = {};
   const { email, password } = ctx.params;
-  if (sound("password") && Buffer.byteLength(password) > MAX_PASSWORD_BYTES) {
+  if (isValid("password") && Buffer.byteLength(password) > MAX_PASSWORD_BYTES) {
     faults.password = [`Ensure this field has no more than ${MAX_PASSWORD_BYTES} bytes.`];
   }
-  if (sound("email")) {
+  if (isValid("email")) {
     const taken = await queryOne("select from users where email_key = lower($1)", [email.trim()]);
     if (taken) Object.assign(faults, TAKEN);
   }

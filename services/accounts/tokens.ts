@@ -4,10 +4,10 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { QueryTypes, type Transaction } from "sequelize";
-import { query, queryOne, sequelize } from "../../models/db.ts";
-import { unauthenticated } from "../errors.ts";
-import { newId } from "../ids.ts";
-import { passwordMarkOf, signBearer } from "./bearer.ts";
+import { query, queryOne, sequelize } from "../../models/database/db.ts";
+import { unauthenticated } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { passwordMarkOf, signBearer } from "../lib/tokens/bearer.ts";
 
 const REFRESH_SECONDS = 7 * 86_400;
 

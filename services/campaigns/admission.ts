@@ -1,6 +1,6 @@
 /** May this company send this much now? The plan's features, the month's quota, the hour's room, in this order. */
 import { call } from "../call.ts";
-import type { Ctx } from "../define.ts";
+import type { Ctx } from "../lib/caller.ts";
 import { type Hour, requireRoom } from "./hour.ts";
 
 /** The hour is a courtesy at this point, senders keep it in any case: an answer that does not come stops no send. */

@@ -2,8 +2,8 @@
  * How many recipients a campaign will have at most, as far as that can be told at once: the list's counter, the number
  * of receivers. Exact only after expansion, which leaves out who is suppressed, unsubscribed or unconfirmed.
  */
-import { query, queryOne, transaction } from "../../models/db.ts";
-import { segmentSql } from "../subscribers/segment.ts";
+import { query, queryOne, transaction } from "../../models/database/db.ts";
+import { segmentSql } from "../../models/segment-rules/segment.ts";
 import type { SendParams } from "./send-params.ts";
 
 /** A segment that takes longer to count is estimated from the planner's statistics: the answer must not wait. */

@@ -7,10 +7,10 @@
  *
  * A list member that a filter leaves out still moves the cursor, so that a slice reads a bounded number of rows.
  */
-import { type Client, queryOne } from "../../models/db.ts";
-import { subscriberAt, subscriberOf } from "../../models/row-at.ts";
-import { type Rules, segmentSql } from "../subscribers/segment.ts";
-import { notSuppressed } from "../subscribers/suppressed.ts";
+import { type Client, queryOne } from "../../models/database/db.ts";
+import { subscriberAt, subscriberOf } from "../../models/database/row-at.ts";
+import { type Rules, segmentSql } from "../../models/segment-rules/segment.ts";
+import { notSuppressed } from "../../models/statements/not-suppressed.ts";
 import type { Expanding } from "./expand.ts";
 
 export interface Slice {
@@ -52,7 +52,7 @@ const subscriber = (alias: string) =>
 
 // 1,000,000 members in slices of 20,000 take 10 s on two busy cores, 0.18 s a slice at the beginning and 0.22 s at the
 // end: two thirds are the insert with its four indexes. Two traps, both measured at a million: by a plain join the planner
-// hashes all subscribers for each slice (17 s) or worse (models/row-at.ts), and without the comparison of rows it may walk
+// hashes all subscribers for each slice (17 s) or worse (models/database/row-at.ts), and without the comparison of rows it may walk
 // the index of list_members by subscriber, which holds every other list, too.
 export const ofList: Source = {
   taken: `select m.subscriber_id as at, m.left_at from list_members m

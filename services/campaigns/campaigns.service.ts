@@ -2,8 +2,9 @@
  * Owns campaigns: from the send request over the recipients' rows to the last status. Between the two the senders work,
  * on rows alone. Events are hints here: a lost one delays the next step by one poll.
  */
-import { every } from "../../mixins/every.ts";
-import { type Ctx, companyOf, defineService } from "../define.ts";
+import { every } from "../../mixins/every.mixin.ts";
+import { defineService } from "../define.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
 import { cancel } from "./cancel.ts";
 import { sendConfirmation } from "./confirmation.ts";
 import { contract } from "./contract.ts";
@@ -16,7 +17,7 @@ import { getCampaign, listCampaigns } from "./read.ts";
 import { resume } from "./resume.ts";
 import { startDue } from "./schedule.ts";
 import { send } from "./send.ts";
-import { faultsOfSend } from "./send-faults.ts";
+import { errorsOfSend } from "./send-faults.ts";
 import type { SendParams } from "./send-params.ts";
 import { settle, settleFinished } from "./settle.ts";
 import { tidy } from "./tidy.ts";
@@ -37,12 +38,12 @@ export default defineService("campaigns", contract, {
   ],
 
   actions: {
-    sendToList: { check: faultsOfSend("to_list"), handler: (ctx) => send(ctx as Ctx<SendParams>, "to_list") },
+    sendToList: { validate: errorsOfSend("to_list"), handler: (ctx) => send(ctx as Ctx<SendParams>, "to_list") },
     sendToReceivers: {
-      check: faultsOfSend("to_receivers"),
+      validate: errorsOfSend("to_receivers"),
       handler: (ctx) => send(ctx as Ctx<SendParams>, "to_receivers"),
     },
-    sendCustom: { check: faultsOfSend("custom"), handler: (ctx) => send(ctx as Ctx<SendParams>, "custom") },
+    sendCustom: { validate: errorsOfSend("custom"), handler: (ctx) => send(ctx as Ctx<SendParams>, "custom") },
 
     list: (ctx) => listCampaigns(companyOf(ctx), ctx.params),
     get: (ctx) => getCampaign(companyOf(ctx), ctx.params.id),

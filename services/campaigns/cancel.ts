@@ -1,7 +1,7 @@
 import { type CampaignRow, campaignView } from "../../models/campaign.ts";
-import { queryOne, transaction } from "../../models/db.ts";
-import { notFound, wrongState } from "../errors.ts";
-import { moveTo } from "./lifecycle.ts";
+import { moveTo } from "../../models/campaign-lifecycle.ts";
+import { queryOne, transaction } from "../../models/database/db.ts";
+import { notFound, wrongState } from "../lib/errors.ts";
 
 /** Calls a scheduled campaign off. When its time comes at this very moment, one of the two wins and the other is told. */
 export function cancel(companyId: string, campaignId: string) {

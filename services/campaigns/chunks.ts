@@ -1,5 +1,5 @@
 /** Recipients in runs: what one sender leases at a time. */
-import { type Client, query } from "../../models/db.ts";
+import { type Client, query } from "../../models/database/db.ts";
 
 /** About a second of work for a slow server, and few enough rows that a claim costs nothing beside it. */
 const CHUNK = 500;

@@ -2,7 +2,7 @@
  * The double opt-in mail in the template language, in the reader's words. Its variables: company_name, confirm_url,
  * greeting_name.
  */
-import type { Catalogue } from "../tracking/pages/languages/en.ts";
+import type { Catalogue } from "../lib/i18n/en.ts";
 
 const VARIABLES: Record<string, string> = {
   company: "[[company_name]]",

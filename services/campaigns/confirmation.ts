@@ -3,13 +3,13 @@
  * written ready for senders in one transaction, without an expansion: its recipient is unconfirmed, whom no other send
  * reaches.
  */
-import { type Client, query, queryOne, transaction } from "../../models/db.ts";
-import { addEmails } from "../accounts/usage.ts";
+import { type Client, query, queryOne, transaction } from "../../models/database/db.ts";
+import { addEmails } from "../../models/statements/plan-usage.ts";
 import { call } from "../call.ts";
-import { type Ctx, companyOf } from "../define.ts";
-import { badRequest, notFound } from "../errors.ts";
-import { newId } from "../ids.ts";
-import { catalogueFor } from "../tracking/pages/languages/languages.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
+import { badRequest, notFound } from "../lib/errors.ts";
+import { catalogueFor } from "../lib/i18n/languages.ts";
+import { newId } from "../lib/ids.ts";
 import { addChunks } from "./chunks.ts";
 import { confirmationText, greetingName } from "./confirmation-text.ts";
 import { knock } from "./doorbell.ts";

@@ -1,6 +1,6 @@
+import { STATUSES } from "../../models/campaign-lifecycle.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, ListQuery, Nullable, OneOf, Page, Stream, Time, Type, Uuid } from "../shapes.ts";
-import { STATUSES } from "./lifecycle.ts";
+import { ById, ListQuery, Nullable, OneOf, Page, Stream, Time, Type, Uuid } from "../lib/shapes.ts";
 
 export const Campaign = Type.Object({
   id: Uuid,

@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { ById, Document, ListQuery, Nothing, Page, Stream, Text, Time, Type, Uuid } from "../shapes.ts";
+import { ById, Document, ListQuery, Nothing, Page, Stream, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 
 const Media = Type.Object({
   id: Uuid,

@@ -1,6 +1,6 @@
 import type { ServiceContract } from "../define.ts";
-import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../renderer/compile.ts";
-import { Bool, Email, Line, Name, Nullable, Text, Time, Type, Uuid } from "../shapes.ts";
+import { Bool, Email, Line, Name, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
+import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
 import { Campaign } from "./contract-campaigns.ts";
 import { MAX_COPIES } from "./receivers.ts";
 

@@ -1,6 +1,6 @@
 /** Actions that nobody outside calls: timers and events enter through them. */
 import type { ServiceContract } from "../define.ts";
-import { Type, Uuid } from "../shapes.ts";
+import { Type, Uuid } from "../lib/shapes.ts";
 
 const None = Type.Object({});
 const Done = Type.Object({ done: Type.Integer() });

@@ -9,8 +9,8 @@
  * An error that stops a campaign does not stop its expansion: what it would not try must be counted and resumable.
  */
 import type { ServiceBroker } from "moleculer";
-import { type Client, query, queryOne, transaction } from "../../models/db.ts";
-import { addEmails } from "../accounts/usage.ts";
+import { type Client, query, queryOne, transaction } from "../../models/database/db.ts";
+import { addEmails } from "../../models/statements/plan-usage.ts";
 import { type Slice, takeMembers, takeReceivers } from "./audience.ts";
 import { addChunks } from "./chunks.ts";
 import { knock } from "./doorbell.ts";

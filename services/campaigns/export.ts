@@ -1,7 +1,7 @@
 /** A campaign's results, one line per recipient, read page by page: memory does not grow with the campaign. */
 import { Readable } from "node:stream";
-import { query } from "../../models/db.ts";
-import { csvRow } from "../csv.ts";
+import { query } from "../../models/database/db.ts";
+import { csvRow } from "../lib/csv.ts";
 import { getCampaign } from "./read.ts";
 import { RECIPIENT_STATUSES } from "./recipient-status.ts";
 

@@ -2,10 +2,10 @@
  * The hour's room at a send. The senders' count is of mails that have left or are about to; what was admitted a moment ago
  * and waits behind it is counted here, or a second send right after the first would find the hour untouched.
  */
-import { type Client, queryOne } from "../../models/db.ts";
-import { config } from "../config.ts";
-import { smtpRateLimited } from "../errors.ts";
-import { firstIdAt } from "../ids.ts";
+import { type Client, queryOne } from "../../models/database/db.ts";
+import { config } from "../lib/config.ts";
+import { smtpRateLimited } from "../lib/errors.ts";
+import { firstIdAt } from "../lib/ids.ts";
 
 export interface Hour {
   limit: number | null;

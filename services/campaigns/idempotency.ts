@@ -4,8 +4,8 @@
  * answer. A first that rolls back leaves no trace, and the second goes on as if it were the first.
  */
 import { createHash } from "node:crypto";
-import { type Queryable, query, queryOne } from "../../models/db.ts";
-import { conflict } from "../errors.ts";
+import { type Queryable, query, queryOne } from "../../models/database/db.ts";
+import { conflict } from "../lib/errors.ts";
 
 const KEPT = "24 hours";
 

@@ -1,8 +1,8 @@
 import { CAMPAIGN_COLUMNS, type CampaignRow, campaignView } from "../../models/campaign.ts";
-import { queryOne } from "../../models/db.ts";
-import { notFound } from "../errors.ts";
-import { listPage } from "../listing.ts";
-import type { ListQuery } from "../shapes.ts";
+import { queryOne } from "../../models/database/db.ts";
+import { listPage } from "../../models/database/listing.ts";
+import { notFound } from "../lib/errors.ts";
+import type { ListQuery } from "../lib/shapes.ts";
 
 type Asked = ListQuery & { status?: string; campaign_type?: string };
 

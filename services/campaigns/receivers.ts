@@ -1,5 +1,5 @@
 /** Inline receivers: what they must be (in sentences that name the receiver's index), and what is kept of them. */
-import { isAddress } from "../address.ts";
+import { isAddress } from "../lib/address.ts";
 
 export const MAX_COPIES = 50;
 const MAX_VARIABLES = 200;

@@ -4,7 +4,7 @@
  * is left to do and nothing has moved for a while is counted row by row.
  */
 import type { ServiceBroker } from "moleculer";
-import { query, queryOne } from "../../models/db.ts";
+import { query, queryOne } from "../../models/database/db.ts";
 import { settle } from "./settle.ts";
 
 const STUCK = `select id, company_id from campaigns c

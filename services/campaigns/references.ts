@@ -1,6 +1,6 @@
 /** What a send request refers to must exist and be the company's own; another's is as good as missing. */
-import { query, queryOne } from "../../models/db.ts";
-import { type FieldErrors, missingObject } from "../errors.ts";
+import { query, queryOne } from "../../models/database/db.ts";
+import { type FieldErrors, missingObject } from "../lib/errors.ts";
 
 /** Providers refuse larger mails (25 MB is the usual limit, and base64 adds a third). */
 const MAX_ATTACHED_BYTES = 18 * 1024 * 1024;

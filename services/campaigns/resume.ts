@@ -7,11 +7,11 @@
  * recipients had to be given up in its middle (a cursor is left): the expansion then goes on from there.
  */
 import { type CampaignRow, campaignView } from "../../models/campaign.ts";
-import { type Client, queryOne, transaction } from "../../models/db.ts";
-import { type Ctx, companyOf } from "../define.ts";
-import { notFound, wrongState } from "../errors.ts";
+import { moveTo } from "../../models/campaign-lifecycle.ts";
+import { type Client, queryOne, transaction } from "../../models/database/db.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
+import { notFound, wrongState } from "../lib/errors.ts";
 import { knock } from "./doorbell.ts";
-import { moveTo } from "./lifecycle.ts";
 
 /** 20,000 recipients a slice. */
 const CHUNKS_AT_ONCE = 40;

@@ -1,6 +1,6 @@
 /** Inline receivers become subscribers of the company, as far as its plan allows. Never a reason for a send to fail. */
 import type { ServiceBroker } from "moleculer";
-import { query } from "../../models/db.ts";
+import { query } from "../../models/database/db.ts";
 import { call } from "../call.ts";
 
 /** Mail does not wait longer than this; who is not saved by then is sent to without a link to a subscriber. */

@@ -1,8 +1,8 @@
 /** Scheduled campaigns whose time has come start, once on any number of nodes: of two that try, one moves the row. */
 import type { ServiceBroker } from "moleculer";
-import { pool, query } from "../../models/db.ts";
+import { moveTo } from "../../models/campaign-lifecycle.ts";
+import { pool, query } from "../../models/database/db.ts";
 import { knock } from "./doorbell.ts";
-import { moveTo } from "./lifecycle.ts";
 
 export async function startDue(broker: ServiceBroker): Promise<number> {
   const due = await query<{ id: string }>(

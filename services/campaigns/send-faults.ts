@@ -1,7 +1,8 @@
 /** All faults of a send request beyond its schema, told together with the schema's own. */
-import { type Check, type Ctx, companyOf } from "../define.ts";
-import { type FieldErrors, missingObject } from "../errors.ts";
-import { compileTemplate } from "../renderer/compile.ts";
+import type { Validate } from "../define.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
+import { type FieldErrors, missingObject } from "../lib/errors.ts";
+import { compileTemplate } from "../lib/template/compile.ts";
 import type { contract } from "./contract.ts";
 import { MAX_RECEIVERS } from "./contract-sending.ts";
 import { earlierSend } from "./idempotency.ts";
@@ -31,10 +32,10 @@ function audienceFaults({ list_id, segment_id }: SendParams): FieldErrors {
 }
 
 /** A template is checked when it is saved; the text of a custom send comes with it. */
-function textFaults({ subject, body }: SendParams, sound: Sound): FieldErrors {
+function textFaults({ subject, body }: SendParams, isValid: Sound): FieldErrors {
   return {
-    ...(sound("subject") ? fault("subject", compileTemplate(subject!, "subject").errors ?? []) : {}),
-    ...(sound("body") ? fault("body", compileTemplate(body!, "body").errors ?? []) : {}),
+    ...(isValid("subject") ? fault("subject", compileTemplate(subject!, "subject").errors ?? []) : {}),
+    ...(isValid("body") ? fault("body", compileTemplate(body!, "body").errors ?? []) : {}),
   };
 }
 
@@ -42,32 +43,32 @@ function textFaults({ subject, body }: SendParams, sound: Sound): FieldErrors {
 const companyFault = (companyId: string, { company }: SendParams): string | undefined =>
   company!.toLowerCase() === companyId ? undefined : missingObject(company!);
 
-async function faultsOf(type: CampaignType, ctx: Ctx<SendParams>, sound: Sound): Promise<FieldErrors> {
+async function errorsOf(type: CampaignType, ctx: Ctx<SendParams>, isValid: Sound): Promise<FieldErrors> {
   const { params } = ctx;
   const companyId = companyOf(ctx);
   // An answer that was given once is given again, also when what it refers to is gone by now.
-  if (sound("idempotency_key") && (await earlierSend(companyId, params.idempotency_key!))) return {};
-  const ids: References = Object.fromEntries(REFERENCES.filter(sound).map((field) => [field, params[field]]));
+  if (isValid("idempotency_key") && (await earlierSend(companyId, params.idempotency_key!))) return {};
+  const ids: References = Object.fromEntries(REFERENCES.filter(isValid).map((field) => [field, params[field]]));
   return {
-    ...(sound("company") ? fault("company", [companyFault(companyId, params)]) : {}),
+    ...(isValid("company") ? fault("company", [companyFault(companyId, params)]) : {}),
     ...(type === "to_list" ? audienceFaults(params) : {}),
-    ...(type === "custom" ? textFaults(params, sound) : {}),
+    ...(type === "custom" ? textFaults(params, isValid) : {}),
     ...(await referenceFaults(companyId, ids)),
-    ...(sound("attachment_ids")
+    ...(isValid("attachment_ids")
       ? fault("attachment_ids", await attachmentFaults(companyId, params.attachment_ids!))
       : {}),
     // Also where the schema has found one that is no object: what the others lack is told with it.
     ...(isField(type, "receivers") && Array.isArray(params.receivers)
       ? fault("receivers", receiverFaults(params.receivers.slice(0, MAX_RECEIVERS)))
       : {}),
-    ...(sound("scheduled_for") ? fault("scheduled_for", [scheduleFault(type, params.scheduled_for)]) : {}),
+    ...(isValid("scheduled_for") ? fault("scheduled_for", [scheduleFault(type, params.scheduled_for)]) : {}),
   };
 }
 
 type Sends = typeof contract.sendToList | typeof contract.sendToReceivers | typeof contract.sendCustom;
 
 /** The `check` of a send. */
-export const faultsOfSend =
-  <A extends Sends>(type: CampaignType): Check<A> =>
-  (ctx, sound) =>
-    faultsOf(type, ctx as unknown as Ctx<SendParams>, (field) => isField(type, field) && (sound as Sound)(field));
+export const errorsOfSend =
+  <A extends Sends>(type: CampaignType): Validate<A> =>
+  (ctx, isValid) =>
+    errorsOf(type, ctx as unknown as Ctx<SendParams>, (field) => isField(type, field) && (isValid as Sound)(field));

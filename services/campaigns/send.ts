@@ -4,11 +4,11 @@
  */
 
 import { type CampaignRow, campaignView } from "../../models/campaign.ts";
-import { type Client, query, queryOne, transaction } from "../../models/db.ts";
-import { requireQuotaWithin } from "../accounts/quota.ts";
-import { type Ctx, companyOf } from "../define.ts";
-import { conflict } from "../errors.ts";
-import { newId } from "../ids.ts";
+import { type Client, query, queryOne, transaction } from "../../models/database/db.ts";
+import { requireQuotaWithin } from "../../models/statements/monthly-quota.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
+import { conflict } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
 import { admit } from "./admission.ts";
 import { audienceSize } from "./audience-size.ts";
 import { knock } from "./doorbell.ts";

@@ -2,8 +2,9 @@
  * The end of a campaign: when its audience is written and each recipient is final, it is completed, partial or failed
  * by its counts. Asked for by the sender's last outcome (campaign.drained) and by a poll, as often as they like.
  */
-import { type Client, query, queryOne, transaction } from "../../models/db.ts";
-import { finalStatus, moveTo } from "./lifecycle.ts";
+
+import { finalStatus, moveTo } from "../../models/campaign-lifecycle.ts";
+import { type Client, query, queryOne, transaction } from "../../models/database/db.ts";
 import { failUntried } from "./stop.ts";
 
 interface Running {

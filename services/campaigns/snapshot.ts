@@ -2,7 +2,7 @@
  * What every mail of a campaign is made from, copied at the request: a later edit or delete of the template, the
  * configuration or the company's settings changes nothing in a campaign that exists.
  */
-import { type Client, queryOne } from "../../models/db.ts";
+import { type Client, queryOne } from "../../models/database/db.ts";
 import { keepWireSender } from "./wire-sender.ts";
 
 export interface Contents {

@@ -2,7 +2,7 @@
  * A campaign that an error stopped (`campaigns.error` is set): senders claim nothing of it any more. When the last
  * lease has ended, what was not tried fails with that error, so that every recipient is accounted for.
  */
-import { type Client, query, queryOne } from "../../models/db.ts";
+import { type Client, query, queryOne } from "../../models/database/db.ts";
 
 /** 20,000 recipients a transaction: the campaign's row is locked for about 0.1 s. */
 const CHUNKS_AT_ONCE = 40;

@@ -4,7 +4,7 @@
  * slice a round. The first slice of a new campaign does not wait for a lane at all.
  */
 import type { ServiceBroker } from "moleculer";
-import { query } from "../../models/db.ts";
+import { query } from "../../models/database/db.ts";
 import { atMost } from "./at-most.ts";
 import { expandSlice, giveUp } from "./expand.ts";
 

@@ -1,5 +1,5 @@
-import { type Client, query } from "../../models/db.ts";
-import { asciiDomain, domainOf } from "../address.ts";
+import { type Client, query } from "../../models/database/db.ts";
+import { asciiDomain, domainOf } from "../lib/address.ts";
 
 /**
  * Keeps a campaign's sender with its domain as it goes over the wire. Message-IDs are told by SQL from this column (in

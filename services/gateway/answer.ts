@@ -1,7 +1,7 @@
 /** What an action returned, as HTTP. */
 import { once } from "node:events";
 import type { Readable } from "node:stream";
-import type { Document } from "../shapes.ts";
+import type { Document } from "../lib/shapes.ts";
 import type { Exchange } from "./exchange.ts";
 import { PAGE_SIZE, type Params } from "./params.ts";
 import type { Answer, Route } from "./routes.ts";

@@ -1,9 +1,9 @@
 /** Who asks: an API key or a person's access token (spec section 5). What is remembered is at most a second old. */
 import { hash } from "node:crypto";
-import { type Person, TOKEN_REFUSED, verifyBearer } from "../accounts/bearer.ts";
 import { call } from "../call.ts";
-import type { Caller, Role } from "../define.ts";
-import { forbidden, notFound, unauthenticated } from "../errors.ts";
+import type { Caller, Role } from "../lib/caller.ts";
+import { forbidden, notFound, unauthenticated } from "../lib/errors.ts";
+import { type Person, TOKEN_REFUSED, verifyBearer } from "../lib/tokens/bearer.ts";
 import type { Exchange } from "./exchange.ts";
 import { Remember } from "./remember.ts";
 import type { Access } from "./routes.ts";

@@ -1,8 +1,9 @@
 /** Turns one row of routes.ts into a Koa handler: who asks, what, may she, the action's answer. */
 import type { CallingOptions } from "moleculer";
-import type { ActionContract, Caller } from "../define.ts";
-import { isApiError, notFound } from "../errors.ts";
-import type { Document } from "../shapes.ts";
+import type { ActionContract } from "../define.ts";
+import type { Caller } from "../lib/caller.ts";
+import { isApiError, notFound } from "../lib/errors.ts";
+import type { Document } from "../lib/shapes.ts";
 import { answerer } from "./answer.ts";
 import type { Authentication, Identity } from "./auth.ts";
 import { readAny, readForm, readJson } from "./body.ts";

@@ -1,6 +1,6 @@
 /** Reads a request's body as an object: JSON, and on pages also what forms send. Bounded in bytes and in time. */
-import { ApiError, badRequest, invalid, tooLarge } from "../errors.ts";
-import { typeName } from "../field-errors.ts";
+import { ApiError, badRequest, invalid, tooLarge } from "../lib/errors.ts";
+import { typeName } from "../lib/field-errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { formFields } from "./form.ts";
 import { parseJson } from "./json.ts";

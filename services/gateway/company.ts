@@ -1,9 +1,9 @@
 /** Whose data a request is about (spec 5.3): the path's company, the key's, or the one that a bearer token must name. */
 import { checker } from "../../mixins/ajv-validator.ts";
 import type { ActionContract } from "../define.ts";
-import { invalid, missingObject } from "../errors.ts";
-import { addFault } from "../field-errors.ts";
-import { isUuid } from "../ids.ts";
+import { invalid, missingObject } from "../lib/errors.ts";
+import { addFault } from "../lib/field-errors.ts";
+import { isUuid } from "../lib/ids.ts";
 import type { Identity } from "./auth.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Params, propertiesOf } from "./params.ts";

@@ -1,5 +1,5 @@
 /** The outermost layer: every answer leaves with an id, the security headers and, where something failed, a problem. */
-import { notFound } from "../errors.ts";
+import { notFound } from "../lib/errors.ts";
 import { allowOtherSites } from "./cors.ts";
 import { type Exchange, ipOf, type Next, requestIdOf } from "./exchange.ts";
 import { prefersHtml, problemPage } from "./problem-page.ts";

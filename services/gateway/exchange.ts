@@ -1,7 +1,7 @@
 /** One request and its answer, as the gateway's modules hand it on. */
 import type { Next as KoaNext, ParameterizedContext } from "koa";
-import type { Caller } from "../define.ts";
-import { newId } from "../ids.ts";
+import type { Caller } from "../lib/caller.ts";
+import { newId } from "../lib/ids.ts";
 import { clientIp } from "./client-ip.ts";
 
 export interface State {

@@ -1,7 +1,7 @@
 /** Forms of the public pages: a few short text fields, urlencoded or multipart. A name that comes twice is a list. */
 import { parse } from "node:querystring";
 import busboy from "busboy";
-import { badRequest } from "../errors.ts";
+import { badRequest } from "../lib/errors.ts";
 import type { Params } from "./params.ts";
 
 const LIMITS = { fields: 200, fieldSize: 64 * 1024, fieldNameSize: 200, files: 0, parts: 200, headerPairs: 20 };

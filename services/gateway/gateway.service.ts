@@ -1,7 +1,7 @@
 import type { Service } from "moleculer";
-import { config } from "../config.ts";
 import { contractOf } from "../contracts.ts";
 import { defineService } from "../define.ts";
+import { config } from "../lib/config.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { routes } from "./routes.ts";
 

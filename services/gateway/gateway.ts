@@ -1,7 +1,7 @@
 /** Puts the gateway's parts together over a broker and a configuration. */
 import type { ServiceBroker } from "moleculer";
-import { httpAnswered } from "../../mixins/metrics.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../lib/config.ts";
+import { httpAnswered } from "../lib/metrics.ts";
 import type { AppOptions } from "./app.ts";
 import { buildApp } from "./app.ts";
 import { Authentication } from "./auth.ts";

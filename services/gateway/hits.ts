@@ -6,9 +6,9 @@
  */
 import { call } from "../call.ts";
 import type { ReturnsOf } from "../contracts.ts";
-import { notFound } from "../errors.ts";
-import { groupCommit } from "../group-commit.ts";
-import { locationOf, NOT_KEPT, PIXEL, PIXEL_TYPE } from "../tracking/hit-answers.ts";
+import { notFound } from "../lib/errors.ts";
+import { groupCommit } from "../lib/group-commit.ts";
+import { locationOf, NOT_KEPT, PIXEL, PIXEL_TYPE } from "../lib/hit-answers.ts";
 import { type Exchange, type Next, userAgentOf } from "./exchange.ts";
 import type { Route } from "./routes.ts";
 import { isOverLimit } from "./throttle.ts";

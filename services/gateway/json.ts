@@ -1,4 +1,4 @@
-import { badRequest } from "../errors.ts";
+import { badRequest } from "../lib/errors.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 

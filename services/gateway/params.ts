@@ -1,9 +1,9 @@
 /** An action's parameters out of a request: what the contract says of each name is looked up once, at start. */
 import { parse } from "node:querystring";
 import type { ActionContract } from "../define.ts";
-import { invalidPage, notFound } from "../errors.ts";
-import { isUuid } from "../ids.ts";
-import type { TSchema } from "../shapes.ts";
+import { invalidPage, notFound } from "../lib/errors.ts";
+import { isUuid } from "../lib/ids.ts";
+import type { TSchema } from "../lib/shapes.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Route } from "./routes.ts";
 

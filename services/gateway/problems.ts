@@ -1,5 +1,5 @@
 /** Every error that reaches the edge becomes an answer here, and nowhere else (spec section 7). */
-import { type ErrorData, isApiError, unavailable } from "../errors.ts";
+import { type ErrorData, isApiError, unavailable } from "../lib/errors.ts";
 
 export interface Problem {
   status: number;

@@ -1,9 +1,10 @@
 /** The plan's daily API calls: per key, or per company for people (spec section 8, "General API"). */
-import { counters } from "../accounts/counters.ts";
-import { apiCallsToday } from "../accounts/usage.ts";
+
 import { call } from "../call.ts";
-import type { Caller } from "../define.ts";
-import { dailyQuotaExceeded } from "../errors.ts";
+import type { Caller } from "../lib/caller.ts";
+import { dailyQuotaExceeded } from "../lib/errors.ts";
+import { apiCallsToday } from "../lib/limits/api-calls.ts";
+import { counters } from "../lib/limits/counters.ts";
 import type { Exchange } from "./exchange.ts";
 import { Remember } from "./remember.ts";
 

@@ -1,6 +1,7 @@
 /** The throttles of spec section 8, per address. With a proxy of a big mailbox provider, an address is many people. */
-import { counters, type Taken } from "../accounts/counters.ts";
-import { throttled } from "../errors.ts";
+
+import { throttled } from "../lib/errors.ts";
+import { counters, type Taken } from "../lib/limits/counters.ts";
 import { addressBlock } from "./client-ip.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Route } from "./routes.ts";

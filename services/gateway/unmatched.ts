@@ -1,5 +1,5 @@
 /** What no route answered: a missing slash, another method, or nothing that exists. */
-import { ApiError, notFound } from "../errors.ts";
+import { ApiError, notFound } from "../lib/errors.ts";
 import { tellBrowsers } from "./cors.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Routing } from "./routing.ts";

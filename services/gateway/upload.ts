@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import busboy from "busboy";
-import { badRequest, invalid } from "../errors.ts";
+import { badRequest, invalid } from "../lib/errors.ts";
 import { bodyTooLarge, hasBody, mediaTypeOf, refuseEncoded, tooSlow, unsupported } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Params } from "./params.ts";

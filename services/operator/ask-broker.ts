@@ -1,7 +1,7 @@
 /** How a command asks: an action by name, on behalf of a company where it needs one. */
 import type { ServiceBroker } from "moleculer";
 import type { ActionOf, ParamsOf, ReturnsOf } from "../contracts.ts";
-import type { Caller } from "../define.ts";
+import type { Caller } from "../lib/caller.ts";
 
 export type Ask = <A extends ActionOf>(action: A, params: ParamsOf<A>, as?: Caller) => Promise<ReturnsOf<A>>;
 

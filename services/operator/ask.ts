@@ -3,9 +3,9 @@ import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceBroker } from "moleculer";
-import { socketPath } from "../../mixins/single-instance.ts";
 import { brokerOptions } from "../../moleculer.config.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../lib/config.ts";
+import { socketPath } from "../lib/processes/single-instance.ts";
 import { ANSWER_MS, type Ask, askBroker } from "./ask-broker.ts";
 
 export interface Line {

@@ -1,9 +1,9 @@
 /** How campaigns are getting on. Cross-company on purpose: an operator asks. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { query, queryOne } from "../../models/db.ts";
+import { query, queryOne } from "../../models/database/db.ts";
 import type { ReturnsOf } from "../contracts.ts";
-import type { Ctx } from "../define.ts";
-import { notFound } from "../errors.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { notFound } from "../lib/errors.ts";
 import { backingOff } from "./senders.ts";
 
 const RATE_OVER_MS = 1_000;

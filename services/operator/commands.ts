@@ -1,7 +1,7 @@
 /** What an operator can say: each command is a thin call of an action, in the REPL and as `npm run -s ops`. */
 import { randomBytes } from "node:crypto";
 import type { ActionOf } from "../contracts.ts";
-import type { Caller } from "../define.ts";
+import type { Caller } from "../lib/caller.ts";
 import type { Ask } from "./ask-broker.ts";
 
 export type Rows = object[];

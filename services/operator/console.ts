@@ -4,7 +4,7 @@
  */
 import type { BrokerOptions, ServiceBroker } from "moleculer";
 import { brokerOptions } from "../../moleculer.config.ts";
-import { type Config, ConfigError, readConfig } from "../config.ts";
+import { type Config, ConfigError, readConfig } from "../lib/config.ts";
 import { askThroughDoor } from "./ask.ts";
 import { askBroker } from "./ask-broker.ts";
 import { replCommandsOver } from "./repl.ts";

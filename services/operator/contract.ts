@@ -1,7 +1,7 @@
 /** What operators ask about the whole service, over all companies. None of it is routed. */
 import type { TProperties } from "@sinclair/typebox";
 import type { ServiceContract } from "../define.ts";
-import { Bool, Nullable, Text, Time, Type, Uuid } from "../shapes.ts";
+import { Bool, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 
 const None = Type.Object({});
 const Rows = <T extends TProperties>(columns: T) => Type.Array(Type.Object(columns));

@@ -2,8 +2,9 @@
  * How full the queues are, for /metrics of the node that has this service: read from the database, so that every node
  * would say the same, and one is enough.
  */
-import { forgetRefreshed, gauge, refreshed } from "../../mixins/metrics.ts";
-import { query, queryOne } from "../../models/db.ts";
+
+import { query, queryOne } from "../../models/database/db.ts";
+import { forgetRefreshed, gauge, refreshed } from "../lib/metrics.ts";
 
 const NAME = "queues";
 

@@ -1,7 +1,7 @@
 /** Each node in its own words: what it serves, whether it is ready, and what it cannot reach. */
-import type { NodeReport } from "../../mixins/node-actions.ts";
+import type { NodeReport } from "../../mixins/node-actions.middleware.ts";
 import type { ReturnsOf } from "../contracts.ts";
-import type { Ctx } from "../define.ts";
+import type { Ctx } from "../lib/caller.ts";
 
 const ANSWER_WITHIN_MS = 3_000;
 const MEBIBYTE = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { call } from "../call.ts";
 import type { ReturnsOf } from "../contracts.ts";
-import type { Ctx } from "../define.ts";
+import type { Ctx } from "../lib/caller.ts";
 
 type Names = keyof ReturnsOf<"accounts.getPlan">["limits"];
 const NAMES: Names[] = ["api_calls_per_day", "subscribers", "emails_per_month"];

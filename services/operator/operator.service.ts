@@ -1,5 +1,5 @@
-import { config } from "../config.ts";
 import { defineService } from "../define.ts";
+import { config } from "../lib/config.ts";
 import { failuresByReason, runningCampaigns } from "./campaigns.ts";
 import { contract } from "./contract.ts";
 import { openDoor } from "./door.ts";

@@ -1,5 +1,5 @@
 /** `npm run -s ops -- campaigns --json`: one command, its answer, an exit code. For scripts and `kubectl exec`. */
-import { ConfigError, readConfig } from "../config.ts";
+import { ConfigError, readConfig } from "../lib/config.ts";
 import { openLine } from "./ask.ts";
 import { type Command, commands, usageOf } from "./commands.ts";
 import { sentence, table } from "./table.ts";

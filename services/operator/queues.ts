@@ -1,9 +1,9 @@
 /** Everything that waits for somebody. */
-import { query, queryOne, transaction } from "../../models/db.ts";
-import { ring } from "../call.ts";
+import { query, queryOne, transaction } from "../../models/database/db.ts";
+import { emit } from "../call.ts";
 import type { ReturnsOf } from "../contracts.ts";
-import type { Ctx } from "../define.ts";
-import { notFound } from "../errors.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { notFound } from "../lib/errors.ts";
 
 const MOST = 200;
 
@@ -96,6 +96,6 @@ export async function requeueDead(ctx: Ctx<{ endpoint_id: string }>): Promise<Re
     );
     return { companyId: endpoint.company_id, requeued: rowCount ?? 0 };
   });
-  await ring(ctx, "webhook.queued", { companyId });
+  await emit(ctx, "webhook.queued", { companyId });
   return [{ requeued }];
 }

@@ -3,13 +3,13 @@
  * stored anew, row by row, and only where the row is still as it was read: an edit made meanwhile is sealed with the new
  * key already. Safe to repeat and to interrupt.
  */
-import { query, queryOne } from "../../models/db.ts";
+import { query, queryOne } from "../../models/database/db.ts";
 import type { ReturnsOf } from "../contracts.ts";
-import { isSealedNow, openableKeyIds, seal, unseal } from "../secrets.ts";
+import { isSealedNow, openableKeyIds, seal, unseal } from "../lib/secrets.ts";
 
 const AT_ONCE = 500;
 
-/** Everything that services/secrets.ts seals; the row's id is the context of the envelope. */
+/** Everything that services/lib/secrets.ts seals; the row's id is the context of the envelope. */
 const SEALED = [
   { what: "SMTP passwords", table: "smtp_configs", column: "password_sealed" },
   { what: "DKIM keys", table: "smtp_configs", column: "dkim_key_sealed" },

@@ -1,7 +1,7 @@
 /** What the sender nodes say of themselves. */
-import { query } from "../../models/db.ts";
+import { query } from "../../models/database/db.ts";
 import type { ReturnsOf } from "../contracts.ts";
-import type { Ctx } from "../define.ts";
+import type { Ctx } from "../lib/caller.ts";
 
 const ANSWER_WITHIN_MS = 2_000;
 

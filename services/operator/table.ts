@@ -24,7 +24,7 @@ interface Told {
   data?: { body?: Record<string, unknown> };
 }
 
-const faultsOf = (value: unknown) => (Array.isArray(value) ? value.join(" ") : JSON.stringify(value));
+const errorsOf = (value: unknown) => (Array.isArray(value) ? value.join(" ") : JSON.stringify(value));
 
 /** An error in one line: the sentences of the API where it has any, behind the name of the field they are about. */
 export function sentence(error: unknown): string {
@@ -34,6 +34,6 @@ export function sentence(error: unknown): string {
   if (typeof body.detail === "string") return body.detail;
   if (body.detail) return JSON.stringify(body.detail);
   return Object.entries(body)
-    .map(([field, value]) => `${field}: ${faultsOf(value)}`)
+    .map(([field, value]) => `${field}: ${errorsOf(value)}`)
     .join(" ");
 }

@@ -2,9 +2,9 @@
  * One recipient's story, in order of time: who knows the address, what was sent, what the mail server said, what the reader
  * did, what blocks. Whoever got nothing has a story too: not confirmed, say, or a whole domain that is suppressed.
  */
-import { query } from "../../models/db.ts";
+import { query } from "../../models/database/db.ts";
 import type { ReturnsOf } from "../contracts.ts";
-import { isUuid } from "../ids.ts";
+import { isUuid } from "../lib/ids.ts";
 
 const MOST = 50;
 const STATUS = ["queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown"];

@@ -2,12 +2,12 @@
  * The programs of one content: subject, HTML and text, for each use they are put to. Preview, view and mail are the
  * same templates with other links.
  */
-import { compileTemplate } from "./compile.ts";
+import { compileTemplate } from "../lib/template/compile.ts";
+import { type Node, parse } from "../lib/template/parser.ts";
 import { Unrenderable } from "./content.ts";
 import { asIs, html, line, withoutTags } from "./escape.ts";
 import { mentions, withFooter } from "./footer.ts";
 import { markLinks, trackedLinks } from "./links.ts";
-import { type Node, parse } from "./parser.ts";
 import { build, type Program, type Uses } from "./program.ts";
 import { textNodes } from "./text-part.ts";
 import { plainWriter, type Writer } from "./writer.ts";

@@ -1,6 +1,6 @@
 /** Reads what a campaign's mails are made from. A campaign without content is none (undefined). */
-import { query, queryOne } from "../../models/db.ts";
-import { unseal } from "../secrets.ts";
+import { query, queryOne } from "../../models/database/db.ts";
+import { unseal } from "../lib/secrets.ts";
 import { type Attachment, type Content, type Dkim, Unrenderable } from "./content.ts";
 
 interface Row {

@@ -2,10 +2,10 @@
  * A campaign ready to be rendered, kept while it is sent. Contents are snapshots and never change; what can (the DKIM
  * key) is told by smtpConfig.changed, and read again after MAX_AGE_MS in case that was lost.
  */
-import { config } from "../config.ts";
-import { keysFor } from "../secrets.ts";
-import { addressToken, linkTokens } from "../tracking/link-token.ts";
-import { personToken } from "../tracking/person-token.ts";
+import { config } from "../lib/config.ts";
+import { keysFor } from "../lib/secrets.ts";
+import { addressToken, linkTokens } from "../lib/tokens/link-token.ts";
+import { personToken } from "../lib/tokens/person-token.ts";
 import { bodiesOf } from "./bodies.ts";
 import { BoundedCache } from "./bounded-cache.ts";
 import { keepLinks, loadContent } from "./campaign-rows.ts";

@@ -1,6 +1,6 @@
 import type { ServiceContract } from "../define.ts";
-import { ById, ListQuery, Name, Nothing, OneOf, Page, Patch, Text, Time, Type, Uuid } from "../shapes.ts";
-import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "./compile.ts";
+import { ById, ListQuery, Name, Nothing, OneOf, Page, Patch, Text, Time, Type, Uuid } from "../lib/shapes.ts";
+import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
 
 export const EmailTemplate = Type.Object({
   id: Uuid,

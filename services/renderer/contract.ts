@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { Bool, Nullable, type Static, Type, Uuid } from "../shapes.ts";
+import { Bool, Nullable, type Static, Type, Uuid } from "../lib/shapes.ts";
 import { contract as templates } from "./contract-templates.ts";
 
 const Data = Type.Record(Type.String(), Type.Unknown());

@@ -2,10 +2,10 @@
  * The footer of a body that has no way to unsubscribe: law and mailbox providers ask for one in marketing mail. In the
  * language that the body says it is in, where we speak it.
  */
-import { catalogues } from "../tracking/pages/languages/languages.ts";
+import { catalogues } from "../lib/i18n/languages.ts";
+import type { Node } from "../lib/template/parser.ts";
 import { html } from "./escape.ts";
 import { bodyEnd } from "./links.ts";
-import type { Node } from "./parser.ts";
 
 /** True when the body writes this variable anywhere, also within a condition or an address. */
 export function mentions(nodes: readonly Node[], name: string): boolean {

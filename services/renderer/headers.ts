@@ -2,7 +2,7 @@
  * Header fields (RFC 5322, 2047, 6532): folded, in ASCII, and without a way out of the line. Whatever comes in, a line
  * break here is only ever the start of a folded line of the same field.
  */
-import { asciiDomain, domainOf, isAddress } from "../address.ts";
+import { asciiDomain, domainOf, isAddress } from "../lib/address.ts";
 import { line } from "./escape.ts";
 
 const MAX_LINE = 76;

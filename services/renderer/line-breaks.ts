@@ -1,5 +1,5 @@
 /** The line breaks around the tags of a text part: what stood between blocks of HTML, and must not add up. */
-import type { Token } from "./lexer.ts";
+import type { Token } from "../lib/template/lexer.ts";
 
 const leadingBreaks = (text: string) => text.length - text.replace(/^\n+/, "").length;
 

@@ -6,9 +6,10 @@
  * clicks on it can be counted together), and the address itself travels in the token, signed with it. Addresses of
  * Flockmail's own pages, mailto:, tel: and # are left alone.
  */
+
+import { type Token, tokenize } from "../lib/template/lexer.ts";
+import type { MarkToken, Node } from "../lib/template/parser.ts";
 import { unescapeHtml } from "./escape.ts";
-import { type Token, tokenize } from "./lexer.ts";
-import type { MarkToken, Node } from "./parser.ts";
 
 type LinkNode = Extract<Node, { kind: "link" }>;
 type Range = { start: number; end: number; quoted: boolean };

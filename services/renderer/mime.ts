@@ -4,12 +4,12 @@
  * (test/bench/render.ts). A part that is mostly not ASCII is base64 instead: quoted-printable would triple it.
  */
 import { createHmac } from "node:crypto";
-import { asciiDomain, domainOf } from "../address.ts";
+import { asciiDomain, domainOf } from "../lib/address.ts";
+import type { Node } from "../lib/template/parser.ts";
 import { attachmentParts, base64Lines } from "./attachments.ts";
 import { type Bodies, htmlProgram, subjectProgram, textProgram } from "./bodies.ts";
 import { type Content, type Installation, Unrenderable } from "./content.ts";
 import { addressSpec, beyondAscii, copiesField, dateField, mailbox, quotedPhrase, textField } from "./headers.ts";
-import type { Node } from "./parser.ts";
 import { type Program, run, type Uses } from "./program.ts";
 import { encodeQuotedPrintable } from "./quoted-printable.ts";
 import type { Recipient, Scope } from "./scope.ts";

@@ -1,7 +1,7 @@
 /** A saved template with given variables: the same rendering as a mail's, for nobody in particular. */
 import { Company } from "../../models/company.ts";
 import { Template } from "../../models/template.ts";
-import { invalid, notFound } from "../errors.ts";
+import { invalid, notFound } from "../lib/errors.ts";
 import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "./bodies.ts";
 import { companyFacts, installation } from "./compiled-campaign.ts";
 import { Unrenderable } from "./content.ts";

@@ -2,10 +2,11 @@
  * A template as it runs: a flat list of pieces, static text merged and encoded beforehand, the rest small functions.
  * One program per use of a body (tracked mail, copy for cc, view, text part), all from the same tree.
  */
-import { TOKEN_LENGTH } from "../tracking/link-token.ts";
+
+import type { Node, Path } from "../lib/template/parser.ts";
+import { TOKEN_LENGTH } from "../lib/tokens/link-token.ts";
 import { asIs, type Escape, unescapeHtml } from "./escape.ts";
 import { MAX_URL_LENGTH } from "./links.ts";
-import type { Node, Path } from "./parser.ts";
 import { isTrue, reader, type Scope, spend, work } from "./scope.ts";
 import { type Piece, plainWriter, type Writer } from "./writer.ts";
 

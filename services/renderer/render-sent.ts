@@ -1,8 +1,8 @@
 /** Mails that are out, rendered again from the campaign's snapshot and the recipient's variables: nothing is stored. */
-import { query, queryOne } from "../../models/db.ts";
-import { notFound } from "../errors.ts";
+import { query, queryOne } from "../../models/database/db.ts";
+import { notFound } from "../lib/errors.ts";
+import { compileTemplate } from "../lib/template/compile.ts";
 import { subjectProgram } from "./bodies.ts";
-import { compileTemplate } from "./compile.ts";
 import { companyFacts, installation, preferencesUrl } from "./compiled-campaign.ts";
 import { compiledPage } from "./compiled-page.ts";
 import { Unrenderable } from "./content.ts";

@@ -1,4 +1,5 @@
-import { companyOf, defineService } from "../define.ts";
+import { defineService } from "../define.ts";
+import { companyOf } from "../lib/caller.ts";
 import { forgetConfig } from "./compiled-campaign.ts";
 import { contract } from "./contract.ts";
 import { preview } from "./preview.ts";
@@ -9,7 +10,7 @@ import {
   getTemplate,
   listTemplates,
   removeTemplate,
-  syntaxFaults,
+  syntaxErrors,
   updateTemplate,
 } from "./templates.ts";
 
@@ -17,10 +18,10 @@ import {
 export default defineService("renderer", contract, {
   actions: {
     listTemplates: (ctx) => listTemplates(companyOf(ctx), ctx.params),
-    createTemplate: { check: syntaxFaults, handler: (ctx) => createTemplate(companyOf(ctx), ctx.params) },
+    createTemplate: { validate: syntaxErrors, handler: (ctx) => createTemplate(companyOf(ctx), ctx.params) },
     getTemplate: (ctx) => getTemplate(companyOf(ctx), ctx.params.id),
     updateTemplate: {
-      check: syntaxFaults,
+      validate: syntaxErrors,
       handler: (ctx) => updateTemplate(companyOf(ctx), ctx.params.id, ctx.params),
     },
     removeTemplate: (ctx) => removeTemplate(companyOf(ctx), ctx.params.id),

@@ -1,6 +1,7 @@
 /** One recipient's data as a template sees it, and how a path is looked up in it: own properties, nothing else. */
+
+import type { Path } from "../lib/template/parser.ts";
 import { Unrenderable } from "./content.ts";
-import type { Path } from "./parser.ts";
 
 export type Data = Record<string, unknown>;
 

@@ -1,9 +1,9 @@
+import { listPage } from "../../models/database/listing.ts";
 import { Template } from "../../models/template.ts";
-import type { Check } from "../define.ts";
-import { type FieldErrors, notFound } from "../errors.ts";
-import { listPage } from "../listing.ts";
-import type { ListQuery, Static } from "../shapes.ts";
-import { compileTemplate } from "./compile.ts";
+import type { Validate } from "../define.ts";
+import { type FieldErrors, notFound } from "../lib/errors.ts";
+import type { ListQuery, Static } from "../lib/shapes.ts";
+import { compileTemplate } from "../lib/template/compile.ts";
 import type { contract, EmailTemplate } from "./contract-templates.ts";
 
 type Contract = typeof contract;
@@ -12,10 +12,10 @@ type Input = Static<Contract["createTemplate"]["params"]>;
 type Filters = ListQuery & { template_mode?: string; template_type?: string };
 
 /** Syntax errors of subject and body, both told at once. */
-export const syntaxFaults: Check<Contract["createTemplate"]> & Check<Contract["updateTemplate"]> = (ctx, sound) => {
+export const syntaxErrors: Validate<Contract["createTemplate"]> & Validate<Contract["updateTemplate"]> = (ctx, isValid) => {
   const faults: FieldErrors = {};
   for (const field of ["subject", "body"] as const) {
-    const { errors } = sound(field) ? compileTemplate(ctx.params[field]!, field) : {};
+    const { errors } = isValid(field) ? compileTemplate(ctx.params[field]!, field) : {};
     if (errors) faults[field] = errors;
   }
   return faults;

@@ -3,9 +3,9 @@
  * private characters and come out where the words around them went, so that each recipient's values are put in later.
  */
 import { convert, type HtmlToTextOptions } from "html-to-text";
-import { type Tag, type Token, tokenize } from "./lexer.ts";
+import { type Tag, type Token, tokenize } from "../lib/template/lexer.ts";
+import { type Node, parse } from "../lib/template/parser.ts";
 import { joinedLines } from "./line-breaks.ts";
-import { type Node, parse } from "./parser.ts";
 
 /** Private-use characters: one before and one behind a tag's number. Removed from the source first. */
 const OPEN = "\ue0f0";

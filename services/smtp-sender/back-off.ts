@@ -2,7 +2,7 @@
  * A server that cannot be reached, or refuses everyone for now, is left alone by all senders; in its row, so that all
  * know and a restart remembers. Its mail is not touched. After a day its campaigns are stopped with the reason.
  */
-import { query, queryOne } from "../../models/db.ts";
+import { query, queryOne } from "../../models/database/db.ts";
 import type { RelayConfig } from "./relay-config.ts";
 import { backOffMs } from "./retry.ts";
 

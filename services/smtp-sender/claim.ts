@@ -1,10 +1,10 @@
 /** Whose turn is it, and taking it: the only statements that compete with other senders for work. */
 
-import { type Client, query, transaction } from "../../models/db.ts";
-import { subscriberAt, suppressionAt } from "../../models/row-at.ts";
-import { sameCompany } from "../../models/same-company.ts";
-import { moveTo } from "../campaigns/lifecycle.ts";
-import type { Line } from "./line.ts";
+import { moveTo } from "../../models/campaign-lifecycle.ts";
+import { type Client, query, transaction } from "../../models/database/db.ts";
+import type { Line } from "../../models/database/pinned-connection.ts";
+import { subscriberAt, suppressionAt } from "../../models/database/row-at.ts";
+import { sameCompany } from "../../models/database/same-company.ts";
 import type { ChunkLease, Turn } from "./rows.ts";
 
 export const TURNS = 100;

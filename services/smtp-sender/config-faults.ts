@@ -2,10 +2,10 @@
 import { createPrivateKey } from "node:crypto";
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
-import { asciiDomain } from "../address.ts";
-import { config } from "../config.ts";
-import type { FieldErrors } from "../errors.ts";
-import { HostError, resolvePublic } from "../webhooks/guard.ts";
+import { asciiDomain } from "../lib/address.ts";
+import { config } from "../lib/config.ts";
+import type { FieldErrors } from "../lib/errors.ts";
+import { HostError, resolvePublic } from "../lib/ssrf/guard.ts";
 
 const LABELS = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i;
 const MIN_RSA_BITS = 1_024;
@@ -61,17 +61,17 @@ interface Given {
 }
 
 /** `keyIsKept` tells whether a DKIM key is stored already; asked only where it matters. */
-export async function configFaults(
+export async function configErrors(
   given: Given,
-  sound: (field: "host" | "dkim") => boolean,
+  isValid: (field: "host" | "dkim") => boolean,
   keyIsKept: () => Promise<boolean> = async () => false,
 ): Promise<FieldErrors> {
   const faults: FieldErrors = {};
-  if (sound("host")) {
+  if (isValid("host")) {
     const fault = await hostFault(given.host!);
     if (fault) faults.host = [fault];
   }
-  if (sound("dkim") && given.dkim) {
+  if (isValid("dkim") && given.dkim) {
     const found = dkimFaults(given.dkim, given.dkim.private_key === undefined && (await keyIsKept()));
     if (found.length > 0) faults.dkim = found;
   }

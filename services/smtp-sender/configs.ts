@@ -1,13 +1,13 @@
 /** The SMTP configurations of a company. Secrets go in and never come out. */
 import type { Transaction } from "sequelize";
-import { sequelize } from "../../models/db.ts";
+import { sequelize } from "../../models/database/db.ts";
+import { listPage } from "../../models/database/listing.ts";
 import { SmtpConfig } from "../../models/smtp-config.ts";
-import { asciiDomain } from "../address.ts";
-import { notFound } from "../errors.ts";
-import { newId } from "../ids.ts";
-import { listPage } from "../listing.ts";
-import { seal } from "../secrets.ts";
-import type { ListQuery } from "../shapes.ts";
+import { asciiDomain } from "../lib/address.ts";
+import { notFound } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { seal } from "../lib/secrets.ts";
+import type { ListQuery } from "../lib/shapes.ts";
 import type { ConfigPatch, NewConfig, SmtpConfig as View } from "./contract-configs.ts";
 
 const COLUMNS = `id, name, host, port, use_tls, sender_name, sender_email, reply_to_email,

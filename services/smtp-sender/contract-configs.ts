@@ -16,7 +16,7 @@ import {
   Time,
   Type,
   Uuid,
-} from "../shapes.ts";
+} from "../lib/shapes.ts";
 
 const Port = Type.Integer({ minimum: 1, maximum: 65_535 });
 const Host = Type.String({ minLength: 1, maxLength: 253, pattern: "\\S" });

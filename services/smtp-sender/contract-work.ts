@@ -1,6 +1,6 @@
 /** What other services and operators ask of the sender; none of it is routed. */
 import type { ServiceContract } from "../define.ts";
-import { Bool, Nullable, Type, Uuid } from "../shapes.ts";
+import { Bool, Nullable, Type, Uuid } from "../lib/shapes.ts";
 
 const Lane = Type.Object({
   campaign_id: Uuid,

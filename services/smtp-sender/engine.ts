@@ -4,13 +4,13 @@
  */
 import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
+import { Line } from "../../models/database/pinned-connection.ts";
+import type { Limiter } from "../lib/limits/limiter.ts";
 import type { Rendered } from "../renderer/contract.ts";
 import { Budget } from "./budget.ts";
 import { Claims } from "./claims.ts";
 import { mailSettled } from "./figures.ts";
 import type { Lane } from "./lane.ts";
-import type { Limiter } from "./limiter.ts";
-import { Line } from "./line.ts";
 import { type Flushed, Recorder } from "./record.ts";
 import { recover } from "./recover.ts";
 import { Relays } from "./relays.ts";

@@ -1,4 +1,4 @@
-import { counter, histogram } from "../../mixins/metrics.ts";
+import { counter, histogram } from "../lib/metrics.ts";
 import type { Outcome } from "./outcome.ts";
 
 const mails = counter("flockmail_mails_total", "Recipients by what came of an attempt to send to them.");

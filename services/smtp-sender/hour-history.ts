@@ -2,10 +2,10 @@
  * A restart forgets what the limiter of the process, or a Redis without its data, had counted: it is counted again from the
  * rows. Only campaigns that were touched within the window, only companies with a limit: at most what the limits allow.
  */
-import { query } from "../../models/db.ts";
-import { config } from "../config.ts";
-import { bucketMs, hourWindow, type Window } from "./limiter.ts";
-import type { MemoryLimiter } from "./limiter-memory.ts";
+import { query } from "../../models/database/db.ts";
+import { config } from "../lib/config.ts";
+import { bucketMs, hourWindow, type Window } from "../lib/limits/limiter.ts";
+import type { MemoryLimiter } from "../lib/limits/limiter-memory.ts";
 
 const SENT = `
   select c.company_id, p.smtp_per_hour, floor(extract(epoch from e.sent_at) * 1000 / $2)::float8 as bucket,

@@ -1,8 +1,8 @@
 /** What the company may still send within the rolling hour. */
-import { queryOne } from "../../models/db.ts";
-import { config } from "../config.ts";
-import { notFound } from "../errors.ts";
-import { hourWindow, type Limiter } from "./limiter.ts";
+import { queryOne } from "../../models/database/db.ts";
+import { config } from "../lib/config.ts";
+import { notFound } from "../lib/errors.ts";
+import { hourWindow, type Limiter } from "../lib/limits/limiter.ts";
 
 export async function hourRoom(companyId: string, limiter: Limiter) {
   const plan = await queryOne<{ smtp_per_hour: number | null }>(

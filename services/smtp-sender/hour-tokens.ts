@@ -1,6 +1,6 @@
 /** Tokens of a company's hour, as a lane takes them for its mails and gives them back. */
 import { performance } from "node:perf_hooks";
-import { type Grant, hourWindow, type Limiter, tokenLifeMs, type Window } from "./limiter.ts";
+import { type Grant, hourWindow, type Limiter, tokenLifeMs, type Window } from "../lib/limits/limiter.ts";
 import type { Turn } from "./rows.ts";
 
 export interface Token {

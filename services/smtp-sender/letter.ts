@@ -35,7 +35,7 @@ export interface Post<L extends Letter> {
   closed(reason: string, reply?: Reply): void;
 }
 
-export function letterFault(letter: Letter, { size, smtpUtf8, eightBitMime }: Session): string | undefined {
+export function messageError(letter: Letter, { size, smtpUtf8, eightBitMime }: Session): string | undefined {
   if (letter.smtpUtf8 && !smtpUtf8) return "The address needs SMTPUTF8, which the SMTP server does not offer.";
   if (letter.eightBit && !eightBitMime) return "The message needs 8BITMIME, which the SMTP server does not offer.";
   if (size && letter.bytes > size) {

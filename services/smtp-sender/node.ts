@@ -1,14 +1,13 @@
 /** The engine of a broker's node: made when its service starts, with what the broker gives it. */
 import type { Service } from "moleculer";
-import { redis } from "../../mixins/redis.ts";
-import { call, ring, ringAll } from "../call.ts";
-import { config } from "../config.ts";
-import { ringFor } from "../webhooks/outbox.ts";
+import { call, emit, broadcast, emitWebhookQueued } from "../call.ts";
+import { config } from "../lib/config.ts";
+import type { Limiter } from "../lib/limits/limiter.ts";
+import { MemoryLimiter } from "../lib/limits/limiter-memory.ts";
+import { RedisLimiter } from "../lib/limits/limiter-redis.ts";
+import { redis } from "../lib/redis.ts";
 import { Engine } from "./engine.ts";
 import { rememberHours, sentInHour } from "./hour-history.ts";
-import type { Limiter } from "./limiter.ts";
-import { MemoryLimiter } from "./limiter-memory.ts";
-import { RedisLimiter } from "./limiter-redis.ts";
 import { endAllLeases } from "./recover.ts";
 import { recipientOf } from "./rows.ts";
 import { engineSettings } from "./settings.ts";
@@ -46,11 +45,11 @@ export async function startEngine(service: Service): Promise<void> {
     render: async (campaignId, recipients) =>
       (await call(broker, "renderer.renderMails", { campaignId, recipients: recipients.map(recipientOf) })).mails,
     log: { warn: (text, data) => logger.warn(text, data), info: (text, data) => logger.info(text, data) },
-    drained: (campaignId) => void ring(broker, "campaign.drained", { campaignId }).catch(() => {}),
+    drained: (campaignId) => void emit(broker, "campaign.drained", { campaignId }).catch(() => {}),
     passOn: ({ campaign_id: campaignId, company_id: companyId }) =>
-      void ringAll(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
+      void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
     ...(client ? { slots: (id: string, hasWork: () => boolean) => new RedisSlots(client, id, hasWork) } : {}),
-    told: (companyIds) => void ringFor(broker, companyIds).catch(() => {}),
+    told: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
   });
   nodes.set(service, { engine, limiter });
   engine.start();
@@ -61,5 +60,5 @@ export async function stopEngine(service: Service): Promise<void> {
 }
 
 /** Every sender node drops the connections it made from the old configuration. */
-export const tellChanged = (from: Parameters<typeof ringAll>[0], smtpConfigId: string) =>
-  ringAll(from, "smtpConfig.changed", { smtpConfigId }).catch(() => {});
+export const tellChanged = (from: Parameters<typeof broadcast>[0], smtpConfigId: string) =>
+  broadcast(from, "smtpConfig.changed", { smtpConfigId }).catch(() => {});

@@ -3,8 +3,8 @@
  * little at a time and does not keep.
  */
 import { performance } from "node:perf_hooks";
+import { bucketMs, secondWindow } from "../lib/limits/limiter.ts";
 import { limiterWaited } from "./figures.ts";
-import { bucketMs, secondWindow } from "./limiter.ts";
 import type { Tools } from "./tools.ts";
 
 export class Pace {

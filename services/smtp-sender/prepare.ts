@@ -2,11 +2,12 @@
  * One group of recipients on the way to `ready`: taken from the rows, asked whether they may get the mail at all, admitted
  * to the hour, marked in the database while they are rendered.
  */
+
+import type { Grant } from "../lib/limits/limiter.ts";
 import { notRenderable, stopBeforeRendering } from "./deliver.ts";
 import type { Token } from "./hour-tokens.ts";
 import { job, sizeOf } from "./job.ts";
 import type { Lane } from "./lane.ts";
-import type { Grant } from "./limiter.ts";
 import type { RecipientRow } from "./rows.ts";
 import type { Tools } from "./tools.ts";
 

@@ -5,10 +5,10 @@
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Line } from "./line.ts";
+import type { Line } from "../../models/database/pinned-connection.ts";
+import { RECORD, RECORD_BOUNCES } from "../../models/statements/record-outcomes.ts";
 import type { Outcome } from "./outcome.ts";
 import { bouncesOf, campaignColumns, laneColumns, resultColumns } from "./record-columns.ts";
-import { RECORD, RECORD_BOUNCES } from "./record-sql.ts";
 import type { ChunkLease } from "./rows.ts";
 
 /** A chunk's lease as the recorder sees it. */

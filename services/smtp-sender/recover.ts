@@ -4,8 +4,8 @@
  * What was not marked was not handed over. The new fence makes whatever the old owner still wants to write void.
  */
 
-import { query } from "../../models/db.ts";
-import { sameCompany } from "../../models/same-company.ts";
+import { query } from "../../models/database/db.ts";
+import { sameCompany } from "../../models/database/same-company.ts";
 
 const DOUBT = "The sender stopped before it could record what became of this mail. It may have been delivered.";
 /** An owner that lives writes its results first: it comes back to a lease that nobody took from it. */

@@ -1,6 +1,6 @@
 /** An SMTP configuration as the engine uses it, read from its row. */
-import { queryOne } from "../../models/db.ts";
-import { unseal } from "../secrets.ts";
+import { queryOne } from "../../models/database/db.ts";
+import { unseal } from "../lib/secrets.ts";
 import type { Endpoint } from "./session.ts";
 
 export interface RelayConfig extends Endpoint {

@@ -5,8 +5,8 @@
 import { once } from "node:events";
 import { isIP, type Socket, connect as tcpConnect } from "node:net";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
-import { toOneLine } from "../one-line.ts";
-import { HostError, type PinnedAddress, resolvePublic } from "../webhooks/guard.ts";
+import { toOneLine } from "../lib/one-line.ts";
+import { HostError, type PinnedAddress, resolvePublic } from "../lib/ssrf/guard.ts";
 
 export interface Endpoint {
   host: string;

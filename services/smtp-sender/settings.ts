@@ -1,6 +1,6 @@
 /** What the engine goes by; the service fills it from the configuration, tests shorten it. */
 import { hostname } from "node:os";
-import { config } from "../config.ts";
+import { config } from "../lib/config.ts";
 import { RFC_TIMEOUTS, type StageTimeouts } from "./stage-timeouts.ts";
 
 export interface EngineSettings {

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Redis } from "ioredis";
-import { luaScript } from "../../mixins/redis.ts";
+import { luaScript } from "../lib/redis.ts";
 import type { Slots } from "./slots.ts";
 
 const run = luaScript(readFileSync(join(import.meta.dirname, "slots.lua"), "utf8"));

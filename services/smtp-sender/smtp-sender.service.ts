@@ -2,8 +2,9 @@
  * SMTP configurations, and the delivery of everything that is due: see engine.ts. Any number of nodes run it; each has a
  * renderer beside it, so that rendering is a local call.
  */
-import { companyOf, defineService } from "../define.ts";
-import { configFaults } from "./config-faults.ts";
+import { defineService } from "../define.ts";
+import { companyOf } from "../lib/caller.ts";
+import { configErrors } from "./config-faults.ts";
 import { createConfig, findConfig, keepsDkimKey, listConfigs, removeConfig, updateConfig } from "./configs.ts";
 import { contract } from "./contract.ts";
 import { hourRoom } from "./hour-room.ts";
@@ -15,12 +16,12 @@ export default defineService("smtp-sender", contract, {
   actions: {
     listConfigs: (ctx) => listConfigs(companyOf(ctx), ctx.params),
     createConfig: {
-      check: (ctx, sound) => configFaults(ctx.params, sound),
+      validate: (ctx, isValid) => configErrors(ctx.params, isValid),
       handler: (ctx) => createConfig(companyOf(ctx), ctx.params),
     },
     getConfig: async (ctx) => (await findConfig(companyOf(ctx), ctx.params.id)).view(),
     updateConfig: {
-      check: (ctx, sound) => configFaults(ctx.params, sound, () => keepsDkimKey(companyOf(ctx), ctx.params.id)),
+      validate: (ctx, isValid) => configErrors(ctx.params, isValid, () => keepsDkimKey(companyOf(ctx), ctx.params.id)),
       async handler(ctx) {
         const updated = await updateConfig(companyOf(ctx), ctx.params);
         await tellChanged(ctx, ctx.params.id);

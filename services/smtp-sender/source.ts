@@ -1,7 +1,7 @@
 /** Where a lane's recipients come from: the rows of a leased chunk, or deferred ones claimed one by one. */
 
 import { performance } from "node:perf_hooks";
-import { sameCompany } from "../../models/same-company.ts";
+import { sameCompany } from "../../models/database/same-company.ts";
 import { CLAIM_DUE, OF_SUBSCRIBER, RECIPIENT } from "./claim.ts";
 import type { Leased } from "./record.ts";
 import type { RecipientRow, Turn } from "./rows.ts";

@@ -1,5 +1,5 @@
 /** The stop signal: senders claim nothing of a campaign with an error; the campaigns service fails what is left of it. */
-import { query } from "../../models/db.ts";
+import { query } from "../../models/database/db.ts";
 
 export async function stopCampaign(companyId: string, campaignId: string, error: string): Promise<void> {
   await query(

@@ -1,9 +1,10 @@
 /** What a lane and a relay need of the engine. */
+
+import type { Line } from "../../models/database/pinned-connection.ts";
+import type { Limiter } from "../lib/limits/limiter.ts";
 import type { Rendered } from "../renderer/contract.ts";
 import type { Budget } from "./budget.ts";
 import type { Lane } from "./lane.ts";
-import type { Limiter } from "./limiter.ts";
-import type { Line } from "./line.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Recorder } from "./record.ts";
 import type { RecipientRow, Turn } from "./rows.ts";

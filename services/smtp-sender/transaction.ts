@@ -13,7 +13,7 @@ import { performance } from "node:perf_hooks";
 import { BodyWriter } from "./body.ts";
 import { Deadline } from "./deadline.ts";
 import { type Command, envelope, judgeData, noteAnswer, type Stage, type Transaction } from "./envelope.ts";
-import { type Letter, letterFault, type Post, type Verdict } from "./letter.ts";
+import { type Letter, messageError, type Post, type Verdict } from "./letter.ts";
 import { NotSmtp, type Reply, ReplyReader } from "./reply.ts";
 import type { Session } from "./session.ts";
 import { RFC_TIMEOUTS, type StageTimeouts } from "./stage-timeouts.ts";
@@ -88,10 +88,10 @@ export class Transactions<L extends Letter> {
   #begin(): Command<L>[] {
     if (this.#ending) return [];
     let letter = this.#post.next();
-    for (let fault = letter && letterFault(letter, this.session); letter && fault; ) {
+    for (let fault = letter && messageError(letter, this.session); letter && fault; ) {
       this.#post.answered(letter, { kind: "impossible", reason: fault });
       letter = this.#post.next();
-      fault = letter && letterFault(letter, this.session);
+      fault = letter && messageError(letter, this.session);
     }
     if (!letter) return [];
     const transaction: Transaction<L> = { letter, accepted: 0, refused: [], failure: undefined };

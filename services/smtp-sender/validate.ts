@@ -1,5 +1,5 @@
 /** Tries a server as the sender would use it: address, connection, TLS, login. Ten seconds at most. */
-import { config } from "../config.ts";
+import { config } from "../lib/config.ts";
 import type { Verdict } from "./contract-configs.ts";
 import { OpenError, openSession, type Session } from "./session.ts";
 import { engineSettings } from "./settings.ts";

@@ -1,6 +1,6 @@
-import { transaction } from "../../models/db.ts";
-import type { FieldErrors } from "../errors.ts";
-import { addToLists, listFaults, missing, removeFromLists } from "./members.ts";
+import { transaction } from "../../models/database/db.ts";
+import type { FieldErrors } from "../lib/errors.ts";
+import { addToLists, listErrors, missing, removeFromLists } from "./members.ts";
 
 export interface BulkLists {
   subscriber_ids: string[];
@@ -14,11 +14,11 @@ export async function subscriberIdFaults(companyId: string, ids: readonly string
   return sentences.length > 0 ? { subscriber_ids: sentences } : {};
 }
 
-/** Ids that are none of this company's, in those fields that are sound. */
-export async function bulkFaults(companyId: string, given: BulkLists, sound: (field: keyof BulkLists) => boolean) {
-  const faults = sound("subscriber_ids") ? await subscriberIdFaults(companyId, given.subscriber_ids) : {};
+/** Ids that are none of this company's, in those fields that are isValid. */
+export async function bulkErrors(companyId: string, given: BulkLists, isValid: (field: keyof BulkLists) => boolean) {
+  const faults = isValid("subscriber_ids") ? await subscriberIdFaults(companyId, given.subscriber_ids) : {};
   for (const field of ["add_to_lists", "remove_from_lists"] as const) {
-    if (sound(field)) Object.assign(faults, await listFaults(companyId, field, given[field] ?? []));
+    if (isValid(field)) Object.assign(faults, await listErrors(companyId, field, given[field] ?? []));
   }
   return faults;
 }

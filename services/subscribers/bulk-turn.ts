@@ -1,4 +1,4 @@
-import type { Client } from "../../models/db.ts";
+import type { Client } from "../../models/database/db.ts";
 
 /**
  * One writer of many subscribers at a time per company, to the end of the transaction: two that write the same addresses

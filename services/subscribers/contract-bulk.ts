@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { Type, Uuid } from "../shapes.ts";
+import { Type, Uuid } from "../lib/shapes.ts";
 
 /** What one statement takes without holding its locks for long; more come in several requests. */
 export const MAX_IDS = 10_000;

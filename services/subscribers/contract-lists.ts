@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { ById, ListQuery, Name, Nothing, Page, Type, Uuid } from "../shapes.ts";
+import { ById, ListQuery, Name, Nothing, Page, Type, Uuid } from "../lib/shapes.ts";
 import { Description, List, Status, Subscriber } from "./contract-shapes.ts";
 
 /** One line: it stands in the List-Id of mails to the list. */

@@ -1,6 +1,6 @@
 /** What happens by the subscribers' own doing, and what sends leave behind. */
 import type { ServiceContract } from "../define.ts";
-import { Email, Type, Uuid } from "../shapes.ts";
+import { Email, Type, Uuid } from "../lib/shapes.ts";
 import { PersonName } from "./contract-shapes.ts";
 
 const Receiver = Type.Object({

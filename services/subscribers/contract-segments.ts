@@ -1,9 +1,9 @@
+import type { Rules } from "../../models/segment-rules/segment.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, ListQuery, Name, Nothing, Page, Time, Type, Uuid } from "../shapes.ts";
+import { ById, ListQuery, Name, Nothing, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Description, Subscriber } from "./contract-shapes.ts";
-import type { Rules } from "./segment.ts";
 
-/** Loose on purpose: services/subscribers/segment.ts tells what is wrong, by the condition's index. */
+/** Loose on purpose: models/segment-rules/segment.ts tells what is wrong, by the condition's index. */
 const RulesShape = Type.Unsafe<Rules>({
   type: "object",
   properties: {

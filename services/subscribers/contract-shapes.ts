@@ -1,7 +1,8 @@
 /** What subscribers, lists, segments and suppressions look like from outside. */
-import { Email, Line, Nullable, OneOf, Text, Time, Type, Uuid } from "../shapes.ts";
-import type { AttributeValue, AttributeChanges as Changes } from "./attributes.ts";
-import { MAX_ATTRIBUTES, MAX_TEXT, MAX_TEXTS, NAME_PATTERN } from "./attributes.ts";
+
+import type { AttributeValue, AttributeChanges as Changes } from "../lib/attributes.ts";
+import { MAX_ATTRIBUTES, MAX_TEXT, MAX_TEXTS, NAME_PATTERN } from "../lib/attributes.ts";
+import { Email, Line, Nullable, OneOf, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 
 export const PersonName = Line(255);
 

@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { ById, Email, ListQuery, Nothing, Page, Stream, Type, Uuid } from "../shapes.ts";
+import { ById, Email, ListQuery, Nothing, Page, Stream, Type, Uuid } from "../lib/shapes.ts";
 import { AttributeChanges, Attributes, PersonName, Status, Subscriber } from "./contract-shapes.ts";
 
 const lists = Type.Optional(Type.Array(Uuid, { maxItems: 100, description: "Lists that the subscriber is added to." }));

@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { ById, Email, ListQuery, Nothing, Nullable, Page, Text, Type } from "../shapes.ts";
+import { ById, Email, ListQuery, Nothing, Nullable, Page, Text, Type } from "../lib/shapes.ts";
 import { Kind, Suppression } from "./contract-shapes.ts";
 
 export const contract = {

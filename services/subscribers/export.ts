@@ -1,8 +1,8 @@
 /** All subscribers as CSV, read in keyset pages: no snapshot is held open and memory stays flat. */
 import { Readable } from "node:stream";
-import { query } from "../../models/db.ts";
-import { csvCell } from "../csv.ts";
-import type { AttributeValue } from "./attributes.ts";
+import { query } from "../../models/database/db.ts";
+import type { AttributeValue } from "../lib/attributes.ts";
+import { csvCell } from "../lib/csv.ts";
 import type { SubscriberRow } from "./subscriber.ts";
 
 const PAGE = 2_000;

@@ -1,7 +1,8 @@
 /** The header of an import: which column is what. */
-import { withoutGuard } from "../csv.ts";
-import { type FieldErrors, invalid } from "../errors.ts";
-import { isAttributeName, MAX_ATTRIBUTES } from "./attributes.ts";
+
+import { isAttributeName, MAX_ATTRIBUTES } from "../lib/attributes.ts";
+import { withoutGuard } from "../lib/csv.ts";
+import { type FieldErrors, invalid } from "../lib/errors.ts";
 
 export interface Columns {
   email: number;

@@ -1,9 +1,9 @@
 /** Rows of a file → lines of PostgreSQL's COPY text format; what cannot be used is noted with its reason. */
-import { isAddress } from "../address.ts";
-import { withoutGuard } from "../csv.ts";
-import { newId } from "../ids.ts";
-import { isOneLine, ONE_LINE_FAULT } from "../one-line.ts";
-import { MAX_BYTES, MAX_TEXT } from "./attributes.ts";
+import { isAddress } from "../lib/address.ts";
+import { MAX_BYTES, MAX_TEXT } from "../lib/attributes.ts";
+import { withoutGuard } from "../lib/csv.ts";
+import { newId } from "../lib/ids.ts";
+import { isOneLine, ONE_LINE_FAULT } from "../lib/one-line.ts";
 import type { CsvRow } from "./csv-reader.ts";
 import type { Columns } from "./import-columns.ts";
 

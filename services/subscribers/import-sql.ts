@@ -1,7 +1,7 @@
 /** The set-based part of an import: one temporary table, one statement that merges it. */
-import { type Client, queryOne } from "../../models/db.ts";
-import { allowLonger } from "../../models/silence.ts";
-import { MAX_BYTES } from "./attributes.ts";
+import { type Client, queryOne } from "../../models/database/db.ts";
+import { allowLonger } from "../../models/database/silence.ts";
+import { MAX_BYTES } from "../lib/attributes.ts";
 
 // Longer than a gigabyte takes here; the pool's own limit is meant for requests.
 const STATEMENT_TIMEOUT_MS = 14 * 60_000;

@@ -5,8 +5,8 @@
 import { pipeline } from "node:stream/promises";
 import { DatabaseError } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { type Client, query, transaction } from "../../models/db.ts";
-import { subscriberLimitReached } from "../errors.ts";
+import { type Client, query, transaction } from "../../models/database/db.ts";
+import { subscriberLimitReached } from "../lib/errors.ts";
 import { takeTurn } from "./bulk-turn.ts";
 import { type CsvRow, readCsv } from "./csv-reader.ts";
 import { columnsOf, fileFault, notUtf8 } from "./import-columns.ts";

@@ -1,6 +1,6 @@
 /** Pages of subscribers: all of a company, those of a list, those of a segment. */
-import { listPage } from "../listing.ts";
-import type { ListQuery } from "../shapes.ts";
+import { listPage } from "../../models/database/listing.ts";
+import type { ListQuery } from "../lib/shapes.ts";
 import { COLUMNS, type Status, type SubscriberRow, subscriberView } from "./subscriber.ts";
 
 interface Which {

@@ -1,9 +1,9 @@
 /** Lists as stored things. Their size comes from a counter that the database keeps. */
-import { query, queryOne } from "../../models/db.ts";
+import { query, queryOne } from "../../models/database/db.ts";
+import { listPage } from "../../models/database/listing.ts";
 import { List } from "../../models/list.ts";
-import { notFound } from "../errors.ts";
-import { listPage } from "../listing.ts";
-import type { ListQuery } from "../shapes.ts";
+import { notFound } from "../lib/errors.ts";
+import type { ListQuery } from "../lib/shapes.ts";
 
 async function viewWithCount(list: List) {
   const counted = await queryOne<{ n: number }>("select count_of($1, 'list_members', $2) n", [list.companyId, list.id]);

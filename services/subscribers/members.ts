@@ -1,6 +1,6 @@
 /** Who is on which list. Set-based: ids × lists in one statement each. */
-import { type Queryable, query } from "../../models/db.ts";
-import { type FieldErrors, missingObject } from "../errors.ts";
+import { type Queryable, query } from "../../models/database/db.ts";
+import { type FieldErrors, missingObject } from "../lib/errors.ts";
 
 // More sentences than this help nobody.
 const MAX_TOLD = 10;
@@ -21,7 +21,7 @@ export async function missing(what: keyof typeof EXISTING, companyId: string, id
     .map(missingObject);
 }
 
-export async function listFaults(companyId: string, field: string, ids: readonly string[]): Promise<FieldErrors> {
+export async function listErrors(companyId: string, field: string, ids: readonly string[]): Promise<FieldErrors> {
   const sentences = await missing("lists", companyId, ids);
   return sentences.length > 0 ? { [field]: sentences } : {};
 }

@@ -1,7 +1,7 @@
 /** The plan's limit of subscribers, held exactly: two requests never both take the last place. */
-import { type Client, queryOne } from "../../models/db.ts";
+import { type Client, queryOne } from "../../models/database/db.ts";
 import { call } from "../call.ts";
-import type { Ctx } from "../define.ts";
+import type { Ctx } from "../lib/caller.ts";
 
 /** Null: unlimited. */
 export type Limit = number | null;

@@ -1,7 +1,7 @@
 /** Receivers of a send are kept as subscribers, as far as the plan has room. */
-import { query, transaction } from "../../models/db.ts";
-import { isAddress } from "../address.ts";
-import { toOneLine } from "../one-line.ts";
+import { query, transaction } from "../../models/database/db.ts";
+import { isAddress } from "../lib/address.ts";
+import { toOneLine } from "../lib/one-line.ts";
 import { takeTurn } from "./bulk-turn.ts";
 import { type Limit, roomFor } from "./plan-limit.ts";
 

@@ -1,5 +1,5 @@
-import { query } from "../../models/db.ts";
-import { notFound } from "../errors.ts";
+import { query } from "../../models/database/db.ts";
+import { notFound } from "../lib/errors.ts";
 
 // One statement, so one transaction: what was sent to them stays, without the link. Memberships go by a trigger.
 const REMOVE = `

@@ -1,9 +1,9 @@
 /** Creating and changing one subscriber. */
-import { type Client, pool, type Queryable, queryOne, transaction } from "../../models/db.ts";
-import { type FieldErrors, invalid, notFound, subscriberLimitReached } from "../errors.ts";
-import { newId } from "../ids.ts";
-import { type AttributeChanges, type Attributes, attributesFault } from "./attributes.ts";
-import { addToLists, listFaults } from "./members.ts";
+import { type Client, pool, type Queryable, queryOne, transaction } from "../../models/database/db.ts";
+import { type AttributeChanges, type Attributes, attributesFault } from "../lib/attributes.ts";
+import { type FieldErrors, invalid, notFound, subscriberLimitReached } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { addToLists, listErrors } from "./members.ts";
 import { type Limit, roomFor } from "./plan-limit.ts";
 import { COLUMNS, getSubscriber, type SubscriberRow, type SubscriberView, subscriberView } from "./subscriber.ts";
 
@@ -20,13 +20,13 @@ export interface Changes extends Pick<Given, "first_name" | "last_name" | "lists
 }
 
 /** Lists that are not this company's, attributes that are too many: told with the schema's own faults. */
-export async function subscriberFaults(
+export async function subscriberErrors(
   companyId: string,
   given: Changes,
-  sound: (field: "lists" | "attributes") => boolean,
+  isValid: (field: "lists" | "attributes") => boolean,
 ): Promise<FieldErrors> {
-  const fault = sound("attributes") ? attributesFault(given.attributes!) : undefined;
-  const lists = sound("lists") ? await listFaults(companyId, "lists", given.lists!) : {};
+  const fault = isValid("attributes") ? attributesFault(given.attributes!) : undefined;
+  const lists = isValid("lists") ? await listErrors(companyId, "lists", given.lists!) : {};
   return fault ? { ...lists, attributes: [fault] } : lists;
 }
 

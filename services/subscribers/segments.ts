@@ -1,13 +1,13 @@
 /** Segments as stored things; what their rules mean is segment.ts's business. */
-import { query, queryOne } from "../../models/db.ts";
+import { query, queryOne } from "../../models/database/db.ts";
+import { listPage } from "../../models/database/listing.ts";
 import { Segment } from "../../models/segment.ts";
+import { MAX_CONDITIONS, type Rules, references, rulesFaults, segmentSql } from "../../models/segment-rules/segment.ts";
 import { call } from "../call.ts";
-import { type Ctx, companyOf } from "../define.ts";
-import { type FieldErrors, missingObject, notFound } from "../errors.ts";
-import { listPage } from "../listing.ts";
-import type { ListQuery } from "../shapes.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
+import { type FieldErrors, missingObject, notFound } from "../lib/errors.ts";
+import type { ListQuery } from "../lib/shapes.ts";
 import { listSubscribers } from "./list-subscribers.ts";
-import { MAX_CONDITIONS, type Rules, references, rulesFaults, segmentSql } from "./segment.ts";
 
 const EXISTING = {
   list: "select id from lists where company_id = $1 and id = any ($2::uuid[])",
@@ -18,7 +18,7 @@ const EXISTING = {
  * Everything that is wrong with given rules: form first, then ids that refer to nothing of this company. Also where
  * something else of the rules is wrong, which the schema tells.
  */
-export async function segmentFaults(companyId: string, rules: Partial<Rules> | null | undefined): Promise<FieldErrors> {
+export async function segmentErrors(companyId: string, rules: Partial<Rules> | null | undefined): Promise<FieldErrors> {
   const conditions = rules?.conditions;
   if (!Array.isArray(conditions)) return {};
   return conditionFaults(companyId, { conditions });

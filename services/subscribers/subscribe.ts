@@ -1,15 +1,15 @@
 /** Public subscribe, and the confirmation of a double opt-in. */
-import { type Client, query, queryOne, transaction } from "../../models/db.ts";
+import { type Client, query, queryOne, transaction } from "../../models/database/db.ts";
+import { markResubscribed } from "../../models/statements/unsubscribe.ts";
 import { call } from "../call.ts";
-import { config } from "../config.ts";
-import type { Ctx } from "../define.ts";
-import { gone, invalid, isApiError, missingObject, notFound, subscriberLimitReached } from "../errors.ts";
-import { newId } from "../ids.ts";
-import { personToken, readPersonToken } from "../tracking/person-token.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { config } from "../lib/config.ts";
+import { gone, invalid, isApiError, missingObject, notFound, subscriberLimitReached } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { personToken, readPersonToken } from "../lib/tokens/person-token.ts";
 import { addToLists, missing } from "./members.ts";
 import { roomFor, subscriberLimit } from "./plan-limit.ts";
 import type { Status } from "./subscriber.ts";
-import { markResubscribed } from "./unsubscribed.ts";
 
 const CONFIRM_WITHIN_DAYS = 7;
 const CONFIRMATIONS_A_DAY = 5;

@@ -1,8 +1,8 @@
 /** A subscriber as the API shows it. Plain SQL: the hottest read costs this process 24 µs, by a Sequelize model 70. */
-import { pool, type Queryable } from "../../models/db.ts";
-import { notFound } from "../errors.ts";
-import { groupCommit } from "../group-commit.ts";
-import type { Attributes } from "./attributes.ts";
+import { pool, type Queryable } from "../../models/database/db.ts";
+import type { Attributes } from "../lib/attributes.ts";
+import { notFound } from "../lib/errors.ts";
+import { groupCommit } from "../lib/group-commit.ts";
 
 export type Status = "active" | "unconfirmed" | "unsubscribed" | "bounced";
 

@@ -4,48 +4,49 @@
  * Rows are the truth and counters follow them in the same transaction (triggers), so that a page's count costs the
  * same at a hundred and at a million.
  */
-import { companyOf, defineService } from "../define.ts";
-import { bulkFaults, subscriberIdFaults, updateLists } from "./bulk-lists.ts";
+import { defineService } from "../define.ts";
+import { companyOf } from "../lib/caller.ts";
+import { bulkErrors, subscriberIdFaults, updateLists } from "./bulk-lists.ts";
 import { contract } from "./contract.ts";
 import { exportSubscribers } from "./export.ts";
 import { importSubscribers } from "./import.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
 import { createList, getList, listLists, removeList, updateList } from "./lists.ts";
-import { listFaults } from "./members.ts";
+import { listErrors } from "./members.ts";
 import { subscriberLimit } from "./plan-limit.ts";
 import { saveReceivers } from "./receivers.ts";
 import { removeSubscriber, removeSubscribers } from "./remove-subscribers.ts";
-import { createSubscriber, subscriberFaults, updateSubscriber } from "./save-subscriber.ts";
+import { createSubscriber, subscriberErrors, updateSubscriber } from "./save-subscriber.ts";
 import {
   createSegment,
   getSegment,
   listSegmentSubscribers,
   listSegments,
   removeSegment,
-  segmentFaults,
+  segmentErrors,
   updateSegment,
 } from "./segments.ts";
 import { confirm, subscribe } from "./subscribe.ts";
 import { getSubscriber } from "./subscriber.ts";
-import { getSuppression, liftSuppression, listSuppressions, suppress, suppressionFaults } from "./suppressions.ts";
+import { getSuppression, liftSuppression, listSuppressions, suppress, suppressionErrors } from "./suppressions.ts";
 
 export default defineService("subscribers", contract, {
   actions: {
     list: (ctx) => companySubscribers(companyOf(ctx), ctx.params),
     create: {
-      check: (ctx, sound) => subscriberFaults(companyOf(ctx), ctx.params, sound),
+      validate: (ctx, isValid) => subscriberErrors(companyOf(ctx), ctx.params, isValid),
       handler: async (ctx) => createSubscriber(companyOf(ctx), await subscriberLimit(ctx), ctx.params),
     },
     get: (ctx) => getSubscriber(companyOf(ctx), ctx.params.id),
     update: {
-      check: (ctx, sound) => subscriberFaults(companyOf(ctx), ctx.params, sound),
+      validate: (ctx, isValid) => subscriberErrors(companyOf(ctx), ctx.params, isValid),
       handler: (ctx) => updateSubscriber(companyOf(ctx), ctx.params.id, ctx.params),
     },
     remove: (ctx) => removeSubscriber(companyOf(ctx), ctx.params.id),
     export: async (ctx) => exportSubscribers(companyOf(ctx)),
 
     import: {
-      check: (ctx, sound) => (sound("list_id") ? listFaults(companyOf(ctx), "list_id", [ctx.params.list_id!]) : {}),
+      validate: (ctx, isValid) => (isValid("list_id") ? listErrors(companyOf(ctx), "list_id", [ctx.params.list_id!]) : {}),
       async handler(ctx) {
         const companyId = companyOf(ctx);
         const limit = await subscriberLimit(ctx);
@@ -53,12 +54,12 @@ export default defineService("subscribers", contract, {
       },
     },
     bulkDelete: {
-      check: (ctx, sound) =>
-        sound("subscriber_ids") ? subscriberIdFaults(companyOf(ctx), ctx.params.subscriber_ids) : {},
+      validate: (ctx, isValid) =>
+        isValid("subscriber_ids") ? subscriberIdFaults(companyOf(ctx), ctx.params.subscriber_ids) : {},
       handler: async (ctx) => ({ deleted: await removeSubscribers(companyOf(ctx), ctx.params.subscriber_ids) }),
     },
     bulkUpdateLists: {
-      check: (ctx, sound) => bulkFaults(companyOf(ctx), ctx.params, sound),
+      validate: (ctx, isValid) => bulkErrors(companyOf(ctx), ctx.params, isValid),
       handler: (ctx) => updateLists(companyOf(ctx), ctx.params),
     },
 
@@ -74,7 +75,7 @@ export default defineService("subscribers", contract, {
 
     listSuppressions: (ctx) => listSuppressions(companyOf(ctx), ctx.params),
     createSuppression: {
-      check: (ctx, sound) => suppressionFaults(ctx.params, sound),
+      validate: (ctx, isValid) => suppressionErrors(ctx.params, isValid),
       handler: (ctx) => suppress(companyOf(ctx), ctx.params),
     },
     getSuppression: (ctx) => getSuppression(companyOf(ctx), ctx.params.id),
@@ -82,12 +83,12 @@ export default defineService("subscribers", contract, {
 
     listSegments: (ctx) => listSegments(companyOf(ctx), ctx.params),
     createSegment: {
-      check: (ctx) => segmentFaults(companyOf(ctx), ctx.params.rules),
+      validate: (ctx) => segmentErrors(companyOf(ctx), ctx.params.rules),
       handler: (ctx) => createSegment(ctx),
     },
     getSegment: (ctx) => getSegment(companyOf(ctx), ctx.params.id),
     updateSegment: {
-      check: (ctx) => segmentFaults(companyOf(ctx), ctx.params.rules),
+      validate: (ctx) => segmentErrors(companyOf(ctx), ctx.params.rules),
       handler: (ctx) => updateSegment(ctx),
     },
     removeSegment: (ctx) => removeSegment(companyOf(ctx), ctx.params.id),

@@ -1,10 +1,10 @@
 /** Suppressions as stored things. Who is blocked by them: suppressed.ts. */
 import { domainToUnicode } from "node:url";
-import { query, queryOne, transaction } from "../../models/db.ts";
-import { asciiDomain } from "../address.ts";
-import { type FieldErrors, notFound } from "../errors.ts";
-import { listPage } from "../listing.ts";
-import type { ListQuery } from "../shapes.ts";
+import { query, queryOne, transaction } from "../../models/database/db.ts";
+import { listPage } from "../../models/database/listing.ts";
+import { asciiDomain } from "../lib/address.ts";
+import { type FieldErrors, notFound } from "../lib/errors.ts";
+import type { ListQuery } from "../lib/shapes.ts";
 
 export type Kind = "manual" | "unsubscribed" | "bounced" | "complained";
 
@@ -36,11 +36,11 @@ export interface Given {
 /** `@example.org` and `*.example.org` are what people write when they mean the domain. */
 const bareDomain = (domain: string) => asciiDomain(domain.trim().replace(/^(?:\*\.|@)/, ""));
 
-export function suppressionFaults(given: Given, sound: (field: "email" | "domain") => boolean): FieldErrors {
+export function suppressionErrors(given: Given, isValid: (field: "email" | "domain") => boolean): FieldErrors {
   const hasEmail = given.email !== undefined && given.email !== null;
   const hasDomain = given.domain !== undefined && given.domain !== null;
   if (hasEmail === hasDomain) return { non_field_errors: ["Give exactly one of email and domain."] };
-  if (hasDomain && sound("domain") && !bareDomain(given.domain!)) return { domain: ["Enter a valid domain."] };
+  if (hasDomain && isValid("domain") && !bareDomain(given.domain!)) return { domain: ["Enter a valid domain."] };
   return {};
 }
 

@@ -1,7 +1,7 @@
 /** A campaign's numbers, from counters that are kept with the events: as cheap at ten million events as at ten. */
-import { query, queryOne } from "../../models/db.ts";
+import { query, queryOne } from "../../models/database/db.ts";
 import type { ReturnsOf } from "../contracts.ts";
-import { notFound } from "../errors.ts";
+import { notFound } from "../lib/errors.ts";
 
 type Analytics = ReturnsOf<"tracking.analytics">;
 

@@ -1,7 +1,7 @@
 /** A person who follows a link that leads nowhere gets a page in their language; a program gets the error as JSON. */
-import type { Ctx } from "../define.ts";
-import { isApiError } from "../errors.ts";
-import type { Document } from "../shapes.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { isApiError } from "../lib/errors.ts";
+import type { Document } from "../lib/shapes.ts";
 import { problemPage, wantsJson } from "./pages/page.ts";
 
 type Handler<P> = (ctx: Ctx<P>) => Promise<Document>;

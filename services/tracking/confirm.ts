@@ -1,12 +1,12 @@
 /** The page behind the link of a double opt-in mail: it asks, a POST confirms. */
-import { queryOne } from "../../models/db.ts";
+import { queryOne } from "../../models/database/db.ts";
 import { call } from "../call.ts";
-import type { Ctx } from "../define.ts";
-import { gone, notFound } from "../errors.ts";
-import type { Document } from "../shapes.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { gone, notFound } from "../lib/errors.ts";
+import type { Document } from "../lib/shapes.ts";
+import { readPersonToken } from "../lib/tokens/person-token.ts";
 import { json, page, wantsJson } from "./pages/page.ts";
 import { pageCompany } from "./pages/page-company.ts";
-import { readPersonToken } from "./person-token.ts";
 
 export async function confirmPage(ctx: Ctx<{ token: string }>): Promise<Document> {
   const person = readPersonToken("confirm", ctx.params.token);

@@ -1,6 +1,6 @@
 /** What API users read: sent emails, events, analytics. */
 import type { ServiceContract } from "../define.ts";
-import { Email, ListQuery, Nullable, OneOf, Page, Time, Type, Uuid } from "../shapes.ts";
+import { Email, ListQuery, Nullable, OneOf, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 
 export const SentEmailStatus = OneOf("queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown");
 

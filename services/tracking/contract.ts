@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { Bool, Document, Line, Nullable, OneOf, Type, Uuid } from "../shapes.ts";
+import { Bool, Document, Line, Nullable, OneOf, Type, Uuid } from "../lib/shapes.ts";
 import { contract as events } from "./contract-events.ts";
 
 const ByToken = Type.Object({ token: Type.String({ maxLength: 256 }) });

@@ -1,9 +1,9 @@
 /** The list of events: opens, clicks, bounces, unsubscribes. */
-import { queryOne } from "../../models/db.ts";
+import { queryOne } from "../../models/database/db.ts";
+import { type Listing, listPage } from "../../models/database/listing.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
-import { type Ctx, companyOf } from "../define.ts";
-import { firstIdAt } from "../ids.ts";
-import { type Listing, listPage } from "../listing.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
+import { firstIdAt } from "../lib/ids.ts";
 
 type Asked = ParamsOf<"tracking.listEvents">;
 type Event = ReturnsOf<"tracking.listEvents">["results"][number];

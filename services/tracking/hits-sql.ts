@@ -1,6 +1,6 @@
 /** The statements that store opens and clicks. Run by name: each connection plans them once. */
-import { sameCompany } from "../../models/same-company.ts";
-import { outboxInsert } from "../webhooks/outbox.ts";
+import { sameCompany } from "../../models/database/same-company.ts";
+import { outboxInsert } from "../../models/statements/webhook-outbox.ts";
 
 // Recent ones each by itself, of those before only the first by a person on each link: a mail may have thousands.
 const EARLIER_CLICKS = `

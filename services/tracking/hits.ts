@@ -1,14 +1,14 @@
 /** Opens and clicks as they come in: read the token, store, then answer. */
-import { isRefusal, query } from "../../models/db.ts";
-import { retryOnConflict } from "../../models/retry-on-conflict.ts";
-import type { Caller } from "../define.ts";
-import { notFound, throttled } from "../errors.ts";
-import { type GroupCommit, groupCommit } from "../group-commit.ts";
-import { keysFor } from "../secrets.ts";
-import type { Document } from "../shapes.ts";
-import { pixel, redirect } from "./hit-answers.ts";
+import { isRefusal, query } from "../../models/database/db.ts";
+import { retryOnConflict } from "../../models/database/retry-on-conflict.ts";
+import type { Caller } from "../lib/caller.ts";
+import { notFound, throttled } from "../lib/errors.ts";
+import { type GroupCommit, groupCommit } from "../lib/group-commit.ts";
+import { pixel, redirect } from "../lib/hit-answers.ts";
+import { keysFor } from "../lib/secrets.ts";
+import type { Document } from "../lib/shapes.ts";
+import { type LinkTarget, readLinkToken } from "../lib/tokens/link-token.ts";
 import type { Hit } from "./judge.ts";
-import { type LinkTarget, readLinkToken } from "./link-token.ts";
 import { type CampaignRef, isWebAddress, linkUrl, loadLinks } from "./links.ts";
 import { recordHits, type Stored } from "./record-hits.ts";
 

@@ -3,7 +3,7 @@
  * mail's row. Pure: rows in, rows out. A scanner is often known only at its third link; what it did before is then
  * marked too.
  */
-import { newId } from "../ids.ts";
+import { newId } from "../lib/ids.ts";
 import { BURST_LINKS, BURST_MS, isMachineAgent, isTooFast } from "./machine.ts";
 
 export interface Hit {

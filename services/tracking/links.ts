@@ -1,5 +1,5 @@
 /** Where a campaign's tracked links lead. They never change once compiled, so that a process asks once per campaign. */
-import { type Queryable, query } from "../../models/db.ts";
+import { type Queryable, query } from "../../models/database/db.ts";
 
 /** Of all campaigns together: bounds the memory, also where campaigns have thousands of links. */
 const MAX_LINKS = 50_000;

@@ -1,12 +1,13 @@
 /** The preferences page and its JSON twin. */
+
+import { emitWebhookQueued } from "../call.ts";
 import type { ParamsOf } from "../contracts.ts";
-import type { Ctx } from "../define.ts";
-import { notFound } from "../errors.ts";
-import type { Document } from "../shapes.ts";
-import { ringFor } from "../webhooks/outbox.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { notFound } from "../lib/errors.ts";
+import type { Document } from "../lib/shapes.ts";
+import { readPersonToken } from "../lib/tokens/person-token.ts";
 import { json, page, wantsJson } from "./pages/page.ts";
 import { pageCompany } from "./pages/page-company.ts";
-import { readPersonToken } from "./person-token.ts";
 import {
   changePreferences,
   type PersonRef,
@@ -59,6 +60,6 @@ export async function updatePreferences(ctx: Ctx<Update>): Promise<Document> {
   const change =
     ctx.params.from === "page" ? fromForm(ctx.params, (await preferencesOf(person)).lists) : fromJson(ctx.params);
   const { companyIds, preferences } = await changePreferences(person, change);
-  await ringFor(ctx, companyIds);
+  await emitWebhookQueued(ctx, companyIds);
   return answer(ctx, person, preferences, true);
 }

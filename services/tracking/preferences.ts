@@ -1,8 +1,8 @@
 /** What a subscriber wants to get, as rows: names, subscribed at all, and which of the lists they were put on. */
-import { type Client, type Queryable, query, queryOne, transaction } from "../../models/db.ts";
-import { retryOnConflict } from "../../models/retry-on-conflict.ts";
-import { notFound } from "../errors.ts";
-import { markResubscribed } from "../subscribers/unsubscribed.ts";
+import { type Client, type Queryable, query, queryOne, transaction } from "../../models/database/db.ts";
+import { retryOnConflict } from "../../models/database/retry-on-conflict.ts";
+import { markResubscribed } from "../../models/statements/unsubscribe.ts";
+import { notFound } from "../lib/errors.ts";
 import { unsubscribePerson } from "./unsubscribed-event.ts";
 
 export interface Preferences {

@@ -7,8 +7,8 @@
  * mail's row has changed since. Two round trips and no lock: begin, lock, write and commit cost Node 6 µs more per open
  * and 14 more per click. Where it does not hold, or stored clicks change too, the mails' rows are locked first.
  */
-import { type Client, prepared, preparedTransaction } from "../../models/db.ts";
-import { isConflict } from "../../models/retry-on-conflict.ts";
+import { type Client, prepared, preparedTransaction } from "../../models/database/db.ts";
+import { isConflict } from "../../models/database/retry-on-conflict.ts";
 import { LOCK, MARK, READ, WRITE } from "./hits-sql.ts";
 import { type EarlierClick, type Hit, type Judged, judge, type Mail, type MailChange } from "./judge.ts";
 import { linkUrl, loadLinks } from "./links.ts";

@@ -1,10 +1,10 @@
 /** The list of sent emails: one row per recipient, whatever became of it. */
-import { query, queryOne } from "../../models/db.ts";
-import { asciiDomain, domainOf } from "../address.ts";
+import { query, queryOne } from "../../models/database/db.ts";
+import { type Listing, listPage } from "../../models/database/listing.ts";
 import { call } from "../call.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
-import { type Ctx, companyOf } from "../define.ts";
-import { type Listing, listPage } from "../listing.ts";
+import { asciiDomain, domainOf } from "../lib/address.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
 import { ofRecipient } from "./mails-of-recipient.ts";
 
 type Asked = ParamsOf<"tracking.listSentEmails">;

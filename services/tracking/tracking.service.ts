@@ -1,6 +1,7 @@
 import type { Service } from "moleculer";
-import { companyOf, defineService } from "../define.ts";
-import { ringFor } from "../webhooks/outbox.ts";
+import { emitWebhookQueued } from "../call.ts";
+import { defineService } from "../define.ts";
+import { companyOf } from "../lib/caller.ts";
 import { analytics } from "./analytics.ts";
 import { asPage } from "./as-page.ts";
 import { confirm, confirmPage } from "./confirm.ts";
@@ -19,7 +20,7 @@ const recorders = new WeakMap<Service, Recorder>();
 export default defineService("tracking", contract, {
   created() {
     const hits = recorder((companyIds) => {
-      ringFor(this.broker, companyIds).catch((error: Error) => this.logger.warn(`No doorbell: ${error.message}`));
+      emitWebhookQueued(this.broker, companyIds).catch((error: Error) => this.logger.warn(`No doorbell: ${error.message}`));
     });
     recorders.set(this, hits);
   },

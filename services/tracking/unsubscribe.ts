@@ -1,15 +1,15 @@
 /** Unsubscribing: the page asks, a POST does it. Never refused, never throttled, and the second time changes nothing. */
-import { queryOne, transaction } from "../../models/db.ts";
-import { retryOnConflict } from "../../models/retry-on-conflict.ts";
-import { config } from "../config.ts";
+import { queryOne, transaction } from "../../models/database/db.ts";
+import { retryOnConflict } from "../../models/database/retry-on-conflict.ts";
+import { emitWebhookQueued } from "../call.ts";
 import type { ParamsOf } from "../contracts.ts";
-import type { Caller, Ctx } from "../define.ts";
-import { notFound } from "../errors.ts";
-import type { Document } from "../shapes.ts";
-import { ringFor } from "../webhooks/outbox.ts";
+import type { Caller, Ctx } from "../lib/caller.ts";
+import { config } from "../lib/config.ts";
+import { notFound } from "../lib/errors.ts";
+import type { Document } from "../lib/shapes.ts";
+import { personToken } from "../lib/tokens/person-token.ts";
 import { json, page, problemPage, wantsJson } from "./pages/page.ts";
 import { type PageCompany, pageCompany } from "./pages/page-company.ts";
-import { personToken } from "./person-token.ts";
 import { type UnsubscribeMethod, unsubscribePerson } from "./unsubscribed-event.ts";
 
 interface Mail {
@@ -57,7 +57,7 @@ export async function unsubscribe(ctx: Ctx<ParamsOf<"tracking.unsubscribe">>): P
   if (!mail) return nobody(ctx.meta.http);
   const { company_id: companyId, campaign_id: campaignId, email } = mail;
   const person = { companyId, campaignId, sentEmailId, email, method: methodOf(ctx.params) };
-  await ringFor(ctx, await retryOnConflict(() => transaction((client) => unsubscribePerson(client, person))));
+  await emitWebhookQueued(ctx, await retryOnConflict(() => transaction((client) => unsubscribePerson(client, person))));
   if (wantsJson(ctx.meta.http)) return json({ detail: "Unsubscribed.", email });
   return page("unsubscribed", ctx.meta.http, await shown(mail));
 }

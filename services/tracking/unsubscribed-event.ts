@@ -1,7 +1,7 @@
 /** Marks a person as unsubscribed and records the event, together and once. */
-import { type Client, query } from "../../models/db.ts";
-import { markUnsubscribed } from "../subscribers/unsubscribed.ts";
-import { outboxInsert } from "../webhooks/outbox.ts";
+import { type Client, query } from "../../models/database/db.ts";
+import { markUnsubscribed } from "../../models/statements/unsubscribe.ts";
+import { outboxInsert } from "../../models/statements/webhook-outbox.ts";
 
 export type UnsubscribeMethod = "one_click" | "page" | "preferences";
 

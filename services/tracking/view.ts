@@ -3,8 +3,8 @@
  * styles and nothing else, and `sandbox` an origin of its own that can reach nothing of ours.
  */
 import { call } from "../call.ts";
-import type { Ctx } from "../define.ts";
-import type { Document } from "../shapes.ts";
+import type { Ctx } from "../lib/caller.ts";
+import type { Document } from "../lib/shapes.ts";
 
 const VIEW_CSP = [
   "default-src 'none'",

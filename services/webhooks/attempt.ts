@@ -1,9 +1,9 @@
 /** One attempt to deliver one event: resolve and check the host, sign, send, tell how it went. */
-import { config } from "../config.ts";
-import { toOneLine } from "../one-line.ts";
-import { unseal } from "../secrets.ts";
+import { config } from "../lib/config.ts";
+import { toOneLine } from "../lib/one-line.ts";
+import { unseal } from "../lib/secrets.ts";
+import { HostError, resolvePublic } from "../lib/ssrf/guard.ts";
 import type { Claimed } from "./claim.ts";
-import { HostError, resolvePublic } from "./guard.ts";
 import { postToFirst } from "./post.ts";
 import { signedHeaders } from "./signature.ts";
 

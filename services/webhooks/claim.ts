@@ -4,7 +4,7 @@
  * Endpoints are visited one by one over the partial index (a loose scan: an endpoint with a million waiting deliveries
  * costs what one with a single delivery does), in random order, and each gives at most what its lanes have room for.
  */
-import { query } from "../../models/db.ts";
+import { query } from "../../models/database/db.ts";
 import type { EventType } from "../../models/webhook-endpoint.ts";
 
 /** Longer than a delivery can take (DNS, connection and answer together 10 s), with room for a slow database. */

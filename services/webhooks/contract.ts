@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { Bool, ListQuery, Nothing, Nullable, OneOf, Page, Time, Type, Uuid } from "../shapes.ts";
+import { Bool, ListQuery, Nothing, Nullable, OneOf, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 
 export const EVENT_TYPES = ["delivered", "opened", "clicked", "bounced", "unsubscribed"] as const;
 

@@ -1,13 +1,12 @@
 /** The delivery log, and what a user can do with it: send a test, deliver again. */
-import { queryOne } from "../../models/db.ts";
-import { call } from "../call.ts";
+import { queryOne } from "../../models/database/db.ts";
+import { listPage } from "../../models/database/listing.ts";
+import { call, emitWebhookQueued } from "../call.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
-import { type Ctx, companyOf } from "../define.ts";
-import { notFound, wrongState } from "../errors.ts";
-import { newId } from "../ids.ts";
-import { listPage } from "../listing.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
+import { notFound, wrongState } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
 import { endpointOf } from "./endpoints.ts";
-import { ringFor } from "./outbox.ts";
 
 type Delivery = ReturnsOf<"webhooks.test">;
 
@@ -66,7 +65,7 @@ export async function sendTest(ctx: Ctx<ParamsOf<"webhooks.test">>): Promise<Del
     timestamp: new Date().toISOString(),
   };
   const row = await queryOne<Row>(INSERT, [companyId, id, event.id, event.type, JSON.stringify(event)]);
-  await ringFor(ctx, [companyId]);
+  await emitWebhookQueued(ctx, [companyId]);
   return view(row!);
 }
 
@@ -80,6 +79,6 @@ export async function redeliver(ctx: Ctx<ParamsOf<"webhooks.redeliver">>): Promi
   const { id, companyId } = await enabledEndpoint(ctx);
   const row = await queryOne<Row>(AGAIN, [companyId, id, ctx.params.delivery_id]);
   if (!row) throw notFound();
-  await ringFor(ctx, [companyId]);
+  await emitWebhookQueued(ctx, [companyId]);
   return view(row);
 }

@@ -1,6 +1,6 @@
 /** Which address a webhook may have. Checked when it is given, and its host again at each delivery. */
-import { config } from "../config.ts";
-import { HostError, resolvePublic } from "./guard.ts";
+import { config } from "../lib/config.ts";
+import { HostError, resolvePublic } from "../lib/ssrf/guard.ts";
 
 /** The fault of a webhook's address as a sentence, or null. */
 export async function urlFault(text: string, allowPrivate = config().ALLOW_PRIVATE_NETWORKS): Promise<string | null> {

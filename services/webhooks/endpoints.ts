@@ -1,13 +1,14 @@
 /** Webhook endpoints as a resource. */
+
+import { listPage } from "../../models/database/listing.ts";
 import { WebhookEndpoint } from "../../models/webhook-endpoint.ts";
 import { call } from "../call.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
-import { type Ctx, companyOf } from "../define.ts";
-import { type FieldErrors, notFound } from "../errors.ts";
-import { newId } from "../ids.ts";
-import { listPage } from "../listing.ts";
-import { seal } from "../secrets.ts";
-import type { ListQuery } from "../shapes.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
+import { type FieldErrors, notFound } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { seal } from "../lib/secrets.ts";
+import type { ListQuery } from "../lib/shapes.ts";
 import { urlFault } from "./endpoint-url.ts";
 import { newSecret } from "./signature.ts";
 
@@ -45,12 +46,12 @@ export async function listEndpoints(ctx: Ctx<ListQuery>) {
 }
 
 /** A plan without the feature is told first: what is wrong with the body does not matter then. */
-export async function endpointFaults(
+export async function endpointErrors(
   ctx: Ctx<Input>,
-  sound: (field: "url" | "events") => boolean,
+  isValid: (field: "url" | "events") => boolean,
 ): Promise<FieldErrors> {
   await call(ctx, "accounts.requireFeature", { feature: "webhooks" });
-  const fault = sound("url") ? await urlFault(ctx.params.url) : null;
+  const fault = isValid("url") ? await urlFault(ctx.params.url) : null;
   return fault ? { url: [fault] } : {};
 }
 

@@ -1,4 +1,4 @@
-import { counter, histogram } from "../../mixins/metrics.ts";
+import { counter, histogram } from "../lib/metrics.ts";
 import type { Attempted } from "./attempt.ts";
 
 const attempts = counter("flockmail_webhook_attempts_total", "Attempts to deliver a webhook, by result.");

@@ -2,7 +2,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
-import type { PinnedAddress } from "./guard.ts";
+import type { PinnedAddress } from "../lib/ssrf/guard.ts";
 
 /** What of an answer is read, so that its connection can be used again; a longer one loses it. */
 const MAX_ANSWER_BYTES = 64 * 1024;

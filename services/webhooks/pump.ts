@@ -3,8 +3,8 @@
  * of a stock of their own: however many endpoints hang, none of the others waits for a free lane.
  */
 
-import { retryOnConflict } from "../../models/retry-on-conflict.ts";
-import { groupCommit } from "../group-commit.ts";
+import { retryOnConflict } from "../../models/database/retry-on-conflict.ts";
+import { groupCommit } from "../lib/group-commit.ts";
 import { attempt } from "./attempt.ts";
 import { type Claimed, claimDue, type Room } from "./claim.ts";
 import { webhookAttempted } from "./figures.ts";

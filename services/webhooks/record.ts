@@ -2,7 +2,7 @@
  * Writes down how deliveries went, many in one statement: the delivery (fenced by its lease), and what it says of its
  * endpoint. An endpoint that has acknowledged nothing for three days is disabled.
  */
-import { query } from "../../models/db.ts";
+import { query } from "../../models/database/db.ts";
 import type { Attempted } from "./attempt.ts";
 import type { Claimed } from "./claim.ts";
 import { retryAfterSeconds } from "./schedule.ts";

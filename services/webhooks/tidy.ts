@@ -1,6 +1,6 @@
 /** What nobody needs any more: waiting deliveries of disabled endpoints are dead, old ones are forgotten. In slices. */
-import { pool } from "../../models/db.ts";
-import { firstIdAt } from "../ids.ts";
+import { pool } from "../../models/database/db.ts";
+import { firstIdAt } from "../lib/ids.ts";
 
 const KEEP_DAYS = 30;
 const SLICE = 5_000;

@@ -1,11 +1,12 @@
 import type { Service } from "moleculer";
-import { every } from "../../mixins/every.ts";
-import { companyOf, defineService } from "../define.ts";
+import { every } from "../../mixins/every.mixin.ts";
+import { defineService } from "../define.ts";
+import { companyOf } from "../lib/caller.ts";
 import { contract } from "./contract.ts";
 import { listDeliveries, redeliver, sendTest } from "./deliveries.ts";
 import {
   createEndpoint,
-  endpointFaults,
+  endpointErrors,
   endpointOf,
   listEndpoints,
   removeEndpoint,
@@ -40,9 +41,9 @@ export default defineService("webhooks", contract, {
 
   actions: {
     list: (ctx) => listEndpoints(ctx),
-    create: { check: endpointFaults, handler: (ctx) => createEndpoint(companyOf(ctx), ctx.params) },
+    create: { validate: endpointErrors, handler: (ctx) => createEndpoint(companyOf(ctx), ctx.params) },
     get: async (ctx) => (await endpointOf(companyOf(ctx), ctx.params.id)).view(),
-    update: { check: endpointFaults, handler: (ctx) => updateEndpoint(companyOf(ctx), ctx.params) },
+    update: { validate: endpointErrors, handler: (ctx) => updateEndpoint(companyOf(ctx), ctx.params) },
     remove: (ctx) => removeEndpoint(companyOf(ctx), ctx.params.id),
     rotateSecret: (ctx) => rotateSecret(companyOf(ctx), ctx.params.id),
     test: (ctx) => sendTest(ctx),

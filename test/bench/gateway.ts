@@ -14,8 +14,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Koa from "koa";
-import { startEmbeddedPostgres } from "../../mixins/embedded-postgres.ts";
-import { closeDatabase, openDatabase, query, queryOne } from "../../models/db.ts";
+import { closeDatabase, openDatabase, query, queryOne } from "../../models/database/db.ts";
+import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { type Load, load } from "./load.ts";
 
 const [subscribers = 1_000_000, seconds = 5] = process.argv.slice(2).map(Number);
@@ -41,7 +41,7 @@ async function serveBare(): Promise<void> {
 async function serveApi(): Promise<void> {
   const { ServiceBroker } = await import("moleculer");
   const { brokerOptions } = await import("../../moleculer.config.ts");
-  const { config } = await import("../../services/config.ts");
+  const { config } = await import("../../services/lib/config.ts");
   const broker = new ServiceBroker(brokerOptions(config()));
   for (const name of ["gateway", "accounts", "subscribers"]) {
     broker.createService((await import(`../../services/${name}/${name}.service.ts`)).default);

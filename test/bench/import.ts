@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parse } from "csv-parse";
-import { startEmbeddedPostgres } from "../../mixins/embedded-postgres.ts";
-import { closeDatabase, openDatabase, query } from "../../models/db.ts";
-import { migrate } from "../../models/migrate.ts";
-import { newId } from "../../services/ids.ts";
+import { closeDatabase, openDatabase, query } from "../../models/database/db.ts";
+import { migrate } from "../../models/database/migrate.ts";
+import { newId } from "../../services/lib/ids.ts";
+import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { readCsv } from "../../services/subscribers/csv-reader.ts";
 import { importSubscribers } from "../../services/subscribers/import.ts";
 

@@ -1,7 +1,7 @@
 /** A cluster for benches: real servers of their own, and who of them used how much CPU. */
 import { join } from "node:path";
 import pg from "pg";
-import { startEmbeddedPostgres } from "../../mixins/embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { type Cluster, layoutTogether, senderName, startCluster } from "../support/cluster.ts";
 import { startNats, startRedis } from "../support/servers.ts";
 import { dataFolder } from "../support/service-process.ts";

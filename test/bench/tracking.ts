@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Koa from "koa";
-import { startEmbeddedPostgres } from "../../mixins/embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { cpuUs, postmasterOf } from "./cpu.ts";
 
 /** A folder for a CPU profile of the service. */
@@ -36,7 +36,7 @@ interface Serving {
 async function serve(): Promise<void> {
   const { ServiceBroker } = await import("moleculer");
   const { brokerOptions } = await import("../../moleculer.config.ts");
-  const { config } = await import("../../services/config.ts");
+  const { config } = await import("../../services/lib/config.ts");
   const { newWorld, token } = await import("../integration/tracking/world.ts");
   const broker = new ServiceBroker(brokerOptions(config()));
   for (const name of ["gateway", "accounts", "tracking", "webhooks"]) {
@@ -68,9 +68,9 @@ async function serve(): Promise<void> {
 
 /** From the outbox to the receiver's answer recorded. */
 async function webhooksPerSecond(companyId: string, act: (action: string) => Promise<unknown>): Promise<number> {
-  const { query, queryOne } = await import("../../models/db.ts");
-  const { newId } = await import("../../services/ids.ts");
-  const { seal } = await import("../../services/secrets.ts");
+  const { query, queryOne } = await import("../../models/database/db.ts");
+  const { newId } = await import("../../services/lib/ids.ts");
+  const { seal } = await import("../../services/lib/secrets.ts");
   const receiver = createServer((request, response) => {
     request.resume().on("end", () => response.end());
   }).listen(0, "127.0.0.1");

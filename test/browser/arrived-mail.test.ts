@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
-import { query, queryOne } from "../../models/db.ts";
-import { config } from "../../services/config.ts";
+import { query, queryOne } from "../../models/database/db.ts";
+import { config } from "../../services/lib/config.ts";
 import { newsletter } from "../demo/newsletter.ts";
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { query, queryOne } from "../../models/db.ts";
-import { newId } from "../../services/ids.ts";
-import { personToken } from "../../services/tracking/person-token.ts";
+import { query, queryOne } from "../../models/database/db.ts";
+import { newId } from "../../services/lib/ids.ts";
+import { personToken } from "../../services/lib/tokens/person-token.ts";
 import { newWorld, token, type World } from "../integration/tracking/world.ts";
 import { type App, startApp } from "../support/app.ts";
 import { launchChromium } from "./chromium.ts";

@@ -1,7 +1,7 @@
 /** `npm run cluster -- --senders 3`: a cluster on this machine, with servers of its own, until Ctrl-C. */
 import { once } from "node:events";
 import { parseArgs } from "node:util";
-import { startEmbeddedPostgres } from "../../mixins/embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { startCluster } from "../support/cluster.ts";
 import { startNats, startRedis } from "../support/servers.ts";
 import { dataFolder } from "../support/service-process.ts";

@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import pg from "pg";
-import { startEmbeddedPostgres } from "../../mixins/embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { layoutTogether, senderName, startCluster } from "../support/cluster.ts";
 import { startNats, startRedis } from "../support/servers.ts";
 import { dataFolder } from "../support/service-process.ts";

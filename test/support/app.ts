@@ -35,7 +35,7 @@ export async function startApp(options: { services?: string[]; env?: Record<stri
     ...options.env,
   });
   const { brokerOptions } = await import("../../moleculer.config.ts");
-  const { config } = await import("../../services/config.ts");
+  const { config } = await import("../../services/lib/config.ts");
   const broker = new ServiceBroker({ ...brokerOptions(config()), nodeID: `test-${process.pid}-${Date.now()}` });
   for (const name of options.services ?? serviceNames()) {
     const module = (await import(join(SERVICES, name, `${name}.service.ts`))) as { default: ServiceSchema };

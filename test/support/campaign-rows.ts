@@ -1,7 +1,7 @@
 /** Rows of campaigns as a send leaves them, for tests of what comes after. */
-import { query } from "../../models/db.ts";
-import { newId } from "../../services/ids.ts";
-import { seal } from "../../services/secrets.ts";
+import { query } from "../../models/database/db.ts";
+import { newId } from "../../services/lib/ids.ts";
+import { seal } from "../../services/lib/secrets.ts";
 
 interface Given {
   companyId: string;

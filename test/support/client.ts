@@ -3,7 +3,7 @@
  * suite is held against the OpenAPI document on its way (test/support/conformance.ts); one that is not in it throws.
  */
 import { randomInt } from "node:crypto";
-import { query } from "../../models/db.ts";
+import { query } from "../../models/database/db.ts";
 import { checkResponse } from "./conformance.ts";
 
 /** What JSON.parse gives: tests look into it freely, the conformance check has seen its shape. */

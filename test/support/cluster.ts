@@ -1,6 +1,6 @@
 /** Flockmail as operators run it at scale, on one machine: services in processes of their own over a real NATS. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { unusedPort } from "../../mixins/unused-port.ts";
+import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 export interface Backends {

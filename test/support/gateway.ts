@@ -5,11 +5,12 @@
  */
 import { ServiceBroker, type ServiceSchema } from "moleculer";
 import { AjvValidator } from "../../mixins/ajv-validator.ts";
-import { type Config, readConfig } from "../../services/config.ts";
-import type { ActionContract, Ctx } from "../../services/define.ts";
-import { notFound, unauthenticated } from "../../services/errors.ts";
+import type { ActionContract } from "../../services/define.ts";
 import { type Gateway, openGateway } from "../../services/gateway/gateway.ts";
 import type { Route } from "../../services/gateway/routes.ts";
+import type { Ctx } from "../../services/lib/caller.ts";
+import { type Config, readConfig } from "../../services/lib/config.ts";
+import { notFound, unauthenticated } from "../../services/lib/errors.ts";
 
 export const A = "0190a0a0-0000-7000-8000-00000000000a";
 export const B = "0190a0a0-0000-7000-8000-00000000000b";

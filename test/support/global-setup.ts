@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { startEmbeddedPostgres } from "../../mixins/embedded-postgres.ts";
-import { migrate } from "../../models/migrate.ts";
+import { migrate } from "../../models/database/migrate.ts";
+import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 
 export const TEMPLATE = "flockmail_template";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
-import { unusedPort } from "../../mixins/unused-port.ts";
+import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { startChild, untilListening } from "./child.ts";
 import { program } from "./programs.ts";
 

@@ -2,9 +2,9 @@
  * A sender in a process of its own, to be killed, paused and stopped by tests: the engine alone, on the database and the
  * settings of its environment. Says "ready" when it works; SIGTERM stops it in order.
  */
-import { openDatabase } from "../../models/db.ts";
+import { openDatabase } from "../../models/database/db.ts";
+import { MemoryLimiter } from "../../services/lib/limits/limiter-memory.ts";
 import { Engine } from "../../services/smtp-sender/engine.ts";
-import { MemoryLimiter } from "../../services/smtp-sender/limiter-memory.ts";
 import { engineSettings } from "../../services/smtp-sender/settings.ts";
 import { plainMails } from "./sending.ts";
 

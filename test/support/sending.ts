@@ -2,16 +2,16 @@
  * The delivery engine on real rows, without the services around it: a database of its own, one company, SMTP
  * configurations and campaigns written as the other services would, any number of engines.
  */
-import { closeDatabase, openDatabase, query, queryOne } from "../../models/db.ts";
+import { closeDatabase, openDatabase, query, queryOne } from "../../models/database/db.ts";
+import { Line } from "../../models/database/pinned-connection.ts";
 import { settle } from "../../services/campaigns/settle.ts";
-import { newId } from "../../services/ids.ts";
+import { newId } from "../../services/lib/ids.ts";
+import type { Limiter } from "../../services/lib/limits/limiter.ts";
+import { MemoryLimiter } from "../../services/lib/limits/limiter-memory.ts";
+import { seal } from "../../services/lib/secrets.ts";
 import type { Rendered } from "../../services/renderer/contract.ts";
-import { seal } from "../../services/secrets.ts";
 import { turns } from "../../services/smtp-sender/claim.ts";
 import { Engine, type Outside } from "../../services/smtp-sender/engine.ts";
-import type { Limiter } from "../../services/smtp-sender/limiter.ts";
-import { MemoryLimiter } from "../../services/smtp-sender/limiter-memory.ts";
-import { Line } from "../../services/smtp-sender/line.ts";
 import type { RecipientRow, Turn } from "../../services/smtp-sender/rows.ts";
 import { type EngineSettings, engineSettings } from "../../services/smtp-sender/settings.ts";
 import { createDatabase } from "./database.ts";

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { unusedPort } from "../../mixins/unused-port.ts";
+import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { type Child, startChild, untilListening } from "./child.ts";
 import { type Program, program } from "./programs.ts";
 

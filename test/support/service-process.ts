@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { unusedPort } from "../../mixins/unused-port.ts";
+import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { type Child, startChild } from "./child.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");

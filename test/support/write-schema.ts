@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { startEmbeddedPostgres } from "../../mixins/embedded-postgres.ts";
-import { migrate } from "../../models/migrate.ts";
+import { migrate } from "../../models/database/migrate.ts";
+import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { schemaOf } from "./schema-dump.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "flockmail-schema-"));

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { asciiDomain, domainOf, isAddress } from "../../services/address.ts";
+import { asciiDomain, domainOf, isAddress } from "../../services/lib/address.ts";
 import { addressSpec } from "../../services/renderer/headers.ts";
 import { wireAddress } from "../../services/smtp-sender/wire-address.ts";
 

@@ -1,4 +1,4 @@
-import { groupCommit } from "../../services/group-commit.ts";
+import { groupCommit } from "../../services/lib/group-commit.ts";
 
 /** A store whose batches end when the test says so. */
 function heldStore() {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { configTable } from "../../services/config.ts";
+import { configTable } from "../../services/lib/config.ts";
 import { missingOptionals } from "../support/complete-lock.ts";
 import { MEMORY } from "../support/service-process.ts";
 

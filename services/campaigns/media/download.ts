@@ -3,10 +3,10 @@
  * idea of the type, and the policy keeps a file that is opened by itself from loading or running anything.
  */
 import { Readable } from "node:stream";
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { MEDIA_COLUMNS, type MediaRow } from "../../../models/media.ts";
-import { notFound } from "../../errors.ts";
-import type { Document } from "../../shapes.ts";
+import { notFound } from "../../lib/errors.ts";
+import type { Document } from "../../lib/shapes.ts";
 
 const SHOWN = /^(image\/(png|jpeg|gif|webp|avif|x-icon)|audio\/.*|video\/.*|application\/pdf|text\/plain)$/;
 const isText = (type: string) => type.startsWith("text/") || type === "application/json";

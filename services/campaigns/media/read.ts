@@ -1,8 +1,8 @@
-import { queryOne } from "../../../models/db.ts";
+import { queryOne } from "../../../models/database/db.ts";
+import { listPage } from "../../../models/database/listing.ts";
 import { MEDIA_COLUMNS, type MediaRow, mediaView } from "../../../models/media.ts";
-import { notFound } from "../../errors.ts";
-import { listPage } from "../../listing.ts";
-import type { ListQuery } from "../../shapes.ts";
+import { notFound } from "../../lib/errors.ts";
+import type { ListQuery } from "../../lib/shapes.ts";
 
 export async function listMedia(companyId: string, asked: ListQuery & { content_type?: string }) {
   const { content_type } = asked;

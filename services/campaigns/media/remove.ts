@@ -2,8 +2,8 @@
  * A deleted file is gone for everybody at once; its bytes stay while a campaign that attaches it may still send. A
  * partial or failed campaign may be resumed, and is counted as living for a month.
  */
-import { query } from "../../../models/db.ts";
-import { notFound } from "../../errors.ts";
+import { query } from "../../../models/database/db.ts";
+import { notFound } from "../../lib/errors.ts";
 
 const UNUSED = `deleted_at is not null and not exists (
   select from campaign_contents k join campaigns c on c.company_id = k.company_id and c.id = k.campaign_id

@@ -4,11 +4,11 @@
  * crash leaves behind is swept away like any other deleted file.
  */
 import { createHash } from "node:crypto";
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { MEDIA_COLUMNS, type MediaRow, mediaView } from "../../../models/media.ts";
-import { config } from "../../config.ts";
-import { invalid, tooLarge } from "../../errors.ts";
-import { newId } from "../../ids.ts";
+import { config } from "../../lib/config.ts";
+import { invalid, tooLarge } from "../../lib/errors.ts";
+import { newId } from "../../lib/ids.ts";
 import { cleanFilename } from "./filename.ts";
 import { SNIFF_BYTES, sniff } from "./sniff.ts";
 

@@ -1,6 +1,6 @@
 /** One row of routes.ts as an operation of the document. */
 import type { ActionContract } from "../../define.ts";
-import type { TSchema } from "../../shapes.ts";
+import type { TSchema } from "../../lib/shapes.ts";
 import { isCompanyPath, tellsCompanyInBody } from "../company.ts";
 import { pathNames, propertiesOf } from "../params.ts";
 import type { Route } from "../routes.ts";

@@ -1,6 +1,6 @@
 /** Contract schemas as the document shows them: resources by name, once; formats of our own left out. */
 import type { ActionContract } from "../../define.ts";
-import type { TSchema } from "../../shapes.ts";
+import type { TSchema } from "../../lib/shapes.ts";
 import type { Route } from "../routes.ts";
 
 /** The resources that get a name, by the action that returns exactly one of them. */

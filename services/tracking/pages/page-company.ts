@@ -1,6 +1,6 @@
 /** What a page shows of the company in whose name it speaks. */
-import { queryOne } from "../../../models/db.ts";
-import { notFound } from "../../errors.ts";
+import { queryOne } from "../../../models/database/db.ts";
+import { notFound } from "../../lib/errors.ts";
 
 export interface PageCompany {
   name: string;

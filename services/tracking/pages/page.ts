@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import nunjucks from "nunjucks";
-import type { Caller } from "../../define.ts";
-import type { Document } from "../../shapes.ts";
-import { catalogueFor, wishes } from "./languages/languages.ts";
+import type { Caller } from "../../lib/caller.ts";
+import { catalogueFor, wishes } from "../../lib/i18n/languages.ts";
+import type { Document } from "../../lib/shapes.ts";
 import type { PageCompany } from "./page-company.ts";
 
 const FOLDER = import.meta.dirname;

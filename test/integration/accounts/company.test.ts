@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { query } from "../../../models/db.ts";
+import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
-import { newId } from "../../../services/ids.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { FORBIDDEN, join, NOT_FOUND, refusal, register, type Tenant } from "./tenant.ts";
 

@@ -1,8 +1,8 @@
 import type { Redis } from "ioredis";
-import { connectRedis } from "../../../mixins/redis.ts";
-import type { Counters } from "../../../services/accounts/counters.ts";
-import { MemoryCounters } from "../../../services/accounts/counters-memory.ts";
-import { FallbackCounters, RedisCounters } from "../../../services/accounts/counters-redis.ts";
+import type { Counters } from "../../../services/lib/limits/counters.ts";
+import { MemoryCounters } from "../../../services/lib/limits/counters-memory.ts";
+import { FallbackCounters, RedisCounters } from "../../../services/lib/limits/counters-redis.ts";
+import { connectRedis } from "../../../services/lib/redis.ts";
 import { type Server, startRedis } from "../../support/servers.ts";
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

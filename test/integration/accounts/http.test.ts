@@ -1,6 +1,6 @@
 import jwt from "jsonwebtoken";
 import { call } from "../../../services/call.ts";
-import { keysFor } from "../../../services/secrets.ts";
+import { keysFor } from "../../../services/lib/secrets.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Answer, client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 

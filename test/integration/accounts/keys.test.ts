@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { usesNoted } from "../../../services/accounts/authenticate-key.ts";
 import { call } from "../../../services/call.ts";
 import { type App, startApp } from "../../support/app.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { passwordMarkOf } from "../../../services/accounts/bearer.ts";
 import { call } from "../../../services/call.ts";
-import type { Caller, Role } from "../../../services/define.ts";
+import type { Caller, Role } from "../../../services/lib/caller.ts";
+import { passwordMarkOf } from "../../../services/lib/tokens/bearer.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { FORBIDDEN, join, NOT_FOUND, refusal, seed } from "./tenant.ts";
 

@@ -1,6 +1,6 @@
-import { verifyBearer } from "../../../services/accounts/bearer.ts";
 import { call } from "../../../services/call.ts";
-import { newId } from "../../../services/ids.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { verifyBearer } from "../../../services/lib/tokens/bearer.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { NOT_FOUND, PASSWORD, refusal, register } from "./tenant.ts";
 

@@ -1,11 +1,12 @@
-import { pool, query, transaction } from "../../../models/db.ts";
-import { counters } from "../../../services/accounts/counters.ts";
+import { pool, query, transaction } from "../../../models/database/db.ts";
+import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
+import { addEmails } from "../../../models/statements/plan-usage.ts";
 import { forgetPlan } from "../../../services/accounts/plans.ts";
-import { requireQuotaWithin } from "../../../services/accounts/quota.ts";
-import { addEmails, apiCallsToday } from "../../../services/accounts/usage.ts";
 import { call } from "../../../services/call.ts";
-import type { Caller } from "../../../services/define.ts";
-import { newId } from "../../../services/ids.ts";
+import type { Caller } from "../../../services/lib/caller.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { apiCallsToday } from "../../../services/lib/limits/api-calls.ts";
+import { counters } from "../../../services/lib/limits/counters.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Server, startRedis } from "../../support/servers.ts";
 import { NOT_FOUND, refusal, register, type Tenant } from "./tenant.ts";

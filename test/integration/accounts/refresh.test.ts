@@ -1,6 +1,6 @@
-import { query, queryOne } from "../../../models/db.ts";
-import { verifyBearer } from "../../../services/accounts/bearer.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
+import { verifyBearer } from "../../../services/lib/tokens/bearer.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { PASSWORD, refusal, register } from "./tenant.ts";
 

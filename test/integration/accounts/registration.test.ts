@@ -1,7 +1,7 @@
-import { queryOne } from "../../../models/db.ts";
-import { verifyBearer } from "../../../services/accounts/bearer.ts";
+import { queryOne } from "../../../models/database/db.ts";
 import { requireDefaultPlan } from "../../../services/accounts/plans.ts";
 import { call } from "../../../services/call.ts";
+import { verifyBearer } from "../../../services/lib/tokens/bearer.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { PASSWORD, refusal, register } from "./tenant.ts";
 
@@ -13,7 +13,7 @@ describe("registration", () => {
   afterAll(() => app.stop());
 
   const attempt = (params: object) => app.broker.call("accounts.register", params);
-  const sound = (more: object = {}) => ({
+  const isValid = (more: object = {}) => ({
     email: "new@example.com",
     password: PASSWORD,
     company_name: "Analytical Engines",
@@ -98,13 +98,13 @@ describe("registration", () => {
     ["NUL in a name", { first_name: "A\0" }, { first_name: ["Null characters are not allowed."] }],
   ])("refuses %s", async (_, fault, body) => {
     const before = await rows();
-    expect(await refusal(attempt(sound(fault)))).toEqual([400, body]);
+    expect(await refusal(attempt(isValid(fault)))).toEqual([400, body]);
     expect(await rows()).toEqual(before);
   });
 
   test("of one address at the same moment makes one user and nothing of the others", async () => {
     const before = await rows();
-    const params = sound({ email: "twice@example.com" });
+    const params = isValid({ email: "twice@example.com" });
     const results = await Promise.allSettled([attempt(params), attempt(params), attempt(params)]);
     const lost = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
     expect(lost.map((error) => [error.code, error.data.body])).toEqual(

@@ -5,8 +5,8 @@ import { Company } from "../../../models/company.ts";
 import { Membership } from "../../../models/membership.ts";
 import { User } from "../../../models/user.ts";
 import { call } from "../../../services/call.ts";
-import type { Caller, Role } from "../../../services/define.ts";
-import { isApiError } from "../../../services/errors.ts";
+import type { Caller, Role } from "../../../services/lib/caller.ts";
+import { isApiError } from "../../../services/lib/errors.ts";
 
 export const PASSWORD = "correct horse battery";
 

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathNames } from "../../../services/gateway/params.ts";
 import { routes } from "../../../services/gateway/routes.ts";
-import { keysFor } from "../../../services/secrets.ts";
-import { linkTokens } from "../../../services/tracking/link-token.ts";
-import { personToken } from "../../../services/tracking/person-token.ts";
+import { keysFor } from "../../../services/lib/secrets.ts";
+import { linkTokens } from "../../../services/lib/tokens/link-token.ts";
+import { personToken } from "../../../services/lib/tokens/person-token.ts";
 import { type App, startApp } from "../../support/app.ts";
 import {
   type Answer,

@@ -113,9 +113,9 @@ function* attempts(route: Route): Generator<Attempt> {
   }
   if (!isWrite(route) || route.upload) return;
   for (const body of BODIES) yield { method, path: target, body };
-  const sound = contract.example as Record<string, unknown> | undefined;
+  const isValid = contract.example as Record<string, unknown> | undefined;
   for (const name of fields) {
-    for (const value of VALUES) yield { method, path: target, body: { ...sound, [name]: value } };
+    for (const value of VALUES) yield { method, path: target, body: { ...isValid, [name]: value } };
   }
 }
 

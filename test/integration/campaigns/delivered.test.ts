@@ -1,7 +1,7 @@
 /** The whole way of a campaign with every service and a real SMTP server: what rows alone cannot show. */
 import { simpleParser } from "mailparser";
-import { query } from "../../../models/db.ts";
-import { catalogues } from "../../../services/tracking/pages/languages/languages.ts";
+import { query } from "../../../models/database/db.ts";
+import { catalogues } from "../../../services/lib/i18n/languages.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { type Answer, type Command, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";

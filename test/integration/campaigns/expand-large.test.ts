@@ -1,4 +1,4 @@
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { expandAll, newCampaign, type Rows, startRows } from "./rows.ts";
 import { campaignRow, newCompany } from "./world.ts";
 

@@ -1,7 +1,7 @@
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import type { ActionOf } from "../../../services/contracts.ts";
-import { emailQuotaExceeded, featureNotAvailable } from "../../../services/errors.ts";
-import { newId } from "../../../services/ids.ts";
+import { emailQuotaExceeded, featureNotAvailable } from "../../../services/lib/errors.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { addMembers, as, newCompany, newList, startWorld, toList, toReceivers, type World } from "./world.ts";
 
 const pk = (id: string) => `Invalid pk "${id}" - object does not exist.`;
@@ -15,7 +15,7 @@ describe("what a send refuses", () => {
   });
   afterAll(() => world.app.stop());
 
-  const faultsOf = async (action: ActionOf, params: object, company = world.company): Promise<unknown> => {
+  const errorsOf = async (action: ActionOf, params: object, company = world.company): Promise<unknown> => {
     const before = await queryOne("select count(*) n from campaigns");
     const error = await as(world, company)(action as "campaigns.sendToList", params as never).then(
       () => undefined,
@@ -27,7 +27,7 @@ describe("what a send refuses", () => {
 
   test("to-list with nothing: every required field at once", async () => {
     const required = ["This field is required."];
-    expect(await faultsOf("campaigns.sendToList", {})).toEqual({
+    expect(await errorsOf("campaigns.sendToList", {})).toEqual({
       name: required,
       smtp_config_id: required,
       template_id: required,
@@ -46,7 +46,7 @@ describe("what a send refuses", () => {
       is_transactional: "yes",
       scheduled_for: "tomorrow",
     };
-    expect(await faultsOf("campaigns.sendToList", given)).toEqual({
+    expect(await errorsOf("campaigns.sendToList", given)).toEqual({
       name: ["Ensure this field has no more than 255 characters."],
       template_id: [pk(template)],
       smtp_config_id: [pk(smtp)],
@@ -65,14 +65,14 @@ describe("what a send refuses", () => {
       "insert into media (id, company_id, filename, content_type, size, sha256) values ($1, $2, 'a', 'b', 1, '')",
       [file, other.id],
     );
-    expect(await faultsOf("campaigns.sendToList", toList(other, { attachment_ids: [file] }))).toEqual({
+    expect(await errorsOf("campaigns.sendToList", toList(other, { attachment_ids: [file] }))).toEqual({
       template_id: [pk(other.template)],
       smtp_config_id: [pk(other.smtp)],
       list_id: [pk(other.list)],
       attachment_ids: [pk(file)],
     });
     const bySegment = { ...toList(world.company), list_id: undefined, segment_id: segment };
-    expect(await faultsOf("campaigns.sendToList", bySegment)).toEqual({ segment_id: [pk(segment)] });
+    expect(await errorsOf("campaigns.sendToList", bySegment)).toEqual({ segment_id: [pk(segment)] });
   });
 
   test("both a list and a segment", async () => {
@@ -81,13 +81,13 @@ describe("what a send refuses", () => {
       segment,
       world.company.id,
     ]);
-    expect(await faultsOf("campaigns.sendToList", toList(world.company, { segment_id: segment }))).toEqual({
+    expect(await errorsOf("campaigns.sendToList", toList(world.company, { segment_id: segment }))).toEqual({
       segment_id: ["Give either list_id or segment_id, not both."],
     });
   });
 
   test.each(["2020-01-01T00:00:00Z", "2026-01-01T00:00:00+02:00"])("a time in the past: %s", async (time) => {
-    expect(await faultsOf("campaigns.sendToList", toList(world.company, { scheduled_for: time }))).toEqual({
+    expect(await errorsOf("campaigns.sendToList", toList(world.company, { scheduled_for: time }))).toEqual({
       scheduled_for: ["The time must be in the future."],
     });
   });
@@ -100,28 +100,28 @@ describe("what a send refuses", () => {
       [gone, large, world.company.id],
     );
     const attaching = (id: string) => toList(world.company, { attachment_ids: [id] });
-    expect(await faultsOf("campaigns.sendToList", attaching(gone))).toEqual({ attachment_ids: [pk(gone)] });
-    expect(await faultsOf("campaigns.sendToList", attaching(large))).toEqual({
+    expect(await errorsOf("campaigns.sendToList", attaching(gone))).toEqual({ attachment_ids: [pk(gone)] });
+    expect(await errorsOf("campaigns.sendToList", attaching(large))).toEqual({
       attachment_ids: [expect.stringMatching(/^The attachments are 19000000 bytes together/)],
     });
   });
 
   test("another company in `company` is told with all other faults", async () => {
     const elsewhere = { company: UNKNOWN, name: "", scheduled_for: "2001-01-01T00:00:00Z" };
-    expect(await faultsOf("campaigns.sendToList", toList(world.company, elsewhere))).toEqual({
+    expect(await errorsOf("campaigns.sendToList", toList(world.company, elsewhere))).toEqual({
       company: [pk(UNKNOWN)],
       name: ["This field may not be blank."],
       scheduled_for: ["The time must be in the future."],
     });
     const own = { company: world.company.id.toUpperCase(), name: "" };
-    expect(await faultsOf("campaigns.sendToList", toList(world.company, own))).toEqual({
+    expect(await errorsOf("campaigns.sendToList", toList(world.company, own))).toEqual({
       name: ["This field may not be blank."],
     });
   });
 
   test("receivers: none, too many, no list, and each bad one by its index", async () => {
     const sending = (receivers: unknown) =>
-      faultsOf("campaigns.sendToReceivers", toReceivers(world.company, receivers as never));
+      errorsOf("campaigns.sendToReceivers", toReceivers(world.company, receivers as never));
     expect(await sending([])).toEqual({ receivers: ["This list may not be empty."] });
     expect(await sending(Array(10_001).fill(ann))).toEqual({
       receivers: ["Ensure this field has no more than 10000 elements."],
@@ -155,22 +155,22 @@ describe("what a send refuses", () => {
       body: "<p>[[/each]]</p>",
       scheduled_for: "2999-01-01T00:00:00Z",
     };
-    expect(await faultsOf("campaigns.sendCustom", custom)).toEqual({
+    expect(await errorsOf("campaigns.sendCustom", custom)).toEqual({
       subject: [expect.stringMatching(/line 1, column 4/)],
       body: [expect.stringMatching(/line 1, column 4/)],
       scheduled_for: ["Custom emails cannot be scheduled."],
     });
     expect(
-      await faultsOf("campaigns.sendCustom", { ...custom, scheduled_for: null, body: "x", subject: "a\nBcc: b" }),
+      await errorsOf("campaigns.sendCustom", { ...custom, scheduled_for: null, body: "x", subject: "a\nBcc: b" }),
     ).toEqual({
       subject: ["Line breaks and control characters are not allowed."],
     });
-    expect(await faultsOf("campaigns.sendCustom", { ...custom, scheduled_for: null, body: "", subject: " " })).toEqual({
+    expect(await errorsOf("campaigns.sendCustom", { ...custom, scheduled_for: null, body: "", subject: " " })).toEqual({
       subject: ["This field may not be blank."],
       body: ["This field may not be blank."],
     });
     expect(
-      await faultsOf("campaigns.sendCustom", { ...custom, scheduled_for: null, subject: "S", body: " \n " }),
+      await errorsOf("campaigns.sendCustom", { ...custom, scheduled_for: null, subject: "S", body: " \n " }),
     ).toEqual({
       body: ["This field may not be blank."],
     });
@@ -188,7 +188,7 @@ describe("what a send refuses", () => {
         throw featureNotAvailable(feature, "free");
       };
       const scheduled = toList(world.company, { scheduled_for: "2999-01-01T00:00:00Z" });
-      expect(await faultsOf("campaigns.sendToList", scheduled)).toMatchObject({
+      expect(await errorsOf("campaigns.sendToList", scheduled)).toMatchObject({
         detail: { code: "feature_not_available", feature: "scheduled_campaigns", package: "free" },
       });
     });
@@ -204,7 +204,7 @@ describe("what a send refuses", () => {
         throw featureNotAvailable(feature, "free");
       };
       const bySegment = { ...toList(world.company), list_id: undefined, segment_id: segment };
-      expect(await faultsOf("campaigns.sendToList", bySegment)).toMatchObject({
+      expect(await errorsOf("campaigns.sendToList", bySegment)).toMatchObject({
         detail: { code: "feature_not_available", feature: "segments" },
       });
     });
@@ -214,7 +214,7 @@ describe("what a send refuses", () => {
       world.admitEmails = () => {
         throw emailQuotaExceeded(3_000);
       };
-      expect(await faultsOf("campaigns.sendToReceivers", toReceivers(world.company, [ann]))).toEqual({
+      expect(await errorsOf("campaigns.sendToReceivers", toReceivers(world.company, [ann]))).toEqual({
         detail: "Email quota exceeded. Your plan allows 3000 emails per month.",
       });
     });

@@ -1,6 +1,6 @@
 /** The campaigns' and media's part of the API as a customer sees it, with the real neighbours but the sender. */
 import type { ServiceSchema } from "moleculer";
-import { query } from "../../../models/db.ts";
+import { query } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, fileForm, newCompany, type TestCompany } from "../../support/client.ts";
 

@@ -1,4 +1,4 @@
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { addMembers, as, type Company, newCompany, startWorld, toList, toReceivers, type World } from "./world.ts";
 
 describe("Idempotency-Key", () => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import type { ReturnsOf } from "../../../services/contracts.ts";
 import { addMembers, as, type Company, newCompany, startWorld, toList, type World } from "./world.ts";
 

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
-import { query, queryOne } from "../../../models/db.ts";
-import { emailQuotaExceeded } from "../../../services/errors.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
+import { emailQuotaExceeded } from "../../../services/lib/errors.ts";
 import {
   addMembers,
   as,

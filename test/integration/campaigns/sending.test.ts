@@ -1,6 +1,6 @@
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { segmentSize } from "../../../services/campaigns/audience-size.ts";
-import { newId } from "../../../services/ids.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import {
   addMembers,
   as,

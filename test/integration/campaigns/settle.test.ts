@@ -1,5 +1,5 @@
-import { pool, query, queryOne } from "../../../models/db.ts";
-import { mayMove, moveTo, STATUSES, type Status } from "../../../services/campaigns/lifecycle.ts";
+import { mayMove, moveTo, STATUSES, type Status } from "../../../models/campaign-lifecycle.ts";
+import { pool, query, queryOne } from "../../../models/database/db.ts";
 import { recountStuck } from "../../../services/campaigns/recount.ts";
 import { settle, settleFinished } from "../../../services/campaigns/settle.ts";
 import { expandAll, newCampaign, type Rows, startRows } from "./rows.ts";

@@ -1,8 +1,8 @@
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { expandSlice } from "../../../services/campaigns/expand.ts";
 import { resume } from "../../../services/campaigns/resume.ts";
 import { expandNow, expandWaiting } from "../../../services/campaigns/turns.ts";
-import type { Ctx } from "../../../services/define.ts";
+import type { Ctx } from "../../../services/lib/caller.ts";
 import { newCampaign, type Rows, startRows } from "./rows.ts";
 import { addMembers, campaignRow, newCompany, recipients } from "./world.ts";
 

@@ -3,9 +3,9 @@
  * tables hold a row. What is read must not depend on what it believes.
  */
 import pg from "pg";
-import { BY_KEY } from "../../../models/by-key.ts";
+import { BY_KEY } from "../../../models/database/by-key.ts";
 import { ofList, ofReceivers, ofSegment, sliceSql } from "../../../services/campaigns/audience.ts";
-import { newId } from "../../../services/ids.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { READ } from "../../../services/smtp-sender/source.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 

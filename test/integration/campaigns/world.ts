@@ -1,8 +1,8 @@
 /** A company with what a send needs, and the campaigns service alone beside stand-ins for its neighbours. */
 import type { ServiceSchema } from "moleculer";
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import type { ActionOf, ParamsOf, ReturnsOf } from "../../../services/contracts.ts";
-import { newId } from "../../../services/ids.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 
 export interface Neighbours {

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
-import { notFound } from "../../../services/errors.ts";
-import { Type } from "../../../services/shapes.ts";
+import { notFound } from "../../../services/lib/errors.ts";
+import { Type } from "../../../services/lib/shapes.ts";
 import { type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
 
 const None = Type.Object({});

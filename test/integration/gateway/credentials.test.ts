@@ -1,4 +1,4 @@
-import { signBearer } from "../../../services/accounts/bearer.ts";
+import { signBearer } from "../../../services/lib/tokens/bearer.ts";
 import { A, B } from "../../support/gateway.ts";
 import { json, startThings, type Things, told } from "./things.ts";
 

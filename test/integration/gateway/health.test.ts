@@ -1,5 +1,5 @@
-import { healthPort } from "../../../mixins/health.ts";
-import { closeDatabase } from "../../../models/db.ts";
+import { healthPort } from "../../../mixins/health.middleware.ts";
+import { closeDatabase } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client } from "../../support/client.ts";
 

@@ -1,5 +1,5 @@
-import { signBearer } from "../../../services/accounts/bearer.ts";
-import { ById, Type } from "../../../services/shapes.ts";
+import { ById, Type } from "../../../services/lib/shapes.ts";
+import { signBearer } from "../../../services/lib/tokens/bearer.ts";
 import { someIp } from "../../support/client.ts";
 import { A, type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
 

@@ -1,6 +1,6 @@
 /** An API made up of one route of each kind, for what holds for all of them. */
-import { notFound } from "../../../services/errors.ts";
-import { Type, Uuid } from "../../../services/shapes.ts";
+import { notFound } from "../../../services/lib/errors.ts";
+import { Type, Uuid } from "../../../services/lib/shapes.ts";
 import { type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
 
 const Thing = Type.Object({ id: Uuid, note: Type.Optional(Type.String()), n: Type.Optional(Type.Integer()) });

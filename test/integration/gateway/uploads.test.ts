@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { buffer } from "node:stream/consumers";
-import { Type } from "../../../services/shapes.ts";
+import { Type } from "../../../services/lib/shapes.ts";
 import { fileForm } from "../../support/client.ts";
 import { type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
 

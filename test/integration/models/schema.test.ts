@@ -1,5 +1,5 @@
-import { closeDatabase, openDatabase, query, queryOne } from "../../../models/db.ts";
-import { newId } from "../../../services/ids.ts";
+import { closeDatabase, openDatabase, query, queryOne } from "../../../models/database/db.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 describe("the schema", () => {

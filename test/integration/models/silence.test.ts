@@ -1,8 +1,8 @@
 /** A database that is gone without a word: its connections take what is sent to them, and nothing ever comes back. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { closeDatabase, openDatabase, query, sequelize, transaction } from "../../../models/db.ts";
-import { allowLonger } from "../../../models/silence.ts";
+import { closeDatabase, openDatabase, query, sequelize, transaction } from "../../../models/database/db.ts";
+import { allowLonger } from "../../../models/database/silence.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 const SILENT_MS = 300;

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { query } from "../../../models/db.ts";
+import { query } from "../../../models/database/db.ts";
 import { commands } from "../../../services/operator/commands.ts";
 import { client } from "../../support/client.ts";
 import { type Command, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";

@@ -1,7 +1,8 @@
 /** What /metrics tells of queues and mails, against rows that are known. */
-import { readMetrics } from "../../../mixins/metrics.ts";
-import { query } from "../../../models/db.ts";
-import { newId } from "../../../services/ids.ts";
+
+import { query } from "../../../models/database/db.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { readMetrics } from "../../../services/lib/metrics.ts";
 import { type App, startApp } from "../../support/app.ts";
 
 describe("the figures of an operator's node", () => {

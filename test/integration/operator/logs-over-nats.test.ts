@@ -1,6 +1,6 @@
 import { ServiceBroker } from "moleculer";
-import { callIds, logger } from "../../../mixins/logging.ts";
-import { readConfig } from "../../../services/config.ts";
+import { callIds, logger } from "../../../mixins/logging.middleware.ts";
+import { readConfig } from "../../../services/lib/config.ts";
 import { type Server, startNats } from "../../support/servers.ts";
 
 const settings = readConfig({ DATABASE_URL: "postgres://x/y", SECRET_KEY: "0123456789abcdef" });

@@ -2,7 +2,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { query } from "../../../models/db.ts";
+import { query } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { dataFolder, node } from "../../support/service-process.ts";
 

@@ -1,5 +1,5 @@
 /** A change of SECRET_KEY, as an operator makes it: old and new side by side, seal anew, take the old one away. */
-import { newId } from "../../../services/ids.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import type { App } from "../../support/app.ts";
 
 const OLD = "the secret of the years before";
@@ -10,7 +10,7 @@ function processWith(secrets: { SECRET_KEY: string; SECRET_KEY_OLD?: string }) {
   jest.resetModules();
   const { SECRET_KEY_OLD = "" } = secrets;
   Object.assign(process.env, { DATABASE_URL: "postgres://nowhere/x", ...secrets, SECRET_KEY_OLD });
-  return import("../../../services/secrets.ts");
+  return import("../../../services/lib/secrets.ts");
 }
 
 describe("changing SECRET_KEY", () => {
@@ -25,7 +25,7 @@ describe("changing SECRET_KEY", () => {
     await processWith({ SECRET_KEY: NEW, SECRET_KEY_OLD: OLD });
     const { startApp } = await import("../../support/app.ts");
     app = await startApp({ services: ["operator"], env: { SECRET_KEY: NEW, SECRET_KEY_OLD: OLD } });
-    ({ query } = await import("../../../models/db.ts"));
+    ({ query } = await import("../../../models/database/db.ts"));
     const company = newId();
     await query("insert into companies (id, name, plan) values ($1, 'Acme', 'pro')", [company]);
     await query(
@@ -44,7 +44,7 @@ describe("changing SECRET_KEY", () => {
   const counts = (rows: object[]) => rows.map((row) => Object.values(row).slice(1));
 
   test("what the old key sealed is readable, is sealed anew once, and then stays", async () => {
-    const { unseal } = await import("../../../services/secrets.ts");
+    const { unseal } = await import("../../../services/lib/secrets.ts");
     const [before] = await query<{ password_sealed: Buffer }>("select password_sealed from smtp_configs");
     expect(unseal(before!.password_sealed, smtp)).toBe("pass");
 
@@ -88,7 +88,7 @@ describe("changing SECRET_KEY", () => {
 
   test("at the start it is told how many secrets no key at hand opens", async () => {
     const { unreadableSecrets } = await import("../../../services/operator/reseal.ts");
-    const { openDatabase, closeDatabase } = await import("../../../models/db.ts");
+    const { openDatabase, closeDatabase } = await import("../../../models/database/db.ts");
     // These modules were loaded anew by the tests before.
     openDatabase(app.databaseUrl, 5);
     expect(await unreadableSecrets()).toBe(1);

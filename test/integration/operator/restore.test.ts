@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { migrate, pending } from "../../../models/migrate.ts";
+import { migrate, pending } from "../../../models/database/migrate.ts";
 import { type Postgres15, startPostgres15 } from "../../support/postgres15.ts";
 
 jest.setTimeout(180_000);

@@ -1,5 +1,5 @@
 /** The whole service as a node of a cluster, and an operator's line into it over real NATS. */
-import { readConfig } from "../../../services/config.ts";
+import { readConfig } from "../../../services/lib/config.ts";
 import { type Line, openLine } from "../../../services/operator/ask.ts";
 import { commands } from "../../../services/operator/commands.ts";
 import { type App, startApp } from "../../support/app.ts";

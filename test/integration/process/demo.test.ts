@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { unusedPort } from "../../../mixins/unused-port.ts";
+import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { node } from "../../support/service-process.ts";
 
 test("the demo starts a service of its own, and each of its 1,000 mails arrives once", async () => {

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { startEmbeddedPostgres } from "../../../mixins/embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../../services/lib/processes/embedded-postgres.ts";
 import { dataFolder } from "../../support/service-process.ts";
 
 jest.setTimeout(60_000);

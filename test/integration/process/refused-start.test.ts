@@ -94,7 +94,7 @@ describe("a start that cannot be", () => {
 
   test("an old Node is told in one line", async () => {
     const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.19.0"}})';
-    const script = join(import.meta.dirname, "../../../mixins/node-version.js");
+    const script = join(import.meta.dirname, "../../../services/lib/processes/node-version.js");
     const failed = await promisify(execFile)(node, ["--import", old, script]).catch((error) => error);
     expect(failed.code).toBe(1);
     expect(failed.stderr.trim().split("\n")).toEqual([expect.stringContaining("needs Node 22.18")]);

@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from "node:crypto";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
-import { query } from "../../../models/db.ts";
-import { call, ringAll } from "../../../services/call.ts";
-import { newId } from "../../../services/ids.ts";
-import { seal } from "../../../services/secrets.ts";
-import { readPersonToken } from "../../../services/tracking/person-token.ts";
+import { query } from "../../../models/database/db.ts";
+import { call, broadcast } from "../../../services/call.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { seal } from "../../../services/lib/secrets.ts";
+import { readPersonToken } from "../../../services/lib/tokens/person-token.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { campaign, media, smtpConfig } from "../../support/campaign-rows.ts";
 import { faultsOfBytes, fieldOf, read } from "../../support/message.ts";
@@ -209,7 +209,7 @@ describe("DKIM", () => {
       configId,
       seal(second.privateKey, configId),
     ]);
-    await ringAll(app.broker, "smtpConfig.changed", { smtpConfigId: configId });
+    await broadcast(app.broker, "smtpConfig.changed", { smtpConfigId: configId });
     expect(await dkimResult(await message(id, to), second.record)).toBe("pass");
   });
 

@@ -1,6 +1,6 @@
-import { query } from "../../../models/db.ts";
+import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
-import { newId } from "../../../services/ids.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { campaign, sentEmail } from "../../support/campaign-rows.ts";
 

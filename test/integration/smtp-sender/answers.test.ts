@@ -1,5 +1,5 @@
 /** What servers answer, and what becomes of recipients, campaigns and addresses. */
-import { query } from "../../../models/db.ts";
+import { query } from "../../../models/database/db.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
 

@@ -3,10 +3,10 @@ import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { query, queryOne } from "../../../models/db.ts";
-import type { Caller } from "../../../services/define.ts";
-import { newId } from "../../../services/ids.ts";
-import { unseal } from "../../../services/secrets.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
+import type { Caller } from "../../../services/lib/caller.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { unseal } from "../../../services/lib/secrets.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
 
@@ -178,7 +178,7 @@ test("deleted is deleted", async () => {
 });
 
 test("private networks are refused where they are not permitted", async () => {
-  const { config } = await import("../../../services/config.ts");
+  const { config } = await import("../../../services/lib/config.ts");
   Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: false });
   try {
     expect(await faults(create({ host: "127.0.0.1" }))).toMatchObject({

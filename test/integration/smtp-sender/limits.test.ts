@@ -1,12 +1,12 @@
 /** The hourly limit: exact over lanes, engines and restarts, and nothing fails for it. */
 
-import { connectRedis } from "../../../mixins/redis.ts";
-import { query } from "../../../models/db.ts";
+import { query } from "../../../models/database/db.ts";
+import { hourWindow, type Limiter, type Window } from "../../../services/lib/limits/limiter.ts";
+import { MemoryLimiter } from "../../../services/lib/limits/limiter-memory.ts";
+import { RedisLimiter } from "../../../services/lib/limits/limiter-redis.ts";
+import { connectRedis } from "../../../services/lib/redis.ts";
 import type { Engine } from "../../../services/smtp-sender/engine.ts";
 import { rememberHours, sentInHour } from "../../../services/smtp-sender/hour-history.ts";
-import { hourWindow, type Limiter, type Window } from "../../../services/smtp-sender/limiter.ts";
-import { MemoryLimiter } from "../../../services/smtp-sender/limiter-memory.ts";
-import { RedisLimiter } from "../../../services/smtp-sender/limiter-redis.ts";
 import { RedisSlots } from "../../../services/smtp-sender/slots-redis.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
 import { type Server, startRedis } from "../../support/servers.ts";

@@ -1,6 +1,6 @@
 /** The connection that the engine keeps for its statements. */
-import { closeDatabase, openDatabase } from "../../../models/db.ts";
-import { Line } from "../../../services/smtp-sender/line.ts";
+import { closeDatabase, openDatabase } from "../../../models/database/db.ts";
+import { Line } from "../../../models/database/pinned-connection.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 const CONNECTIONS = 6;

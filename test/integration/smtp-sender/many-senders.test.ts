@@ -1,5 +1,5 @@
 /** What doubled or lost mail elsewhere: more senders, settings that are edited while they send, pauses in between. */
-import { query } from "../../../models/db.ts";
+import { query } from "../../../models/database/db.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 

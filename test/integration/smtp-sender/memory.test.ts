@@ -1,5 +1,5 @@
 /** What one company's mails take of a sender's memory has its bounds, or all companies would go down with it. */
-import { query } from "../../../models/db.ts";
+import { query } from "../../../models/database/db.ts";
 import { type plainMails, type Sending, startSending } from "../../support/sending.ts";
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
 

@@ -1,6 +1,6 @@
 /** What one company's servers do, or how many companies there are, costs the others next to nothing. */
 import { createServer, type Server, type Socket } from "node:net";
-import { query, transaction } from "../../../models/db.ts";
+import { query, transaction } from "../../../models/database/db.ts";
 import { leaseChunks } from "../../../services/smtp-sender/claim.ts";
 import type { Turn } from "../../../services/smtp-sender/rows.ts";
 import { type Sending, startSending } from "../../support/sending.ts";

@@ -3,9 +3,9 @@
  * plan that finds recipients by anything but their campaign and place reads a whole company for each one.
  */
 import pg from "pg";
-import { BY_KEY } from "../../../models/by-key.ts";
+import { BY_KEY } from "../../../models/database/by-key.ts";
+import { RECORD, RECORD_BOUNCES } from "../../../models/statements/record-outcomes.ts";
 import { CLAIM_DUE, DUE_TURNS, WHOSE_TURN } from "../../../services/smtp-sender/claim.ts";
-import { RECORD, RECORD_BOUNCES } from "../../../services/smtp-sender/record-sql.ts";
 import { READ, READ_AGAIN, RENEW } from "../../../services/smtp-sender/source.ts";
 import { READ as READ_HIT, WRITE } from "../../../services/tracking/hits-sql.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";

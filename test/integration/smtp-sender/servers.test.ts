@@ -1,5 +1,5 @@
 /** Servers as they are: limits, drops, slowness, outages. Everything arrives in the end, and nobody twice. */
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
 

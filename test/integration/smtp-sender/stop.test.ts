@@ -1,5 +1,5 @@
 /** An orderly stop leaves no lease and nobody in doubt, wherever it comes. */
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { plainMails, type Sending, startSending } from "../../support/sending.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import fc from "fast-check";
-import { pool, query } from "../../../models/db.ts";
-import { isApiError } from "../../../services/errors.ts";
+import { pool, query } from "../../../models/database/db.ts";
+import { isApiError } from "../../../services/lib/errors.ts";
 import { exportSubscribers } from "../../../services/subscribers/export.ts";
 import { importSubscribers } from "../../../services/subscribers/import.ts";
 import { type App, startApp } from "../../support/app.ts";

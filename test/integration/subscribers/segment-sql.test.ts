@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { closeDatabase, openDatabase, query } from "../../../models/db.ts";
-import { newId } from "../../../services/ids.ts";
-import type { AttributeValue } from "../../../services/subscribers/attributes.ts";
-import { type Condition, type Rules, segmentSql } from "../../../services/subscribers/segment.ts";
+import { closeDatabase, openDatabase, query } from "../../../models/database/db.ts";
+import { type Condition, type Rules, segmentSql } from "../../../models/segment-rules/segment.ts";
+import type { AttributeValue } from "../../../services/lib/attributes.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 const COMPANY = newId();

@@ -1,7 +1,7 @@
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
-import { emailQuotaExceeded } from "../../../services/errors.ts";
-import { personToken } from "../../../services/tracking/person-token.ts";
+import { emailQuotaExceeded } from "../../../services/lib/errors.ts";
+import { personToken } from "../../../services/lib/tokens/person-token.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 

@@ -1,4 +1,4 @@
-import { query } from "../../../models/db.ts";
+import { query } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 

@@ -1,6 +1,6 @@
-import { query, queryOne, transaction } from "../../../models/db.ts";
-import { notSuppressed } from "../../../services/subscribers/suppressed.ts";
-import { markResubscribed, markUnsubscribed } from "../../../services/subscribers/unsubscribed.ts";
+import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { notSuppressed } from "../../../models/statements/not-suppressed.ts";
+import { markResubscribed, markUnsubscribed } from "../../../models/statements/unsubscribe.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 

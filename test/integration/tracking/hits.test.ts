@@ -1,9 +1,9 @@
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
-import type { Caller } from "../../../services/define.ts";
-import { newId } from "../../../services/ids.ts";
-import { keysFor } from "../../../services/secrets.ts";
-import { addressToken } from "../../../services/tracking/link-token.ts";
+import type { Caller } from "../../../services/lib/caller.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { keysFor } from "../../../services/lib/secrets.ts";
+import { addressToken } from "../../../services/lib/tokens/link-token.ts";
 import { recordHits } from "../../../services/tracking/record-hits.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { FIREFOX, http, LINKS, newWorld, token, type World } from "./world.ts";

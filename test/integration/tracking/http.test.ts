@@ -1,7 +1,7 @@
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
-import { newId } from "../../../services/ids.ts";
-import { personToken } from "../../../services/tracking/person-token.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { personToken } from "../../../services/lib/tokens/person-token.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Client, client, newCompany, someIp } from "../../support/client.ts";
 import { FIREFOX, LINKS, newWorld, token, type World } from "./world.ts";

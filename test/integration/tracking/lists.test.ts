@@ -1,7 +1,7 @@
-import { query } from "../../../models/db.ts";
+import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
 import type { ParamsOf } from "../../../services/contracts.ts";
-import { newId } from "../../../services/ids.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newWorld, type World } from "./world.ts";
 

@@ -1,9 +1,9 @@
-import { query, queryOne } from "../../../models/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
-import type { Caller } from "../../../services/define.ts";
-import { newId } from "../../../services/ids.ts";
-import type { Document } from "../../../services/shapes.ts";
-import { personToken } from "../../../services/tracking/person-token.ts";
+import type { Caller } from "../../../services/lib/caller.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import type { Document } from "../../../services/lib/shapes.ts";
+import { personToken } from "../../../services/lib/tokens/person-token.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { http, newWorld, type World } from "./world.ts";
 

@@ -1,9 +1,9 @@
 /** Rows of a company, a campaign and its mails, as sending leaves them. */
-import { query } from "../../../models/db.ts";
-import type { Caller } from "../../../services/define.ts";
-import { newId } from "../../../services/ids.ts";
-import { keysFor } from "../../../services/secrets.ts";
-import { linkTokens } from "../../../services/tracking/link-token.ts";
+import { query } from "../../../models/database/db.ts";
+import type { Caller } from "../../../services/lib/caller.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { keysFor } from "../../../services/lib/secrets.ts";
+import { linkTokens } from "../../../services/lib/tokens/link-token.ts";
 
 export const LINKS = ["https://example.com/one", "https://example.com/zwei?ä=1&b=2", "https://example.com/three"];
 

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
-import { query, queryOne, transaction } from "../../../models/db.ts";
+import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { type OutboxEvent, queueWebhooks } from "../../../models/statements/webhook-outbox.ts";
 import { call } from "../../../services/call.ts";
 import type { ActionOf, ParamsOf } from "../../../services/contracts.ts";
-import { newId } from "../../../services/ids.ts";
-import { type OutboxEvent, queueWebhooks } from "../../../services/webhooks/outbox.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 
 interface Got {
@@ -198,7 +198,7 @@ describe("webhook delivery", () => {
       const { url } = await receiver(ok);
       servers.at(-1)!.on("connection", () => connections++);
       await as(id, "webhooks.create", { url: url.replace("http:", scheme), events: ["opened"] });
-      const { config } = await import("../../../services/config.ts");
+      const { config } = await import("../../../services/lib/config.ts");
       Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: false });
       try {
         await transaction((client) => queueWebhooks([event(id)], client));

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { closeDatabase, openDatabase, query, queryOne } from "../../../models/db.ts";
-import { newId } from "../../../services/ids.ts";
-import { seal } from "../../../services/secrets.ts";
+import { closeDatabase, openDatabase, query, queryOne } from "../../../models/database/db.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { seal } from "../../../services/lib/secrets.ts";
 import { newSecret } from "../../../services/webhooks/signature.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type ServiceProcess, startService } from "../../support/service-process.ts";

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import jwt from "jsonwebtoken";
-import { BEARER_SECONDS, signBearer, verifyBearer } from "../../../services/accounts/bearer.ts";
-import { keysFor } from "../../../services/secrets.ts";
+import { keysFor } from "../../../services/lib/secrets.ts";
+import { BEARER_SECONDS, signBearer, verifyBearer } from "../../../services/lib/tokens/bearer.ts";
 
 const USER = "018f0000-0000-7000-8000-000000000001";
 const MARK = "aaaabbbbccccdddd";

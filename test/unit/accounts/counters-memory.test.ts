@@ -1,4 +1,4 @@
-import { MemoryCounters } from "../../../services/accounts/counters-memory.ts";
+import { MemoryCounters } from "../../../services/lib/limits/counters-memory.ts";
 
 const SECOND = 1_000;
 

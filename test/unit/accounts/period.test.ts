@@ -1,5 +1,5 @@
 import { periodOf } from "../../../services/accounts/plan-usage.ts";
-import { apiCallsToday } from "../../../services/accounts/usage.ts";
+import { apiCallsToday } from "../../../services/lib/limits/api-calls.ts";
 
 test("the period is the UTC month, also over the turn of the year", () => {
   expect(periodOf(new Date("2026-12-31T23:59:59.999Z"))).toEqual({

@@ -1,6 +1,6 @@
 import { confirmationText, greetingName } from "../../../services/campaigns/confirmation-text.ts";
-import { compileTemplate } from "../../../services/renderer/compile.ts";
-import { catalogues } from "../../../services/tracking/pages/languages/languages.ts";
+import { catalogues } from "../../../services/lib/i18n/languages.ts";
+import { compileTemplate } from "../../../services/lib/template/compile.ts";
 
 describe("the name that a double opt-in mail greets with", () => {
   test.each([

@@ -1,4 +1,4 @@
-import { csvCell, csvRow, withoutGuard } from "../../../services/csv.ts";
+import { csvCell, csvRow, withoutGuard } from "../../../services/lib/csv.ts";
 
 describe("a CSV cell", () => {
   test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])("%j is no formula any more", (text) => {

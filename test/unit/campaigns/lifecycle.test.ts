@@ -1,4 +1,4 @@
-import { finalStatus, mayMove, STATUSES, type Status } from "../../../services/campaigns/lifecycle.ts";
+import { finalStatus, mayMove, STATUSES, type Status } from "../../../models/campaign-lifecycle.ts";
 
 const ALLOWED: [Status, Status][] = [
   ["scheduled", "pending"],

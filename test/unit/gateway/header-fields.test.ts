@@ -42,8 +42,8 @@ const FIELDS: [ActionOf, string, before?: string, behind?: string][] = [
 ];
 
 test.each(FIELDS)("%s: no line break and no control character in %s", (action, field, before = "a", behind = "b") => {
-  const faultsOf = checker(contractOf(action).params);
-  expect(faultsOf({ [field]: `${before}${behind}` })).not.toHaveProperty(field);
-  const passed = BREAKS.filter((text) => !(field in faultsOf({ [field]: `${before}${text}${behind}` })));
+  const errorsOf = checker(contractOf(action).params);
+  expect(errorsOf({ [field]: `${before}${behind}` })).not.toHaveProperty(field);
+  const passed = BREAKS.filter((text) => !(field in errorsOf({ [field]: `${before}${text}${behind}` })));
   expect(passed).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { counter, gauge, histogram, metricsText } from "../../../mixins/metrics.ts";
+import { counter, gauge, histogram, metricsText } from "../../../services/lib/metrics.ts";
 
 const linesOf = (name: string) =>
   metricsText()

@@ -1,6 +1,6 @@
 import { Errors } from "moleculer";
-import { dailyQuotaExceeded, throttled } from "../../../services/errors.ts";
 import { problemOf } from "../../../services/gateway/problems.ts";
+import { dailyQuotaExceeded, throttled } from "../../../services/lib/errors.ts";
 
 describe("an error at the edge", () => {
   test("of the catalogue is told as it is, with its Retry-After", () => {

@@ -1,5 +1,5 @@
 import { checker } from "../../../mixins/ajv-validator.ts";
-import { Email, Nullable, Text, Time, Type, Uuid } from "../../../services/shapes.ts";
+import { Email, Nullable, Text, Time, Type, Uuid } from "../../../services/lib/shapes.ts";
 
 const Params = Type.Object({
   email: Email,
@@ -7,33 +7,33 @@ const Params = Type.Object({
   ids: Type.Optional(Type.Array(Uuid, { maxItems: 1000 })),
   receivers: Type.Optional(Type.Array(Type.Unknown())),
 });
-const faultsOf = checker({ ...Params });
+const errorsOf = checker({ ...Params });
 
 describe("the validator", () => {
   test("tells all faults of a body at once, in Django REST framework's words", () => {
-    expect(faultsOf({ note: "x".repeat(11), ids: ["1"] })).toEqual({
+    expect(errorsOf({ note: "x".repeat(11), ids: ["1"] })).toEqual({
       email: ["This field is required."],
       note: ["Ensure this field has no more than 10 characters."],
       ids: ["Item at index 0: Must be a valid UUID."],
     });
-    expect(faultsOf({ email: "ann@example.com", note: null })).toEqual({});
+    expect(errorsOf({ email: "ann@example.com", note: null })).toEqual({});
   });
 
   test("refuses what PostgreSQL cannot store, at any depth", () => {
-    expect(faultsOf({ email: "a@example.com", note: "a\0" })).toEqual({ note: ["Null characters are not allowed."] });
-    expect(faultsOf({ email: "a@example.com", receivers: [{ "k\0": 1 }] })).toHaveProperty("receivers");
-    expect(faultsOf({ email: "a@example.com", receivers: [[["\ud800"]]] })).toEqual({
+    expect(errorsOf({ email: "a@example.com", note: "a\0" })).toEqual({ note: ["Null characters are not allowed."] });
+    expect(errorsOf({ email: "a@example.com", receivers: [{ "k\0": 1 }] })).toHaveProperty("receivers");
+    expect(errorsOf({ email: "a@example.com", receivers: [[["\ud800"]]] })).toEqual({
       receivers: ["Not a valid string."],
     });
     const deep = JSON.parse(`${"[".repeat(5_000)}${"]".repeat(5_000)}`) as unknown;
-    expect(faultsOf({ email: "a@example.com", receivers: deep })).toEqual({ receivers: ["Nested too deeply."] });
+    expect(errorsOf({ email: "a@example.com", receivers: deep })).toEqual({ receivers: ["Nested too deeply."] });
   });
 
   test("ignores unknown fields, whatever they hold and however they are called", () => {
     const odd = JSON.parse(
       '{"constructor":"\\u0000","toString":["\\ud800"],"x":"\\u0000","email":"a@example.com"}',
     ) as object;
-    expect(faultsOf(odd)).toEqual({});
+    expect(errorsOf(odd)).toEqual({});
   });
 
   test.each([
@@ -69,7 +69,7 @@ describe("the validator", () => {
     ["of anything, in millions", { receivers: new Array(5_000_000).fill(1) }],
   ])("stays quick and brief with an endless array %s", (_, field) => {
     const startedMs = performance.now();
-    const faults = faultsOf({ email: "a@example.com", ...field });
+    const faults = errorsOf({ email: "a@example.com", ...field });
     expect(performance.now() - startedMs).toBeLessThan(3_000);
     expect(Object.keys(faults)).toEqual(Object.keys(field));
     expect(Object.values(faults)[0]!.length).toBeLessThanOrEqual(100);

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import pg from "pg";
-import { readConfig, settings } from "../../../services/config.ts";
+import { readConfig, settings } from "../../../services/lib/config.ts";
 import { createDatabase } from "../../support/database.ts";
 import { build, type Manifest } from "../../support/kustomize.ts";
 
@@ -146,7 +146,7 @@ describe("services", () => {
 
 describe("ports and probes", () => {
   test.each(servers)("%s: probes ask for paths that are served, on the port they are served on", (_, workload) => {
-    const health = readFileSync(join(ROOT, "mixins/health.ts"), "utf8");
+    const health = readFileSync(join(ROOT, "mixins/health.middleware.ts"), "utf8");
     const { startupProbe, readinessProbe, livenessProbe, ports } = ours(workload);
     expect(readinessProbe!.httpGet.path).toBe("/ready");
     expect(livenessProbe!.httpGet.path).toBe("/live");
@@ -176,7 +176,7 @@ describe("ports and probes", () => {
   });
 
   test.each(servers)("%s may take the time that an orderly stop may take", (_, workload) => {
-    const lifetime = readFileSync(join(ROOT, "mixins/lifetime.ts"), "utf8");
+    const lifetime = readFileSync(join(ROOT, "services/lib/processes/lifetime.ts"), "utf8");
     const stopMs = Number(/STOP_DEADLINE_MS = ([\d_]+)/.exec(lifetime)![1]!.replaceAll("_", ""));
     const preStopSeconds = Number(ours(workload).lifecycle!.preStop.exec.command[1]);
     const { terminationGracePeriodSeconds } = workload.spec.template.spec;

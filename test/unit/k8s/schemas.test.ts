@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, "../../..");
 const overlays = ["small", "cluster"] as const;
 const folderOf = (overlay: string) => join(ROOT, "k8s/overlays", overlay);
 
-const faultsOf = (manifests: unknown[]): string[] =>
+const errorsOf = (manifests: unknown[]): string[] =>
   JSON.parse(
     execFileSync(node, [join(ROOT, "test/support/validate-manifests.ts")], {
       input: JSON.stringify(manifests),
@@ -52,7 +52,7 @@ describe.each(overlays)("k8s/overlays/%s", (overlay) => {
   const manifests = build(folderOf(overlay));
 
   test("every object is valid by the schemas of Kubernetes and KEDA", () => {
-    expect(faultsOf(manifests)).toEqual([]);
+    expect(errorsOf(manifests)).toEqual([]);
   });
 
   test("no object has a field that Kubernetes does not know", () => {
@@ -75,6 +75,6 @@ describe.each(overlays)("k8s/overlays/%s", (overlay) => {
 test("the checks see a wrong type and a misspelled field", () => {
   const [manifest] = build(folderOf("cluster")).filter(({ kind }) => kind === "Deployment");
   const spec = manifest!.spec as Record<string, unknown>;
-  expect(faultsOf([{ ...manifest, spec: { ...spec, replicas: "two" } }])).toHaveLength(1);
+  expect(errorsOf([{ ...manifest, spec: { ...spec, replicas: "two" } }])).toHaveLength(1);
   expect(unknownFields([{ ...manifest!, spec: { ...spec, replikas: 2 } }])).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Sequelize } from "sequelize";
-import { initModels } from "../../../models/models.ts";
+import { initModels } from "../../../models/database/define-model.ts";
 
 const folder = join(import.meta.dirname, "../../../models");
 

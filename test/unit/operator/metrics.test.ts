@@ -1,4 +1,4 @@
-import { forgetRefreshed, gauge, metricsText, readMetrics, refreshed } from "../../../mixins/metrics.ts";
+import { forgetRefreshed, gauge, metricsText, readMetrics, refreshed } from "../../../services/lib/metrics.ts";
 
 const lineOf = (text: string, name: string) => text.split("\n").find((line) => line.startsWith(name));
 

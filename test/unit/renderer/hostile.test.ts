@@ -1,4 +1,4 @@
-import { compileTemplate } from "../../../services/renderer/compile.ts";
+import { compileTemplate } from "../../../services/lib/template/compile.ts";
 import { MAX_OUTPUT, MAX_STEPS } from "../../../services/renderer/scope.ts";
 import { makeMail, say } from "../../support/render.ts";
 

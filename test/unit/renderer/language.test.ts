@@ -1,4 +1,4 @@
-import { compileTemplate } from "../../../services/renderer/compile.ts";
+import { compileTemplate } from "../../../services/lib/template/compile.ts";
 import { say } from "../../support/render.ts";
 
 const html = (template: string, data?: Record<string, unknown>) => say(template, data).html;

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { addressToken, linkTokens, readLinkToken } from "../../../services/tracking/link-token.ts";
+import { addressToken, linkTokens, readLinkToken } from "../../../services/lib/tokens/link-token.ts";
 
 const key = randomBytes(32);
 const id = "018f0000-0000-7000-8000-0123456789ab";

@@ -1,4 +1,4 @@
-import { readLinkToken } from "../../../services/tracking/link-token.ts";
+import { readLinkToken } from "../../../services/lib/tokens/link-token.ts";
 import { read } from "../../support/message.ts";
 import { BASE_URL, KEY, makeMail, RECIPIENT } from "../../support/render.ts";
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { compileTemplate } from "../../../services/renderer/compile.ts";
+import { compileTemplate } from "../../../services/lib/template/compile.ts";
 import { encodeQuotedPrintable } from "../../../services/renderer/quoted-printable.ts";
 import { faultsOfBytes, fieldOf, read } from "../../support/message.ts";
 import { makeMail, say } from "../../support/render.ts";

@@ -1,5 +1,5 @@
-import type { Limiter, Window } from "../../../services/smtp-sender/limiter.ts";
-import { MemoryLimiter } from "../../../services/smtp-sender/limiter-memory.ts";
+import type { Limiter, Window } from "../../../services/lib/limits/limiter.ts";
+import { MemoryLimiter } from "../../../services/lib/limits/limiter-memory.ts";
 
 const window: Window = { key: "hour:a", limit: 500, windowMs: 60_000, buckets: 60 };
 

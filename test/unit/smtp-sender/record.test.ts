@@ -1,4 +1,4 @@
-import type { Line } from "../../../services/smtp-sender/line.ts";
+import type { Line } from "../../../models/database/pinned-connection.ts";
 import { type Leased, Recorder, type Result } from "../../../services/smtp-sender/record.ts";
 
 const chunk = (): Leased => ({

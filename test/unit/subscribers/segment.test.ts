@@ -1,4 +1,4 @@
-import { type Condition, rulesFaults, segmentSql } from "../../../services/subscribers/segment.ts";
+import { type Condition, rulesFaults, segmentSql } from "../../../models/segment-rules/segment.ts";
 
 const ID = "018f0000-0000-7000-8000-000000000001";
 const fault = (condition: unknown) => rulesFaults({ conditions: [condition as Condition] })[0];
@@ -21,7 +21,7 @@ describe("the rules of a segment", () => {
     ["attributes.age", "gt", 17.5],
     ["attributes.vip", "equals", true],
     ["attributes.First Seen", "after", "2026-01-01"],
-  ])("%s %s %j is sound", (field, operator, value) => {
+  ])("%s %s %j is isValid", (field, operator, value) => {
     expect(fault({ field, operator, value })).toBeUndefined();
   });
 

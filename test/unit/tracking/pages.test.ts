@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { catalogueFor, catalogues } from "../../../services/tracking/pages/languages/languages.ts";
+import { catalogueFor, catalogues } from "../../../services/lib/i18n/languages.ts";
 import { PAGE_CSP, page, wantsJson } from "../../../services/tracking/pages/page.ts";
 import { http } from "../../integration/tracking/world.ts";
 
@@ -112,7 +112,7 @@ describe("every page in every language", () => {
         expect(slots(texts.get(key)!)).toEqual(slots(text));
       }
     }
-    expect(readdirSync(join(FOLDER, "languages")).length).toBe(Object.keys(catalogues).length + 1);
+    expect(readdirSync(join(import.meta.dirname, "../../../services/lib/i18n")).length).toBe(Object.keys(catalogues).length + 1);
   });
 
   test("the policy names the one style element by its hash and allows nothing else", () => {

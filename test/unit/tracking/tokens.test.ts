@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
-import { newId } from "../../../services/ids.ts";
-import { addressToken, linkTokens, readLinkToken } from "../../../services/tracking/link-token.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { addressToken, linkTokens, readLinkToken } from "../../../services/lib/tokens/link-token.ts";
 
 process.env.SECRET_KEY = "unit-test-secret-unit-test-secret";
 
-import { personToken, readPersonToken } from "../../../services/tracking/person-token.ts";
+import { personToken, readPersonToken } from "../../../services/lib/tokens/person-token.ts";
 
 const key = randomBytes(32);
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -1,6 +1,6 @@
-import { isPublicAddress, literalAddress } from "../../../services/webhooks/address-range.ts";
+import { isPublicAddress, literalAddress } from "../../../services/lib/ssrf/address-range.ts";
+import { resolvePublic } from "../../../services/lib/ssrf/guard.ts";
 import { urlFault } from "../../../services/webhooks/endpoint-url.ts";
-import { resolvePublic } from "../../../services/webhooks/guard.ts";
 
 const refused = [
   ["loopback", "127.0.0.1"],

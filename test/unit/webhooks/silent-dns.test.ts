@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { askDns, HostError, resolvePublic } from "../../../services/webhooks/guard.ts";
+import { askDns, HostError, resolvePublic } from "../../../services/lib/ssrf/guard.ts";
 
 describe("a name server that never answers", () => {
   let asked = 0;

@@ -1,0 +1,75 @@
+/**
+ * Broker middleware: the database is there before the first service starts and until the last one has stopped.
+ * Without DATABASE_URL it brings its own PostgreSQL.
+ */
+import { mkdirSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Middleware, ServiceBroker } from "moleculer";
+import { closeDatabase, openDatabase } from "../models/database/db.ts";
+import { migrate, pending } from "../models/database/migrate.ts";
+import type { Config } from "../services/lib/config.ts";
+import type { EmbeddedPostgres } from "../services/lib/processes/embedded-postgres.ts";
+import { holdDirectory } from "../services/lib/processes/single-instance.ts";
+import { keptPostgres } from "../services/lib/processes/supervised-postgres.ts";
+
+/** From the first sign to the end of an embedded database: whoever pressed Ctrl-C waits five seconds at most. */
+const STOP_MS = 4_500;
+const LEAST_STOP_MS = 300;
+
+const WHY: Record<string, string> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EEXIST: "it is no directory",
+  ENOTDIR: "it is no directory",
+  EROFS: "the file system is read-only",
+  // What Node says of making a directory on a file system that is read-only.
+  ENOENT: "it cannot be created",
+  ENOSPC: "the disk is full",
+};
+
+async function ownDirectory(directory: string): Promise<() => Promise<void>> {
+  try {
+    mkdirSync(directory, { recursive: true });
+    return await holdDirectory(directory);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!code) throw error;
+    throw new Error(`cannot use ${resolve(directory)} (DATA_DIR): ${WHY[code] ?? (error as Error).message}`);
+  }
+}
+
+export function database(config: Config): Middleware {
+  let embedded: Omit<EmbeddedPostgres, "ended"> | undefined;
+  let stopAtMs: number | undefined;
+  let letGo: (() => Promise<void>) | undefined;
+
+  return {
+    name: "Database",
+
+    async starting(broker: ServiceBroker) {
+      let url = config.DATABASE_URL;
+      if (!url) {
+        letGo = await ownDirectory(config.DATA_DIR);
+        embedded = await keptPostgres(config.DATA_DIR, (text) => broker.logger.warn(text));
+        url = embedded.url;
+      }
+      const applied = await migrate(url);
+      if (applied.length > 0) broker.logger.info(`Applied ${applied.length} migrations, the last is ${applied.at(-1)}`);
+      const missing = await pending(url);
+      if (missing.length > 0) throw new Error(`Refusing to serve, migrations are pending: ${missing.join(", ")}`);
+      openDatabase(url, config.DATABASE_POOL);
+    },
+
+    async stopping() {
+      stopAtMs = performance.now() + STOP_MS;
+    },
+
+    // Two SIGTERMs run every `stopped` twice: each step here is safe to repeat.
+    async stopped() {
+      await closeDatabase();
+      await embedded?.stop(stopAtMs && Math.max(LEAST_STOP_MS, stopAtMs - performance.now()));
+      await letGo?.();
+      letGo = undefined;
+    },
+  } as Middleware;
+}

@@ -1,0 +1,93 @@
+/**
+ * One JSON line per log entry. Lines written while an action or event runs carry the request, company and campaign they
+ * belong to, on whichever node that is. What must never be in a log (credentials, bodies of mails) is blanked here, so
+ * that no line has to think of it.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { BrokerOptions, Middleware } from "moleculer";
+import type { Config } from "../services/lib/config.ts";
+import { redact, redactText } from "../services/lib/redact.ts";
+
+interface Ids {
+  requestId?: string;
+  companyId?: string;
+  campaignId?: string;
+}
+
+interface Running {
+  ids: Ids;
+  /** Timers and loops begun by a call outlive it: what they log later is not of its request. */
+  over: boolean;
+}
+
+interface CtxLike {
+  requestID?: string | null;
+  meta: { requestId?: string; companyId?: string };
+  params?: { campaignId?: unknown; campaign_id?: unknown; company_id?: unknown; companyId?: unknown };
+}
+
+const running = new AsyncLocalStorage<Running>();
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+function idsOf({ meta, params, requestID }: CtxLike): Ids {
+  return {
+    requestId: meta.requestId ?? requestID ?? undefined,
+    companyId: meta.companyId ?? textOf(params?.company_id) ?? textOf(params?.companyId),
+    campaignId: textOf(params?.campaignId) ?? textOf(params?.campaign_id),
+  };
+}
+
+/** The ids of the call that runs now, and nothing where none does. */
+export const currentIds = (): Ids => {
+  const now = running.getStore();
+  return now && !now.over ? now.ids : {};
+};
+
+type Handler = (ctx: CtxLike) => Promise<unknown>;
+
+const identified =
+  (next: Handler): Handler =>
+  (ctx) => {
+    const run: Running = { ids: idsOf(ctx), over: false };
+    return running.run(run, async () => {
+      try {
+        return await next(ctx);
+      } finally {
+        run.over = true;
+      }
+    });
+  };
+
+/** Broker middleware: which call a log line belongs to. */
+export const callIds = {
+  name: "CallIds",
+  localAction: identified,
+  localEvent: identified,
+} as unknown as Middleware;
+
+type Log = (...args: unknown[]) => void;
+
+/** Moleculer's own, with a stack. lifetime.ts tells the reason in a line that people can read. */
+const TOLD_OTHERWISE = "Unable to start all services.";
+
+/** Moleculer logs an error behind its sentence; pino would drop it there. */
+function logMethod(this: unknown, args: unknown[], method: Log): void {
+  if (args[0] === TOLD_OTHERWISE) return;
+  const texts = args.filter((arg) => typeof arg === "string" || typeof arg === "number");
+  const objects = args.filter((arg) => typeof arg === "object" && arg !== null);
+  const fields = Object.assign({}, ...objects.map((one) => (one instanceof Error ? { error: one } : one)));
+  const text = texts.length > 0 ? texts.join(" ") : fields.error instanceof Error ? fields.error.message : undefined;
+  method.call(this, redact(fields), text === undefined ? undefined : redactText(text));
+}
+
+export function logger(settings: Config): BrokerOptions["logger"] {
+  const options = {
+    mixin: currentIds,
+    hooks: { logMethod },
+    formatters: { level: (label: string) => ({ level: label }) },
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    base: { pid: process.pid },
+  };
+  return { type: "Pino", options: { level: settings.LOGLEVEL, pino: { options } } } as BrokerOptions["logger"];
+}

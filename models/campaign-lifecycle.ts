@@ -1,0 +1,61 @@
+/**
+ * The states of a campaign and every way from one to another.
+ *
+ * scheduled   Waits for its time. Nobody has been chosen yet: membership is evaluated when it starts.
+ * pending     Will be sent: its recipients are being written, or wait for the first sender. Also after a resume.
+ * sending     A sender has claimed recipients. Stays so while mail waits for another try or for room in the hour.
+ * completed   Every recipient was sent to, or nobody was eligible.
+ * partial     Every recipient is final, some were sent to and some failed.
+ * failed      Nobody was sent to, or an error stopped it (a refused login, 20 blocks in a row, the configuration
+ *             deleted): what was not tried counts as failed.
+ * cancelled   Was called off before its time. Final.
+ *
+ * completed, partial and failed are reached from pending as well: an empty audience, a resume that finds nobody to try
+ * again, an error before the first claim. Each move is one conditional UPDATE, which takes the row's lock: of two that
+ * want the same move, one makes it and the other is told that it did not.
+ */
+import { type Queryable, query } from "./database/db.ts";
+
+export const STATUSES = ["pending", "sending", "completed", "partial", "failed", "scheduled", "cancelled"] as const;
+export type Status = (typeof STATUSES)[number];
+
+const moves: Record<Status, readonly Status[]> = {
+  scheduled: ["pending", "cancelled"],
+  pending: ["sending", "completed", "partial", "failed"],
+  sending: ["completed", "partial", "failed"],
+  partial: ["pending"],
+  failed: ["pending"],
+  completed: [],
+  cancelled: [],
+};
+
+export const mayMove = (from: Status, to: Status): boolean => moves[from].includes(to);
+
+const sources = (to: Status) => STATUSES.filter((from) => mayMove(from, to));
+
+/**
+ * Makes the move where the table allows it from the present state; false where it does not, or another made it first.
+ * The transaction should be short: the row's lock is held to its end, and senders wait for it to write their results.
+ */
+export async function moveTo(client: Queryable, campaignId: string, to: Status): Promise<boolean> {
+  const moved = await query(
+    `update campaigns set
+       status = $2,
+       started_at = case when $2 = 'sending' then coalesce(started_at, now()) else started_at end,
+       finished_at = case when $2 in ('completed', 'partial', 'failed', 'cancelled') then now() end,
+       updated_at = now()
+     where id = $1 and status = any($3)
+     returning id`,
+    [campaignId, to, sources(to)],
+    client,
+  );
+  return moved.length === 1;
+}
+
+/** What a campaign ends as, once each of its recipients is final. */
+export function finalStatus(counts: { sent: number; failed: number; error: string | null }): Status {
+  // An error that came when nothing was left to stop has stopped nothing.
+  if (counts.error !== null && (counts.failed > 0 || counts.sent === 0)) return "failed";
+  if (counts.failed === 0) return "completed";
+  return counts.sent === 0 ? "failed" : "partial";
+}

@@ -1,0 +1,73 @@
+/**
+ * Migrations: numbered SQL files, forward only, never edited once released. Applied at start under an advisory lock,
+ * so that any number of nodes may start at once; each file in one transaction together with its record.
+ */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+
+const FOLDER = join(import.meta.dirname, "../migrations");
+// Any constant will do; it must only be the same in every Flockmail process.
+const LOCK = 7_305_512_061;
+
+interface Migration {
+  name: string;
+  sql: string;
+  checksum: string;
+}
+
+export function migrations(folder = FOLDER): Migration[] {
+  const names = readdirSync(folder).filter((name) => /^\d{4}_.*\.sql$/.test(name));
+  return names.sort().map((name) => {
+    const sql = readFileSync(join(folder, name), "utf8");
+    return { name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+  });
+}
+
+async function applied(client: pg.Client): Promise<Map<string, string>> {
+  await client.query(
+    "create table if not exists migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())",
+  );
+  const { rows } = await client.query("select name, checksum from migrations");
+  return new Map(rows.map((row) => [row.name, row.checksum]));
+}
+
+/** Names of the migrations that this code has and the database has not. A node with a pending one must not serve. */
+export async function pending(url: string): Promise<string[]> {
+  return withClient(url, async (client) => {
+    const done = await applied(client);
+    return migrations().flatMap(({ name }) => (done.has(name) ? [] : [name]));
+  });
+}
+
+/** Applies what is pending and returns its names. Throws when an applied file was edited afterwards. */
+export async function migrate(url: string): Promise<string[]> {
+  return withClient(url, async (client) => {
+    await client.query("select pg_advisory_lock($1)", [LOCK]);
+    const done = await applied(client);
+    const fresh: string[] = [];
+    for (const { name, sql, checksum } of migrations()) {
+      const recorded = done.get(name);
+      if (recorded === checksum) continue;
+      if (recorded) throw new Error(`Migration ${name} was edited after it had been applied`);
+      await client.query("begin");
+      await client.query(sql);
+      await client.query("insert into migrations (name, checksum) values ($1, $2)", [name, checksum]);
+      await client.query("commit");
+      fresh.push(name);
+    }
+    return fresh;
+  });
+}
+
+/** One connection of its own: the advisory lock lives and dies with it. */
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * A connection to PostgreSQL kept for one purpose, with its statements prepared once: planning the sender's statements
+ * costs more than running them.
+ *
+ * All of them look up a few rows by key, so the plan is known and must not depend on the statistics of the moment: one made
+ * while the table of recipients was still empty reads all of it for ever after (measured: 5 times the cost per mail), and
+ * one from fresh statistics once took the wrong index. Even so the planner picks between indexes by what it knows at that
+ * moment, and of an empty table all of them cost the same: plans are made anew every second, and where a wrong index
+ * would read a whole company its column is compared in a way no index can be used for (models/database/same-company.ts).
+ */
+import { performance } from "node:perf_hooks";
+import { BY_KEY } from "./by-key.ts";
+import { type Client, pool } from "./db.ts";
+
+const SETTINGS = Object.entries(BY_KEY)
+  .map(([name, value]) => `set ${name} = ${value}`)
+  .join("; ");
+
+/** Making all of them anew takes about 5 ms. The first campaign may fill an empty table within a second. */
+const PLANS_LIVE_MS = 1_000;
+
+/**
+ * A database's machine that is gone without a word (power, network) leaves a statement without an answer for as long as TCP
+ * tries, a quarter of an hour, when another has long taken its place. What is run here may be run again.
+ */
+const ANSWER_MS = 30_000;
+
+export class Line {
+  #plannedAt = 0;
+  #last: Promise<unknown> = Promise.resolve();
+  #client: Client | undefined;
+  #opening: Promise<Client> | undefined;
+  #closed = false;
+  #answerMs: number;
+
+  constructor(answerMs = ANSWER_MS) {
+    this.#answerMs = answerMs;
+  }
+
+  async #open(): Promise<Client> {
+    const client = await pool().connect();
+    client.on("error", () => this.#drop(client));
+    try {
+      await client.query(SETTINGS);
+      this.#plannedAt = performance.now();
+    } catch (error) {
+      // A client that is not given back keeps the pool from ever closing, and with it the process.
+      client.release(true);
+      throw error;
+    }
+    this.#client = client;
+    return client;
+  }
+
+  #drop(client: Client): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    client.release(true);
+  }
+
+  /** One statement at a time, in the order of the calls. */
+  run<T>(name: string, text: string, values: unknown[]): Promise<T[]> {
+    const result = this.#last.then(() => this.#run<T>(name, text, values));
+    this.#last = result.catch(() => {});
+    return result;
+  }
+
+  async #run<T>(name: string, text: string, values: unknown[]): Promise<T[]> {
+    // A connection taken now would never be given back, and the pool, and with it the process, would never end.
+    if (this.#closed) throw new Error("The connection to the database was closed: the sender stops");
+    this.#opening ??= this.#client ? undefined : this.#open().finally(() => (this.#opening = undefined));
+    const client = this.#client ?? (await this.#opening!);
+    const late = setTimeout(() => this.#drop(client), this.#answerMs);
+    try {
+      if (performance.now() - this.#plannedAt > PLANS_LIVE_MS) {
+        await client.query("discard plans");
+        this.#plannedAt = performance.now();
+      }
+      return (await client.query({ name, text, values })).rows as T[];
+    } catch (error) {
+      // Without an SQLSTATE of a refused statement, the connection itself is broken.
+      if (
+        !/^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? "") ||
+        /^(57|08)/.test((error as { code: string }).code)
+      ) {
+        this.#drop(client);
+      }
+      throw error;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /** For good: the statement that runs is broken off, those that wait are not begun. */
+  close(): void {
+    this.#closed = true;
+    this.#opening?.then((client) => this.#drop(client)).catch(() => {});
+    if (this.#client) this.#drop(this.#client);
+  }
+}

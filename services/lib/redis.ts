@@ -1,0 +1,49 @@
+/**
+ * The process's connection to Redis. Redis only counts, so a command fails at once while Redis is away (nothing queues up),
+ * and after COMMAND_TIMEOUT_MS when it hangs.
+ */
+import { createHash } from "node:crypto";
+import { Redis } from "ioredis";
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const COMMAND_TIMEOUT_MS = 500;
+// A connection that owes an answer for this long is dead: replaced, so that a lost peer is noticed within seconds.
+const SOCKET_TIMEOUT_MS = 3_000;
+const MAX_RECONNECT_PAUSE_MS = 1_000;
+
+let client: Redis | undefined;
+
+/** The process's connection to Redis; undefined where everything is counted in the process. */
+export const redis = (): Redis | undefined => client;
+
+export function connectRedis(url: string): Redis {
+  return new Redis(url, {
+    lazyConnect: true,
+    keyPrefix: "flockmail:",
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    enableOfflineQueue: false,
+    // A command whose answer was lost may have counted: it fails instead of counting twice.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (attempt) => Math.min(attempt * 50, MAX_RECONNECT_PAUSE_MS),
+  });
+}
+
+/** A Lua script that Redis keeps by its digest: sent whole only where it is not known yet. */
+export function luaScript(source: string) {
+  const digest = createHash("sha1").update(source).digest("hex");
+  return async (on: Redis, keys: string[], args: (string | number)[]): Promise<unknown> => {
+    try {
+      return await on.evalsha(digest, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
+      return on.eval(source, keys.length, ...keys, ...args);
+    }
+  };
+}
+
+export const keepRedis = (opened: Redis | undefined): void => {
+  client = opened;
+};

@@ -1,0 +1,60 @@
+/** The atoms that contracts are made of. Messages for what breaks them: services/lib/field-errors.ts. */
+import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
+
+export const Uuid = Type.String({ format: "uuid" });
+export const Email = Type.String({ format: "email", maxLength: 254 });
+export const Time = Type.String({ format: "date-time" });
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** Text that must say something: neither empty nor white space only. */
+export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S" });
+export const Text = (maxLength: number) => Type.String({ maxLength });
+/** One line: what ends up in a mail header must not carry a line break or a control character. */
+export const Line = (maxLength: number) => Type.String({ maxLength, format: "line" });
+export const OneOf = <T extends string[]>(...values: [...T]) =>
+  Type.Unsafe<T[number]>({ type: "string", enum: values });
+export const Bool = Type.Boolean();
+
+/** Body of a 204. */
+export const Nothing = Type.Null();
+/** A readable stream: what an action returns for a download. Passes NATS in pieces. */
+export const Stream = Type.Unsafe<NodeJS.ReadableStream>({});
+
+/** What an action of an "html" or "bytes" route returns: the answer as it goes out. */
+export const Document = Type.Object({
+  status: Type.Optional(Type.Integer()),
+  content_type: Type.String(),
+  body: Type.Unsafe<string | Buffer>({}),
+  /** What is too large for one message: the action whose stream is the body. */
+  body_from: Type.Optional(Type.Object({ action: Type.String(), params: Type.Unknown() })),
+  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+});
+export type Document = Static<typeof Document>;
+
+export const ById = Type.Object({ id: Uuid });
+
+/** Query of every list; extend with a resource's own filters. */
+export const ListQuery = Type.Object({
+  page: Type.Optional(Type.Integer({ minimum: 1 })),
+  page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  search: Type.Optional(Type.String({ maxLength: 255, description: "Part of a text, without regard to case." })),
+  ordering: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        "A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields.",
+    }),
+  ),
+});
+export type ListQuery = Static<typeof ListQuery>;
+
+/**
+ * What a list action returns: the rows and the count; the gateway turns it into the paginated envelope
+ * (count, next, previous, results), because only it knows the URL.
+ */
+export const Page = <T extends TSchema>(item: T) => Type.Object({ count: Type.Integer(), results: Type.Array(item) });
+
+/** The same object with every field optional: a PATCH body. */
+export const Patch = <T extends TObject>(schema: T) => Type.Partial(schema);
+
+export { type Static, type TSchema, Type };
