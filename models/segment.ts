@@ -1,7 +1,7 @@
 import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
 import { newId } from "../services/lib/ids.ts";
 import { defineModel } from "./database/define-model.ts";
-import type { Rules } from "./segment-rules/segment.ts";
+import type { Rules } from "./segment-rules/segment-sql.ts";
 
 /** Subscribers described by rules, found anew each time they are asked for. */
 export class Segment extends Model<InferAttributes<Segment>, InferCreationAttributes<Segment>> {

@@ -5,23 +5,23 @@
 import { every } from "../../mixins/every.mixin.ts";
 import { defineService } from "../define.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
-import { cancel } from "./cancel.ts";
 import { sendConfirmation } from "./confirmation.ts";
 import { contract } from "./contract.ts";
-import { exportResults } from "./export.ts";
-import { downloadMedia, streamMedia } from "./media/download.ts";
-import { getMedia, listMedia } from "./media/read.ts";
+import { expandNow, expandWaiting } from "./expansion/expansion-queue.ts";
+import { exportResults } from "./export-results.ts";
+import { cancel } from "./lifecycle/cancel.ts";
+import { resume } from "./lifecycle/resume.ts";
+import { startDue } from "./lifecycle/schedule.ts";
+import { settle, settleFinished } from "./lifecycle/settle.ts";
+import { getCampaign, listCampaigns } from "./list-campaigns.ts";
+import { downloadMedia, streamMedia } from "./media/download-media.ts";
+import { getMedia, listMedia } from "./media/media-files.ts";
 import { removeMedia } from "./media/remove.ts";
 import { upload } from "./media/upload.ts";
-import { getCampaign, listCampaigns } from "./read.ts";
-import { resume } from "./resume.ts";
-import { startDue } from "./schedule.ts";
-import { send } from "./send.ts";
-import { errorsOfSend } from "./send-faults.ts";
-import type { SendParams } from "./send-params.ts";
-import { settle, settleFinished } from "./settle.ts";
+import { send } from "./send/send.ts";
+import { errorsOfSend } from "./send/send-errors.ts";
+import type { SendParams } from "./send/send-params.ts";
 import { tidy } from "./tidy.ts";
-import { expandNow, expandWaiting } from "./turns.ts";
 
 const EXPAND_PAUSE_MS = 500;
 /** A schedule is due within two seconds. */

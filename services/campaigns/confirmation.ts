@@ -4,16 +4,16 @@
  * reaches.
  */
 import { type Client, query, queryOne, transaction } from "../../models/database/db.ts";
+import { addChunks } from "../../models/statements/add-chunks.ts";
 import { addEmails } from "../../models/statements/plan-usage.ts";
 import { call } from "../call.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { badRequest, notFound } from "../lib/errors.ts";
 import { catalogueFor } from "../lib/i18n/languages.ts";
 import { newId } from "../lib/ids.ts";
-import { addChunks } from "./chunks.ts";
 import { confirmationText, greetingName } from "./confirmation-text.ts";
 import { knock } from "./doorbell.ts";
-import { keepWireSender } from "./wire-sender.ts";
+import { keepWireSender } from "./send/wire-sender.ts";
 
 interface Wanted {
   subscriber_id: string;

@@ -5,7 +5,7 @@
  */
 import type { ServiceBroker } from "moleculer";
 import { query, queryOne } from "../../models/database/db.ts";
-import { settle } from "./settle.ts";
+import { settle } from "./lifecycle/settle.ts";
 
 const STUCK = `select id, company_id from campaigns c
   where status in ('pending', 'sending') and expanded_at is not null and error is null

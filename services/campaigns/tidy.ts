@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
-import { forgetOldKeys } from "./idempotency.ts";
 import { sweepMedia } from "./media/remove.ts";
 import { recountStuck } from "./recount.ts";
+import { forgetOldKeys } from "./send/idempotency.ts";
 
 /** What time has made useless or left lying, of all companies; harmless to do on several nodes at once. */
 export async function tidy(broker: ServiceBroker): Promise<number> {

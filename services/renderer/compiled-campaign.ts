@@ -6,13 +6,13 @@ import { config } from "../lib/config.ts";
 import { keysFor } from "../lib/secrets.ts";
 import { addressToken, linkTokens } from "../lib/tokens/link-token.ts";
 import { personToken } from "../lib/tokens/person-token.ts";
-import { bodiesOf } from "./bodies.ts";
+import { bodiesOf } from "./bodies/bodies.ts";
 import { BoundedCache } from "./bounded-cache.ts";
 import { keepLinks, loadContent } from "./campaign-rows.ts";
 import { type Content, type Installation, Unrenderable } from "./content.ts";
-import { type Sign, signer } from "./dkim.ts";
-import { type Skeleton, skeletonOf } from "./mime.ts";
-import { type Recipient, type Scope, scopeOf } from "./scope.ts";
+import { type Sign, signer } from "./mime/dkim.ts";
+import { type Skeleton, skeletonOf } from "./mime/skeleton.ts";
+import { type Recipient, type Scope, scopeOf } from "./program/scope.ts";
 
 export interface CompiledCampaign {
   smtpConfigId: string;

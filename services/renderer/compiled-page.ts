@@ -1,10 +1,10 @@
 /** A campaign's mail as a page, compiled once and not for each reader: a large body takes 0.3 s. Snapshots never change. */
-import { bodiesOf, htmlProgram, subjectProgram } from "./bodies.ts";
+import { bodiesOf, htmlProgram, subjectProgram } from "./bodies/bodies.ts";
 import { BoundedCache } from "./bounded-cache.ts";
 import { loadContent } from "./campaign-rows.ts";
 import { installation } from "./compiled-campaign.ts";
 import type { Content } from "./content.ts";
-import type { Program } from "./program.ts";
+import type { Program } from "./program/program.ts";
 
 export interface CompiledPage extends Pick<Content, "companyId" | "companyName" | "footerText"> {
   subject: Program;

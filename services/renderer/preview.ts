@@ -2,12 +2,12 @@
 import { Company } from "../../models/company.ts";
 import { Template } from "../../models/template.ts";
 import { invalid, notFound } from "../lib/errors.ts";
-import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "./bodies.ts";
+import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "./bodies/bodies.ts";
 import { companyFacts, installation } from "./compiled-campaign.ts";
 import { Unrenderable } from "./content.ts";
-import { subjectText } from "./mime.ts";
-import { run } from "./program.ts";
-import { type Data, type Scope, scopeOf, textOf } from "./scope.ts";
+import { subjectText } from "./mime/skeleton.ts";
+import { run } from "./program/program.ts";
+import { type Data, type Scope, scopeOf, textOf } from "./program/scope.ts";
 
 const NOBODY = "00000000-0000-0000-0000-000000000000";
 const SAMPLE_ADDRESS = "subscriber@example.com";

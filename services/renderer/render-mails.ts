@@ -3,9 +3,9 @@ import { setImmediate } from "node:timers/promises";
 import { type CompiledCampaign, compiledCampaign } from "./compiled-campaign.ts";
 import { Unrenderable } from "./content.ts";
 import type { Rendered } from "./contract.ts";
-import type { Sign } from "./dkim.ts";
-import type { Mail } from "./mime.ts";
-import type { Recipient } from "./scope.ts";
+import type { Sign } from "./mime/dkim.ts";
+import type { Mail } from "./mime/skeleton.ts";
+import type { Recipient } from "./program/scope.ts";
 
 const failed = (error: unknown): Rendered => ({ ok: false, error: (error as Error).message });
 

@@ -2,13 +2,13 @@
 import { query, queryOne } from "../../models/database/db.ts";
 import { notFound } from "../lib/errors.ts";
 import { compileTemplate } from "../lib/template/compile.ts";
-import { subjectProgram } from "./bodies.ts";
+import { subjectProgram } from "./bodies/bodies.ts";
 import { companyFacts, installation, preferencesUrl } from "./compiled-campaign.ts";
 import { compiledPage } from "./compiled-page.ts";
 import { Unrenderable } from "./content.ts";
-import { subjectText } from "./mime.ts";
-import { type Program, run } from "./program.ts";
-import { type Recipient, type Scope, scopeOf } from "./scope.ts";
+import { subjectText } from "./mime/skeleton.ts";
+import { type Program, run } from "./program/program.ts";
+import { type Recipient, type Scope, scopeOf } from "./program/scope.ts";
 
 type Sent = Recipient & { campaign_id: string; company_id: string };
 interface Company {

@@ -1,9 +1,9 @@
-import type { Rules } from "../../models/segment-rules/segment.ts";
+import type { Rules } from "../../models/segment-rules/segment-sql.ts";
 import type { ServiceContract } from "../define.ts";
 import { ById, ListQuery, Name, Nothing, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Description, Subscriber } from "./contract-shapes.ts";
 
-/** Loose on purpose: models/segment-rules/segment.ts tells what is wrong, by the condition's index. */
+/** Loose on purpose: models/segment-rules/segment-sql.ts tells what is wrong, by the condition's index. */
 const RulesShape = Type.Unsafe<Rules>({
   type: "object",
   properties: {

@@ -3,8 +3,8 @@ import { type Client, pool, type Queryable, queryOne, transaction } from "../../
 import { type AttributeChanges, type Attributes, attributesFault } from "../lib/attributes.ts";
 import { type FieldErrors, invalid, notFound, subscriberLimitReached } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
+import { type Limit, roomFor } from "./company-locks.ts";
 import { addToLists, listErrors } from "./members.ts";
-import { type Limit, roomFor } from "./plan-limit.ts";
 import { COLUMNS, getSubscriber, type SubscriberRow, type SubscriberView, subscriberView } from "./subscriber.ts";
 
 export interface Given {

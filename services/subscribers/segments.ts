@@ -2,7 +2,13 @@
 import { query, queryOne } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { Segment } from "../../models/segment.ts";
-import { MAX_CONDITIONS, type Rules, references, rulesFaults, segmentSql } from "../../models/segment-rules/segment.ts";
+import {
+  MAX_CONDITIONS,
+  type Rules,
+  references,
+  rulesFaults,
+  segmentSql,
+} from "../../models/segment-rules/segment-sql.ts";
 import { call } from "../call.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { type FieldErrors, missingObject, notFound } from "../lib/errors.ts";

@@ -7,8 +7,8 @@ import { config } from "../lib/config.ts";
 import { gone, invalid, isApiError, missingObject, notFound, subscriberLimitReached } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { personToken, readPersonToken } from "../lib/tokens/person-token.ts";
+import { roomFor, subscriberLimit } from "./company-locks.ts";
 import { addToLists, missing } from "./members.ts";
-import { roomFor, subscriberLimit } from "./plan-limit.ts";
 import type { Status } from "./subscriber.ts";
 
 const CONFIRM_WITHIN_DAYS = 7;

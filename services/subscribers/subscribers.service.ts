@@ -4,18 +4,19 @@
  * Rows are the truth and counters follow them in the same transaction (triggers), so that a page's count costs the
  * same at a hundred and at a million.
  */
+
+import { removeSubscriber, removeSubscribers } from "../../models/statements/remove-subscribers.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { bulkErrors, subscriberIdFaults, updateLists } from "./bulk-lists.ts";
+import { subscriberLimit } from "./company-locks.ts";
 import { contract } from "./contract.ts";
-import { exportSubscribers } from "./export.ts";
-import { importSubscribers } from "./import.ts";
+import { exportSubscribers } from "./export-subscribers.ts";
+import { importSubscribers } from "./import/import-subscribers.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
 import { createList, getList, listLists, removeList, updateList } from "./lists.ts";
 import { listErrors } from "./members.ts";
-import { subscriberLimit } from "./plan-limit.ts";
-import { saveReceivers } from "./receivers.ts";
-import { removeSubscriber, removeSubscribers } from "./remove-subscribers.ts";
+import { saveReceivers } from "./save-receivers.ts";
 import { createSubscriber, subscriberErrors, updateSubscriber } from "./save-subscriber.ts";
 import {
   createSegment,
@@ -46,7 +47,8 @@ export default defineService("subscribers", contract, {
     export: async (ctx) => exportSubscribers(companyOf(ctx)),
 
     import: {
-      validate: (ctx, isValid) => (isValid("list_id") ? listErrors(companyOf(ctx), "list_id", [ctx.params.list_id!]) : {}),
+      validate: (ctx, isValid) =>
+        isValid("list_id") ? listErrors(companyOf(ctx), "list_id", [ctx.params.list_id!]) : {},
       async handler(ctx) {
         const companyId = companyOf(ctx);
         const limit = await subscriberLimit(ctx);

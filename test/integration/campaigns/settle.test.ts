@@ -1,7 +1,7 @@
 import { mayMove, moveTo, STATUSES, type Status } from "../../../models/campaign-lifecycle.ts";
 import { pool, query, queryOne } from "../../../models/database/db.ts";
+import { settle, settleFinished } from "../../../services/campaigns/lifecycle/settle.ts";
 import { recountStuck } from "../../../services/campaigns/recount.ts";
-import { settle, settleFinished } from "../../../services/campaigns/settle.ts";
 import { expandAll, newCampaign, type Rows, startRows } from "./rows.ts";
 import { addMembers, type Company, campaignRow, deliverAll, newCompany, newList, recipients } from "./world.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { requestHash } from "../../../services/campaigns/idempotency.ts";
 import { cleanFilename } from "../../../services/campaigns/media/filename.ts";
 import { sniff } from "../../../services/campaigns/media/sniff.ts";
-import { keptReceivers, receiverFaults } from "../../../services/campaigns/receivers.ts";
+import { requestHash } from "../../../services/campaigns/send/idempotency.ts";
+import { keptReceivers, receiverFaults } from "../../../services/campaigns/send/inline-receivers.ts";
 
 const anyObject = fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue());
 const nearlyReceiver = fc.record(

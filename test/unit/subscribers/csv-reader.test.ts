@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { type CsvRow, readCsv } from "../../../services/subscribers/csv-reader.ts";
+import { type CsvRow, readCsv } from "../../../services/subscribers/import/csv-reader.ts";
 
 async function read(...chunks: (string | Buffer)[]): Promise<CsvRow[]> {
   async function* stream() {
