@@ -1,6 +1,8 @@
-/** The fields of segments: what type each has, and where it is found in `subscribers s`. */
+/** The fields of segments: the type of each, and where it is found in `subscribers s`. */
 import { isAttributeName } from "../../services/lib/attributes.ts";
-import type { Bind } from "./operators.ts";
+
+/** Keeps a value as a parameter and returns its place ($n). */
+export type Bind = (value: unknown) => string;
 
 export type FieldType = "text" | "status" | "time" | "list" | "opened" | "clicked" | "attribute";
 

@@ -1,23 +1,20 @@
 /** The operators of each type of field: what value they take, and their SQL over the field's expression. */
-import type { FieldType } from "./fields.ts";
+import type { Bind, FieldType } from "./fields.ts";
 import {
-  dateFault,
-  daysFault,
+  dateError,
+  daysError,
   manyOf,
-  numberFault,
-  scalarFault,
-  statusFault,
-  textFault,
+  numberError,
+  scalarError,
+  statusError,
+  textError,
   timeFrom,
-  uuidFault,
+  uuidError,
 } from "./values.ts";
 
-/** Keeps a value as a parameter and returns its place ($n). */
-export type Bind = (value: unknown) => string;
-
 export interface Test {
-  /** A sentence about a value that this operator cannot take. */
-  fault: (value: unknown) => string | undefined;
+  /** An error sentence for a value that this operator cannot take. */
+  error: (value: unknown) => string | undefined;
   /** The condition; null counts as false. */
   sql: (x: string, value: unknown, bind: Bind) => string;
 }
@@ -26,7 +23,7 @@ type Tests = Record<string, Test>;
 type Sql = Test["sql"];
 
 const none = () => undefined;
-const test = (fault: Test["fault"], sql: Sql): Test => ({ fault, sql });
+const test = (error: Test["error"], sql: Sql): Test => ({ error, sql });
 
 const lowered: Sql = (_x, value, bind) => `lower(${bind(String(value))}::text)`;
 
@@ -43,16 +40,16 @@ const text: Record<"equals" | "contains" | "starts_with" | "ends_with" | "in", S
 };
 
 const texts: Tests = {
-  equals: test(textFault, text.equals),
-  contains: test(textFault, text.contains),
-  starts_with: test(textFault, text.starts_with),
-  ends_with: test(textFault, text.ends_with),
-  in: test(manyOf(textFault), text.in),
+  equals: test(textError, text.equals),
+  contains: test(textError, text.contains),
+  starts_with: test(textError, text.starts_with),
+  ends_with: test(textError, text.ends_with),
+  in: test(manyOf(textError), text.in),
 };
 
 const statuses: Tests = {
-  equals: test(statusFault, (x, value, bind) => `${x} = ${bind(value)}`),
-  in: test(manyOf(statusFault), (x, value, bind) => `${x} = any (${bind(value)}::text[])`),
+  equals: test(statusError, (x, value, bind) => `${x} = ${bind(value)}`),
+  in: test(manyOf(statusError), (x, value, bind) => `${x} = any (${bind(value)}::text[])`),
 };
 
 const compareTime =
@@ -62,19 +59,19 @@ const compareTime =
 const inLastDays: Sql = (x, value, bind) => `${x} >= now() - ${bind(value)}::int * interval '1 day'`;
 
 const times: Tests = {
-  before: test(dateFault, compareTime("<")),
-  after: test(dateFault, compareTime(">")),
-  lt: test(dateFault, compareTime("<")),
-  lte: test(dateFault, compareTime("<=")),
-  gt: test(dateFault, compareTime(">")),
-  gte: test(dateFault, compareTime(">=")),
-  in_last_days: test(daysFault, inLastDays),
+  before: test(dateError, compareTime("<")),
+  after: test(dateError, compareTime(">")),
+  lt: test(dateError, compareTime("<")),
+  lte: test(dateError, compareTime("<=")),
+  gt: test(dateError, compareTime(">")),
+  gte: test(dateError, compareTime(">=")),
+  in_last_days: test(daysError, inLastDays),
 };
 
-/** One id or several: the same question to the rows that link a subscriber with lists or campaigns. */
+/** One id or several, looked up in the rows that link a subscriber with lists or campaigns. */
 function linked(exists: (ids: string) => string): Tests {
   const sql: Sql = (_x, value, bind) => exists(`${bind([value].flat())}::uuid[]`);
-  return { equals: test(uuidFault, sql), in: test(manyOf(uuidFault), sql) };
+  return { equals: test(uuidError, sql), in: test(manyOf(uuidError), sql) };
 }
 
 const MEMBERSHIP =
@@ -90,7 +87,7 @@ const compareNumber =
   (x, value, bind) =>
     `${asNumber(x)} ${sign} ${bind(String(value))}::numeric`;
 
-/** `x` is jsonb: the plain test holds for the value's text, or for one text of an array. */
+/** `x` is jsonb: the plain test is applied to the value's text, or to each text of an array (one must pass). */
 const ofAttribute =
   (plain: Sql): Sql =>
   (x, value, bind) => {
@@ -108,18 +105,18 @@ const equalsScalar: Sql = (x, value, bind) =>
   typeof value === "number" ? compareNumber("=")(x, value, bind) : text.equals(x, value, bind);
 
 const attributes: Tests = {
-  equals: test(scalarFault, ofAttribute(equalsScalar)),
-  contains: test(textFault, ofAttribute(text.contains)),
-  starts_with: test(textFault, ofAttribute(text.starts_with)),
-  ends_with: test(textFault, ofAttribute(text.ends_with)),
-  in: test(manyOf(scalarFault), ofAttribute(text.in)),
-  gt: test(numberFault, ofAttribute(compareNumber(">"))),
-  gte: test(numberFault, ofAttribute(compareNumber(">="))),
-  lt: test(numberFault, ofAttribute(compareNumber("<"))),
-  lte: test(numberFault, ofAttribute(compareNumber("<="))),
-  before: test(dateFault, ofAttribute(timeOf(compareTime("<")))),
-  after: test(dateFault, ofAttribute(timeOf(compareTime(">")))),
-  in_last_days: test(daysFault, ofAttribute(timeOf(inLastDays))),
+  equals: test(scalarError, ofAttribute(equalsScalar)),
+  contains: test(textError, ofAttribute(text.contains)),
+  starts_with: test(textError, ofAttribute(text.starts_with)),
+  ends_with: test(textError, ofAttribute(text.ends_with)),
+  in: test(manyOf(scalarError), ofAttribute(text.in)),
+  gt: test(numberError, ofAttribute(compareNumber(">"))),
+  gte: test(numberError, ofAttribute(compareNumber(">="))),
+  lt: test(numberError, ofAttribute(compareNumber("<"))),
+  lte: test(numberError, ofAttribute(compareNumber("<="))),
+  before: test(dateError, ofAttribute(timeOf(compareTime("<")))),
+  after: test(dateError, ofAttribute(timeOf(compareTime(">")))),
+  in_last_days: test(daysError, ofAttribute(timeOf(inLastDays))),
 };
 
 const TESTS: Record<FieldType, Tests> = {
@@ -139,7 +136,7 @@ const EMPTY: Partial<Record<FieldType, Sql>> = {
   attribute: (x) => `coalesce(${x}, '""') in ('""'::jsonb, '[]'::jsonb)`,
 };
 
-/** The positive operators of a type; their opposites are made by segment.ts. */
+/** The positive operators of a type; segment-sql.ts makes the negated ones. */
 export function operatorsOf(type: FieldType, nullable: boolean): Map<string, Test> {
   const empty = nullable ? EMPTY[type] : undefined;
   return new Map([...Object.entries(TESTS[type]), ...(empty ? [["is_empty", test(none, empty)] as const] : [])]);

@@ -1,8 +1,8 @@
 /**
  * Segments: rules → one SQL condition over `subscribers s`, with bound parameters only.
  *
- * `match: "all"` (default) wants every condition, `"any"` one of them. Text is compared without regard to case. A
- * `not_` operator is the exact opposite of its positive one, so that it also holds where the field is empty or missing.
+ * `match: "all"` (default) requires every condition, `"any"` one of them. Text is compared without regard to case. A
+ * `not_` operator is the exact negation of its positive one, so that it also holds where the field is empty or missing.
  *
  * | field                              | operators                                                               | value |
  * |------------------------------------|-------------------------------------------------------------------------|-------|
@@ -18,11 +18,11 @@
  *
  * A date without a time is midnight UTC; before is lt, after is gt. An attribute that is an array fits when one of its
  * texts does; `is_empty` holds for a missing attribute, "" and []. Numbers written as text (every CSV import) compare
- * as numbers with gt … lte and with a number after equals. Opens and clicks are those of people, on mails sent to the
- * subscriber. `in_last_days` counts from the moment of the question.
+ * as numbers with gt … lte and with a number after equals. Only opens and clicks by people count, on
+ * mails sent to the subscriber. `in_last_days` counts from the moment of the query.
  */
-import { type FieldKind, fieldKind } from "./fields.ts";
-import { type Bind, operatorsOf, type Test } from "./operators.ts";
+import { type Bind, type FieldKind, fieldKind } from "./fields.ts";
+import { operatorsOf, type Test } from "./operators.ts";
 
 export interface Condition {
   field: string;
@@ -38,13 +38,13 @@ export const MAX_CONDITIONS = 50;
 
 const UNARY = new Set(["is_empty", "is_not_empty"]);
 
-interface Read {
+interface ParsedCondition {
   kind: FieldKind;
   test: Test;
   negated: boolean;
 }
 
-/** `not_contains` is `contains` turned round: there is one way to say each thing. */
+/** `not_contains` is `contains` negated, so that each test exists once. */
 function readOperator(operator: string): { positive: string; negated: boolean } {
   if (operator === "is_not_empty") return { positive: "is_empty", negated: true };
   return operator.startsWith("not_")
@@ -52,8 +52,8 @@ function readOperator(operator: string): { positive: string; negated: boolean } 
     : { positive: operator, negated: false };
 }
 
-/** What the condition says, or a sentence about why it says nothing. */
-function read(condition: unknown): Read | string {
+/** The condition parsed, or an error sentence. */
+function parseCondition(condition: unknown): ParsedCondition | string {
   if (typeof condition !== "object" || condition === null || Array.isArray(condition)) return "Expected an object.";
   const { field, operator, value } = condition as Partial<Condition>;
   if (typeof field !== "string") return "A field is required.";
@@ -69,19 +69,19 @@ function read(condition: unknown): Read | string {
   }
   if (!UNARY.has(operator)) {
     if (value === undefined || value === null) return `A value is required for ${operator}.`;
-    const fault = test.fault(value);
-    if (fault) return fault;
+    const error = test.error(value);
+    if (error) return error;
   }
   return { kind, test, negated };
 }
 
-/** All that is wrong with the rules, each sentence with the condition's index; empty where they are isValid. */
-export function rulesFaults(rules: Rules): string[] {
+/** All errors of the rules, each sentence with the condition's index; empty if they are valid. */
+export function rulesErrors(rules: Rules): string[] {
   const { conditions } = rules;
   if (conditions.length === 0) return ["At least one condition is required."];
   if (conditions.length > MAX_CONDITIONS) return [`No more than ${MAX_CONDITIONS} conditions are allowed.`];
   return conditions.flatMap((condition, index) => {
-    const found = read(condition);
+    const found = parseCondition(condition);
     return typeof found === "string" ? [`Condition at index ${index}: ${found}`] : [];
   });
 }
@@ -91,13 +91,13 @@ export interface SegmentSql {
   values: unknown[];
 }
 
-/** The condition over the alias `s`; its parameters begin at $firstParameter. Throws on rules that are not isValid. */
+/** The condition over the alias `s`; its parameters begin at $firstParameter. Throws on invalid rules. */
 export function segmentSql(rules: Rules, companyId: string, firstParameter: number): SegmentSql {
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${firstParameter + values.push(value) - 1}`;
   const company = bind(companyId);
   const parts = rules.conditions.map((condition, index) => {
-    const found = read(condition);
+    const found = parseCondition(condition);
     if (typeof found === "string") throw new Error(`Condition at index ${index}: ${found}`);
     const sql = found.test.sql(found.kind.expression(bind), condition.value, bind);
     return found.negated ? `not coalesce(${sql}, false)` : `(${sql})`;
@@ -106,10 +106,10 @@ export function segmentSql(rules: Rules, companyId: string, firstParameter: numb
   return { where: `(s.company_id = ${company}::uuid and (${joined}))`, values };
 }
 
-/** Ids of lists and campaigns that the rules speak of, with the index of their condition. */
+/** Ids of lists and campaigns in the rules, with the index of their condition. */
 export function references(rules: Rules): { type: "list" | "campaign"; id: string; index: number }[] {
   return rules.conditions.flatMap((condition, index) => {
-    const found = read(condition);
+    const found = parseCondition(condition);
     if (typeof found === "string" || condition.value === undefined) return [];
     const { type } = found.kind;
     if (type !== "list" && type !== "opened" && type !== "clicked") return [];

@@ -1,31 +1,31 @@
-/** What a condition's value may be: each function returns a sentence about a value that is none, else undefined. */
+/** What a condition's value may be: each function returns an error sentence for an invalid value, else undefined. */
 import { isUuid } from "../../services/lib/ids.ts";
 
-export const MAX_VALUES = 1_000;
+const MAX_VALUES = 1_000;
 const MAX_TEXT = 1_000;
 const MAX_DAYS = 36_500;
 const STATUSES = ["active", "unconfirmed", "unsubscribed", "bounced"];
 
-type Fault = (value: unknown) => string | undefined;
+type Check = (value: unknown) => string | undefined;
 
-export const textFault: Fault = (value) => {
+export const textError: Check = (value) => {
   if (typeof value !== "string") return "The value must be a text.";
   if (value === "") return "The value may not be blank.";
   return value.length > MAX_TEXT ? `The value may have no more than ${MAX_TEXT} characters.` : undefined;
 };
 
-export const numberFault: Fault = (value) =>
+export const numberError: Check = (value) =>
   typeof value === "number" && Number.isFinite(value) ? undefined : "The value must be a number.";
 
-export const scalarFault: Fault = (value) => {
+export const scalarError: Check = (value) => {
   if (typeof value === "boolean") return undefined;
-  if (typeof value === "number") return numberFault(value);
-  return typeof value === "string" ? textFault(value) : "The value must be a text, a number or a boolean.";
+  if (typeof value === "number") return numberError(value);
+  return typeof value === "string" ? textError(value) : "The value must be a text, a number or a boolean.";
 };
 
-export const uuidFault: Fault = (value) => (isUuid(value) ? undefined : "The value must be a valid UUID.");
+export const uuidError: Check = (value) => (isUuid(value) ? undefined : "The value must be a valid UUID.");
 
-export const statusFault: Fault = (value) =>
+export const statusError: Check = (value) =>
   STATUSES.includes(value as string) ? undefined : `The value must be one of ${STATUSES.join(", ")}.`;
 
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
@@ -36,25 +36,25 @@ export function timeFrom(value: string): Date {
   return new Date(/T(?!.*(?:Z|[+-]\d{2}:?\d{2})$)/.test(iso) ? `${iso}Z` : iso);
 }
 
-export const dateFault: Fault = (value) =>
+export const dateError: Check = (value) =>
   typeof value === "string" && DATE.test(value) && !value.startsWith("0000") && !Number.isNaN(timeFrom(value).getTime())
     ? undefined
     : "The value must be a date (YYYY-MM-DD) or a date-time.";
 
-export const daysFault: Fault = (value) =>
+export const daysError: Check = (value) =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_DAYS
     ? undefined
     : `The value must be a whole number of days from 1 to ${MAX_DAYS}.`;
 
 export const manyOf =
-  (one: Fault): Fault =>
+  (one: Check): Check =>
   (value) => {
     if (!Array.isArray(value)) return "The value must be an array.";
     if (value.length === 0) return "The value may not be an empty array.";
     if (value.length > MAX_VALUES) return `The value may have no more than ${MAX_VALUES} elements.`;
     for (const element of value) {
-      const fault = one(element);
-      if (fault) return fault;
+      const error = one(element);
+      if (error) return error;
     }
     return undefined;
   };

@@ -1,18 +1,16 @@
-import { notFound } from "../../services/lib/errors.ts";
+/**
+ * Deletes subscribers for good. Stands with the models because sent mail must lose its link to them in the same
+ * transaction: a link to a deleted subscriber would count as a person who can still be looked up.
+ */
 import { query } from "../database/db.ts";
 
-// One statement, so one transaction: what was sent to them stays, without the link. Memberships go by a trigger.
+// Sent mail stays, without the link. Memberships are removed by a trigger.
 const REMOVE = `
   with sent as (
     update sent_emails set subscriber_id = null where company_id = $1 and subscriber_id = any ($2::uuid[]))
   delete from subscribers where company_id = $1 and id = any ($2::uuid[]) returning id`;
 
-/** Deletes for good and returns how many there were. */
+/** Returns how many were deleted. */
 export async function removeSubscribers(companyId: string, ids: readonly string[]): Promise<number> {
   return (await query(REMOVE, [companyId, ids])).length;
-}
-
-export async function removeSubscriber(companyId: string, id: string): Promise<null> {
-  if ((await removeSubscribers(companyId, [id])) === 0) throw notFound();
-  return null;
 }

@@ -1,21 +1,37 @@
 /**
- * One slice of a campaign's audience becomes rows of sent_emails, in one statement: who comes next by keyset, who of
- * them may get mail, numbered without gaps.
+ * Turns one slice of a campaign's audience into rows of sent_emails, in one statement: the next members by keyset, those
+ * of them that may get mail, numbered without gaps. It stands with the models because it reads the subscribers' tables
+ * and writes the senders' in the transaction that moves the campaign's cursor: a crash loses and doubles nobody.
  *
- * Who may: active subscribers who have not left the list. Transactional mail also reaches unsubscribed ones, and an
- * inline receiver who has not confirmed a newsletter yet; nobody whose address bounced. Then the suppressions.
+ * Eligible are active subscribers who have not left the list. Transactional mail also reaches unsubscribed ones, and an
+ * inline receiver who has not confirmed a subscription yet; an address that bounced never gets any. Suppressions are
+ * applied last.
  *
  * A list member that a filter leaves out still moves the cursor, so that a slice reads a bounded number of rows.
  */
 
-import type { Expanding } from "../../services/campaigns/expansion/expand.ts";
 import { type Client, queryOne } from "../database/db.ts";
 import { subscriberAt, subscriberOf } from "../database/row-at.ts";
 import { type Rules, segmentSql } from "../segment-rules/segment-sql.ts";
 import { notSuppressed } from "./not-suppressed.ts";
 
+/** A campaign whose recipients are still being written. */
+export interface ExpandingCampaign {
+  id: string;
+  company_id: string;
+  campaign_type: "to_list" | "to_receivers" | "custom";
+  smtp_config_id: string;
+  list_id: string | null;
+  segment_id: string | null;
+  is_transactional: boolean;
+  expand_cursor: string | null;
+  next_seq: number;
+  /** Set while a resumed campaign's recipients are put back into the queue. */
+  requeue_from: number | null;
+}
+
 export interface Slice {
-  /** Members or receivers looked at; fewer than asked for means that the audience is through. */
+  /** Members or receivers read; fewer than the limit means that this was the last slice. */
   taken: number;
   /** Rows written. */
   kept: number;
@@ -28,7 +44,7 @@ const FIRST_UUID = "00000000-0000-0000-0000-000000000000";
 interface Source {
   /** The next rows after the cursor ($3), $4 of them at most; `at` is the cursor's value. */
   taken: string;
-  /** Those of `taken` whose status ($5) lets them get mail. */
+  /** Those of `taken` whose subscriber status is one of $5. */
   person: string;
 }
 
@@ -52,9 +68,9 @@ const subscriber = (alias: string) =>
     null::text[] as cc, null::text[] as bcc, null::jsonb as variables`;
 
 // 1,000,000 members in slices of 20,000 take 10 s on two busy cores, 0.18 s a slice at the beginning and 0.22 s at the
-// end: two thirds are the insert with its four indexes. Two traps, both measured at a million: by a plain join the planner
-// hashes all subscribers for each slice (17 s) or worse (models/database/row-at.ts), and without the comparison of rows it may walk
-// the index of list_members by subscriber, which holds every other list, too.
+// end: two thirds are the insert with its four indexes. Two traps, both measured at a million: with a plain join the
+// planner hashes all subscribers for each slice (17 s) or does worse (models/database/row-at.ts), and without the row
+// comparison it may walk the index of list_members by subscriber, which holds every other list, too.
 export const ofList: Source = {
   taken: `select m.subscriber_id as at, m.left_at from list_members m
     where m.company_id = $1 and m.list_id = $7 and (m.list_id, m.subscriber_id) > ($7, $3::uuid)
@@ -78,7 +94,7 @@ export const ofReceivers: Source = {
     where s.id is null or s.status = any($5)`,
 };
 
-function reachable(campaign: Expanding): string[] {
+function reachableStatuses(campaign: ExpandingCampaign): string[] {
   if (!campaign.is_transactional) return ["active"];
   return campaign.campaign_type === "to_list" ? ["active", "unsubscribed"] : ["active", "unsubscribed", "unconfirmed"];
 }
@@ -91,17 +107,29 @@ interface From {
   values: unknown[];
 }
 
-async function take(client: Client, campaign: Expanding, limit: number, from: From): Promise<Slice> {
+async function take(client: Client, campaign: ExpandingCampaign, limit: number, from: From): Promise<Slice> {
   const { company_id, id, expand_cursor, is_transactional, next_seq } = campaign;
-  const values = [company_id, id, expand_cursor ?? from.first, limit, reachable(campaign), next_seq, ...from.values];
+  const values = [
+    company_id,
+    id,
+    expand_cursor ?? from.first,
+    limit,
+    reachableStatuses(campaign),
+    next_seq,
+    ...from.values,
+  ];
   return (await queryOne<Slice>(sliceSql(from.source, is_transactional), values, client))!;
 }
 
-export const takeReceivers = (client: Client, campaign: Expanding, limit: number): Promise<Slice> =>
+export const takeReceivers = (client: Client, campaign: ExpandingCampaign, limit: number): Promise<Slice> =>
   take(client, campaign, limit, { source: ofReceivers, first: "0", values: [] });
 
-/** Undefined where the list or segment is gone. */
-export async function takeMembers(client: Client, campaign: Expanding, limit: number): Promise<Slice | undefined> {
+/** Undefined if the list or segment no longer exists. */
+export async function takeMembers(
+  client: Client,
+  campaign: ExpandingCampaign,
+  limit: number,
+): Promise<Slice | undefined> {
   const { company_id, list_id, segment_id } = campaign;
   const find = <T>(sql: string, id: string | null) => queryOne<T>(sql, [company_id, id], client);
   if (list_id) {

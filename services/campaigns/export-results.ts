@@ -1,12 +1,14 @@
-/** A campaign's results, one line per recipient, read page by page: memory does not grow with the campaign. */
+/** A campaign's results as CSV, one line per recipient, read in keyset pages: memory does not grow with the campaign. */
 import { Readable } from "node:stream";
 import { query } from "../../models/database/db.ts";
+import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { csvRow } from "../lib/csv.ts";
 import { getCampaign } from "./list-campaigns.ts";
-import { RECIPIENT_STATUSES } from "./recipient-status.ts";
 
 const PAGE = 2_000;
 const COLUMNS = ["email", "status", "error", "sent_at", "opened_at", "clicked_at", "opens", "clicks"];
+
+const STATUS_NAMES = new Map<number, string>(Object.entries(SENT_EMAIL_STATUS).map(([name, number]) => [number, name]));
 
 interface Result {
   seq: number;
@@ -30,16 +32,7 @@ async function* results(companyId: string, campaignId: string) {
     );
     yield page
       .map((r) =>
-        csvRow([
-          r.email,
-          RECIPIENT_STATUSES[r.status],
-          r.error,
-          r.sent_at,
-          r.opened_at,
-          r.clicked_at,
-          r.opens,
-          r.clicks,
-        ]),
+        csvRow([r.email, STATUS_NAMES.get(r.status), r.error, r.sent_at, r.opened_at, r.clicked_at, r.opens, r.clicks]),
       )
       .join("");
     if (page.length < PAGE) return;

@@ -25,7 +25,7 @@ export async function listCampaigns(companyId: string, asked: Asked) {
         name: "c.name",
         status: "c.status",
         updated_at: "c.updated_at",
-        // Unscheduled ones have no place in time order but their creation's.
+        // Unscheduled campaigns are sorted by their creation.
         scheduled_for: "coalesce(c.scheduled_for, c.created_at)",
         total_emails: "c.total_emails",
         sent_count: "c.sent_count",

@@ -1,7 +1,15 @@
-/** The plan's limit of subscribers, held exactly: two requests never both take the last place. */
+/** Advisory locks by company: one bulk writer at a time, and the plan's subscriber limit held exactly. */
 import { type Client, queryOne } from "../../models/database/db.ts";
 import { call } from "../call.ts";
 import type { Ctx } from "../lib/caller.ts";
+
+/**
+ * Admits one bulk writer of subscribers per company until the transaction ends: two that write the same addresses in
+ * different order would wait for each other until PostgreSQL aborts one of them (deadlock, after a second).
+ */
+export async function lockBulkWrites(client: Client, companyId: string): Promise<void> {
+  await client.query("select pg_advisory_xact_lock(hashtextextended('bulk subscribers ' || $1, 0))", [companyId]);
+}
 
 /** Null: unlimited. */
 export type Limit = number | null;
@@ -12,8 +20,8 @@ export async function subscriberLimit(ctx: Ctx, companyId?: string): Promise<Lim
 }
 
 /**
- * How many more there may be. Under a limit the company's lock is held to the end of the transaction, so that the
- * answer stays true; without one nobody waits for anybody.
+ * How many subscribers the plan still allows. Under a limit the company's lock is held until the transaction ends, so
+ * that two requests never both take the last place; without a limit nobody waits.
  */
 export async function roomFor(client: Client, companyId: string, limit: Limit): Promise<number> {
   if (limit === null) return Number.POSITIVE_INFINITY;

@@ -1,5 +1,4 @@
-/** What subscribers, lists, segments and suppressions look like from outside. */
-
+/** Subscribers, lists and suppressions as the API shows them. */
 import type { AttributeValue, AttributeChanges as Changes } from "../lib/attributes.ts";
 import { MAX_ATTRIBUTES, MAX_TEXT, MAX_TEXTS, NAME_PATTERN } from "../lib/attributes.ts";
 import { Email, Line, Nullable, OneOf, Text, Time, Type, Uuid } from "../lib/shapes.ts";
@@ -20,9 +19,9 @@ const attributes = (...types: string[]) => ({
   },
 });
 
-/** Object of strings, numbers, booleans and arrays of strings; each is a template variable and a segment's field. */
+/** Strings, numbers, booleans and arrays of strings; each is a template variable and a segment field. */
 export const Attributes = Type.Unsafe<Record<string, AttributeValue>>(attributes());
-/** As they are merged (RFC 7396): null takes an attribute away. */
+/** For merging (RFC 7396): null removes an attribute. */
 export const AttributeChanges = Type.Unsafe<Changes>(attributes("null"));
 
 export const Subscriber = Type.Object({

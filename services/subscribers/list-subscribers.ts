@@ -7,13 +7,13 @@ interface Which {
   where: string[];
   values: unknown[];
   from?: string;
-  /** What the place in the default order is found by, where that takes fewer tables than `from`. */
+  /** Finds a position in the default order with fewer tables than `from`. */
   positions?: { from: string; where: string[]; id: string };
   counter?: [companyId: string, name: string, ref: string];
   filtered?: boolean;
 }
 
-// One text to look into, which is read whole: 0.3 s for a million. A trigram index would answer in 0.03 to 0.1 s, but
+// One text to search, read in full: 0.3 s for a million. A trigram index would answer in 0.03 to 0.1 s, but
 // takes half of the import's rate (28 instead of 52 thousand rows/s into a table of a million) and 89 bytes a row.
 const SEARCHED = "s.email || ' ' || s.first_name || ' ' || s.last_name";
 const ORDERINGS = { email: "s.email_key", first_name: "lower(s.first_name)", last_name: "lower(s.last_name)" };
@@ -39,7 +39,7 @@ interface Filters extends ListQuery {
   list?: string;
 }
 
-/** Adds the filters that were asked for; `filtered` says that the company's counter does not count these. */
+/** With the requested filters; `filtered` says that the company's counter does not match them. */
 export function companySubscribers(companyId: string, asked: Filters) {
   const which: Which = {
     where: ["s.company_id = $1"],

@@ -1,17 +1,16 @@
-/** Receivers of a send are kept as subscribers, as far as the plan has room. */
+/** Saves the receivers of a send as subscribers, as far as the plan allows. */
 import { query, transaction } from "../../models/database/db.ts";
 import { isAddress } from "../lib/address.ts";
 import { toOneLine } from "../lib/one-line.ts";
-import { takeTurn } from "./bulk-turn.ts";
-import { type Limit, roomFor } from "./company-locks.ts";
+import { type Limit, lockBulkWrites, roomFor } from "./company-locks.ts";
 
-export interface Receiver {
+interface Receiver {
   email: string;
   first_name?: string;
   last_name?: string;
 }
 
-// `given` keeps the first of each address; new ones are taken in order until the room is used up.
+// `given` keeps the first of each address; new ones are inserted in order until the limit is reached.
 const SAVE = `
   with given as (
     select distinct on (lower(g.email)) g.email, lower(g.email) as key, g.first_name, g.last_name, g.no
@@ -41,12 +40,12 @@ const IDS = `
 const MAX_NAME = 255;
 const nameOf = (text = "") => toOneLine(text).slice(0, MAX_NAME).toWellFormed();
 
-/** Ids in the order of the receivers; null for whom there was no room (or no valid address). */
+/** Ids in the order of the receivers; null for one beyond the limit or without a valid address. */
 export async function saveReceivers(companyId: string, limit: Limit, receivers: Receiver[]) {
   const emails = receivers.map(({ email }) => email.trim());
   const valid = receivers.filter((_, index) => isAddress(emails[index]!));
   await transaction(async (client) => {
-    await takeTurn(client, companyId);
+    await lockBulkWrites(client, companyId);
     const room = await roomFor(client, companyId, limit);
     await client.query(SAVE, [
       companyId,

@@ -1,4 +1,4 @@
-/** Suppressions as stored things. Who is blocked by them: suppressed.ts. */
+/** Suppressions as resources of the API. Whether one blocks an address: models/statements/not-suppressed.ts. */
 import { domainToUnicode } from "node:url";
 import { query, queryOne, transaction } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
@@ -6,7 +6,7 @@ import { asciiDomain } from "../lib/address.ts";
 import { type FieldErrors, notFound } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 
-export type Kind = "manual" | "unsubscribed" | "bounced" | "complained";
+type Kind = "manual" | "unsubscribed" | "bounced" | "complained";
 
 interface Row {
   id: string;
@@ -27,13 +27,13 @@ const view = ({ id, email, domain, kind, reason, created_at }: Row) => ({
   created_at: created_at.toISOString(),
 });
 
-export interface Given {
+interface Given {
   email?: string | null;
   domain?: string | null;
   reason?: string;
 }
 
-/** `@example.org` and `*.example.org` are what people write when they mean the domain. */
+/** `@example.org` and `*.example.org` are how people write a domain. */
 const bareDomain = (domain: string) => asciiDomain(domain.trim().replace(/^(?:\*\.|@)/, ""));
 
 export function suppressionErrors(given: Given, isValid: (field: "email" | "domain") => boolean): FieldErrors {
@@ -44,19 +44,19 @@ export function suppressionErrors(given: Given, isValid: (field: "email" | "doma
   return {};
 }
 
-// The same one again is the existing one; by hand an 'unsubscribed' one becomes a full block.
-const again = `do update set
+// An existing suppression is returned; one made by an unsubscribe becomes a full block.
+const RETURN_EXISTING = `do update set
     kind = case when x.kind = 'unsubscribed' then 'manual' else x.kind end,
     reason = coalesce(nullif(excluded.reason, ''), x.reason)
   returning ${COLUMNS}`;
 
 const BLOCK_EMAIL = `
   insert into suppressions as x (company_id, email, reason) values ($1, $2, $3)
-  on conflict (company_id, email_key) where email_key is not null ${again}`;
+  on conflict (company_id, email_key) where email_key is not null ${RETURN_EXISTING}`;
 
 const BLOCK_DOMAIN = `
   insert into suppressions as x (company_id, domain, reason, domain_unicode) values ($1, $2, $3, $4)
-  on conflict (company_id, domain) where domain is not null ${again}`;
+  on conflict (company_id, domain) where domain is not null ${RETURN_EXISTING}`;
 
 export async function suppress(companyId: string, given: Given) {
   const reason = given.reason ?? "";
@@ -80,7 +80,7 @@ const REENABLE = `
   update subscribers set status = 'active', updated_at = now()
   where company_id = $1 and email_key = lower($2) and status in ('unsubscribed', 'bounced')`;
 
-/** Sending is possible again, so the subscriber must not keep a status that forbids it. */
+/** Sending is possible again, so the subscriber must not keep a status that prevents it. */
 export function liftSuppression(companyId: string, id: string): Promise<null> {
   return transaction(async (client) => {
     const [row] = await query<{ email: string | null }>(

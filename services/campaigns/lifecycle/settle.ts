@@ -1,8 +1,8 @@
 /**
- * The end of a campaign: when its audience is written and each recipient is final, it is completed, partial or failed
- * by its counts. Asked for by the sender's last outcome (campaign.drained) and by a poll, as often as they like.
+ * The end of a campaign: once its audience is written and every recipient is final, its counts decide whether it is
+ * completed, partial or failed. Triggered by the sender's last outcome (campaign.drained) and by a poll; calling it too
+ * often does no harm.
  */
-
 import { finalStatus, moveTo } from "../../../models/campaign-lifecycle.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { failUntried } from "../../../models/statements/fail-untried.ts";
@@ -37,7 +37,7 @@ async function settleStep(client: Client, campaignId: string): Promise<"wait" | 
   return (await moveTo(client, campaignId, finalStatus({ sent, failed, error }))) ? "settled" : "wait";
 }
 
-/** True when this call gave the campaign its last status. */
+/** True if this call gave the campaign its final status. */
 export async function settle(campaignId: string): Promise<boolean> {
   for (;;) {
     const step = await transaction((client) => settleStep(client, campaignId));
@@ -45,7 +45,7 @@ export async function settle(campaignId: string): Promise<boolean> {
   }
 }
 
-/** What the doorbell did not bring: campaigns that are through by their counts, and stopped ones. */
+/** Settles what no event announced: campaigns whose counts are complete, and those stopped by an error. */
 export async function settleFinished(): Promise<number> {
   const finished = await query<{ id: string }>(
     `select id from campaigns

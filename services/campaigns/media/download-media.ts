@@ -1,6 +1,6 @@
 /**
- * Public download. A browser shows only what cannot run in it; the rest it saves. `nosniff` keeps it from having its own
- * idea of the type, and the policy keeps a file that is opened by itself from loading or running anything.
+ * Public download. A browser displays only types that cannot run in it and saves the rest. `nosniff` keeps it from
+ * guessing another type, and the policy keeps a file that is opened on its own from loading or running anything.
  */
 import { Readable } from "node:stream";
 import { query, queryOne } from "../../../models/database/db.ts";
@@ -8,13 +8,13 @@ import { MEDIA_COLUMNS, type MediaRow } from "../../../models/media.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { Document } from "../../lib/shapes.ts";
 
-const SHOWN = /^(image\/(png|jpeg|gif|webp|avif|x-icon)|audio\/.*|video\/.*|application\/pdf|text\/plain)$/;
+const DISPLAYED = /^(image\/(png|jpeg|gif|webp|avif|x-icon)|audio\/.*|video\/.*|application\/pdf|text\/plain)$/;
 const isText = (type: string) => type.startsWith("text/") || type === "application/json";
 
 function disposition(type: string, filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, "_");
   const full = encodeURIComponent(filename).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
-  return `${SHOWN.test(type) ? "inline" : "attachment"}; filename="${plain}"; filename*=UTF-8''${full}`;
+  return `${DISPLAYED.test(type) ? "inline" : "attachment"}; filename="${plain}"; filename*=UTF-8''${full}`;
 }
 
 export async function downloadMedia(id: string): Promise<Document> {

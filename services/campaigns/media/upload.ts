@@ -1,7 +1,7 @@
 /**
- * An upload is written part by part, outside of a transaction: however slow it comes, it holds no connection and never
+ * An upload is written part by part, outside of a transaction: however slowly it arrives, it holds no connection and no
  * more than one part in memory. Until it is complete its row is marked as deleted, so that nobody sees it, and what a
- * crash leaves behind is swept away like any other deleted file.
+ * crash leaves behind is removed like any other deleted file.
  */
 import { createHash } from "node:crypto";
 import { query, queryOne } from "../../../models/database/db.ts";
@@ -9,10 +9,28 @@ import { MEDIA_COLUMNS, type MediaRow, mediaView } from "../../../models/media.t
 import { config } from "../../lib/config.ts";
 import { invalid, tooLarge } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
-import { cleanFilename } from "./filename.ts";
 import { SNIFF_BYTES, sniff } from "./sniff.ts";
 
 const PART_BYTES = 256 * 1024;
+const MAX_FILENAME = 255;
+
+/**
+ * A name that is safe in a path, a header and a dialog: no folders, no control characters, nothing that reverses
+ * the reading direction (which makes "fdp.exe" read as "exe.pdf").
+ */
+export function cleanFilename(given: string): string {
+  const name = given
+    .toWellFormed()
+    .split(/[/\\]/)
+    .at(-1)!
+    .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu, "")
+    .normalize("NFC")
+    .trim();
+  if (name === "" || /^\.+$/.test(name)) return "file";
+  if (name.length <= MAX_FILENAME) return name;
+  const extension = /\.[^.]{1,16}$/.exec(name)?.[0] ?? "";
+  return `${name.slice(0, MAX_FILENAME - extension.length)}${extension}`.toWellFormed();
+}
 
 /** The stream in pieces of PART_BYTES; the last one may be shorter. */
 async function* inParts(stream: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {

@@ -1,12 +1,12 @@
 /**
- * How many recipients a campaign will have at most, as far as that can be told at once: the list's counter, the number
- * of receivers. Exact only after expansion, which leaves out who is suppressed, unsubscribed or unconfirmed.
+ * How many recipients a campaign will have at most, as far as that is known immediately: the list's counter, or the
+ * number of receivers. Exact only after expansion, which leaves out suppressed, unsubscribed and unconfirmed ones.
  */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { segmentSql } from "../../../models/segment-rules/segment-sql.ts";
 import type { SendParams } from "./send-params.ts";
 
-/** A segment that takes longer to count is estimated from the planner's statistics: the answer must not wait. */
+/** A segment that takes longer to count is estimated from the planner's statistics, so that the request need not wait. */
 const COUNT_MS = 250;
 const QUERY_CANCELED = "57014";
 

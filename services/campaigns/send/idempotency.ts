@@ -1,7 +1,7 @@
 /**
- * Idempotency-Key: one key, one campaign, for 24 hours. The key is claimed in the transaction of the campaign it
- * answers for: a second request with it waits at the unique index until the first has committed, and then reads its
- * answer. A first that rolls back leaves no trace, and the second goes on as if it were the first.
+ * Idempotency-Key: one key, one campaign, for 24 hours. The key is claimed in the transaction that creates the campaign:
+ * a second request with the same key waits at the unique index until the first has committed, and then reads its answer.
+ * A first request that rolls back leaves no trace, and the second continues as if it were the first.
  */
 import { createHash } from "node:crypto";
 import { type Queryable, query, queryOne } from "../../../models/database/db.ts";
@@ -11,11 +11,11 @@ const KEPT = "24 hours";
 
 interface Earlier {
   request_hash: Buffer;
-  /** The answer's text: as jsonb its fields would come back in another order. */
-  response: string | null;
+  /** The answer, its fields in their order. Up to 0.1.0 its JSON text: nodes of that version may still write it. */
+  response: object | string | null;
 }
 
-/** JSON with the keys of every object in order: the same body, however it was written down, has the same text. */
+/** JSON with the keys of every object sorted: equal bodies have the same text. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
@@ -23,7 +23,7 @@ function canonical(value: unknown): string {
   });
 }
 
-/** What the key stands for: the kind of send and its body. */
+/** SHA-256 of what a key stands for: the kind of send and its body. */
 export const requestHash = (type: string, body: object): Buffer =>
   createHash("sha256")
     .update(`${type}\n${canonical(body)}`)
@@ -37,7 +37,7 @@ export const earlierSend = (companyId: string, key: string, on?: Queryable): Pro
     on,
   );
 
-/** The first answer to this key, or undefined where it is new; throws where it was used with another body. */
+/** The first answer to this key, or undefined if the key is new. Throws 409 if it was used with another body. */
 export async function answerOf<T>(
   companyId: string,
   key: string,
@@ -49,10 +49,12 @@ export async function answerOf<T>(
   if (!earlier.request_hash.equals(hash)) {
     throw conflict("This Idempotency-Key was used with another request body within the last 24 hours.");
   }
-  return earlier.response === null ? undefined : (JSON.parse(earlier.response) as T);
+  const { response } = earlier;
+  if (response === null) return undefined;
+  return (typeof response === "string" ? JSON.parse(response) : response) as T;
 }
 
-/** True for the one that may go on. Waits for a concurrent request with the same key to end. */
+/** True for the request that may go on. Waits until a concurrent request with the same key has ended. */
 export async function claimKey(client: Queryable, companyId: string, key: string, hash: Buffer): Promise<boolean> {
   const claimed = await query(
     `insert into idempotency_keys as k (company_id, key, request_hash) values ($1, $2, $3)
@@ -65,21 +67,21 @@ export async function claimKey(client: Queryable, companyId: string, key: string
   return claimed.length === 1;
 }
 
-export async function keepAnswer(client: Queryable, companyId: string, key: string, answer: object): Promise<void> {
+export async function storeAnswer(client: Queryable, companyId: string, key: string, answer: object): Promise<void> {
   await query(
     "update idempotency_keys set response = $3 where company_id = $1 and key = $2",
-    [companyId, key, JSON.stringify(JSON.stringify(answer))],
+    [companyId, key, JSON.stringify(answer)],
     client,
   );
 }
 
-/** Old keys are dead weight, for every company alike. */
-export async function forgetOldKeys(): Promise<number> {
-  const forgotten = await query(
+/** Deletes expired keys of all companies. */
+export async function deleteOldKeys(): Promise<number> {
+  const deleted = await query(
     `delete from idempotency_keys where (company_id, key) in (
        select company_id, key from idempotency_keys where created_at <= now() - $1::interval limit 10000)
      returning key`,
     [KEPT],
   );
-  return forgotten.length;
+  return deleted.length;
 }

@@ -1,6 +1,6 @@
 /**
  * The parameters of the three sends in one shape. A send takes the fields of its contract and no others: a `list_id` in
- * a send to receivers means nothing, neither to the checks nor to the campaign.
+ * a send to receivers is ignored by both the validation and the campaign.
  */
 import type { ActionContract } from "../../define.ts";
 import { sending } from "../contract-sending.ts";

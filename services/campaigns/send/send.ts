@@ -1,22 +1,20 @@
 /**
- * A send request becomes a campaign: one transaction, whatever the size of the audience. Recipients are written
- * afterwards (expand.ts), so that a list of a million answers as fast as a list of ten.
+ * Turns a send request into a campaign, in one transaction whatever the size of the audience. Recipients are written
+ * afterwards (expansion/expand.ts), so that a list of a million is answered as fast as a list of ten.
  */
-
 import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
+import { snapshotContents } from "../../../models/statements/snapshot-contents.ts";
+import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { conflict } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
-import { knock } from "../doorbell.ts";
-import { admit } from "./admission.ts";
+import { admit, requireHourlyRoomWithin } from "./admission.ts";
 import { audienceSize } from "./audience-size.ts";
-import { requireRoomWithin } from "./hour.ts";
-import { answerOf, claimKey, keepAnswer, requestHash } from "./idempotency.ts";
-import { keptReceivers } from "./inline-receivers.ts";
+import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
+import { storedReceivers } from "./inline-receivers.ts";
 import { type CampaignType, paramsOf, type SendParams } from "./send-params.ts";
-import { snapshot } from "./snapshot.ts";
 
 type Answer = ReturnType<typeof campaignView> & {
   company: string;
@@ -43,14 +41,14 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
       if (first) return first;
       throw conflict("This Idempotency-Key expired while it was used. Try again.");
     }
-    // Again, and now under a lock: sends that were admitted at the same moment must not pass a limit together.
+    // Checked again, now under a lock: concurrently admitted sends must not exceed a limit together.
     await requireQuotaWithin(client, companyId, emails);
-    if (hour) await requireRoomWithin(client, companyId, emails, hour);
+    if (hour) await requireHourlyRoomWithin(client, companyId, emails, hour);
     const created = await create(client, companyId, type, { ...body, emails, scheduledFor });
-    if (key) await keepAnswer(client, companyId, key, created);
+    if (key) await storeAnswer(client, companyId, key, created);
     return created;
   });
-  if (answer.status === "pending") knock(ctx, "campaign.pending", { campaignId: answer.id });
+  if (answer.status === "pending") emitAndForget(ctx, "campaign.pending", { campaignId: answer.id });
   return answer;
 }
 
@@ -82,11 +80,11 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     client,
   );
   await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
-  const subject = await snapshot(client, companyId, id, request);
-  // The check found everything a moment ago; since then something of it was deleted.
+  const subject = await snapshotContents(client, companyId, id, request);
+  // Validation found everything a moment ago; something has been deleted since.
   if (subject === undefined)
     throw conflict("Something that this send refers to was deleted at this moment. Try again.");
-  if (request.receivers) await keepReceivers(client, companyId, id, request);
+  if (request.receivers) await storeReceivers(client, companyId, id, request);
   const { template_id, list_id } = row!;
   return {
     ...campaignView(row!),
@@ -99,13 +97,13 @@ async function create(client: Client, companyId: string, type: CampaignType, req
 }
 
 /** 10,000 receivers in one statement: 0.15 s. */
-async function keepReceivers(client: Client, companyId: string, campaignId: string, request: Request): Promise<void> {
+async function storeReceivers(client: Client, companyId: string, campaignId: string, request: Request): Promise<void> {
   await query(
     `insert into campaign_receivers (campaign_id, company_id, no, email, cc, bcc, variables)
      select $1, $2, r.no, r.email, r.cc, r.bcc, r.variables
      from rows from (json_to_recordset($3) as (email text, cc text[], bcc text[], variables jsonb)) with ordinality
        as r (email, cc, bcc, variables, no)`,
-    [campaignId, companyId, JSON.stringify(keptReceivers(request.receivers!))],
+    [campaignId, companyId, JSON.stringify(storedReceivers(request.receivers!))],
     client,
   );
 }

@@ -1,32 +1,33 @@
 /**
- * Reads CSV as it comes out of spreadsheets: comma, semicolon or tab, found out from the first line; LF, CRLF or CR;
- * quoted cells with line breaks and doubled quotes; a byte order mark. Gives rows with the line they begin on.
+ * Reads CSV as spreadsheets write it: comma, semicolon or tab, detected from the first line; LF, CRLF or CR; quoted cells
+ * with line breaks and doubled quotes; a byte order mark. Yields rows with the line they begin on.
  *
- * A line without a quote is cut with split(), which is why this is here: 1.2 to 2.4 million rows/s where csv-parse reads 0.4
- * to 0.6 (test/bench/import.ts), on the core that PostgreSQL would otherwise have.
+ * Written by hand because a line without a quote can be cut with split(): 1.2 to 2.4 million rows/s where csv-parse reads
+ * 0.4 to 0.6 (test/bench/import.ts), on the core that PostgreSQL would otherwise have.
  *
- * A quote that is never closed costs its own line only, and so does a line that does not end: after MAX_ROW_CHARS (or at
- * the end of the file) the row is given with `fault`, and reading goes on with the next line. Memory: one chunk and one row.
+ * A quote that is never closed costs only its own line, and so does a line that does not end: after MAX_ROW_CHARS (or at
+ * the end of the file) the row is yielded with `error`, and reading continues with the next line. Memory: one chunk and
+ * one row.
  */
 export interface CsvRow {
   line: number;
   cells: string[];
-  /** The cells cannot be told apart. */
-  fault?: string;
+  /** Why the row could not be cut into cells. */
+  error?: string;
 }
 
 const MAX_ROW_CHARS = 1024 * 1024;
 const UNCLOSED = "A quoted field is not closed.";
 const ENDLESS = "The row is too long.";
-/** Of a row that is too long: enough to say whose it is. */
-const TOLD_CHARS = 1_000;
+/** Of a row that is too long: enough to identify it. */
+const REPORTED_CHARS = 1_000;
 
 interface Dialect {
   delimiter: string;
   newline: "\n" | "\r";
 }
 
-/** From the first line that is not blank, what stands in quotes left aside. */
+/** From the first line that is not blank, ignoring quoted text. */
 function dialectOf(text: string): Dialect {
   const bare = text.trimStart().replace(/"(?:[^"]|"")*"?/g, "x");
   const newline = /^[^\n]*\r(?!\n|$)/.test(bare) ? "\r" : "\n";
@@ -41,10 +42,10 @@ class Rows {
   private line = 1;
   private dialect: Dialect | undefined;
   private nextQuote = -1;
-  /** The rest of a line that was too long is still to come, and nobody's row. */
+  /** The rest of a line that was too long is still to come, and is skipped. */
   private dropping = false;
 
-  /** The rows that are complete with this piece of text; `last` says that none follows. */
+  /** The rows that this piece of text completes; `last` says that no more text follows. */
   add(piece: string, last: boolean): CsvRow[] {
     this.text = this.text.slice(this.at) + piece;
     this.at = 0;
@@ -75,11 +76,11 @@ class Rows {
     return row;
   }
 
-  /** A row that is longer than a row may be; `from` is where its last line goes on behind the last closed quote. */
+  /** A row that is too long; `from` is where its last line continues after the last closed quote. */
   private endless(from = this.at): CsvRow {
     const { delimiter, newline } = this.dialect!;
-    const head = this.text.slice(this.at, this.at + TOLD_CHARS);
-    const row = { line: this.line, cells: head.replaceAll('"', "").split(delimiter), fault: ENDLESS };
+    const head = this.text.slice(this.at, this.at + REPORTED_CHARS);
+    const row = { line: this.line, cells: head.replaceAll('"', "").split(delimiter), error: ENDLESS };
     this.moveTo(from, this.text.slice(this.at, from).split(newline).length - 1);
     this.drop();
     return row;
@@ -114,7 +115,7 @@ class Rows {
         if (close === -1) return this.unclosed(last, lineEnd);
         value = text.slice(at + 1, close).replaceAll('""', '"');
         at = close + 1;
-        // The character behind the quote decides how the cell goes on.
+        // The character after the quote decides how the cell continues.
         if (at === text.length && !last) return undefined;
       }
       let end = text.indexOf(newline, at);
@@ -141,7 +142,7 @@ class Rows {
 
   private unclosed(last: boolean, lineEnd: number): CsvRow | undefined {
     if (!last && this.text.length - this.at <= MAX_ROW_CHARS) return undefined;
-    const row = { line: this.line, cells: [], fault: UNCLOSED };
+    const row = { line: this.line, cells: [], error: UNCLOSED };
     this.moveTo(lineEnd + 1, 1);
     return row;
   }
@@ -154,7 +155,7 @@ class Rows {
   }
 }
 
-/** Rows in batches of what one chunk of the stream holds. Bytes that are not UTF-8 come as U+FFFD. */
+/** Yields the rows of each chunk of the stream as one batch. Bytes that are not UTF-8 become U+FFFD. */
 export async function* readCsv(stream: AsyncIterable<unknown>): AsyncGenerator<CsvRow[]> {
   const decoder = new TextDecoder("utf-8");
   const rows = new Rows();

@@ -1,6 +1,6 @@
-import { atMost } from "../../../services/campaigns/at-most.ts";
+import { atMost } from "../../../services/campaigns/expansion/expansion-queue.ts";
 
-test("never more than n at a time, in the order they came, past one that fails", async () => {
+test("runs at most n tasks at a time, in the order they came, also after one has failed", async () => {
   const run = atMost(2);
   const flow: string[] = [];
   let open = 0;

@@ -1,4 +1,4 @@
-import { keptReceivers, receiverFaults } from "../../../services/campaigns/send/inline-receivers.ts";
+import { receiverErrors, storedReceivers } from "../../../services/campaigns/send/inline-receivers.ts";
 
 const nested = (depth: number): unknown => (depth === 0 ? "x" : { inner: nested(depth - 1) });
 
@@ -16,7 +16,7 @@ describe("faults of receivers", () => {
         note: null,
       },
     ];
-    expect(receiverFaults(receivers)).toEqual([]);
+    expect(receiverErrors(receivers)).toEqual([]);
   });
 
   test.each([
@@ -39,16 +39,16 @@ describe("faults of receivers", () => {
       "has more than 200 variables.",
     ],
   ])("%# names the index", (receiver, sentence) => {
-    expect(receiverFaults([{ email: "ok@example.com" }, receiver])).toEqual([`Receiver at index 1 ${sentence}`]);
+    expect(receiverErrors([{ email: "ok@example.com" }, receiver])).toEqual([`Receiver at index 1 ${sentence}`]);
   });
 
   test("the sentence of the specification", () => {
     const ok = { email: "ok@example.com" };
-    expect(receiverFaults([ok, ok, { name: "x" }])).toEqual(["Receiver at index 2 is missing 'email'."]);
+    expect(receiverErrors([ok, ok, { name: "x" }])).toEqual(["Receiver at index 2 is missing 'email'."]);
   });
 
   test("ten thousand bad ones are told as the first hundred", () => {
-    expect(receiverFaults(Array(10_000).fill({}))).toHaveLength(100);
+    expect(receiverErrors(Array(10_000).fill({}))).toHaveLength(100);
   });
 });
 
@@ -61,13 +61,13 @@ describe("what is kept of receivers", () => {
       first_name: "Ann",
       order: 12,
     };
-    expect(keptReceivers([given])).toEqual([
+    expect(storedReceivers([given])).toEqual([
       { email: "Ann@Example.com", cc: ["b@x.example"], bcc: null, variables: { first_name: "Ann", order: 12 } },
     ]);
   });
 
   test("a variable named __proto__ stays a variable and changes no prototype", () => {
-    const [kept] = keptReceivers([JSON.parse('{"email":"a@example.com","__proto__":{"admin":true}}')]);
+    const [kept] = storedReceivers([JSON.parse('{"email":"a@example.com","__proto__":{"admin":true}}')]);
     expect(Object.keys(kept!.variables)).toEqual(["__proto__"]);
     expect((kept!.variables as { admin?: boolean }).admin).toBeUndefined();
   });

@@ -1,7 +1,7 @@
-import { type Condition, rulesFaults, segmentSql } from "../../../models/segment-rules/segment-sql.ts";
+import { type Condition, rulesErrors, segmentSql } from "../../../models/segment-rules/segment-sql.ts";
 
 const ID = "018f0000-0000-7000-8000-000000000001";
-const fault = (condition: unknown) => rulesFaults({ conditions: [condition as Condition] })[0];
+const fault = (condition: unknown) => rulesErrors({ conditions: [condition as Condition] })[0];
 
 describe("the rules of a segment", () => {
   test.each([
@@ -63,7 +63,7 @@ describe("the rules of a segment", () => {
   test("every faulty condition is told with its index", () => {
     const good = { field: "email", operator: "equals", value: "a@b.de" };
     const bad = { field: "email", operator: "gt", value: 1 };
-    expect(rulesFaults({ conditions: [good, bad, good, bad] }).map((text) => text.slice(0, 20))).toEqual([
+    expect(rulesErrors({ conditions: [good, bad, good, bad] }).map((text) => text.slice(0, 20))).toEqual([
       "Condition at index 1",
       "Condition at index 3",
     ]);
@@ -71,8 +71,8 @@ describe("the rules of a segment", () => {
 
   test("their number and that of values is bounded", () => {
     const good = { field: "email", operator: "equals", value: "a@b.de" };
-    expect(rulesFaults({ conditions: [] })).toEqual(["At least one condition is required."]);
-    expect(rulesFaults({ conditions: Array(51).fill(good) })).toEqual(["No more than 50 conditions are allowed."]);
+    expect(rulesErrors({ conditions: [] })).toEqual(["At least one condition is required."]);
+    expect(rulesErrors({ conditions: Array(51).fill(good) })).toEqual(["No more than 50 conditions are allowed."]);
     expect(fault({ ...good, operator: "in", value: Array(1_001).fill("a") })).toContain("no more than 1000 elements");
   });
 
