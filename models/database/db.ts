@@ -4,8 +4,8 @@
  */
 import pg from "pg";
 import { Sequelize } from "sequelize";
+import { bindModels } from "../index.ts";
 import { BY_KEY } from "./by-key.ts";
-import { initModels } from "./define-model.ts";
 import { allowSilence, endInSilence, SILENT_MS, STATEMENT_TIMEOUT_MS } from "./silence.ts";
 
 export type Client = pg.PoolClient;
@@ -71,7 +71,7 @@ export function openDatabase(url: string, connections: number, silentMs = SILENT
     define: { underscored: true },
     hooks: { afterConnect: (connection) => endInSilence(connection as object, silentMs) },
   });
-  initModels(sequelize);
+  bindModels(sequelize);
   open = { ...pools, sequelize };
   return open;
 }
