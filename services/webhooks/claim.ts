@@ -5,7 +5,7 @@
  * costs what one with a single delivery does), in random order, and each gives at most what its lanes have room for.
  */
 import { query } from "../../models/database/db.ts";
-import type { EventType } from "../../models/webhook-endpoint.ts";
+import type { EmailEventType } from "../../models/email-event.ts";
 
 /** Longer than a delivery can take (DNS, connection and answer together 10 s), with room for a slow database. */
 export const LEASE_SECONDS = 30;
@@ -15,7 +15,7 @@ export interface Claimed {
   company_id: string;
   endpoint_id: string;
   event_id: string;
-  event_type: EventType;
+  event_type: EmailEventType;
   attempts: number;
   /** The body, as text. */
   payload: string;
