@@ -1,10 +1,10 @@
 /** What a condition's value may be: each function returns an error sentence for an invalid value, else undefined. */
 import { isUuid } from "../../services/lib/ids.ts";
+import { SUBSCRIBER_STATUSES, type SubscriberStatus } from "../subscriber.ts";
 
 const MAX_VALUES = 1_000;
 const MAX_TEXT = 1_000;
 const MAX_DAYS = 36_500;
-const STATUSES = ["active", "unconfirmed", "unsubscribed", "bounced"];
 
 type Check = (value: unknown) => string | undefined;
 
@@ -26,7 +26,9 @@ export const scalarError: Check = (value) => {
 export const uuidError: Check = (value) => (isUuid(value) ? undefined : "The value must be a valid UUID.");
 
 export const statusError: Check = (value) =>
-  STATUSES.includes(value as string) ? undefined : `The value must be one of ${STATUSES.join(", ")}.`;
+  SUBSCRIBER_STATUSES.includes(value as SubscriberStatus)
+    ? undefined
+    : `The value must be one of ${SUBSCRIBER_STATUSES.join(", ")}.`;
 
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 

@@ -4,6 +4,11 @@
  * the models because the senders' rows and the campaign's counts must change in one transaction.
  */
 import { type Client, query, queryOne } from "../database/db.ts";
+import { SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+
+const { ready, leased, done } = SEND_CHUNK_STATE;
+const { queued, sending, failed } = SENT_EMAIL_STATUS;
 
 /** 20,000 recipients a transaction: the campaign's row is locked for about 0.1 s. */
 const CHUNKS_AT_ONCE = 40;
@@ -16,9 +21,9 @@ interface StoppedCampaign {
 
 async function inFlight(client: Client, { id, company_id }: StoppedCampaign): Promise<boolean> {
   const found = await queryOne<{ busy: boolean }>(
-    `select exists (select from send_chunks where company_id = $1 and campaign_id = $2 and state = 1)
+    `select exists (select from send_chunks where company_id = $1 and campaign_id = $2 and state = ${leased})
          or exists (select from sent_emails where company_id = $1 and campaign_id = $2
-                    and next_attempt_at is not null and status = 1) as busy`,
+                    and next_attempt_at is not null and status = ${sending}) as busy`,
     [company_id, id],
     client,
   );
@@ -32,23 +37,23 @@ async function inFlight(client: Client, { id, company_id }: StoppedCampaign): Pr
 const FAIL_CHUNKS = `
   with ready as (
     select no, lo, hi from send_chunks
-    where company_id = $1 and campaign_id = $2 and state = 0 order by no limit $4 for update skip locked
+    where company_id = $1 and campaign_id = $2 and state = ${ready} order by no limit $4 for update skip locked
   ),
   closed as (
-    update send_chunks c set state = 2 from ready r
+    update send_chunks c set state = ${done} from ready r
     where c.company_id = $1 and c.campaign_id = $2 and c.no = r.no returning 1
   ),
   untried as (
-    update sent_emails e set status = 3, error = $3, next_attempt_at = null from ready r
-    where e.company_id = $1 and e.campaign_id = $2 and e.seq between r.lo and r.hi and e.status = 0 returning 1
+    update sent_emails e set status = ${failed}, error = $3, next_attempt_at = null from ready r
+    where e.company_id = $1 and e.campaign_id = $2 and e.seq between r.lo and r.hi and e.status = ${queued} returning 1
   )
   select (select count(*) from closed) as chunks, (select count(*) from untried) as failed`;
 
 /** Recipients that wait for a retry, outside of any open chunk. */
 const FAIL_DEFERRED = `
   with deferred as (
-    update sent_emails set status = 3, error = $3, next_attempt_at = null
-    where company_id = $1 and campaign_id = $2 and status = 0 and next_attempt_at is not null returning 1
+    update sent_emails set status = ${failed}, error = $3, next_attempt_at = null
+    where company_id = $1 and campaign_id = $2 and status = ${queued} and next_attempt_at is not null returning 1
   )
   select 0 as chunks, count(*) as failed from deferred`;
 

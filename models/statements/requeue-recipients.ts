@@ -3,6 +3,10 @@
  * the senders' rows (recipients, chunks) and the campaign's counts and cursor must change in one transaction.
  */
 import { type Client, queryOne } from "../database/db.ts";
+import { SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+
+const { queued, failed, unknown } = SENT_EMAIL_STATUS;
 
 /** 20,000 recipients a slice. */
 const CHUNKS_AT_ONCE = 40;
@@ -20,13 +24,13 @@ const REQUEUE = `
     where company_id = $1 and campaign_id = $2 and no >= $3 order by no limit $4
   ),
   again as (
-    update sent_emails e set status = 0, attempts = 0, next_attempt_at = null, error = null, smtp_response = null
+    update sent_emails e set status = ${queued}, attempts = 0, next_attempt_at = null, error = null, smtp_response = null
     from chunk c
-    where e.company_id = $1 and e.campaign_id = $2 and e.seq between c.lo and c.hi and e.status in (3, 6)
+    where e.company_id = $1 and e.campaign_id = $2 and e.seq between c.lo and c.hi and e.status in (${failed}, ${unknown})
     returning c.no
   ),
   opened as (
-    update send_chunks s set state = 0, marked_to = s.lo - 1, fence = s.fence + 1, owner = null, lease_until = null
+    update send_chunks s set state = ${SEND_CHUNK_STATE.ready}, marked_to = s.lo - 1, fence = s.fence + 1, owner = null, lease_until = null
     where s.company_id = $1 and s.campaign_id = $2 and s.no in (select no from again)
     returning 1
   ),

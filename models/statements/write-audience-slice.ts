@@ -10,6 +10,7 @@
  * A list member that a filter leaves out still moves the cursor, so that a slice reads a bounded number of rows.
  */
 
+import type { CampaignType } from "../campaign.ts";
 import { type Client, queryOne } from "../database/db.ts";
 import { subscriberAt, subscriberOf } from "../database/row-at.ts";
 import { type Rules, segmentSql } from "../segment-rules/segment-sql.ts";
@@ -19,7 +20,7 @@ import { notSuppressed } from "./not-suppressed.ts";
 export interface ExpandingCampaign {
   id: string;
   company_id: string;
-  campaign_type: "to_list" | "to_receivers" | "custom";
+  campaign_type: CampaignType;
   smtp_config_id: string;
   list_id: string | null;
   segment_id: string | null;

@@ -1,6 +1,8 @@
 /** What time has made useless or left unfinished, of all companies. Safe to run on several nodes at once. */
 import type { ServiceBroker } from "moleculer";
 import { query, queryOne } from "../../models/database/db.ts";
+import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
+import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { settle } from "./lifecycle/settle.ts";
 import { sweepMedia } from "./media/media-files.ts";
 import { deleteOldKeys } from "./send/idempotency.ts";
@@ -9,17 +11,20 @@ export async function tidy(broker: ServiceBroker): Promise<number> {
   return (await deleteOldKeys()) + (await sweepMedia()) + (await recountStuck(broker));
 }
 
+const { sent } = SENT_EMAIL_STATUS;
+
 const STUCK = `select id, company_id from campaigns c
   where status in ('pending', 'sending') and expanded_at is not null and error is null
     and sent_count + failed_count < total_emails and updated_at < now() - interval '10 minutes'
-    and not exists (select from send_chunks k where k.company_id = c.company_id and k.campaign_id = c.id and k.state <> 2)
+    and not exists (select from send_chunks k where k.company_id = c.company_id and k.campaign_id = c.id and k.state <> ${SEND_CHUNK_STATE.done})
     and not exists (select from sent_emails e
       where e.company_id = c.company_id and e.campaign_id = c.id and e.next_attempt_at is not null)
   order by id limit 20`;
 
+// Every status after `sent` is final, and counts as failed.
 const RECOUNT = `
   with counted as (
-    select count(*) as total, count(*) filter (where status = 2) as sent, count(*) filter (where status > 2) as failed
+    select count(*) as total, count(*) filter (where status = ${sent}) as sent, count(*) filter (where status > ${sent}) as failed
     from sent_emails where company_id = $1 and campaign_id = $2
   ),
   kept as (

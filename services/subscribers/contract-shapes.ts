@@ -1,11 +1,13 @@
 /** Subscribers, lists and suppressions as the API shows them. */
+import { SUBSCRIBER_STATUSES } from "../../models/subscriber.ts";
+import { SUPPRESSION_KINDS } from "../../models/suppression.ts";
 import type { AttributeValue, AttributeChanges as Changes } from "../lib/attributes.ts";
 import { MAX_ATTRIBUTES, MAX_TEXT, MAX_TEXTS, NAME_PATTERN } from "../lib/attributes.ts";
 import { Email, Line, Nullable, OneOf, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 
 export const PersonName = Line(255);
 
-export const Status = OneOf("active", "unconfirmed", "unsubscribed", "bounced");
+export const Status = OneOf(...SUBSCRIBER_STATUSES);
 
 const attributes = (...types: string[]) => ({
   type: "object",
@@ -43,7 +45,7 @@ export const List = Type.Object({
   created_at: Time,
 });
 
-export const Kind = OneOf("manual", "unsubscribed", "bounced", "complained");
+export const Kind = OneOf(...SUPPRESSION_KINDS);
 
 export const Suppression = Type.Object({
   id: Uuid,

@@ -1,7 +1,8 @@
 /** Pages of subscribers: all of a company, those of a list, those of a segment. */
 import { listPage } from "../../models/database/listing.ts";
+import type { SubscriberStatus } from "../../models/subscriber.ts";
 import type { ListQuery } from "../lib/shapes.ts";
-import { COLUMNS, type Status, type SubscriberRow, subscriberView } from "./subscriber.ts";
+import { COLUMNS, type SubscriberRow, subscriberView } from "./subscriber.ts";
 
 interface Which {
   where: string[];
@@ -35,7 +36,7 @@ export async function listSubscribers(which: Which, asked: ListQuery) {
 }
 
 interface Filters extends ListQuery {
-  status?: Status;
+  status?: SubscriberStatus;
   list?: string;
 }
 

@@ -1,6 +1,6 @@
 /** Segments as resources of the API; what their rules mean: models/segment-rules/segment-sql.ts. */
 import { query, queryOne } from "../../models/database/db.ts";
-import { listPage } from "../../models/database/listing.ts";
+import { listModels } from "../../models/database/listing.ts";
 import { Segment } from "../../models/segment.ts";
 import {
   MAX_CONDITIONS,
@@ -94,20 +94,17 @@ export async function getSegment(companyId: string, id: string) {
 }
 
 export async function listSegments(companyId: string, asked: ListQuery) {
-  const { count, results } = await listPage<{ created_at: Date }>(
-    {
-      from: "segments g",
-      columns: "g.id, g.name, g.description, g.rules, g.created_at",
-      where: ["g.company_id = $1"],
-      values: [companyId],
-      id: "g.id",
-      orderings: { name: "lower(g.name)" },
-      searchIn: ["g.name", "g.description"],
-    },
-    asked,
-  );
-  type View = ReturnType<Segment["view"]>;
-  return { count, results: results.map((row) => ({ ...row, created_at: row.created_at.toISOString() }) as View) };
+  const listing = {
+    from: "segments g",
+    columns: "g.id, g.name, g.description, g.rules, g.created_at",
+    where: ["g.company_id = $1"],
+    values: [companyId],
+    id: "g.id",
+    orderings: { name: "lower(g.name)" },
+    searchIn: ["g.name", "g.description"],
+  };
+  const { count, results } = await listModels(Segment, listing, asked);
+  return { count, results: results.map((segment) => segment.view()) };
 }
 
 export async function listSegmentSubscribers(companyId: string, id: string, asked: ListQuery) {

@@ -1,6 +1,9 @@
 /** Public subscribe, and the confirmation of a double opt-in. */
+
+import { Company } from "../../models/company.ts";
 import { type Client, query, queryOne, transaction } from "../../models/database/db.ts";
 import { markResubscribed } from "../../models/statements/unsubscribe.ts";
+import { Subscriber, type SubscriberStatus } from "../../models/subscriber.ts";
 import { call } from "../call.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
@@ -9,7 +12,6 @@ import { newId } from "../lib/ids.ts";
 import { personToken, readPersonToken } from "../lib/tokens/person-token.ts";
 import { roomFor, subscriberLimit } from "./company-locks.ts";
 import { addToLists, missing } from "./members.ts";
-import type { Status } from "./subscriber.ts";
 
 const CONFIRM_WITHIN_DAYS = 7;
 const CONFIRMATIONS_A_DAY = 5;
@@ -25,7 +27,7 @@ interface SubscribeRequest {
 
 interface Known {
   id: string;
-  status: Status;
+  status: SubscriberStatus;
 }
 
 // Anybody may type any address into a public form: blank names are filled in, existing ones never changed.
@@ -56,7 +58,12 @@ const ASK_TO_CONFIRM = `
 
 const RESET_CONFIRM_MAILED = "update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2";
 
-async function save(client: Client, request: SubscribeRequest, status: Status, limit: number | null): Promise<Known> {
+async function save(
+  client: Client,
+  request: SubscribeRequest,
+  status: SubscriberStatus,
+  limit: number | null,
+): Promise<Known> {
   const { company_id: companyId, first_name = "", last_name = "" } = request;
   const email = request.email.trim();
   const room = await roomFor(client, companyId, limit);
@@ -95,18 +102,16 @@ async function record(
 /** The same answer for a known and an unknown address. */
 export async function subscribe(ctx: Ctx<SubscribeRequest>) {
   const request = ctx.params;
-  const company = await queryOne<{ double_opt_in: boolean }>("select double_opt_in from companies where id = $1", [
-    request.company_id,
-  ]);
+  const company = await Company.findByPk(request.company_id, { attributes: ["doubleOptIn"] });
   if (!company) throw notFound();
   if (request.list_id && (await missing("lists", request.company_id, [request.list_id])).length > 0) {
     throw invalid({ list_id: [missingObject(request.list_id)] });
   }
-  const unconfirmed = await record(request, company.double_opt_in, await subscriberLimit(ctx, request.company_id));
+  const unconfirmed = await record(request, company.doubleOptIn, await subscriberLimit(ctx, request.company_id));
   if (unconfirmed) {
     await mailConfirmation(ctx, request.company_id, unconfirmed.id, request.list_id);
   }
-  return { detail: company.double_opt_in ? "Thank you. Please confirm by the link in your mail." : "Thank you." };
+  return { detail: company.doubleOptIn ? "Thank you. Please confirm by the link in your mail." : "Thank you." };
 }
 
 async function mailConfirmation(ctx: Ctx, companyId: string, subscriberId: string, listId?: string): Promise<void> {
@@ -130,10 +135,7 @@ export async function confirm(token: string) {
   const person = readPersonToken("confirm", token);
   if (!person) throw notFound();
   const { companyId, subscriberId, listId } = person;
-  const found = await queryOne<{ email: string; status: Status }>(
-    "select email, status from subscribers where company_id = $1 and id = $2",
-    [companyId, subscriberId],
-  );
+  const found = await Subscriber.findOne({ attributes: ["email", "status"], where: { companyId, id: subscriberId } });
   if (!found) throw notFound();
   const isOpen = found.status === "unconfirmed" || found.status === "active";
   if (person.expired || !isOpen) throw gone("This link has expired. Please subscribe again.");

@@ -1,17 +1,16 @@
 /** A subscriber as the API shows it. Raw SQL: the hottest read costs this process 24 µs, through a Sequelize model 70. */
 import { pool, type Queryable } from "../../models/database/db.ts";
+import type { SubscriberStatus } from "../../models/subscriber.ts";
 import type { Attributes } from "../lib/attributes.ts";
 import { notFound } from "../lib/errors.ts";
 import { groupCommit } from "../lib/group-commit.ts";
-
-export type Status = "active" | "unconfirmed" | "unsubscribed" | "bounced";
 
 export interface SubscriberRow {
   id: string;
   email: string;
   first_name: string;
   last_name: string;
-  status: Status;
+  status: SubscriberStatus;
   attributes: Attributes;
   created_at: Date;
   lists: string[];

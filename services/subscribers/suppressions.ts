@@ -1,31 +1,14 @@
 /** Suppressions as resources of the API. Whether one blocks an address: models/statements/not-suppressed.ts. */
 import { domainToUnicode } from "node:url";
 import { query, queryOne, transaction } from "../../models/database/db.ts";
-import { listPage } from "../../models/database/listing.ts";
+import { fromRow } from "../../models/database/from-row.ts";
+import { listModels } from "../../models/database/listing.ts";
+import { Suppression, type SuppressionKind } from "../../models/suppression.ts";
 import { asciiDomain } from "../lib/address.ts";
 import { type FieldErrors, notFound } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 
-type Kind = "manual" | "unsubscribed" | "bounced" | "complained";
-
-interface Row {
-  id: string;
-  email: string | null;
-  domain: string | null;
-  kind: Kind;
-  reason: string;
-  created_at: Date;
-}
 const COLUMNS = "x.id, x.email, x.domain, x.kind, x.reason, x.created_at";
-
-const view = ({ id, email, domain, kind, reason, created_at }: Row) => ({
-  id,
-  email,
-  domain,
-  kind,
-  reason,
-  created_at: created_at.toISOString(),
-});
 
 interface Given {
   email?: string | null;
@@ -58,22 +41,22 @@ const BLOCK_DOMAIN = `
   insert into suppressions as x (company_id, domain, reason, domain_unicode) values ($1, $2, $3, $4)
   on conflict (company_id, domain) where domain is not null ${RETURN_EXISTING}`;
 
+async function upsert(sql: string, values: unknown[]) {
+  return fromRow(Suppression, (await queryOne(sql, values))!).view();
+}
+
 export async function suppress(companyId: string, given: Given) {
   const reason = given.reason ?? "";
-  if (given.email) return view((await queryOne<Row>(BLOCK_EMAIL, [companyId, given.email.trim(), reason]))!);
+  if (given.email) return upsert(BLOCK_EMAIL, [companyId, given.email.trim(), reason]);
   const domain = bareDomain(given.domain!)!;
   const unicode = domainToUnicode(domain);
-  const values = [companyId, domain, reason, unicode === domain ? null : unicode];
-  return view((await queryOne<Row>(BLOCK_DOMAIN, values))!);
+  return upsert(BLOCK_DOMAIN, [companyId, domain, reason, unicode === domain ? null : unicode]);
 }
 
 export async function getSuppression(companyId: string, id: string) {
-  const row = await queryOne<Row>(`select ${COLUMNS} from suppressions x where x.company_id = $1 and x.id = $2`, [
-    companyId,
-    id,
-  ]);
-  if (!row) throw notFound();
-  return view(row);
+  const suppression = await Suppression.findOne({ where: { companyId, id } });
+  if (!suppression) throw notFound();
+  return suppression.view();
 }
 
 const REENABLE = `
@@ -94,20 +77,18 @@ export function liftSuppression(companyId: string, id: string): Promise<null> {
   });
 }
 
-export async function listSuppressions(companyId: string, asked: ListQuery & { kind?: Kind }) {
-  const { count, results } = await listPage<Row>(
-    {
-      from: "suppressions x",
-      columns: COLUMNS,
-      where: ["x.company_id = $1", ...(asked.kind ? ["x.kind = $2"] : [])],
-      values: [companyId, ...(asked.kind ? [asked.kind] : [])],
-      id: "x.id",
-      orderings: { email: "x.email_key", domain: "x.domain" },
-      searchIn: ["x.email", "x.domain", "x.domain_unicode"],
-      counter: [companyId, "suppressions", companyId],
-      filtered: Boolean(asked.kind),
-    },
-    asked,
-  );
-  return { count, results: results.map(view) };
+export async function listSuppressions(companyId: string, asked: ListQuery & { kind?: SuppressionKind }) {
+  const listing = {
+    from: "suppressions x",
+    columns: COLUMNS,
+    where: ["x.company_id = $1", ...(asked.kind ? ["x.kind = $2"] : [])],
+    values: [companyId, ...(asked.kind ? [asked.kind] : [])],
+    id: "x.id",
+    orderings: { email: "x.email_key", domain: "x.domain" },
+    searchIn: ["x.email", "x.domain", "x.domain_unicode"],
+    counter: [companyId, "suppressions", companyId] as [string, string, string],
+    filtered: Boolean(asked.kind),
+  };
+  const { count, results } = await listModels(Suppression, listing, asked);
+  return { count, results: results.map((suppression) => suppression.view()) };
 }

@@ -10,6 +10,7 @@
 import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
 import { moveTo } from "../../../models/campaign-lifecycle.ts";
 import { type Client, queryOne, transaction } from "../../../models/database/db.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { requeueSlice } from "../../../models/statements/requeue-recipients.ts";
 import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
@@ -17,17 +18,17 @@ import { notFound, wrongState } from "../../lib/errors.ts";
 
 const READ = "select * from campaigns where company_id = $1 and id = $2 for no key update";
 
-async function refuse(client: Client, campaign: CampaignRow, companyId: string): Promise<void> {
+async function requireResumable(client: Client, campaign: CampaignRow, companyId: string): Promise<void> {
   if (campaign.status !== "partial" && campaign.status !== "failed") {
     throw wrongState(`Only a partial or failed campaign can be resumed. This one is ${campaign.status}.`);
   }
   if (campaign.status === "partial" || campaign.sent_count > 0) return;
-  const doubtful = await queryOne(
-    "select seq from sent_emails where company_id = $1 and campaign_id = $2 and status = 6 limit 1",
+  const hasUnknown = await queryOne(
+    `select seq from sent_emails where company_id = $1 and campaign_id = $2 and status = ${SENT_EMAIL_STATUS.unknown} limit 1`,
     [companyId, campaign.id],
     client,
   );
-  if (!doubtful) throw wrongState("This campaign failed before any email was sent, so it cannot be resumed.");
+  if (!hasUnknown) throw wrongState("This campaign failed before any email was sent, so it cannot be resumed.");
 }
 
 export async function resume(ctx: Ctx, campaignId: string) {
@@ -35,7 +36,7 @@ export async function resume(ctx: Ctx, campaignId: string) {
   const campaign = await transaction(async (client) => {
     const before = await queryOne<CampaignRow>(READ, [companyId, campaignId], client);
     if (!before) throw notFound();
-    await refuse(client, before, companyId);
+    await requireResumable(client, before, companyId);
     await moveTo(client, campaignId, "pending");
     await client.query(
       `update campaigns set error = null, blocks_in_a_row = 0, expanded_at = null, requeue_from = 1

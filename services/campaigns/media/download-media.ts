@@ -3,8 +3,8 @@
  * guessing another type, and the policy keeps a file that is opened on its own from loading or running anything.
  */
 import { Readable } from "node:stream";
-import { query, queryOne } from "../../../models/database/db.ts";
-import { MEDIA_COLUMNS, type MediaRow } from "../../../models/media.ts";
+import { queryOne } from "../../../models/database/db.ts";
+import { Media } from "../../../models/media.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { Document } from "../../lib/shapes.ts";
 
@@ -17,22 +17,20 @@ function disposition(type: string, filename: string): string {
   return `${DISPLAYED.test(type) ? "inline" : "attachment"}; filename="${plain}"; filename*=UTF-8''${full}`;
 }
 
+/** The id is the credential: it is in every mail that shows the file, so no company is named. */
 export async function downloadMedia(id: string): Promise<Document> {
-  const media = await queryOne<MediaRow>(
-    `select ${MEDIA_COLUMNS} from media m where m.id = $1 and m.deleted_at is null`,
-    [id],
-  );
+  const media = await Media.findOne({ where: { id, deletedAt: null } });
   if (!media) throw notFound();
   return {
-    content_type: isText(media.content_type) ? `${media.content_type}; charset=utf-8` : media.content_type,
+    content_type: isText(media.contentType) ? `${media.contentType}; charset=utf-8` : media.contentType,
     body: "",
     body_from: { action: "campaigns.streamMedia", params: { id } },
     headers: {
       "Content-Length": String(media.size),
-      "Content-Disposition": disposition(media.content_type, media.filename),
+      "Content-Disposition": disposition(media.contentType, media.filename),
       "X-Content-Type-Options": "nosniff",
       // Under "sandbox" no browser's PDF viewer starts.
-      "Content-Security-Policy": `default-src 'none'${media.content_type === "application/pdf" ? "" : "; sandbox"}`,
+      "Content-Security-Policy": `default-src 'none'${media.contentType === "application/pdf" ? "" : "; sandbox"}`,
       // Mails show its images in any webmail.
       "Cross-Origin-Resource-Policy": "cross-origin",
       // The bytes behind an id never change, but a deleted file must not be served for ever.
@@ -55,7 +53,6 @@ async function* parts(id: string): AsyncGenerator<Buffer> {
 
 /** One part in memory at a time; the reader sets the pace. */
 export async function streamMedia(id: string): Promise<NodeJS.ReadableStream> {
-  const [found] = await query("select id from media where id = $1 and deleted_at is null", [id]);
-  if (!found) throw notFound();
+  if ((await Media.count({ where: { id, deletedAt: null } })) === 0) throw notFound();
   return Readable.from(parts(id), { objectMode: false, highWaterMark: 256 * 1024 });
 }

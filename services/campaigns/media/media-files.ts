@@ -1,38 +1,33 @@
 /** Media files: list, read, delete, and the clean-up of bytes that no campaign needs any more. */
-import { query, queryOne } from "../../../models/database/db.ts";
-import { listPage } from "../../../models/database/listing.ts";
-import { MEDIA_COLUMNS, type MediaRow, mediaView } from "../../../models/media.ts";
+import { query } from "../../../models/database/db.ts";
+import { listModels } from "../../../models/database/listing.ts";
+import { MEDIA_COLUMNS, Media } from "../../../models/media.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { ListQuery } from "../../lib/shapes.ts";
 
 export async function listMedia(companyId: string, asked: ListQuery & { content_type?: string }) {
   const { content_type } = asked;
-  const page = await listPage<MediaRow>(
-    {
-      from: "media m",
-      columns: MEDIA_COLUMNS,
-      where: [
-        "m.company_id = $1",
-        "m.deleted_at is null",
-        ...(content_type === undefined ? [] : ["m.content_type = $2"]),
-      ],
-      values: [companyId, ...(content_type === undefined ? [] : [content_type])],
-      id: "m.id",
-      orderings: { filename: "m.filename", size: "m.size", content_type: "m.content_type" },
-      searchIn: ["m.filename"],
-    },
-    asked,
-  );
-  return { count: page.count, results: page.results.map(mediaView) };
+  const listing = {
+    from: "media m",
+    columns: MEDIA_COLUMNS,
+    where: [
+      "m.company_id = $1",
+      "m.deleted_at is null",
+      ...(content_type === undefined ? [] : ["m.content_type = $2"]),
+    ],
+    values: [companyId, ...(content_type === undefined ? [] : [content_type])],
+    id: "m.id",
+    orderings: { filename: "m.filename", size: "m.size", content_type: "m.content_type" },
+    searchIn: ["m.filename"],
+  };
+  const { count, results } = await listModels(Media, listing, asked);
+  return { count, results: results.map((media) => media.view()) };
 }
 
 export async function getMedia(companyId: string, id: string) {
-  const row = await queryOne<MediaRow>(
-    `select ${MEDIA_COLUMNS} from media m where m.company_id = $1 and m.id = $2 and m.deleted_at is null`,
-    [companyId, id],
-  );
-  if (!row) throw notFound();
-  return mediaView(row);
+  const media = await Media.findOne({ where: { companyId, id, deletedAt: null } });
+  if (!media) throw notFound();
+  return media.view();
 }
 
 // A deleted file is gone for everybody at once; its bytes stay while a campaign that attaches it may still send. A partial
@@ -44,11 +39,8 @@ const UNUSED = `deleted_at is not null and not exists (
       or (c.status in ('partial', 'failed') and c.finished_at > now() - interval '30 days')))`;
 
 export async function removeMedia(companyId: string, id: string): Promise<null> {
-  const removed = await query(
-    "update media set deleted_at = now() where company_id = $1 and id = $2 and deleted_at is null returning id",
-    [companyId, id],
-  );
-  if (removed.length === 0) throw notFound();
+  const [removed] = await Media.update({ deletedAt: new Date() }, { where: { companyId, id, deletedAt: null } });
+  if (removed === 0) throw notFound();
   // A separate statement: a send that attached the file at this moment had committed before the update went through.
   await query(`delete from media m where m.company_id = $1 and m.id = $2 and ${UNUSED}`, [companyId, id]);
   return null;

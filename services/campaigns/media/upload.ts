@@ -4,8 +4,8 @@
  * crash leaves behind is removed like any other deleted file.
  */
 import { createHash } from "node:crypto";
-import { query, queryOne } from "../../../models/database/db.ts";
-import { MEDIA_COLUMNS, type MediaRow, mediaView } from "../../../models/media.ts";
+import { query } from "../../../models/database/db.ts";
+import { Media } from "../../../models/media.ts";
 import { config } from "../../lib/config.ts";
 import { invalid, tooLarge } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
@@ -74,22 +74,21 @@ async function storeParts(id: string, stream: NodeJS.ReadableStream): Promise<St
 
 export async function upload(companyId: string, givenName: string, stream: NodeJS.ReadableStream) {
   const id = newId();
-  const filename = cleanFilename(givenName);
-  await query(
-    `insert into media (id, company_id, filename, content_type, size, sha256, deleted_at)
-     values ($1, $2, $3, '', 0, '', now())`,
-    [id, companyId, filename],
-  );
+  const media = await Media.create({
+    id,
+    companyId,
+    filename: cleanFilename(givenName),
+    contentType: "",
+    size: 0,
+    sha256: Buffer.alloc(0),
+    deletedAt: new Date(),
+  });
   try {
     const { size, sha256, head } = await storeParts(id, stream);
-    const row = await queryOne<MediaRow>(
-      `update media as m set deleted_at = null, content_type = $3, size = $4, sha256 = $5
-       where m.company_id = $1 and m.id = $2 returning ${MEDIA_COLUMNS}`,
-      [companyId, id, sniff(head, filename), size, sha256],
-    );
-    return mediaView(row!);
+    await media.update({ deletedAt: null, contentType: sniff(head, media.filename), size, sha256 });
+    return media.view();
   } catch (error) {
-    await query("delete from media where company_id = $1 and id = $2", [companyId, id]);
+    await media.destroy();
     throw error;
   }
 }

@@ -3,6 +3,7 @@
  * number of receivers. Exact only after expansion, which leaves out suppressed, unsubscribed and unconfirmed ones.
  */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { Segment } from "../../../models/segment.ts";
 import { segmentSql } from "../../../models/segment-rules/segment-sql.ts";
 import type { SendParams } from "./send-params.ts";
 
@@ -21,10 +22,7 @@ export async function audienceSize(companyId: string, params: SendParams): Promi
 }
 
 export async function segmentSize(companyId: string, segmentId: string, countMs = COUNT_MS): Promise<number> {
-  const segment = await queryOne<{ rules: Parameters<typeof segmentSql>[0] }>(
-    "select rules from segments where company_id = $1 and id = $2",
-    [companyId, segmentId],
-  );
+  const segment = await Segment.findOne({ attributes: ["rules"], where: { companyId, id: segmentId } });
   if (!segment) return 0;
   const { where, values } = segmentSql(segment.rules, companyId, 2);
   const members = `from subscribers s where s.company_id = $1 and s.status = 'active' and (${where})`;

@@ -1,5 +1,7 @@
 /** All errors of a send request beyond its schema, reported together with the schema's own. */
-import { query, queryOne } from "../../../models/database/db.ts";
+import type { CampaignType } from "../../../models/campaign.ts";
+import { queryOne } from "../../../models/database/db.ts";
+import { Media } from "../../../models/media.ts";
 import type { Validate } from "../../define.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, missingObject } from "../../lib/errors.ts";
@@ -8,7 +10,7 @@ import type { contract } from "../contract.ts";
 import { MAX_RECEIVERS } from "../contract-sending.ts";
 import { earlierSend } from "./idempotency.ts";
 import { receiverErrors } from "./inline-receivers.ts";
-import { type CampaignType, isField, type SendParams } from "./send-params.ts";
+import { isField, type SendParams } from "./send-params.ts";
 
 type IsValid = (field: keyof SendParams) => boolean;
 
@@ -34,10 +36,10 @@ async function referenceErrors(companyId: string, ids: Partial<Record<Reference,
 }
 
 async function attachmentErrors(companyId: string, ids: readonly string[]): Promise<string[]> {
-  const media = await query<{ id: string; size: number }>(
-    "select id, size from media where company_id = $1 and id = any($2) and deleted_at is null",
-    [companyId, ids],
-  );
+  const media = await Media.findAll({
+    attributes: ["id", "size"],
+    where: { companyId, id: [...ids], deletedAt: null },
+  });
   const known = new Set(media.map(({ id }) => id));
   const missing = ids.filter((id) => !known.has(id.toLowerCase()));
   if (missing.length > 0) return missing.map(missingObject);

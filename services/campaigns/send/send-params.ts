@@ -2,11 +2,10 @@
  * The parameters of the three sends in one shape. A send takes the fields of its contract and no others: a `list_id` in
  * a send to receivers is ignored by both the validation and the campaign.
  */
+import type { CampaignType } from "../../../models/campaign.ts";
 import type { ActionContract } from "../../define.ts";
 import { sending } from "../contract-sending.ts";
 import type { Receiver } from "./inline-receivers.ts";
-
-export type CampaignType = "to_list" | "to_receivers" | "custom";
 
 export interface SendParams {
   company?: string;

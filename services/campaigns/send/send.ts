@@ -2,7 +2,7 @@
  * Turns a send request into a campaign, in one transaction whatever the size of the audience. Recipients are written
  * afterwards (expansion/expand.ts), so that a list of a million is answered as fast as a list of ten.
  */
-import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
+import { type CampaignRow, type CampaignType, campaignView } from "../../../models/campaign.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
 import { snapshotContents } from "../../../models/statements/snapshot-contents.ts";
@@ -14,7 +14,7 @@ import { admit, requireHourlyRoomWithin } from "./admission.ts";
 import { audienceSize } from "./audience-size.ts";
 import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
 import { storedReceivers } from "./inline-receivers.ts";
-import { type CampaignType, paramsOf, type SendParams } from "./send-params.ts";
+import { paramsOf, type SendParams } from "./send-params.ts";
 
 type Answer = ReturnType<typeof campaignView> & {
   company: string;
