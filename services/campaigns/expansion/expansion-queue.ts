@@ -4,6 +4,7 @@
  * Within a queue each campaign gets one slice per round. The first slice of a new campaign waits for neither queue.
  */
 import type { ServiceBroker } from "moleculer";
+import pLimit from "p-limit";
 import { query } from "../../../models/database/db.ts";
 import { expandSlice, failExpansion } from "./expand.ts";
 
@@ -23,26 +24,9 @@ const WAITING = `select id from campaigns
 /** SQLSTATE classes 22 and 42: the statement or its data are wrong, and will be the next time, too. */
 const isPermanent = (error: unknown) => /^(22|42)[0-9A-Z]{3}$/.test(String((error as { code?: unknown }).code));
 
-/** Runs tasks, at most `n` at a time, in the order they came. */
-export function atMost(n: number): <T>(task: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let free = n;
-  return async (task) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((go) => waiting.push(go));
-    try {
-      return await task();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
-    }
-  };
-}
-
 export class ExpansionQueue {
   readonly #broker: ServiceBroker;
-  readonly #firstSlice = atMost(MAX_CONCURRENT_FIRST_SLICES);
+  readonly #firstSlice = pLimit(MAX_CONCURRENT_FIRST_SLICES);
   #running: Promise<number> | undefined;
   #runAgain = false;
 
@@ -81,7 +65,7 @@ export class ExpansionQueue {
 
   async #runQueue(queue: Queue, until: number): Promise<number> {
     const isOver = () => this.#broker.stopping || Date.now() > until;
-    const slot = atMost(MAX_CONCURRENT[queue]);
+    const slot = pLimit(MAX_CONCURRENT[queue]);
     const writeSlice = async (id: string) => !isOver() && (await this.#expandOne(id)) !== "nothing";
     let slices = 0;
     for (;;) {
