@@ -12,7 +12,7 @@ import { mentions, withFooter } from "./footer.ts";
 import { textNodes } from "./text-part.ts";
 import { markLinks, trackedLinks } from "./tracked-links.ts";
 
-export interface Source {
+interface Source {
   subject: string;
   body: string;
   companyName: string;

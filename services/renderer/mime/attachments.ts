@@ -19,7 +19,7 @@ const percent = (char: string) =>
   [...Buffer.from(char)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
 
 /** A parameter (RFC 2231): plain ASCII if possible, else UTF-8 in numbered pieces that split no character. */
-export function parameter(name: string, value: string): string {
+function parameter(name: string, value: string): string {
   const text = line(value).toWellFormed().trim() || "attachment";
   if (/^[\x20-\x7e]*$/.test(text) && text.length <= MAX_PARAMETER) {
     return `;\r\n ${name}="${text.replace(/["\\]/g, "\\$&")}"`;

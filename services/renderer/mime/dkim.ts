@@ -32,10 +32,10 @@ const COVERED = new Set([
 const signAsync = promisify(sign) as (algorithm: string | null, data: Buffer, key: KeyObject) => Promise<Buffer>;
 
 /** Relaxed body (RFC 6376 section 3.4.4) of a text that ends with CRLF, or of its beginning. */
-export const relaxedBody = (text: string): string => text.replace(/[ \t]+(?=\r\n)/g, "").replace(/[ \t]+/g, " ");
+const relaxedBody = (text: string): string => text.replace(/[ \t]+(?=\r\n)/g, "").replace(/[ \t]+/g, " ");
 
 /** Relaxed header field (section 3.4.2), without its CRLF. */
-export function relaxedField(field: string): string {
+function relaxedField(field: string): string {
   const colon = field.indexOf(":");
   const value = field
     .slice(colon + 1)

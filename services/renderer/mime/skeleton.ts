@@ -75,7 +75,7 @@ function part(
 }
 
 /** "=_" cannot occur in quoted-printable or base64 text, so that no content can end its part. */
-export const boundaryOf = (key: Buffer, campaignId: string, no: number): string =>
+const boundaryOf = (key: Buffer, campaignId: string, no: number): string =>
   `=_${createHmac("sha256", key).update(`${campaignId} ${no}`).digest("hex").slice(0, 32)}`;
 
 function listId(name: string, id: string): string {
@@ -107,7 +107,7 @@ function staticFields(
   return { first: `${first.join("\r\n")}\r\n`, last: last.join("\r\n") };
 }
 
-export interface Tracking {
+interface Tracking {
   numberOf: NonNullable<Uses["numberOf"]>;
   tokenFor: NonNullable<Uses["tokenFor"]>;
   links: number;
