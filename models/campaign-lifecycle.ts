@@ -14,10 +14,11 @@
  * again, an error before the first claim. Each move is one conditional UPDATE, which takes the row's lock: of two that
  * want the same move, one makes it and the other is told that it did not.
  */
+import { CAMPAIGN_STATUSES, type CampaignStatus } from "./campaign.ts";
 import { type Queryable, query } from "./database/db.ts";
 
-export const STATUSES = ["pending", "sending", "completed", "partial", "failed", "scheduled", "cancelled"] as const;
-export type Status = (typeof STATUSES)[number];
+export const STATUSES = CAMPAIGN_STATUSES;
+export type Status = CampaignStatus;
 
 const moves: Record<Status, readonly Status[]> = {
   scheduled: ["pending", "cancelled"],

@@ -1,6 +1,13 @@
-import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from "sequelize";
 import type { Role } from "../services/lib/caller.ts";
-import { defineModel } from "./database/define-model.ts";
+import { company, primaryKey, required } from "./database/columns.ts";
 
 /** A user's role in a company. */
 export class Membership extends Model<InferAttributes<Membership>, InferCreationAttributes<Membership>> {
@@ -8,16 +15,16 @@ export class Membership extends Model<InferAttributes<Membership>, InferCreation
   declare userId: string;
   declare role: Role;
   declare createdAt: CreationOptional<Date>;
-}
 
-defineModel((sequelize) =>
-  Membership.init(
-    {
-      companyId: { type: DataTypes.UUID, primaryKey: true },
-      userId: { type: DataTypes.UUID, primaryKey: true },
-      role: { type: DataTypes.TEXT, allowNull: false },
-      createdAt: DataTypes.DATE,
-    },
-    { sequelize, tableName: "memberships", updatedAt: false },
-  ),
-);
+  static register(sequelize: Sequelize): void {
+    Membership.init(
+      {
+        companyId: company(),
+        userId: primaryKey(),
+        role: required(DataTypes.TEXT),
+        createdAt: required(DataTypes.DATE),
+      },
+      { sequelize, tableName: "memberships", updatedAt: false },
+    );
+  }
+}

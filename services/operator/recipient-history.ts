@@ -1,15 +1,15 @@
 /**
- * One recipient's story, in order of time: who knows the address, what was sent, what the mail server said, what the reader
- * did, what blocks. Whoever got nothing has a story too: not confirmed, say, or a whole domain that is suppressed.
+ * One recipient's history, in order of time: who knows the address, what was sent, what the mail server said, what the
+ * reader did, what blocks. A recipient who got nothing has one too: not confirmed, say, or a whole domain suppressed.
  */
 import { query } from "../../models/database/db.ts";
+import { SENT_EMAIL_STATUS_NAMES } from "../../models/sent-email.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import { isUuid } from "../lib/ids.ts";
 
-const MOST = 50;
-const STATUS = ["queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown"];
+const MAX_ROWS = 50;
 
-type Story = ReturnsOf<"operator.why">;
+type History = ReturnsOf<"operator.why">;
 
 interface Mail {
   id: string;
@@ -32,11 +32,11 @@ const COLUMNS = `s.id, co.name company, s.email, c.name campaign, s.status, s.at
 const BY_ADDRESS = `
   select s.* from companies co cross join lateral (
     (select ${COLUMNS} from subscribers p join sent_emails s on s.subscriber_id = p.id join campaigns c on c.id = s.campaign_id
-     where p.company_id = co.id and p.email_key = lower($1) order by s.id desc limit ${MOST})
+     where p.company_id = co.id and p.email_key = lower($1) order by s.id desc limit ${MAX_ROWS})
     union all
     (select ${COLUMNS} from sent_emails s join campaigns c on c.id = s.campaign_id
-     where s.company_id = co.id and s.subscriber_id is null and lower(s.email) = lower($1) order by s.id desc limit ${MOST})
-  ) s order by s.id desc limit ${MOST}`;
+     where s.company_id = co.id and s.subscriber_id is null and lower(s.email) = lower($1) order by s.id desc limit ${MAX_ROWS})
+  ) s order by s.id desc limit ${MAX_ROWS}`;
 const BY_ID = `
   select ${COLUMNS} from sent_emails s join campaigns c on c.id = s.campaign_id join companies co on co.id = s.company_id
   where s.id = $1`;
@@ -53,28 +53,28 @@ const SUPPRESSIONS = `
     select * from suppressions where company_id = co.id and domain = any(domains_of($1))
     union
     select * from suppressions where company_id = co.id and domain_unicode = any(domains_of($1))
-  ) s order by s.id limit ${MOST}`;
+  ) s order by s.id limit ${MAX_ROWS}`;
 
 const SUBSCRIBERS = `
   select co.name company, p.status, p.email, p.created_at
   from companies co join subscribers p on p.company_id = co.id and p.email_key = lower($1)
-  order by p.id limit ${MOST}`;
+  order by p.id limit ${MAX_ROWS}`;
 
-function outcome(mail: Mail): Story[number][] {
-  const told = [mail.error, mail.smtp_response].filter(Boolean).join(" · ");
+function outcome(mail: Mail): History[number][] {
+  const reasons = [mail.error, mail.smtp_response].filter(Boolean).join(" · ");
   const next = mail.next_attempt_at ? `next try ${mail.next_attempt_at.toISOString()}` : "";
-  const detail = [told, mail.attempts > 1 ? `${mail.attempts} tries` : "", next].filter(Boolean).join("; ");
+  const detail = [reasons, mail.attempts > 1 ? `${mail.attempts} tries` : "", next].filter(Boolean).join("; ");
   return [
     {
       at: mail.created_at.toISOString(),
       what: "queued",
       detail: `"${mail.campaign}" of ${mail.company} to ${mail.email}, mail ${mail.id}`,
     },
-    { at: (mail.sent_at ?? mail.created_at).toISOString(), what: STATUS[mail.status] ?? "?", detail },
+    { at: (mail.sent_at ?? mail.created_at).toISOString(), what: SENT_EMAIL_STATUS_NAMES[mail.status] ?? "?", detail },
   ];
 }
 
-async function reactions(mails: Mail[]): Promise<Story> {
+async function reactions(mails: Mail[]): Promise<History> {
   const rows = await query<{ type: string; machine: boolean; metadata: object; created_at: Date }>(EVENTS, [
     mails.map(({ id }) => id),
   ]);
@@ -85,7 +85,7 @@ async function reactions(mails: Mail[]): Promise<Story> {
   }));
 }
 
-async function blocks(address: string): Promise<Story> {
+async function blocks(address: string): Promise<History> {
   const rows = await query<{ company: string; kind: string; blocked: string; reason: string; created_at: Date }>(
     SUPPRESSIONS,
     [address],
@@ -97,7 +97,7 @@ async function blocks(address: string): Promise<Story> {
   }));
 }
 
-async function knownAs(address: string): Promise<Story> {
+async function knownAs(address: string): Promise<History> {
   const rows = await query<{ company: string; status: string; email: string; created_at: Date }>(SUBSCRIBERS, [
     address,
   ]);
@@ -108,11 +108,11 @@ async function knownAs(address: string): Promise<Story> {
   }));
 }
 
-export async function storyOf(recipient: string): Promise<Story> {
+export async function historyOf(recipient: string): Promise<History> {
   const wanted = recipient.trim();
   const mails = await query<Mail>(isUuid(wanted) ? BY_ID : BY_ADDRESS, [wanted]);
   const address = isUuid(wanted) ? mails[0]?.email : wanted;
   const about = address ? [...(await knownAs(address)), ...(await blocks(address))] : [];
-  const story = [...about, ...mails.flatMap(outcome), ...(await reactions(mails))];
-  return story.toSorted((a, b) => a.at.localeCompare(b.at));
+  const history = [...about, ...mails.flatMap(outcome), ...(await reactions(mails))];
+  return history.toSorted((a, b) => a.at.localeCompare(b.at));
 }

@@ -9,7 +9,7 @@ import type { ServiceBroker } from "moleculer";
 import type { ActionOf } from "../contracts.ts";
 import type { Caller } from "../lib/caller.ts";
 import { socketPath } from "../lib/processes/single-instance.ts";
-import { type Answer, DOOR } from "./ask.ts";
+import { type Answer, SOCKET_NAME } from "./ask.ts";
 import { askBroker } from "./ask-broker.ts";
 import { operatorActions } from "./commands.ts";
 
@@ -32,9 +32,9 @@ async function serve(broker: ServiceBroker, socket: Socket): Promise<void> {
   }
 }
 
-/** Returns how to close it. A folder that cannot be written only costs the door. */
-export async function openDoor(broker: ServiceBroker, directory: string): Promise<() => Promise<void>> {
-  const path = socketPath(directory, DOOR);
+/** Returns how to close it. A folder that cannot be written costs the socket, and not the service. */
+export async function openOperatorSocket(broker: ServiceBroker, directory: string): Promise<() => Promise<void>> {
+  const path = socketPath(directory, SOCKET_NAME);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.once("close", () => sockets.delete(socket)));
@@ -46,7 +46,9 @@ export async function openDoor(broker: ServiceBroker, directory: string): Promis
     await new Promise<void>((done, failed) => server.once("error", failed).listen(path, done));
     chmodSync(path, 0o600);
   } catch (error) {
-    broker.logger.warn(`Operators' commands have no door here: ${(error as Error).message}`);
+    broker.logger.warn(
+      `Operators' commands cannot reach this process, its socket was not opened: ${(error as Error).message}`,
+    );
   }
   return async () => {
     for (const socket of sockets) socket.destroy();
