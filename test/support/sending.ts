@@ -4,7 +4,7 @@
  */
 import { closeDatabase, openDatabase, query, queryOne } from "../../models/database/db.ts";
 import { Line } from "../../models/database/pinned-connection.ts";
-import { settle } from "../../services/campaigns/settle.ts";
+import { settle } from "../../services/campaigns/lifecycle/settle.ts";
 import { newId } from "../../services/lib/ids.ts";
 import type { Limiter } from "../../services/lib/limits/limiter.ts";
 import { MemoryLimiter } from "../../services/lib/limits/limiter-memory.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { asciiDomain, domainOf, isAddress } from "../../services/lib/address.ts";
-import { addressSpec } from "../../services/renderer/headers.ts";
+import { addressSpec } from "../../services/renderer/mime/headers.ts";
 import { wireAddress } from "../../services/smtp-sender/wire-address.ts";
 
 describe("an address", () => {

@@ -1,5 +1,5 @@
 import { compileTemplate } from "../../../services/lib/template/compile.ts";
-import { MAX_OUTPUT, MAX_STEPS } from "../../../services/renderer/scope.ts";
+import { MAX_OUTPUT, MAX_STEPS } from "../../../services/renderer/program/scope.ts";
 import { makeMail, say } from "../../support/render.ts";
 
 const NAMES = [
