@@ -100,8 +100,8 @@ export function httpAnswered(givenMethod: string, route = "none", status: number
   durations.observe({ method, route }, seconds);
 }
 
-// No scrape resets the delays (prom-client's own lag gauges do, and a second scraper sees nothing). Two monitors start
-// anew in turn by the clock; the one that has run longer is read.
+// No scrape resets the delays (prom-client's own lag gauges do, and a second scraper sees nothing). Two monitors are
+// reset alternately, by the clock; the one that has run longer is read.
 const LAG_WINDOW_MS = 30_000;
 const monitors = [0, 1].map(() => monitorEventLoopDelay({ resolution: 20 }));
 for (const monitor of monitors) monitor.enable();

@@ -38,7 +38,7 @@ class KeyTable {
   }
 
   create(key: string, nowMs: number, expiresAtMs: number): Counted {
-    if (this.#counted.size >= this.#maxKeys) this.#makeRoom(nowMs);
+    if (this.#counted.size >= this.#maxKeys) this.#evict(nowMs);
     const counted: Counted = { buckets: new Map(), expiresAtMs };
     this.#counted.set(key, counted);
     return counted;
@@ -48,13 +48,13 @@ class KeyTable {
     this.#counted.delete(key);
   }
 
-  #makeRoom(nowMs: number): void {
+  #evict(nowMs: number): void {
     if (nowMs - this.#sweptAtMs >= SWEEP_PAUSE_MS) {
       this.#sweptAtMs = nowMs;
       for (const [key, { expiresAtMs }] of this.#counted) if (expiresAtMs <= nowMs) this.#counted.delete(key);
     }
     if (!this.#mayEvict || this.#counted.size < this.#maxKeys) return;
-    // Many at once: a walk over a map begins with the places of all that were deleted from its front.
+    // One in a hundred: iterating a map first skips all entries that were deleted from its front.
     const kept = this.#maxKeys - Math.max(1, Math.floor(this.#maxKeys / 100));
     for (const key of this.#counted.keys()) {
       if (this.#counted.size <= kept) return;
@@ -73,7 +73,7 @@ export class MemoryLimiter implements Limiter {
 
   /**
    * The clock is monotonic: set back by an hour, a full hour would stay full for two; set forward, it would be forgotten.
-   * `maxKeys`: of each kind, so that requests from 100,000 addresses make nobody's daily calls forgotten.
+   * `maxKeys`: of each kind, so that requests from 100,000 addresses evict nobody's daily calls.
    */
   constructor(nowMs: () => number = () => performance.timeOrigin + performance.now(), maxKeys = MAX_KEYS) {
     this.#nowMs = nowMs;
