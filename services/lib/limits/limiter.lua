@@ -6,10 +6,10 @@
 local command, n, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local window, width = tonumber(ARGV[4]), tonumber(ARGV[5])
 local fixed = width == 0
-local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local bucket, oldest = 0, 0
+local now, bucket, oldest = 0, 0, 0
 if not fixed then
+  local time = redis.call('TIME')
+  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
   bucket = math.floor(now / width)
   oldest = math.floor((now - window) / width)
 end
@@ -35,7 +35,12 @@ if command == 'give' then
 end
 
 local total, first = 0, nil
-local held = redis.call('HGETALL', KEYS[1])
+local held = {}
+if fixed then
+  total = tonumber(redis.call('HGET', KEYS[1], 0) or '0')
+else
+  held = redis.call('HGETALL', KEYS[1])
+end
 for i = 1, #held, 2 do
   local at, count = tonumber(held[i]), tonumber(held[i + 1])
   if at < oldest or count <= 0 then
