@@ -2,9 +2,9 @@
 import { query, queryOne } from "../../models/database/db.ts";
 import { emailsThisMonth } from "../../models/statements/plan-usage.ts";
 import { call } from "../call.ts";
-import { type Ctx, companyOf } from "../lib/caller.ts";
-import { apiCallsToday } from "../lib/limits/api-calls.ts";
-import { counters } from "../lib/limits/counters.ts";
+import { type Caller, type Ctx, companyOf } from "../lib/caller.ts";
+import { apiLimiter } from "../lib/limits/api-limiter.ts";
+import { apiCallsToday } from "../lib/limits/limiter.ts";
 import type { PlanUsage } from "./contract-shapes.ts";
 import { ownCompany } from "./permission.ts";
 import { planOf } from "./plans.ts";
@@ -37,10 +37,11 @@ async function smtpThisHour(ctx: Ctx): Promise<number> {
 
 /** Of the key that asks, or of the people; an operator is neither and sees whoever is nearest to the limit. */
 async function callsToday({ meta }: Ctx, companyId: string): Promise<number> {
-  if (meta.apiKeyId || meta.userId) return counters().read(apiCallsToday(meta).key);
+  const callsOf = async (caller: Caller) => (await apiLimiter().used(apiCallsToday(caller))).used;
+  if (meta.apiKeyId || meta.userId) return callsOf(meta);
   const keys = await query<{ id: string }>("select id from api_keys where company_id = $1", [companyId]);
   const callers = [{ companyId }, ...keys.map(({ id }) => ({ companyId, apiKeyId: id }))];
-  return Math.max(...(await Promise.all(callers.map((caller) => counters().read(apiCallsToday(caller).key)))));
+  return Math.max(...(await Promise.all(callers.map(callsOf))));
 }
 
 export async function getPlan(ctx: Ctx<{ id: string }>): Promise<PlanUsage> {

@@ -160,6 +160,7 @@ test("Redis away: senders wait and lose nothing", async () => {
     take: (window, n) => (away ? Promise.reject(new Error("Redis is away")) : limiter.take(window, n)),
     give: (window, bucket, n) => limiter.give(window, bucket, n),
     used: (window) => limiter.used(window),
+    forget: (window) => limiter.forget(window),
   };
   const id = await campaign(20);
   const engine = sending.engine({ limiter: shaky });

@@ -108,7 +108,7 @@ describe("names", () => {
     expect(next).toEqual(["127.0.0.1"]);
   });
 
-  test("no answer is told apart from a refusal", async () => {
+  test("no answer is distinguished from a refusal", async () => {
     const fails = async () => {
       throw Object.assign(new Error("no"), { code: "ENOTFOUND" });
     };
