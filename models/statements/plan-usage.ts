@@ -1,7 +1,10 @@
-/** The mails that a company has sent in the UTC month. */
+/**
+ * The emails that a company has sent in the current UTC month. Stands with the models because campaigns count them in the
+ * transaction that writes the recipients.
+ */
 import { type Queryable, query, queryOne } from "../database/db.ts";
 
-/** Adds primary recipients to the month's usage; a negative number gives back what was not needed. */
+/** Adds primary recipients to the month's usage; a negative number returns what was not needed. */
 export async function addEmails(client: Queryable, companyId: string, n: number): Promise<void> {
   if (n === 0) return;
   await query(

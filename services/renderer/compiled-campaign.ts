@@ -5,7 +5,7 @@ import { keysFor } from "../lib/secrets.ts";
 import { addressToken, linkTokens } from "../lib/tokens/link-token.ts";
 import { personToken } from "../lib/tokens/person-token.ts";
 import { bodiesOf } from "./bodies/bodies.ts";
-import { keepLinks, loadContent } from "./campaign-rows.ts";
+import { loadContent, storeLinks } from "./campaign-rows.ts";
 import { type Content, type Installation, Unrenderable } from "./content.ts";
 import { type Sign, signer } from "./mime/dkim.ts";
 import { type Skeleton, skeletonOf } from "./mime/skeleton.ts";
@@ -50,7 +50,7 @@ async function compile(content: Content, smtpConfigId: string): Promise<Compiled
   const bodies = permanently(() => bodiesOf(content));
   const key = keysFor("link")[0]!;
   const wanted = content.trackingEnabled ? bodies.links : [];
-  const links = await keepLinks(content.companyId, content.campaignId, wanted);
+  const links = await storeLinks(content.companyId, content.campaignId, wanted);
   const numbers = new Map(links.map((link, i) => [link, i + 1]));
   const tracking = content.trackingEnabled
     ? {

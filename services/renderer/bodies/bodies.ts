@@ -1,6 +1,6 @@
 /**
- * The programs of one content: subject, HTML and text, for each use they are put to. Preview, view and mail are the
- * same templates with other links.
+ * Compiles a subject and body into programs: subject, HTML and text, for each of their uses. Preview, web view and mail
+ * come from the same templates and differ in their links.
  */
 import { compileTemplate } from "../../lib/template/compile.ts";
 import { type Node, parse } from "../../lib/template/parser.ts";
@@ -23,13 +23,13 @@ export interface Source {
 export interface Bodies {
   subject: readonly Node[];
   html: readonly Node[];
-  /** Made when asked for: a page needs none, and conversion takes longer than all the rest. */
+  /** Made on demand: a web view needs none, and the conversion takes longer than everything else. */
   text: () => readonly Node[];
-  /** Addresses that clicks can be counted for, in order of appearance. */
+  /** Addresses whose clicks can be counted, in order of appearance. */
   links: string[];
 }
 
-/** Throws only for what can never be rendered: a snapshot whose syntax is wrong. */
+/** Throws Unrenderable for a snapshot with a syntax error, which can never be rendered. */
 export function bodiesOf(source: Source): Bodies {
   const subject = compileTemplate(source.subject, "subject");
   const body = compileTemplate(source.body, "body");

@@ -1,13 +1,13 @@
 /**
- * The footer of a body that has no way to unsubscribe: law and mailbox providers ask for one in marketing mail. In the
- * language that the body says it is in, where we speak it.
+ * The footer added to a body without an unsubscribe link, which law and mailbox providers require in marketing mail. It
+ * is in the language that the body declares, if there is a catalogue for it.
  */
 import { catalogues } from "../../lib/i18n/languages.ts";
 import type { Node } from "../../lib/template/parser.ts";
 import { html } from "../program/escape.ts";
 import { bodyEnd } from "./tracked-links.ts";
 
-/** True when the body writes this variable anywhere, also within a condition or an address. */
+/** True if the body contains this variable anywhere, including conditions and addresses. */
 export function mentions(nodes: readonly Node[], name: string): boolean {
   return nodes.some((node) => {
     if (node.kind === "value") return node.path.from === "variables" && node.path.name === name;
@@ -26,7 +26,7 @@ const LANGUAGE = /<html\s[^<>]*?\blang\s*=\s*["']?([a-z]{2})(?:-[\w-]*)?["'\s>]/
 function wordsFor(body: string) {
   const code = LANGUAGE.exec(body)?.[1]?.toLowerCase() ?? "";
   const own = Object.hasOwn(catalogues, code) ? catalogues[code] : undefined;
-  // A screen reader reads English words by English rules only where it is told.
+  // Without `lang` a screen reader would pronounce the English words by the rules of the body's language.
   return { ...(own ?? catalogues.en!).mailFooter, mark: own ? "" : ' lang="en"' };
 }
 

@@ -1,16 +1,16 @@
-/** The line breaks around the tags of a text part: what stood between blocks of HTML, and must not add up. */
+/** Line breaks around the tags of a text part: they separated blocks of HTML, and must not add up. */
 import type { Token } from "../../lib/template/lexer.ts";
 
 const leadingBreaks = (text: string) => text.length - text.replace(/^\n+/, "").length;
 
-/** Not by `/\n+$/`, which takes the square of the length of a run that is not the last. */
+/** Not by `/\n+$/`, which takes quadratic time on a run that is not the last. */
 function trailingBreaks(text: string): number {
   let at = text.length;
   while (text[at - 1] === "\n") at--;
   return text.length - at;
 }
 
-/** Where each loop ends. */
+/** The index of each loop's end, by the index of its start. */
 function endsOfLoops(tokens: readonly Token[]): Map<number, number> {
   const ends = new Map<number, number>();
   const open: number[] = [];
@@ -26,8 +26,8 @@ const textAt = (tokens: readonly Token[], i: number) => {
   return token?.type === "text" ? token.text : "";
 };
 
-/** A loop whose rounds end with a line break does not begin them with one, too: it stands before the first instead. */
-function drawnOut(tokens: readonly Token[]): Token[] {
+/** If a loop's iterations end with a line break, those at their start are moved in front of the loop. */
+function withBreaksBeforeLoops(tokens: readonly Token[]): Token[] {
   const ends = endsOfLoops(tokens);
   const out: Token[] = [];
   let taken = 0;
@@ -48,23 +48,23 @@ function drawnOut(tokens: readonly Token[]): Token[] {
 }
 
 /**
- * A tag on a line of its own leaves the line breaks before and behind it: together no more than the two that part
- * paragraphs. The other branch of a condition begins where the condition did.
+ * A tag on a line of its own leaves the line breaks before and after it: together they are limited to the two that
+ * separate paragraphs. The other branch of a condition begins with as many as the condition did.
  */
 export function joinedLines(given: readonly Token[]): Token[] {
-  const tokens = drawnOut(given);
+  const tokens = withBreaksBeforeLoops(given);
   const atIf: number[] = [];
   let breaks = 2;
-  let behindBlock = true;
+  let afterBlock = true;
   return tokens.map((token) => {
     if (token.type === "text") {
       const own = leadingBreaks(token.text);
-      const text = behindBlock ? token.text.slice(Math.max(0, own - Math.max(0, 2 - breaks))) : token.text;
+      const text = afterBlock ? token.text.slice(Math.max(0, own - Math.max(0, 2 - breaks))) : token.text;
       breaks = /^\n*$/.test(text) ? breaks + text.length : trailingBreaks(text);
-      if (text !== "") behindBlock = false;
+      if (text !== "") afterBlock = false;
       return { ...token, text };
     }
-    behindBlock = token.type !== "value";
+    afterBlock = token.type !== "value";
     if (token.type === "value") breaks = 0;
     if (token.type === "if") atIf.push(breaks);
     if (token.type === "else") breaks = atIf.at(-1) ?? breaks;

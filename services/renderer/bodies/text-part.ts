@@ -1,13 +1,13 @@
 /**
- * The plain text of an HTML body, as a template: made once per campaign. Tags ride through html-to-text as single
- * private characters and come out where the words around them went, so that each recipient's values are put in later.
+ * The plain text of an HTML body, as a template: made once per campaign. Tags pass through html-to-text as private-use
+ * characters and come out in place, so that each recipient's values can be inserted later.
  */
 import { convert, type HtmlToTextOptions } from "html-to-text";
 import { type Tag, type Token, tokenize } from "../../lib/template/lexer.ts";
 import { type Node, parse } from "../../lib/template/parser.ts";
 import { joinedLines } from "./line-breaks.ts";
 
-/** Private-use characters: one before and one behind a tag's number. Removed from the source first. */
+/** Private-use characters around a tag's number. Removed from the source first. */
 const OPEN = "\ue0f0";
 const CLOSE = "\ue0f1";
 const PLACE = /\ue0f0(\d+)\ue0f1/;
@@ -31,7 +31,7 @@ const options: HtmlToTextOptions = {
     { selector: "style", format: "skip" },
     { selector: "script", format: "skip" },
     { selector: "title", format: "skip" },
-    // Most tables of mails are layout, where columns drawn with spaces would be in the way; a receipt's rows stay rows.
+    // Most tables in mails are layout, so columns are not aligned with spaces; the rows of a receipt stay rows.
     ...["td", "th"].map((selector) => ({ selector, format: "cell" })),
     ...["tr", "caption", "dt", "dd"].map((selector) => ({ selector, format: "block", ...ownLine })),
     ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, ...heading })),
@@ -41,7 +41,7 @@ const options: HtmlToTextOptions = {
 /** What is left of a layout's empty rows and paragraphs. */
 const SPACERS = /\n(?:[ \u00a0]*\n){3,}/g;
 
-/** Tags by number. The same value has the same one, so that a link whose address is its text is told once. */
+/** Numbers the tags. Equal values share a number, so that a link whose text is its address is written once. */
 function numbering() {
   const tags: Tag[] = [];
   const values = new Map<string, number>();
@@ -54,7 +54,7 @@ function numbering() {
   return { tags, numberOf };
 }
 
-/** Conversion indents what stands between the items of a list, tags included. */
+/** Removes the indent that the conversion gives to tags between the items of a list. */
 function flushTags(text: string, tags: readonly Tag[]): string {
   const isTagLine = (line: string) => {
     const parts = line.split(PLACE);
@@ -65,7 +65,7 @@ function flushTags(text: string, tags: readonly Tag[]): string {
   );
 }
 
-/** What conversion left unpaired (a tag within an attribute or a style) is dropped; blocks left open are closed. */
+/** Drops tags that lost their counterpart in the conversion (in an attribute or a style) and closes open blocks. */
 function repaired(tokens: Token[]): Token[] {
   const open: ("endif" | "endeach")[] = [];
   const kept = tokens.filter((token) => {

@@ -1,10 +1,10 @@
 /**
  * Finds what is tracked in a body: the hrefs of `<a>`, and the place of the open pixel.
  *
- * A static http(s) address is stored once with the campaign and found again by its number. An address that contains
- * variables ("[[this.url]]" in a loop of products) is tracked as well: its number stands for its template (so that
- * clicks on it can be counted together), and the address itself travels in the token, signed with it. Addresses of
- * Flockmail's own pages, mailto:, tel: and # are left alone.
+ * A static http(s) address is stored once with the campaign and looked up by its number. An address with variables
+ * ("[[this.url]]" in a loop of products) is tracked as well: its number identifies the template, so that its clicks are
+ * counted together, and the address itself is part of the signed token. Addresses of Flockmail's own pages, mailto:, tel:
+ * and # are not tracked.
  */
 
 import { type Token, tokenize } from "../../lib/template/lexer.ts";
@@ -18,10 +18,10 @@ const OWN_PAGES = /\[\[\[?\s*(?:unsubscribe_url|view_in_browser_url|preferences_
 const MAX_LINKS = 10_000;
 /** Longer than any tag that compiles (lexer.ts). */
 const MAX_TAG = 300;
-/** What still fits into a token (link-token.ts), and into what servers and proxies take for an address. */
+/** The longest address that fits into a token (link-token.ts) and that servers and proxies accept. */
 export const MAX_URL_LENGTH = 2_000;
 
-/** End of a `[[…]]` that starts at `from`, or `from` when none does: quotes and ">" within a tag are the tag's own. */
+/** End of a `[[…]]` that starts at `from`, else `from`: quotes and ">" inside belong to the template tag, not to HTML. */
 function skipTag(html: string, from: number): number {
   if (!html.startsWith("[[", from)) return from;
   const end = html.slice(from, from + MAX_TAG).indexOf("]]");
@@ -81,7 +81,7 @@ function findHrefs(html: string): Range[] {
   return found;
 }
 
-/** A block that begins within an href and ends elsewhere cannot be taken as one address. */
+/** An href in which a block begins but does not end cannot be treated as one address. */
 function balanced(tokens: readonly Token[]): boolean {
   let depth = 0;
   for (const { type } of tokens) {
@@ -94,14 +94,14 @@ function balanced(tokens: readonly Token[]): boolean {
 
 const isWebAddress = (url: string) => /^https?:\/\//i.test(url) && url.length <= MAX_URL_LENGTH && URL.canParse(url);
 
-/** Begins like a web address, or with a value that may be one. */
+/** Begins like a web address, or with a value that may hold one. */
 const mayBecomeOne = (template: string) =>
   /^(?:https?:\/\/|\[\[)/i.test(template) && template.length <= MAX_URL_LENGTH && !OWN_PAGES.test(template);
 
 const trackable = ({ template, body }: LinkNode) =>
   body.every(({ kind }) => kind === "text") ? isWebAddress(template) : mayBecomeOne(template);
 
-/** An address as it is redirected to and counted: what stands in the HTML, read as a browser does. */
+/** The address as it is redirected to and counted: the HTML attribute decoded as a browser does. */
 function templateOf(source: string, within: readonly Token[]): string {
   const fixed = within.every(({ type }) => type === "text");
   const text = fixed ? within.map((token) => (token.type === "text" ? token.text : "")).join("") : source;
@@ -135,7 +135,7 @@ export function markLinks(html: string): (Token | MarkToken)[] {
   return tokens;
 }
 
-/** Where what is added to a mail goes: before the last `</body>`, else `</html>`, else at the end. */
+/** Where additions to a mail are inserted: before the last `</body>`, else `</html>`, else at the end. */
 export function bodyEnd(html: string): number {
   for (const close of [/<\/body\s*>/gi, /<\/html\s*>/gi]) {
     const last = [...html.matchAll(close)].at(-1);

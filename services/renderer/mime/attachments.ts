@@ -1,4 +1,4 @@
-/** Attachments as they go over the wire: encoded once per campaign, then the same bytes in every mail. */
+/** Attachments encoded for the wire: once per campaign, then the same bytes in every mail. */
 import { isUtf8 } from "node:buffer";
 import type { Attachment } from "../content.ts";
 import { line } from "../program/escape.ts";
@@ -18,7 +18,7 @@ export function base64Lines(data: Buffer): string {
 const percent = (char: string) =>
   [...Buffer.from(char)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
 
-/** A parameter by RFC 2231: plain where it can be, else UTF-8 in numbered pieces that split no character. */
+/** A parameter (RFC 2231): plain ASCII if possible, else UTF-8 in numbered pieces that split no character. */
 export function parameter(name: string, value: string): string {
   const text = line(value).toWellFormed().trim() || "attachment";
   if (/^[\x20-\x7e]*$/.test(text) && text.length <= MAX_PARAMETER) {
@@ -36,11 +36,11 @@ export function parameter(name: string, value: string): string {
 
 const TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 
-/** A container type would hide what is in it from whoever scans attachments, and may not be base64 (RFC 2045). */
+/** A container type would hide its content from attachment scanners, and may not be base64 (RFC 2045). */
 const typeOf = (contentType: string) =>
   TYPE.test(contentType) && !/^(?:multipart|message)\//i.test(contentType) ? contentType : "application/octet-stream";
 
-/** Text that does not say how it is written is ASCII (RFC 2046), and shown as such. */
+/** Text without a charset is ASCII (RFC 2046), and displayed as such. */
 const charsetOf = (type: string, data: Buffer) => (/^text\//i.test(type) && isUtf8(data) ? ";\r\n charset=utf-8" : "");
 
 function partOf({ filename, contentType, data }: Attachment): string {
@@ -54,8 +54,8 @@ function partOf({ filename, contentType, data }: Attachment): string {
 }
 
 /**
- * The parts behind the text of the mail, and the end of the message, as latin1 characters. Made flat here: what is put
- * together by "+" would be flattened again for every mail.
+ * The parts after the text of the mail, and the end of the message, as latin1 characters. Flattened here: V8 would flatten
+ * a string concatenated by "+" again for every mail.
  */
 export function attachmentParts(attachments: readonly Attachment[], boundary: string): string {
   const parts = attachments.map((attachment) => `--${boundary}\r\n${partOf(attachment)}`);

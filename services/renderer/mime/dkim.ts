@@ -1,17 +1,17 @@
 /**
- * DKIM (RFC 6376, Ed25519 by RFC 8463), relaxed/relaxed, over the bytes that go out. Signing is asynchronous: an
- * RSA-2048 signature takes 230 µs of a core, which belongs to the thread pool and not to the event loop.
+ * DKIM (RFC 6376, Ed25519 by RFC 8463), relaxed/relaxed, over the bytes that are sent. Signing is asynchronous: an
+ * RSA-2048 signature takes 230 µs of CPU, on the thread pool instead of the event loop.
  */
 import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
 import { type Dkim, Unrenderable } from "../content.ts";
 
-/** Adds the signature before the head; `body` is what stands between the headers and the tail. */
+/** Returns the head with its signature; `body` is the message between the headers and the tail. */
 export type Sign = (head: string, body: string) => Promise<string>;
 
 /**
  * List-Unsubscribe and List-Unsubscribe-Post must be covered, else providers hide the button (RFC 8058 section 4).
- * From is named once more than it occurs: a second one added on the way breaks the signature.
+ * From is listed once more than it occurs: a second From added in transit breaks the signature.
  */
 const COVERED = new Set([
   "from",

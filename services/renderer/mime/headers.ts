@@ -1,6 +1,6 @@
 /**
- * Header fields (RFC 5322, 2047, 6532): folded, in ASCII, and without a way out of the line. Whatever comes in, a line
- * break here is only ever the start of a folded line of the same field.
+ * Header fields (RFC 5322, 2047, 6532): folded, in ASCII, and safe against injection. Whatever the input, a line break in
+ * the output only ever starts a folded line of the same field.
  */
 import { asciiDomain, domainOf, isAddress } from "../../lib/address.ts";
 import { line } from "../program/escape.ts";
@@ -12,7 +12,7 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /** "=?utf-8?Q?" and "?=" around a word. */
 const WORD_FRAME = 12;
-// What stands for itself within a phrase (RFC 2047 section 5, rule 3), the narrowest place a word may stand in.
+// Characters that need no encoding in a phrase (RFC 2047 section 5, rule 3), the strictest place for an encoded word.
 const Q_LITERAL = /[A-Za-z0-9!*+/-]/;
 
 const qCodes = Array.from({ length: 256 }, (_, byte) => {
@@ -35,16 +35,16 @@ export function encodedWords(text: string, before: number): string {
   const words: string[] = [];
   let word = "";
   let size = 0;
-  let room = Math.min(MAX_WORD, MAX_LINE - before) - WORD_FRAME;
+  let charactersLeft = Math.min(MAX_WORD, MAX_LINE - before) - WORD_FRAME;
   const finish = () => {
     if (word) words.push(useQ ? `=?utf-8?Q?${qEncode(word)}?=` : `=?utf-8?B?${Buffer.from(word).toString("base64")}?=`);
     word = "";
     size = 0;
-    room = MAX_WORD - WORD_FRAME;
+    charactersLeft = MAX_WORD - WORD_FRAME;
   };
   for (const char of text) {
     const more = useQ ? qEncode(char).length : Buffer.byteLength(char);
-    if ((useQ ? size + more : bLength(size + more)) > room) finish();
+    if ((useQ ? size + more : bLength(size + more)) > charactersLeft) finish();
     word += char;
     size += more;
   }
@@ -52,13 +52,13 @@ export function encodedWords(text: string, before: number): string {
   return words.join("\r\n ");
 }
 
-/** Folds ASCII at its spaces, so that unfolding gives the same text; null where that cannot be done. */
+/** Folds ASCII at its spaces, so that unfolding gives the same text; null if that is impossible. */
 function fold(name: string, text: string): string | null {
   let rest = `${name}: ${text}`;
   const lines: string[] = [];
   while (rest.length > MAX_LINE) {
     const at = rest.lastIndexOf(" ", MAX_LINE);
-    // Behind the name's own colon, and never a line of nothing but white space.
+    // After the field name's colon, and never a line of white space only.
     if (at <= (lines.length === 0 ? name.length + 1 : 1) || rest.slice(0, at).trim() === "") return null;
     lines.push(rest.slice(0, at));
     rest = rest.slice(at);
@@ -77,15 +77,15 @@ export function textField(name: string, value: string): string {
   return `${name}: ${encodedWords(text, name.length + 2)}\r\n`;
 }
 
-/** A name before an address, behind `before` characters: ASCII quoted, the rest as encoded words. */
+/** A display name, after `before` characters: ASCII quoted, anything else as encoded words. */
 export function quotedPhrase(value: string, before: number): string {
   const text = line(value).toWellFormed().trim();
-  // Many readers decode encoded words within quotes, too: what only looks like one must not come out as another name.
+  // Many mail programs decode encoded words even within quotes: text that looks like one must not become another name.
   if (!PRINTABLE.test(text) || text.length > 60 || text.includes("=?")) return encodedWords(text, before);
   return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** The same, without quotes where they are not needed. */
+/** The same, without quotes if they are not needed. */
 function phrase(value: string, before: number): string {
   const text = line(value).toWellFormed().trim();
   return ATOMS.test(text) && text.length <= 60 && !text.includes("=?") ? text : quotedPhrase(text, before);
@@ -97,8 +97,8 @@ const PLAIN_ADDRESS =
   /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
 
 /**
- * An address as it stands in a header: the domain in ASCII always, a local part beyond ASCII as UTF-8 bytes, which
- * only a server with SMTPUTF8 takes.
+ * An address for a header: the domain always in ASCII, a non-ASCII local part as UTF-8 bytes, which only a server with
+ * SMTPUTF8 accepts.
  */
 export function addressSpec(email: string): string {
   if (PLAIN_ADDRESS.test(email) && email.length <= 254) return email;
@@ -107,10 +107,10 @@ export function addressSpec(email: string): string {
   return `${Buffer.from(local).toString("latin1")}@${asciiDomain(domainOf(email))}`;
 }
 
-/** True when the text (bytes as characters) has any beyond ASCII: the mail then needs SMTPUTF8. */
-export const beyondAscii = (text: string) => /[\u0080-\u00ff]/.test(text);
+/** True if the text (bytes as characters) is not ASCII: the mail then needs SMTPUTF8. */
+export const isNonAscii = (text: string) => /[\u0080-\u00ff]/.test(text);
 
-/** A name and an address behind `before` characters of the field's name. */
+/** A display name and an address, after `before` characters of the field's name. */
 export function mailbox(name: string, email: string, before: number): string {
   const spec = addressSpec(email);
   if (!name.trim()) return spec;
@@ -119,13 +119,13 @@ export function mailbox(name: string, email: string, before: number): string {
 }
 
 /**
- * Copies as all see them. One that cannot be written must not fail the primary recipient: an unusable one is left out,
- * and where the mail is ASCII otherwise, a local part beyond it is told as an empty group (RFC 6857 section 3.1.8).
+ * The Cc field. An address that cannot be written must not fail the primary recipient: an invalid one is left out, and
+ * one with a non-ASCII local part becomes an empty group in a mail that is otherwise ASCII (RFC 6857 section 3.1.8).
  */
 export function copiesField(emails: readonly string[], utf8: boolean): string {
   const specs = emails.filter(isAddress).map((email) => {
     const spec = addressSpec(email);
-    return !utf8 && beyondAscii(spec) ? `${encodedWords(email, 1)} :;` : spec;
+    return !utf8 && isNonAscii(spec) ? `${encodedWords(email, 1)} :;` : spec;
   });
   return specs.length > 0 ? `Cc: ${specs.join(",\r\n ")}\r\n` : "";
 }
@@ -133,7 +133,7 @@ export function copiesField(emails: readonly string[], utf8: boolean): string {
 let dateSecond = 0;
 let dateText = "";
 
-/** The Date field; made once a second. */
+/** The Date field; formatted once a second. */
 export function dateField(now = Date.now()): string {
   const second = Math.floor(now / 1000);
   if (second !== dateSecond) {

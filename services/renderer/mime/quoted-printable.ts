@@ -1,7 +1,7 @@
 /**
  * Quoted-printable (RFC 2045 section 6.7) in pieces: static text is encoded once, values on the fly, and both can be
- * put together because each piece knows the column it starts in. A "." or "From " never begins a line, so that no dot
- * needs stuffing on the way and no mailbox format escapes anything (and breaks a DKIM signature).
+ * joined because each piece knows the column it starts in. A "." or "From " never begins a line, so that no dot needs
+ * stuffing and no mailbox format escapes anything (which would break a DKIM signature).
  */
 const MAX_COLUMN = 75;
 export const SOFT_BREAK = "=\r\n";
@@ -17,7 +17,7 @@ const codes = Array.from({ length: 256 }, (_, byte) => {
 
 export interface Encoded {
   text: string;
-  /** Where the line stands behind the last character. */
+  /** The column after the last character. */
   column: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The skeleton of a campaign's mails: headers and parts whose static text is already encoded for the wire. A recipient
- * costs the encoding of the own values and nothing else: 20 µs where nodemailer composes the same message in 600
- * (test/bench/render.ts). A part that is mostly not ASCII is base64 instead: quoted-printable would triple it.
+ * The skeleton of a campaign's mails: headers and parts whose static text is already encoded for the wire. Per recipient
+ * only the own values are encoded: 20 µs, where nodemailer composes the same message in 600 (test/bench/render.ts). A part
+ * that is mostly non-ASCII is base64, because quoted-printable would triple it.
  */
 import { createHmac } from "node:crypto";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
@@ -12,11 +12,11 @@ import { type Program, run, type Uses } from "../program/program.ts";
 import type { Recipient, Scope } from "../program/scope.ts";
 import { plainWriter, quotedPrintableWriter, utf8Bytes, type Writer } from "../program/writer.ts";
 import { attachmentParts, base64Lines } from "./attachments.ts";
-import { addressSpec, beyondAscii, copiesField, dateField, mailbox, quotedPhrase, textField } from "./headers.ts";
+import { addressSpec, copiesField, dateField, isNonAscii, mailbox, quotedPhrase, textField } from "./headers.ts";
 import { encodeQuotedPrintable } from "./quoted-printable.ts";
 
 export interface Mail {
-  /** Bytes as characters, CRLF lines, none beginning with "."; `tail` follows, where there is one. */
+  /** Bytes as characters, CRLF lines, none beginning with "."; `tail` follows, if there is one. */
   head: string;
   body: string;
   smtputf8: boolean;
@@ -29,7 +29,7 @@ export interface Skeleton {
   make(recipient: Recipient, scope: Scope, copy: boolean): Mail;
 }
 
-/** Quoted-printable is quicker and can be read in the raw message; from this growth on base64 (1.37) saves too much. */
+/** Quoted-printable is faster and readable in the raw message; beyond this growth base64 (1.37) is used instead. */
 const QP_GROWTH = 1.6;
 
 type PartMaker = (scope: Scope) => string;
@@ -48,13 +48,13 @@ function prefersBase64(nodes: readonly Node[]): boolean {
   return encodeQuotedPrintable(text).text.length > Buffer.byteLength(text) * QP_GROWTH;
 }
 
-/** A part always ends its last line itself, so that no soft break is ever the last thing in it. */
+/** A part always ends with its own line break, so that it never ends with a soft break. */
 const closed = (nodes: readonly Node[]): Node[] => [...nodes, { kind: "text", text: "\n" }];
 
 /** Longer ones are a mistake in the data, and some servers refuse the header. */
 const MAX_SUBJECT = 10_000;
 
-/** The subject as people read it, before it is encoded. */
+/** The subject as text, before it is encoded. */
 export function subjectText(program: Program, scope: Scope): string {
   const text = run(program, scope).trim();
   if (text.length > MAX_SUBJECT) throw new Unrenderable(`The subject is longer than ${MAX_SUBJECT} characters.`);
@@ -74,7 +74,7 @@ function part(
   return (scope) => head + base64Lines(Buffer.from(run(pieces, scope), "latin1"));
 }
 
-/** "=_" stands in no quoted-printable or base64 text, so that no content can end its part. */
+/** "=_" cannot occur in quoted-printable or base64 text, so that no content can end its part. */
 export const boundaryOf = (key: Buffer, campaignId: string, no: number): string =>
   `=_${createHmac("sha256", key).update(`${campaignId} ${no}`).digest("hex").slice(0, 32)}`;
 
@@ -128,7 +128,7 @@ export function skeletonOf(
   const contentType = mixed ? `Content-Type: multipart/mixed;\r\n boundary="${outer}"` : alternative;
   const fields = staticFields(content, installation, contentType);
   const domain = asciiDomain(domainOf(content.senderEmail)) ?? "localhost";
-  const utf8Sender = beyondAscii(fields.first);
+  const utf8Sender = isNonAscii(fields.first);
   const unsubscribe = `${baseUrl}/api/emails/public/unsubscribe/`;
 
   const subject = subjectProgram(bodies.subject, baseUrl);
@@ -149,7 +149,7 @@ export function skeletonOf(
     make(recipient, scope, copy) {
       const { cc, id } = recipient;
       const address = addressSpec(recipient.email);
-      const smtputf8 = utf8Sender || beyondAscii(address);
+      const smtputf8 = utf8Sender || isNonAscii(address);
       const to = `To: ${address}\r\n${cc?.length ? copiesField(cc, smtputf8) : ""}`;
       const head = `${fields.first}${to}${textField("Subject", subjectText(subject, scope))}${dateField()}Message-ID: <${id}@${domain}>\r\nList-Unsubscribe: <${unsubscribe}${id}/>\r\n${fields.last}\r\n`;
       const body = opening + text(scope) + between + (copy ? untracked : tracked)(scope) + end;

@@ -1,4 +1,4 @@
-/** What happens to a value before it is written, by where it is written to. */
+/** Escapes a value for the place it is written to. */
 export type Escape = (text: string) => string;
 
 const HTML: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
@@ -7,7 +7,7 @@ export const html: Escape = (text) => (/[&<>"']/.test(text) ? text.replace(/[&<>
 
 export const asIs: Escape = (text) => text;
 
-/** One line: what a header holds. Every control character becomes a space, and Unicode's own line ends with them. */
+/** One line, for headers: control characters and Unicode line separators become spaces. */
 export const line: Escape = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");
 
 const ENTITIES: Record<string, string> = {
@@ -17,14 +17,14 @@ const ENTITIES: Record<string, string> = {
   quot: '"',
   apos: "'",
   nbsp: "\u00a0",
-  // Nobody writes an address with these but to hide its scheme.
+  // In an address these serve only to hide its scheme.
   colon: ":",
   tab: "\t",
   newline: "\n",
 };
 const REFERENCE = /&(?:#x([0-9a-f]+);?|#(\d+);?|(amp|lt|gt|quot|apos|nbsp|colon|tab|newline);)/gi;
 
-/** The text that a browser reads from an attribute: numeric references and the few names that URLs are written with. */
+/** An attribute's text as a browser reads it: numeric references, and the few named ones that occur in URLs. */
 export function unescapeHtml(text: string): string {
   return text.replace(REFERENCE, (all, hex, decimal, name) => {
     if (name) return ENTITIES[name.toLowerCase()] ?? all;
@@ -33,5 +33,5 @@ export function unescapeHtml(text: string): string {
   });
 }
 
-/** Markup out, words in: an unescaped value within the text part. */
+/** Strips markup, for an unescaped value in the text part. */
 export const withoutTags: Escape = (text) => (/[<&]/.test(text) ? unescapeHtml(text.replace(/<[^<>]*>/g, "")) : text);

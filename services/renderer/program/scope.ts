@@ -1,11 +1,10 @@
-/** One recipient's data as a template sees it, and how a path is looked up in it: own properties, nothing else. */
-
+/** One recipient's data as a template sees it. Paths are looked up in own properties only. */
 import type { Path } from "../../lib/template/parser.ts";
 import { Unrenderable } from "../content.ts";
 
 export type Data = Record<string, unknown>;
 
-/** What a mail is made for; `id` is the sent email's. */
+/** The recipient of a mail; `id` is the sent email's. */
 export interface Recipient {
   id: string;
   email: string;
@@ -16,7 +15,7 @@ export interface Recipient {
   bcc?: string[] | null;
   /** The subscriber's attributes (sends to a list). */
   attributes?: Data | null;
-  /** The receiver's own fields (inline receivers); they win over the subscriber's. */
+  /** The receiver's own fields (inline receivers); they take precedence over the subscriber's. */
   variables?: Data | null;
 }
 
@@ -27,33 +26,33 @@ export interface Scope {
   lastName: unknown;
   variables: Data;
   attributes: Data;
-  /** What is said where the recipient has no such variable: the company's own facts. */
+  /** Values for variables that the recipient does not have: the company's. */
   fallback: Data;
   preferencesUrl: () => string;
   /** Tokens of the tracked links by number; 0 is the open pixel. */
   tokens: readonly string[];
-  /** Characters that may still be written: loops multiply, and this is where that ends. */
-  room: number;
-  /** Pieces that may still be looked at: a loop may do much and write nothing. */
-  steps: number;
+  /** Characters that may still be written: nested loops multiply the output. */
+  charactersLeft: number;
+  /** Pieces that may still be evaluated: a loop may do much and write nothing. */
+  stepsLeft: number;
 }
 
 export type Read = (scope: Scope, item: unknown, index: number) => unknown;
 
 export const MAX_OUTPUT = 5_000_000;
-/** Of 75 ns each: no mail holds up the others of its process for longer than a blink. */
+/** About 75 ns each: no mail blocks its process for more than 40 ms. */
 export const MAX_STEPS = 500_000;
 const NOTHING: Data = Object.freeze({});
 
-export function spend(scope: Scope, characters: number): void {
-  scope.room -= characters;
-  if (scope.room < 0) throw new Unrenderable(`The message grows over ${MAX_OUTPUT} characters.`);
+export function spendCharacters(scope: Scope, characters: number): void {
+  scope.charactersLeft -= characters;
+  if (scope.charactersLeft < 0) throw new Unrenderable(`The message grows over ${MAX_OUTPUT} characters.`);
 }
 
-/** Counts what is done, whether it writes anything or not. */
-export function work(scope: Scope, steps: number): void {
-  scope.steps -= steps;
-  if (scope.steps < 0) throw new Unrenderable(`The message takes more than ${MAX_STEPS} steps.`);
+/** Counts evaluated pieces, whether they write anything or not. */
+export function spendSteps(scope: Scope, steps: number): void {
+  scope.stepsLeft -= steps;
+  if (scope.stepsLeft < 0) throw new Unrenderable(`The message takes more than ${MAX_STEPS} steps.`);
 }
 
 export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "tokens" | "preferencesUrl">): Scope {
@@ -69,12 +68,12 @@ export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "t
     fallback: facts.fallback,
     preferencesUrl: facts.preferencesUrl,
     tokens: facts.tokens,
-    room: MAX_OUTPUT,
-    steps: MAX_STEPS,
+    charactersLeft: MAX_OUTPUT,
+    stepsLeft: MAX_STEPS,
   };
 }
 
-/** Follows `steps` from the one at `from` through own properties of objects and arrays. */
+/** Follows `steps`, beginning at index `from`, through own properties of objects and arrays. */
 function dig(value: unknown, steps: readonly string[], from: number): unknown {
   let current = value;
   for (let i = from; i < steps.length; i++) {
@@ -84,7 +83,7 @@ function dig(value: unknown, steps: readonly string[], from: number): unknown {
   return current;
 }
 
-/** A field whose name has a dot in it is found by its whole name, before the dot is taken for a step. */
+/** A field whose name contains a dot is found by its full name before the dot is taken as a path separator. */
 function find(data: Data, name: string, steps: readonly string[]): unknown {
   if (Object.hasOwn(data, name)) return data[name];
   return steps.length > 1 ? dig(data, steps, 0) : undefined;
@@ -95,7 +94,7 @@ const builtIns: Record<string, Read> = {
   first_name: (scope) => scope.firstName,
   last_name: (scope) => scope.lastName,
   preferences_url: (scope) => scope.preferencesUrl(),
-  // Written as text with the id in it (program.ts); here only a condition asks whether they are there.
+  // program.ts writes these as text with the id in it; here they are read by conditions only.
   unsubscribe_url: (scope) => scope.id,
   view_in_browser_url: (scope) => scope.id,
 };
@@ -110,17 +109,17 @@ export function reader(path: Path): Read {
     find(scope.variables, name, steps) ?? find(scope.attributes, name, steps) ?? find(scope.fallback, name, steps);
 }
 
-/** False for what a person would call absent or off; "false" and "0" come from CSV files. */
+/** False for absent, empty and off; "false" and "0" come from CSV files. */
 export function isTrue(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return Boolean(value) && value !== "false" && value !== "0";
 }
 
-/** A value in words: lists joined, objects (which have no words) empty. In a template `scope` pays for long lists. */
+/** A value as text: lists joined, objects empty. In a template, long lists count against the `scope`'s steps. */
 export function textOf(value: unknown, scope?: Scope): string {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (!Array.isArray(value)) return "";
-  if (scope) work(scope, value.length);
+  if (scope) spendSteps(scope, value.length);
   return value.filter((item) => item !== null && typeof item !== "object").join(", ");
 }

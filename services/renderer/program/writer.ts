@@ -1,24 +1,24 @@
-/** How a program writes: as it is (preview, view, subject, base64), or already encoded for the wire. */
+/** How a program writes: plain (preview, web view, subject, base64), or already encoded for the wire. */
 
 import { encodeQuotedPrintable, SOFT_BREAK } from "../mime/quoted-printable.ts";
 import type { Escape } from "./escape.ts";
 import { asIs } from "./escape.ts";
-import { type Read, type Scope, spend, textOf } from "./scope.ts";
+import { type Read, type Scope, spendCharacters, textOf } from "./scope.ts";
 
 export type Piece = string | ((scope: Scope, item: unknown, index: number) => string);
 
 export interface Writer {
   text(text: string): string;
-  /** What must stand before a piece of `length` characters that need no encoding and are written as they are. */
+  /** What must precede a piece of `length` characters that need no encoding and are written as they are. */
   slot(length: number): string;
   value(read: Read, guard: Escape): Piece;
-  /** Brings the line to its beginning, because what follows may come or not, once or often. */
+  /** Starts a new line, because the next piece may occur any number of times. */
   settle(): string;
 }
 
 const unchanged = (text: string) => text;
 
-/** `form` is the last thing that happens to every piece. */
+/** `form` is applied last to every piece. */
 export function plainWriter(form: (text: string) => string = unchanged): Writer {
   return {
     text: form,
@@ -26,7 +26,7 @@ export function plainWriter(form: (text: string) => string = unchanged): Writer 
     settle: () => "",
     value: (read, guard) => (scope, item, index) => {
       const text = form(guard(textOf(read(scope, item, index), scope)));
-      spend(scope, text.length);
+      spendCharacters(scope, text.length);
       return text;
     },
   };
@@ -37,13 +37,13 @@ const ASCII_LINE = /^[\x20-\x7e]*$/;
 const scratch = Buffer.allocUnsafe(4096);
 
 /**
- * Text as it goes into base64: UTF-8 bytes as latin1 characters, lines ended by CRLF. Encoding piece by piece, most of
- * them once per campaign, takes a third of what encoding the finished text of every mail does.
+ * Text prepared for base64: UTF-8 bytes as latin1 characters, lines ended by CRLF. Encoding piece by piece, most of them
+ * once per campaign, takes a third of the time of encoding the finished text of every mail.
  */
 export function utf8Bytes(text: string): string {
   if (ASCII_LINE.test(text)) return text;
   const lines = /[\r\n]/.test(text) ? text.replace(/\r\n?|\n/g, "\r\n") : text;
-  // Three bytes a character at most; a Buffer of its own costs more than a short value's encoding.
+  // At most three bytes per character; allocating a Buffer costs more than encoding a short value.
   if (lines.length * 3 > scratch.length) return Buffer.from(lines).toString("latin1");
   return scratch.toString("latin1", 0, scratch.write(lines));
 }
@@ -52,7 +52,7 @@ export function utf8Bytes(text: string): string {
 const PLAIN_IN_HTML = /^[ !#-%(-;?-~]*$/;
 const PLAIN = /^[ -<>-~]*$/;
 
-// What never begins a line (quoted-printable.ts).
+// Must never begin a line (quoted-printable.ts).
 const BAD_START = /^(?:\.|From )/;
 
 export function quotedPrintableWriter(): Writer {
@@ -76,10 +76,10 @@ export function quotedPrintableWriter(): Writer {
       return text;
     },
 
-    // A value ends its line, so that the static text behind it is the same whatever the value is.
+    // A value ends its line, so that the static text after it is encoded the same whatever the value is.
     value(read, guard) {
       const before = column === 0 ? "" : SOFT_BREAK;
-      const room = 75 - column;
+      const charactersLeft = 75 - column;
       const first = column === 0;
       const plain = guard === asIs ? PLAIN : PLAIN_IN_HTML;
       column = 0;
@@ -87,12 +87,12 @@ export function quotedPrintableWriter(): Writer {
         const text = textOf(read(scope, item, index), scope);
         if (text.length <= 75 && plain.test(text)) {
           if (text === "") return before;
-          spend(scope, text.length);
-          if (text.length <= room && !first) return text + SOFT_BREAK;
+          spendCharacters(scope, text.length);
+          if (text.length <= charactersLeft && !first) return text + SOFT_BREAK;
           if (!BAD_START.test(text)) return before + text + SOFT_BREAK;
         }
         const escaped = guard(text);
-        spend(scope, escaped.length);
+        spendCharacters(scope, escaped.length);
         const encoded = encodeQuotedPrintable(escaped);
         return encoded.column === 0 ? before + encoded.text : before + encoded.text + SOFT_BREAK;
       };
