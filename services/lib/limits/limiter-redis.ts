@@ -16,7 +16,7 @@ type Command = "take" | "give" | "used" | "remember";
 type Reply = [number, number, number, number];
 
 /** What was taken within a window, by bucket; undefined for windows too short to be worth it. */
-export type History = (window: Window) => Promise<[bucket: number, n: number][]> | undefined;
+type History = (window: Window) => Promise<[bucket: number, n: number][]> | undefined;
 
 export class RedisLimiter implements Limiter {
   readonly #redis: Redis;
