@@ -93,7 +93,7 @@ async function namesOf(campaignIds: string[]): Promise<Map<string, { campaign: s
   return new Map(
     campaigns.map((campaign) => [
       campaign.id,
-      { campaign: campaign.name, company: (campaign.get("company") as Company).name },
+      { campaign: campaign.name, company: campaign.company!.name },
     ]),
   );
 }
