@@ -91,10 +91,7 @@ async function namesOf(campaignIds: string[]): Promise<Map<string, { campaign: s
     include: { model: Company, as: "company", attributes: ["name"] },
   });
   return new Map(
-    campaigns.map((campaign) => [
-      campaign.id,
-      { campaign: campaign.name, company: (campaign.get("company") as Company).name },
-    ]),
+    campaigns.map((campaign) => [campaign.id, { campaign: campaign.name, company: campaign.company!.name }]),
   );
 }
 

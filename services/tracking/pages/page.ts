@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import nunjucks from "nunjucks";
 import type { Caller } from "../../lib/caller.ts";
-import { parseAccept, catalogueFor } from "../../lib/i18n/languages.ts";
+import { catalogueFor, parseAccept } from "../../lib/i18n/languages.ts";
 import type { Document } from "../../lib/shapes.ts";
 import type { PageCompany } from "./page-company.ts";
 

@@ -1,4 +1,4 @@
-import { periodOf } from "../../../services/accounts/plan-usage.ts";
+import { periodOf } from "../../../services/accounts/plans.ts";
 import { apiCallsToday } from "../../../services/lib/limits/limiter.ts";
 
 test("the period is the UTC month, also over the turn of the year", () => {

@@ -1,8 +1,7 @@
-import type { Role } from "../lib/caller.ts";
+import { ROLES } from "../../models/membership.ts";
 import { Nullable, OneOf, type Static, Time, Type, Uuid } from "../lib/shapes.ts";
 
-const roles = ["owner", "admin", "member"] as const satisfies Role[];
-export const RoleName = OneOf<[...typeof roles]>(...roles);
+export const RoleName = OneOf(...ROLES);
 
 /** A company's name stands in mail headers (List-Id): one line. */
 export const CompanyName = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", format: "line" });

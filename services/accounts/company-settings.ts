@@ -1,13 +1,13 @@
 /** A company's settings. */
 import { ForeignKeyConstraintError } from "sequelize";
 import { Company } from "../../models/company.ts";
-import { queryOne } from "../../models/database/db.ts";
+import { SmtpConfig } from "../../models/smtp-config.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Validate } from "../define.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { type FieldErrors, invalid, missingObject, notFound } from "../lib/errors.ts";
+import type { Company as CompanyView } from "./contract-account-shapes.ts";
 import type { contract } from "./contract-company.ts";
-import type { Company as CompanyView } from "./contract-shapes.ts";
 import { ownCompany, requireSettingsRight } from "./permission.ts";
 
 export async function getCompany(ctx: Ctx<{ id: string }>): Promise<CompanyView> {
@@ -17,28 +17,25 @@ export async function getCompany(ctx: Ctx<{ id: string }>): Promise<CompanyView>
 }
 
 async function smtpConfigExists(companyId: string, id?: string): Promise<boolean> {
-  const found = await queryOne(
-    "select from smtp_configs where company_id = $1 and ($2::uuid is null or id = $2) limit 1",
-    [companyId, id ?? null],
-  );
-  return found !== undefined;
+  const where = { companyId, ...(id ? { id } : {}) };
+  return (await SmtpConfig.findOne({ attributes: ["id"], where })) !== null;
 }
 
 export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async (ctx, isValid) => {
-  // Who may not change anything learns nothing about what is wrong with her change.
+  // A caller who may not change anything learns nothing about what is wrong with the change.
   const companyId = ownCompany(ctx);
   requireSettingsRight(ctx);
-  const faults: FieldErrors = {};
+  const errors: FieldErrors = {};
   const { website, default_smtp_config_id: smtp, double_opt_in } = ctx.params;
   // It becomes a link on public pages: no javascript: and the like.
-  if (isValid("website") && website && !/^https?:\/\//i.test(website)) faults.website = ["Enter a valid URL."];
+  if (isValid("website") && website && !/^https?:\/\//i.test(website)) errors.website = ["Enter a valid URL."];
   if (isValid("default_smtp_config_id") && smtp && !(await smtpConfigExists(companyId, smtp))) {
-    faults.default_smtp_config_id = [missingObject(smtp)];
+    errors.default_smtp_config_id = [missingObject(smtp)];
   }
   if (double_opt_in === true && !(await smtpConfigExists(companyId))) {
-    faults.double_opt_in = ["An SMTP configuration is needed to send confirmation mails. Create one first."];
+    errors.double_opt_in = ["An SMTP configuration is needed to send confirmation mails. Create one first."];
   }
-  return faults;
+  return errors;
 };
 
 export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>): Promise<CompanyView> {

@@ -1,20 +1,27 @@
-/** What an operator does to companies, from the REPL. */
+/** What operators do with companies, plans and passwords. */
 import { Company } from "../../models/company.ts";
-import { query, queryOne, transaction } from "../../models/database/db.ts";
+import { sequelize } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { Plan } from "../../models/plan.ts";
+import { RefreshToken } from "../../models/refresh-token.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { config } from "../lib/config.ts";
 import { invalid, notFound } from "../lib/errors.ts";
-import { isoTime } from "./iso-time.ts";
-import { storeNewKey } from "./keys.ts";
+import { storeNewKey } from "./api-keys.ts";
+import { userByEmail } from "./login.ts";
 import { hashPassword } from "./password.ts";
 import { forgetPlan, planNames, planOf } from "./plans.ts";
 
-export function listCompanies(
-  params: ParamsOf<"accounts.listCompanies">,
-): Promise<ReturnsOf<"accounts.listCompanies">> {
-  return listPage(
+type Page = ReturnsOf<"accounts.listCompanies">;
+type Tenant = Page["results"][number];
+interface Row extends Omit<Tenant, "created_at" | "sending_paused_at"> {
+  created_at: Date;
+  sending_paused_at: Date | null;
+}
+
+/** SQL: owners, counters and usage of a page of companies in one statement. */
+export async function listCompanies(params: ParamsOf<"accounts.listCompanies">): Promise<Page> {
+  const { count, results } = await listPage<Row>(
     {
       from: "companies c",
       columns: `c.id, c.name, c.plan, count_of(c.id, 'subscribers', c.id) as subscribers,
@@ -22,7 +29,7 @@ export function listCompanies(
           where m.company_id = c.id and m.role = 'owner' order by u.email limit 5) as owners,
         coalesce((select emails from usage_months um where um.company_id = c.id
           and um.month = date_trunc('month', now() at time zone 'utc')), 0) as emails_this_month,
-        ${isoTime("c.sending_paused_at")} as sending_paused_at, ${isoTime("c.created_at")} as created_at`,
+        c.sending_paused_at, c.created_at`,
       where: ["true"],
       values: [],
       id: "c.id",
@@ -31,6 +38,12 @@ export function listCompanies(
     },
     params,
   );
+  const view = (row: Row): Tenant => ({
+    ...row,
+    sending_paused_at: row.sending_paused_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+  });
+  return { count, results: results.map(view) };
 }
 
 async function requirePlan(name: string): Promise<void> {
@@ -62,38 +75,33 @@ export const listPlans = async () => (await Plan.findAll({ order: ["name"] })).m
 
 export async function setPlan({ company_id, plan }: ParamsOf<"accounts.setPlan">) {
   await requirePlan(plan);
-  const [company] = await query("update companies set plan = $2, updated_at = now() where id = $1 returning id", [
-    company_id,
-    plan,
-  ]);
-  if (!company) throw notFound();
+  const [changed] = await Company.update({ plan }, { where: { id: company_id } });
+  if (changed === 0) throw notFound();
   forgetPlan(company_id);
   return planOf(company_id);
 }
 
-const CHANGE = "update users set password_hash = $2, updated_at = now() where email_key = lower($1) returning id";
-
-/** Its own statement: it must see the logins that the first one waited for. */
-const END_LOGINS = "update refresh_tokens set revoked_at = now() where revoked_at is null and user_id = $1";
-
-/** No login that was made with the old password outlives it, nor one that is being made at this moment. */
+/**
+ * No login that was made with the old password outlives it, nor one that is being made at this moment: that one holds the
+ * user's row until it is stored, and the second statement sees it.
+ */
 export async function setPassword({ email, password }: ParamsOf<"accounts.setPassword">): Promise<null> {
-  const hash = await hashPassword(password);
-  await transaction(async (client) => {
-    const changed = await queryOne<{ id: string }>(CHANGE, [email.trim(), hash], client);
-    if (!changed) throw notFound();
-    await client.query(END_LOGINS, [changed.id]);
+  const passwordHash = await hashPassword(password);
+  const now = sequelize().fn("now");
+  await sequelize().transaction(async (transaction) => {
+    const user = await userByEmail(email, transaction);
+    if (!user) throw notFound();
+    await user.update({ passwordHash }, { transaction });
+    await RefreshToken.update({ revokedAt: now }, { where: { userId: user.id, revokedAt: null }, transaction });
   });
   return null;
 }
 
 /** Senders leave out a paused company's recipients when they claim; what is in flight still goes out. */
 export async function setPaused(companyId: string, paused: boolean) {
-  const company = await queryOne<{ id: string; sending_paused_at: string | null }>(
-    `update companies set sending_paused_at = case when $2 then coalesce(sending_paused_at, now()) end, updated_at = now()
-     where id = $1 returning id, ${isoTime("sending_paused_at")} as sending_paused_at`,
-    [companyId, paused],
-  );
+  const { fn, col } = sequelize();
+  const sendingPausedAt = paused ? fn("coalesce", col("sending_paused_at"), fn("now")) : null;
+  const [, [company]] = await Company.update({ sendingPausedAt }, { where: { id: companyId }, returning: true });
   if (!company) throw notFound();
-  return company;
+  return { id: company.id, sending_paused_at: company.sendingPausedAt?.toISOString() ?? null };
 }

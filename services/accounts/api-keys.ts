@@ -1,27 +1,24 @@
 /** A company's API keys as its owners see them. */
 import { ForeignKeyConstraintError } from "sequelize";
 import { ApiKey } from "../../models/api-key.ts";
-import { queryOne } from "../../models/database/db.ts";
-import { listPage } from "../../models/database/listing.ts";
+import { listModels } from "../../models/database/listing.ts";
 import { broadcast } from "../call.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Validate } from "../define.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { type FieldErrors, notFound } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
-import { newKey } from "./api-key.ts";
-import type { contract } from "./contract-keys.ts";
-import type { ApiKey as ApiKeyView, NewApiKey } from "./contract-shapes.ts";
-import { isoTime } from "./iso-time.ts";
+import type { NewApiKey } from "./contract-account-shapes.ts";
+import type { contract } from "./contract-company.ts";
+import { newKey } from "./key-authentication.ts";
 import { ownCompany, requireAdmin } from "./permission.ts";
 
-const time = (column: string) => `${isoTime(column)} as ${column}`;
-
-export function listKeys(ctx: Ctx<ListQuery & { id: string }>) {
-  return listPage<ApiKeyView>(
+export async function listKeys(ctx: Ctx<ListQuery & { id: string }>) {
+  const { count, results } = await listModels(
+    ApiKey,
     {
-      from: "api_keys k",
-      columns: `id, name, prefix, ${time("expires_at")}, ${time("last_used_at")}, ${time("created_at")}`,
+      from: "api_keys",
+      columns: "id, name, prefix, expires_at, last_used_at, created_at",
       where: ["company_id = $1"],
       values: [ownCompany(ctx)],
       id: "id",
@@ -30,6 +27,7 @@ export function listKeys(ctx: Ctx<ListQuery & { id: string }>) {
     },
     ctx.params,
   );
+  return { count, results: results.map((key) => key.view()) };
 }
 
 export const newKeyErrors: Validate<(typeof contract)["createKey"]> = (ctx, isValid): FieldErrors => {
@@ -59,11 +57,8 @@ export function createKey(ctx: Ctx<ParamsOf<"accounts.createKey">>): Promise<New
 export async function removeKey(ctx: Ctx<ParamsOf<"accounts.removeKey">>): Promise<null> {
   const companyId = ownCompany(ctx);
   requireAdmin(ctx);
-  const gone = await queryOne<{ id: string }>("delete from api_keys where company_id = $1 and id = $2 returning id", [
-    companyId,
-    ctx.params.key_id,
-  ]);
-  if (!gone) throw notFound();
-  await broadcast(ctx, "apiKey.deleted", { apiKeyId: gone.id });
+  const apiKeyId = ctx.params.key_id.toLowerCase();
+  if ((await ApiKey.destroy({ where: { companyId, id: apiKeyId } })) === 0) throw notFound();
+  await broadcast(ctx, "apiKey.deleted", { apiKeyId });
   return null;
 }
