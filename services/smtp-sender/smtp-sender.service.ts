@@ -4,13 +4,20 @@
  */
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
-import { configErrors } from "./config-faults.ts";
-import { createConfig, findConfig, keepsDkimKey, listConfigs, removeConfig, updateConfig } from "./configs.ts";
+import { configErrors } from "./configs/config-errors.ts";
+import {
+  createConfig,
+  findConfig,
+  keepsDkimKey,
+  listConfigs,
+  removeConfig,
+  updateConfig,
+} from "./configs/smtp-configs.ts";
+import { validate } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
-import { hourRoom } from "./hour-room.ts";
-import { engineOf, startEngine, stopEngine, tellChanged } from "./node.ts";
-import { status } from "./status.ts";
-import { validate } from "./validate.ts";
+import { engineOf, startEngine, stopEngine, tellChanged } from "./engine/start-engine.ts";
+import { status } from "./engine/status.ts";
+import { hourRoom } from "./limits/hour-room.ts";
 
 export default defineService("smtp-sender", contract, {
   actions: {

@@ -4,8 +4,8 @@
  */
 import { openDatabase } from "../../models/database/db.ts";
 import { MemoryLimiter } from "../../services/lib/limits/limiter-memory.ts";
-import { Engine } from "../../services/smtp-sender/engine.ts";
-import { engineSettings } from "../../services/smtp-sender/settings.ts";
+import { Engine } from "../../services/smtp-sender/engine/engine.ts";
+import { engineSettings } from "../../services/smtp-sender/engine/settings.ts";
 import { plainMails } from "./sending.ts";
 
 openDatabase(process.env.DATABASE_URL!, 8);

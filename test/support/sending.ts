@@ -10,10 +10,10 @@ import type { Limiter } from "../../services/lib/limits/limiter.ts";
 import { MemoryLimiter } from "../../services/lib/limits/limiter-memory.ts";
 import { seal } from "../../services/lib/secrets.ts";
 import type { Rendered } from "../../services/renderer/contract.ts";
-import { turns } from "../../services/smtp-sender/claim.ts";
-import { Engine, type Outside } from "../../services/smtp-sender/engine.ts";
-import type { RecipientRow, Turn } from "../../services/smtp-sender/rows.ts";
-import { type EngineSettings, engineSettings } from "../../services/smtp-sender/settings.ts";
+import { turns } from "../../services/smtp-sender/claim/claim-statements.ts";
+import type { RecipientRow, Turn } from "../../services/smtp-sender/delivery/rows.ts";
+import { Engine, type Outside } from "../../services/smtp-sender/engine/engine.ts";
+import { type EngineSettings, engineSettings } from "../../services/smtp-sender/engine/settings.ts";
 import { createDatabase } from "./database.ts";
 
 const DOMAIN = "sender.example";

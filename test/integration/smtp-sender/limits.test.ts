@@ -5,9 +5,9 @@ import { hourWindow, type Limiter, type Window } from "../../../services/lib/lim
 import { MemoryLimiter } from "../../../services/lib/limits/limiter-memory.ts";
 import { RedisLimiter } from "../../../services/lib/limits/limiter-redis.ts";
 import { connectRedis } from "../../../services/lib/redis.ts";
-import type { Engine } from "../../../services/smtp-sender/engine.ts";
-import { rememberHours, sentInHour } from "../../../services/smtp-sender/hour-history.ts";
-import { RedisSlots } from "../../../services/smtp-sender/slots-redis.ts";
+import type { Engine } from "../../../services/smtp-sender/engine/engine.ts";
+import { RedisSlots } from "../../../services/smtp-sender/limits/connection-slots-redis.ts";
+import { rememberHours, sentInHour } from "../../../services/smtp-sender/limits/hour-history.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
 import { type Server, startRedis } from "../../support/servers.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";

@@ -1,8 +1,8 @@
 /** What one company's servers do, or how many companies there are, costs the others next to nothing. */
 import { createServer, type Server, type Socket } from "node:net";
 import { query, transaction } from "../../../models/database/db.ts";
-import { leaseChunks } from "../../../services/smtp-sender/claim.ts";
-import type { Turn } from "../../../services/smtp-sender/rows.ts";
+import { leaseChunks } from "../../../services/smtp-sender/claim/claim-statements.ts";
+import type { Turn } from "../../../services/smtp-sender/delivery/rows.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 

@@ -1,6 +1,6 @@
 /** The certificate must be the configured host's, whatever another tenant's configuration connected to before. */
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { openSession } from "../../../services/smtp-sender/session.ts";
+import { openSession } from "../../../services/smtp-sender/smtp/session.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 

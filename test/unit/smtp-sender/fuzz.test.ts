@@ -3,9 +3,9 @@
  * must agree with what the server really did with that very message.
  */
 import fc from "fast-check";
-import type { Letter, Verdict } from "../../../services/smtp-sender/letter.ts";
-import { openSession } from "../../../services/smtp-sender/session.ts";
-import { Transactions } from "../../../services/smtp-sender/transaction.ts";
+import type { Letter, Verdict } from "../../../services/smtp-sender/smtp/message.ts";
+import { Transactions } from "../../../services/smtp-sender/smtp/pipeline.ts";
+import { openSession } from "../../../services/smtp-sender/smtp/session.ts";
 import { type Command, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 
 interface Note extends Letter {

@@ -1,5 +1,5 @@
-import type { Verdict } from "../../../services/smtp-sender/letter.ts";
-import { MAX_TRIES, outcomeOf } from "../../../services/smtp-sender/outcome.ts";
+import { MAX_TRIES, outcomeOf } from "../../../services/smtp-sender/delivery/outcome.ts";
+import type { Verdict } from "../../../services/smtp-sender/smtp/message.ts";
 
 type Stage = "mail" | "rcpt" | "data" | "dot";
 

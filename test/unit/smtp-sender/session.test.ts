@@ -1,6 +1,6 @@
 /** A server may take its time, but not for ever: a company's lease waits for it. */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { openSession } from "../../../services/smtp-sender/session.ts";
+import { openSession } from "../../../services/smtp-sender/smtp/session.ts";
 
 const sockets = new Set<Socket>();
 const servers: Server[] = [];

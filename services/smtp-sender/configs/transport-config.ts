@@ -1,0 +1,50 @@
+/** An SMTP configuration as the engine uses it, read from its row. */
+import { queryOne } from "../../../models/database/db.ts";
+import { unseal } from "../../lib/secrets.ts";
+import type { Endpoint } from "../smtp/session.ts";
+
+export interface RelayConfig extends Endpoint {
+  id: string;
+  companyId: string;
+  maxConnections: number;
+  maxPerSecond: number | null;
+  /** Milliseconds since which it cannot be used; null: all is well. */
+  failingForMs: number | null;
+  /** Changes with every edit. */
+  version: string;
+}
+
+interface Row {
+  host: string;
+  port: number;
+  username: string;
+  password_sealed: Buffer | null;
+  use_tls: boolean;
+  max_connections: number;
+  max_per_second: number | null;
+  failing_for_ms: number | null;
+  updated_at: Date;
+}
+
+const READ = `select host, port, username, password_sealed, use_tls, max_connections, max_per_second, updated_at,
+    extract(epoch from now() - failing_since)::float8 * 1000 as failing_for_ms
+  from smtp_configs where id = $1 and company_id = $2`;
+
+/** Undefined: it was deleted. */
+export async function relayConfig(companyId: string, id: string): Promise<RelayConfig | undefined> {
+  const row = await queryOne<Row>(READ, [id, companyId]);
+  if (!row) return undefined;
+  return {
+    id,
+    companyId,
+    host: row.host,
+    port: row.port,
+    useTls: row.use_tls,
+    username: row.username,
+    password: row.password_sealed ? unseal(row.password_sealed, id) : "",
+    maxConnections: row.max_connections,
+    maxPerSecond: row.max_per_second,
+    failingForMs: row.failing_for_ms,
+    version: row.updated_at.toISOString(),
+  };
+}
