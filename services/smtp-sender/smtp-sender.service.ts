@@ -15,7 +15,7 @@ import {
 } from "./configs/smtp-configs.ts";
 import { validate } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
-import { engineOf, startEngine, stopEngine, tellChanged } from "./engine/start-engine.ts";
+import { broadcastConfigChanged, engineOf, startEngine, stopEngine } from "./engine/start-engine.ts";
 import { status } from "./engine/status.ts";
 import { hourRoom } from "./limits/hour-room.ts";
 
@@ -31,13 +31,13 @@ export default defineService("smtp-sender", contract, {
       validate: (ctx, isValid) => configErrors(ctx.params, isValid, () => keepsDkimKey(companyOf(ctx), ctx.params.id)),
       async handler(ctx) {
         const updated = await updateConfig(companyOf(ctx), ctx.params);
-        await tellChanged(ctx, ctx.params.id);
+        await broadcastConfigChanged(ctx, ctx.params.id);
         return updated;
       },
     },
     async removeConfig(ctx) {
       await removeConfig(companyOf(ctx), ctx.params.id);
-      await tellChanged(ctx, ctx.params.id);
+      await broadcastConfigChanged(ctx, ctx.params.id);
       return null;
     },
     validate: (ctx) => validate(ctx.params),
@@ -54,7 +54,7 @@ export default defineService("smtp-sender", contract, {
       engineOf(this).engine.kick();
     },
     async "smtpConfig.changed"(ctx) {
-      await engineOf(this).engine.relays.reload(ctx.params.smtpConfigId);
+      await engineOf(this).engine.transports.reload(ctx.params.smtpConfigId);
     },
   },
 

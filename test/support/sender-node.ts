@@ -14,8 +14,8 @@ const engine = new Engine(`process-${process.pid}`, engineSettings({ pollMs: 100
   limiter: new MemoryLimiter(),
   render: plainMails,
   log,
-  drained: () => {},
-  told: () => {},
+  campaignDrained: () => {},
+  webhooksQueued: () => {},
 });
 engine.start();
 process.stdout.write("ready\n");

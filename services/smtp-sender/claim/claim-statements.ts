@@ -2,12 +2,12 @@
 
 import { moveTo } from "../../../models/campaign-lifecycle.ts";
 import { type Client, query, transaction } from "../../../models/database/db.ts";
-import type { Line } from "../../../models/database/pinned-connection.ts";
+import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { subscriberAt, suppressionAt } from "../../../models/database/row-at.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
-import type { ChunkLease, Turn } from "../delivery/rows.ts";
+import type { ChunkLease, ClaimableCampaign } from "../delivery/rows.ts";
 
-export const TURNS = 100;
+export const MAX_CAMPAIGNS = 100;
 
 /** What this process cannot use now. */
 export interface Excluded {
@@ -60,16 +60,17 @@ const firstTurns = (order: string, wanted: string) => `
     select backoff_until from smtp_configs where id = c.smtp_config_id and company_id = c.company_id limit 1) s on true
   where s.backoff_until is null or s.backoff_until <= now()
   order by ${order}
-  limit ${TURNS}`;
+  limit ${MAX_CAMPAIGNS}`;
 
 // Transactional first; then the company with the fewest leases anywhere, then who has waited longest, so that nobody
 // stands behind a million.
-export const WHOSE_TURN = firstTurns(
+export const CLAIMABLE_CAMPAIGNS = firstTurns(
   "is_transactional desc, leases, last_turn_at nulls first, id",
   "select from send_chunks k where k.campaign_id = c.id and k.company_id = c.company_id and k.state = 0",
 );
 
-export const turns = (not: Excluded, line: Line): Promise<Turn[]> => line.run<Turn>("turns", WHOSE_TURN, values(not));
+export const claimableCampaigns = (not: Excluded, line: PinnedConnection): Promise<ClaimableCampaign[]> =>
+  line.run<ClaimableCampaign>("turns", CLAIMABLE_CAMPAIGNS, values(not));
 
 // One chunk of each campaign. SKIP LOCKED: of two senders that ask at once each gets another one.
 const LEASE = `
@@ -90,7 +91,11 @@ const LEASE = `
 const LOCK = "select from campaigns where id = any ($1) and company_id = any ($2) order by id for no key update";
 
 /** Leases a chunk of each campaign whose turn it is; one that another sender emptied meanwhile is missing. */
-export function leaseChunks(wanted: readonly Turn[], owner: string, leaseMs: number): Promise<ChunkLease[]> {
+export function leaseChunks(
+  wanted: readonly ClaimableCampaign[],
+  owner: string,
+  leaseMs: number,
+): Promise<ChunkLease[]> {
   return transaction(async (client: Client) => {
     const ids = wanted.map((turn) => turn.campaign_id);
     const companyIds = wanted.map((turn) => turn.company_id);
@@ -126,15 +131,15 @@ export async function releaseChunks(
 
 // Deferred recipients that are due, by campaign. Few rows: the partial index holds only those that wait. LATERAL with a
 // LIMIT is never turned into a join: without statistics that would read the whole table of recipients, at every look.
-export const DUE_TURNS = firstTurns(
+export const CAMPAIGNS_WITH_DUE_RETRIES = firstTurns(
   "is_transactional desc, last_turn_at nulls first, id",
   `select from sent_emails e
     where e.campaign_id = c.id and ${sameCompany("e.company_id", "c.company_id")} and e.next_attempt_at <= now()
       and e.status = 0`,
 );
 
-export const dueTurns = (not: Excluded, line: Line): Promise<Turn[]> =>
-  line.run<Turn>("due-turns", DUE_TURNS, values(not));
+export const campaignsWithDueRetries = (not: Excluded, line: PinnedConnection): Promise<ClaimableCampaign[]> =>
+  line.run<ClaimableCampaign>("due-turns", CAMPAIGNS_WITH_DUE_RETRIES, values(not));
 
 /** The subscriber s of a recipient e. */
 export const OF_SUBSCRIBER = `left join lateral (${subscriberAt("e.company_id", "e.subscriber_id", "r.*")}) s on true`;

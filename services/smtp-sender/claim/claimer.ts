@@ -3,24 +3,31 @@
  * campaign (one being delivered, one read ahead), so that no campaign holds what others could do.
  */
 import { performance } from "node:perf_hooks";
-import { Lane } from "../delivery/batch-delivery.ts";
-import { ChunkSource, DueSource } from "../delivery/recipient-source.ts";
-import type { Leased } from "../delivery/recorder.ts";
-import type { Turn } from "../delivery/rows.ts";
-import type { Tools } from "../engine/context.ts";
-import type { Relay } from "../transport/smtp-transport.ts";
-import type { Relays } from "../transport/smtp-transports.ts";
-import { LaneRoom } from "./batch-admission.ts";
-import { dueTurns, type Excluded, leaseChunks, releaseChunks, TURNS, turns } from "./claim-statements.ts";
+import { BatchDelivery } from "../delivery/batch-delivery.ts";
+import { ChunkSource, RetrySource } from "../delivery/recipient-source.ts";
+import type { LeasedChunk } from "../delivery/recorder.ts";
+import type { ClaimableCampaign } from "../delivery/rows.ts";
+import type { EngineContext } from "../engine/context.ts";
+import type { SmtpTransport } from "../transport/smtp-transport.ts";
+import type { SmtpTransports } from "../transport/smtp-transports.ts";
+import { BatchAdmission } from "./batch-admission.ts";
+import {
+  campaignsWithDueRetries,
+  claimableCampaigns,
+  type Excluded,
+  leaseChunks,
+  MAX_CAMPAIGNS,
+  releaseChunks,
+} from "./claim-statements.ts";
 
 const MIN_PAUSE_MS = 20;
 const SKIPPED_MS = 5_000;
 /** Chunks are asked for up to 50 times a second; what waits for another try can wait for this, too. */
 const DUE_PAUSE_MS = 100;
 
-export class Claims {
-  #tools: Tools;
-  #relays: Relays;
+export class Claimer {
+  #tools: EngineContext;
+  #relays: SmtpTransports;
   #round: Promise<void> | undefined;
   #again = false;
   #stopped = false;
@@ -30,7 +37,7 @@ export class Claims {
   #skipped = new Map<string, number>();
   #ending = new Set<Promise<unknown>>();
 
-  constructor(tools: Tools, relays: Relays) {
+  constructor(tools: EngineContext, relays: SmtpTransports) {
     this.#tools = tools;
     this.#relays = relays;
   }
@@ -52,7 +59,7 @@ export class Claims {
       return;
     }
     this.#round = this.#rounds()
-      .catch((error: Error) => this.#tools.trouble(error))
+      .catch((error: Error) => this.#tools.reportOutage(error))
       .finally(() => {
         this.#round = undefined;
         if (this.#again) setTimeout(() => this.look(), MIN_PAUSE_MS);
@@ -68,7 +75,7 @@ export class Claims {
     await this.#claimDue();
   }
 
-  #excluded(room: LaneRoom, campaignIds: Iterable<string>): Excluded {
+  #excluded(room: BatchAdmission, campaignIds: Iterable<string>): Excluded {
     const now = performance.now();
     for (const times of [this.#parked, this.#skipped]) {
       for (const [id, until] of times) if (until < now) times.delete(id);
@@ -83,24 +90,26 @@ export class Claims {
     };
   }
 
-  #wants(relay: Relay, campaignId: string): boolean {
-    const lanes = relay.lanes.filter(({ turn, chunk }) => turn.campaign_id === campaignId && chunk !== null);
+  #wants(relay: SmtpTransport, campaignId: string): boolean {
+    const lanes = relay.batches.filter(
+      ({ campaign: turn, chunk }) => turn.campaign_id === campaignId && chunk !== null,
+    );
     if (lanes.length >= 2) return false;
-    return lanes.length === 0 || lanes[0]!.left < relay.pulse.readAheadAt;
+    return lanes.length === 0 || lanes[0]!.left < relay.throughput.readAheadAt;
   }
 
   /** Campaigns that have all the chunks they need for now. */
   *#supplied(): Generator<string> {
-    for (const { relay, turn } of this.#relays.lanes()) {
+    for (const { transport: relay, campaign: turn } of this.#relays.batches()) {
       if (!this.#wants(relay, turn.campaign_id)) yield turn.campaign_id;
     }
   }
 
   /** True: another look may find more. */
   async #claimChunks(): Promise<boolean> {
-    const room = new LaneRoom(this.#relays, "chunk", this.#tools.settings.maxLanes);
-    const found = await turns(this.#excluded(room, new Set(this.#supplied())), this.#tools.reads);
-    const served: { turn: Turn; relay: Relay }[] = [];
+    const room = new BatchAdmission(this.#relays, "chunk", this.#tools.settings.maxBatches);
+    const found = await claimableCampaigns(this.#excluded(room, new Set(this.#supplied())), this.#tools.reads);
+    const served: { turn: ClaimableCampaign; relay: SmtpTransport }[] = [];
     for (const turn of found) {
       if (!room.mayServe(turn)) continue;
       const relay = await this.#relays.of(turn);
@@ -116,38 +125,38 @@ export class Claims {
     );
     for (const lease of leased) {
       const { turn, relay } = served.find(({ turn: { campaign_id } }) => campaign_id === lease.campaign_id)!;
-      const chunk: Leased = {
+      const chunk: LeasedChunk = {
         ...lease,
         companyId: turn.company_id,
         campaignId: turn.campaign_id,
         markedTo: lease.lo - 1,
         validFrom,
       };
-      const lane = new Lane(this.#tools, relay, turn, new ChunkSource(this.#tools, turn, chunk));
-      relay.addLane(lane);
+      const lane = new BatchDelivery(this.#tools, relay, turn, new ChunkSource(this.#tools, turn, chunk));
+      relay.addBatch(lane);
       if (this.#stopped || this.#skipped.has(turn.campaign_id)) lane.end();
     }
     if (leased.length === 0) return false;
-    return found.length === TURNS || served.some(({ turn, relay }) => this.#wants(relay, turn.campaign_id));
+    return found.length === MAX_CAMPAIGNS || served.some(({ turn, relay }) => this.#wants(relay, turn.campaign_id));
   }
 
   /** Deferred recipients that are due: each campaign has one lane for them, beside and never behind its chunks. */
   async #claimDue(): Promise<void> {
-    const room = new LaneRoom(this.#relays, "retries", this.#tools.settings.maxLanes);
-    const waiting = [...this.#relays.lanes()].filter(({ chunk }) => chunk === null);
-    const campaignIds = waiting.map(({ turn }) => turn.campaign_id);
-    for (const turn of await dueTurns(this.#excluded(room, campaignIds), this.#tools.reads)) {
+    const room = new BatchAdmission(this.#relays, "retries", this.#tools.settings.maxBatches);
+    const waiting = [...this.#relays.batches()].filter(({ chunk }) => chunk === null);
+    const campaignIds = waiting.map(({ campaign: turn }) => turn.campaign_id);
+    for (const turn of await campaignsWithDueRetries(this.#excluded(room, campaignIds), this.#tools.reads)) {
       if (!room.mayServe(turn)) continue;
       const relay = await this.#relays.of(turn);
       if (!relay || this.#stopped || !room.admit(turn, relay)) continue;
-      relay.addLane(new Lane(this.#tools, relay, turn, new DueSource(this.#tools, turn)));
+      relay.addBatch(new BatchDelivery(this.#tools, relay, turn, new RetrySource(this.#tools, turn)));
     }
   }
 
   /** The lane is over: its chunk is done, or goes back. True: whatever it had is final. */
-  giveBack(lane: Lane, whole: boolean, leaseIsLost: boolean): Promise<boolean> {
+  giveBack(lane: BatchDelivery, whole: boolean, leaseIsLost: boolean): Promise<boolean> {
     const work = this.#giveBack(lane, whole, leaseIsLost).catch((error: Error) => {
-      this.#tools.trouble(error);
+      this.#tools.reportOutage(error);
       return false;
     });
     this.#ending.add(work);
@@ -160,10 +169,12 @@ export class Claims {
    * seems lost (the database was away for longer than it), or those that were marked would end in doubt. If another
    * sender has it by now, the fence makes it void.
    */
-  async #giveBack({ chunk }: Lane, whole: boolean, leaseIsLost: boolean): Promise<boolean> {
+  async #giveBack({ chunk }: BatchDelivery, whole: boolean, leaseIsLost: boolean): Promise<boolean> {
     if (!chunk) return true;
     if (whole && !leaseIsLost) return this.#tools.recorder.close(chunk);
-    await this.#tools.insist(() => releaseChunks([{ ...chunk, company_id: chunk.companyId }], this.#tools.owner));
+    await this.#tools.retryUntilDone(() =>
+      releaseChunks([{ ...chunk, company_id: chunk.companyId }], this.#tools.owner),
+    );
     return true;
   }
 

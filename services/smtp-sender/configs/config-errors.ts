@@ -30,7 +30,7 @@ async function hostFault(host: string): Promise<string | undefined> {
   return undefined;
 }
 
-export function dkimKeyFault(pem: string): string | undefined {
+export function dkimKeyError(pem: string): string | undefined {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
     if (asymmetricKeyType === "ed25519") return undefined;
@@ -49,7 +49,7 @@ function dkimFaults({ domain, selector, private_key: key }: Dkim, keyIsKept: boo
   if (key === undefined) {
     if (!keyIsKept) faults.push("private_key: This field is required.");
   } else {
-    const fault = dkimKeyFault(key);
+    const fault = dkimKeyError(key);
     if (fault) faults.push(fault);
   }
   return faults;

@@ -3,7 +3,7 @@ import { queryOne } from "../../../models/database/db.ts";
 import { unseal } from "../../lib/secrets.ts";
 import type { Endpoint } from "../smtp/session.ts";
 
-export interface RelayConfig extends Endpoint {
+export interface TransportConfig extends Endpoint {
   id: string;
   companyId: string;
   maxConnections: number;
@@ -31,7 +31,7 @@ const READ = `select host, port, username, password_sealed, use_tls, max_connect
   from smtp_configs where id = $1 and company_id = $2`;
 
 /** Undefined: it was deleted. */
-export async function relayConfig(companyId: string, id: string): Promise<RelayConfig | undefined> {
+export async function readTransportConfig(companyId: string, id: string): Promise<TransportConfig | undefined> {
   const row = await queryOne<Row>(READ, [id, companyId]);
   if (!row) return undefined;
   return {

@@ -1,6 +1,6 @@
 /** Tries a server as the sender would use it: address, connection, TLS, login. Ten seconds at most. */
 import { config } from "../../lib/config.ts";
-import type { Verdict } from "../contract-configs.ts";
+import type { TryServerResult } from "../contract-configs.ts";
 import { engineSettings } from "../engine/settings.ts";
 import { OpenError, openSession, type Session } from "../smtp/session.ts";
 
@@ -29,9 +29,9 @@ const goodbye = ({ socket }: Session) => {
   setTimeout(() => socket.destroy(), 1_000).unref();
 };
 
-export async function validate({ host, port, username, password, use_tls = true }: Login): Promise<Verdict> {
+export async function validate({ host, port, username, password, use_tls = true }: Login): Promise<TryServerResult> {
   const began = performance.now();
-  const verdict = (stage: Verdict["stage"], message: string): Verdict => ({
+  const verdict = (stage: TryServerResult["stage"], message: string): TryServerResult => ({
     valid: stage === "ok",
     stage,
     message,

@@ -3,7 +3,7 @@
  * know and a restart remembers. Its mail is not touched. After a day its campaigns are stopped with the reason.
  */
 import { query, queryOne } from "../../../models/database/db.ts";
-import type { RelayConfig } from "../configs/transport-config.ts";
+import type { TransportConfig } from "../configs/transport-config.ts";
 import { backOffMs } from "./retry.ts";
 
 const GIVE_UP_AFTER = "24 hours";
@@ -20,7 +20,7 @@ function pauseMs(failingForMs: number, baseMs: number): number {
   return backOffMs(Math.floor(Math.log2(1 + failingForMs / first)) + 1, baseMs);
 }
 
-export async function backOff({ id, companyId }: RelayConfig, error: string, baseMs: number): Promise<BackOff> {
+export async function backOff({ id, companyId }: TransportConfig, error: string, baseMs: number): Promise<BackOff> {
   const row = await queryOne<{ failing_for_ms: number; hopeless: boolean }>(
     `update smtp_configs set failing_since = coalesce(failing_since, now()), last_error = $3
      where id = $1 and company_id = $2
@@ -36,7 +36,7 @@ export async function backOff({ id, companyId }: RelayConfig, error: string, bas
   return { ms, hopeless: row?.hopeless ?? false };
 }
 
-export async function worksAgain({ id, companyId }: RelayConfig): Promise<void> {
+export async function worksAgain({ id, companyId }: TransportConfig): Promise<void> {
   await query(
     `update smtp_configs set failing_since = null, backoff_until = null, last_error = null
      where id = $1 and company_id = $2 and failing_since is not null`,

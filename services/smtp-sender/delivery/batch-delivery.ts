@@ -8,56 +8,56 @@
  * over      nothing of it is left in this process.
  */
 import { performance } from "node:perf_hooks";
-import type { Tools } from "../engine/context.ts";
+import type { EngineContext } from "../engine/context.ts";
 import { limiterWaited } from "../engine/metrics.ts";
-import { HourTokens } from "../limits/hour-limit.ts";
-import type { Relay } from "../transport/smtp-transport.ts";
+import { HourLimit } from "../limits/hour-limit.ts";
+import type { SmtpTransport } from "../transport/smtp-transport.ts";
 import type { Outcome } from "./outcome.ts";
 import { prepare } from "./prepare.ts";
-import type { Job } from "./prepared-mail.ts";
-import type { Source } from "./recipient-source.ts";
-import type { Leased } from "./recorder.ts";
-import type { RecipientRow, Turn } from "./rows.ts";
+import type { PreparedMail } from "./prepared-mail.ts";
+import type { RecipientSource } from "./recipient-source.ts";
+import type { LeasedChunk } from "./recorder.ts";
+import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
 
 const QUEUED: Outcome = { status: "queued", error: null, reply: null };
 /** A company without room in its hour for longer than this gives its leases back. */
 const SHORT_WAIT_MS = 2_000;
 const TROUBLE_PAUSE_MS = 1_000;
 
-export class Lane {
-  readonly turn: Turn;
-  readonly relay: Relay;
-  readonly source: Source;
-  readonly ready: Job[] = [];
+export class BatchDelivery {
+  readonly campaign: ClaimableCampaign;
+  readonly transport: SmtpTransport;
+  readonly source: RecipientSource;
+  readonly ready: PreparedMail[] = [];
   /** Taken from the budget and not recorded. */
   unrecorded = 0;
   state: "open" | "ending" | "over" = "open";
   /** The lane with the campaign's chunk before this one, while there is one. */
-  before: Lane | undefined;
+  previous: BatchDelivery | undefined;
   /** The next chunk has been looked for. */
   askedForMore = false;
-  readonly tokens: HourTokens;
-  #tools: Tools;
+  readonly tokens: HourLimit;
+  #tools: EngineContext;
   #preparing = false;
   #pausedUntil = 0;
   #keepLease = false;
   #endsWhenEmpty = false;
   /** Given to a connection and not answered. */
-  #handed = new Set<Job>();
+  #handed = new Set<PreparedMail>();
 
-  constructor(tools: Tools, relay: Relay, turn: Turn, source: Source) {
+  constructor(tools: EngineContext, relay: SmtpTransport, turn: ClaimableCampaign, source: RecipientSource) {
     this.#tools = tools;
-    this.relay = relay;
-    this.turn = turn;
+    this.transport = relay;
+    this.campaign = turn;
     this.source = source;
-    this.tokens = new HourTokens(tools.limiter, turn, tools.settings.windowSeconds);
+    this.tokens = new HourLimit(tools.limiter, turn, tools.settings.windowSeconds);
   }
 
-  get handed(): number {
+  get handedOver(): number {
     return this.#handed.size;
   }
 
-  get chunk(): Leased | null {
+  get chunk(): LeasedChunk | null {
     return this.source.chunk;
   }
 
@@ -70,9 +70,11 @@ export class Lane {
   fill(): void {
     if (this.#preparing || this.state !== "open" || this.#endsWhenEmpty || performance.now() < this.#pausedUntil)
       return;
-    const wanted = this.relay.wanted(this);
+    const wanted = this.transport.wanted(this);
     if (wanted === 0) return;
-    const n = this.source.exhausted ? 0 : this.#tools.budget.take(this.relay, wanted, this.turn.is_transactional);
+    const n = this.source.exhausted
+      ? 0
+      : this.#tools.budget.take(this.transport, wanted, this.campaign.is_transactional);
     if (n === 0) {
       this.endIfDone();
       return;
@@ -80,24 +82,24 @@ export class Lane {
     this.#preparing = true;
     void prepare(this, this.#tools, n)
       .catch((error: Error) => {
-        this.#tools.trouble(error);
+        this.#tools.reportOutage(error);
         this.#pause(TROUBLE_PAUSE_MS);
       })
       .finally(() => {
         this.#preparing = false;
-        this.relay.wake();
+        this.transport.wake();
         this.endIfDone();
       });
   }
 
   /** The hour has no room for more. */
-  waitForRoom(ms: number): void {
+  waitForHour(ms: number): void {
     limiterWaited("hour");
     if (ms <= SHORT_WAIT_MS) {
       this.#pause(ms);
       return;
     }
-    this.#tools.parkCompany(this.turn.company_id, Math.min(ms, this.#tools.settings.roomAgainMs));
+    this.#tools.parkCompany(this.campaign.company_id, Math.min(ms, this.#tools.settings.roomAgainMs));
     // Not at once: those there was room for are on their way.
     this.#endsWhenEmpty = true;
   }
@@ -111,13 +113,13 @@ export class Lane {
   putBack(rows: readonly RecipientRow[]): void {
     if (this.source.putBack(rows)) {
       this.unrecorded -= rows.length;
-      this.#tools.budget.give(this.relay, rows.length);
+      this.#tools.budget.give(this.transport, rows.length);
     } else {
       for (const row of rows) this.record(row, QUEUED, 0);
     }
   }
 
-  next(): Job | undefined {
+  next(): PreparedMail | undefined {
     for (let next = this.ready.shift(); next; next = this.ready.shift()) {
       if (this.tokens.isFresh(next.token)) {
         this.#handed.add(next);
@@ -130,12 +132,12 @@ export class Lane {
   }
 
   /** Right before the body is written: the lease is ours and the token has not become too old. */
-  mayLeave({ row, token }: Job): boolean {
+  mayStillSend({ row, token }: PreparedMail): boolean {
     return this.source.stillOurs(row) && this.tokens.isValid(token);
   }
 
   /** A connection ended before it could send this one. */
-  again(waiting: Job): void {
+  again(waiting: PreparedMail): void {
     this.#handed.delete(waiting);
     if (this.state === "open") {
       this.ready.unshift(waiting);
@@ -147,7 +149,7 @@ export class Lane {
   }
 
   /** The last word on a mail that was handed over. Only what was accepted, or may have been, counts in the hour. */
-  answered(mail: Job, outcome: Outcome, delayMs: number | null, counts: boolean): void {
+  answered(mail: PreparedMail, outcome: Outcome, delayMs: number | null, counts: boolean): void {
     this.#handed.delete(mail);
     const { row, token } = mail;
     if (!counts) void this.tokens.give(token);
@@ -157,8 +159,8 @@ export class Lane {
   record(row: RecipientRow, outcome: Outcome, delayMs: number | null = null): void {
     this.source.settled(row);
     this.#tools.recorder.add({
-      companyId: this.turn.company_id,
-      campaignId: this.turn.campaign_id,
+      companyId: this.campaign.company_id,
+      campaignId: this.campaign.campaign_id,
       chunk: this.chunk,
       seq: row.seq,
       attempts: row.attempts,
@@ -171,8 +173,8 @@ export class Lane {
 
   recorded(n: number): void {
     this.unrecorded -= n;
-    this.#tools.budget.give(this.relay, n);
-    this.relay.recorded(n);
+    this.#tools.budget.give(this.transport, n);
+    this.transport.recorded(n);
     this.endIfDone();
   }
 
@@ -194,7 +196,7 @@ export class Lane {
     void this.source.unmark(mark).then((held) => {
       this.#preparing = false;
       this.putBack(rows);
-      if (!held) this.lose();
+      if (!held) this.leaseLost();
       this.endIfDone();
     });
   }
@@ -210,14 +212,14 @@ export class Lane {
   }
 
   /** Another sender has the lease, or will have: nothing more may be handed over or written. */
-  lose(): void {
+  leaseLost(): void {
     this.#keepLease = true;
     this.end();
   }
 
   /** Called after each step that may have been the last, and now and then: a lane that is forgotten holds its lease for ever. */
   endIfDone(): void {
-    if (this.state === "over" || this.#preparing || this.unrecorded + this.handed + this.ready.length > 0) return;
+    if (this.state === "over" || this.#preparing || this.unrecorded + this.handedOver + this.ready.length > 0) return;
     if (this.state === "open" && this.#endsWhenEmpty) {
       this.end();
       return;
@@ -225,7 +227,7 @@ export class Lane {
     if (this.state === "open" && !this.source.exhausted) return;
     const whole = this.state === "open";
     this.state = "over";
-    this.relay.removeLane(this);
-    this.#tools.laneOver(this, whole, this.#keepLease);
+    this.transport.removeBatch(this);
+    this.#tools.batchOver(this, whole, this.#keepLease);
   }
 }

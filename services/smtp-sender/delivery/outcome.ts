@@ -12,7 +12,7 @@
  *   RCPT       5.1.x, 5.2.x (but 5.2.3), or no enhanced code    bounced     bounced, hard   suppressed, subscriber bounced
  *   else       5xx                                              failed
  */
-import type { Verdict } from "../smtp/message.ts";
+import type { TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
 
 export type BounceType = "hard" | "soft" | "block";
@@ -76,7 +76,7 @@ export interface Tried {
   isTransactional: boolean;
 }
 
-function decided(verdict: Verdict, isTransactional: boolean): Outcome {
+function decided(verdict: TransactionResult, isTransactional: boolean): Outcome {
   switch (verdict.kind) {
     case "accepted":
       return { status: "sent", error: null, reply: verdict.reply };
@@ -95,7 +95,7 @@ function decided(verdict: Verdict, isTransactional: boolean): Outcome {
   }
 }
 
-export function outcomeOf(verdict: Verdict, { tries, isTransactional }: Tried): Outcome {
+export function outcomeOf(verdict: TransactionResult, { tries, isTransactional }: Tried): Outcome {
   const outcome = decided(verdict, isTransactional);
   if (outcome.status !== "deferred" || tries < MAX_TRIES) return outcome;
   return { ...outcome, status: "failed", error: `Given up after ${tries} tries. ${outcome.error}` };

@@ -1,28 +1,28 @@
 /** One recipient's mail on its way: rendered, marked, and ready for whichever connection asks next. */
 import type { Rendered } from "../../renderer/contract.ts";
-import type { Token } from "../limits/hour-limit.ts";
-import type { Letter } from "../smtp/message.ts";
+import type { HourToken } from "../limits/hour-limit.ts";
+import type { OutgoingMessage } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
-import type { Lane } from "./batch-delivery.ts";
+import type { BatchDelivery } from "./batch-delivery.ts";
 import type { RecipientRow } from "./rows.ts";
 import { copiesOf } from "./steps.ts";
 import { wireAddress } from "./wire-address.ts";
 
-export interface Job extends Letter {
-  lane: Lane;
+export interface PreparedMail extends OutgoingMessage {
+  batch: BatchDelivery;
   row: RecipientRow;
   /** Its token of the hour. */
-  token: Token;
+  token: HourToken;
   /** When a connection took it last. */
   handedAtMs: number;
   /** Times it was handed to a session that ended before it could be accepted. */
   unsent: number;
   /** The mail for cc and bcc, in a transaction of its own. */
-  copy: Letter | undefined;
+  copy: OutgoingMessage | undefined;
   /** What the server said when it accepted it, kept while its copies are under way. */
   accepted: Reply | null;
   /** Set on a copy: the mail it is a copy of. */
-  primary: Job | undefined;
+  primary: PreparedMail | undefined;
 }
 
 type Mail = Extract<Rendered, { ok: true }>;
@@ -30,7 +30,7 @@ type Mail = Extract<Rendered, { ok: true }>;
 /** What it takes of the memory; attachments are the same string for all. */
 export const sizeOf = (mail: Rendered): number => (mail.ok ? mail.raw.length + (mail.copy?.length ?? 0) : 0);
 
-function letter(from: string, to: readonly string[], raw: string, mail: Mail): Letter {
+function letter(from: string, to: readonly string[], raw: string, mail: Mail): OutgoingMessage {
   const wire = to.map(wireAddress);
   const sender = wireAddress(from);
   return {
@@ -43,13 +43,13 @@ function letter(from: string, to: readonly string[], raw: string, mail: Mail): L
   };
 }
 
-export function job(lane: Lane, row: RecipientRow, mail: Mail, token: Token): Job {
-  const from = lane.turn.sender_email;
+export function job(lane: BatchDelivery, row: RecipientRow, mail: Mail, token: HourToken): PreparedMail {
+  const from = lane.campaign.sender_email;
   const copies = row.cc || row.bcc ? copiesOf(row) : [];
   const copy = copies.length === 0 ? undefined : letter(from, copies, mail.copy ?? mail.raw, mail);
   return {
     ...letter(from, [row.email], mail.raw, mail),
-    lane,
+    batch: lane,
     row,
     token,
     handedAtMs: 0,

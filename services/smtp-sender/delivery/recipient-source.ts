@@ -3,12 +3,12 @@
 import { performance } from "node:perf_hooks";
 import { sameCompany } from "../../../models/database/same-company.ts";
 import { CLAIM_DUE, OF_SUBSCRIBER, RECIPIENT } from "../claim/claim-statements.ts";
-import type { Tools } from "../engine/context.ts";
-import type { Leased } from "./recorder.ts";
-import type { RecipientRow, Turn } from "./rows.ts";
+import type { EngineContext } from "../engine/context.ts";
+import type { LeasedChunk } from "./recorder.ts";
+import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
 
-export interface Source {
-  readonly chunk: Leased | null;
+export interface RecipientSource {
+  readonly chunk: LeasedChunk | null;
   readonly exhausted: boolean;
   /** About how many it has. */
   readonly left: number;
@@ -57,18 +57,18 @@ export const READ_AGAIN = `
     and e.status = 0 and e.next_attempt_at is null
   order by e.seq`;
 
-export class ChunkSource implements Source {
-  readonly chunk: Leased;
+export class ChunkSource implements RecipientSource {
+  readonly chunk: LeasedChunk;
   exhausted = false;
-  #tools: Tools;
-  #turn: Turn;
+  #tools: EngineContext;
+  #turn: ClaimableCampaign;
   #rows: RecipientRow[] = [];
   #readAt = 0;
   #atOnce = READ_AHEAD;
   #readTo: number;
   #reading: Promise<void> | undefined;
 
-  constructor(tools: Tools, turn: Turn, chunk: Leased) {
+  constructor(tools: EngineContext, turn: ClaimableCampaign, chunk: LeasedChunk) {
     this.#tools = tools;
     this.#turn = turn;
     this.chunk = chunk;
@@ -161,15 +161,15 @@ export const RENEW = `
   where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq = r.seq and e.status = 1 and e.attempts = r.attempts
   returning e.seq`;
 
-export class DueSource implements Source {
+export class RetrySource implements RecipientSource {
   readonly chunk = null;
   exhausted = false;
-  #tools: Tools;
-  #turn: Turn;
+  #tools: EngineContext;
+  #turn: ClaimableCampaign;
   /** Claimed and not yet recorded, with the start of its lease. */
   #claimed = new Map<RecipientRow, number>();
 
-  constructor(tools: Tools, turn: Turn) {
+  constructor(tools: EngineContext, turn: ClaimableCampaign) {
     this.#tools = tools;
     this.#turn = turn;
   }

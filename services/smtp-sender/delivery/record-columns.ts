@@ -2,7 +2,7 @@
 
 import type { Reply } from "../smtp/replies.ts";
 import type { BounceType } from "./outcome.ts";
-import type { Leased, Result, Waiting } from "./recorder.ts";
+import type { LeasedChunk, RecordedResult, Waiting } from "./recorder.ts";
 import { STATUS } from "./rows.ts";
 
 /**
@@ -10,13 +10,13 @@ import { STATUS } from "./rows.ts";
  * came after the flush was put together, which may be tried for long while the database is away.
  */
 export function laneColumns(
-  lanes: Map<Leased, Waiting>,
+  lanes: Map<LeasedChunk, Waiting>,
   owner: string,
   leaseMs: number,
-  later: readonly Result[],
+  later: readonly RecordedResult[],
 ): unknown[] {
   const chunks = [...lanes.keys()];
-  const unwritten = new Map<Leased, number>();
+  const unwritten = new Map<LeasedChunk, number>();
   for (const { chunk, seq } of later) if (chunk) unwritten.set(chunk, Math.max(seq, unwritten.get(chunk) ?? 0));
   const waiting = [...lanes.values()];
   return [
@@ -39,17 +39,17 @@ function readable(text: string | null): string | null {
   return (bytes ? Buffer.from(text, "latin1").toString("utf8") : text.toWellFormed()).replaceAll("\0", "");
 }
 
-const statusOf = ({ outcome }: Result): number =>
+const statusOf = ({ outcome }: RecordedResult): number =>
   outcome.status === "deferred" ? STATUS.queued : STATUS[outcome.status];
 
 /** A try counts when it is made; for a recipient claimed by itself the claim has counted it. */
-function triedBy({ chunk, outcome }: Result): number {
+function triedBy({ chunk, outcome }: RecordedResult): number {
   const untried = outcome.status === "queued" || outcome.status === "suppressed";
   if (chunk) return untried ? 0 : 1;
   return untried ? -1 : 0;
 }
 
-export function resultColumns(results: Result[]): unknown[] {
+export function resultColumns(results: RecordedResult[]): unknown[] {
   return [
     results.map((_, n) => n),
     results.map(({ companyId }) => companyId),
@@ -66,7 +66,7 @@ export function resultColumns(results: Result[]): unknown[] {
 }
 
 /** Per campaign: whether any mail was accepted, and the policy refusals since the last one that was. */
-export function campaignColumns(results: Result[]): unknown[] {
+export function campaignColumns(results: RecordedResult[]): unknown[] {
   const campaigns = new Map<string, { companyId: string; accepted: boolean; blocks: number }>();
   for (const { companyId, campaignId, outcome } of results) {
     const seen = campaigns.get(campaignId) ?? { companyId, accepted: false, blocks: 0 };
@@ -94,7 +94,7 @@ interface BounceRow {
   hard: boolean;
 }
 
-export function bouncesOf(results: Result[]): BounceRow[] {
+export function bouncesOf(results: RecordedResult[]): BounceRow[] {
   return results.flatMap(({ outcome: { bounce, reply } }, n) => {
     if (!bounce || !reply) return [];
     const { code, enhanced, text } = reply as Reply;

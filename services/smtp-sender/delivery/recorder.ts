@@ -5,14 +5,14 @@
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Line } from "../../../models/database/pinned-connection.ts";
+import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { RECORD, RECORD_BOUNCES } from "../../../models/statements/record-outcomes.ts";
 import type { Outcome } from "./outcome.ts";
 import { bouncesOf, campaignColumns, laneColumns, resultColumns } from "./record-columns.ts";
 import type { ChunkLease } from "./rows.ts";
 
 /** A chunk's lease as the recorder sees it. */
-export interface Leased extends ChunkLease {
+export interface LeasedChunk extends ChunkLease {
   companyId: string;
   campaignId: string;
   /** The last seq that may be handed over once this has been written. Every flush that touches the chunk writes it. */
@@ -21,11 +21,11 @@ export interface Leased extends ChunkLease {
   validFrom: number;
 }
 
-export interface Result {
+export interface RecordedResult {
   companyId: string;
   campaignId: string;
   /** Null: the recipient was claimed by itself. */
-  chunk: Leased | null;
+  chunk: LeasedChunk | null;
   seq: number;
   /** Of the claim: the fence where there is no chunk. */
   attempts: number;
@@ -36,13 +36,13 @@ export interface Result {
   by: { recorded(n: number): void };
 }
 
-export interface Flushed {
+export interface FlushReport {
   /** Leases that are no longer ours. */
-  lost: readonly Leased[];
+  lost: readonly LeasedChunk[];
   /** Campaigns that an error stopped, whoever set it. */
   stopped: readonly (readonly [campaignId: string, error: string])[];
   /** Companies with webhooks to deliver. */
-  told: readonly string[];
+  webhookCompanyIds: readonly string[];
 }
 
 const RETRY_PAUSE_MS = 250;
@@ -56,26 +56,26 @@ export interface Waiting {
 }
 
 export class Recorder {
-  #line: Line;
+  #line: PinnedConnection;
   #owner: string;
   #leaseMs: number;
   #enough: number;
-  #report: (flushed: Flushed) => void;
+  #report: (flushed: FlushReport) => void;
   #trouble: (error: Error | null) => void;
-  #results: Result[] = [];
-  #lanes = new Map<Leased, Waiting>();
+  #results: RecordedResult[] = [];
+  #lanes = new Map<LeasedChunk, Waiting>();
   #urgent = false;
   #flushing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   flushes = 0;
 
   constructor(options: {
-    line: Line;
+    line: PinnedConnection;
     owner: string;
     leaseMs: number;
     /** So many results are a group worth a statement. */
     enough: number;
-    report: (flushed: Flushed) => void;
+    report: (flushed: FlushReport) => void;
     /** Told when a flush fails, and null when one succeeds again. */
     trouble: (error: Error | null) => void;
   }) {
@@ -91,7 +91,7 @@ export class Recorder {
     return this.#results.length + this.#lanes.size;
   }
 
-  add(result: Result): void {
+  add(result: RecordedResult): void {
     this.#results.push(result);
     if (result.chunk) this.#lane(result.chunk);
     this.#soon();
@@ -101,7 +101,7 @@ export class Recorder {
    * Moves the mark (or only renews the lease). False: the lease is no longer ours, hand over nothing more. One that is not
    * urgent goes along with the next group of results.
    */
-  mark(chunk: Leased, to = chunk.markedTo, urgent = true): Promise<boolean> {
+  mark(chunk: LeasedChunk, to = chunk.markedTo, urgent = true): Promise<boolean> {
     const waiting = this.#lane(chunk);
     // At once: a flush that goes out for another reason must not put an older mark in its place.
     chunk.markedTo = to;
@@ -111,7 +111,7 @@ export class Recorder {
   }
 
   /** All of the chunk is final or waits by itself: it is done with the results added before. */
-  close(chunk: Leased): Promise<boolean> {
+  close(chunk: LeasedChunk): Promise<boolean> {
     this.#lane(chunk).done = true;
     return this.mark(chunk);
   }
@@ -125,7 +125,7 @@ export class Recorder {
     }
   }
 
-  #lane(chunk: Leased): Waiting {
+  #lane(chunk: LeasedChunk): Waiting {
     let waiting = this.#lanes.get(chunk);
     if (!waiting) {
       waiting = { done: false, resolve: [] };
@@ -172,7 +172,7 @@ export class Recorder {
     if (this.#results.length > 0 || this.#lanes.size > 0) this.#soon();
   }
 
-  async #flush(results: Result[], lanes: Map<Leased, Waiting>): Promise<void> {
+  async #flush(results: RecordedResult[], lanes: Map<LeasedChunk, Waiting>): Promise<void> {
     const bounces = bouncesOf(results);
     const values = [
       ...laneColumns(lanes, this.#owner, this.#leaseMs, this.#results),
@@ -186,17 +186,17 @@ export class Recorder {
         : await this.#line.run<Answer>("record-bounces", RECORD_BOUNCES, [...values, JSON.stringify(bounces)]);
     this.flushes++;
     const held = new Set((row!.lanes ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
-    const lost: Leased[] = [];
+    const lost: LeasedChunk[] = [];
     for (const [chunk, { resolve }] of lanes) {
       const ours = held.has(`${chunk.campaignId} ${chunk.no}`);
       if (ours) chunk.validFrom = at;
       else lost.push(chunk);
       for (const tell of resolve) tell(ours);
     }
-    const recorded = new Map<Result["by"], number>();
+    const recorded = new Map<RecordedResult["by"], number>();
     for (const { by } of results) recorded.set(by, (recorded.get(by) ?? 0) + 1);
     for (const [by, n] of recorded) by.recorded(n);
-    this.#report({ lost, stopped: row!.stopped ?? [], told: row!.told ?? [] });
+    this.#report({ lost, stopped: row!.stopped ?? [], webhookCompanyIds: row!.told ?? [] });
   }
 }
 

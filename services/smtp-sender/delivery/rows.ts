@@ -23,7 +23,7 @@ export interface RecipientRow {
 }
 
 /** A campaign's turn: it has recipients that can be claimed. */
-export interface Turn {
+export interface ClaimableCampaign {
   campaign_id: string;
   company_id: string;
   smtp_config_id: string;

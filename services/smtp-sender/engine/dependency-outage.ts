@@ -9,7 +9,7 @@ interface Log {
 const PAUSE_MS = 500;
 const FORGOTTEN_MS = 10_000;
 
-export class Trouble {
+export class DependencyOutage {
   #log: Log;
   #last = "";
   #at = 0;
@@ -22,7 +22,7 @@ export class Trouble {
     return this.#last !== "" && Date.now() - this.#at < FORGOTTEN_MS ? this.#last : null;
   }
 
-  tell(error: Error | null): void {
+  report(error: Error | null): void {
     if (!error) {
       this.over();
       return;
@@ -40,13 +40,13 @@ export class Trouble {
   }
 
   /** Does it until it succeeds: for what must not be forgotten. */
-  async insist(work: () => Promise<void>, tries = 20): Promise<void> {
+  async retryUntilDone(work: () => Promise<void>, tries = 20): Promise<void> {
     for (let n = 1; ; n++) {
       try {
         await work();
         return;
       } catch (error) {
-        this.tell(error as Error);
+        this.report(error as Error);
         if (n === tries) return;
         await sleep(PAUSE_MS);
       }

@@ -4,19 +4,19 @@
  */
 import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import { Line } from "../../../models/database/pinned-connection.ts";
+import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import type { Rendered } from "../../renderer/contract.ts";
-import { Claims } from "../claim/claimer.ts";
+import { Claimer } from "../claim/claimer.ts";
 import { recover } from "../claim/recover-leases.ts";
-import type { Lane } from "../delivery/batch-delivery.ts";
-import { type Flushed, Recorder } from "../delivery/recorder.ts";
-import type { RecipientRow, Turn } from "../delivery/rows.ts";
-import { LocalSlots, type Slots } from "../limits/connection-slots.ts";
-import { Budget } from "../limits/in-doubt-budget.ts";
-import { Relays } from "../transport/smtp-transports.ts";
-import type { Tools } from "./context.ts";
-import { Trouble } from "./dependency-outage.ts";
+import type { BatchDelivery } from "../delivery/batch-delivery.ts";
+import { type FlushReport, Recorder } from "../delivery/recorder.ts";
+import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
+import { type ConnectionSlots, LocalConnectionSlots } from "../limits/connection-slots.ts";
+import { InDoubtBudget } from "../limits/in-doubt-budget.ts";
+import { SmtpTransports } from "../transport/smtp-transports.ts";
+import type { EngineContext } from "./context.ts";
+import { DependencyOutage } from "./dependency-outage.ts";
 import { mailSettled } from "./metrics.ts";
 import type { EngineSettings } from "./settings.ts";
 import { stopCampaign } from "./stop-campaign.ts";
@@ -27,57 +27,57 @@ const LANE_PAUSE_MS = 5;
 /** When the database is back, all senders' leases may have run out; who lives has written its results by then. */
 const AFTER_OUTAGE_MS = 6_000;
 
-export interface Outside {
+export interface EngineOutputs {
   limiter: Limiter;
   render(campaignId: string, rows: readonly RecipientRow[]): Promise<Rendered[]>;
   log: { warn(text: string, data?: object): void; info(text: string, data?: object): void };
   /** A campaign may be through. */
-  drained(campaignId: string): void;
+  campaignDrained(campaignId: string): void;
   /** Other nodes should look for work of this campaign. Absent: there are none. */
-  passOn?(turn: Turn): void;
+  notifyOtherNodes?(turn: ClaimableCampaign): void;
   /** Counts connections over all nodes. Absent: this one is alone. */
-  slots?(smtpConfigId: string, hasWork: () => boolean): Slots;
+  slots?(smtpConfigId: string, hasWork: () => boolean): ConnectionSlots;
   /** Webhooks were queued for these companies. */
-  told(companyIds: readonly string[]): void;
+  webhooksQueued(companyIds: readonly string[]): void;
 }
 
 export class Engine {
   readonly owner: string;
-  readonly budget: Budget;
-  readonly relays: Relays;
+  readonly budget: InDoubtBudget;
+  readonly transports: SmtpTransports;
   readonly counts = { sent: 0, failed: 0, deferred: 0 };
-  readonly trouble: Trouble;
+  readonly outage: DependencyOutage;
   readonly recorder: Recorder;
-  readonly claims: Claims;
+  readonly claimer: Claimer;
   stopping = false;
   #settings: EngineSettings;
-  #outside: Outside;
-  #reads = new Line();
-  #writes = new Line();
+  #outside: EngineOutputs;
+  #reads = new PinnedConnection();
+  #writes = new PinnedConnection();
   #timers: NodeJS.Timeout[] = [];
   #recovering: Promise<void> | undefined;
   #recoverFrom = 0;
 
-  constructor(node: string, settings: EngineSettings, outside: Outside) {
+  constructor(node: string, settings: EngineSettings, outside: EngineOutputs) {
     this.owner = `${node}:${randomBytes(4).toString("hex")}`;
     this.#settings = settings;
     this.#outside = outside;
-    this.budget = new Budget(settings.maxInDoubt);
-    this.trouble = new Trouble(outside.log);
+    this.budget = new InDoubtBudget(settings.maxInDoubt);
+    this.outage = new DependencyOutage(outside.log);
     this.recorder = new Recorder({
       line: this.#writes,
       owner: this.owner,
       leaseMs: settings.leaseMs,
       enough: Math.max(1, Math.floor(settings.maxInDoubt / 4)),
       report: (flushed) => this.#flushed(flushed),
-      trouble: (error) => this.trouble.tell(error),
+      trouble: (error) => this.outage.report(error),
     });
     const tools = this.#tools();
-    this.relays = new Relays(tools);
-    this.claims = new Claims(tools, this.relays);
+    this.transports = new SmtpTransports(tools);
+    this.claimer = new Claimer(tools, this.transports);
   }
 
-  #tools(): Tools {
+  #tools(): EngineContext {
     const { limiter, render } = this.#outside;
     return {
       owner: this.owner,
@@ -87,19 +87,19 @@ export class Engine {
       recorder: this.recorder,
       reads: this.#reads,
       render,
-      trouble: (error) => this.trouble.tell(error),
-      insist: (work) => this.trouble.insist(work),
+      reportOutage: (error) => this.outage.report(error),
+      retryUntilDone: (work) => this.outage.retryUntilDone(work),
       count: (status) => {
         if (status !== "queued") mailSettled(status);
         if (status === "sent" || status === "deferred") this.counts[status]++;
         else if (status !== "queued") this.counts.failed++;
       },
-      parkCompany: (companyId, ms) => this.claims.park(companyId, ms),
-      skipCampaign: (campaignId) => this.claims.skip(campaignId),
-      laneOver: (lane, whole, leaseIsLost) => this.#laneOver(lane, whole, leaseIsLost),
-      passOn: (turn) => this.#outside.passOn?.(turn),
-      slots: (smtpConfigId, hasWork) => this.#outside.slots?.(smtpConfigId, hasWork) ?? new LocalSlots(),
-      kick: () => this.kick(),
+      parkCompany: (companyId, ms) => this.claimer.park(companyId, ms),
+      skipCampaign: (campaignId) => this.claimer.skip(campaignId),
+      batchOver: (lane, whole, leaseIsLost) => this.#laneOver(lane, whole, leaseIsLost),
+      notifyOtherNodes: (turn) => this.#outside.notifyOtherNodes?.(turn),
+      slots: (smtpConfigId, hasWork) => this.#outside.slots?.(smtpConfigId, hasWork) ?? new LocalConnectionSlots(),
+      lookForWork: () => this.kick(),
       stopCampaign: (companyId, campaignId, error) => this.#stopCampaign(companyId, campaignId, error),
     };
   }
@@ -116,22 +116,22 @@ export class Engine {
 
   /** Looks for work soon; many calls at once are one look. */
   kick(): void {
-    if (!this.stopping) this.claims.look();
+    if (!this.stopping) this.claimer.look();
   }
 
   #tick(): void {
-    this.relays.tick();
-    for (const lane of this.relays.lanes()) {
+    this.transports.tick();
+    for (const lane of this.transports.batches()) {
       if (lane.state !== "over") this.#renew(lane);
     }
   }
 
-  #renew(lane: Lane): void {
+  #renew(lane: BatchDelivery): void {
     lane.source.renew().then(
       (ours) => {
-        if (!ours) lane.lose();
+        if (!ours) lane.leaseLost();
       },
-      (error: Error) => this.trouble.tell(error),
+      (error: Error) => this.outage.report(error),
     );
   }
 
@@ -149,45 +149,45 @@ export class Engine {
       const freed = await recover(this.owner);
       for (const { campaign_id, doubtful } of freed) {
         this.#outside.log.warn("recovered recipients of a sender that stopped", { campaign_id, doubtful });
-        this.#outside.drained(campaign_id);
+        this.#outside.campaignDrained(campaign_id);
       }
       if (freed.length > 0) this.kick();
     } catch (error) {
       this.#recoverFrom = performance.now() + AFTER_OUTAGE_MS;
-      this.trouble.tell(error as Error);
+      this.outage.report(error as Error);
     }
   }
 
   async #stopCampaign(companyId: string, campaignId: string, error: string): Promise<void> {
-    this.claims.skip(campaignId);
+    this.claimer.skip(campaignId);
     this.#outside.log.warn("campaign stopped", { campaignId, companyId, error });
-    await this.trouble.insist(() => stopCampaign(companyId, campaignId, error));
+    await this.outage.retryUntilDone(() => stopCampaign(companyId, campaignId, error));
     this.#endLanesOf(campaignId);
-    this.#outside.drained(campaignId);
+    this.#outside.campaignDrained(campaignId);
   }
 
   #endLanesOf(campaignId: string): void {
-    for (const lane of [...this.relays.lanes()]) if (lane.turn.campaign_id === campaignId) lane.end();
+    for (const lane of [...this.transports.batches()]) if (lane.campaign.campaign_id === campaignId) lane.end();
   }
 
-  #flushed({ lost, stopped, told }: Flushed): void {
-    this.trouble.over();
+  #flushed({ lost, stopped, webhookCompanyIds: told }: FlushReport): void {
+    this.outage.over();
     if (lost.length > 0) {
       const gone = new Set(lost);
-      for (const lane of [...this.relays.lanes()]) if (lane.chunk && gone.has(lane.chunk)) lane.lose();
+      for (const lane of [...this.transports.batches()]) if (lane.chunk && gone.has(lane.chunk)) lane.leaseLost();
     }
     for (const [campaignId] of stopped) {
-      this.claims.skip(campaignId);
+      this.claimer.skip(campaignId);
       this.#endLanesOf(campaignId);
     }
-    if (told.length > 0) this.#outside.told(told);
+    if (told.length > 0) this.#outside.webhooksQueued(told);
   }
 
-  #laneOver(lane: Lane, whole: boolean, leaseIsLost: boolean): void {
-    const { campaign_id } = lane.turn;
-    void this.claims.giveBack(lane, whole, leaseIsLost).then((ended) => {
-      const more = [...this.relays.lanes()].some(({ turn }) => turn.campaign_id === campaign_id);
-      if (ended && !more) this.#outside.drained(campaign_id);
+  #laneOver(lane: BatchDelivery, whole: boolean, leaseIsLost: boolean): void {
+    const { campaign_id } = lane.campaign;
+    void this.claimer.giveBack(lane, whole, leaseIsLost).then((ended) => {
+      const more = [...this.transports.batches()].some(({ campaign: turn }) => turn.campaign_id === campaign_id);
+      if (ended && !more) this.#outside.campaignDrained(campaign_id);
       this.kick();
     });
   }
@@ -200,9 +200,9 @@ export class Engine {
     if (this.stopping) return;
     this.stopping = true;
     for (const timer of this.#timers) clearInterval(timer);
-    await this.claims.stop();
+    await this.claimer.stop();
     const until = performance.now() + this.#settings.stopMs;
-    await this.relays.close(this.#settings.stopMs);
+    await this.transports.close(this.#settings.stopMs);
     await this.#recovering;
     const rest = Math.max(1_000, until - performance.now());
     await this.#settled(performance.now() + rest);
@@ -213,9 +213,9 @@ export class Engine {
   /** A lane may still wait for the renderer: what is marked for it meanwhile must go back, or it ends in doubt. */
   async #settled(until: number): Promise<void> {
     for (let over = false; !over && performance.now() < until; ) {
-      over = this.relays.lanes().next().done === true;
+      over = this.transports.batches().next().done === true;
       const late = new Promise((done) => setTimeout(done, until - performance.now()).unref());
-      await Promise.race([this.recorder.drain().then(() => this.claims.settled()), late]);
+      await Promise.race([this.recorder.drain().then(() => this.claimer.settled()), late]);
       if (!over) await new Promise((done) => setTimeout(done, LANE_PAUSE_MS));
     }
   }

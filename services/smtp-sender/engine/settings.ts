@@ -18,7 +18,7 @@ export interface EngineSettings {
   idleMs: number;
   /** Mails in flight may take this long when the process stops. */
   stopMs: number;
-  maxLanes: number;
+  maxBatches: number;
   maxMessagesPerConnection: number;
   /** Until the greeting has come and STARTTLS is done; undefined: five minutes (RFC 5321). */
   greetingTimeoutMs: number | undefined;
@@ -51,7 +51,7 @@ export function engineSettings(overrides: Partial<EngineSettings> = {}): EngineS
     ehloName: ehloName(BASE_URL),
     idleMs: 15_000,
     stopMs: 3_500,
-    maxLanes: 200,
+    maxBatches: 200,
     maxMessagesPerConnection: 5_000,
     greetingTimeoutMs: undefined,
     timeouts: RFC_TIMEOUTS,

@@ -8,7 +8,7 @@ import { RedisLimiter } from "../../lib/limits/limiter-redis.ts";
 import { redis } from "../../lib/redis.ts";
 import { endAllLeases } from "../claim/recover-leases.ts";
 import { recipientOf } from "../delivery/rows.ts";
-import { RedisSlots } from "../limits/connection-slots-redis.ts";
+import { RedisConnectionSlots } from "../limits/connection-slots-redis.ts";
 import { rememberHours, sentInHour } from "../limits/hour-history.ts";
 import { Engine } from "./engine.ts";
 import { engineSettings } from "./settings.ts";
@@ -45,11 +45,11 @@ export async function startEngine(service: Service): Promise<void> {
     render: async (campaignId, recipients) =>
       (await call(broker, "renderer.renderMails", { campaignId, recipients: recipients.map(recipientOf) })).mails,
     log: { warn: (text, data) => logger.warn(text, data), info: (text, data) => logger.info(text, data) },
-    drained: (campaignId) => void emit(broker, "campaign.drained", { campaignId }).catch(() => {}),
-    passOn: ({ campaign_id: campaignId, company_id: companyId }) =>
+    campaignDrained: (campaignId) => void emit(broker, "campaign.drained", { campaignId }).catch(() => {}),
+    notifyOtherNodes: ({ campaign_id: campaignId, company_id: companyId }) =>
       void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
-    ...(client ? { slots: (id: string, hasWork: () => boolean) => new RedisSlots(client, id, hasWork) } : {}),
-    told: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
+    ...(client ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(client, id, hasWork) } : {}),
+    webhooksQueued: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
   });
   nodes.set(service, { engine, limiter });
   engine.start();
@@ -60,5 +60,5 @@ export async function stopEngine(service: Service): Promise<void> {
 }
 
 /** Every sender node drops the connections it made from the old configuration. */
-export const tellChanged = (from: Parameters<typeof broadcast>[0], smtpConfigId: string) =>
+export const broadcastConfigChanged = (from: Parameters<typeof broadcast>[0], smtpConfigId: string) =>
   broadcast(from, "smtpConfig.changed", { smtpConfigId }).catch(() => {});

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Redis } from "ioredis";
 import { luaScript } from "../../lib/redis.ts";
-import type { Slots } from "./connection-slots.ts";
+import type { ConnectionSlots } from "./connection-slots.ts";
 
 const run = luaScript(readFileSync(join(import.meta.dirname, "connection-slots.lua"), "utf8"));
 
@@ -21,7 +21,7 @@ const RENEW_MS = 1_000;
 /** A node that asked for slots, or still has work for those it has, counts when parts are made. */
 const WISH_MS = 2_500;
 
-export class RedisSlots implements Slots {
+export class RedisConnectionSlots implements ConnectionSlots {
   #part = Number.POSITIVE_INFINITY;
   #redis: Redis;
   #key: string;
@@ -48,7 +48,7 @@ export class RedisSlots implements Slots {
   }
 
   /** Of another `max` than the one it was made of, a part is known with the next slot that is asked for. */
-  part(max: number): number {
+  fairShare(max: number): number {
     return max === this.#max ? this.#part : Number.POSITIVE_INFINITY;
   }
 

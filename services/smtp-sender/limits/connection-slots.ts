@@ -1,15 +1,15 @@
 /** The right to have one more connection to a server, counted over all nodes. */
-export interface Slots {
+export interface ConnectionSlots {
   /** What gives the slot back, or undefined when all `max` are taken, or this node has its part of them. */
   take(max: number): Promise<(() => void) | undefined>;
   /** How many of `max` this node may have, as long as other nodes want some too. Who has more gives them back. */
-  part(max: number): number;
+  fairShare(max: number): number;
 }
 
-export class LocalSlots implements Slots {
+export class LocalConnectionSlots implements ConnectionSlots {
   #taken = 0;
 
-  part(): number {
+  fairShare(): number {
     return Number.POSITIVE_INFINITY;
   }
 

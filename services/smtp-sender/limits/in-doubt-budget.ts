@@ -7,7 +7,7 @@
  * - a tenth stays free of bulk, so that transactional mail never waits for it;
  * - who gets nothing is served first when something comes back, before a relay that holds more than its part.
  */
-export interface Holder {
+export interface BudgetClient {
   held: number;
   /** About what one mail takes of the memory. */
   mailBytes: number;
@@ -16,12 +16,12 @@ export interface Holder {
   retry(): void;
 }
 
-export class Budget {
+export class InDoubtBudget {
   readonly total: number;
   #free: number;
   #slowHeld = 0;
-  #refused = new Set<Holder>();
-  #holders = new Set<Holder>();
+  #refused = new Set<BudgetClient>();
+  #holders = new Set<BudgetClient>();
 
   constructor(total: number) {
     this.total = total;
@@ -39,7 +39,7 @@ export class Budget {
     return bytes;
   }
 
-  #allowed(holder: Holder, transactional: boolean): number {
+  #allowed(holder: BudgetClient, transactional: boolean): number {
     const reserve = transactional ? 0 : Math.floor(this.total / 10);
     let allowed = this.#free - reserve;
     if (holder.slow) allowed = Math.min(allowed, Math.max(1, Math.floor(this.total / 2)) - this.#slowHeld);
@@ -52,7 +52,7 @@ export class Budget {
   }
 
   /** 0 to `wanted`. */
-  take(holder: Holder, wanted: number, transactional: boolean): number {
+  take(holder: BudgetClient, wanted: number, transactional: boolean): number {
     const granted = Math.max(0, Math.min(wanted, this.#allowed(holder, transactional)));
     if (granted === 0) {
       this.#refused.add(holder);
@@ -66,7 +66,7 @@ export class Budget {
     return granted;
   }
 
-  give(holder: Holder, n: number): void {
+  give(holder: BudgetClient, n: number): void {
     if (n === 0) return;
     this.#free += n;
     holder.held -= n;
@@ -79,13 +79,13 @@ export class Budget {
   }
 
   /** A relay became slow or quick: what it holds counts on the other side now. */
-  judge(holder: Holder, slow: boolean): void {
+  setSlow(holder: BudgetClient, slow: boolean): void {
     if (holder.slow === slow) return;
     holder.slow = slow;
     this.#slowHeld += slow ? holder.held : -holder.held;
   }
 
-  forget(holder: Holder): void {
+  forget(holder: BudgetClient): void {
     this.#refused.delete(holder);
   }
 }

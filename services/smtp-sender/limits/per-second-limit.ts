@@ -4,18 +4,18 @@
  */
 import { performance } from "node:perf_hooks";
 import { bucketMs, secondWindow } from "../../lib/limits/limiter.ts";
-import type { Tools } from "../engine/context.ts";
+import type { EngineContext } from "../engine/context.ts";
 import { limiterWaited } from "../engine/metrics.ts";
 
-export class Pace {
-  #tools: Tools;
+export class PerSecondLimit {
+  #tools: EngineContext;
   #id: string;
   #wake: () => void;
   #credit = 0;
   #until = 0;
   #asking = false;
 
-  constructor(tools: Tools, smtpConfigId: string, wake: () => void) {
+  constructor(tools: EngineContext, smtpConfigId: string, wake: () => void) {
     this.#tools = tools;
     this.#id = smtpConfigId;
     this.#wake = wake;
@@ -43,7 +43,7 @@ export class Pace {
       this.#until = performance.now() + bucketMs(window);
       pauseMs = granted > 0 ? 0 : retryAfterMs;
     } catch (error) {
-      this.#tools.trouble(error as Error);
+      this.#tools.reportOutage(error as Error);
     }
     if (pauseMs > 0) limiterWaited("second");
     if (pauseMs > 0) await new Promise((done) => setTimeout(done, pauseMs));

@@ -1,5 +1,5 @@
 /** The commands of a mail transaction up to DATA, and what their answers mean for it. */
-import type { Letter } from "./message.ts";
+import type { OutgoingMessage } from "./message.ts";
 import { NotSmtp, type Reply } from "./replies.ts";
 import type { Session } from "./session.ts";
 
@@ -11,7 +11,7 @@ export interface Failure {
   reply: Reply;
 }
 
-export interface Transaction<L extends Letter> {
+export interface Transaction<L extends OutgoingMessage> {
   letter: L;
   accepted: number;
   refused: { to: string; reply: Reply }[];
@@ -19,7 +19,7 @@ export interface Transaction<L extends Letter> {
   failure: Failure | undefined;
 }
 
-export interface Command<L extends Letter> {
+export interface Command<L extends OutgoingMessage> {
   stage: Stage;
   text: string;
   transaction: Transaction<L> | undefined;
@@ -27,7 +27,7 @@ export interface Command<L extends Letter> {
 }
 
 /** A transaction that got as far as MAIL and no further leaves the server in its midst: RSET comes first, in the same write. */
-export function envelope<L extends Letter>(
+export function envelope<L extends OutgoingMessage>(
   transaction: Transaction<L>,
   session: Session,
   resetFirst: boolean,
@@ -46,7 +46,7 @@ export function envelope<L extends Letter>(
 }
 
 /** An answer to MAIL or RCPT. */
-export function noteAnswer<L extends Letter>({ stage, transaction, to }: Command<L>, reply: Reply): void {
+export function noteAnswer<L extends OutgoingMessage>({ stage, transaction, to }: Command<L>, reply: Reply): void {
   if (reply.code >= 300 && reply.code < 400) throw new NotSmtp(`No answer to ${stage.toUpperCase()}: ${reply.text}`);
   const { failure } = transaction!;
   if (stage === "mail") {
@@ -60,7 +60,7 @@ export function noteAnswer<L extends Letter>({ stage, transaction, to }: Command
 }
 
 /** An answer to DATA: whether a message is waited for, whether anybody would get it, and what is to blame if not. */
-export function judgeData<L extends Letter>({ accepted, failure }: Transaction<L>, reply: Reply) {
+export function judgeData<L extends OutgoingMessage>({ accepted, failure }: Transaction<L>, reply: Reply) {
   if (reply.code < 300 || (reply.code < 400 && reply.code !== 354)) {
     throw new NotSmtp(`No answer to DATA: ${reply.text}`);
   }

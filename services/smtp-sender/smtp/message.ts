@@ -3,7 +3,7 @@ import type { Reply } from "./replies.ts";
 import type { Session } from "./session.ts";
 
 /** One transaction. Addresses as they go over the wire: ASCII, or UTF-8 bytes as latin1 characters with `smtpUtf8`. */
-export interface Letter {
+export interface OutgoingMessage {
   from: string;
   to: readonly string[];
   /**
@@ -16,7 +16,7 @@ export interface Letter {
   eightBit: boolean;
 }
 
-export type Verdict =
+export type TransactionResult =
   | { kind: "accepted"; reply: Reply; refused: readonly { to: string; reply: Reply }[] }
   | { kind: "refused"; stage: "mail" | "rcpt" | "data" | "dot"; reply: Reply }
   /** Its dot was written and no answer came: nobody knows. */
@@ -27,15 +27,15 @@ export type Verdict =
   | { kind: "impossible"; reason: string };
 
 /** Where letters come from and verdicts go: connections pull. */
-export interface Post<L extends Letter> {
+export interface MessageSource<L extends OutgoingMessage> {
   next(): L | undefined;
   /** Asked right before the body is written, after which nothing can be taken back. */
   stillOurs(letter: L): boolean;
-  answered(letter: L, verdict: Verdict): void;
+  answered(letter: L, verdict: TransactionResult): void;
   closed(reason: string, reply?: Reply): void;
 }
 
-export function messageError(letter: Letter, { size, smtpUtf8, eightBitMime }: Session): string | undefined {
+export function messageError(letter: OutgoingMessage, { size, smtpUtf8, eightBitMime }: Session): string | undefined {
   if (letter.smtpUtf8 && !smtpUtf8) return "The address needs SMTPUTF8, which the SMTP server does not offer.";
   if (letter.eightBit && !eightBitMime) return "The message needs 8BITMIME, which the SMTP server does not offer.";
   if (size && letter.bytes > size) {

@@ -13,15 +13,15 @@ import { performance } from "node:perf_hooks";
 import { BodyWriter } from "./body.ts";
 import { Deadline } from "./deadline.ts";
 import { type Command, envelope, judgeData, noteAnswer, type Stage, type Transaction } from "./envelope.ts";
-import { type Letter, messageError, type Post, type Verdict } from "./message.ts";
+import { type MessageSource, messageError, type OutgoingMessage, type TransactionResult } from "./message.ts";
 import { NotSmtp, type Reply, ReplyReader } from "./replies.ts";
 import type { Session } from "./session.ts";
 import { RFC_TIMEOUTS, type StageTimeouts } from "./timeouts.ts";
 
-export class Transactions<L extends Letter> {
+export class SmtpPipeline<L extends OutgoingMessage> {
   readonly session: Session;
   #socket: Socket;
-  #post: Post<L>;
+  #post: MessageSource<L>;
   #timeouts: StageTimeouts;
   #reader = new ReplyReader();
   /** Written and not answered, in order. */
@@ -39,7 +39,7 @@ export class Transactions<L extends Letter> {
   idleSince: number | undefined = performance.now();
   handled = 0;
 
-  constructor(session: Session, post: Post<L>, timeouts: StageTimeouts = RFC_TIMEOUTS) {
+  constructor(session: Session, post: MessageSource<L>, timeouts: StageTimeouts = RFC_TIMEOUTS) {
     this.session = session;
     this.#socket = session.socket;
     this.#post = post;
@@ -246,7 +246,7 @@ export class Transactions<L extends Letter> {
     this.#write(this.#open ? [] : this.#begin());
   }
 
-  #tell(letter: L, verdict: Verdict): void {
+  #tell(letter: L, verdict: TransactionResult): void {
     this.#post.answered(letter, verdict);
   }
 
@@ -266,7 +266,9 @@ export class Transactions<L extends Letter> {
     this.#socket.destroy();
     for (const { stage, transaction } of this.#owed) {
       if (stage !== "dot") continue;
-      const verdict: Verdict = this.#body.dotWritten ? { kind: "doubt", reason } : { kind: "unsent", reason, reply };
+      const verdict: TransactionResult = this.#body.dotWritten
+        ? { kind: "doubt", reason }
+        : { kind: "unsent", reason, reply };
       this.#tell(transaction!.letter, verdict);
     }
     if (this.#open) this.#tell(this.#open.letter, { kind: "unsent", reason, reply });

@@ -4,11 +4,11 @@
  * while others are open is not away: it has a limit, which is kept for a while.
  */
 import { performance } from "node:perf_hooks";
-import type { Job } from "../delivery/prepared-mail.ts";
+import type { PreparedMail } from "../delivery/prepared-mail.ts";
 import type { EngineSettings } from "../engine/settings.ts";
-import type { Slots } from "../limits/connection-slots.ts";
-import type { Verdict } from "../smtp/message.ts";
-import { Transactions } from "../smtp/pipeline.ts";
+import type { ConnectionSlots } from "../limits/connection-slots.ts";
+import type { TransactionResult } from "../smtp/message.ts";
+import { SmtpPipeline } from "../smtp/pipeline.ts";
 import type { Reply } from "../smtp/replies.ts";
 import { type Endpoint, OpenError, openSession } from "../smtp/session.ts";
 
@@ -17,7 +17,7 @@ const LIMIT_KEPT_MS = 60_000;
 const SLOT_PAUSE_MS = 500;
 
 export interface Connection {
-  transactions: Transactions<Job>;
+  pipeline: SmtpPipeline<PreparedMail>;
   /** Since when it waits for an answer to something; undefined while idle. */
   busySince: number | undefined;
   /** Mails it was given. */
@@ -33,13 +33,13 @@ interface Attempt {
 }
 
 /** What the relay does for its connections. */
-export interface Owner {
+export interface PoolOwner {
   endpoint(): Endpoint & { maxConnections: number };
   /** Mails that could be handed over now or soon. */
   work(): number;
-  next(connection: Connection): Job | undefined;
-  stillOurs(job: Job): boolean;
-  answered(job: Job, verdict: Verdict, connection: Connection): void;
+  next(connection: Connection): PreparedMail | undefined;
+  stillOurs(job: PreparedMail): boolean;
+  answered(job: PreparedMail, verdict: TransactionResult, connection: Connection): void;
   /** The first connection is open, or the last one could not be. */
   opened(): void;
   cannotOpen(error: OpenError): void;
@@ -49,10 +49,10 @@ export interface Owner {
   broke(reason: string, connection: Connection, reply?: Reply): void;
 }
 
-export class Connections {
-  #owner: Owner;
+export class ConnectionPool {
+  #owner: PoolOwner;
   #settings: EngineSettings;
-  #slots: Slots;
+  #slots: ConnectionSlots;
   #open = new Set<Connection>();
   #attempts = new Set<Attempt>();
   #limit = Number.POSITIVE_INFINITY;
@@ -60,7 +60,7 @@ export class Connections {
   #noSlotUntil = 0;
   #closed = false;
 
-  constructor(owner: Owner, settings: EngineSettings, slots: Slots) {
+  constructor(owner: PoolOwner, settings: EngineSettings, slots: ConnectionSlots) {
     this.#owner = owner;
     this.#settings = settings;
     this.#slots = slots;
@@ -81,7 +81,7 @@ export class Connections {
   }
 
   wake(): void {
-    for (const { transactions } of this.#open) transactions.wake();
+    for (const { pipeline: transactions } of this.#open) transactions.wake();
     this.#grow();
   }
 
@@ -92,7 +92,7 @@ export class Connections {
     if (now > this.#limitUntil) this.#limit = Number.POSITIVE_INFINITY;
     const size = this.#open.size;
     const { maxConnections } = this.#owner.endpoint();
-    const allowed = Math.min(maxConnections, this.#limit, this.#slots.part(maxConnections));
+    const allowed = Math.min(maxConnections, this.#limit, this.#slots.fairShare(maxConnections));
     const wanted = Math.min(allowed, size + this.#owner.work());
     // All that are open are busy: else the work is theirs.
     if (size >= wanted || (size > 0 && this.busy < size)) return;
@@ -151,7 +151,7 @@ export class Connections {
   #begin(session: Awaited<ReturnType<typeof openSession>>, freeSlot: () => void): void {
     const owner = this.#owner;
     const connection = { busySince: undefined, tried: 0, accepted: 0 } as unknown as Connection;
-    connection.transactions = new Transactions<Job>(
+    connection.pipeline = new SmtpPipeline<PreparedMail>(
       session,
       {
         next: () => {
@@ -164,11 +164,10 @@ export class Connections {
         },
         stillOurs: (job) => owner.stillOurs(job),
         answered: (job, verdict) => {
-          connection.busySince = connection.transactions.waiting ? performance.now() : undefined;
+          connection.busySince = connection.pipeline.waiting ? performance.now() : undefined;
           if (verdict.kind === "accepted") connection.accepted++;
           owner.answered(job, verdict, connection);
-          if (connection.transactions.handled >= this.#settings.maxMessagesPerConnection)
-            connection.transactions.quit();
+          if (connection.pipeline.handled >= this.#settings.maxMessagesPerConnection) connection.pipeline.quit();
         },
         closed: (reason, reply) => {
           freeSlot();
@@ -184,7 +183,7 @@ export class Connections {
 
   /** New connections from now on; those that are open end after what they are at. */
   renew(): void {
-    for (const { transactions } of this.#open) transactions.quit();
+    for (const { pipeline: transactions } of this.#open) transactions.quit();
     // A server that never greets holds an attempt for minutes: nobody waits for the old one's when the address is mended.
     for (const attempt of this.#attempts) {
       attempt.over = true;
@@ -196,15 +195,15 @@ export class Connections {
 
   /** What is more than our part ends after the mail it is at: other nodes have work and wait for it. */
   #share(): void {
-    let more = this.#open.size - this.#slots.part(this.#owner.endpoint().maxConnections);
-    for (const { transactions } of this.#open) if (more-- > 0) transactions.quit();
+    let more = this.#open.size - this.#slots.fairShare(this.#owner.endpoint().maxConnections);
+    for (const { pipeline: transactions } of this.#open) if (more-- > 0) transactions.quit();
   }
 
   /** Called a few times a second. */
   closeUnneeded(idleMs: number): void {
     this.#share();
     const before = performance.now() - idleMs;
-    for (const { transactions } of this.#open) {
+    for (const { pipeline: transactions } of this.#open) {
       if (transactions.idleSince !== undefined && transactions.idleSince < before) transactions.quit();
     }
   }
@@ -212,9 +211,10 @@ export class Connections {
   /** Ends all: what is in the air is waited for, QUIT, at most `withinMs`. */
   async close(withinMs: number): Promise<void> {
     this.#closed = true;
-    for (const { transactions } of this.#open) transactions.quit();
+    for (const { pipeline: transactions } of this.#open) transactions.quit();
     const until = performance.now() + withinMs;
     while (this.#open.size > 0 && performance.now() < until) await new Promise((done) => setTimeout(done, 10));
-    for (const { transactions } of [...this.#open]) transactions.abort("the sender was stopped before the answer came");
+    for (const { pipeline: transactions } of [...this.#open])
+      transactions.abort("the sender was stopped before the answer came");
   }
 }

@@ -3,7 +3,7 @@
  * answered, one behind it), and what it recorded within the last moments. Campaigns have equal parts of it; transactional
  * mail waits for none of the others. In groups, because each costs two statements.
  */
-import type { Lane } from "../delivery/batch-delivery.ts";
+import type { BatchDelivery } from "../delivery/batch-delivery.ts";
 
 export const MAX_GROUP = 100;
 /** Fewer are worth no statement while others are ready. */
@@ -19,12 +19,13 @@ export interface Hold {
 }
 
 /** Chunks of a campaign one after the other, so that the second is whole when the first one ends. */
-const waitsForChunkBefore = ({ before }: Lane): boolean => before?.state === "open" && !before.source.exhausted;
+const waitsForChunkBefore = ({ previous: before }: BatchDelivery): boolean =>
+  before?.state === "open" && !before.source.exhausted;
 
-export function roomFor(lane: Lane, { window, held, campaigns, connectionIdle }: Hold): number {
+export function roomFor(lane: BatchDelivery, { window, held, campaigns, connectionIdle }: Hold): number {
   if (lane.ready.length >= MAX_GROUP || waitsForChunkBefore(lane)) return 0;
   const part = Math.ceil(window / campaigns);
-  const urgent = lane.turn.is_transactional;
+  const urgent = lane.campaign.is_transactional;
   const room = urgent ? window - lane.unrecorded : Math.min(window - held, part - lane.unrecorded);
   const starving = connectionIdle || (urgent && lane.ready.length === 0);
   const group = starving ? 1 : Math.max(1, Math.floor(part / GROUPS_IN_PART));

@@ -3,25 +3,25 @@
  * then what its lanes (relay-lanes.ts) give.
  */
 import { performance } from "node:perf_hooks";
-import { type RelayConfig, relayConfig } from "../configs/transport-config.ts";
+import { readTransportConfig, type TransportConfig } from "../configs/transport-config.ts";
 import { backOff, worksAgain } from "../delivery/back-off.ts";
-import type { Lane } from "../delivery/batch-delivery.ts";
+import type { BatchDelivery } from "../delivery/batch-delivery.ts";
 import { Deferrals } from "../delivery/deferrals.ts";
 import { outcomeOf } from "../delivery/outcome.ts";
-import type { Job } from "../delivery/prepared-mail.ts";
+import type { PreparedMail } from "../delivery/prepared-mail.ts";
 import { retryAfterMs } from "../delivery/retry.ts";
-import type { Tools } from "../engine/context.ts";
+import type { EngineContext } from "../engine/context.ts";
 import { smtpAnswered } from "../engine/metrics.ts";
-import type { Holder } from "../limits/in-doubt-budget.ts";
-import { Pace } from "../limits/per-second-limit.ts";
-import type { Verdict } from "../smtp/message.ts";
+import type { BudgetClient } from "../limits/in-doubt-budget.ts";
+import { PerSecondLimit } from "../limits/per-second-limit.ts";
+import type { TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
 import type { OpenError } from "../smtp/session.ts";
-import { type Connection, Connections } from "./connection-pool.ts";
-import { Copies } from "./copies.ts";
+import { type Connection, ConnectionPool } from "./connection-pool.ts";
+import { CopyQueue } from "./copies.ts";
 import { MAX_GROUP, roomFor } from "./room.ts";
-import { Pulse } from "./throughput-meter.ts";
-import { RelayLanes } from "./transport-queue.ts";
+import { ThroughputMeter } from "./throughput-meter.ts";
+import { TransportQueue } from "./transport-queue.ts";
 
 /** A mail that met this many ended sessions waits like any other that was deferred. */
 const MAX_UNSENT = 3;
@@ -30,8 +30,8 @@ const NO_SLOT_MS = 500;
 /** Rendered mails of the process. Any relay may hold one, however large. */
 const MAILS_BYTES = 48 * 1024 * 1024;
 
-export class Relay implements Holder {
-  config: RelayConfig;
+export class SmtpTransport implements BudgetClient {
+  config: TransportConfig;
   held = 0;
   slow = false;
   lastError: string | null = null;
@@ -40,25 +40,25 @@ export class Relay implements Holder {
   mailBytes = 1;
   /** Its configuration is gone: what is in the air ends, and nothing begins. */
   deleted = false;
-  readonly #lanes = new RelayLanes();
-  readonly connections: Connections;
-  readonly pulse = new Pulse();
-  #tools: Tools;
-  #pace: Pace;
-  readonly #copies = new Copies();
+  readonly #lanes = new TransportQueue();
+  readonly connections: ConnectionPool;
+  readonly throughput = new ThroughputMeter();
+  #tools: EngineContext;
+  #pace: PerSecondLimit;
+  readonly #copies = new CopyQueue();
   #deferrals = new Deferrals();
   #closed = false;
 
-  constructor(tools: Tools, config: RelayConfig) {
+  constructor(tools: EngineContext, config: TransportConfig) {
     this.#tools = tools;
     this.config = config;
-    this.#pace = new Pace(tools, config.id, () => this.wake());
-    this.connections = new Connections(
+    this.#pace = new PerSecondLimit(tools, config.id, () => this.wake());
+    this.connections = new ConnectionPool(
       {
         endpoint: () => this.config,
         work: () => this.#work,
         next: () => this.#hand(),
-        stillOurs: (job) => job.primary !== undefined || job.lane.mayLeave(job),
+        stillOurs: (job) => job.primary !== undefined || job.batch.mayStillSend(job),
         answered: (job, verdict, connection) => this.#answered(job, verdict, connection),
         opened: () => this.#opened(),
         noSlot: (error) => this.#noSlot(error),
@@ -70,16 +70,16 @@ export class Relay implements Holder {
     );
   }
 
-  addLane(lane: Lane): void {
+  addBatch(lane: BatchDelivery): void {
     this.#lanes.add(lane);
     this.wake();
   }
 
-  removeLane(lane: Lane): void {
+  removeBatch(lane: BatchDelivery): void {
     this.#lanes.remove(lane);
   }
 
-  get lanes(): readonly Lane[] {
+  get batches(): readonly BatchDelivery[] {
     return this.#lanes.all;
   }
 
@@ -90,13 +90,13 @@ export class Relay implements Holder {
   }
 
   get idle(): boolean {
-    return this.lanes.length === 0 && this.#copies.size === 0 && this.connections.size === 0;
+    return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0;
   }
 
   wake(): void {
     if (this.#closed) return;
     this.connections.wake();
-    if (this.connections.size > 0) for (const lane of [...this.lanes]) lane.fill();
+    if (this.connections.size > 0) for (const lane of [...this.batches]) lane.fill();
   }
 
   retry(): void {
@@ -104,10 +104,10 @@ export class Relay implements Holder {
   }
 
   /** How many more recipients the lane may prepare now. */
-  wanted(lane: Lane): number {
+  wanted(lane: BatchDelivery): number {
     const { size } = this.connections;
     if (size === 0 || this.#closed) return 0;
-    const busy = 2 * size + (this.slow ? 0 : 2 * this.pulse.recent);
+    const busy = 2 * size + (this.slow ? 0 : 2 * this.throughput.recent);
     const window = Math.min(this.#tools.settings.maxInDoubt, busy, this.#inMemory);
     const connectionIdle = lane.ready.length === 0 && this.connections.busy < size;
     return roomFor(lane, { window, held: this.held, campaigns: this.#lanes.campaigns, connectionIdle });
@@ -119,13 +119,13 @@ export class Relay implements Holder {
     return Math.max(1, this.held + Math.floor(free / this.mailBytes));
   }
 
-  #hand(): Job | undefined {
+  #hand(): PreparedMail | undefined {
     const job = this.#next();
     if (job) job.handedAtMs = performance.now();
     return job;
   }
 
-  #next(): Job | undefined {
+  #next(): PreparedMail | undefined {
     if (this.#closed || performance.now() < this.backingOffUntil) return undefined;
     const copy = this.#copies.next();
     if (copy) return copy;
@@ -134,24 +134,24 @@ export class Relay implements Holder {
   }
 
   recorded(n: number): void {
-    this.pulse.add(n);
-    for (const lane of this.lanes) {
+    this.throughput.add(n);
+    for (const lane of this.batches) {
       if (lane.ready.length < MAX_GROUP / 2) lane.fill();
-      if (!lane.askedForMore && lane.left < this.pulse.readAheadAt) {
+      if (!lane.askedForMore && lane.left < this.throughput.readAheadAt) {
         lane.askedForMore = true;
-        this.#tools.kick();
+        this.#tools.lookForWork();
       }
     }
   }
 
-  #answered(job: Job, verdict: Verdict, connection: Connection): void {
+  #answered(job: PreparedMail, verdict: TransactionResult, connection: Connection): void {
     smtpAnswered(verdict.kind, (performance.now() - job.handedAtMs) / 1_000);
     if (job.primary) {
       this.#copies.answered(job, verdict, this.#closed);
       return;
     }
     if (verdict.kind === "unsent" && connection.accepted > 0 && ++job.unsent < MAX_UNSENT) {
-      job.lane.again(job);
+      job.batch.again(job);
       return;
     }
     if (verdict.kind === "accepted" && job.copy) {
@@ -159,17 +159,17 @@ export class Relay implements Holder {
       this.connections.wake();
       return;
     }
-    const tries = job.row.attempts + (job.lane.chunk ? 1 : 0);
+    const tries = job.row.attempts + (job.batch.chunk ? 1 : 0);
     this.#settle(job, verdict, tries);
     const refusal = this.#deferrals.seen(verdict);
     if (refusal) void this.backOff(`The SMTP server accepts no mail at the moment: ${refusal.text}`);
   }
 
-  #settle(job: Job, verdict: Verdict, tries: number): void {
-    const outcome = outcomeOf(verdict, { tries, isTransactional: job.lane.turn.is_transactional });
+  #settle(job: PreparedMail, verdict: TransactionResult, tries: number): void {
+    const outcome = outcomeOf(verdict, { tries, isTransactional: job.batch.campaign.is_transactional });
     const delayMs = outcome.status === "deferred" ? retryAfterMs(tries, this.#tools.settings.retryBaseMs) : null;
-    job.lane.answered(job, outcome, delayMs, verdict.kind === "accepted" || verdict.kind === "doubt");
-    if (outcome.stops) void this.#stop([job.lane], outcome.stops);
+    job.batch.answered(job, outcome, delayMs, verdict.kind === "accepted" || verdict.kind === "doubt");
+    if (outcome.stops) void this.#stop([job.batch], outcome.stops);
   }
 
   #opened(): void {
@@ -177,42 +177,42 @@ export class Relay implements Holder {
     if (this.config.failingForMs !== null || this.lastError !== null) {
       this.config.failingForMs = null;
       this.lastError = null;
-      void worksAgain(this.config).catch((error: Error) => this.#tools.trouble(error));
+      void worksAgain(this.config).catch((error: Error) => this.#tools.reportOutage(error));
     }
     this.wake();
   }
 
   /** What was leased here goes back at once, to the nodes that have the connections. */
   #noSlot(error?: Error): void {
-    if (error) this.#tools.trouble(error);
+    if (error) this.#tools.reportOutage(error);
     if (this.connections.size > 0) return;
     this.backingOffUntil = performance.now() + NO_SLOT_MS;
-    for (const lane of [...this.lanes]) {
+    for (const lane of [...this.batches]) {
       lane.end();
-      if (lane.turn.is_transactional) this.#tools.passOn(lane.turn);
+      if (lane.campaign.is_transactional) this.#tools.notifyOtherNodes(lane.campaign);
     }
   }
 
   #cannotOpen(error: OpenError): void {
     this.lastError = error.message;
     this.#copies.notOpened(error.permanent);
-    if (error.permanent) void this.#stop([...this.lanes], error.message);
+    if (error.permanent) void this.#stop([...this.batches], error.message);
     else void this.backOff(error.message);
   }
 
   #broke(reason: string, connection: Connection, reply?: Reply): void {
     // It worked until now: a limit per connection, an idle time-out, a restart. Others take its place.
     if (connection.accepted > 0 || connection.tried === 0 || this.connections.size > 0) {
-      if (reply === undefined) this.#tools.kick();
+      if (reply === undefined) this.#tools.lookForWork();
       this.wake();
       return;
     }
     void this.backOff(reason);
   }
 
-  async #stop(lanes: readonly Lane[], error: string): Promise<void> {
+  async #stop(lanes: readonly BatchDelivery[], error: string): Promise<void> {
     for (const lane of lanes) lane.end();
-    const campaigns = new Map(lanes.map(({ turn }) => [turn.campaign_id, turn.company_id]));
+    const campaigns = new Map(lanes.map(({ campaign: turn }) => [turn.campaign_id, turn.company_id]));
     for (const [campaignId, companyId] of campaigns) await this.#tools.stopCampaign(companyId, campaignId, error);
   }
 
@@ -222,25 +222,25 @@ export class Relay implements Holder {
     this.#deferrals.over();
     // At least until the row says for how long.
     this.backingOffUntil = performance.now() + SLOW_MS;
-    const lanes = [...this.lanes];
+    const lanes = [...this.batches];
     for (const lane of lanes) lane.end();
     try {
       const { ms, hopeless } = await backOff(this.config, error, this.#tools.settings.retryBaseMs);
       this.backingOffUntil = performance.now() + ms;
       if (hopeless) await this.#stop(lanes, `The SMTP server could not be used for 24 hours. ${error}`);
-      setTimeout(() => this.#tools.kick(), ms + 10).unref();
+      setTimeout(() => this.#tools.lookForWork(), ms + 10).unref();
     } catch (trouble) {
-      this.#tools.trouble(trouble as Error);
+      this.#tools.reportOutage(trouble as Error);
     }
   }
 
   /** Reads the configuration again; connections made from the old one end after the mail they are at. */
   async reload(): Promise<void> {
-    const fresh = await relayConfig(this.config.companyId, this.config.id);
+    const fresh = await readTransportConfig(this.config.companyId, this.config.id);
     if (!fresh) {
       this.deleted = true;
       this.#copies.end();
-      await this.#stop([...this.lanes], "The SMTP configuration was deleted.");
+      await this.#stop([...this.batches], "The SMTP configuration was deleted.");
       this.connections.renew();
       return;
     }
@@ -251,23 +251,23 @@ export class Relay implements Holder {
 
   /** Looked at a few times a second: is it slow, is it idle. */
   tick(idleMs: number): void {
-    this.pulse.tick();
+    this.throughput.tick();
     const now = performance.now();
     let oldest = 0;
     for (const { busySince } of this.connections.all) {
       if (busySince !== undefined) oldest = Math.max(oldest, now - busySince);
     }
     const slow = oldest > SLOW_MS;
-    if (slow && !this.slow) for (const lane of this.lanes) lane.takeBack();
-    this.#tools.budget.judge(this, slow);
-    for (const lane of [...this.lanes]) lane.endIfDone();
+    if (slow && !this.slow) for (const lane of this.batches) lane.takeBack();
+    this.#tools.budget.setSlow(this, slow);
+    for (const lane of [...this.batches]) lane.endIfDone();
     this.connections.closeUnneeded(idleMs);
     this.wake();
   }
 
   async close(withinMs: number): Promise<void> {
     this.#closed = true;
-    for (const lane of [...this.lanes]) lane.end();
+    for (const lane of [...this.batches]) lane.end();
     await this.connections.close(withinMs);
     this.#copies.end();
     this.#tools.budget.forget(this);

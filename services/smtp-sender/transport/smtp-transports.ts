@@ -1,10 +1,10 @@
 /** The relays of a node, one for each SMTP configuration in use; made at the first claim, dropped when idle. */
 
-import { relayConfig } from "../configs/transport-config.ts";
-import type { Lane } from "../delivery/batch-delivery.ts";
-import type { Turn } from "../delivery/rows.ts";
-import type { Tools } from "../engine/context.ts";
-import { Relay } from "./smtp-transport.ts";
+import { readTransportConfig } from "../configs/transport-config.ts";
+import type { BatchDelivery } from "../delivery/batch-delivery.ts";
+import type { ClaimableCampaign } from "../delivery/rows.ts";
+import type { EngineContext } from "../engine/context.ts";
+import { SmtpTransport } from "./smtp-transport.ts";
 
 // Should the event about a changed configuration be lost.
 const RELOAD_MS = 15_000;
@@ -14,37 +14,37 @@ const CROWDED_IDLE_MS = 500;
 /** A relay that was just asked for has no lane yet: its lease is still being taken. Dropped then, the lease would hang. */
 const UNUSED_MS = 10_000;
 
-export class Relays {
-  #tools: Tools;
-  #relays = new Map<string, Relay>();
+export class SmtpTransports {
+  #tools: EngineContext;
+  #relays = new Map<string, SmtpTransport>();
   #reloadAt = Date.now() + RELOAD_MS;
   #askedAt = new Map<string, number>();
 
-  constructor(tools: Tools) {
+  constructor(tools: EngineContext) {
     this.#tools = tools;
   }
 
-  get all(): Iterable<Relay> {
+  get all(): Iterable<SmtpTransport> {
     return this.#relays.values();
   }
 
-  get(smtpConfigId: string): Relay | undefined {
+  get(smtpConfigId: string): SmtpTransport | undefined {
     return this.#relays.get(smtpConfigId);
   }
 
-  *lanes(): Generator<Lane> {
-    for (const relay of this.#relays.values()) yield* relay.lanes;
+  *batches(): Generator<BatchDelivery> {
+    for (const relay of this.#relays.values()) yield* relay.batches;
   }
 
   /** The relay for a turn; undefined where its configuration was deleted (the campaign is stopped) or is unreadable. */
-  async of(turn: Turn): Promise<Relay | undefined> {
+  async of(turn: ClaimableCampaign): Promise<SmtpTransport | undefined> {
     const known = this.#relays.get(turn.smtp_config_id);
     if (known && !known.deleted) {
       this.#askedAt.set(turn.smtp_config_id, Date.now());
       return known;
     }
     let error = "The SMTP configuration was deleted.";
-    const config = await relayConfig(turn.company_id, turn.smtp_config_id).catch((failure: Error) => {
+    const config = await readTransportConfig(turn.company_id, turn.smtp_config_id).catch((failure: Error) => {
       if (!/SECRET_KEY|authenticate/.test(failure.message)) throw failure;
       error = "The stored SMTP password cannot be read any more. Enter it again.";
       return undefined;
@@ -53,7 +53,7 @@ export class Relays {
       await this.#tools.stopCampaign(turn.company_id, turn.campaign_id, error);
       return undefined;
     }
-    const relay = this.#relays.get(config.id) ?? new Relay(this.#tools, config);
+    const relay = this.#relays.get(config.id) ?? new SmtpTransport(this.#tools, config);
     this.#relays.set(config.id, relay);
     this.#askedAt.set(config.id, Date.now());
     return relay;
@@ -82,7 +82,7 @@ export class Relays {
     await this.#relays
       .get(smtpConfigId)
       ?.reload()
-      .catch((error: Error) => this.#tools.trouble(error));
+      .catch((error: Error) => this.#tools.reportOutage(error));
   }
 
   async close(withinMs: number): Promise<void> {

@@ -5,7 +5,7 @@ const SLOT_MS = 50;
 const RATE_MS = 2_000;
 const READ_AHEAD_AT = 100;
 
-export class Pulse {
+export class ThroughputMeter {
   #slot = 0;
   #now = 0;
   #before = 0;

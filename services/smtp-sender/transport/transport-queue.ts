@@ -3,32 +3,32 @@
  * hundred does not wait for one of a million.
  */
 
-import type { Lane } from "../delivery/batch-delivery.ts";
-import type { Job } from "../delivery/prepared-mail.ts";
+import type { BatchDelivery } from "../delivery/batch-delivery.ts";
+import type { PreparedMail } from "../delivery/prepared-mail.ts";
 import { MAX_GROUP } from "./room.ts";
 
-export class RelayLanes {
-  readonly all: Lane[] = [];
+export class TransportQueue {
+  readonly all: BatchDelivery[] = [];
   /** How many campaigns they belong to. */
   campaigns = 0;
   #turn = 0;
 
-  add(lane: Lane): void {
-    const { campaign_id } = lane.turn;
-    if (lane.chunk) lane.before = this.all.findLast((one) => one.chunk && one.turn.campaign_id === campaign_id);
+  add(lane: BatchDelivery): void {
+    const { campaign_id } = lane.campaign;
+    if (lane.chunk) lane.previous = this.all.findLast((one) => one.chunk && one.campaign.campaign_id === campaign_id);
     this.all.push(lane);
     this.#count();
   }
 
-  remove(lane: Lane): void {
+  remove(lane: BatchDelivery): void {
     const at = this.all.indexOf(lane);
     if (at >= 0) this.all.splice(at, 1);
-    for (const other of this.all) if (other.before === lane) other.before = undefined;
+    for (const other of this.all) if (other.previous === lane) other.previous = undefined;
     this.#count();
   }
 
   #count(): void {
-    this.campaigns = new Set(this.all.map(({ turn }) => turn.campaign_id)).size;
+    this.campaigns = new Set(this.all.map(({ campaign: turn }) => turn.campaign_id)).size;
   }
 
   /** Recipients that connections could be sending to. */
@@ -42,18 +42,18 @@ export class RelayLanes {
     return this.all.some((lane) => lane.ready.length > 0);
   }
 
-  next(): Job | undefined {
+  next(): PreparedMail | undefined {
     for (;;) {
-      const urgent = this.all.filter((lane) => lane.turn.is_transactional);
+      const urgent = this.all.filter((lane) => lane.campaign.is_transactional);
       const job = this.#nextOf(urgent) ?? this.#nextOf(this.all);
       // A lease may run out while a mail waits for a slow connection.
-      if (!job || job.lane.source.stillOurs(job.row)) return job;
-      job.lane.again(job);
-      job.lane.lose();
+      if (!job || job.batch.source.stillOurs(job.row)) return job;
+      job.batch.again(job);
+      job.batch.leaseLost();
     }
   }
 
-  #nextOf(lanes: readonly Lane[]): Job | undefined {
+  #nextOf(lanes: readonly BatchDelivery[]): PreparedMail | undefined {
     for (let tried = 0; tried < lanes.length; tried++) {
       this.#turn = (this.#turn + 1) % lanes.length;
       const lane = lanes[this.#turn]!;

@@ -1,6 +1,6 @@
 /** The connection that the engine keeps for its statements. */
 import { closeDatabase, openDatabase } from "../../../models/database/db.ts";
-import { Line } from "../../../models/database/pinned-connection.ts";
+import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 const CONNECTIONS = 6;
@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 test("statements run in order, and one that fails holds up none behind it", async () => {
-  const line = new Line();
+  const line = new PinnedConnection();
   const [refused, behind] = await Promise.allSettled([
     line.run("refused", "select 1 / $1::int as n", [0]),
     line.run<{ n: number }>("behind", "select $1::int as n", [7]),
@@ -26,7 +26,7 @@ test("statements run in order, and one that fails holds up none behind it", asyn
 });
 
 test("a database that does not answer any more is asked anew, over another connection", async () => {
-  const line = new Line(200);
+  const line = new PinnedConnection(200);
   const began = performance.now();
   await expect(line.run("silent", "select pg_sleep(20)", [])).rejects.toThrow(/terminated/);
   expect(performance.now() - began).toBeLessThan(3_000);
@@ -35,7 +35,7 @@ test("a database that does not answer any more is asked anew, over another conne
 });
 
 test("what waits when it is closed takes no connection any more: the database can be closed behind it", async () => {
-  const line = new Line();
+  const line = new PinnedConnection();
   await line.run("open", "select 1", []);
   const waiting = Promise.allSettled([
     line.run("slow", "select pg_sleep(20)", []),

@@ -3,12 +3,12 @@
  * must agree with what the server really did with that very message.
  */
 import fc from "fast-check";
-import type { Letter, Verdict } from "../../../services/smtp-sender/smtp/message.ts";
-import { Transactions } from "../../../services/smtp-sender/smtp/pipeline.ts";
+import type { OutgoingMessage, TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
+import { SmtpPipeline } from "../../../services/smtp-sender/smtp/pipeline.ts";
 import { openSession } from "../../../services/smtp-sender/smtp/session.ts";
 import { type Command, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 
-interface Note extends Letter {
+interface Note extends OutgoingMessage {
   no: number;
 }
 
@@ -20,15 +20,15 @@ const note = (no: number): Note => {
   return { no, from: `s${no}@x.y`, to, body: [text], bytes: text.length, smtpUtf8: false, eightBit: false };
 };
 
-async function deliverOver(server: SmtpServer): Promise<Map<number, Verdict>> {
+async function deliverOver(server: SmtpServer): Promise<Map<number, TransactionResult>> {
   const session = await openSession(
     { host: "127.0.0.1", port: server.port, useTls: false, username: "", password: "" },
     { allowPrivate: true },
   );
-  const verdicts = new Map<number, Verdict>();
+  const verdicts = new Map<number, TransactionResult>();
   let next = 1;
   await new Promise<void>((done) => {
-    const transactions = new Transactions<Note>(session, {
+    const transactions = new SmtpPipeline<Note>(session, {
       next: () => (next <= COUNT ? note(next++) : undefined),
       stillOurs: () => true,
       answered: ({ no }, verdict) => {
@@ -85,7 +85,7 @@ test("verdicts agree with what the server did, whatever it does", async () => {
       });
       try {
         // The connection may end while it is being opened.
-        const verdicts = await deliverOver(server).catch(() => new Map<number, Verdict>());
+        const verdicts = await deliverOver(server).catch(() => new Map<number, TransactionResult>());
         for (let no = 1; no <= COUNT; no++) {
           const accepted = server.messages.some(({ messageId }) => messageId === `<${no}@x>`);
           const verdict = verdicts.get(no);

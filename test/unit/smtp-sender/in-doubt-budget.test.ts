@@ -1,6 +1,6 @@
-import { Budget, type Holder } from "../../../services/smtp-sender/limits/in-doubt-budget.ts";
+import { type BudgetClient, InDoubtBudget } from "../../../services/smtp-sender/limits/in-doubt-budget.ts";
 
-const holder = (): Holder & { retried: number } => ({
+const holder = (): BudgetClient & { retried: number } => ({
   held: 0,
   mailBytes: 1,
   slow: false,
@@ -11,7 +11,7 @@ const holder = (): Holder & { retried: number } => ({
 });
 
 test("never more in doubt than the total; a tenth stays free of bulk", () => {
-  const budget = new Budget(100);
+  const budget = new InDoubtBudget(100);
   const bulk = holder();
   expect(budget.take(bulk, 1_000, false)).toBe(90);
   expect(budget.take(bulk, 1, false)).toBe(0);
@@ -20,14 +20,14 @@ test("never more in doubt than the total; a tenth stays free of bulk", () => {
 });
 
 test("a total of one still lets bulk through", () => {
-  expect(new Budget(1).take(holder(), 10, false)).toBe(1);
+  expect(new InDoubtBudget(1).take(holder(), 10, false)).toBe(1);
 });
 
 test("slow relays share half of it", () => {
-  const budget = new Budget(100);
+  const budget = new InDoubtBudget(100);
   const [slow, slower, fast] = [holder(), holder(), holder()];
-  budget.judge(slow, true);
-  budget.judge(slower, true);
+  budget.setSlow(slow, true);
+  budget.setSlow(slower, true);
   expect(budget.take(slow, 40, false)).toBe(40);
   expect(budget.take(slower, 40, false)).toBe(10);
   expect(budget.take(fast, 40, false)).toBe(40);
@@ -36,18 +36,18 @@ test("slow relays share half of it", () => {
 });
 
 test("a relay that became slow counts as such with what it holds", () => {
-  const budget = new Budget(100);
+  const budget = new InDoubtBudget(100);
   const [one, two] = [holder(), holder()];
   budget.take(one, 50, false);
-  budget.judge(one, true);
-  budget.judge(two, true);
+  budget.setSlow(one, true);
+  budget.setSlow(two, true);
   expect(budget.take(two, 10, false)).toBe(0);
-  budget.judge(one, false);
+  budget.setSlow(one, false);
   expect(budget.take(two, 10, false)).toBe(10);
 });
 
 test("who got nothing is called when something comes back, and comes before one that holds more than its part", () => {
-  const budget = new Budget(100);
+  const budget = new InDoubtBudget(100);
   const [greedy, late] = [holder(), holder()];
   budget.take(greedy, 90, false);
   expect(budget.take(late, 10, false)).toBe(0);

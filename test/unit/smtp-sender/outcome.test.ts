@@ -1,9 +1,9 @@
 import { MAX_TRIES, outcomeOf } from "../../../services/smtp-sender/delivery/outcome.ts";
-import type { Verdict } from "../../../services/smtp-sender/smtp/message.ts";
+import type { TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
 
 type Stage = "mail" | "rcpt" | "data" | "dot";
 
-const refused = (stage: Stage, text: string): Verdict => {
+const refused = (stage: Stage, text: string): TransactionResult => {
   const code = Number(text.slice(0, 3));
   const enhanced = /^\d{3} ([245]\.\d+\.\d+)/.exec(text)?.[1] ?? "";
   return { kind: "refused", stage, reply: { code, enhanced, text } };
@@ -93,7 +93,7 @@ test("the last try of a deferred mail fails it", () => {
 });
 
 test("no answer to the final dot: a newsletter is in doubt, a transactional mail is sent again", () => {
-  const verdict: Verdict = { kind: "doubt", reason: "The connection was closed" };
+  const verdict: TransactionResult = { kind: "doubt", reason: "The connection was closed" };
   expect(outcomeOf(verdict, first).status).toBe("unknown");
   expect(outcomeOf(verdict, { tries: 1, isTransactional: true }).status).toBe("deferred");
 });

@@ -1,11 +1,11 @@
 import { type AddressInfo, createServer } from "node:net";
-import type { Letter, Verdict } from "../../../services/smtp-sender/smtp/message.ts";
-import { Transactions } from "../../../services/smtp-sender/smtp/pipeline.ts";
+import type { OutgoingMessage, TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
+import { SmtpPipeline } from "../../../services/smtp-sender/smtp/pipeline.ts";
 import { openSession, type Session } from "../../../services/smtp-sender/smtp/session.ts";
 import { RFC_TIMEOUTS } from "../../../services/smtp-sender/smtp/timeouts.ts";
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
 
-interface Note extends Letter {
+interface Note extends OutgoingMessage {
   no: number;
 }
 
@@ -25,12 +25,12 @@ const open = (): Promise<Session> =>
 
 /** Sends the letters over one connection, and tells each one's verdict once the connection is over or all is told. */
 async function sendAll(letters: Note[], session?: Session, timeouts = RFC_TIMEOUTS) {
-  const verdicts = new Map<number, Verdict>();
+  const verdicts = new Map<number, TransactionResult>();
   const waiting = [...letters];
   const connection = session ?? (await open());
   let reason = "";
   await new Promise<void>((done) => {
-    const transactions = new Transactions<Note>(
+    const transactions = new SmtpPipeline<Note>(
       connection,
       {
         next: () => waiting.shift(),

@@ -1,7 +1,7 @@
-import type { Line } from "../../../models/database/pinned-connection.ts";
-import { type Leased, Recorder, type Result } from "../../../services/smtp-sender/delivery/recorder.ts";
+import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import { type LeasedChunk, type RecordedResult, Recorder } from "../../../services/smtp-sender/delivery/recorder.ts";
 
-const chunk = (): Leased => ({
+const chunk = (): LeasedChunk => ({
   campaign_id: "c",
   campaignId: "c",
   companyId: "o",
@@ -22,7 +22,7 @@ test("a mark that goes back while a flush is tried again is not written before t
     return [{ lanes: [["c", 1]], stopped: null, told: null }];
   };
   const recorder = new Recorder({
-    line: { run } as unknown as Line,
+    line: { run } as unknown as PinnedConnection,
     owner: "me",
     leaseMs: 1_000,
     enough: 1,
@@ -30,7 +30,7 @@ test("a mark that goes back while a flush is tried again is not written before t
     trouble: () => {},
   });
   const leased = chunk();
-  const sent = (seq: number): Result => ({
+  const sent = (seq: number): RecordedResult => ({
     companyId: "o",
     campaignId: "c",
     chunk: leased,
