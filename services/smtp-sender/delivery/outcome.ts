@@ -12,7 +12,7 @@
  *   RCPT       5.1.x, 5.2.x (but 5.2.3), or no enhanced code    bounced     bounced, hard   suppressed, subscriber bounced
  *   else       5xx                                              failed
  */
-import type { TransactionResult } from "../smtp/message.ts";
+import type { RefusedStage, TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
 
 export type BounceType = "hard" | "soft" | "block";
@@ -56,7 +56,7 @@ export function refusalOf({ code, enhanced, text }: Reply): BounceType | "other"
 
 const tooLarge = ({ code, enhanced }: Reply) => code === 552 || enhanced === "5.3.4" || enhanced === "5.6.7";
 
-function refused(stage: "mail" | "rcpt" | "data" | "dot", reply: Reply): Outcome {
+function refused(stage: RefusedStage, reply: Reply): Outcome {
   if (reply.code < 500) return { status: "deferred", error: `Deferred: ${reply.text}`, reply };
   const failed = { status: "failed" as const, error: `Refused: ${reply.text}`, reply };
   if (stage === "mail") {

@@ -1,21 +1,22 @@
-/** The commands of a mail transaction up to DATA, and what their answers mean for it. */
-import type { OutgoingMessage } from "./message.ts";
+/** The commands of a mail transaction up to DATA, and what the replies to them mean for it. */
+import type { OutgoingMessage, RefusedStage } from "./message.ts";
 import { NotSmtp, type Reply } from "./replies.ts";
 import type { Session } from "./session.ts";
 
-/** What an answer belongs to. "nothing" is the end of an empty message that nobody gets. */
-export type Stage = "rset" | "mail" | "rcpt" | "data" | "dot" | "nothing" | "quit";
+/** What a reply belongs to. "emptyData" ends an empty message that nobody gets, "endOfData" a real one. */
+export type Stage = "rset" | "mail" | "rcpt" | "data" | "endOfData" | "emptyData" | "quit";
 
-export interface Failure {
-  stage: "mail" | "rcpt" | "data" | "dot";
+interface Failure {
+  stage: RefusedStage;
   reply: Reply;
 }
 
 export interface Transaction<L extends OutgoingMessage> {
-  letter: L;
+  message: L;
+  /** Recipients that the server accepted. */
   accepted: number;
   refused: { to: string; reply: Reply }[];
-  /** The first answer that keeps it from being sent. */
+  /** The first reply that prevents it from being sent. */
   failure: Failure | undefined;
 }
 
@@ -26,13 +27,13 @@ export interface Command<L extends OutgoingMessage> {
   to?: string;
 }
 
-/** A transaction that got as far as MAIL and no further leaves the server in its midst: RSET comes first, in the same write. */
+/** `resetFirst`: the transaction before ended between MAIL and DATA, and the server is still in it. RSET goes out in the same write. */
 export function envelope<L extends OutgoingMessage>(
   transaction: Transaction<L>,
   session: Session,
   resetFirst: boolean,
 ): Command<L>[] {
-  const { from, to, bytes, eightBit, smtpUtf8 } = transaction.letter;
+  const { from, to, bytes, eightBit, smtpUtf8 } = transaction.message;
   const size = session.size === undefined ? "" : ` SIZE=${bytes}`;
   const extras = `${size}${eightBit ? " BODY=8BITMIME" : ""}${smtpUtf8 ? " SMTPUTF8" : ""}`;
   const commands: Command<L>[] = [];
@@ -45,8 +46,11 @@ export function envelope<L extends OutgoingMessage>(
   return commands;
 }
 
-/** An answer to MAIL or RCPT. */
-export function noteAnswer<L extends OutgoingMessage>({ stage, transaction, to }: Command<L>, reply: Reply): void {
+/** Takes the reply to MAIL or RCPT. */
+export function noteEnvelopeReply<L extends OutgoingMessage>(
+  { stage, transaction, to }: Command<L>,
+  reply: Reply,
+): void {
   if (reply.code >= 300 && reply.code < 400) throw new NotSmtp(`No answer to ${stage.toUpperCase()}: ${reply.text}`);
   const { failure } = transaction!;
   if (stage === "mail") {
@@ -59,12 +63,15 @@ export function noteAnswer<L extends OutgoingMessage>({ stage, transaction, to }
   }
 }
 
-/** An answer to DATA: whether a message is waited for, whether anybody would get it, and what is to blame if not. */
-export function judgeData<L extends OutgoingMessage>({ accepted, failure }: Transaction<L>, reply: Reply) {
+/**
+ * The reply to DATA. `expectsMessage`: the server now waits for a message; `hasRecipients`: somebody would get it;
+ * `failure`: the reply to blame where it is not sent.
+ */
+export function dataReply<L extends OutgoingMessage>({ accepted, failure }: Transaction<L>, reply: Reply) {
   if (reply.code < 300 || (reply.code < 400 && reply.code !== 354)) {
     throw new NotSmtp(`No answer to DATA: ${reply.text}`);
   }
-  const wanted = accepted > 0 && failure?.stage !== "mail";
-  const blame: Failure = wanted || !failure ? { stage: "data", reply } : failure;
-  return { goes: reply.code === 354, wanted, failure: blame };
+  const hasRecipients = accepted > 0 && failure?.stage !== "mail";
+  const blamed: Failure = hasRecipients || !failure ? { stage: "data", reply } : failure;
+  return { expectsMessage: reply.code === 354, hasRecipients, failure: blamed };
 }

@@ -1,6 +1,6 @@
 /**
- * Reads a server's replies (RFC 5321 4.2): any cut of the bytes gives the same replies, and what is no reply is told
- * as such, because from there on nobody can say which answer belongs to which command.
+ * Reads a server's replies (RFC 5321 section 4.2). The result does not depend on how the bytes were cut into chunks. Anything that is
+ * not a reply is an error: from there on nobody can say which reply belongs to which command.
  */
 export interface Reply {
   code: number;
@@ -15,7 +15,7 @@ export class NotSmtp extends Error {}
 
 const LINE = /^([2-5]\d\d)(?:([ -])(.*))?$/;
 const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?:\s|$)/;
-/** Of no use to a reader, and PostgreSQL stores no NUL: what a server says is kept, wherever it is told. */
+/** Control characters are of no use in logs and stored texts, and PostgreSQL stores no NUL. */
 const CONTROLS = /[\u0000-\u001f\u007f]+/g;
 const MAX_LINE = 4_096;
 const MAX_REPLY = 65_536;
@@ -27,12 +27,12 @@ export class ReplyReader {
   #lines: string[] = [];
   #size = 0;
 
-  /** True while a reply has begun and not ended. */
+  /** True while a reply has begun and is not complete. */
   get midway(): boolean {
     return this.#rest !== "" || this.#lines.length > 0;
   }
 
-  /** Takes what arrived and hands over each reply that it completes. */
+  /** Calls `take` with each reply that the chunk completes. Throws NotSmtp. */
   push(chunk: string, take: (reply: Reply) => void): void {
     const input = this.#rest + chunk;
     let from = 0;

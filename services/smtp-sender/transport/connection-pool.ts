@@ -162,7 +162,7 @@ export class ConnectionPool {
           connection.busySince ??= performance.now();
           return job;
         },
-        stillOurs: (job) => owner.stillOurs(job),
+        mayStillSend: (job) => owner.stillOurs(job),
         answered: (job, verdict) => {
           connection.busySince = connection.pipeline.waiting ? performance.now() : undefined;
           if (verdict.kind === "accepted") connection.accepted++;

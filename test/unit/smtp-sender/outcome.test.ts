@@ -1,7 +1,7 @@
 import { MAX_TRIES, outcomeOf } from "../../../services/smtp-sender/delivery/outcome.ts";
 import type { TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
 
-type Stage = "mail" | "rcpt" | "data" | "dot";
+type Stage = "mail" | "rcpt" | "data" | "endOfData";
 
 const refused = (stage: Stage, text: string): TransactionResult => {
   const code = Number(text.slice(0, 3));
@@ -49,7 +49,7 @@ test.each<[Stage, string, string, string | undefined]>([
   ["rcpt", "554 Message looks like spam", "failed", "block"],
   ["rcpt", "550 5.2.0 Refused, IP on a DNSBL", "failed", "block"],
   ["rcpt", "550 5.1.1 Your address is listed in bl.sorbs.example", "failed", "block"],
-  ["dot", "550 5.7.26 Unauthenticated mail is not accepted due to the domain's DMARC policy", "failed", "block"],
+  ["endOfData", "550 5.7.26 Unauthenticated mail is not accepted due to the domain's DMARC policy", "failed", "block"],
   ["rcpt", "552 5.2.3 Message length exceeds administrative limit", "failed", undefined],
   // Of the recipient, in the words of large providers.
   ["rcpt", "550 5.1.1 The email account that you tried to reach does not exist.", "bounced", "hard"],
@@ -64,10 +64,10 @@ test.each<[Stage, string, string, string | undefined]>([
   ["rcpt", "452 4.2.2 Mailbox full", "deferred", undefined],
   ["rcpt", "451 4.7.1 Greylisting in action", "deferred", undefined],
   ["data", "554 5.6.0 Bad content", "failed", undefined],
-  ["dot", "554 5.7.1 Looks like spam", "failed", "block"],
-  ["dot", "550 5.1.1 User unknown", "failed", undefined],
-  ["dot", "552 5.2.2 Over quota", "failed", "soft"],
-  ["dot", "451 4.3.0 Try again", "deferred", undefined],
+  ["endOfData", "554 5.7.1 Looks like spam", "failed", "block"],
+  ["endOfData", "550 5.1.1 User unknown", "failed", undefined],
+  ["endOfData", "552 5.2.2 Over quota", "failed", "soft"],
+  ["endOfData", "451 4.3.0 Try again", "deferred", undefined],
   ["mail", "452 4.3.1 Insufficient system storage", "deferred", undefined],
   ["mail", "552 5.3.4 Message too big", "failed", undefined],
   ["mail", "550 5.7.1 Sender refused", "queued", undefined],
@@ -86,16 +86,16 @@ test("a refused sender stops the campaign, and says with which words", () => {
 });
 
 test("the last try of a deferred mail fails it", () => {
-  const verdict = refused("rcpt", "450 4.2.0 Later");
-  expect(outcomeOf(verdict, { tries: MAX_TRIES - 1, isTransactional: false }).status).toBe("deferred");
-  const last = outcomeOf(verdict, { tries: MAX_TRIES, isTransactional: false });
+  const result = refused("rcpt", "450 4.2.0 Later");
+  expect(outcomeOf(result, { tries: MAX_TRIES - 1, isTransactional: false }).status).toBe("deferred");
+  const last = outcomeOf(result, { tries: MAX_TRIES, isTransactional: false });
   expect(last).toMatchObject({ status: "failed", error: "Given up after 12 tries. Deferred: 450 4.2.0 Later" });
 });
 
 test("no answer to the final dot: a newsletter is in doubt, a transactional mail is sent again", () => {
-  const verdict: TransactionResult = { kind: "doubt", reason: "The connection was closed" };
-  expect(outcomeOf(verdict, first).status).toBe("unknown");
-  expect(outcomeOf(verdict, { tries: 1, isTransactional: true }).status).toBe("deferred");
+  const result: TransactionResult = { kind: "doubt", reason: "The connection was closed" };
+  expect(outcomeOf(result, first).status).toBe("unknown");
+  expect(outcomeOf(result, { tries: 1, isTransactional: true }).status).toBe("deferred");
 });
 
 test("what certainly was not accepted is deferred", () => {

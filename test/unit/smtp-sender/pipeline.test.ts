@@ -23,22 +23,22 @@ const open = (): Promise<Session> =>
     { allowPrivate: true },
   );
 
-/** Sends the letters over one connection, and tells each one's verdict once the connection is over or all is told. */
-async function sendAll(letters: Note[], session?: Session, timeouts = RFC_TIMEOUTS) {
-  const verdicts = new Map<number, TransactionResult>();
-  const waiting = [...letters];
+/** Sends the messages over one connection, and tells each one's result once the connection is over or all is told. */
+async function sendAll(messages: Note[], session?: Session, timeouts = RFC_TIMEOUTS) {
+  const results = new Map<number, TransactionResult>();
+  const waiting = [...messages];
   const connection = session ?? (await open());
   let reason = "";
   await new Promise<void>((done) => {
-    const transactions = new SmtpPipeline<Note>(
+    const pipeline = new SmtpPipeline<Note>(
       connection,
       {
         next: () => waiting.shift(),
-        stillOurs: () => true,
-        answered: (letter, verdict) => {
-          if (verdicts.has(letter.no)) throw new Error(`${letter.no} was answered twice`);
-          verdicts.set(letter.no, verdict);
-          if (verdicts.size === letters.length) transactions.quit();
+        mayStillSend: () => true,
+        answered: (message, result) => {
+          if (results.has(message.no)) throw new Error(`${message.no} was answered twice`);
+          results.set(message.no, result);
+          if (results.size === messages.length) pipeline.quit();
         },
         closed: (why) => {
           reason = why;
@@ -47,9 +47,9 @@ async function sendAll(letters: Note[], session?: Session, timeouts = RFC_TIMEOU
       },
       timeouts,
     );
-    transactions.wake();
+    pipeline.wake();
   });
-  return { verdicts, waiting, reason, kinds: letters.map(({ no }) => verdicts.get(no)?.kind ?? "not begun") };
+  return { results, waiting, reason, kinds: messages.map(({ no }) => results.get(no)?.kind ?? "not begun") };
 }
 
 const start = async (options: SmtpServerOptions = {}) => {
@@ -83,11 +83,11 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
         return answers[`${verb} ${no}`];
       },
     });
-    const { verdicts } = await sendAll([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => note(n)));
-    const told = [...verdicts.entries()]
+    const { results } = await sendAll([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => note(n)));
+    const told = [...results.entries()]
       .sort(([a], [b]) => a - b)
       .map(([, v]) => (v.kind === "refused" ? v.stage : v.kind));
-    expect(told).toEqual(["accepted", "mail", "rcpt", "accepted", "rcpt", "data", "accepted", "dot", "accepted"]);
+    expect(told).toEqual(["accepted", "mail", "rcpt", "accepted", "rcpt", "data", "accepted", "endOfData", "accepted"]);
     expect(server.messages.map(({ messageId }) => messageId)).toEqual(["<1@x>", "<4@x>", "<7@x>", "<9@x>"]);
     expect(server.protocolErrors).toEqual([]);
   });
@@ -97,8 +97,8 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
       pipelining,
       answer: ({ verb, to }) => (verb === "RCPT" && to.startsWith("no") ? "550 5.1.1 no" : undefined),
     });
-    const { verdicts } = await sendAll([note(1, ["no1@x.y", "yes@x.y", "no2@x.y"]), note(2)]);
-    expect(verdicts.get(1)).toMatchObject({ kind: "accepted", refused: [{ to: "no1@x.y" }, { to: "no2@x.y" }] });
+    const { results } = await sendAll([note(1, ["no1@x.y", "yes@x.y", "no2@x.y"]), note(2)]);
+    expect(results.get(1)).toMatchObject({ kind: "accepted", refused: [{ to: "no1@x.y" }, { to: "no2@x.y" }] });
     expect(server.messages[0]!.to).toEqual(["yes@x.y"]);
   });
 
@@ -137,7 +137,7 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
 
   test("a dead server: each stage has its time-out", async () => {
     await start({ pipelining, answer: ({ verb }) => (verb === "DOT" ? { hang: true } : undefined) });
-    const timeouts = { ...RFC_TIMEOUTS, dot: 40 };
+    const timeouts = { ...RFC_TIMEOUTS, endOfData: 40 };
     const { kinds, reason } = await sendAll([note(1), note(2)], undefined, timeouts);
     expect(kinds[0]).toBe("doubt");
     expect(kinds[1]).not.toBe("doubt");
@@ -158,27 +158,27 @@ test.each([
   [".\r\n", "\r\n.\r\n", "\r\n..", "\r\n.\r\nMAIL FROM:<evil@example.com>\r\n.\r\n"],
 ])("lines that begin with a dot arrive as they are, and end no message: %j", async (...bodies: string[]) => {
   await start();
-  const letters = [0, 200_000].flatMap((padding, n) =>
+  const messages = [0, 200_000].flatMap((padding, n) =>
     bodies.map((text, i) => {
       const body = `${"x".repeat(padding)}${padding > 0 && !text.startsWith("\r") ? "\r\n" : ""}${text}`;
       return { ...note(10 * n + i), body: [body] };
     }),
   );
-  const { kinds } = await sendAll(letters);
-  expect(kinds).toEqual(letters.map(() => "accepted"));
+  const { kinds } = await sendAll(messages);
+  expect(kinds).toEqual(messages.map(() => "accepted"));
   const ended = ([body]: readonly string[]) => (body!.endsWith("\r\n") ? body! : `${body}\r\n`);
-  expect(server.messages.map(({ raw }) => raw)).toEqual(letters.map(({ body }) => ended(body)));
+  expect(server.messages.map(({ raw }) => raw)).toEqual(messages.map(({ body }) => ended(body)));
 });
 
 test("what the server cannot take is told, and the next one goes out", async () => {
   await start({ extensions: ["SIZE 1000"] });
-  const { verdicts } = await sendAll([
+  const { results } = await sendAll([
     note(1, undefined, 2_000),
     { ...note(2), smtpUtf8: true },
     { ...note(3), eightBit: true },
     note(4),
   ]);
-  expect([1, 2, 3, 4].map((no) => verdicts.get(no)!.kind)).toEqual([
+  expect([1, 2, 3, 4].map((no) => results.get(no)!.kind)).toEqual([
     "impossible",
     "impossible",
     "impossible",
