@@ -27,7 +27,7 @@ export interface Command<L extends OutgoingMessage> {
   to?: string;
 }
 
-/** `resetFirst`: the transaction before ended between MAIL and DATA, and the server is still in it. RSET goes out in the same write. */
+/** `resetFirst`: the server is, or may still be, in the transaction before. RSET goes out in the same write. */
 export function envelope<L extends OutgoingMessage>(
   transaction: Transaction<L>,
   session: Session,
@@ -44,6 +44,17 @@ export function envelope<L extends OutgoingMessage>(
   }
   commands.push({ stage: "data", text: "DATA\r\n", transaction });
   return commands;
+}
+
+/**
+ * 503, "bad sequence of commands" (RFC 5321 section 4.2.2), where the sequence was right: it speaks of the session and is
+ * no verdict on a sender or a recipient. After a refused MAIL, or without an accepted recipient, it is the usual reply.
+ */
+export function isOutOfSequence<L extends OutgoingMessage>({ stage, transaction }: Command<L>, reply: Reply): boolean {
+  if (reply.code !== 503 || !transaction) return false;
+  if (stage === "mail") return true;
+  if (transaction.failure?.stage === "mail") return false;
+  return stage === "rcpt" || (stage === "data" && transaction.accepted > 0);
 }
 
 /** Takes the reply to MAIL or RCPT. */

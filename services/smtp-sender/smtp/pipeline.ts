@@ -7,12 +7,22 @@
  * However it ends, a message whose final dot was written and not answered is in doubt; any other was certainly not
  * accepted.
  *
- * At most one body is unanswered, and at most one envelope is open behind it.
+ * At most one body is unanswered, and at most one envelope is open behind it. RSET stands before that envelope: a server
+ * may keep the transaction open after it has refused a message (Postfix with smtpd_end_of_data_restrictions), answer the
+ * next MAIL with 503 and add the next RCPT to the old transaction.
  */
 import type { Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 import { BodyWriter } from "./body.ts";
-import { type Command, dataReply, envelope, noteEnvelopeReply, type Stage, type Transaction } from "./envelope.ts";
+import {
+  type Command,
+  dataReply,
+  envelope,
+  isOutOfSequence,
+  noteEnvelopeReply,
+  type Stage,
+  type Transaction,
+} from "./envelope.ts";
 import { type MessageSource, messageError, type OutgoingMessage, type TransactionResult } from "./message.ts";
 import { NotSmtp, type Reply, ReplyReader } from "./replies.ts";
 import type { Session } from "./session.ts";
@@ -108,7 +118,8 @@ export class SmtpPipeline<L extends OutgoingMessage> {
     if (!message) return [];
     const transaction: Transaction<L> = { message, accepted: 0, refused: [], failure: undefined };
     this.#open = transaction;
-    const commands = envelope(transaction, this.session, this.#resetFirst);
+    const behindMessage = this.#unanswered.some(({ stage }) => stage === "endOfData");
+    const commands = envelope(transaction, this.session, this.#resetFirst || behindMessage);
     this.#resetFirst = false;
     return commands;
   }
@@ -175,6 +186,10 @@ export class SmtpPipeline<L extends OutgoingMessage> {
       this.#unanswered.unshift(command);
       throw new NotSmtp(`The server gave more answers than it was asked for: ${reply.text}`);
     }
+    if (isOutOfSequence(command, reply)) {
+      this.#end(`The session is out of step: ${reply.text}`, reply);
+      return;
+    }
     switch (command.stage) {
       case "mail":
       case "rcpt":
@@ -211,6 +226,11 @@ export class SmtpPipeline<L extends OutgoingMessage> {
       this.#write(this.#beginNext());
     } else if (hasRecipients) {
       this.#writeBody(open);
+    } else if (open.accepted > 0) {
+      // MAIL was refused and RCPT accepted: whatever is written now, an empty message too, would reach somebody.
+      this.#open = undefined;
+      this.#report(open.message, { kind: "refused", ...failure });
+      this.#end(`The server accepted recipients of a message whose sender it had refused: ${failure.reply.text}`);
     } else {
       // The server waits for a message that nobody would get: an empty one ends the transaction (RFC 2920 section 3.1).
       this.#open = undefined;
@@ -239,8 +259,12 @@ export class SmtpPipeline<L extends OutgoingMessage> {
     }
     const { message, refused } = transaction!;
     this.handled++;
-    if (reply.code < 300) this.#report(message, { kind: "accepted", reply, refused });
-    else this.#report(message, { kind: "refused", stage: "endOfData", reply });
+    if (reply.code < 300) {
+      this.#report(message, { kind: "accepted", reply, refused });
+      return;
+    }
+    if (!this.#unanswered.some(({ stage }) => stage === "rset")) this.#resetFirst = true;
+    this.#report(message, { kind: "refused", stage: "endOfData", reply });
   }
 
   /** Without PIPELINING: continues the open transaction, or gives it up and begins the next one. */

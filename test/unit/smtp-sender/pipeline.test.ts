@@ -113,6 +113,46 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
     expect(server.messages.map(({ messageId }) => messageId)).toEqual(["<2@x>"]);
   });
 
+  test("a server that stays in the transaction of a message it refused: the next ones go out whole", async () => {
+    let no = 0;
+    await start({
+      pipelining,
+      keepsRefusedTransaction: true,
+      answer: ({ verb }) => (verb === "DOT" && [1, 3, 4].includes(++no) ? "451 4.3.0 policy says later" : undefined),
+    });
+    const { kinds } = await sendAll([1, 2, 3, 4, 5].map((n) => note(n)));
+    expect(kinds).toEqual(["refused", "accepted", "refused", "refused", "accepted"]);
+    expect(server.messages.map(({ messageId, to }) => [messageId, to])).toEqual([
+      ["<2@x>", ["r2@example.com"]],
+      ["<5@x>", ["r5@example.com"]],
+    ]);
+    expect(server.protocolErrors).toEqual([]);
+  });
+
+  test("503 to MAIL ends the session: no verdict on the sender, the message was certainly not accepted", async () => {
+    let mails = 0;
+    await start({
+      pipelining,
+      answer: ({ verb }) => (verb === "MAIL" && ++mails === 2 ? "503 5.5.1 Error: nested MAIL command" : undefined),
+    });
+    const { kinds, reason } = await sendAll([1, 2, 3].map((n) => note(n)));
+    expect(kinds).toEqual(["accepted", "unsent", "not begun"]);
+    expect(reason).toContain("nested MAIL");
+    expect(server.messages.map(({ messageId }) => messageId)).toEqual(["<1@x>"]);
+  });
+
+  test("MAIL refused and its recipient accepted all the same: nothing more is written, not even an empty message", async () => {
+    let mails = 0;
+    await start({
+      pipelining,
+      answersAnyway: true,
+      answer: ({ verb }) => (verb === "MAIL" && ++mails === 2 ? "451 4.3.0 not now" : undefined),
+    });
+    const { kinds } = await sendAll([1, 2].map((n) => note(n)));
+    expect(kinds).toEqual(["accepted", "refused"]);
+    expect(server.messages.map(({ messageId }) => messageId)).toEqual(["<1@x>"]);
+  });
+
   test.each(["MAIL", "RCPT", "DATA", "DOT"])("421 at %s: nothing is lost and nothing in doubt", async (at) => {
     await start({
       pipelining,
