@@ -1,21 +1,20 @@
 /**
- * What an SMTP answer means for the recipient, the campaign and the address (api-decisions, "SMTP answers"). Pure.
+ * What the result of an SMTP transaction means for the recipient and the campaign. Pure.
  *
- *   stage      answer                                           recipient   event           further
- *   any        2xx to the final dot                             sent        delivered
- *   any        4xx, or given up before the final dot            deferred                    failed after 12 tries
- *   any        final dot without answer, marketing              unknown                     resume sends it
- *   any        final dot without answer, transactional          deferred                    sent again
- *   MAIL       5xx (but 552, 5.3.4: too large; 5.6.7)           queued                      stops the campaign
- *   RCPT/DOT   5xx x.7.x, or it speaks of spam, blocks or us    failed      bounced, block  20 in a row stop the campaign
- *   RCPT/DOT   5.2.2, or its text speaks of a quota             failed      bounced, soft
- *   RCPT       5.1.x, 5.2.x (but 5.2.3), or no enhanced code    bounced     bounced, hard   suppressed, subscriber bounced
- *   else       5xx                                              failed
+ *   stage           reply                                          recipient   event           further
+ *   end of data     2xx                                            sent        delivered
+ *   any             4xx, or the session ended before the dot       deferred                    failed after 12 tries
+ *   end of data     none after the dot, marketing                  unknown                     resume sends it
+ *   end of data     none after the dot, transactional              deferred                    sent again
+ *   MAIL            5xx (but 552, 5.3.4: too large; 5.6.7)         queued                      stops the campaign
+ *   RCPT, dot       5xx of the kind block (refusals.ts)            failed      bounced, block  the same text 20 times in a row stops the campaign
+ *   RCPT, dot       5xx of the kind soft                           failed      bounced, soft
+ *   RCPT            5xx of the kind hard                           bounced     bounced, hard   suppressed, subscriber bounced
+ *   else            5xx                                            failed
  */
 import type { RefusedStage, TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
-
-export type BounceType = "hard" | "soft" | "block";
+import { type BounceType, refusalKind, repeatedText } from "./refusals.ts";
 
 export interface Outcome {
   status: "sent" | "deferred" | "failed" | "bounced" | "suppressed" | "unknown" | "queued";
@@ -23,36 +22,13 @@ export interface Outcome {
   error: string | null;
   reply: Reply | null;
   bounce?: BounceType;
+  /** Of a refusal that stops the campaign when many recipients in a row get the same one: what is the same in it. */
+  repeated?: string | undefined;
   /** Stops the whole campaign, with this sentence. */
   stops?: string;
 }
 
 export const MAX_TRIES = 12;
-
-// Words of filters, whatever the code says: a wrongly suppressed address is a lost customer, a block is tried again.
-const BLOCKED =
-  /\bspam|\bblock(?:ed|list)|black\s?list|(?<!not )\blisted (?:in|on|by|at)\b|barracuda|\b(?:dnsr?|[drsux]|sur|uri)bl\b|reputation|unsolicited|bulk mail|\babus/i;
-// Refusals of us, not of the recipient: Postfix tells them at RCPT, and one such mistake would suppress a whole list.
-const OF_SENDER =
-  /\bsender(?:'s)? (?:address|domain|verif|ip\b|host|is not|not|rejected|refused|denied)|\bverification failed for\b/i;
-/** Bad sender's address, bad sender's system (RFC 3463). */
-const SENDER_CODES = /^5\.1\.[78]$/;
-/** Without an enhanced code: not logged in, not the time for it. */
-const SESSION_CODES = new Set([503, 530, 534, 535, 538]);
-/** Too long for this mailbox: another mail may fit. */
-const TOO_LONG = "5.2.3";
-// The same, where no enhanced code says which.
-const POLICY =
-  /policy|\bdenied\b|not (?:allowed|authori[sz]ed|permitted)|relay|dmarc|\bspf\b|dkim|banned|prohibited|\bauth|starttls|\bhelo\b|\behlo\b/i;
-const QUOTA = /quota|mailbox (?:is )?full|over\s?quota|insufficient (?:system )?storage/i;
-
-export function refusalOf({ code, enhanced, text }: Reply): BounceType | "other" {
-  if (/^5\.7\./.test(enhanced) || SENDER_CODES.test(enhanced)) return "block";
-  if (BLOCKED.test(text) || OF_SENDER.test(text)) return "block";
-  if (enhanced === "5.2.2" || (!enhanced && (QUOTA.test(text) || code === 552))) return "soft";
-  if (!enhanced) return SESSION_CODES.has(code) || POLICY.test(text) ? "block" : "hard";
-  return /^5\.[12]\./.test(enhanced) && enhanced !== TOO_LONG ? "hard" : "other";
-}
 
 const tooLarge = ({ code, enhanced }: Reply) => code === 552 || enhanced === "5.3.4" || enhanced === "5.6.7";
 
@@ -64,8 +40,9 @@ function refused(stage: RefusedStage, reply: Reply): Outcome {
     const stops = `The SMTP server refused the sender address: ${reply.text}`;
     return { status: "queued", error: null, reply: null, stops };
   }
-  const kind = refusalOf(reply);
-  if (kind === "block" || kind === "soft") return { ...failed, bounce: kind };
+  const kind = refusalKind(reply);
+  if (kind === "block") return { ...failed, bounce: kind, repeated: repeatedText(reply) };
+  if (kind === "soft") return { ...failed, bounce: kind };
   if (kind === "hard" && stage === "rcpt") return { ...failed, status: "bounced", bounce: "hard" };
   return failed;
 }

@@ -1,8 +1,8 @@
 /** Results as the columns of the statement in record-sql.ts. */
 
 import type { Reply } from "../smtp/replies.ts";
-import type { BounceType } from "./outcome.ts";
 import type { LeasedChunk, RecordedResult, Waiting } from "./recorder.ts";
+import type { BounceType } from "./refusals.ts";
 import { STATUS } from "./rows.ts";
 
 /**

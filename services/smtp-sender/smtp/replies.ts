@@ -4,7 +4,7 @@
  */
 export interface Reply {
   code: number;
-  /** RFC 3463, "5.1.1"; empty where the server gives none. */
+  /** RFC 3463, "5.1.1", at the beginning or as "(#5.1.1)" at the end; empty where the server gives none. */
   enhanced: string;
   /** The whole reply in one line, code first. */
   text: string;
@@ -15,6 +15,8 @@ export class NotSmtp extends Error {}
 
 const LINE = /^([2-5]\d\d)(?:([ -])(.*))?$/;
 const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?:\s|$)/;
+/** As qmail and its descendants write it: "sorry, no mailbox here by that name. (#5.1.1)". */
+const ENHANCED_AT_END = /\(#([245]\.\d{1,3}\.\d{1,3})\)\W*$/;
 /** Control characters are of no use in logs and stored texts, and PostgreSQL stores no NUL. */
 const CONTROLS = /[\u0000-\u001f\u007f]+/g;
 const MAX_LINE = 4_096;
@@ -61,7 +63,7 @@ export class ReplyReader {
       return undefined;
     }
     const joined = this.#lines.join(" ").replace(CONTROLS, " ").replace(/\s+/g, " ").trim();
-    const enhanced = ENHANCED.exec(this.#lines[0]!)?.[1] ?? "";
+    const enhanced = (ENHANCED.exec(this.#lines[0]!) ?? ENHANCED_AT_END.exec(joined))?.[1] ?? "";
     this.#code = "";
     this.#lines = [];
     this.#size = 0;

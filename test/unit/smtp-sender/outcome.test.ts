@@ -51,6 +51,26 @@ test.each<[Stage, string, string, string | undefined]>([
   ["rcpt", "550 5.1.1 Your address is listed in bl.sorbs.example", "failed", "block"],
   ["endOfData", "550 5.7.26 Unauthenticated mail is not accepted due to the domain's DMARC policy", "failed", "block"],
   ["rcpt", "552 5.2.3 Message length exceeds administrative limit", "failed", undefined],
+  // Refusals of everybody in the words of real servers, without a code that would say so.
+  ["rcpt", "550 Administrative prohibition", "failed", "block"],
+  ["rcpt", "553 sorry, that domain isn't in my list of allowed rcpthosts", "failed", "block"],
+  ["rcpt", "550 Domain acme.example has exceeded the max emails per hour (101/100 (101%)) allowed", "failed", "block"],
+  ["rcpt", "550 Daily message limit reached", "failed", "block"],
+  ["rcpt", "550 Daily message limit reached for this account", "failed", "block"],
+  ["rcpt", "554 Service unavailable", "failed", "block"],
+  ["rcpt", "554 Transaction failed", "failed", "block"],
+  ["rcpt", "550 No reverse DNS entry for your host", "failed", "block"],
+  ["rcpt", "554 Message rejected: Email address is not verified.", "failed", "block"],
+  ["rcpt", "500 unrecognized command", "failed", "block"],
+  ["rcpt", "550 5.1.1 sorry, no mailbox here by that name. (#5.1.1)", "bounced", "hard"],
+  ["rcpt", "550 Requested action not taken: mailbox unavailable", "bounced", "hard"],
+  ["rcpt", "550 Unknown user", "bounced", "hard"],
+  ["rcpt", "550 unknown recipient <ann@example.org>", "bounced", "hard"],
+  ["rcpt", "550 ann@example.org: Recipient not found", "bounced", "hard"],
+  ["rcpt", "550 Invalid recipient", "bounced", "hard"],
+  ["rcpt", "550 This account has been disabled", "bounced", "hard"],
+  ["rcpt", "550 The recipient's mailbox is no longer active", "bounced", "hard"],
+  ["rcpt", "550 ann@example.org... User doesn't exist", "bounced", "hard"],
   // Of the recipient, in the words of large providers.
   ["rcpt", "550 5.1.1 The email account that you tried to reach does not exist.", "bounced", "hard"],
   ["rcpt", "550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found", "bounced", "hard"],
@@ -75,6 +95,16 @@ test.each<[Stage, string, string, string | undefined]>([
   const outcome = outcomeOf(refused(stage, text), first);
   expect(outcome.status).toBe(status);
   expect(outcome.bounce).toBe(bounce);
+});
+
+test("refusals that differ only by addresses and ids have one text in common, those of a mailbox have none", () => {
+  const repeated = (text: string) => outcomeOf(refused("rcpt", text), first).repeated;
+  expect(repeated("550 <ann@example.org>: prohibited, id 4fX3Jk2")).toBe(
+    repeated("550 <bob@example.net>: prohibited, id 9aB1Zz7"),
+  );
+  expect(repeated("550 Administrative prohibition")).not.toBe(repeated("554 Transaction failed"));
+  expect(repeated("550 5.7.1 Recipient address rejected: user unknown")).toBeUndefined();
+  expect(repeated("550 5.1.1 User unknown")).toBeUndefined();
 });
 
 test("a refused sender stops the campaign, and says with which words", () => {

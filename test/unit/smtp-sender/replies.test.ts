@@ -16,6 +16,11 @@ test("reads one-line and multi-line replies with their enhanced codes", () => {
   ]);
 });
 
+test("a code at the end, as qmail writes it, is an enhanced code", () => {
+  const [reply] = read("553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)\r\n");
+  expect(reply!.enhanced).toBe("5.7.1");
+});
+
 test("any cut of the bytes gives the same replies", () => {
   const text = "250-a\r\n250-b\r\n250 c\r\n354 go\r\n451 4.3.0 later\n250 2.0.0 ok\r\n";
   const whole = read(text);
