@@ -47,7 +47,7 @@ export async function validate({ host, port, username, password, use_tls = true 
     loginTimeoutMs: STEP_MS,
   });
   try {
-    const late = () => new OpenError("connect", false, `No answer from ${host}:${port} within 10 seconds.`);
+    const late = () => new OpenError("connect", "yes", `No answer from ${host}:${port} within 10 seconds.`);
     const session = await within(opening, LIMIT_MS, late);
     goodbye(session);
     if (session.loggedIn || !username) return verdict("ok", "The server accepts mail.");

@@ -4,14 +4,21 @@
  */
 import { once } from "node:events";
 import { isIP, type Socket, connect as tcpConnect } from "node:net";
+import { type TLSSocket, connect as tlsConnect } from "node:tls";
+import { domainToASCII } from "node:url";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import { toOneLine } from "../../lib/one-line.ts";
 import { HostError, type PinnedAddress, resolvePublic } from "../../lib/ssrf/guard.ts";
+
+export const TLS_MODES = ["auto", "implicit", "starttls", "none"] as const;
+export type TlsMode = (typeof TLS_MODES)[number];
 
 export interface Endpoint {
   host: string;
   port: number;
   useTls: boolean;
+  /** Default "auto": TLS from the first byte on port 465, else STARTTLS; none without `useTls`. */
+  tlsMode?: TlsMode;
   username: string;
   password: string;
 }
@@ -39,17 +46,29 @@ export interface OpenOptions {
 
 export type OpenStage = "dns" | "connect" | "tls" | "auth";
 
-/** `permanent`: only the user can change it (a wrong password, no TLS); else the server may be back in a while. */
+/**
+ * Whether trying again can help.
+ *
+ * no                   only the user can change it: a wrong password, a certificate that is not trusted
+ * notIfItNeverWorked   the server says that it has no TLS, or none that we speak. Where it worked before, it is a hiccup
+ * yes                  whatever else: the server may be back in a while
+ */
+export type MayRecover = "yes" | "notIfItNeverWorked" | "no";
+
 export class OpenError extends Error {
   readonly stage: OpenStage;
-  readonly permanent: boolean;
+  readonly mayRecover: MayRecover;
 
-  constructor(stage: OpenStage, permanent: boolean, sentence: string) {
+  constructor(stage: OpenStage, mayRecover: MayRecover, sentence: string) {
     // It may quote the server, and is stored.
     super(toOneLine(sentence));
     this.name = "OpenError";
     this.stage = stage;
-    this.permanent = permanent;
+    this.mayRecover = mayRecover;
+  }
+
+  isPermanent(workedBefore: boolean): boolean {
+    return this.mayRecover === "no" || (this.mayRecover === "notIfItNeverWorked" && !workedBefore);
   }
 }
 
@@ -86,29 +105,50 @@ async function firstThatAnswers(addresses: PinnedAddress[], endpoint: Endpoint, 
     }
   }
   const reason = (failure as NodeJS.ErrnoException).code ?? failure?.message;
-  throw new OpenError("connect", false, `No connection to ${endpoint.host}:${endpoint.port} (${reason}).`);
+  throw new OpenError("connect", "yes", `No connection to ${endpoint.host}:${endpoint.port} (${reason}).`);
 }
 
-/** OpenSSL tells a thread, a number, a library and a place in its source around its reason. */
+/** Around its reason OpenSSL names a thread, a number, a library and a place in its source. */
 const OPENSSL = /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):.*$/s;
 
-const said = (error: SmtpError) =>
-  error.response?.replace(/\s+/g, " ").trim().slice(0, 500) ?? error.message.replace(OPENSSL, "$1");
+const reasonOf = (error: SmtpError) =>
+  error.response?.replace(/\s+/g, " ").trim().slice(0, 500) ??
+  error.message.replace(/^Error initiating TLS - /, "").replace(OPENSSL, "$1");
 
-const ABOUT_TLS = /certificate|altname|ssl|tls|wrong version number|self.signed|handshake/i;
+const ABOUT_TLS = /certificate|altname|ssl|tls|wrong version number|self.signed|handshake|unsupported protocol/i;
+// nodemailer keeps no code of an error during STARTTLS, so the words of OpenSSL and of Node decide.
+const CERTIFICATE = /certificate|altname|self.signed/i;
+const NO_COMMON_VERSION = /unsupported protocol|alert protocol version|version too low|no protocols available/i;
+const PRIVATE_CA = /self.signed|unable to (?:get|verify)/i;
+
+function tlsError(error: SmtpError, where: string): OpenError {
+  const reason = reasonOf(error);
+  const begin = `No TLS with the SMTP server ${where}: ${reason}`;
+  if (error.responseCode !== undefined && error.responseCode < 500) return new OpenError("tls", "yes", begin);
+  // Without a code of the server: nodemailer found no STARTTLS in its answer to EHLO.
+  const notOffered = error.responseCode !== undefined || /STARTTLS/i.test(error.message);
+  if (notOffered || NO_COMMON_VERSION.test(reason)) return new OpenError("tls", "notIfItNeverWorked", begin);
+  if (!CERTIFICATE.test(reason)) return new OpenError("tls", "yes", begin);
+  const help = PRIVATE_CA.test(reason)
+    ? ". The certificate of a private authority is trusted where NODE_EXTRA_CA_CERTS names the authority's file."
+    : "";
+  return new OpenError("tls", "no", `${begin}${help}`);
+}
 
 function openError(error: SmtpError, endpoint: Endpoint): OpenError {
   const where = `${endpoint.host}:${endpoint.port}`;
-  const refused = (error.responseCode ?? 0) >= 500;
   if (error.code === "EAUTH" || error.command?.startsWith("AUTH")) {
-    const temporary = error.responseCode !== undefined && !refused;
-    return new OpenError("auth", !temporary, `The SMTP server ${where} refused the login: ${said(error)}`);
+    const temporary = error.responseCode !== undefined && error.responseCode < 500;
+    return new OpenError(
+      "auth",
+      temporary ? "yes" : "no",
+      `The SMTP server ${where} refused the login: ${reasonOf(error)}`,
+    );
   }
   if (error.command === "STARTTLS" || error.code === "ETLS" || (!error.responseCode && ABOUT_TLS.test(error.message))) {
-    const temporary = error.responseCode !== undefined && !refused;
-    return new OpenError("tls", !temporary, `No TLS with the SMTP server ${where}: ${said(error)}`);
+    return tlsError(error, where);
   }
-  return new OpenError("connect", false, `The SMTP server ${where} did not accept the connection: ${said(error)}`);
+  return new OpenError("connect", "yes", `The SMTP server ${where} did not accept the connection: ${reasonOf(error)}`);
 }
 
 interface Internals {
@@ -148,23 +188,50 @@ function session(connection: SMTPConnection, loggedIn: boolean): Session {
   };
 }
 
+function tlsOf({ tlsMode = "auto", useTls, port }: Endpoint): Exclude<TlsMode, "auto"> {
+  if (tlsMode !== "auto") return tlsMode;
+  if (!useTls) return "none";
+  return port === 465 ? "implicit" : "starttls";
+}
+
+const tlsOptions = (host: string) => ({
+  minVersion: "TLSv1.2" as const,
+  ...(isIP(host) ? { host } : { servername: domainToASCII(host) || host }),
+});
+
+/** Our own handshake, because its errors keep their codes and words. */
+async function secured(socket: Socket, endpoint: Endpoint, timeoutMs: number): Promise<TLSSocket> {
+  const secure = tlsConnect({ socket, ...tlsOptions(endpoint.host) });
+  const timer = setTimeout(() => secure.destroy(new Error("no TLS handshake within the time-out")), timeoutMs);
+  try {
+    await once(secure, "secureConnect");
+    return secure;
+  } catch (error) {
+    secure.destroy();
+    throw tlsError(error as SmtpError, `${endpoint.host}:${endpoint.port}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions): Promise<Session> {
-  const { host, port, useTls, username, password } = endpoint;
-  const implicit = useTls && port === 465;
+  const { host, port, username, password } = endpoint;
+  const tls = tlsOf(endpoint);
   const greetingMs = options.greetingTimeoutMs ?? GREETING_TIMEOUT_MS;
   const loginMs = options.loginTimeoutMs ?? LOGIN_TIMEOUT_MS;
   const connection = new SMTPConnection({
     host,
     port,
     connection: socket,
-    secure: implicit,
-    requireTLS: useTls && !implicit,
-    ignoreTLS: !useTls,
+    secure: tls === "implicit",
+    secured: tls === "implicit",
+    requireTLS: tls === "starttls",
+    ignoreTLS: tls === "none",
     ...(options.name ? { name: options.name } : {}),
     connectionTimeout: greetingMs,
     greetingTimeout: greetingMs,
     socketTimeout: loginMs,
-    tls: { minVersion: "TLSv1.2", ...(isIP(host) ? {} : { servername: host }) },
+    tls: tlsOptions(host),
   });
   let timer: NodeJS.Timeout | undefined;
   const opened = new Promise<Session>((resolve, reject) => {
@@ -193,8 +260,10 @@ function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions)
 /** Throws OpenError only. */
 export async function openSession(endpoint: Endpoint, options: OpenOptions): Promise<Session> {
   const addresses = await resolvePublic(endpoint.host, { allowPrivate: options.allowPrivate }).catch((error: Error) => {
-    throw new OpenError("dns", error instanceof HostError && error.reason === "refused", error.message);
+    throw new OpenError("dns", error instanceof HostError && error.reason === "refused" ? "no" : "yes", error.message);
   });
-  const socket = await firstThatAnswers(addresses, endpoint, options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
+  const plain = await firstThatAnswers(addresses, endpoint, options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
+  const handshakeMs = options.greetingTimeoutMs ?? GREETING_TIMEOUT_MS;
+  const socket = tlsOf(endpoint) === "implicit" ? await secured(plain, endpoint, handshakeMs) : plain;
   return greetAndLogin(socket, endpoint, options);
 }

@@ -140,7 +140,8 @@ export class ConnectionPool {
   }
 
   #failed(error: OpenError): void {
-    if (this.#open.size > 0 && !error.permanent) {
+    // While others are open, the server has a limit or a hiccup: one refused connection says nothing about a campaign.
+    if (this.#open.size > 0) {
       this.#limit = this.#open.size;
       this.#limitUntil = performance.now() + LIMIT_KEPT_MS;
       return;

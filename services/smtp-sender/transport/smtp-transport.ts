@@ -195,8 +195,9 @@ export class SmtpTransport implements BudgetClient {
 
   #cannotOpen(error: OpenError): void {
     this.lastError = error.message;
-    this.#copies.notOpened(error.permanent);
-    if (error.permanent) void this.#stop([...this.batches], error.message);
+    const permanent = error.isPermanent(this.config.workedBefore);
+    this.#copies.notOpened(permanent);
+    if (permanent) void this.#stop([...this.batches], error.message);
     else void this.backOff(error.message);
   }
 

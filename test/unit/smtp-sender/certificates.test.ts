@@ -29,8 +29,8 @@ async function open(host: string, { port }: SmtpServer): Promise<string> {
     socket.destroy();
     return "open";
   } catch (error) {
-    const { stage, permanent } = error as { stage: string; permanent: boolean };
-    return permanent ? `${stage}, for good` : stage;
+    const { stage, mayRecover } = error as { stage: string; mayRecover: string };
+    return mayRecover === "no" ? `${stage}, for good` : stage;
   }
 }
 
