@@ -1,12 +1,12 @@
 /** The product's SMTP pipeline under the names that these tests use; the one place that knows where it lives. */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Letter, Post, Verdict } from "../../../services/smtp-sender/letter.ts";
-import { Transactions } from "../../../services/smtp-sender/transaction.ts";
+import type { MessageSource, OutgoingMessage, TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
+import { SmtpPipeline } from "../../../services/smtp-sender/smtp/pipeline.ts";
 
-export type Message = Letter;
-export type Source<M extends Message> = Post<M>;
-export type Result = Verdict;
+export type Message = OutgoingMessage;
+export type Source<M extends Message> = MessageSource<M>;
+export type Result = TransactionResult;
 
 export interface Pipeline {
   /** Something to send may be there. */
@@ -25,5 +25,5 @@ export function openPipeline<M extends Message>(stream: Duplex, pipelining: bool
     size: 0,
     loggedIn: false,
   };
-  return new Transactions<M>(session, source);
+  return new SmtpPipeline<M>(session, source);
 }
