@@ -25,7 +25,7 @@ const PLANS_LIVE_MS = 1_000;
  */
 const ANSWER_MS = 30_000;
 
-export class Line {
+export class PinnedConnection {
   #plannedAt = 0;
   #last: Promise<unknown> = Promise.resolve();
   #client: Client | undefined;

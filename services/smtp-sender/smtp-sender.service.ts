@@ -4,13 +4,20 @@
  */
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
-import { configErrors } from "./config-faults.ts";
-import { createConfig, findConfig, keepsDkimKey, listConfigs, removeConfig, updateConfig } from "./configs.ts";
+import { configErrors } from "./configs/config-errors.ts";
+import {
+  createConfig,
+  findConfig,
+  keepsDkimKey,
+  listConfigs,
+  removeConfig,
+  updateConfig,
+} from "./configs/smtp-configs.ts";
+import { validate } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
-import { hourRoom } from "./hour-room.ts";
-import { engineOf, startEngine, stopEngine, tellChanged } from "./node.ts";
-import { status } from "./status.ts";
-import { validate } from "./validate.ts";
+import { broadcastConfigChanged, engineOf, startEngine, stopEngine } from "./engine/start-engine.ts";
+import { status } from "./engine/status.ts";
+import { hourRoom } from "./limits/hour-room.ts";
 
 export default defineService("smtp-sender", contract, {
   actions: {
@@ -24,13 +31,13 @@ export default defineService("smtp-sender", contract, {
       validate: (ctx, isValid) => configErrors(ctx.params, isValid, () => keepsDkimKey(companyOf(ctx), ctx.params.id)),
       async handler(ctx) {
         const updated = await updateConfig(companyOf(ctx), ctx.params);
-        await tellChanged(ctx, ctx.params.id);
+        await broadcastConfigChanged(ctx, ctx.params.id);
         return updated;
       },
     },
     async removeConfig(ctx) {
       await removeConfig(companyOf(ctx), ctx.params.id);
-      await tellChanged(ctx, ctx.params.id);
+      await broadcastConfigChanged(ctx, ctx.params.id);
       return null;
     },
     validate: (ctx) => validate(ctx.params),
@@ -47,7 +54,7 @@ export default defineService("smtp-sender", contract, {
       engineOf(this).engine.kick();
     },
     async "smtpConfig.changed"(ctx) {
-      await engineOf(this).engine.relays.reload(ctx.params.smtpConfigId);
+      await engineOf(this).engine.transports.reload(ctx.params.smtpConfigId);
     },
   },
 

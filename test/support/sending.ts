@@ -3,17 +3,17 @@
  * configurations and campaigns written as the other services would, any number of engines.
  */
 import { closeDatabase, openDatabase, query, queryOne } from "../../models/database/db.ts";
-import { Line } from "../../models/database/pinned-connection.ts";
+import { PinnedConnection } from "../../models/database/pinned-connection.ts";
 import { settle } from "../../services/campaigns/lifecycle/settle.ts";
 import { newId } from "../../services/lib/ids.ts";
 import type { Limiter } from "../../services/lib/limits/limiter.ts";
 import { MemoryLimiter } from "../../services/lib/limits/limiter-memory.ts";
 import { seal } from "../../services/lib/secrets.ts";
 import type { Rendered } from "../../services/renderer/contract.ts";
-import { turns } from "../../services/smtp-sender/claim.ts";
-import { Engine, type Outside } from "../../services/smtp-sender/engine.ts";
-import type { RecipientRow, Turn } from "../../services/smtp-sender/rows.ts";
-import { type EngineSettings, engineSettings } from "../../services/smtp-sender/settings.ts";
+import { claimableCampaigns } from "../../services/smtp-sender/claim/claim-statements.ts";
+import type { ClaimableCampaign, RecipientRow } from "../../services/smtp-sender/delivery/rows.ts";
+import { Engine, type EngineOutputs } from "../../services/smtp-sender/engine/engine.ts";
+import { type EngineSettings, engineSettings } from "../../services/smtp-sender/engine/settings.ts";
 import { createDatabase } from "./database.ts";
 
 const DOMAIN = "sender.example";
@@ -142,7 +142,7 @@ export class Sending {
       limiter?: Limiter;
       render?: typeof plainMails;
       name?: string;
-      slots?: Outside["slots"];
+      slots?: EngineOutputs["slots"];
     } = {},
   ): Engine {
     const {
@@ -159,8 +159,8 @@ export class Sending {
         limiter,
         render,
         log: { warn: () => {}, info: () => {} },
-        drained: (campaignId) => void settle(campaignId).catch(() => {}),
-        told: () => {},
+        campaignDrained: (campaignId) => void settle(campaignId).catch(() => {}),
+        webhooksQueued: () => {},
         ...(slots ? { slots } : {}),
       },
     );
@@ -170,10 +170,10 @@ export class Sending {
   }
 
   /** Their turns, as a sender reads them. */
-  async turnsOf(campaignIds: readonly string[]): Promise<Turn[]> {
-    const line = new Line();
+  async claimableCampaignsOf(campaignIds: readonly string[]): Promise<ClaimableCampaign[]> {
+    const line = new PinnedConnection();
     const nobody = { companyIds: [], smtpConfigIds: [], campaignIds: [], suppliedIds: [] };
-    const found = await turns(nobody, line).finally(() => line.close());
+    const found = await claimableCampaigns(nobody, line).finally(() => line.close());
     return found.filter(({ campaign_id }) => campaignIds.includes(campaign_id));
   }
 

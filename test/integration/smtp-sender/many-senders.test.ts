@@ -60,7 +60,7 @@ test("a configuration that is edited again and again while it sends: nobody is l
       "update smtp_configs set port = $2, max_connections = $3, updated_at = clock_timestamp() where id = $1",
       [smtpConfigId, port, 2 + n],
     );
-    await Promise.all(engines.map((engine) => engine.relays.reload(smtpConfigId)));
+    await Promise.all(engines.map((engine) => engine.transports.reload(smtpConfigId)));
   }
   await expectEachOnce(id);
   expect(second.accepted).toBeGreaterThan(0);
@@ -90,11 +90,11 @@ test("very many campaigns at once: all are sent, and no more are held in memory 
     const smtpConfigId = await sending.smtpConfig(companyId, to);
     for (let n = 0; n < 20; n++) ids.push(await sending.campaign({ companyId, smtpConfigId, recipients: 3 }));
   }
-  const engine = sending.engine({ maxLanes: 8 });
+  const engine = sending.engine({ maxBatches: 8 });
   let most = 0;
   await sending.until(
     async () => {
-      most = Math.max(most, [...engine.relays.lanes()].length);
+      most = Math.max(most, [...engine.transports.batches()].length);
       return accepted();
     },
     (seen) => seen === 3 * ids.length,

@@ -41,7 +41,7 @@ test("campaigns of 16 MB of values each are not read ahead as a whole", async ()
   const before = process.memoryUsage().heapUsed;
   const engine = sending.engine();
   await sending.until(
-    async () => [...engine.relays.lanes()].length,
+    async () => [...engine.transports.batches()].length,
     (lanes) => lanes === 15,
   );
   await new Promise((done) => setTimeout(done, 1_500));
