@@ -1,5 +1,5 @@
 /**
- * Opens a session with an SMTP server: the address checked and pinned, connected, TLS, greeted, logged in. nodemailer's
+ * Opens a session with an SMTP server: address checked and pinned, connected, greeting, TLS, login. nodemailer's
  * SMTPConnection does the protocol up to here; then the socket is ours.
  */
 import { once } from "node:events";
@@ -39,7 +39,7 @@ export interface OpenOptions {
 
 export type OpenStage = "dns" | "connect" | "tls" | "auth";
 
-/** `permanent`: only the user can change it (a wrong password, no TLS); else the server may be back in a while. */
+/** `permanent`: only the user can change it (a wrong password, no TLS); otherwise the server may be back in a while. */
 export class OpenError extends Error {
   readonly stage: OpenStage;
   readonly permanent: boolean;
@@ -53,7 +53,7 @@ export class OpenError extends Error {
   }
 }
 
-// RFC 5321 4.5.3.2.1 wants five minutes for the greeting. A TCP handshake is given up sooner, to try the next address.
+// RFC 5321 section 4.5.3.2.1 wants five minutes for the greeting. A TCP handshake is given up sooner, to try the next address.
 const CONNECT_TIMEOUT_MS = 30_000;
 const GREETING_TIMEOUT_MS = 300_000;
 const LOGIN_TIMEOUT_MS = 120_000;
@@ -76,7 +76,7 @@ async function tcp(address: PinnedAddress, port: number, timeoutMs: number): Pro
   }
 }
 
-async function firstThatAnswers(addresses: PinnedAddress[], endpoint: Endpoint, timeoutMs: number): Promise<Socket> {
+async function connectToFirst(addresses: PinnedAddress[], endpoint: Endpoint, timeoutMs: number): Promise<Socket> {
   let failure: Error | undefined;
   for (const address of addresses) {
     try {
@@ -89,10 +89,10 @@ async function firstThatAnswers(addresses: PinnedAddress[], endpoint: Endpoint, 
   throw new OpenError("connect", false, `No connection to ${endpoint.host}:${endpoint.port} (${reason}).`);
 }
 
-/** OpenSSL tells a thread, a number, a library and a place in its source around its reason. */
+/** OpenSSL puts a thread, a number, a library and a source position around its reason. */
 const OPENSSL = /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):.*$/s;
 
-const said = (error: SmtpError) =>
+const serverText = (error: SmtpError) =>
   error.response?.replace(/\s+/g, " ").trim().slice(0, 500) ?? error.message.replace(OPENSSL, "$1");
 
 const ABOUT_TLS = /certificate|altname|ssl|tls|wrong version number|self.signed|handshake/i;
@@ -102,15 +102,20 @@ function openError(error: SmtpError, endpoint: Endpoint): OpenError {
   const refused = (error.responseCode ?? 0) >= 500;
   if (error.code === "EAUTH" || error.command?.startsWith("AUTH")) {
     const temporary = error.responseCode !== undefined && !refused;
-    return new OpenError("auth", !temporary, `The SMTP server ${where} refused the login: ${said(error)}`);
+    return new OpenError("auth", !temporary, `The SMTP server ${where} refused the login: ${serverText(error)}`);
   }
   if (error.command === "STARTTLS" || error.code === "ETLS" || (!error.responseCode && ABOUT_TLS.test(error.message))) {
     const temporary = error.responseCode !== undefined && !refused;
-    return new OpenError("tls", !temporary, `No TLS with the SMTP server ${where}: ${said(error)}`);
+    return new OpenError("tls", !temporary, `No TLS with the SMTP server ${where}: ${serverText(error)}`);
   }
-  return new OpenError("connect", false, `The SMTP server ${where} did not accept the connection: ${said(error)}`);
+  return new OpenError(
+    "connect",
+    false,
+    `The SMTP server ${where} did not accept the connection: ${serverText(error)}`,
+  );
 }
 
+/** Private fields of nodemailer's SMTPConnection; test/unit/smtp-sender/nodemailer-contract.test.ts fails when one changes. */
 interface Internals {
   _socket: Socket;
   _ehloLines?: string[];
@@ -121,7 +126,7 @@ interface Internals {
   _onSocketTimeout(): void;
 }
 
-/** The socket with nothing of nodemailer left on it. */
+/** The socket without the listeners of nodemailer. */
 function takeOver(connection: SMTPConnection): Socket {
   const inner = connection as unknown as Internals;
   const socket = inner._socket;
@@ -169,17 +174,17 @@ function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions)
   let timer: NodeJS.Timeout | undefined;
   const opened = new Promise<Session>((resolve, reject) => {
     const fail = (error: SmtpError) => {
-      // First: close() says "end" at once, which is not the reason.
+      // Before close(), which emits "end" at once: that is not the reason.
       reject(openError(error, endpoint));
       connection.close();
     };
-    // nodemailer's time-outs begin anew with each byte, and a server may have many to say.
+    // nodemailer's time-outs begin anew with each byte, and a server may send many.
     timer = setTimeout(() => fail(new Error("no end of it within the time-out")), greetingMs + STEPS * loginMs);
     connection.on("error", fail);
     connection.once("end", () => fail(new Error("the connection was closed")));
     connection.connect((error) => {
       if (error) return fail(error);
-      // As with every mailer: a server that offers no AUTH is not asked for a login.
+      // As every mailer does: a server that offers no AUTH gets no login.
       if (!username || !connection.allowsAuth) return resolve(session(connection, false));
       connection.login({ credentials: { user: username, pass: password } }, (refused) => {
         if (refused) fail(refused);
@@ -195,6 +200,6 @@ export async function openSession(endpoint: Endpoint, options: OpenOptions): Pro
   const addresses = await resolvePublic(endpoint.host, { allowPrivate: options.allowPrivate }).catch((error: Error) => {
     throw new OpenError("dns", error instanceof HostError && error.reason === "refused", error.message);
   });
-  const socket = await firstThatAnswers(addresses, endpoint, options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
+  const socket = await connectToFirst(addresses, endpoint, options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
   return greetAndLogin(socket, endpoint, options);
 }
