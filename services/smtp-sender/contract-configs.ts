@@ -1,4 +1,4 @@
-/** SMTP configurations (spec 4.5) and their validation, as clients see them. */
+/** SMTP configurations and the test of a server, as clients see them. */
 import type { ServiceContract } from "../define.ts";
 import {
   Bool,

@@ -1,23 +1,28 @@
 /**
- * SMTP configurations, and the delivery of everything that is due: see engine.ts. Any number of nodes run it; each has a
+ * SMTP configurations, and the delivery of everything that is due: see README.md. Any number of nodes run it; each has a
  * renderer beside it, so that rendering is a local call.
  */
+import type { Service } from "moleculer";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { configErrors } from "./configs/config-errors.ts";
 import {
   createConfig,
   findConfig,
-  keepsDkimKey,
+  hasDkimKey,
   listConfigs,
   removeConfig,
   updateConfig,
 } from "./configs/smtp-configs.ts";
-import { validate } from "./configs/try-server.ts";
+import { tryServer } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
-import { broadcastConfigChanged, engineOf, startEngine, stopEngine } from "./engine/start-engine.ts";
-import { status } from "./engine/status.ts";
-import { hourRoom } from "./limits/hour-room.ts";
+import { broadcastConfigChanged, type SenderNode, startEngine, statusOf } from "./engine/start-engine.ts";
+import { hourRoom } from "./limits/hour-limit.ts";
+
+function nodeOf(service: Service & { sender?: SenderNode }): SenderNode {
+  if (!service.sender) throw new Error("The sender has not started yet");
+  return service.sender;
+}
 
 export default defineService("smtp-sender", contract, {
   actions: {
@@ -28,7 +33,7 @@ export default defineService("smtp-sender", contract, {
     },
     getConfig: async (ctx) => (await findConfig(companyOf(ctx), ctx.params.id)).view(),
     updateConfig: {
-      validate: (ctx, isValid) => configErrors(ctx.params, isValid, () => keepsDkimKey(companyOf(ctx), ctx.params.id)),
+      validate: (ctx, isValid) => configErrors(ctx.params, isValid, () => hasDkimKey(companyOf(ctx), ctx.params.id)),
       async handler(ctx) {
         const updated = await updateConfig(companyOf(ctx), ctx.params);
         await broadcastConfigChanged(ctx, ctx.params.id);
@@ -40,28 +45,28 @@ export default defineService("smtp-sender", contract, {
       await broadcastConfigChanged(ctx, ctx.params.id);
       return null;
     },
-    validate: (ctx) => validate(ctx.params),
+    validate: (ctx) => tryServer(ctx.params),
     async hourRoom(ctx) {
-      return hourRoom(companyOf(ctx), engineOf(this).limiter);
+      return hourRoom(companyOf(ctx), nodeOf(this).limiter);
     },
     async status() {
-      return status(this.broker.nodeID, engineOf(this).engine);
+      return statusOf(this.broker.nodeID, nodeOf(this).engine);
     },
   },
 
   events: {
     async "campaign.queued"() {
-      engineOf(this).engine.kick();
+      nodeOf(this).engine.lookForWork();
     },
     async "smtpConfig.changed"(ctx) {
-      await engineOf(this).engine.transports.reload(ctx.params.smtpConfigId);
+      await nodeOf(this).engine.transports.reload(ctx.params.smtpConfigId);
     },
   },
 
   async started() {
-    await startEngine(this);
+    this.sender = await startEngine(this);
   },
   async stopped() {
-    await stopEngine(this);
+    await (this.sender as SenderNode | undefined)?.engine.stop();
   },
 });

@@ -9,7 +9,7 @@ import { engineSettings } from "../../services/smtp-sender/engine/settings.ts";
 import { plainMails } from "./sending.ts";
 
 openDatabase(process.env.DATABASE_URL!, 8);
-const log = { warn: () => {}, info: () => {} };
+const log = { error: () => {}, warn: () => {}, info: () => {} };
 const engine = new Engine(`process-${process.pid}`, engineSettings({ pollMs: 100 }), {
   limiter: new MemoryLimiter(),
   render: plainMails,

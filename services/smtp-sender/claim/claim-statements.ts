@@ -1,10 +1,11 @@
-/** Whose turn is it, and taking it: the only statements that compete with other senders for work. */
+/** Which campaigns can be claimed from, and taking leases: the only statements that compete with other senders for work. */
 
-import { moveTo } from "../../../models/campaign-lifecycle.ts";
+import { moveAllTo } from "../../../models/campaign-lifecycle.ts";
 import { type Client, query, transaction } from "../../../models/database/db.ts";
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
-import { subscriberAt, suppressionAt } from "../../../models/database/row-at.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
+import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import type { ChunkLease, ClaimableCampaign } from "../delivery/rows.ts";
 
 export const MAX_CAMPAIGNS = 100;
@@ -14,7 +15,7 @@ export interface Excluded {
   companyIds: readonly string[];
   smtpConfigIds: readonly string[];
   campaignIds: readonly string[];
-  /** Their relays have as many newsletters in hand as they need; transactional mail may still come. */
+  /** Their transports have as many newsletters as they need; transactional mail may still come. */
   suppliedIds: readonly string[];
 }
 
@@ -25,7 +26,7 @@ const values = ({ companyIds, smtpConfigIds, campaignIds, suppliedIds }: Exclude
   suppliedIds,
 ];
 
-// Sets, which PostgreSQL hashes: of 10,000 campaigns that wait each would be compared with each of hundreds of ids.
+// Sub-selects, which PostgreSQL hashes: with lists each of 10,000 waiting campaigns would be compared with each of hundreds of ids.
 const SENDABLE = `c.status in ('pending', 'sending') and c.error is null
   and c.company_id not in (select unnest($1::uuid[])) and c.smtp_config_id not in (select unnest($2::uuid[]))
   and c.id not in (select unnest($3::uuid[]))
@@ -34,16 +35,16 @@ const SENDABLE = `c.status in ('pending', 'sending') and c.error is null
 /** Counted once for all campaigns: the answer for one is looked up in it. */
 const LEASES_OF_COMPANY = `coalesce(((
       select jsonb_object_agg(l.company_id, l.n)
-      from (select company_id, count(*) as n from send_chunks where state = 1 group by company_id) l
+      from (select company_id, count(*) as n from send_chunks where state = ${SEND_CHUNK_STATE.leased} group by company_id) l
     ) ->> c.company_id::text)::int, 0)`;
 
 /**
- * The first campaigns in the given order that have what is asked for, with what their turns need. All that are alive are
- * put in order by what their own rows say, and then looked at one by one until there are enough: in a join the planner
- * may begin with the companies (0.8 s with 5,000 of them and 10,000 campaigns that wait; so 0.02). A deleted
- * configuration has a turn too: the relay finds it gone and stops the campaign.
+ * The first campaigns in the given order that have what is wanted. All that are alive are put in order by what their own
+ * rows say, and then looked at one by one until there are enough: in a join the planner may begin with the companies
+ * (0.8 s with 5,000 of them and 10,000 campaigns that wait; like this 0.02 s). Campaigns with a deleted configuration are
+ * among them: the transport is not found, and they are stopped.
  */
-const firstTurns = (order: string, wanted: string) => `
+const firstCampaigns = (order: string, wanted: string) => `
   select c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_transactional, c.status, cc.sender_email,
     co.smtp_per_hour
   from (
@@ -62,15 +63,15 @@ const firstTurns = (order: string, wanted: string) => `
   order by ${order}
   limit ${MAX_CAMPAIGNS}`;
 
-// Transactional first; then the company with the fewest leases anywhere, then who has waited longest, so that nobody
-// stands behind a million.
-export const CLAIMABLE_CAMPAIGNS = firstTurns(
+// Transactional first; then the company with the fewest leases on any node, then the campaign that has waited longest, so
+// that nobody queues behind a million.
+export const CLAIMABLE_CAMPAIGNS = firstCampaigns(
   "is_transactional desc, leases, last_turn_at nulls first, id",
-  "select from send_chunks k where k.campaign_id = c.id and k.company_id = c.company_id and k.state = 0",
+  `select from send_chunks k where k.campaign_id = c.id and k.company_id = c.company_id and k.state = ${SEND_CHUNK_STATE.ready}`,
 );
 
-export const claimableCampaigns = (not: Excluded, line: PinnedConnection): Promise<ClaimableCampaign[]> =>
-  line.run<ClaimableCampaign>("turns", CLAIMABLE_CAMPAIGNS, values(not));
+export const claimableCampaigns = (excluded: Excluded, connection: PinnedConnection): Promise<ClaimableCampaign[]> =>
+  connection.run<ClaimableCampaign>("claimable-campaigns", CLAIMABLE_CAMPAIGNS, values(excluded));
 
 // One chunk of each campaign. SKIP LOCKED: of two senders that ask at once each gets another one.
 const LEASE = `
@@ -79,34 +80,34 @@ const LEASE = `
     from unnest($1::uuid[], $2::uuid[]) w (campaign_id, company_id)
     cross join lateral (
       select campaign_id, no from send_chunks
-      where campaign_id = w.campaign_id and company_id = w.company_id and state = 0
+      where campaign_id = w.campaign_id and company_id = w.company_id and state = ${SEND_CHUNK_STATE.ready}
       order by no limit 1 for update skip locked) k)
   update send_chunks c
-  set state = 1, owner = $3, fence = c.fence + 1, lease_until = now() + $4 * interval '1 millisecond'
+  set state = ${SEND_CHUNK_STATE.leased}, owner = $3, fence = c.fence + 1, lease_until = now() + $4 * interval '1 millisecond'
   from picked where c.campaign_id = picked.campaign_id and c.no = picked.no
   returning c.campaign_id, c.no, c.lo, c.hi, c.fence`;
 
-// In the order of ids, as with results: two senders that write for the same campaigns must not wait for each other in a
-// circle. PostgreSQL would break one of them off, after a second in which neither records anything.
+// In the order of ids, as with results: two senders that write for the same campaigns would deadlock otherwise. PostgreSQL
+// would cancel one of them, after a second in which neither records anything.
 const LOCK = "select from campaigns where id = any ($1) and company_id = any ($2) order by id for no key update";
 
-/** Leases a chunk of each campaign whose turn it is; one that another sender emptied meanwhile is missing. */
+/** Leases a chunk of each campaign; one that another sender emptied meanwhile is missing. */
 export function leaseChunks(
   wanted: readonly ClaimableCampaign[],
   owner: string,
   leaseMs: number,
 ): Promise<ChunkLease[]> {
   return transaction(async (client: Client) => {
-    const ids = wanted.map((turn) => turn.campaign_id);
-    const companyIds = wanted.map((turn) => turn.company_id);
+    const ids = wanted.map((campaign) => campaign.campaign_id);
+    const companyIds = wanted.map((campaign) => campaign.company_id);
     const leased = await query<ChunkLease>(LEASE, [ids, companyIds, owner, leaseMs], client);
-    const got = new Set(leased.map((chunk) => chunk.campaign_id));
-    await client.query(LOCK, [[...got], companyIds]);
-    for (const { campaign_id, status } of wanted) {
-      if (status === "pending" && got.has(campaign_id)) await moveTo(client, campaign_id, "sending");
-    }
+    const leasedIds = [...new Set(leased.map((chunk) => chunk.campaign_id))];
+    await client.query(LOCK, [leasedIds, companyIds]);
+    const pending = new Set(wanted.flatMap(({ campaign_id, status }) => (status === "pending" ? [campaign_id] : [])));
+    const begun = leasedIds.filter((id) => pending.has(id));
+    if (begun.length > 0) await moveAllTo(client, begun, "sending");
     await client.query("update campaigns set last_turn_at = now() where id = any ($1) and company_id = any ($2)", [
-      [...got],
+      leasedIds,
       companyIds,
     ]);
     return leased;
@@ -114,10 +115,10 @@ export function leaseChunks(
 }
 
 const RELEASE = `
-  update send_chunks c set state = 0, owner = null, lease_until = null, marked_to = c.lo - 1
+  update send_chunks c set state = ${SEND_CHUNK_STATE.ready}, owner = null, lease_until = null, marked_to = c.lo - 1
   from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) l (company_id, campaign_id, no, fence)
   where c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
-    and c.state = 1 and c.owner = $5 and c.fence = l.fence`;
+    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $5 and c.fence = l.fence`;
 
 /** Gives leases back whose handed-over recipients have all been recorded: the rest was certainly not sent. */
 export async function releaseChunks(
@@ -131,43 +132,15 @@ export async function releaseChunks(
 
 // Deferred recipients that are due, by campaign. Few rows: the partial index holds only those that wait. LATERAL with a
 // LIMIT is never turned into a join: without statistics that would read the whole table of recipients, at every look.
-export const CAMPAIGNS_WITH_DUE_RETRIES = firstTurns(
+export const CAMPAIGNS_WITH_DUE_RETRIES = firstCampaigns(
   "is_transactional desc, last_turn_at nulls first, id",
   `select from sent_emails e
     where e.campaign_id = c.id and ${sameCompany("e.company_id", "c.company_id")} and e.next_attempt_at <= now()
-      and e.status = 0`,
+      and e.status = ${SENT_EMAIL_STATUS.queued}`,
 );
 
-export const campaignsWithDueRetries = (not: Excluded, line: PinnedConnection): Promise<ClaimableCampaign[]> =>
-  line.run<ClaimableCampaign>("due-turns", CAMPAIGNS_WITH_DUE_RETRIES, values(not));
-
-/** The subscriber s of a recipient e. */
-export const OF_SUBSCRIBER = `left join lateral (${subscriberAt("e.company_id", "e.subscriber_id", "r.*")}) s on true`;
-
-/** The columns of RecipientRow; alias e = sent_emails, s = subscribers, $4 = is_transactional. */
-export const RECIPIENT = `e.id, e.seq, e.email, e.cc, e.bcc, e.subscriber_id, e.variables::text, e.attempts,
-  s.first_name, s.last_name, s.attributes::text, s.status as subscriber_status,
-  case when (select exists (select from suppressions where company_id = $2 and domain is not null))
-    then blocked_by(e.company_id, e.email)
-    else (${suppressionAt("e.company_id", "lower(e.email)", "r.kind")})
-  end as blocked,
-  case when e.cc is not null or e.bcc is not null then (
-    select array_agg(address) from unnest(coalesce(e.cc, '{}') || coalesce(e.bcc, '{}')) address
-    where coalesce(blocked_by(e.company_id, address), 'unsubscribed') <> 'unsubscribed'
-      or (not $4::boolean and blocked_by(e.company_id, address) is not null))
-  end as blocked_copies`;
-
-/** Takes deferred recipients that are due, one by one: each is its own lease, fenced by its number of tries. */
-export const CLAIM_DUE = `
-  with due as (
-    select seq from sent_emails
-    where next_attempt_at <= now() and status = 0 and campaign_id = $1 and ${sameCompany("company_id", "$2")}
-    order by next_attempt_at limit $3 for update skip locked),
-  taken as (
-    update sent_emails e
-    set status = 1, attempts = e.attempts + 1, next_attempt_at = now() + $5 * interval '1 millisecond'
-    from due where e.campaign_id = $1 and e.seq = due.seq and ${sameCompany("e.company_id", "$2")}
-    returning e.*)
-  select ${RECIPIENT} from taken e
-  ${OF_SUBSCRIBER}
-  order by e.seq`;
+export const campaignsWithDueRetries = (
+  excluded: Excluded,
+  connection: PinnedConnection,
+): Promise<ClaimableCampaign[]> =>
+  connection.run<ClaimableCampaign>("campaigns-with-due-retries", CAMPAIGNS_WITH_DUE_RETRIES, values(excluded));

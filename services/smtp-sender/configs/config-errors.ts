@@ -1,4 +1,4 @@
-/** What is wrong with an SMTP configuration beyond its schema: told together with the schema's own faults. */
+/** Errors of an SMTP configuration beyond its schema; the answer lists them together with the schema's own. */
 import { createPrivateKey } from "node:crypto";
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
@@ -17,7 +17,7 @@ interface Dkim {
 }
 
 /** Undefined where the host may be connected to; a name that has no address yet may be saved. */
-async function hostFault(host: string): Promise<string | undefined> {
+async function hostError(host: string): Promise<string | undefined> {
   const name = host.trim();
   const ascii = isIP(name) ? name : domainToASCII(name);
   if (!isIP(name) && (ascii.length > 253 || !LABELS.test(ascii))) return "Enter a valid host name or IP address.";
@@ -42,17 +42,17 @@ export function dkimKeyError(pem: string): string | undefined {
   }
 }
 
-function dkimFaults({ domain, selector, private_key: key }: Dkim, keyIsKept: boolean): string[] {
-  const faults: string[] = [];
-  if (!asciiDomain(domain)) faults.push("domain: Enter a valid domain name.");
-  if (!LABELS.test(selector)) faults.push("selector: Enter a valid DKIM selector.");
+function dkimErrors({ domain, selector, private_key: key }: Dkim, hasStoredKey: boolean): string[] {
+  const errors: string[] = [];
+  if (!asciiDomain(domain)) errors.push("domain: Enter a valid domain name.");
+  if (!LABELS.test(selector)) errors.push("selector: Enter a valid DKIM selector.");
   if (key === undefined) {
-    if (!keyIsKept) faults.push("private_key: This field is required.");
+    if (!hasStoredKey) errors.push("private_key: This field is required.");
   } else {
-    const fault = dkimKeyError(key);
-    if (fault) faults.push(fault);
+    const error = dkimKeyError(key);
+    if (error) errors.push(error);
   }
-  return faults;
+  return errors;
 }
 
 interface Given {
@@ -60,20 +60,20 @@ interface Given {
   dkim?: Dkim | null;
 }
 
-/** `keyIsKept` tells whether a DKIM key is stored already; asked only where it matters. */
+/** `hasStoredKey`: whether a DKIM key is stored already; called only where it matters. */
 export async function configErrors(
   given: Given,
   isValid: (field: "host" | "dkim") => boolean,
-  keyIsKept: () => Promise<boolean> = async () => false,
+  hasStoredKey: () => Promise<boolean> = async () => false,
 ): Promise<FieldErrors> {
-  const faults: FieldErrors = {};
+  const errors: FieldErrors = {};
   if (isValid("host")) {
-    const fault = await hostFault(given.host!);
-    if (fault) faults.host = [fault];
+    const error = await hostError(given.host!);
+    if (error) errors.host = [error];
   }
   if (isValid("dkim") && given.dkim) {
-    const found = dkimFaults(given.dkim, given.dkim.private_key === undefined && (await keyIsKept()));
-    if (found.length > 0) faults.dkim = found;
+    const found = dkimErrors(given.dkim, given.dkim.private_key === undefined && (await hasStoredKey()));
+    if (found.length > 0) errors.dkim = found;
   }
-  return faults;
+  return errors;
 }

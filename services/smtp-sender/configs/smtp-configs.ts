@@ -14,7 +14,10 @@ const COLUMNS = `id, name, host, port, use_tls, sender_name, sender_email, reply
   case when dkim_domain is not null then json_build_object('domain', dkim_domain, 'selector', dkim_selector) end as dkim,
   max_connections, max_per_second, is_default, created_at`;
 
-export async function listConfigs(companyId: string, asked: ListQuery): Promise<{ count: number; results: View[] }> {
+export async function listConfigs(
+  companyId: string,
+  listQuery: ListQuery,
+): Promise<{ count: number; results: View[] }> {
   const page = await listPage<Omit<View, "created_at"> & { created_at: Date }>(
     {
       from: "smtp_configs",
@@ -25,7 +28,7 @@ export async function listConfigs(companyId: string, asked: ListQuery): Promise<
       orderings: { name: "name", host: "host", sender_email: "sender_email" },
       searchIn: ["name", "host", "sender_email"],
     },
-    asked,
+    listQuery,
   );
   return { ...page, results: page.results.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) };
 }
@@ -36,7 +39,7 @@ export async function findConfig(companyId: string, id: string, lock?: Transacti
   return found;
 }
 
-export async function keepsDkimKey(companyId: string, id: string): Promise<boolean> {
+export async function hasDkimKey(companyId: string, id: string): Promise<boolean> {
   const found = await SmtpConfig.findOne({ where: { id, companyId }, attributes: ["dkimKeySealed"] });
   return found?.dkimKeySealed != null;
 }
@@ -73,7 +76,7 @@ function columns(given: Partial<NewConfig>, id: string) {
 
 /** One default per company: the new one takes the place of the old one in the same transaction. */
 async function unsetDefault(companyId: string, transaction: Transaction): Promise<void> {
-  // Two that come at once: neither sees the other's, and the second would be refused by the index.
+  // Of two requests at once neither sees the other's row, and the second would be refused by the unique index.
   await sequelize().query("select from companies where id = $1 for no key update", { bind: [companyId], transaction });
   await SmtpConfig.update({ isDefault: false }, { where: { companyId, isDefault: true }, transaction });
 }
@@ -99,7 +102,7 @@ export async function updateConfig(companyId: string, { id, ...given }: ConfigPa
   });
 }
 
-/** Campaigns that still send through it fail what is left (services/smtp-sender/server.ts finds it gone). */
+/** Campaigns that still send through it fail what is left: their transport finds it gone (transport/smtp-transports.ts). */
 export async function removeConfig(companyId: string, id: string): Promise<void> {
   await sequelize().transaction(async (transaction) => {
     const found = await findConfig(companyId, id, transaction);

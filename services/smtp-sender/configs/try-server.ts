@@ -4,7 +4,7 @@ import type { TryServerResult } from "../contract-configs.ts";
 import { engineSettings } from "../engine/settings.ts";
 import { OpenError, openSession, type Session } from "../smtp/session.ts";
 
-const LIMIT_MS = 9_500;
+const TOTAL_MS = 9_500;
 const STEP_MS = 8_000;
 
 interface Login {
@@ -23,15 +23,15 @@ async function within<T>(work: Promise<T>, ms: number, late: () => Error): Promi
   return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
 
-const goodbye = ({ socket }: Session) => {
+const quit = ({ socket }: Session) => {
   socket.on("error", () => {});
   socket.end("QUIT\r\n");
   setTimeout(() => socket.destroy(), 1_000).unref();
 };
 
-export async function validate({ host, port, username, password, use_tls = true }: Login): Promise<TryServerResult> {
+export async function tryServer({ host, port, username, password, use_tls = true }: Login): Promise<TryServerResult> {
   const began = performance.now();
-  const verdict = (stage: TryServerResult["stage"], message: string): TryServerResult => ({
+  const result = (stage: TryServerResult["stage"], message: string): TryServerResult => ({
     valid: stage === "ok",
     stage,
     message,
@@ -48,13 +48,13 @@ export async function validate({ host, port, username, password, use_tls = true 
   });
   try {
     const late = () => new OpenError("connect", "yes", `No answer from ${host}:${port} within 10 seconds.`);
-    const session = await within(opening, LIMIT_MS, late);
-    goodbye(session);
-    if (session.loggedIn || !username) return verdict("ok", "The server accepts mail.");
-    return verdict("ok", "The server accepts mail and does not ask for a login.");
+    const session = await within(opening, TOTAL_MS, late);
+    quit(session);
+    if (session.loggedIn || !username) return result("ok", "The server accepts mail.");
+    return result("ok", "The server accepts mail and does not ask for a login.");
   } catch (error) {
-    opening.then(goodbye, () => {});
+    opening.then(quit, () => {});
     if (!(error instanceof OpenError)) throw error;
-    return verdict(error.stage, error.message);
+    return result(error.stage, error.message);
   }
 }

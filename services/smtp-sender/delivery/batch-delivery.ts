@@ -1,106 +1,126 @@
 /**
- * Recipients of one campaign on their way from the rows to the connections: a leased chunk, or deferred ones that are
- * due. Works in groups: budget → rows (read ahead) → the steps of deliver.ts → tokens of the hour → marked in the database
- * while it is rendered → ready. Connections pull from `ready`, so a slow server never holds more than it asks for.
+ * The delivery of a batch: rows of its source → admitted to the company's hour → marked in the database while they are
+ * rendered → ready. Connections pull from `ready`, so a slow server never holds more than it asks for.
  *
  * open      prepares groups while there are rows.
  * ending    prepares nothing more; what was handed over is waited for, then the lease is given back.
  * over      nothing of it is left in this process.
+ *
+ * The budget in doubt: a recipient takes one unit before it is marked, and keeps it until its result is written. One that is
+ * put back keeps it (`#reserved`) until the mark in the database no longer covers it, or the lease is given back.
  */
 import { performance } from "node:perf_hooks";
 import type { EngineContext } from "../engine/context.ts";
 import { limiterWaited } from "../engine/metrics.ts";
 import { HourLimit } from "../limits/hour-limit.ts";
-import type { SmtpTransport } from "../transport/smtp-transport.ts";
+import type { Batch, BatchHost, PreparedMail, RecipientSource } from "./batch.ts";
 import type { Outcome } from "./outcome.ts";
-import { prepare } from "./prepare.ts";
-import type { PreparedMail } from "./prepared-mail.ts";
-import type { RecipientSource } from "./recipient-source.ts";
-import type { LeasedChunk } from "./recorder.ts";
+import type { LeasedChunk } from "./recorded-result.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
+import { prepareGroup } from "./steps.ts";
 
 const QUEUED: Outcome = { status: "queued", error: null, reply: null };
-/** A company without room in its hour for longer than this gives its leases back. */
-const SHORT_WAIT_MS = 2_000;
-const TROUBLE_PAUSE_MS = 1_000;
+/** A company whose hour has no room for longer than this gives its leases back. */
+const MAX_HOUR_WAIT_MS = 2_000;
+const OUTAGE_PAUSE_MS = 1_000;
 
-export class BatchDelivery {
+export class BatchDelivery implements Batch {
   readonly campaign: ClaimableCampaign;
-  readonly transport: SmtpTransport;
   readonly source: RecipientSource;
+  readonly hour: HourLimit;
   readonly ready: PreparedMail[] = [];
-  /** Taken from the budget and not recorded. */
   unrecorded = 0;
   state: "open" | "ending" | "over" = "open";
-  /** The lane with the campaign's chunk before this one, while there is one. */
-  previous: BatchDelivery | undefined;
-  /** The next chunk has been looked for. */
+  previous: Batch | undefined;
   askedForMore = false;
-  readonly tokens: HourLimit;
-  #tools: EngineContext;
+  #context: EngineContext;
+  #host: BatchHost;
+  /** A group is being prepared, or the mark is being moved back. */
   #preparing = false;
   #pausedUntil = 0;
-  #keepLease = false;
+  #leaseIsLost = false;
   #endsWhenEmpty = false;
-  /** Given to a connection and not answered. */
-  #handed = new Set<PreparedMail>();
+  #takesBackWhenPrepared = false;
+  #handedOver = new Set<PreparedMail>();
+  /** The seqs of recipients that were put back while they are marked. */
+  #reserved = new Set<number>();
 
-  constructor(tools: EngineContext, relay: SmtpTransport, turn: ClaimableCampaign, source: RecipientSource) {
-    this.#tools = tools;
-    this.transport = relay;
-    this.campaign = turn;
+  constructor(context: EngineContext, host: BatchHost, campaign: ClaimableCampaign, source: RecipientSource) {
+    this.#context = context;
+    this.#host = host;
+    this.campaign = campaign;
     this.source = source;
-    this.tokens = new HourLimit(tools.limiter, turn, tools.settings.windowSeconds);
+    this.hour = new HourLimit(context.limiter, campaign, context.settings.windowSeconds);
   }
 
   get handedOver(): number {
-    return this.#handed.size;
+    return this.#handedOver.size;
+  }
+
+  get reserved(): number {
+    return this.#reserved.size;
   }
 
   get chunk(): LeasedChunk | null {
     return this.source.chunk;
   }
 
-  /** About how many more recipients it will bring. */
   get left(): number {
     return this.ready.length + this.source.left;
   }
 
-  /** Prepares the next group, if the relay and the budget have room for one. */
   fill(): void {
     if (this.#preparing || this.state !== "open" || this.#endsWhenEmpty || performance.now() < this.#pausedUntil)
       return;
-    const wanted = this.transport.wanted(this);
+    const wanted = this.#host.allowance(this);
     if (wanted === 0) return;
-    const n = this.source.exhausted
-      ? 0
-      : this.#tools.budget.take(this.transport, wanted, this.campaign.is_transactional);
-    if (n === 0) {
+    // Reserved recipients come first from the source, and bring their part of the budget with them.
+    const reused = [...this.#reserved].sort((a, b) => a - b).slice(0, wanted);
+    const fresh = this.source.exhausted ? 0 : this.#takeBudget(wanted - reused.length);
+    if (reused.length + fresh === 0) {
       this.endIfDone();
       return;
     }
     this.#preparing = true;
-    void prepare(this, this.#tools, n)
+    void this.#prepare(reused, fresh)
       .catch((error: Error) => {
-        this.#tools.reportOutage(error);
-        this.#pause(TROUBLE_PAUSE_MS);
+        this.#context.reportOutage(error);
+        this.#pause(OUTAGE_PAUSE_MS);
       })
       .finally(() => {
         this.#preparing = false;
-        this.transport.wake();
+        if (this.#takesBackWhenPrepared) this.takeBackReady();
+        this.#host.wake();
         this.endIfDone();
       });
   }
 
-  /** The hour has no room for more. */
+  #takeBudget(wanted: number): number {
+    return wanted === 0 ? 0 : this.#host.takeBudget(wanted, this.campaign.is_transactional);
+  }
+
+  async #prepare(reused: readonly number[], fresh: number): Promise<void> {
+    let surplus = fresh;
+    try {
+      const rows = await this.source.take(reused.length + fresh);
+      for (const seq of reused) this.#reserved.delete(seq);
+      surplus = reused.length + fresh - rows.length;
+      for (const { seq } of rows) if (this.#reserved.delete(seq)) surplus++;
+      this.unrecorded += rows.length;
+      await prepareGroup({ batch: this, host: this.#host, context: this.#context, rows });
+    } finally {
+      this.#host.returnBudget(surplus);
+    }
+  }
+
   waitForHour(ms: number): void {
     limiterWaited("hour");
-    if (ms <= SHORT_WAIT_MS) {
+    if (ms <= MAX_HOUR_WAIT_MS) {
       this.#pause(ms);
       return;
     }
-    this.#tools.parkCompany(this.campaign.company_id, Math.min(ms, this.#tools.settings.roomAgainMs));
-    // Not at once: those there was room for are on their way.
+    this.#context.parkCompany(this.campaign.company_id, Math.min(ms, this.#context.settings.roomAgainMs));
+    // Not at once: those for whom there was room are on their way.
     this.#endsWhenEmpty = true;
   }
 
@@ -109,56 +129,54 @@ export class BatchDelivery {
     setTimeout(() => this.fill(), ms + 1).unref();
   }
 
-  /** Rows that were taken and not handed over: back to the front of the chunk, or to the queue of the deferred. */
+  /** Rows that were taken and not handed over: back to the chunk, or to the queue of the deferred. */
   putBack(rows: readonly RecipientRow[]): void {
-    if (this.source.putBack(rows)) {
-      this.unrecorded -= rows.length;
-      this.#tools.budget.give(this.transport, rows.length);
-    } else {
+    if (!this.source.putBack(rows)) {
       for (const row of rows) this.record(row, QUEUED, 0);
+      return;
     }
+    this.unrecorded -= rows.length;
+    const marked = rows.filter((row) => this.source.isMarked(row));
+    for (const { seq } of marked) this.#reserved.add(seq);
+    this.#host.returnBudget(rows.length - marked.length);
   }
 
   next(): PreparedMail | undefined {
     for (let next = this.ready.shift(); next; next = this.ready.shift()) {
-      if (this.tokens.isFresh(next.token)) {
-        this.#handed.add(next);
+      if (this.hour.isFresh(next.token)) {
+        this.#handedOver.add(next);
         return next;
       }
-      void this.tokens.give(next.token);
+      void this.hour.give(next.token);
       this.putBack([next.row]);
     }
     return undefined;
   }
 
-  /** Right before the body is written: the lease is ours and the token has not become too old. */
   mayStillSend({ row, token }: PreparedMail): boolean {
-    return this.source.stillOurs(row) && this.tokens.isValid(token);
+    return this.source.leaseIsOurs(row) && this.hour.isValid(token);
   }
 
-  /** A connection ended before it could send this one. */
-  again(waiting: PreparedMail): void {
-    this.#handed.delete(waiting);
+  again(mail: PreparedMail): void {
+    this.#handedOver.delete(mail);
     if (this.state === "open") {
-      this.ready.unshift(waiting);
+      this.ready.unshift(mail);
     } else {
-      void this.tokens.give(waiting.token);
-      this.putBack([waiting.row]);
+      void this.hour.give(mail.token);
+      this.putBack([mail.row]);
       this.endIfDone();
     }
   }
 
-  /** The last word on a mail that was handed over. Only what was accepted, or may have been, counts in the hour. */
-  answered(mail: PreparedMail, outcome: Outcome, delayMs: number | null, counts: boolean): void {
-    this.#handed.delete(mail);
-    const { row, token } = mail;
-    if (!counts) void this.tokens.give(token);
-    this.record(row, outcome, delayMs);
+  answered(mail: PreparedMail, outcome: Outcome, delayMs: number | null, countsInHour: boolean): void {
+    this.#handedOver.delete(mail);
+    if (!countsInHour) void this.hour.give(mail.token);
+    this.record(mail.row, outcome, delayMs);
   }
 
   record(row: RecipientRow, outcome: Outcome, delayMs: number | null = null): void {
     this.source.settled(row);
-    this.#tools.recorder.add({
+    this.#context.recorder.add({
       companyId: this.campaign.company_id,
       campaignId: this.campaign.campaign_id,
       chunk: this.chunk,
@@ -168,56 +186,59 @@ export class BatchDelivery {
       delayMs: outcome.status === "queued" && !this.chunk ? (delayMs ?? 0) : delayMs,
       by: this,
     });
-    this.#tools.count(outcome.status);
+    this.#context.count(outcome.status);
   }
 
   recorded(n: number): void {
     this.unrecorded -= n;
-    this.#tools.budget.give(this.transport, n);
-    this.transport.recorded(n);
+    this.#host.returnBudget(n);
+    this.#host.recorded(n);
     this.endIfDone();
   }
 
-  /** Mails that are ready go back, so that a server which hangs holds none of the budget for them. */
-  takeBack(): void {
-    const jobs = this.ready.splice(0);
-    if (jobs.length === 0) return;
-    for (const { token } of jobs) void this.tokens.give(token);
-    const rows = jobs.map(({ row }) => row);
-    const { chunk } = this;
-    if (!chunk || this.#preparing || this.state !== "open") {
+  /** Gives ready mails back to the source, without their hour tokens. */
+  #emptyReady(): RecipientRow[] {
+    const mails = this.ready.splice(0);
+    for (const { token } of mails) void this.hour.give(token);
+    return mails.map(({ row }) => row);
+  }
+
+  takeBackReady(): void {
+    this.#takesBackWhenPrepared = this.#preparing;
+    if (this.#preparing || this.ready.length + this.#reserved.size === 0) return;
+    const rows = this.#emptyReady();
+    if (!this.chunk || this.state !== "open") {
       this.putBack(rows);
       return;
     }
-    // They are the last ones that were marked: the mark goes back to before them, and only then the budget.
-    const before = Math.min(...rows.map(({ seq }) => seq)) - 1;
-    const mark = Math.max(before, ...[...this.#handed].map(({ row }) => row.seq));
+    // They were marked last: the mark goes back behind what was handed over, and only then the budget is returned.
+    const before = Math.min(...rows.map(({ seq }) => seq), ...this.#reserved) - 1;
+    const mark = Math.max(before, ...[...this.#handedOver].map(({ row }) => row.seq));
     this.#preparing = true;
     void this.source.unmark(mark).then((held) => {
       this.#preparing = false;
       this.putBack(rows);
+      const free = [...this.#reserved].filter((seq) => seq > mark);
+      for (const seq of free) this.#reserved.delete(seq);
+      this.#host.returnBudget(free.length);
       if (!held) this.leaseLost();
       this.endIfDone();
     });
   }
 
-  /** Prepares no more; `keepLease` leaves what is in doubt to the lease's end. */
   end(): void {
     if (this.state !== "open") return;
     this.state = "ending";
-    const jobs = this.ready.splice(0);
-    for (const { token } of jobs) void this.tokens.give(token);
-    this.putBack(jobs.map(({ row }) => row));
+    this.putBack(this.#emptyReady());
     this.endIfDone();
   }
 
-  /** Another sender has the lease, or will have: nothing more may be handed over or written. */
   leaseLost(): void {
-    this.#keepLease = true;
+    this.#leaseIsLost = true;
     this.end();
   }
 
-  /** Called after each step that may have been the last, and now and then: a lane that is forgotten holds its lease for ever. */
+  /** Called after each step that may have been the last, and by a timer: a batch that is forgotten would hold its lease for ever. */
   endIfDone(): void {
     if (this.state === "over" || this.#preparing || this.unrecorded + this.handedOver + this.ready.length > 0) return;
     if (this.state === "open" && this.#endsWhenEmpty) {
@@ -225,9 +246,11 @@ export class BatchDelivery {
       return;
     }
     if (this.state === "open" && !this.source.exhausted) return;
-    const whole = this.state === "open";
+    const complete = this.state === "open";
     this.state = "over";
-    this.transport.removeBatch(this);
-    this.#tools.batchOver(this, whole, this.#keepLease);
+    this.#host.removeBatch(this);
+    void this.#context
+      .batchOver(this, complete, this.#leaseIsLost)
+      .finally(() => this.#host.returnBudget(this.#reserved.size));
   }
 }

@@ -14,6 +14,7 @@
  */
 import type { RefusedStage, TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
+import { MAX_TRIES } from "./back-off.ts";
 import { type BounceType, refusalKind, repeatedText } from "./refusals.ts";
 
 export interface Outcome {
@@ -27,8 +28,6 @@ export interface Outcome {
   /** Stops the whole campaign, with this sentence. */
   stops?: string;
 }
-
-export const MAX_TRIES = 12;
 
 const tooLarge = ({ code, enhanced }: Reply) => code === 552 || enhanced === "5.3.4" || enhanced === "5.6.7";
 
@@ -47,33 +46,33 @@ function refused(stage: RefusedStage, reply: Reply): Outcome {
   return failed;
 }
 
-export interface Tried {
+interface Tried {
   /** Tries made, this one included. */
   tries: number;
   isTransactional: boolean;
 }
 
-function decided(verdict: TransactionResult, isTransactional: boolean): Outcome {
-  switch (verdict.kind) {
+function decided(result: TransactionResult, isTransactional: boolean): Outcome {
+  switch (result.kind) {
     case "accepted":
-      return { status: "sent", error: null, reply: verdict.reply };
+      return { status: "sent", error: null, reply: result.reply };
     case "refused":
-      return refused(verdict.stage, verdict.reply);
+      return refused(result.stage, result.reply);
     case "unsent":
-      return { status: "deferred", error: `Not accepted: ${verdict.reason}`, reply: verdict.reply ?? null };
+      return { status: "deferred", error: `Not accepted: ${result.reason}`, reply: result.reply ?? null };
     case "impossible":
-      return { status: "failed", error: verdict.reason, reply: null };
+      return { status: "failed", error: result.reason, reply: null };
     case "doubt":
       return {
         status: isTransactional ? "deferred" : "unknown",
-        error: `The SMTP server did not confirm the message: ${verdict.reason}`,
+        error: `The SMTP server did not confirm the message: ${result.reason}`,
         reply: null,
       };
   }
 }
 
-export function outcomeOf(verdict: TransactionResult, { tries, isTransactional }: Tried): Outcome {
-  const outcome = decided(verdict, isTransactional);
+export function outcomeOf(result: TransactionResult, { tries, isTransactional }: Tried): Outcome {
+  const outcome = decided(result, isTransactional);
   if (outcome.status !== "deferred" || tries < MAX_TRIES) return outcome;
   return { ...outcome, status: "failed", error: `Given up after ${tries} tries. ${outcome.error}` };
 }

@@ -1,40 +1,27 @@
 /**
- * Results and marks on their way into the database: gathered, written asynchronously, one flush in the air, the next one
- * takes what has come together meanwhile. A flush that fails is repeated until it succeeds: nothing is forgotten while
- * PostgreSQL is away, and nothing new is handed over, because marks come back with the flush.
+ * Writes results and marks into the database: gathered, written asynchronously, one flush in the air; the next one takes
+ * what has come together meanwhile. A flush that fails because PostgreSQL is away is repeated until it succeeds: nothing
+ * is forgotten, and nothing new is handed over, because marks come back with the flush.
+ *
+ * A flush that PostgreSQL refuses (a constraint, a value it cannot store) would be refused for ever: it is written in
+ * halves until the refused result stands alone. That one is written without its events and webhooks, then also without
+ * its texts, and reported. Where even that is refused, its lease is left to run out: recovery then treats the recipient as
+ * in doubt, as if this sender had died with it.
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isRefusal } from "../../../models/database/db.ts";
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
-import { RECORD, RECORD_BOUNCES } from "../../../models/statements/record-outcomes.ts";
-import type { Outcome } from "./outcome.ts";
-import { bouncesOf, campaignColumns, laneColumns, resultColumns } from "./record-columns.ts";
-import type { ChunkLease } from "./rows.ts";
-
-/** A chunk's lease as the recorder sees it. */
-export interface LeasedChunk extends ChunkLease {
-  companyId: string;
-  campaignId: string;
-  /** The last seq that may be handed over once this has been written. Every flush that touches the chunk writes it. */
-  markedTo: number;
-  /** When the lease began or was renewed, by this process's monotonic clock. */
-  validFrom: number;
-}
-
-export interface RecordedResult {
-  companyId: string;
-  campaignId: string;
-  /** Null: the recipient was claimed by itself. */
-  chunk: LeasedChunk | null;
-  seq: number;
-  /** Of the claim: the fence where there is no chunk. */
-  attempts: number;
-  outcome: Outcome;
-  /** Deferred: until the next try. Queued and claimed by itself: 0. */
-  delayMs: number | null;
-  /** Told how many of its results were written: they go back to the budget. */
-  by: { recorded(n: number): void };
-}
+import { RECORD, RECORD_BOUNCES, RECORD_ROW_ONLY } from "../../../models/statements/record-outcomes.ts";
+import {
+  bouncesOf,
+  type ChunkUpdate,
+  campaignColumns,
+  chunkColumns,
+  type LeasedChunk,
+  type RecordedResult,
+  resultColumns,
+} from "./recorded-result.ts";
 
 export interface FlushReport {
   /** Leases that are no longer ours. */
@@ -45,56 +32,71 @@ export interface FlushReport {
   webhookCompanyIds: readonly string[];
 }
 
+export interface RefusedResult {
+  result: RecordedResult;
+  error: Error;
+  /** The recipient's state was written, without its events and webhooks. False: it will end as in doubt. */
+  stateStored: boolean;
+}
+
+interface Options {
+  connection: PinnedConnection;
+  owner: string;
+  leaseMs: number;
+  /** So many results are worth a statement at once. */
+  groupSize: number;
+  onFlushed(report: FlushReport): void;
+  /** A flush failed because the database is away; null: one succeeded again. */
+  onOutage(error: Error | null): void;
+  onRefused(refused: RefusedResult): void;
+  /** Something that was notified of a flush threw; the flush itself is written. */
+  onCallbackError(error: Error): void;
+}
+
 const RETRY_PAUSE_MS = 250;
 const MAX_ROWS = 1_000;
-// Results wait this long for company: a statement costs about as much for one as for thirty.
+/** Results wait this long for others: a statement costs about as much for one as for thirty. */
 const GATHER_MS = 5;
+const NOT_STORABLE = "The SMTP server's answer could not be stored.";
 
-export interface Waiting {
-  done: boolean;
-  resolve: ((held: boolean) => void)[];
+/** Refused for what it contains, and so for ever; besides values, constraints and limits also what a trigger raises. */
+const isRefused = (error: unknown): boolean =>
+  isRefusal(error) || /^(?:21|44|P0)/.test((error as { code?: string }).code ?? "");
+
+type Chunks = ReadonlyMap<LeasedChunk, ChunkUpdate>;
+
+/** The leases that these results need, and nothing else about their chunks. */
+const leasesOf = (results: readonly RecordedResult[]): Chunks =>
+  new Map(results.flatMap(({ chunk }) => (chunk ? [[chunk, { done: false, resolve: [] }]] : [])));
+
+interface Answer {
+  leases: [string, number][] | null;
+  stopped: [string, string][] | null;
+  webhook_company_ids: string[] | null;
 }
 
 export class Recorder {
-  #line: PinnedConnection;
-  #owner: string;
-  #leaseMs: number;
-  #enough: number;
-  #report: (flushed: FlushReport) => void;
-  #trouble: (error: Error | null) => void;
+  #options: Options;
   #results: RecordedResult[] = [];
-  #lanes = new Map<LeasedChunk, Waiting>();
+  #chunks = new Map<LeasedChunk, ChunkUpdate>();
   #urgent = false;
   #flushing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Statements that were written. */
   flushes = 0;
 
-  constructor(options: {
-    line: PinnedConnection;
-    owner: string;
-    leaseMs: number;
-    /** So many results are a group worth a statement. */
-    enough: number;
-    report: (flushed: FlushReport) => void;
-    /** Told when a flush fails, and null when one succeeds again. */
-    trouble: (error: Error | null) => void;
-  }) {
-    this.#line = options.line;
-    this.#owner = options.owner;
-    this.#leaseMs = options.leaseMs;
-    this.#enough = options.enough;
-    this.#report = options.report;
-    this.#trouble = options.trouble;
+  constructor(options: Options) {
+    this.#options = options;
   }
 
   get pending(): number {
-    return this.#results.length + this.#lanes.size;
+    return this.#results.length + this.#chunks.size;
   }
 
   add(result: RecordedResult): void {
     this.#results.push(result);
-    if (result.chunk) this.#lane(result.chunk);
-    this.#soon();
+    if (result.chunk) this.#updateOf(result.chunk);
+    this.#flushSoon();
   }
 
   /**
@@ -102,17 +104,17 @@ export class Recorder {
    * urgent goes along with the next group of results.
    */
   mark(chunk: LeasedChunk, to = chunk.markedTo, urgent = true): Promise<boolean> {
-    const waiting = this.#lane(chunk);
-    // At once: a flush that goes out for another reason must not put an older mark in its place.
+    const update = this.#updateOf(chunk);
+    // At once: a flush that goes out for another reason must not write an older mark.
     chunk.markedTo = to;
     this.#urgent ||= urgent;
-    this.#soon();
-    return new Promise((resolve) => waiting.resolve.push(resolve));
+    this.#flushSoon();
+    return new Promise((resolve) => update.resolve.push(resolve));
   }
 
-  /** All of the chunk is final or waits by itself: it is done with the results added before. */
+  /** Every row of the chunk is final or waits by itself: it is done with the results added before. */
   close(chunk: LeasedChunk): Promise<boolean> {
-    this.#lane(chunk).done = true;
+    this.#updateOf(chunk).done = true;
     return this.mark(chunk);
   }
 
@@ -120,88 +122,151 @@ export class Recorder {
   async drain(): Promise<void> {
     while (this.pending > 0 || this.#flushing) {
       this.#urgent = true;
-      this.#soon();
+      this.#flushSoon();
       await this.#flushing;
     }
   }
 
-  #lane(chunk: LeasedChunk): Waiting {
-    let waiting = this.#lanes.get(chunk);
-    if (!waiting) {
-      waiting = { done: false, resolve: [] };
-      this.#lanes.set(chunk, waiting);
+  #updateOf(chunk: LeasedChunk): ChunkUpdate {
+    let update = this.#chunks.get(chunk);
+    if (!update) {
+      update = { done: false, resolve: [] };
+      this.#chunks.set(chunk, update);
     }
-    return waiting;
+    return update;
   }
 
-  #soon(): void {
+  #flushSoon(): void {
     if (this.#flushing) return;
-    if (this.#urgent || this.#results.length >= this.#enough) {
+    if (this.#urgent || this.#results.length >= this.#options.groupSize) {
       clearTimeout(this.#timer);
       this.#timer = undefined;
-      this.#flushing = this.#flushUntilWritten();
+      this.#flushing = this.#flush();
     } else {
       this.#timer ??= setTimeout(() => {
         this.#timer = undefined;
         this.#urgent = true;
-        this.#soon();
+        this.#flushSoon();
       }, GATHER_MS);
     }
   }
 
-  async #flushUntilWritten(): Promise<void> {
+  async #flush(): Promise<void> {
     // One microtask, so that what is added in the same step goes along.
     await undefined;
     this.#urgent = false;
     const results = this.#results.splice(0, MAX_ROWS);
-    const lanes = this.#lanes;
-    this.#lanes = new Map();
-    // A result left behind needs its lane again in the next flush.
-    for (const { chunk } of this.#results) if (chunk) this.#lane(chunk);
-    for (let failures = 0; ; failures++) {
-      try {
-        await this.#flush(results, lanes);
-        if (failures > 0) this.#trouble(null);
-        break;
-      } catch (error) {
-        this.#trouble(error as Error);
-        await sleep(Math.min(RETRY_PAUSE_MS * 2 ** Math.min(failures, 4), 2_000));
-      }
-    }
+    const chunks = this.#chunks;
+    this.#chunks = new Map();
+    // A result left behind needs its chunk again in the next flush.
+    for (const { chunk } of this.#results) if (chunk) this.#updateOf(chunk);
+    this.#notify(results, chunks, await this.#write(results, chunks));
     this.#flushing = undefined;
-    if (this.#results.length > 0 || this.#lanes.size > 0) this.#soon();
+    if (this.pending > 0) this.#flushSoon();
   }
 
-  async #flush(results: RecordedResult[], lanes: Map<LeasedChunk, Waiting>): Promise<void> {
-    const bounces = bouncesOf(results);
+  /** Resolves when it is written, however long that takes. `later`: results of the same flush that another part writes. */
+  async #write(results: RecordedResult[], chunks: Chunks, later: RecordedResult[] = []): Promise<FlushReport> {
+    for (let failures = 0; ; failures++) {
+      try {
+        const report = await this.#run(results, chunks, later);
+        if (failures > 0) this.#options.onOutage(null);
+        return report;
+      } catch (error) {
+        if (results.length > 0 && isRefused(error)) return this.#writeInParts(results, chunks, later, error as Error);
+        await this.#pause(failures, error as Error);
+      }
+    }
+  }
+
+  async #writeInParts(results: RecordedResult[], chunks: Chunks, later: RecordedResult[], error: Error) {
+    const reports: FlushReport[] = [];
+    if (results.length === 1) {
+      await this.#writeRefused(results[0]!, later, error);
+    } else {
+      const half = results.length >> 1;
+      const [first, second] = [results.slice(0, half), results.slice(half)];
+      reports.push(await this.#write(first, leasesOf(first), [...second, ...later]));
+      reports.push(await this.#write(second, leasesOf(second), later));
+    }
+    const last = await this.#write([], chunks, later);
+    reports.push(last);
+    return {
+      lost: last.lost,
+      stopped: reports.flatMap(({ stopped }) => stopped),
+      webhookCompanyIds: reports.flatMap(({ webhookCompanyIds }) => webhookCompanyIds),
+    };
+  }
+
+  /** Its row alone; then without the texts that came from outside; then its lease is left to run out. */
+  async #writeRefused(result: RecordedResult, later: RecordedResult[], error: Error): Promise<void> {
+    const { outcome, chunk, seq } = result;
+    const plain = { ...outcome, error: outcome.error === null ? null : NOT_STORABLE, reply: null };
+    const attempts = [result, { ...result, outcome: plain }];
+    for (let failures = 0; attempts.length > 0; ) {
+      try {
+        await this.#run([attempts[0]!], leasesOf([result]), later, RECORD_ROW_ONLY);
+        this.#options.onRefused({ result, error, stateStored: true });
+        return;
+      } catch (failure) {
+        if (isRefused(failure)) attempts.shift();
+        else await this.#pause(failures++, failure as Error);
+      }
+    }
+    if (chunk) chunk.abandonedTo = Math.max(seq, chunk.abandonedTo ?? 0);
+    this.#options.onRefused({ result, error, stateStored: false });
+  }
+
+  async #pause(failures: number, error: Error): Promise<void> {
+    this.#options.onOutage(error);
+    await sleep(Math.min(RETRY_PAUSE_MS * 2 ** Math.min(failures, 4), 2_000));
+  }
+
+  async #run(
+    results: RecordedResult[],
+    chunks: Chunks,
+    later: RecordedResult[],
+    rowOnly?: string,
+  ): Promise<FlushReport> {
+    const { connection, owner, leaseMs } = this.#options;
+    const bounces = rowOnly ? [] : bouncesOf(results);
     const values = [
-      ...laneColumns(lanes, this.#owner, this.#leaseMs, this.#results),
+      ...chunkColumns(chunks, owner, leaseMs, [...later, ...this.#results]),
       ...resultColumns(results),
       ...campaignColumns(results),
     ];
     const at = performance.now();
-    const [row] =
-      bounces.length === 0
-        ? await this.#line.run<Answer>("record", RECORD, values)
-        : await this.#line.run<Answer>("record-bounces", RECORD_BOUNCES, [...values, JSON.stringify(bounces)]);
+    const rows = rowOnly
+      ? await connection.run<Answer>("record-row-only", rowOnly, values)
+      : bounces.length === 0
+        ? await connection.run<Answer>("record", RECORD, values)
+        : await connection.run<Answer>("record-bounces", RECORD_BOUNCES, [...values, JSON.stringify(bounces)]);
+    const { leases, stopped, webhook_company_ids } = rows[0]!;
     this.flushes++;
-    const held = new Set((row!.lanes ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
+    const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
     const lost: LeasedChunk[] = [];
-    for (const [chunk, { resolve }] of lanes) {
-      const ours = held.has(`${chunk.campaignId} ${chunk.no}`);
-      if (ours) chunk.validFrom = at;
+    for (const chunk of chunks.keys()) {
+      if (held.has(`${chunk.campaignId} ${chunk.no}`)) chunk.validFrom = at;
       else lost.push(chunk);
-      for (const tell of resolve) tell(ours);
     }
+    return { lost, stopped: stopped ?? [], webhookCompanyIds: webhook_company_ids ?? [] };
+  }
+
+  /** It is committed: an error of those who are notified must neither repeat it nor keep it from the others. */
+  #notify(results: RecordedResult[], chunks: Chunks, report: FlushReport): void {
+    const lost = new Set(report.lost);
+    for (const [chunk, { resolve }] of chunks) for (const notify of resolve) notify(!lost.has(chunk));
     const recorded = new Map<RecordedResult["by"], number>();
     for (const { by } of results) recorded.set(by, (recorded.get(by) ?? 0) + 1);
-    for (const [by, n] of recorded) by.recorded(n);
-    this.#report({ lost, stopped: row!.stopped ?? [], webhookCompanyIds: row!.told ?? [] });
+    for (const [by, n] of recorded) this.#guarded(() => by.recorded(n));
+    this.#guarded(() => this.#options.onFlushed(report));
   }
-}
 
-interface Answer {
-  lanes: [string, number][] | null;
-  stopped: [string, string][] | null;
-  told: string[] | null;
+  #guarded(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      this.#options.onCallbackError(error as Error);
+    }
+  }
 }

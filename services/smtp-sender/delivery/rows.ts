@@ -1,5 +1,4 @@
-/** What the sender reads of a recipient, and the numbers that stand for its states (models/migrations/0005). */
-export const STATUS = { queued: 0, sending: 1, sent: 2, failed: 3, bounced: 4, suppressed: 5, unknown: 6 } as const;
+/** What the sender reads from the database: recipients, campaigns it may claim from, and leased chunks. */
 
 export interface RecipientRow {
   id: string;
@@ -10,19 +9,19 @@ export interface RecipientRow {
   subscriber_id: string | null;
   first_name: string | null;
   last_name: string | null;
-  /** JSON, and parsed only for rendering: hundreds of rows are read ahead, and their values would be moved by each GC. */
+  /** JSON, parsed only for rendering: hundreds of rows are read ahead, and each GC would move their parsed values. */
   attributes: string | null;
   variables: string | null;
   attempts: number;
-  /** Null when there never was one, or it was deleted. */
+  /** Null when there never was a subscriber, or it was deleted. */
   subscriber_status: string | null;
   /** Kind of the suppression that blocks the address. */
   blocked: string | null;
-  /** Copies that a suppression blocks. */
+  /** Addresses of cc and bcc that a suppression blocks. */
   blocked_copies: string[] | null;
 }
 
-/** A campaign's turn: it has recipients that can be claimed. */
+/** A campaign with recipients that can be claimed now. */
 export interface ClaimableCampaign {
   campaign_id: string;
   company_id: string;
@@ -33,12 +32,13 @@ export interface ClaimableCampaign {
   smtp_per_hour: number | null;
 }
 
-/** A leased chunk. */
+/** A leased chunk: the recipients lo to hi of a campaign, for one sender at a time. */
 export interface ChunkLease {
   campaign_id: string;
   no: number;
   lo: number;
   hi: number;
+  /** Grows with each lease; results with an older one are void. */
   fence: number;
 }
 

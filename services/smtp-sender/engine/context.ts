@@ -1,9 +1,8 @@
-/** What a lane and a relay need of the engine. */
-
+/** What claims, batches and transports need of the engine. */
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import type { Rendered } from "../../renderer/contract.ts";
-import type { BatchDelivery } from "../delivery/batch-delivery.ts";
+import type { Batch } from "../delivery/batch.ts";
 import type { Outcome } from "../delivery/outcome.ts";
 import type { Recorder } from "../delivery/recorder.ts";
 import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
@@ -17,23 +16,23 @@ export interface EngineContext {
   readonly budget: InDoubtBudget;
   readonly limiter: Limiter;
   readonly recorder: Recorder;
-  /** For reading recipients; results go over a line of their own, so that neither waits for the other. */
+  /** For reading recipients. Results are written over a connection of their own, so that neither waits for the other. */
   readonly reads: PinnedConnection;
   render(campaignId: string, rows: readonly RecipientRow[]): Promise<Rendered[]>;
-  /** Something that is needed is away; told once, until it works again. */
+  /** Something that is needed is away; logged once, until it works again. */
   reportOutage(error: Error): void;
-  /** Does it until it succeeds, within reason: for what must not be forgotten. */
-  retryUntilDone(work: () => Promise<void>): Promise<void>;
+  /** For what must not be forgotten: `what` names it in the log, should the process stop before it succeeds. */
+  retryUntilDone(what: string, work: () => Promise<void>): Promise<void>;
   count(status: Outcome["status"]): void;
   /** The company's hour is full: no lease for it until then. */
   parkCompany(companyId: string, ms: number): void;
-  /** Nothing of this campaign for some seconds. */
+  /** Claims nothing of this campaign for some seconds. */
   skipCampaign(campaignId: string): void;
-  /** `whole`: every recipient of it is settled or waits by itself. */
-  batchOver(lane: BatchDelivery, whole: boolean, leaseIsLost: boolean): void;
-  /** Other nodes should look for this work now. */
-  notifyOtherNodes(turn: ClaimableCampaign): void;
-  /** `hasWork`: whether the connections that are open will be needed any longer. */
+  /** `complete`: every recipient of it is final or waits by itself. Resolves when its lease is closed or given back. */
+  batchOver(batch: Batch, complete: boolean, leaseIsLost: boolean): Promise<void>;
+  /** Other nodes should look for work of this campaign now. */
+  notifyOtherNodes(campaign: ClaimableCampaign): void;
+  /** `hasWork`: whether the open connections will be needed any longer. */
   slots(smtpConfigId: string, hasWork: () => boolean): ConnectionSlots;
   /** Looks for work soon. */
   lookForWork(): void;

@@ -8,7 +8,7 @@ const transactions = histogram(
   ["result"],
   [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
 );
-const waits = counter("flockmail_limiter_waits_total", "Times a lane found no room within a limit.", ["limit"]);
+const waits = counter("flockmail_limiter_waits_total", "Times a batch found no room within a limit.", ["limit"]);
 
 export const mailSettled = (outcome: Outcome["status"]): void => mails.inc({ outcome });
 export const smtpAnswered = (kind: string, seconds: number): void => transactions.observe({ result: kind }, seconds);

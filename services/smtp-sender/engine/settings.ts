@@ -1,4 +1,4 @@
-/** What the engine goes by; the service fills it from the configuration, tests shorten it. */
+/** Settings of the engine: the service fills them from the configuration, tests shorten them. */
 import { hostname } from "node:os";
 import { config } from "../../lib/config.ts";
 import { RFC_TIMEOUTS, type StageTimeouts } from "../smtp/timeouts.ts";
@@ -7,10 +7,10 @@ export interface EngineSettings {
   maxInDoubt: number;
   leaseMs: number;
   retryBaseMs: number;
-  /** Without a doorbell work is found this late. */
+  /** Without an event, work is found this late. */
   pollMs: number;
   windowSeconds: number;
-  /** A company whose hour is full is looked at again after this: room also comes back from mails that did not leave. */
+  /** A company whose hour is full is looked at again after this: mails that did not leave give their room back. */
   roomAgainMs: number;
   allowPrivate: boolean;
   ehloName: string | undefined;
@@ -18,6 +18,7 @@ export interface EngineSettings {
   idleMs: number;
   /** Mails in flight may take this long when the process stops. */
   stopMs: number;
+  /** Batches that a node takes on (claim/batch-admission.ts). */
   maxBatches: number;
   maxMessagesPerConnection: number;
   /** Until the greeting has come and STARTTLS is done; undefined: five minutes (RFC 5321). */
@@ -25,7 +26,7 @@ export interface EngineSettings {
   timeouts: StageTimeouts;
 }
 
-/** Our name in EHLO must be a domain (RFC 5321 4.1.4); without one nodemailer's default takes its place. */
+/** Our name in EHLO must be a domain (RFC 5321 section 4.1.4); without one nodemailer's default is used. */
 function ehloName(baseUrl: string): string | undefined {
   const candidates = [new URL(baseUrl).hostname, hostname()];
   return candidates.find((name) => /^(?=.*[a-z])[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(name));

@@ -1,4 +1,5 @@
-/** The engine of a broker's node: made when its service starts, with what the broker gives it. */
+/** The engine of a broker's node: made when its service starts, with what the broker gives it; and what it reports. */
+import { performance } from "node:perf_hooks";
 import type { Service } from "moleculer";
 import { broadcast, call, emit, emitWebhookQueued } from "../../call.ts";
 import { config } from "../../lib/config.ts";
@@ -9,24 +10,17 @@ import { redis } from "../../lib/redis.ts";
 import { endAllLeases } from "../claim/recover-leases.ts";
 import { recipientOf } from "../delivery/rows.ts";
 import { RedisConnectionSlots } from "../limits/connection-slots-redis.ts";
-import { rememberHours, sentInHour } from "../limits/hour-history.ts";
+import { rememberHours, sentInHour } from "../limits/hour-limit.ts";
+import type { SmtpTransport } from "../transport/smtp-transport.ts";
 import { Engine } from "./engine.ts";
 import { engineSettings } from "./settings.ts";
 
-interface Node {
+export interface SenderNode {
   engine: Engine;
   limiter: Limiter;
 }
 
-const nodes = new WeakMap<Service, Node>();
-
-export function engineOf(service: Service): Node {
-  const node = nodes.get(service);
-  if (!node) throw new Error("The sender has not started yet");
-  return node;
-}
-
-async function limiterOf(): Promise<Limiter> {
+async function limiterOfNode(): Promise<Limiter> {
   const client = redis();
   if (client) return new RedisLimiter(client, sentInHour);
   const limiter = new MemoryLimiter();
@@ -34,9 +28,8 @@ async function limiterOf(): Promise<Limiter> {
   return limiter;
 }
 
-export async function startEngine(service: Service): Promise<void> {
-  const { broker, logger } = service;
-  const limiter = await limiterOf();
+export async function startEngine({ broker, logger }: Service): Promise<SenderNode> {
+  const limiter = await limiterOfNode();
   const client = redis();
   // The embedded database serves one process only, so whoever held a lease is dead.
   if (!config().DATABASE_URL) await endAllLeases();
@@ -44,21 +37,50 @@ export async function startEngine(service: Service): Promise<void> {
     limiter,
     render: async (campaignId, recipients) =>
       (await call(broker, "renderer.renderMails", { campaignId, recipients: recipients.map(recipientOf) })).mails,
-    log: { warn: (text, data) => logger.warn(text, data), info: (text, data) => logger.info(text, data) },
+    log: logger,
     campaignDrained: (campaignId) => void emit(broker, "campaign.drained", { campaignId }).catch(() => {}),
     notifyOtherNodes: ({ campaign_id: campaignId, company_id: companyId }) =>
       void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
     ...(client ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(client, id, hasWork) } : {}),
     webhooksQueued: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
   });
-  nodes.set(service, { engine, limiter });
   engine.start();
-}
-
-export async function stopEngine(service: Service): Promise<void> {
-  await nodes.get(service)?.engine.stop();
+  return { engine, limiter };
 }
 
 /** Every sender node drops the connections it made from the old configuration. */
 export const broadcastConfigChanged = (from: Parameters<typeof broadcast>[0], smtpConfigId: string) =>
   broadcast(from, "smtpConfig.changed", { smtpConfigId }).catch(() => {});
+
+function backingOffUntil(transport: SmtpTransport): string | null {
+  const ms = transport.backingOffUntil - performance.now();
+  return ms > 0 ? new Date(Date.now() + ms).toISOString() : null;
+}
+
+/** What the node is doing, for operators. */
+export const statusOf = (node: string, engine: Engine) => ({
+  node,
+  stopping: engine.stopping,
+  waiting_for: engine.outage.current,
+  in_doubt: engine.budget.held,
+  max_in_doubt: engine.budget.total,
+  ...engine.counts,
+  lanes: [...engine.transports.batches()].map(({ campaign, chunk, ready, handedOver }) => ({
+    campaign_id: campaign.campaign_id,
+    company_id: campaign.company_id,
+    smtp_config_id: campaign.smtp_config_id,
+    kind: chunk ? "chunk" : "retries",
+    ready: ready.length,
+    handed_over: handedOver,
+  })),
+  servers: [...engine.transports.all].map((transport) => ({
+    smtp_config_id: transport.config.id,
+    host: `${transport.config.host}:${transport.config.port}`,
+    connections: transport.connections.size,
+    max_connections: transport.config.maxConnections,
+    in_doubt: transport.held,
+    mails_per_second: transport.throughput.perSecond,
+    backing_off_until: backingOffUntil(transport),
+    last_error: transport.lastError,
+  })),
+});

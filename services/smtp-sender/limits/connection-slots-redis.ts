@@ -1,7 +1,7 @@
 /**
- * Connection slots of all nodes together, in equal parts for those that have work: who came first gives back what is more
- * than its part, else one node would send everything and the others nothing. A slot is held for as long as it is renewed,
- * so that a node which dies leaves none taken. While Redis is away no new slot is given; connections that are open go on.
+ * Connection slots of all nodes together, in fair shares for those that have work: a node that came first gives back what
+ * is more than its share, or it would send everything and the others nothing. A slot is held for as long as it is renewed,
+ * so a node that dies leaves none taken. While Redis is away no new slot is given; open connections go on.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -13,16 +13,16 @@ import type { ConnectionSlots } from "./connection-slots.ts";
 const run = luaScript(readFileSync(join(import.meta.dirname, "connection-slots.lua"), "utf8"));
 
 /**
- * How long a killed node's connections count, though they are gone: a node that had all of a server's slots leaves
- * nobody to send to it until then. One call a second renews all that a node holds.
+ * How long a killed node's connections count although they are gone: if it had all of a server's slots, nobody can send to
+ * the server until then. One call a second renews all that a node holds.
  */
-const LIFE_MS = 4_000;
+const SLOT_LIFE_MS = 4_000;
 const RENEW_MS = 1_000;
-/** A node that asked for slots, or still has work for those it has, counts when parts are made. */
-const WISH_MS = 2_500;
+/** A node that asked for slots, or still has work for those it has, counts this long when shares are made. */
+const DEMAND_LIFE_MS = 2_500;
 
 export class RedisConnectionSlots implements ConnectionSlots {
-  #part = Number.POSITIVE_INFINITY;
+  #fairShare = Number.POSITIVE_INFINITY;
   #redis: Redis;
   #key: string;
   #hasWork: () => boolean;
@@ -39,22 +39,31 @@ export class RedisConnectionSlots implements ConnectionSlots {
     this.#hasWork = hasWork;
   }
 
-  async #hold(holders: readonly string[], { keep, wants }: { keep: boolean; wants: boolean }): Promise<number> {
-    const beside = keep ? 0 : this.#holders.size + this.#asking - 1;
-    const args = [this.#max, LIFE_MS, WISH_MS, this.#node, Number(wants), Number(keep), beside, ...holders];
-    const [held, part] = (await run(this.#redis, [this.#key, `${this.#key}:nodes`], args)) as [number, number];
-    this.#part = part;
+  async #hold(holders: readonly string[], { keep, demand }: { keep: boolean; demand: boolean }): Promise<number> {
+    const alreadyHeld = keep ? 0 : this.#holders.size + this.#asking - 1;
+    const args = [
+      this.#max,
+      SLOT_LIFE_MS,
+      DEMAND_LIFE_MS,
+      this.#node,
+      Number(demand),
+      Number(keep),
+      alreadyHeld,
+      ...holders,
+    ];
+    const [held, share] = (await run(this.#redis, [this.#key, `${this.#key}:nodes`], args)) as [number, number];
+    this.#fairShare = share;
     return held;
   }
 
-  /** Of another `max` than the one it was made of, a part is known with the next slot that is asked for. */
+  /** For another `max` than the one it was computed for, the share is known with the next slot that is asked for. */
   fairShare(max: number): number {
-    return max === this.#max ? this.#part : Number.POSITIVE_INFINITY;
+    return max === this.#max ? this.#fairShare : Number.POSITIVE_INFINITY;
   }
 
-  /** Never fails for want of room. */
+  /** Keeps what is held, also beyond the fair share. */
   #renew(): void {
-    this.#hold([...this.#holders], { keep: true, wants: this.#hasWork() }).catch(() => {});
+    this.#hold([...this.#holders], { keep: true, demand: this.#hasWork() }).catch(() => {});
   }
 
   #giveBack(holder: string): void {
@@ -70,7 +79,7 @@ export class RedisConnectionSlots implements ConnectionSlots {
     const holder = randomBytes(9).toString("base64url");
     this.#max = max;
     this.#asking++;
-    const held = await this.#hold([holder], { keep: false, wants: true }).finally(() => this.#asking--);
+    const held = await this.#hold([holder], { keep: false, demand: true }).finally(() => this.#asking--);
     if (held !== 1) return undefined;
     this.#holders.add(holder);
     this.#renewing ??= setInterval(() => this.#renew(), RENEW_MS).unref();

@@ -1,11 +1,12 @@
-/** The right to have one more connection to a server, counted over all nodes. */
+/** `max_connections` of an SMTP configuration: the right to have one more connection, counted over all nodes. */
 export interface ConnectionSlots {
-  /** What gives the slot back, or undefined when all `max` are taken, or this node has its part of them. */
+  /** Returns what gives the slot back; undefined when all `max` are taken, or this node has its fair share of them. */
   take(max: number): Promise<(() => void) | undefined>;
-  /** How many of `max` this node may have, as long as other nodes want some too. Who has more gives them back. */
+  /** How many of `max` this node may have as long as other nodes want some too. Whoever has more gives them back. */
   fairShare(max: number): number;
 }
 
+/** For a node that is alone. */
 export class LocalConnectionSlots implements ConnectionSlots {
   #taken = 0;
 

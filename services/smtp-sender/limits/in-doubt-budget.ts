@@ -1,19 +1,19 @@
 /**
- * The recipients that a process may have marked and not yet recorded: what a crash can leave in doubt. Shared by demand,
- * so that the fast servers get most of it and a slow or hung one holds little:
+ * MAX_IN_DOUBT: the recipients that a process may have marked and not yet recorded, which is what a crash can leave in
+ * doubt. Not a rate. Shared by demand, so that the fast servers get most of it and a slow or hung one holds little:
  *
- * - what a relay may hold at once follows what it gets done (Relay.window);
- * - relays that answer slowly share at most half of it;
- * - a tenth stays free of bulk, so that transactional mail never waits for it;
- * - who gets nothing is served first when something comes back, before a relay that holds more than its part.
+ * - how much a transport may hold at once follows its throughput (SmtpTransport.allowance);
+ * - transports that answer slowly share at most half of it;
+ * - a tenth is kept for transactional mail, which never waits for newsletters;
+ * - a client that gets nothing is served first when something is returned, before one that holds more than its fair share.
  */
 export interface BudgetClient {
   held: number;
-  /** About what one mail takes of the memory. */
+  /** Memory of one mail, about. */
   mailBytes: number;
   slow: boolean;
-  /** Called when something came back after it was refused. */
-  retry(): void;
+  /** Called when something was returned after it was refused. */
+  budgetReturned(): void;
 }
 
 export class InDoubtBudget {
@@ -21,7 +21,7 @@ export class InDoubtBudget {
   #free: number;
   #slowHeld = 0;
   #refused = new Set<BudgetClient>();
-  #holders = new Set<BudgetClient>();
+  #clients = new Set<BudgetClient>();
 
   constructor(total: number) {
     this.total = total;
@@ -32,60 +32,60 @@ export class InDoubtBudget {
     return this.total - this.#free;
   }
 
-  /** About what all that is held takes. */
+  /** Memory of all that is held, about. */
   get bytes(): number {
     let bytes = 0;
-    for (const { held, mailBytes } of this.#holders) bytes += held * mailBytes;
+    for (const { held, mailBytes } of this.#clients) bytes += held * mailBytes;
     return bytes;
   }
 
-  #allowed(holder: BudgetClient, transactional: boolean): number {
+  #allowed(client: BudgetClient, transactional: boolean): number {
     const reserve = transactional ? 0 : Math.floor(this.total / 10);
     let allowed = this.#free - reserve;
-    if (holder.slow) allowed = Math.min(allowed, Math.max(1, Math.floor(this.total / 2)) - this.#slowHeld);
-    const othersWait = this.#refused.size > (this.#refused.has(holder) ? 1 : 0);
+    if (client.slow) allowed = Math.min(allowed, Math.max(1, Math.floor(this.total / 2)) - this.#slowHeld);
+    const othersWait = this.#refused.size > (this.#refused.has(client) ? 1 : 0);
     if (othersWait) {
-      const part = Math.max(1, Math.floor(this.total / (this.#holders.size + this.#refused.size)));
-      allowed = Math.min(allowed, part - holder.held);
+      const fairShare = Math.max(1, Math.floor(this.total / (this.#clients.size + this.#refused.size)));
+      allowed = Math.min(allowed, fairShare - client.held);
     }
     return allowed;
   }
 
   /** 0 to `wanted`. */
-  take(holder: BudgetClient, wanted: number, transactional: boolean): number {
-    const granted = Math.max(0, Math.min(wanted, this.#allowed(holder, transactional)));
+  take(client: BudgetClient, wanted: number, transactional: boolean): number {
+    const granted = Math.max(0, Math.min(wanted, this.#allowed(client, transactional)));
     if (granted === 0) {
-      this.#refused.add(holder);
+      this.#refused.add(client);
       return 0;
     }
-    this.#refused.delete(holder);
-    this.#holders.add(holder);
+    this.#refused.delete(client);
+    this.#clients.add(client);
     this.#free -= granted;
-    holder.held += granted;
-    if (holder.slow) this.#slowHeld += granted;
+    client.held += granted;
+    if (client.slow) this.#slowHeld += granted;
     return granted;
   }
 
-  give(holder: BudgetClient, n: number): void {
+  give(client: BudgetClient, n: number): void {
     if (n === 0) return;
     this.#free += n;
-    holder.held -= n;
-    if (holder.slow) this.#slowHeld -= n;
-    if (holder.held === 0) this.#holders.delete(holder);
+    client.held -= n;
+    if (client.slow) this.#slowHeld -= n;
+    if (client.held === 0) this.#clients.delete(client);
     if (this.#refused.size === 0) return;
     const waiting = [...this.#refused];
     this.#refused.clear();
-    for (const one of waiting) one.retry();
+    for (const one of waiting) one.budgetReturned();
   }
 
-  /** A relay became slow or quick: what it holds counts on the other side now. */
-  setSlow(holder: BudgetClient, slow: boolean): void {
-    if (holder.slow === slow) return;
-    holder.slow = slow;
-    this.#slowHeld += slow ? holder.held : -holder.held;
+  /** What it holds counts among the slow ones from now on, or no longer. */
+  setSlow(client: BudgetClient, slow: boolean): void {
+    if (client.slow === slow) return;
+    client.slow = slow;
+    this.#slowHeld += slow ? client.held : -client.held;
   }
 
-  forget(holder: BudgetClient): void {
-    this.#refused.delete(holder);
+  forget(client: BudgetClient): void {
+    this.#refused.delete(client);
   }
 }

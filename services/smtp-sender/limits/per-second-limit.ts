@@ -1,30 +1,33 @@
 /**
- * max_per_second of an SMTP configuration, over all nodes: mails go when there is credit; credit is asked of the limiter a
- * little at a time and does not keep.
+ * `max_per_second` of an SMTP configuration, over all nodes. Mails, and copies of them, go out while there is credit; credit
+ * is asked of the limiter a little at a time and expires soon.
  */
 import { performance } from "node:perf_hooks";
-import { bucketMs, secondWindow } from "../../lib/limits/limiter.ts";
-import type { EngineContext } from "../engine/context.ts";
+import { bucketMs, type Limiter, secondWindow } from "../../lib/limits/limiter.ts";
 import { limiterWaited } from "../engine/metrics.ts";
 
+interface Options {
+  limiter: Limiter;
+  smtpConfigId: string;
+  /** It is worth asking again. */
+  onCredit(): void;
+  reportOutage(error: Error): void;
+}
+
 export class PerSecondLimit {
-  #tools: EngineContext;
-  #id: string;
-  #wake: () => void;
+  #options: Options;
   #credit = 0;
-  #until = 0;
+  #creditUntil = 0;
   #asking = false;
 
-  constructor(tools: EngineContext, smtpConfigId: string, wake: () => void) {
-    this.#tools = tools;
-    this.#id = smtpConfigId;
-    this.#wake = wake;
+  constructor(options: Options) {
+    this.#options = options;
   }
 
-  /** False: not now; `wake` is called when it is worth asking again. */
-  mayGo(perSecond: number | null): boolean {
+  /** Takes the credit for one mail. False: not now, `onCredit` is called later. */
+  take(perSecond: number | null): boolean {
     if (perSecond === null) return true;
-    if (this.#credit > 0 && performance.now() < this.#until) {
+    if (this.#credit > 0 && performance.now() < this.#creditUntil) {
       this.#credit--;
       return true;
     }
@@ -35,19 +38,20 @@ export class PerSecondLimit {
 
   async #ask(perSecond: number): Promise<void> {
     this.#asking = true;
-    const window = secondWindow(this.#id, perSecond);
+    const { limiter, smtpConfigId, onCredit, reportOutage } = this.#options;
+    const window = secondWindow(smtpConfigId, perSecond);
     let pauseMs = 1_000;
     try {
-      const { granted, retryAfterMs } = await this.#tools.limiter.take(window, Math.max(1, Math.floor(perSecond / 10)));
+      const { granted, retryAfterMs } = await limiter.take(window, Math.max(1, Math.floor(perSecond / 10)));
       this.#credit = granted;
-      this.#until = performance.now() + bucketMs(window);
+      this.#creditUntil = performance.now() + bucketMs(window);
       pauseMs = granted > 0 ? 0 : retryAfterMs;
     } catch (error) {
-      this.#tools.reportOutage(error as Error);
+      reportOutage(error as Error);
     }
     if (pauseMs > 0) limiterWaited("second");
     if (pauseMs > 0) await new Promise((done) => setTimeout(done, pauseMs));
     this.#asking = false;
-    this.#wake();
+    onCredit();
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Opens a session with an SMTP server: the address checked and pinned, connected, TLS, greeted, logged in. nodemailer's
+ * Opens a session with an SMTP server: address checked and pinned, connected, greeting, TLS, login. nodemailer's
  * SMTPConnection does the protocol up to here; then the socket is ours.
  */
 import { once } from "node:events";
@@ -72,7 +72,7 @@ export class OpenError extends Error {
   }
 }
 
-// RFC 5321 4.5.3.2.1 wants five minutes for the greeting. A TCP handshake is given up sooner, to try the next address.
+// RFC 5321 section 4.5.3.2.1 wants five minutes for the greeting. A TCP handshake is given up sooner, to try the next address.
 const CONNECT_TIMEOUT_MS = 30_000;
 const GREETING_TIMEOUT_MS = 300_000;
 const LOGIN_TIMEOUT_MS = 120_000;
@@ -95,7 +95,7 @@ async function tcp(address: PinnedAddress, port: number, timeoutMs: number): Pro
   }
 }
 
-async function firstThatAnswers(addresses: PinnedAddress[], endpoint: Endpoint, timeoutMs: number): Promise<Socket> {
+async function connectToFirst(addresses: PinnedAddress[], endpoint: Endpoint, timeoutMs: number): Promise<Socket> {
   let failure: Error | undefined;
   for (const address of addresses) {
     try {
@@ -111,7 +111,7 @@ async function firstThatAnswers(addresses: PinnedAddress[], endpoint: Endpoint, 
 /** Around its reason OpenSSL names a thread, a number, a library and a place in its source. */
 const OPENSSL = /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):.*$/s;
 
-const reasonOf = (error: SmtpError) =>
+const serverText = (error: SmtpError) =>
   error.response?.replace(/\s+/g, " ").trim().slice(0, 500) ??
   error.message.replace(/^Error initiating TLS - /, "").replace(OPENSSL, "$1");
 
@@ -122,7 +122,7 @@ const NO_COMMON_VERSION = /unsupported protocol|alert protocol version|version t
 const PRIVATE_CA = /self.signed|unable to (?:get|verify)/i;
 
 function tlsError(error: SmtpError, where: string): OpenError {
-  const reason = reasonOf(error);
+  const reason = serverText(error);
   const begin = `No TLS with the SMTP server ${where}: ${reason}`;
   if (error.responseCode !== undefined && error.responseCode < 500) return new OpenError("tls", "yes", begin);
   // Without a code of the server: nodemailer found no STARTTLS in its answer to EHLO.
@@ -142,15 +142,20 @@ function openError(error: SmtpError, endpoint: Endpoint): OpenError {
     return new OpenError(
       "auth",
       temporary ? "yes" : "no",
-      `The SMTP server ${where} refused the login: ${reasonOf(error)}`,
+      `The SMTP server ${where} refused the login: ${serverText(error)}`,
     );
   }
   if (error.command === "STARTTLS" || error.code === "ETLS" || (!error.responseCode && ABOUT_TLS.test(error.message))) {
     return tlsError(error, where);
   }
-  return new OpenError("connect", "yes", `The SMTP server ${where} did not accept the connection: ${reasonOf(error)}`);
+  return new OpenError(
+    "connect",
+    "yes",
+    `The SMTP server ${where} did not accept the connection: ${serverText(error)}`,
+  );
 }
 
+/** Private fields of nodemailer's SMTPConnection; test/unit/smtp-sender/nodemailer-contract.test.ts fails when one changes. */
 interface Internals {
   _socket: Socket;
   _ehloLines?: string[];
@@ -161,7 +166,7 @@ interface Internals {
   _onSocketTimeout(): void;
 }
 
-/** The socket with nothing of nodemailer left on it. */
+/** The socket without the listeners of nodemailer. */
 function takeOver(connection: SMTPConnection): Socket {
   const inner = connection as unknown as Internals;
   const socket = inner._socket;
@@ -236,17 +241,17 @@ function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions)
   let timer: NodeJS.Timeout | undefined;
   const opened = new Promise<Session>((resolve, reject) => {
     const fail = (error: SmtpError) => {
-      // First: close() says "end" at once, which is not the reason.
+      // Before close(), which emits "end" at once: that is not the reason.
       reject(openError(error, endpoint));
       connection.close();
     };
-    // nodemailer's time-outs begin anew with each byte, and a server may have many to say.
+    // nodemailer's time-outs begin anew with each byte, and a server may send many.
     timer = setTimeout(() => fail(new Error("no end of it within the time-out")), greetingMs + STEPS * loginMs);
     connection.on("error", fail);
     connection.once("end", () => fail(new Error("the connection was closed")));
     connection.connect((error) => {
       if (error) return fail(error);
-      // As with every mailer: a server that offers no AUTH is not asked for a login.
+      // As every mailer does: a server that offers no AUTH gets no login.
       if (!username || !connection.allowsAuth) return resolve(session(connection, false));
       connection.login({ credentials: { user: username, pass: password } }, (refused) => {
         if (refused) fail(refused);
@@ -262,7 +267,7 @@ export async function openSession(endpoint: Endpoint, options: OpenOptions): Pro
   const addresses = await resolvePublic(endpoint.host, { allowPrivate: options.allowPrivate }).catch((error: Error) => {
     throw new OpenError("dns", error instanceof HostError && error.reason === "refused" ? "no" : "yes", error.message);
   });
-  const plain = await firstThatAnswers(addresses, endpoint, options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
+  const plain = await connectToFirst(addresses, endpoint, options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
   const handshakeMs = options.greetingTimeoutMs ?? GREETING_TIMEOUT_MS;
   const socket = tlsOf(endpoint) === "implicit" ? await secured(plain, endpoint, handshakeMs) : plain;
   return greetAndLogin(socket, endpoint, options);

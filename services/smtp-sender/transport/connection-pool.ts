@@ -1,20 +1,17 @@
 /**
  * The connections to one SMTP server. One is tried first; when it is open and there is work for more, their number
  * doubles up to what the configuration (over all nodes) and the server allow. A server that refuses the next connection
- * while others are open is not away: it has a limit, which is kept for a while.
+ * while others are open is not away: it has a limit of its own, which is kept for a while.
  */
 import { performance } from "node:perf_hooks";
-import type { PreparedMail } from "../delivery/prepared-mail.ts";
+import { NO_SLOT_PAUSE_MS, SERVER_LIMIT_KEPT_MS } from "../delivery/back-off.ts";
+import type { PreparedMail } from "../delivery/batch.ts";
 import type { EngineSettings } from "../engine/settings.ts";
 import type { ConnectionSlots } from "../limits/connection-slots.ts";
 import type { TransactionResult } from "../smtp/message.ts";
 import { SmtpPipeline } from "../smtp/pipeline.ts";
 import type { Reply } from "../smtp/replies.ts";
 import { type Endpoint, OpenError, openSession } from "../smtp/session.ts";
-
-const LIMIT_KEPT_MS = 60_000;
-/** Asked again at once, a refusal that needs no round trip (Redis away) would keep the event loop for itself. */
-const SLOT_PAUSE_MS = 500;
 
 export interface Connection {
   pipeline: SmtpPipeline<PreparedMail>;
@@ -28,40 +25,40 @@ export interface Connection {
 /** A session that is being opened. */
 interface Attempt {
   freeSlot: (() => void) | undefined;
-  /** The configuration has changed meanwhile: whatever comes of it is not wanted. */
-  over: boolean;
+  /** The configuration has changed meanwhile: its outcome is not wanted any more. */
+  cancelled: boolean;
 }
 
-/** What the relay does for its connections. */
-export interface PoolOwner {
+/** What the transport does for its connections. */
+export interface PoolTransport {
   endpoint(): Endpoint & { maxConnections: number };
-  /** Mails that could be handed over now or soon. */
+  /** How many mails could be handed over now or soon. */
   work(): number;
   next(connection: Connection): PreparedMail | undefined;
-  stillOurs(job: PreparedMail): boolean;
-  answered(job: PreparedMail, verdict: TransactionResult, connection: Connection): void;
+  mayStillSend(mail: PreparedMail): boolean;
+  answered(mail: PreparedMail, result: TransactionResult, connection: Connection): void;
   /** The first connection is open, or the last one could not be. */
   opened(): void;
   cannotOpen(error: OpenError): void;
-  /** Other nodes have all the connections that this server is allowed to get, or (with an error) nobody can say. */
+  /** Other nodes have all connections that are allowed to this server; with an error: nobody can say (Redis is away). */
   noSlot(error?: Error): void;
-  /** A session ended that was not ended by us. */
+  /** A session ended, and not by us. */
   broke(reason: string, connection: Connection, reply?: Reply): void;
 }
 
 export class ConnectionPool {
-  #owner: PoolOwner;
+  #transport: PoolTransport;
   #settings: EngineSettings;
   #slots: ConnectionSlots;
   #open = new Set<Connection>();
   #attempts = new Set<Attempt>();
-  #limit = Number.POSITIVE_INFINITY;
-  #limitUntil = 0;
+  #serverLimit = Number.POSITIVE_INFINITY;
+  #serverLimitUntil = 0;
   #noSlotUntil = 0;
   #closed = false;
 
-  constructor(owner: PoolOwner, settings: EngineSettings, slots: ConnectionSlots) {
-    this.#owner = owner;
+  constructor(transport: PoolTransport, settings: EngineSettings, slots: ConnectionSlots) {
+    this.#transport = transport;
     this.#settings = settings;
     this.#slots = slots;
   }
@@ -81,7 +78,7 @@ export class ConnectionPool {
   }
 
   wake(): void {
-    for (const { pipeline: transactions } of this.#open) transactions.wake();
+    for (const { pipeline } of this.#open) pipeline.wake();
     this.#grow();
   }
 
@@ -89,46 +86,46 @@ export class ConnectionPool {
     if (this.#closed || this.#attempts.size > 0) return;
     const now = performance.now();
     if (now < this.#noSlotUntil) return;
-    if (now > this.#limitUntil) this.#limit = Number.POSITIVE_INFINITY;
+    if (now > this.#serverLimitUntil) this.#serverLimit = Number.POSITIVE_INFINITY;
     const size = this.#open.size;
-    const { maxConnections } = this.#owner.endpoint();
-    const allowed = Math.min(maxConnections, this.#limit, this.#slots.fairShare(maxConnections));
-    const wanted = Math.min(allowed, size + this.#owner.work());
-    // All that are open are busy: else the work is theirs.
+    const { maxConnections } = this.#transport.endpoint();
+    const allowed = Math.min(maxConnections, this.#serverLimit, this.#slots.fairShare(maxConnections));
+    const wanted = Math.min(allowed, size + this.#transport.work());
+    // While one of the open connections is idle, the work is for it.
     if (size >= wanted || (size > 0 && this.busy < size)) return;
     const more = Math.min(wanted - size, Math.max(1, size));
     for (let n = 0; n < more; n++) void this.#openOne();
   }
 
   async #openOne(): Promise<void> {
-    const attempt: Attempt = { freeSlot: undefined, over: false };
+    const attempt: Attempt = { freeSlot: undefined, cancelled: false };
     this.#attempts.add(attempt);
     try {
-      attempt.freeSlot = await this.#slots.take(this.#owner.endpoint().maxConnections);
+      attempt.freeSlot = await this.#slots.take(this.#transport.endpoint().maxConnections);
       if (!attempt.freeSlot) {
-        this.#noSlotUntil = performance.now() + SLOT_PAUSE_MS;
-        if (this.#open.size === 0 && this.#attempts.size === 1 && !this.#closed) this.#owner.noSlot();
+        this.#noSlotUntil = performance.now() + NO_SLOT_PAUSE_MS;
+        if (this.#open.size === 0 && this.#attempts.size === 1 && !this.#closed) this.#transport.noSlot();
         return;
       }
-      if (attempt.over) return this.#giveUp(attempt);
-      const session = await openSession(this.#owner.endpoint(), {
+      if (attempt.cancelled) return this.#giveUp(attempt);
+      const session = await openSession(this.#transport.endpoint(), {
         allowPrivate: this.#settings.allowPrivate,
         ...(this.#settings.ehloName ? { name: this.#settings.ehloName } : {}),
         ...(this.#settings.greetingTimeoutMs ? { greetingTimeoutMs: this.#settings.greetingTimeoutMs } : {}),
       });
-      if (this.#closed || attempt.over) {
+      if (this.#closed || attempt.cancelled) {
         session.socket.destroy();
         this.#giveUp(attempt);
         return;
       }
-      this.#begin(session, attempt.freeSlot);
+      this.#use(session, attempt.freeSlot);
     } catch (error) {
       this.#giveUp(attempt);
-      if (attempt.over) return;
+      if (attempt.cancelled) return;
       if (!(error instanceof OpenError)) {
-        this.#noSlotUntil = performance.now() + SLOT_PAUSE_MS;
-        this.#owner.noSlot(error as Error);
-      } else if (!this.#closed) this.#failed(error);
+        this.#noSlotUntil = performance.now() + NO_SLOT_PAUSE_MS;
+        this.#transport.noSlot(error as Error);
+      } else if (!this.#closed) this.#openFailed(error);
     } finally {
       this.#attempts.delete(attempt);
     }
@@ -139,83 +136,82 @@ export class ConnectionPool {
     freeSlot?.();
   }
 
-  #failed(error: OpenError): void {
+  #openFailed(error: OpenError): void {
     // While others are open, the server has a limit or a hiccup: one refused connection says nothing about a campaign.
     if (this.#open.size > 0) {
-      this.#limit = this.#open.size;
-      this.#limitUntil = performance.now() + LIMIT_KEPT_MS;
+      this.#serverLimit = this.#open.size;
+      this.#serverLimitUntil = performance.now() + SERVER_LIMIT_KEPT_MS;
       return;
     }
-    this.#owner.cannotOpen(error);
+    this.#transport.cannotOpen(error);
   }
 
-  #begin(session: Awaited<ReturnType<typeof openSession>>, freeSlot: () => void): void {
-    const owner = this.#owner;
+  #use(session: Awaited<ReturnType<typeof openSession>>, freeSlot: () => void): void {
+    const transport = this.#transport;
     const connection = { busySince: undefined, tried: 0, accepted: 0 } as unknown as Connection;
     connection.pipeline = new SmtpPipeline<PreparedMail>(
       session,
       {
         next: () => {
           if (this.#closed) return undefined;
-          const job = owner.next(connection);
-          if (!job) return undefined;
+          const mail = transport.next(connection);
+          if (!mail) return undefined;
           connection.tried++;
           connection.busySince ??= performance.now();
-          return job;
+          return mail;
         },
-        mayStillSend: (job) => owner.stillOurs(job),
-        answered: (job, verdict) => {
+        mayStillSend: (mail) => transport.mayStillSend(mail),
+        answered: (mail, result) => {
           connection.busySince = connection.pipeline.waiting ? performance.now() : undefined;
-          if (verdict.kind === "accepted") connection.accepted++;
-          owner.answered(job, verdict, connection);
+          if (result.kind === "accepted") connection.accepted++;
+          transport.answered(mail, result, connection);
           if (connection.pipeline.handled >= this.#settings.maxMessagesPerConnection) connection.pipeline.quit();
         },
         closed: (reason, reply) => {
           freeSlot();
           this.#open.delete(connection);
-          if (reason !== "QUIT" && !this.#closed) owner.broke(reason, connection, reply);
+          if (reason !== "QUIT" && !this.#closed) transport.broke(reason, connection, reply);
         },
       },
       this.#settings.timeouts,
     );
     this.#open.add(connection);
-    owner.opened();
+    transport.opened();
   }
 
-  /** New connections from now on; those that are open end after what they are at. */
+  /** New connections from now on; open ones end after their present mail. */
   renew(): void {
-    for (const { pipeline: transactions } of this.#open) transactions.quit();
-    // A server that never greets holds an attempt for minutes: nobody waits for the old one's when the address is mended.
+    for (const { pipeline } of this.#open) pipeline.quit();
+    // A server that never greets holds an attempt for minutes: once the address is corrected nobody waits for that.
     for (const attempt of this.#attempts) {
-      attempt.over = true;
+      attempt.cancelled = true;
       this.#giveUp(attempt);
     }
     this.#attempts.clear();
-    this.#limit = Number.POSITIVE_INFINITY;
+    this.#serverLimit = Number.POSITIVE_INFINITY;
   }
 
-  /** What is more than our part ends after the mail it is at: other nodes have work and wait for it. */
-  #share(): void {
-    let more = this.#open.size - this.#slots.fairShare(this.#owner.endpoint().maxConnections);
-    for (const { pipeline: transactions } of this.#open) if (more-- > 0) transactions.quit();
+  /** Connections beyond our fair share end after their present mail: other nodes have work and wait for them. */
+  #quitBeyondShare(): void {
+    let excess = this.#open.size - this.#slots.fairShare(this.#transport.endpoint().maxConnections);
+    for (const { pipeline } of this.#open) if (excess-- > 0) pipeline.quit();
   }
 
   /** Called a few times a second. */
   closeUnneeded(idleMs: number): void {
-    this.#share();
+    this.#quitBeyondShare();
     const before = performance.now() - idleMs;
-    for (const { pipeline: transactions } of this.#open) {
-      if (transactions.idleSince !== undefined && transactions.idleSince < before) transactions.quit();
+    for (const { pipeline } of this.#open) {
+      if (pipeline.idleSince !== undefined && pipeline.idleSince < before) pipeline.quit();
     }
   }
 
-  /** Ends all: what is in the air is waited for, QUIT, at most `withinMs`. */
+  /** Ends all: waits for mails in flight, says QUIT, at most `withinMs`. */
   async close(withinMs: number): Promise<void> {
     this.#closed = true;
-    for (const { pipeline: transactions } of this.#open) transactions.quit();
+    for (const { pipeline } of this.#open) pipeline.quit();
     const until = performance.now() + withinMs;
     while (this.#open.size > 0 && performance.now() < until) await new Promise((done) => setTimeout(done, 10));
-    for (const { pipeline: transactions } of [...this.#open])
-      transactions.abort("the sender was stopped before the answer came");
+    for (const { pipeline } of [...this.#open]) pipeline.abort("the sender was stopped before the answer came");
   }
 }

@@ -1,17 +1,13 @@
 /**
- * One SMTP configuration at work: its lanes on one side, its connections on the other. Connections pull: copies first,
- * then what its lanes (relay-lanes.ts) give.
+ * One SMTP configuration at work: its batches on one side, its connections on the other. Connections pull: copies first,
+ * then what the queue of batches gives. What an answer means is decided in delivery/steps.ts.
  */
 import { performance } from "node:perf_hooks";
 import { readTransportConfig, type TransportConfig } from "../configs/transport-config.ts";
-import { backOff, worksAgain } from "../delivery/back-off.ts";
-import type { BatchDelivery } from "../delivery/batch-delivery.ts";
-import { Deferrals } from "../delivery/deferrals.ts";
-import { outcomeOf } from "../delivery/outcome.ts";
-import type { PreparedMail } from "../delivery/prepared-mail.ts";
-import { retryAfterMs } from "../delivery/retry.ts";
+import { DeferralRun, NO_SLOT_PAUSE_MS, recordServerFailure, recordServerWorks } from "../delivery/back-off.ts";
+import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
+import { type AnswerEffects, takeAnswer } from "../delivery/steps.ts";
 import type { EngineContext } from "../engine/context.ts";
-import { smtpAnswered } from "../engine/metrics.ts";
 import type { BudgetClient } from "../limits/in-doubt-budget.ts";
 import { PerSecondLimit } from "../limits/per-second-limit.ts";
 import type { TransactionResult } from "../smtp/message.ts";
@@ -19,177 +15,192 @@ import type { Reply } from "../smtp/replies.ts";
 import type { OpenError } from "../smtp/session.ts";
 import { type Connection, ConnectionPool } from "./connection-pool.ts";
 import { CopyQueue } from "./copies.ts";
-import { MAX_GROUP, roomFor } from "./room.ts";
 import { ThroughputMeter } from "./throughput-meter.ts";
 import { TransportQueue } from "./transport-queue.ts";
 
-/** A mail that met this many ended sessions waits like any other that was deferred. */
-const MAX_UNSENT = 3;
 const SLOW_MS = 1_000;
-const NO_SLOT_MS = 500;
-/** Rendered mails of the process. Any relay may hold one, however large. */
-const MAILS_BYTES = 48 * 1024 * 1024;
+/** Rendered mails of the process. Any transport may hold one, however large. */
+const MAX_MAIL_BYTES = 48 * 1024 * 1024;
 
-export class SmtpTransport implements BudgetClient {
+export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   config: TransportConfig;
   held = 0;
   slow = false;
   lastError: string | null = null;
   backingOffUntil = 0;
-  /** By those that were rendered last. */
   mailBytes = 1;
-  /** Its configuration is gone: what is in the air ends, and nothing begins. */
+  /** Its configuration is gone: mails in flight end, and nothing begins. */
   deleted = false;
-  readonly #lanes = new TransportQueue();
   readonly connections: ConnectionPool;
   readonly throughput = new ThroughputMeter();
-  #tools: EngineContext;
-  #pace: PerSecondLimit;
+  readonly #queue = new TransportQueue();
   readonly #copies = new CopyQueue();
-  #deferrals = new Deferrals();
+  readonly #deferrals = new DeferralRun();
+  readonly #perSecond: PerSecondLimit;
+  #context: EngineContext;
+  #acceptedAt: number | undefined;
   #closed = false;
 
-  constructor(tools: EngineContext, config: TransportConfig) {
-    this.#tools = tools;
+  constructor(context: EngineContext, config: TransportConfig) {
+    this.#context = context;
     this.config = config;
-    this.#pace = new PerSecondLimit(tools, config.id, () => this.wake());
+    this.#perSecond = new PerSecondLimit({
+      limiter: context.limiter,
+      smtpConfigId: config.id,
+      onCredit: () => this.wake(),
+      reportOutage: (error) => context.reportOutage(error),
+    });
     this.connections = new ConnectionPool(
       {
         endpoint: () => this.config,
         work: () => this.#work,
-        next: () => this.#hand(),
-        stillOurs: (job) => job.primary !== undefined || job.batch.mayStillSend(job),
-        answered: (job, verdict, connection) => this.#answered(job, verdict, connection),
+        next: () => this.#next(),
+        mayStillSend: (mail) => mail.primary !== undefined || mail.batch.mayStillSend(mail),
+        answered: (mail, result, connection) => this.#answered(mail, result, connection),
         opened: () => this.#opened(),
         noSlot: (error) => this.#noSlot(error),
         cannotOpen: (error) => this.#cannotOpen(error),
         broke: (reason, connection, reply) => this.#broke(reason, connection, reply),
       },
-      tools.settings,
-      tools.slots(config.id, () => this.#work > 0),
+      context.settings,
+      context.slots(config.id, () => this.#work > 0),
     );
   }
 
-  addBatch(lane: BatchDelivery): void {
-    this.#lanes.add(lane);
+  addBatch(batch: Batch): void {
+    this.#queue.add(batch);
     this.wake();
   }
 
-  removeBatch(lane: BatchDelivery): void {
-    this.#lanes.remove(lane);
+  removeBatch(batch: Batch): void {
+    this.#queue.remove(batch);
   }
 
-  get batches(): readonly BatchDelivery[] {
-    return this.#lanes.all;
+  get batches(): readonly Batch[] {
+    return this.#queue.all;
   }
 
-  /** Mails that connections could be sending. None while the server is left alone: copies of a mail wait, too. */
+  /** Mails that connections could be sending. None while the server is left alone: copies wait, too. */
   get #work(): number {
     if (performance.now() < this.backingOffUntil) return 0;
-    return this.#copies.size + this.#lanes.work;
+    return this.#copies.size + this.#queue.work;
   }
 
   get idle(): boolean {
     return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0;
   }
 
+  get connectionCount(): number {
+    return this.connections.size;
+  }
+
   wake(): void {
     if (this.#closed) return;
     this.connections.wake();
-    if (this.connections.size > 0) for (const lane of [...this.batches]) lane.fill();
+    if (this.connections.size > 0) for (const batch of [...this.batches]) batch.fill();
   }
 
-  retry(): void {
+  budgetReturned(): void {
     this.wake();
   }
 
-  /** How many more recipients the lane may prepare now. */
-  wanted(lane: BatchDelivery): number {
+  takeBudget(wanted: number, isTransactional: boolean): number {
+    return this.#context.budget.take(this, wanted, isTransactional);
+  }
+
+  returnBudget(n: number): void {
+    this.#context.budget.give(this, n);
+  }
+
+  noteMailBytes(bytes: number): void {
+    this.mailBytes = bytes;
+  }
+
+  /**
+   * What a transport holds follows its throughput: two recipients for each connection (one being answered, one behind it),
+   * and as many as it recorded within the last moments.
+   */
+  allowance(batch: Batch): number {
     const { size } = this.connections;
     if (size === 0 || this.#closed) return 0;
     const busy = 2 * size + (this.slow ? 0 : 2 * this.throughput.recent);
-    const window = Math.min(this.#tools.settings.maxInDoubt, busy, this.#inMemory);
-    const connectionIdle = lane.ready.length === 0 && this.connections.busy < size;
-    return roomFor(lane, { window, held: this.held, campaigns: this.#lanes.campaigns, connectionIdle });
+    const window = Math.min(this.#context.settings.maxInDoubt, busy, this.#roomInMemory);
+    const connectionIdle = batch.ready.length === 0 && this.connections.busy < size;
+    let reserved = 0;
+    for (const one of this.batches) reserved += one.reserved;
+    return this.#queue.allowance(batch, { window, held: this.held - reserved, connectionIdle });
   }
 
   /** Mails of a megabyte are held by the dozen, not by the hundred. */
-  get #inMemory(): number {
-    const free = MAILS_BYTES - this.#tools.budget.bytes;
+  get #roomInMemory(): number {
+    const free = MAX_MAIL_BYTES - this.#context.budget.bytes;
     return Math.max(1, this.held + Math.floor(free / this.mailBytes));
-  }
-
-  #hand(): PreparedMail | undefined {
-    const job = this.#next();
-    if (job) job.handedAtMs = performance.now();
-    return job;
   }
 
   #next(): PreparedMail | undefined {
     if (this.#closed || performance.now() < this.backingOffUntil) return undefined;
-    const copy = this.#copies.next();
-    if (copy) return copy;
-    if (this.#lanes.anyReady && !this.#pace.mayGo(this.config.maxPerSecond)) return undefined;
-    return this.#lanes.next();
+    const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
+    if (anyReady && !this.#perSecond.take(this.config.maxPerSecond)) return undefined;
+    const mail = this.#copies.next() ?? this.#queue.next();
+    if (mail) mail.handedAtMs = performance.now();
+    return mail;
   }
 
   recorded(n: number): void {
     this.throughput.add(n);
-    for (const lane of this.batches) {
-      if (lane.ready.length < MAX_GROUP / 2) lane.fill();
-      if (!lane.askedForMore && lane.left < this.throughput.readAheadAt) {
-        lane.askedForMore = true;
-        this.#tools.lookForWork();
+    for (const batch of this.batches) {
+      if (batch.ready.length < MAX_GROUP / 2) batch.fill();
+      if (!batch.askedForMore && batch.left < this.throughput.readAheadAt) {
+        batch.askedForMore = true;
+        this.#context.lookForWork();
       }
     }
   }
 
-  #answered(job: PreparedMail, verdict: TransactionResult, connection: Connection): void {
-    smtpAnswered(verdict.kind, (performance.now() - job.handedAtMs) / 1_000);
-    if (job.primary) {
-      this.#copies.answered(job, verdict, this.#closed);
-      return;
-    }
-    if (verdict.kind === "unsent" && connection.accepted > 0 && ++job.unsent < MAX_UNSENT) {
-      job.batch.again(job);
-      return;
-    }
-    if (verdict.kind === "accepted" && job.copy) {
-      this.#copies.add(job, verdict.reply);
-      this.connections.wake();
-      return;
-    }
-    const tries = job.row.attempts + (job.batch.chunk ? 1 : 0);
-    this.#settle(job, verdict, tries);
-    const refusal = this.#deferrals.seen(verdict);
-    if (refusal) void this.backOff(`The SMTP server accepts no mail at the moment: ${refusal.text}`);
+  #answered(mail: PreparedMail, result: TransactionResult, connection: Connection): void {
+    if (result.kind === "accepted") this.#acceptedAt = performance.now();
+    const { retryBaseMs } = this.#context.settings;
+    takeAnswer({ mail, result, sessionHadAccepted: connection.accepted > 0, effects: this, retryBaseMs });
   }
 
-  #settle(job: PreparedMail, verdict: TransactionResult, tries: number): void {
-    const outcome = outcomeOf(verdict, { tries, isTransactional: job.batch.campaign.is_transactional });
-    const delayMs = outcome.status === "deferred" ? retryAfterMs(tries, this.#tools.settings.retryBaseMs) : null;
-    job.batch.answered(job, outcome, delayMs, verdict.kind === "accepted" || verdict.kind === "doubt");
-    if (outcome.stops) void this.#stop([job.batch], outcome.stops);
+  sendCopy(mail: PreparedMail, accepted: Reply): void {
+    this.#copies.add(mail, accepted);
+    this.connections.wake();
+  }
+
+  copyAnswered(copy: PreparedMail, result: TransactionResult): void {
+    this.#copies.answered(copy, result, this.#closed);
+  }
+
+  stopCampaignOf(batch: Batch, error: string): void {
+    void this.#stop([batch], error);
+  }
+
+  noteDeferral(result: TransactionResult): void {
+    const refusal = this.#deferrals.note(result);
+    if (refusal) void this.backOff(`The SMTP server accepts no mail at the moment: ${refusal.text}`);
   }
 
   #opened(): void {
     this.#copies.opened();
-    if (this.config.failingForMs !== null || this.lastError !== null) {
-      this.config.failingForMs = null;
-      this.lastError = null;
-      void worksAgain(this.config).catch((error: Error) => this.#tools.reportOutage(error));
-    }
+    if (this.config.failingForMs !== null || this.lastError !== null) this.#works();
     this.wake();
   }
 
-  /** What was leased here goes back at once, to the nodes that have the connections. */
+  #works(): void {
+    this.config.failingForMs = null;
+    this.lastError = null;
+    void recordServerWorks(this.config).catch((error: Error) => this.#context.reportOutage(error));
+  }
+
+  /** Leases go back at once, to the nodes that have the connections. */
   #noSlot(error?: Error): void {
-    if (error) this.#tools.reportOutage(error);
+    if (error) this.#context.reportOutage(error);
     if (this.connections.size > 0) return;
-    this.backingOffUntil = performance.now() + NO_SLOT_MS;
-    for (const lane of [...this.batches]) {
-      lane.end();
-      if (lane.campaign.is_transactional) this.#tools.notifyOtherNodes(lane.campaign);
+    this.backingOffUntil = performance.now() + NO_SLOT_PAUSE_MS;
+    for (const batch of [...this.batches]) {
+      batch.end();
+      if (batch.campaign.is_transactional) this.#context.notifyOtherNodes(batch.campaign);
     }
   }
 
@@ -204,34 +215,38 @@ export class SmtpTransport implements BudgetClient {
   #broke(reason: string, connection: Connection, reply?: Reply): void {
     // It worked until now: a limit per connection, an idle time-out, a restart. Others take its place.
     if (connection.accepted > 0 || connection.tried === 0 || this.connections.size > 0) {
-      if (reply === undefined) this.#tools.lookForWork();
+      if (reply === undefined) this.#context.lookForWork();
       this.wake();
       return;
     }
     void this.backOff(reason);
   }
 
-  async #stop(lanes: readonly BatchDelivery[], error: string): Promise<void> {
-    for (const lane of lanes) lane.end();
-    const campaigns = new Map(lanes.map(({ campaign: turn }) => [turn.campaign_id, turn.company_id]));
-    for (const [campaignId, companyId] of campaigns) await this.#tools.stopCampaign(companyId, campaignId, error);
+  async #stop(batches: readonly Batch[], error: string): Promise<void> {
+    for (const batch of batches) batch.end();
+    const campaigns = new Map(batches.map(({ campaign }) => [campaign.campaign_id, campaign.company_id]));
+    for (const [campaignId, companyId] of campaigns) await this.#context.stopCampaign(companyId, campaignId, error);
   }
 
-  /** Leaves the server alone for a while; the leases go back, nothing of its mail is touched. */
+  /** Leaves the server alone for a while; the leases go back, its mail is not touched. */
   async backOff(error: string): Promise<void> {
     this.lastError = error;
-    this.#deferrals.over();
+    this.#deferrals.reset();
     // At least until the row says for how long.
     this.backingOffUntil = performance.now() + SLOW_MS;
-    const lanes = [...this.batches];
-    for (const lane of lanes) lane.end();
+    const batches = [...this.batches];
+    for (const batch of batches) batch.end();
     try {
-      const { ms, hopeless } = await backOff(this.config, error, this.#tools.settings.retryBaseMs);
+      const { ms, hopeless } = await recordServerFailure(this.config, {
+        error,
+        baseMs: this.#context.settings.retryBaseMs,
+        acceptedMsAgo: this.#acceptedAt === undefined ? null : performance.now() - this.#acceptedAt,
+      });
       this.backingOffUntil = performance.now() + ms;
-      if (hopeless) await this.#stop(lanes, `The SMTP server could not be used for 24 hours. ${error}`);
-      setTimeout(() => this.#tools.lookForWork(), ms + 10).unref();
-    } catch (trouble) {
-      this.#tools.reportOutage(trouble as Error);
+      if (hopeless) await this.#stop(batches, `The SMTP server could not be used for 24 hours. ${error}`);
+      setTimeout(() => this.#context.lookForWork(), ms + 10).unref();
+    } catch (outage) {
+      this.#context.reportOutage(outage as Error);
     }
   }
 
@@ -240,7 +255,7 @@ export class SmtpTransport implements BudgetClient {
     const fresh = await readTransportConfig(this.config.companyId, this.config.id);
     if (!fresh) {
       this.deleted = true;
-      this.#copies.end();
+      this.#copies.giveUp();
       await this.#stop([...this.batches], "The SMTP configuration was deleted.");
       this.connections.renew();
       return;
@@ -248,9 +263,12 @@ export class SmtpTransport implements BudgetClient {
     const changed = fresh.version !== this.config.version;
     this.config = fresh;
     if (changed) this.connections.renew();
+    // Another node may be unable to reach a server that accepts mail here.
+    const acceptedMsAgo = performance.now() - (this.#acceptedAt ?? Number.NEGATIVE_INFINITY);
+    if (fresh.failingForMs !== null && acceptedMsAgo < fresh.failingForMs) this.#works();
   }
 
-  /** Looked at a few times a second: is it slow, is it idle. */
+  /** Called a few times a second: is it slow, is it idle. */
   tick(idleMs: number): void {
     this.throughput.tick();
     const now = performance.now();
@@ -259,18 +277,18 @@ export class SmtpTransport implements BudgetClient {
       if (busySince !== undefined) oldest = Math.max(oldest, now - busySince);
     }
     const slow = oldest > SLOW_MS;
-    if (slow && !this.slow) for (const lane of this.batches) lane.takeBack();
-    this.#tools.budget.setSlow(this, slow);
-    for (const lane of [...this.batches]) lane.endIfDone();
+    if (slow && !this.slow) for (const batch of [...this.batches]) batch.takeBackReady();
+    this.#context.budget.setSlow(this, slow);
+    for (const batch of [...this.batches]) batch.endIfDone();
     this.connections.closeUnneeded(idleMs);
     this.wake();
   }
 
   async close(withinMs: number): Promise<void> {
     this.#closed = true;
-    for (const lane of [...this.batches]) lane.end();
+    for (const batch of [...this.batches]) batch.end();
     await this.connections.close(withinMs);
-    this.#copies.end();
-    this.#tools.budget.forget(this);
+    this.#copies.giveUp();
+    this.#context.budget.forget(this);
   }
 }

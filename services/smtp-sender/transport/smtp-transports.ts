@@ -1,91 +1,97 @@
-/** The relays of a node, one for each SMTP configuration in use; made at the first claim, dropped when idle. */
-
-import { readTransportConfig } from "../configs/transport-config.ts";
-import type { BatchDelivery } from "../delivery/batch-delivery.ts";
+/** The transports of a node, one for each SMTP configuration in use: made at the first claim, dropped when idle. */
+import { performance } from "node:perf_hooks";
+import { readTransportConfigs, UnreadablePassword } from "../configs/transport-config.ts";
+import type { Batch } from "../delivery/batch.ts";
 import type { ClaimableCampaign } from "../delivery/rows.ts";
 import type { EngineContext } from "../engine/context.ts";
 import { SmtpTransport } from "./smtp-transport.ts";
 
-// Should the event about a changed configuration be lost.
+/** In case the event about a changed configuration is lost. */
 const RELOAD_MS = 15_000;
-/** Beyond so many connections, idle ones are closed soon: thousands of companies that send a little each would keep all open. */
-const CROWDED = 400;
-const CROWDED_IDLE_MS = 500;
-/** A relay that was just asked for has no lane yet: its lease is still being taken. Dropped then, the lease would hang. */
+/** Above so many connections, idle ones are closed soon: thousands of companies that send a little would keep all of theirs open. */
+const MANY_CONNECTIONS = 400;
+const MANY_CONNECTIONS_IDLE_MS = 500;
+/** A transport that was just asked for has no batch yet: its lease is being taken. Dropped now, the lease would hang. */
 const UNUSED_MS = 10_000;
 
 export class SmtpTransports {
-  #tools: EngineContext;
-  #relays = new Map<string, SmtpTransport>();
-  #reloadAt = Date.now() + RELOAD_MS;
+  #context: EngineContext;
+  #transports = new Map<string, SmtpTransport>();
+  #reloadAt = performance.now() + RELOAD_MS;
   #askedAt = new Map<string, number>();
 
-  constructor(tools: EngineContext) {
-    this.#tools = tools;
+  constructor(context: EngineContext) {
+    this.#context = context;
   }
 
   get all(): Iterable<SmtpTransport> {
-    return this.#relays.values();
+    return this.#transports.values();
   }
 
   get(smtpConfigId: string): SmtpTransport | undefined {
-    return this.#relays.get(smtpConfigId);
+    return this.#transports.get(smtpConfigId);
   }
 
-  *batches(): Generator<BatchDelivery> {
-    for (const relay of this.#relays.values()) yield* relay.batches;
+  *batches(): Generator<Batch> {
+    for (const transport of this.#transports.values()) yield* transport.batches;
   }
 
-  /** The relay for a turn; undefined where its configuration was deleted (the campaign is stopped) or is unreadable. */
-  async of(turn: ClaimableCampaign): Promise<SmtpTransport | undefined> {
-    const known = this.#relays.get(turn.smtp_config_id);
-    if (known && !known.deleted) {
-      this.#askedAt.set(turn.smtp_config_id, Date.now());
-      return known;
+  /**
+   * The transports for these campaigns, by the id of their configuration; new ones are read in one statement. A campaign
+   * whose configuration was deleted or is unreadable is stopped, and its transport is missing.
+   */
+  async forCampaigns(campaigns: readonly ClaimableCampaign[]): Promise<Map<string, SmtpTransport>> {
+    const found = new Map<string, SmtpTransport>();
+    const wanted = new Map<string, { id: string; companyId: string }>();
+    for (const { smtp_config_id: id, company_id: companyId } of campaigns) {
+      const known = this.#transports.get(id);
+      if (!known || known.deleted) wanted.set(id, { id, companyId });
+      else found.set(id, known);
     }
-    let error = "The SMTP configuration was deleted.";
-    const config = await readTransportConfig(turn.company_id, turn.smtp_config_id).catch((failure: Error) => {
-      if (!/SECRET_KEY|authenticate/.test(failure.message)) throw failure;
-      error = "The stored SMTP password cannot be read any more. Enter it again.";
-      return undefined;
-    });
-    if (!config) {
-      await this.#tools.stopCampaign(turn.company_id, turn.campaign_id, error);
-      return undefined;
+    const configs = wanted.size === 0 ? new Map() : await readTransportConfigs([...wanted.values()]);
+    for (const [id, config] of configs) {
+      if (config instanceof UnreadablePassword) continue;
+      const transport = this.#transports.get(id) ?? new SmtpTransport(this.#context, config);
+      this.#transports.set(id, transport);
+      found.set(id, transport);
     }
-    const relay = this.#relays.get(config.id) ?? new SmtpTransport(this.#tools, config);
-    this.#relays.set(config.id, relay);
-    this.#askedAt.set(config.id, Date.now());
-    return relay;
+    for (const id of found.keys()) this.#askedAt.set(id, performance.now());
+    for (const { smtp_config_id, company_id, campaign_id } of campaigns) {
+      if (found.has(smtp_config_id)) continue;
+      const error = configs.get(smtp_config_id)?.message ?? "The SMTP configuration was deleted.";
+      await this.#context.stopCampaign(company_id, campaign_id, error);
+    }
+    return found;
   }
 
   tick(): void {
+    const now = performance.now();
     let connections = 0;
-    for (const relay of this.#relays.values()) connections += relay.connections.size;
-    const { idleMs } = this.#tools.settings;
-    const idle = connections > CROWDED ? Math.min(idleMs, CROWDED_IDLE_MS) : idleMs;
-    const reload = Date.now() > this.#reloadAt;
-    if (reload) this.#reloadAt = Date.now() + RELOAD_MS;
-    for (const [id, relay] of this.#relays) {
-      if (relay.idle && Date.now() - (this.#askedAt.get(id) ?? 0) > UNUSED_MS) {
-        this.#relays.delete(id);
+    for (const transport of this.#transports.values()) connections += transport.connections.size;
+    const { idleMs } = this.#context.settings;
+    const idle = connections > MANY_CONNECTIONS ? Math.min(idleMs, MANY_CONNECTIONS_IDLE_MS) : idleMs;
+    const reload = now > this.#reloadAt;
+    if (reload) this.#reloadAt = now + RELOAD_MS;
+    for (const [id, transport] of this.#transports) {
+      if (transport.idle && now - (this.#askedAt.get(id) ?? 0) > UNUSED_MS) {
+        this.#transports.delete(id);
         this.#askedAt.delete(id);
-        void relay.close(0);
+        void transport.close(0);
         continue;
       }
-      relay.tick(idle);
+      transport.tick(idle);
       if (reload) void this.reload(id);
     }
   }
 
   async reload(smtpConfigId: string): Promise<void> {
-    await this.#relays
+    await this.#transports
       .get(smtpConfigId)
       ?.reload()
-      .catch((error: Error) => this.#tools.reportOutage(error));
+      .catch((error: Error) => this.#context.reportOutage(error));
   }
 
   async close(withinMs: number): Promise<void> {
-    await Promise.all([...this.#relays.values()].map((relay) => relay.close(withinMs)));
+    await Promise.all([...this.#transports.values()].map((transport) => transport.close(withinMs)));
   }
 }

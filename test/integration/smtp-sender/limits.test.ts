@@ -7,7 +7,7 @@ import { RedisLimiter } from "../../../services/lib/limits/limiter-redis.ts";
 import { connectRedis } from "../../../services/lib/redis.ts";
 import type { Engine } from "../../../services/smtp-sender/engine/engine.ts";
 import { RedisConnectionSlots } from "../../../services/smtp-sender/limits/connection-slots-redis.ts";
-import { rememberHours, sentInHour } from "../../../services/smtp-sender/limits/hour-history.ts";
+import { rememberHours, sentInHour } from "../../../services/smtp-sender/limits/hour-limit.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
 import { type Server, startRedis } from "../../support/servers.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
@@ -67,7 +67,7 @@ test("the last room of an hour is used at once, also where it is less than a gro
   const engine = sending.engine({ windowSeconds: 3_600 });
   await sending.finished(first);
   const second = await sending.campaign({ companyId, smtpConfigId, recipients: 40 });
-  engine.kick();
+  engine.lookForWork();
   await server.received(LIMIT);
   expect(await sending.counts(second)).toMatchObject({ status: "sending", failed_count: 0 });
 });

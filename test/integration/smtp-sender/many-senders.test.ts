@@ -1,27 +1,13 @@
 /** What doubled or lost mail elsewhere: more senders, settings that are edited while they send, pauses in between. */
 import { query } from "../../../models/database/db.ts";
-import { type Sending, startSending } from "../../support/sending.ts";
-import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { useSending } from "../../support/sending.ts";
+import type { SmtpServer } from "../../support/smtp-server.ts";
 
 const RECIPIENTS = 3_000;
 
-let sending: Sending;
-const servers: SmtpServer[] = [];
+const sending = useSending();
 
-beforeAll(async () => {
-  sending = await startSending();
-});
-afterAll(() => sending.stop());
-afterEach(async () => {
-  await sending.stopEngines();
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-});
-
-async function server(): Promise<SmtpServer> {
-  const started = await startSmtpServer();
-  servers.push(started);
-  return started;
-}
+const server = () => sending.startServer();
 
 async function campaign(to: SmtpServer, maxConnections = 10) {
   const companyId = await sending.company();
@@ -30,7 +16,7 @@ async function campaign(to: SmtpServer, maxConnections = 10) {
   return { companyId, smtpConfigId, id };
 }
 
-const accepted = () => servers.reduce((sum, { accepted: n }) => sum + n, 0);
+const accepted = () => sending.servers.reduce((sum, { accepted: n }) => sum + n, 0);
 const acceptedMoreThan = (n: number) =>
   sending.until(
     async () => accepted(),
@@ -39,7 +25,7 @@ const acceptedMoreThan = (n: number) =>
 
 async function expectEachOnce(id: string): Promise<void> {
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: RECIPIENTS, failed_count: 0 });
-  const to = servers.flatMap(({ messages }) => messages.map((message) => message.to[0]));
+  const to = sending.servers.flatMap(({ messages }) => messages.map((message) => message.to[0]));
   expect([to.length, new Set(to).size]).toEqual([RECIPIENTS, RECIPIENTS]);
 }
 

@@ -3,22 +3,14 @@ import { createServer, type Server, type Socket } from "node:net";
 import { query, transaction } from "../../../models/database/db.ts";
 import { leaseChunks } from "../../../services/smtp-sender/claim/claim-statements.ts";
 import type { ClaimableCampaign } from "../../../services/smtp-sender/delivery/rows.ts";
-import { type Sending, startSending } from "../../support/sending.ts";
-import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { type Sending, useSending } from "../../support/sending.ts";
+import type { SmtpServer } from "../../support/smtp-server.ts";
 
-let sending: Sending;
+const sending = useSending();
 let server: SmtpServer;
 
-beforeAll(async () => {
-  sending = await startSending();
-});
-afterAll(() => sending.stop());
 beforeEach(async () => {
-  server = await startSmtpServer();
-});
-afterEach(async () => {
-  await sending.stopEngines();
-  await server.stop();
+  server = await sending.startServer();
 });
 
 async function campaigns(count: number, recipients: number, to: { host: string; port: number }, perSecond?: number) {
@@ -63,7 +55,7 @@ test("dozens of campaigns for a server that never says a word hold up nobody", a
 });
 
 test("nor do dozens that may be sent one mail a second", async () => {
-  const slow = await startSmtpServer();
+  const slow = await sending.startServer();
   await campaigns(40, 5, slow, 1);
   await sendsBeside(sending.engine({ maxBatches: 20 }), 10);
   await sending.stopEngines();

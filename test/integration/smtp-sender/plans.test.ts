@@ -4,13 +4,12 @@
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
-import { RECORD, RECORD_BOUNCES } from "../../../models/statements/record-outcomes.ts";
+import { RECORD, RECORD_BOUNCES, RECORD_ROW_ONLY } from "../../../models/statements/record-outcomes.ts";
 import {
   CAMPAIGNS_WITH_DUE_RETRIES,
-  CLAIM_DUE,
   CLAIMABLE_CAMPAIGNS,
 } from "../../../services/smtp-sender/claim/claim-statements.ts";
-import { READ, READ_AGAIN, RENEW } from "../../../services/smtp-sender/delivery/recipient-source.ts";
+import { CLAIM_DUE, READ, READ_AGAIN, RENEW } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
 import { READ as READ_HIT, WRITE } from "../../../services/tracking/hits-sql.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
@@ -27,9 +26,10 @@ const STATEMENTS = {
   READ_AGAIN,
   RENEW,
   CLAIM_DUE,
-  DUE_TURNS: CAMPAIGNS_WITH_DUE_RETRIES,
+  CAMPAIGNS_WITH_DUE_RETRIES,
   RECORD,
   RECORD_BOUNCES,
+  RECORD_ROW_ONLY,
   READ_HIT,
   WRITE,
 };
@@ -103,7 +103,7 @@ describe("plans of tables that grew", () => {
     ["nothing is known of it", ""],
     ["it was counted", "analyze"],
   ])(
-    "whose turn it is begins with the campaigns that are alive, however many companies there are, where %s",
+    "the search for claimable campaigns begins with those that are alive, however many companies there are, where %s",
     async (_state, sql) => {
       for (let n = 0; n < 50; n++) await client.query(company);
       if (sql) await client.query(sql);

@@ -1,5 +1,4 @@
-import { MAX_TRIES } from "../../../services/smtp-sender/delivery/outcome.ts";
-import { backOffMs, retryAfterMs } from "../../../services/smtp-sender/delivery/retry.ts";
+import { MAX_TRIES, retryAfterMs, serverPauseMs } from "../../../services/smtp-sender/delivery/back-off.ts";
 
 const HOUR_MS = 3_600_000;
 const middle = () => 0.5;
@@ -18,7 +17,7 @@ test("jitter is a fifth to either side", () => {
 });
 
 test("a server that cannot be reached is left alone for 2 s, then longer, 5 minutes at most", () => {
-  expect([1, 2, 3, 20].map((failures) => backOffMs(failures, undefined, middle))).toEqual([
+  expect([1, 2, 3, 20].map((failures) => serverPauseMs(failures, undefined, middle))).toEqual([
     2_000, 4_000, 8_000, 300_000,
   ]);
 });

@@ -1,4 +1,5 @@
-import { MAX_TRIES, outcomeOf } from "../../../services/smtp-sender/delivery/outcome.ts";
+import { MAX_TRIES } from "../../../services/smtp-sender/delivery/back-off.ts";
+import { outcomeOf } from "../../../services/smtp-sender/delivery/outcome.ts";
 import type { TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
 
 type Stage = "mail" | "rcpt" | "data" | "endOfData";
