@@ -64,7 +64,7 @@ const EXPIRED_SINGLES = `
     from expired x where e.campaign_id = x.campaign_id and e.seq = x.seq
       and ${sameCompany("e.company_id", "x.company_id")}
     returning e.campaign_id, e.company_id, e.status),
-  ${COUNTED("freed where status = ${unknown}")}
+  ${COUNTED(`freed where status = ${unknown}`)}
   ${PER_CAMPAIGN("freed")}`;
 
 interface Recovered {
