@@ -9,8 +9,12 @@ const ESM_ONLY = "p-limit|yocto-queue";
 export default {
   testEnvironment: "node",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
-  // They need Chromium, 400 MB to fetch: `npm run test:browser`.
-  testPathIgnorePatterns: process.env.BROWSER ? [] : ["<rootDir>/test/browser/"],
+  testPathIgnorePatterns: [
+    // They need Chromium, 400 MB to fetch: `npm run test:browser`.
+    ...(process.env.BROWSER ? [] : ["<rootDir>/test/browser/"]),
+    // They take minutes and root: `npm run test:mta`, or a file of them by name. One short case always runs.
+    ...(process.argv.some((arg) => arg.includes("test/mta")) ? [] : ["<rootDir>/test/mta/(?!postfix-plain)"]),
+  ],
   transform: { "^.+\\.ts$": swc, [`/node_modules/(?:${ESM_ONLY})/.+\\.js$`]: swc },
   transformIgnorePatterns: [`/node_modules/(?!(?:${ESM_ONLY})/)`],
   globalSetup: "<rootDir>/test/support/global-setup.ts",

@@ -4,8 +4,10 @@ import {
   type InferAttributes,
   type InferCreationAttributes,
   Model,
+  type NonAttribute,
   type Sequelize,
 } from "sequelize";
+import type { Company } from "./company.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
 import { fromRow } from "./database/from-row.ts";
 
@@ -56,6 +58,9 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare finishedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
+
+  /** Where it was asked for: `include: "company"`. */
+  declare company?: NonAttribute<Company>;
 
   static register(sequelize: Sequelize): void {
     Campaign.init(

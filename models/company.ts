@@ -4,9 +4,11 @@ import {
   type InferAttributes,
   type InferCreationAttributes,
   Model,
+  type NonAttribute,
   type Sequelize,
 } from "sequelize";
 import { id, nullable, required } from "./database/columns.ts";
+import type { Plan } from "./plan.ts";
 
 /** A tenant: the owner of everything else. */
 export class Company extends Model<InferAttributes<Company>, InferCreationAttributes<Company>> {
@@ -22,6 +24,9 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare sendingPausedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
+
+  /** Where it was asked for: `include: "planRow"`. */
+  declare planRow?: NonAttribute<Plan>;
 
   static register(sequelize: Sequelize): void {
     Company.init(

@@ -4,10 +4,15 @@ import {
   type InferAttributes,
   type InferCreationAttributes,
   Model,
+  type NonAttribute,
   type Sequelize,
 } from "sequelize";
 import type { Role } from "../services/lib/caller.ts";
+import type { Company } from "./company.ts";
 import { company, primaryKey, required } from "./database/columns.ts";
+import type { User } from "./user.ts";
+
+export const ROLES = ["owner", "admin", "member"] as const satisfies Role[];
 
 /** A user's role in a company. */
 export class Membership extends Model<InferAttributes<Membership>, InferCreationAttributes<Membership>> {
@@ -15,6 +20,11 @@ export class Membership extends Model<InferAttributes<Membership>, InferCreation
   declare userId: string;
   declare role: Role;
   declare createdAt: CreationOptional<Date>;
+
+  /** Where it was asked for: `include: "user"`. */
+  declare user?: NonAttribute<User>;
+  /** Where it was asked for: `include: "company"`. */
+  declare company?: NonAttribute<Company>;
 
   static register(sequelize: Sequelize): void {
     Membership.init(
@@ -26,5 +36,16 @@ export class Membership extends Model<InferAttributes<Membership>, InferCreation
       },
       { sequelize, tableName: "memberships", updatedAt: false },
     );
+  }
+
+  view(user: User) {
+    return {
+      user_id: user.id,
+      email: user.email,
+      first_name: user.firstName,
+      last_name: user.lastName,
+      role: this.role,
+      joined_at: this.createdAt.toISOString(),
+    };
   }
 }

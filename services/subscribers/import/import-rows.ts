@@ -7,7 +7,7 @@ import { isAttributeName, MAX_ATTRIBUTES, MAX_BYTES, MAX_TEXT } from "../../lib/
 import { withoutGuard } from "../../lib/csv.ts";
 import { invalid } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
-import { isOneLine, ONE_LINE_FAULT } from "../../lib/one-line.ts";
+import { isOneLine, ONE_LINE_ERROR } from "../../lib/one-line.ts";
 import type { CsvRow } from "./csv-reader.ts";
 
 interface Columns {
@@ -82,7 +82,7 @@ const textAt = (cells: string[], at: number): string => withoutGuard(cells[at]?.
 
 function nameError(field: string, name: string): string | undefined {
   if (name.length > MAX_NAME) return `${field}: Ensure this field has no more than ${MAX_NAME} characters.`;
-  return isOneLine(name) ? undefined : `${field}: ${ONE_LINE_FAULT}`;
+  return isOneLine(name) ? undefined : `${field}: ${ONE_LINE_ERROR}`;
 }
 
 /** JSON of the columns that are not blank, or an error; `\N` (null) if all are blank. */
