@@ -1,6 +1,6 @@
 /**
  * Deletes subscribers for good. Stands with the models because sent mail must lose its link to them in the same
- * transaction: a link to a deleted subscriber would count as a person who can still be looked up.
+ * transaction, so that none ever refers to a subscriber that no longer exists.
  */
 import { query } from "../database/db.ts";
 

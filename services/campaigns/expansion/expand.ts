@@ -35,6 +35,23 @@ const UNEXPANDED = `select id, company_id, campaign_type, smtp_config_id, list_i
     expand_cursor, next_seq, requeue_from
   from campaigns where id = $1 and expanded_at is null and status in ('pending', 'sending')`;
 
+const BOOK_SLICE = `
+  update campaigns set
+    next_seq = next_seq + $3, expand_cursor = case when not $5 then coalesce($4, expand_cursor) end,
+    total_emails = case when $5 then next_seq + $3 - 1 else greatest(total_emails, next_seq + $3 - 1) end,
+    expanded_at = case when $5 then now() end, updated_at = now()
+  where company_id = $1 and id = $2`;
+
+const nameField = (name: string) =>
+  `case when jsonb_typeof(r.variables->'${name}') = 'string' then left(r.variables->>'${name}', 255) end as ${name}`;
+
+const UNSAVED_RECEIVERS = `
+  select r.company_id, r.email, ${nameField("first_name")}, ${nameField("last_name")}
+  from campaigns c join campaign_receivers r on r.company_id = c.company_id and r.campaign_id = c.id
+  where c.id = $1 and c.campaign_type <> 'to_list' and c.expanded_at is null
+    and r.no > coalesce(c.expand_cursor, '0')::int
+  order by r.no limit $2`;
+
 function sliceSize(campaign: ExpandingCampaign): number {
   if (campaign.campaign_type !== "to_list") return RECEIVER_SLICE;
   return campaign.expand_cursor === null ? FIRST_SLICE : SLICE;
@@ -85,15 +102,7 @@ async function bookSlice(
 ): Promise<void> {
   const { id, company_id, campaign_type, next_seq } = campaign;
   if (kept > 0) await addChunks(client, campaign, next_seq, next_seq + kept - 1);
-  await query(
-    `update campaigns set
-       next_seq = next_seq + $3, expand_cursor = case when not $5 then coalesce($4, expand_cursor) end,
-       total_emails = case when $5 then next_seq + $3 - 1 else greatest(total_emails, next_seq + $3 - 1) end,
-       expanded_at = case when $5 then now() end, updated_at = now()
-     where company_id = $1 and id = $2`,
-    [company_id, id, kept, cursor, done],
-    client,
-  );
+  await query(BOOK_SLICE, [company_id, id, kept, cursor, done], client);
   if (kept > 0) {
     await addEmails(client, company_id, kept);
     await query("select add_count($1, 'sent_emails', $1, $2)", [company_id, kept], client);
@@ -135,22 +144,12 @@ interface Unsaved {
   last_name: string | null;
 }
 
-const nameField = (name: string) =>
-  `case when jsonb_typeof(r.variables->'${name}') = 'string' then left(r.variables->>'${name}', 255) end as ${name}`;
-
 /**
  * Saves the inline receivers of the next slice as subscribers, as far as the plan allows, so that the slice finds them by
  * their address. Never a reason for a send to fail.
  */
 async function saveReceivers(broker: ServiceBroker, campaignId: string, limit: number): Promise<void> {
-  const unsaved = await query<Unsaved>(
-    `select r.company_id, r.email, ${nameField("first_name")}, ${nameField("last_name")}
-     from campaigns c join campaign_receivers r on r.company_id = c.company_id and r.campaign_id = c.id
-     where c.id = $1 and c.campaign_type <> 'to_list' and c.expanded_at is null
-       and r.no > coalesce(c.expand_cursor, '0')::int
-     order by r.no limit $2`,
-    [campaignId, limit],
-  );
+  const unsaved = await query<Unsaved>(UNSAVED_RECEIVERS, [campaignId, limit]);
   if (unsaved.length === 0) return;
   const receivers = unsaved.map(({ email, first_name, last_name }) => ({
     email,

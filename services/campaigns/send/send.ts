@@ -16,6 +16,19 @@ import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
 import { storedReceivers } from "./inline-receivers.ts";
 import { paramsOf, type SendParams } from "./send-params.ts";
 
+const INSERT_CAMPAIGN = `
+  insert into campaigns as c (id, company_id, name, campaign_type, status, total_emails, scheduled_for,
+    template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+  returning *`;
+
+// 10,000 receivers in one statement: 0.15 s.
+const INSERT_RECEIVERS = `
+  insert into campaign_receivers (campaign_id, company_id, no, email, cc, bcc, variables)
+  select $1, $2, r.no, r.email, r.cc, r.bcc, r.variables
+  from rows from (json_to_recordset($3) as (email text, cc text[], bcc text[], variables jsonb)) with ordinality
+    as r (email, cc, bcc, variables, no)`;
+
 type Answer = ReturnType<typeof campaignView> & {
   company: string;
   subject: string;
@@ -57,53 +70,38 @@ type Request = SendParams & { emails: number; scheduledFor: Date | null };
 async function create(client: Client, companyId: string, type: CampaignType, request: Request): Promise<Answer> {
   const id = newId();
   const taskId = newId();
-  const row = await queryOne<CampaignRow & { template_id: string | null; list_id: string | null }>(
-    `insert into campaigns as c (id, company_id, name, campaign_type, status, total_emails, scheduled_for,
-       template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-     returning *`,
-    [
-      id,
-      companyId,
-      request.name.trim(),
-      type,
-      request.scheduledFor ? "scheduled" : "pending",
-      request.emails,
-      request.scheduledFor,
-      request.template_id,
-      request.smtp_config_id,
-      request.list_id,
-      request.segment_id,
-      request.is_transactional ?? false,
-      taskId,
-    ],
-    client,
-  );
+  const values = [
+    id,
+    companyId,
+    request.name.trim(),
+    type,
+    request.scheduledFor ? "scheduled" : "pending",
+    request.emails,
+    request.scheduledFor,
+    request.template_id,
+    request.smtp_config_id,
+    request.list_id,
+    request.segment_id,
+    request.is_transactional ?? false,
+    taskId,
+  ];
+  type Row = CampaignRow & { template_id: string | null; list_id: string | null };
+  const row = (await queryOne<Row>(INSERT_CAMPAIGN, values, client))!;
   await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
   const subject = await snapshotContents(client, companyId, id, request);
   // Validation found everything a moment ago; something has been deleted since.
   if (subject === undefined)
     throw conflict("Something that this send refers to was deleted at this moment. Try again.");
-  if (request.receivers) await storeReceivers(client, companyId, id, request);
-  const { template_id, list_id } = row!;
+  if (request.receivers) {
+    await query(INSERT_RECEIVERS, [id, companyId, JSON.stringify(storedReceivers(request.receivers))], client);
+  }
+  const { template_id, list_id } = row;
   return {
-    ...campaignView(row!),
+    ...campaignView(row),
     company: companyId,
     subject,
     template: template_id,
     lists: list_id ? [list_id] : [],
     worker_task_id: taskId,
   };
-}
-
-/** 10,000 receivers in one statement: 0.15 s. */
-async function storeReceivers(client: Client, companyId: string, campaignId: string, request: Request): Promise<void> {
-  await query(
-    `insert into campaign_receivers (campaign_id, company_id, no, email, cc, bcc, variables)
-     select $1, $2, r.no, r.email, r.cc, r.bcc, r.variables
-     from rows from (json_to_recordset($3) as (email text, cc text[], bcc text[], variables jsonb)) with ordinality
-       as r (email, cc, bcc, variables, no)`,
-    [campaignId, companyId, JSON.stringify(storedReceivers(request.receivers!))],
-    client,
-  );
 }
