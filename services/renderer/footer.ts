@@ -3,18 +3,8 @@
  * language that the body says it is in, where we speak it.
  */
 import { catalogues } from "../lib/i18n/languages.ts";
-import type { Node } from "../lib/template/parser.ts";
+import { bodyEnd } from "./bodies/visible.ts";
 import { html } from "./escape.ts";
-import { bodyEnd } from "./links.ts";
-
-/** True when the body writes this variable anywhere, also within a condition or an address. */
-export function mentions(nodes: readonly Node[], name: string): boolean {
-  return nodes.some((node) => {
-    if (node.kind === "value") return node.path.from === "variables" && node.path.name === name;
-    if (node.kind === "if") return mentions(node.body, name) || mentions(node.otherwise, name);
-    return (node.kind === "each" || node.kind === "link") && mentions(node.body, name);
-  });
-}
 
 const literally = (text: string) =>
   html(text)
