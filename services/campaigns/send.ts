@@ -15,6 +15,7 @@ import { knock } from "./doorbell.ts";
 import { requireRoomWithin } from "./hour.ts";
 import { answerOf, claimKey, keepAnswer, requestHash } from "./idempotency.ts";
 import { keptReceivers } from "./receivers.ts";
+import { sendWarnings } from "./send/warnings.ts";
 import { type CampaignType, paramsOf, type SendParams } from "./send-params.ts";
 import { snapshot } from "./snapshot.ts";
 
@@ -24,6 +25,7 @@ type Answer = ReturnType<typeof campaignView> & {
   template: string | null;
   lists: string[];
   worker_task_id: string;
+  warnings: string[];
 };
 
 export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<Answer> {
@@ -95,6 +97,7 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     template: template_id,
     lists: list_id ? [list_id] : [],
     worker_task_id: taskId,
+    warnings: await sendWarnings(companyId, request.smtp_config_id, client),
   };
 }
 
