@@ -50,7 +50,8 @@ function templateOf(source: string, within: readonly Token[]): string {
 
 /** Tokens of an HTML body with its links marked, and the pixel's place before `</body>` (or at the end). */
 export function markLinks(html: string): (Token | MarkToken)[] {
-  const pixelAt = bodyEnd(html);
+  const outline = outlineOf(html);
+  const pixelAt = bodyEnd(html, outline);
   const tokens: (Token | MarkToken)[] = [];
   let position = 0;
   const take = (end: number) => {
@@ -61,7 +62,7 @@ export function markLinks(html: string): (Token | MarkToken)[] {
     tokens.push(...tokenize(html.slice(position, end)).tokens);
     position = end;
   };
-  for (const { start, end, quoted } of outlineOf(html).hrefs) {
+  for (const { start, end, quoted } of outline.hrefs) {
     const within = tokenize(html.slice(start, end)).tokens;
     if (!balanced(within) || start < position) continue;
     take(start);

@@ -46,8 +46,7 @@ function outermostBlocks(html: string): { start: number; end: number }[] {
  * Where what is added to a mail goes, so that all see it: before the last `</body>` that is one and in no block, else
  * `</html>`, else at the end.
  */
-export function bodyEnd(html: string): number {
-  const { closes, end } = outlineOf(html);
+export function bodyEnd(html: string, { closes, end } = outlineOf(html)): number {
   const blocks = outermostBlocks(html);
   for (const wanted of ["body", "html"]) {
     const last = closes.findLast(({ name, at }) => name === wanted && !spanAt(blocks, at));
