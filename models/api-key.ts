@@ -1,6 +1,12 @@
-import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { newId } from "../services/lib/ids.ts";
-import { defineModel } from "./database/define-model.ts";
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from "sequelize";
+import { company, id, nullable, required } from "./database/columns.ts";
 
 /** A company's credential for programs. The key itself is never stored, only its SHA-256. */
 export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttributes<ApiKey>> {
@@ -13,6 +19,22 @@ export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttribut
   declare lastUsedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
 
+  static register(sequelize: Sequelize): void {
+    ApiKey.init(
+      {
+        id: id(),
+        companyId: company(),
+        name: required(DataTypes.TEXT),
+        prefix: required(DataTypes.TEXT),
+        keyHash: required(DataTypes.BLOB),
+        expiresAt: nullable(DataTypes.DATE),
+        lastUsedAt: nullable(DataTypes.DATE),
+        createdAt: required(DataTypes.DATE),
+      },
+      { sequelize, tableName: "api_keys", updatedAt: false },
+    );
+  }
+
   view() {
     return {
       id: this.id,
@@ -24,19 +46,3 @@ export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttribut
     };
   }
 }
-
-defineModel((sequelize) =>
-  ApiKey.init(
-    {
-      id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      companyId: { type: DataTypes.UUID, primaryKey: true },
-      name: { type: DataTypes.TEXT, allowNull: false },
-      prefix: { type: DataTypes.TEXT, allowNull: false },
-      keyHash: { type: DataTypes.BLOB, allowNull: false },
-      expiresAt: DataTypes.DATE,
-      lastUsedAt: DataTypes.DATE,
-      createdAt: DataTypes.DATE,
-    },
-    { sequelize, tableName: "api_keys", updatedAt: false },
-  ),
-);

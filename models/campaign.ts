@@ -1,11 +1,125 @@
-/** A campaign as the API shows it. The table is written by SQL only: see services/campaigns. */
-import type { Status } from "./campaign-lifecycle.ts";
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type NonAttribute,
+  type Sequelize,
+} from "sequelize";
+import type { Company } from "./company.ts";
+import { company, id, nullable, required } from "./database/columns.ts";
+import { fromRow } from "./database/from-row.ts";
 
+export const CAMPAIGN_TYPES = ["to_list", "to_receivers", "custom"] as const;
+export type CampaignType = (typeof CAMPAIGN_TYPES)[number];
+
+export const CAMPAIGN_STATUSES = [
+  "pending",
+  "sending",
+  "completed",
+  "partial",
+  "failed",
+  "scheduled",
+  "cancelled",
+] as const;
+export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
+
+/**
+ * One send: to a list, to receivers given with the request, or to receivers with a message of their own. What becomes of
+ * `status`, and by whom: campaign-lifecycle.ts. The row is hot while mails go out (every flush of results counts on it), so
+ * it is written by set-based SQL only; Sequelize reads it.
+ */
+export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttributes<Campaign>> {
+  declare id: CreationOptional<string>;
+  declare companyId: string;
+  declare name: string;
+  declare campaignType: CampaignType;
+  declare status: CampaignStatus;
+  declare totalEmails: CreationOptional<number>;
+  declare sentCount: CreationOptional<number>;
+  declare failedCount: CreationOptional<number>;
+  declare scheduledFor: CreationOptional<Date | null>;
+  declare error: CreationOptional<string | null>;
+  declare templateId: CreationOptional<string | null>;
+  declare smtpConfigId: string;
+  declare listId: CreationOptional<string | null>;
+  declare segmentId: CreationOptional<string | null>;
+  declare isTransactional: CreationOptional<boolean>;
+  declare workerTaskId: string;
+  declare expandCursor: CreationOptional<string | null>;
+  declare nextSeq: CreationOptional<number>;
+  declare expandedAt: CreationOptional<Date | null>;
+  declare requeueFrom: CreationOptional<number | null>;
+  declare isInternal: CreationOptional<boolean>;
+  declare blocksInARow: CreationOptional<number>;
+  declare lastTurnAt: CreationOptional<Date | null>;
+  declare startedAt: CreationOptional<Date | null>;
+  declare finishedAt: CreationOptional<Date | null>;
+  declare createdAt: CreationOptional<Date>;
+  declare updatedAt: CreationOptional<Date>;
+
+  /** Where it was asked for: `include: "company"`. */
+  declare company?: NonAttribute<Company>;
+
+  static register(sequelize: Sequelize): void {
+    Campaign.init(
+      {
+        id: id(),
+        companyId: company(),
+        name: required(DataTypes.TEXT),
+        campaignType: required(DataTypes.TEXT),
+        status: required(DataTypes.TEXT),
+        totalEmails: required(DataTypes.INTEGER, 0),
+        sentCount: required(DataTypes.INTEGER, 0),
+        failedCount: required(DataTypes.INTEGER, 0),
+        scheduledFor: nullable(DataTypes.DATE),
+        error: nullable(DataTypes.TEXT),
+        templateId: nullable(DataTypes.UUID),
+        smtpConfigId: required(DataTypes.UUID),
+        listId: nullable(DataTypes.UUID),
+        segmentId: nullable(DataTypes.UUID),
+        isTransactional: required(DataTypes.BOOLEAN, false),
+        workerTaskId: required(DataTypes.UUID),
+        expandCursor: nullable(DataTypes.TEXT),
+        nextSeq: required(DataTypes.INTEGER, 1),
+        expandedAt: nullable(DataTypes.DATE),
+        requeueFrom: nullable(DataTypes.INTEGER),
+        isInternal: required(DataTypes.BOOLEAN, false),
+        blocksInARow: required(DataTypes.INTEGER, 0),
+        lastTurnAt: nullable(DataTypes.DATE),
+        startedAt: nullable(DataTypes.DATE),
+        finishedAt: nullable(DataTypes.DATE),
+        createdAt: required(DataTypes.DATE),
+        updatedAt: required(DataTypes.DATE),
+      },
+      { sequelize, tableName: "campaigns" },
+    );
+  }
+
+  view() {
+    return {
+      id: this.id,
+      name: this.name,
+      campaign_type: this.campaignType,
+      status: this.status,
+      total_emails: this.totalEmails,
+      sent_count: this.sentCount,
+      failed_count: this.failedCount,
+      scheduled_for: this.scheduledFor?.toISOString() ?? null,
+      error: this.error,
+      created_at: this.createdAt.toISOString(),
+      updated_at: this.updatedAt.toISOString(),
+    };
+  }
+}
+
+/** The row of a statement that selects or returns CAMPAIGN_COLUMNS. */
 export interface CampaignRow {
   id: string;
   name: string;
-  campaign_type: "to_list" | "to_receivers" | "custom";
-  status: Status;
+  campaign_type: CampaignType;
+  status: CampaignStatus;
   total_emails: number;
   sent_count: number;
   failed_count: number;
@@ -19,16 +133,4 @@ export interface CampaignRow {
 export const CAMPAIGN_COLUMNS = `c.id, c.name, c.campaign_type, c.status, c.total_emails, c.sent_count, c.failed_count,
   c.scheduled_for, c.error, c.created_at, c.updated_at`;
 
-export const campaignView = (row: CampaignRow) => ({
-  id: row.id,
-  name: row.name,
-  campaign_type: row.campaign_type,
-  status: row.status,
-  total_emails: row.total_emails,
-  sent_count: row.sent_count,
-  failed_count: row.failed_count,
-  scheduled_for: row.scheduled_for?.toISOString() ?? null,
-  error: row.error,
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
-});
+export const campaignView = (row: CampaignRow) => fromRow(Campaign, row).view();

@@ -1,6 +1,14 @@
-import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { newId } from "../services/lib/ids.ts";
-import { defineModel } from "./database/define-model.ts";
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type NonAttribute,
+  type Sequelize,
+} from "sequelize";
+import { id, nullable, required } from "./database/columns.ts";
+import type { Plan } from "./plan.ts";
 
 /** A tenant: the owner of everything else. */
 export class Company extends Model<InferAttributes<Company>, InferCreationAttributes<Company>> {
@@ -17,6 +25,29 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
+  /** Where it was asked for: `include: "planRow"`. */
+  declare planRow?: NonAttribute<Plan>;
+
+  static register(sequelize: Sequelize): void {
+    Company.init(
+      {
+        id: id(),
+        name: required(DataTypes.TEXT),
+        plan: required(DataTypes.TEXT),
+        replyToEmail: nullable(DataTypes.TEXT),
+        website: nullable(DataTypes.TEXT),
+        footerText: required(DataTypes.TEXT, ""),
+        doubleOptIn: required(DataTypes.BOOLEAN, false),
+        defaultSmtpConfigId: nullable(DataTypes.UUID),
+        trackingEnabled: required(DataTypes.BOOLEAN, true),
+        sendingPausedAt: nullable(DataTypes.DATE),
+        createdAt: required(DataTypes.DATE),
+        updatedAt: required(DataTypes.DATE),
+      },
+      { sequelize, tableName: "companies" },
+    );
+  }
+
   view() {
     return {
       id: this.id,
@@ -32,23 +63,3 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
     };
   }
 }
-
-defineModel((sequelize) =>
-  Company.init(
-    {
-      id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      name: { type: DataTypes.TEXT, allowNull: false },
-      plan: { type: DataTypes.TEXT, allowNull: false },
-      replyToEmail: DataTypes.TEXT,
-      website: DataTypes.TEXT,
-      footerText: { type: DataTypes.TEXT, defaultValue: "" },
-      doubleOptIn: { type: DataTypes.BOOLEAN, defaultValue: false },
-      defaultSmtpConfigId: DataTypes.UUID,
-      trackingEnabled: { type: DataTypes.BOOLEAN, defaultValue: true },
-      sendingPausedAt: DataTypes.DATE,
-      createdAt: DataTypes.DATE,
-      updatedAt: DataTypes.DATE,
-    },
-    { sequelize, tableName: "companies" },
-  ),
-);

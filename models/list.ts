@@ -1,8 +1,14 @@
-import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { newId } from "../services/lib/ids.ts";
-import { defineModel } from "./database/define-model.ts";
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from "sequelize";
+import { company, id, required } from "./database/columns.ts";
 
-/** A list of subscribers; who is on it: list_members. */
+/** A list of subscribers; who is on it: list-member.ts. */
 export class List extends Model<InferAttributes<List>, InferCreationAttributes<List>> {
   declare id: CreationOptional<string>;
   declare companyId: string;
@@ -10,6 +16,20 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
   declare description: CreationOptional<string>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
+
+  static register(sequelize: Sequelize): void {
+    List.init(
+      {
+        id: id(),
+        companyId: company(),
+        name: required(DataTypes.TEXT),
+        description: required(DataTypes.TEXT, ""),
+        createdAt: required(DataTypes.DATE),
+        updatedAt: required(DataTypes.DATE),
+      },
+      { sequelize, tableName: "lists" },
+    );
+  }
 
   view(subscriberCount: number) {
     return {
@@ -21,17 +41,3 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
     };
   }
 }
-
-defineModel((sequelize) =>
-  List.init(
-    {
-      id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      companyId: { type: DataTypes.UUID, primaryKey: true },
-      name: { type: DataTypes.TEXT, allowNull: false },
-      description: { type: DataTypes.TEXT, defaultValue: "" },
-      createdAt: DataTypes.DATE,
-      updatedAt: DataTypes.DATE,
-    },
-    { sequelize, tableName: "lists" },
-  ),
-);

@@ -1,6 +1,18 @@
-import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type NonAttribute,
+  type Sequelize,
+} from "sequelize";
 import type { Role } from "../services/lib/caller.ts";
-import { defineModel } from "./database/define-model.ts";
+import type { Company } from "./company.ts";
+import { company, primaryKey, required } from "./database/columns.ts";
+import type { User } from "./user.ts";
+
+export const ROLES = ["owner", "admin", "member"] as const satisfies Role[];
 
 /** A user's role in a company. */
 export class Membership extends Model<InferAttributes<Membership>, InferCreationAttributes<Membership>> {
@@ -8,16 +20,32 @@ export class Membership extends Model<InferAttributes<Membership>, InferCreation
   declare userId: string;
   declare role: Role;
   declare createdAt: CreationOptional<Date>;
-}
 
-defineModel((sequelize) =>
-  Membership.init(
-    {
-      companyId: { type: DataTypes.UUID, primaryKey: true },
-      userId: { type: DataTypes.UUID, primaryKey: true },
-      role: { type: DataTypes.TEXT, allowNull: false },
-      createdAt: DataTypes.DATE,
-    },
-    { sequelize, tableName: "memberships", updatedAt: false },
-  ),
-);
+  /** Where it was asked for: `include: "user"`. */
+  declare user?: NonAttribute<User>;
+  /** Where it was asked for: `include: "company"`. */
+  declare company?: NonAttribute<Company>;
+
+  static register(sequelize: Sequelize): void {
+    Membership.init(
+      {
+        companyId: company(),
+        userId: primaryKey(),
+        role: required(DataTypes.TEXT),
+        createdAt: required(DataTypes.DATE),
+      },
+      { sequelize, tableName: "memberships", updatedAt: false },
+    );
+  }
+
+  view(user: User) {
+    return {
+      user_id: user.id,
+      email: user.email,
+      first_name: user.firstName,
+      last_name: user.lastName,
+      role: this.role,
+      joined_at: this.createdAt.toISOString(),
+    };
+  }
+}

@@ -1,14 +1,35 @@
-import { DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { defineModel } from "./database/define-model.ts";
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from "sequelize";
+import { nullable, primaryKey, required } from "./database/columns.ts";
 
 /** What a company may do and how much of it. Null is unlimited. */
 export class Plan extends Model<InferAttributes<Plan>, InferCreationAttributes<Plan>> {
   declare name: string;
-  declare apiCallsPerDay: number | null;
-  declare subscribers: number | null;
-  declare emailsPerMonth: number | null;
-  declare smtpPerHour: number | null;
-  declare features: string[];
+  declare apiCallsPerDay: CreationOptional<number | null>;
+  declare subscribers: CreationOptional<number | null>;
+  declare emailsPerMonth: CreationOptional<number | null>;
+  declare smtpPerHour: CreationOptional<number | null>;
+  declare features: CreationOptional<string[]>;
+
+  static register(sequelize: Sequelize): void {
+    Plan.init(
+      {
+        name: primaryKey(DataTypes.TEXT),
+        apiCallsPerDay: nullable(DataTypes.INTEGER),
+        subscribers: nullable(DataTypes.INTEGER),
+        emailsPerMonth: nullable(DataTypes.INTEGER),
+        smtpPerHour: nullable(DataTypes.INTEGER),
+        features: required(DataTypes.ARRAY(DataTypes.TEXT), []),
+      },
+      { sequelize, tableName: "plans", timestamps: false },
+    );
+  }
 
   view() {
     return {
@@ -23,17 +44,3 @@ export class Plan extends Model<InferAttributes<Plan>, InferCreationAttributes<P
     };
   }
 }
-
-defineModel((sequelize) =>
-  Plan.init(
-    {
-      name: { type: DataTypes.TEXT, primaryKey: true },
-      apiCallsPerDay: DataTypes.INTEGER,
-      subscribers: DataTypes.INTEGER,
-      emailsPerMonth: DataTypes.INTEGER,
-      smtpPerHour: DataTypes.INTEGER,
-      features: { type: DataTypes.ARRAY(DataTypes.TEXT), allowNull: false },
-    },
-    { sequelize, tableName: "plans", timestamps: false },
-  ),
-);

@@ -1,9 +1,15 @@
-import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { newId } from "../services/lib/ids.ts";
-import { defineModel } from "./database/define-model.ts";
-import type { Rules } from "./segment-rules/segment.ts";
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from "sequelize";
+import { company, id, required } from "./database/columns.ts";
+import type { Rules } from "./segment-rules/segment-sql.ts";
 
-/** Subscribers described by rules, found anew each time they are asked for. */
+/** Subscribers described by rules, found anew at each use. */
 export class Segment extends Model<InferAttributes<Segment>, InferCreationAttributes<Segment>> {
   declare id: CreationOptional<string>;
   declare companyId: string;
@@ -12,6 +18,21 @@ export class Segment extends Model<InferAttributes<Segment>, InferCreationAttrib
   declare rules: Rules;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
+
+  static register(sequelize: Sequelize): void {
+    Segment.init(
+      {
+        id: id(),
+        companyId: company(),
+        name: required(DataTypes.TEXT),
+        description: required(DataTypes.TEXT, ""),
+        rules: required(DataTypes.JSONB),
+        createdAt: required(DataTypes.DATE),
+        updatedAt: required(DataTypes.DATE),
+      },
+      { sequelize, tableName: "segments" },
+    );
+  }
 
   view() {
     return {
@@ -23,18 +44,3 @@ export class Segment extends Model<InferAttributes<Segment>, InferCreationAttrib
     };
   }
 }
-
-defineModel((sequelize) =>
-  Segment.init(
-    {
-      id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      companyId: { type: DataTypes.UUID, primaryKey: true },
-      name: { type: DataTypes.TEXT, allowNull: false },
-      description: { type: DataTypes.TEXT, defaultValue: "" },
-      rules: { type: DataTypes.JSONB, allowNull: false },
-      createdAt: DataTypes.DATE,
-      updatedAt: DataTypes.DATE,
-    },
-    { sequelize, tableName: "segments" },
-  ),
-);

@@ -1,16 +1,22 @@
-import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { newId } from "../services/lib/ids.ts";
-import { defineModel } from "./database/define-model.ts";
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from "sequelize";
+import { company, id, nullable, required } from "./database/columns.ts";
 
-/** A relay that a company sends through. Password and DKIM key are envelopes of services/lib/secrets.ts, sealed to the id. */
+/** An SMTP server that a company sends through. Password and DKIM key are envelopes of services/lib/secrets.ts, sealed to the id. */
 export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreationAttributes<SmtpConfig>> {
   declare id: CreationOptional<string>;
   declare companyId: string;
   declare name: string;
   declare host: string;
   declare port: number;
-  declare username: string;
-  declare passwordSealed: Buffer | null;
+  declare username: CreationOptional<string>;
+  declare passwordSealed: CreationOptional<Buffer | null>;
   declare useTls: CreationOptional<boolean>;
   declare senderName: CreationOptional<string>;
   declare senderEmail: string;
@@ -21,8 +27,41 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare maxConnections: CreationOptional<number>;
   declare maxPerSecond: CreationOptional<number | null>;
   declare isDefault: CreationOptional<boolean>;
+  declare failingSince: CreationOptional<Date | null>;
+  declare backoffUntil: CreationOptional<Date | null>;
+  declare lastError: CreationOptional<string | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
+
+  static register(sequelize: Sequelize): void {
+    SmtpConfig.init(
+      {
+        id: id(),
+        companyId: company(),
+        name: required(DataTypes.TEXT),
+        host: required(DataTypes.TEXT),
+        port: required(DataTypes.INTEGER),
+        username: required(DataTypes.TEXT, ""),
+        passwordSealed: nullable(DataTypes.BLOB),
+        useTls: required(DataTypes.BOOLEAN, true),
+        senderName: required(DataTypes.TEXT, ""),
+        senderEmail: required(DataTypes.TEXT),
+        replyToEmail: nullable(DataTypes.TEXT),
+        dkimDomain: nullable(DataTypes.TEXT),
+        dkimSelector: nullable(DataTypes.TEXT),
+        dkimKeySealed: nullable(DataTypes.BLOB),
+        maxConnections: required(DataTypes.INTEGER, 10),
+        maxPerSecond: nullable(DataTypes.INTEGER),
+        isDefault: required(DataTypes.BOOLEAN, false),
+        failingSince: nullable(DataTypes.DATE),
+        backoffUntil: nullable(DataTypes.DATE),
+        lastError: nullable(DataTypes.TEXT),
+        createdAt: required(DataTypes.DATE),
+        updatedAt: required(DataTypes.DATE),
+      },
+      { sequelize, tableName: "smtp_configs" },
+    );
+  }
 
   view() {
     return {
@@ -42,30 +81,3 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
     };
   }
 }
-
-defineModel((sequelize) =>
-  SmtpConfig.init(
-    {
-      id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      companyId: { type: DataTypes.UUID, primaryKey: true },
-      name: { type: DataTypes.TEXT, allowNull: false },
-      host: { type: DataTypes.TEXT, allowNull: false },
-      port: { type: DataTypes.INTEGER, allowNull: false },
-      username: { type: DataTypes.TEXT, defaultValue: "" },
-      passwordSealed: DataTypes.BLOB,
-      useTls: { type: DataTypes.BOOLEAN, defaultValue: true },
-      senderName: { type: DataTypes.TEXT, defaultValue: "" },
-      senderEmail: { type: DataTypes.TEXT, allowNull: false },
-      replyToEmail: { type: DataTypes.TEXT, defaultValue: null },
-      dkimDomain: { type: DataTypes.TEXT, defaultValue: null },
-      dkimSelector: { type: DataTypes.TEXT, defaultValue: null },
-      dkimKeySealed: { type: DataTypes.BLOB, defaultValue: null },
-      maxConnections: { type: DataTypes.INTEGER, defaultValue: 10 },
-      maxPerSecond: { type: DataTypes.INTEGER, defaultValue: null },
-      isDefault: { type: DataTypes.BOOLEAN, defaultValue: false },
-      createdAt: DataTypes.DATE,
-      updatedAt: DataTypes.DATE,
-    },
-    { sequelize, tableName: "smtp_configs" },
-  ),
-);

@@ -1,6 +1,12 @@
-import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { newId } from "../services/lib/ids.ts";
-import { defineModel } from "./database/define-model.ts";
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from "sequelize";
+import { company, id, required } from "./database/columns.ts";
 
 export type TemplateMode = "basic" | "visual";
 export type TemplateType = "marketing" | "transactional";
@@ -17,6 +23,23 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
+  static register(sequelize: Sequelize): void {
+    Template.init(
+      {
+        id: id(),
+        companyId: company(),
+        name: required(DataTypes.TEXT),
+        subject: required(DataTypes.TEXT),
+        body: required(DataTypes.TEXT, ""),
+        templateMode: required(DataTypes.TEXT, "basic"),
+        templateType: required(DataTypes.TEXT, "marketing"),
+        createdAt: required(DataTypes.DATE),
+        updatedAt: required(DataTypes.DATE),
+      },
+      { sequelize, tableName: "templates" },
+    );
+  }
+
   view() {
     return {
       id: this.id,
@@ -30,20 +53,3 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
     };
   }
 }
-
-defineModel((sequelize) =>
-  Template.init(
-    {
-      id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      companyId: { type: DataTypes.UUID, primaryKey: true },
-      name: { type: DataTypes.TEXT, allowNull: false },
-      subject: { type: DataTypes.TEXT, allowNull: false },
-      body: { type: DataTypes.TEXT, defaultValue: "" },
-      templateMode: { type: DataTypes.TEXT, defaultValue: "basic" },
-      templateType: { type: DataTypes.TEXT, defaultValue: "marketing" },
-      createdAt: DataTypes.DATE,
-      updatedAt: DataTypes.DATE,
-    },
-    { sequelize, tableName: "templates" },
-  ),
-);

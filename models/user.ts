@@ -1,16 +1,39 @@
-import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { newId } from "../services/lib/ids.ts";
-import { defineModel } from "./database/define-model.ts";
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from "sequelize";
+import { id, nullable, required } from "./database/columns.ts";
 
-/** A person who logs in; what she may do is in her memberships. */
+/** A person who logs in; the companies she belongs to, and her role in each: membership.ts. */
 export class User extends Model<InferAttributes<User>, InferCreationAttributes<User>> {
   declare id: CreationOptional<string>;
   declare email: string;
+  declare readonly emailKey: CreationOptional<string | null>;
   declare passwordHash: string;
   declare firstName: CreationOptional<string>;
   declare lastName: CreationOptional<string>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
+
+  static register(sequelize: Sequelize): void {
+    User.init(
+      {
+        id: id(),
+        email: required(DataTypes.TEXT),
+        emailKey: nullable(DataTypes.TEXT),
+        passwordHash: required(DataTypes.TEXT),
+        firstName: required(DataTypes.TEXT, ""),
+        lastName: required(DataTypes.TEXT, ""),
+        createdAt: required(DataTypes.DATE),
+        updatedAt: required(DataTypes.DATE),
+      },
+      { sequelize, tableName: "users" },
+    );
+  }
 
   view() {
     return {
@@ -22,18 +45,3 @@ export class User extends Model<InferAttributes<User>, InferCreationAttributes<U
     };
   }
 }
-
-defineModel((sequelize) =>
-  User.init(
-    {
-      id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      email: { type: DataTypes.TEXT, allowNull: false },
-      passwordHash: { type: DataTypes.TEXT, allowNull: false },
-      firstName: { type: DataTypes.TEXT, defaultValue: "" },
-      lastName: { type: DataTypes.TEXT, defaultValue: "" },
-      createdAt: DataTypes.DATE,
-      updatedAt: DataTypes.DATE,
-    },
-    { sequelize, tableName: "users" },
-  ),
-);

@@ -1,15 +1,20 @@
-import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from "sequelize";
-import { newId } from "../services/lib/ids.ts";
-import { defineModel } from "./database/define-model.ts";
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from "sequelize";
+import { company, id, nullable, required } from "./database/columns.ts";
+import type { EmailEventType } from "./email-event.ts";
 
-export type EventType = "delivered" | "opened" | "clicked" | "bounced" | "unsubscribed";
-
-/** Where a company wants to be told of events. The secret that signs them is sealed with the endpoint's id. */
+/** Where a company receives its events. The secrets that sign them are sealed with the endpoint's id. */
 export class WebhookEndpoint extends Model<InferAttributes<WebhookEndpoint>, InferCreationAttributes<WebhookEndpoint>> {
   declare id: CreationOptional<string>;
   declare companyId: string;
   declare url: string;
-  declare events: EventType[];
+  declare events: EmailEventType[];
   declare secretSealed: Buffer;
   declare oldSecretSealed: CreationOptional<Buffer | null>;
   declare oldSecretUntil: CreationOptional<Date | null>;
@@ -17,6 +22,25 @@ export class WebhookEndpoint extends Model<InferAttributes<WebhookEndpoint>, Inf
   declare disabledAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
+
+  static register(sequelize: Sequelize): void {
+    WebhookEndpoint.init(
+      {
+        id: id(),
+        companyId: company(),
+        url: required(DataTypes.TEXT),
+        events: required(DataTypes.ARRAY(DataTypes.TEXT)),
+        secretSealed: required(DataTypes.BLOB),
+        oldSecretSealed: nullable(DataTypes.BLOB),
+        oldSecretUntil: nullable(DataTypes.DATE),
+        failingSince: nullable(DataTypes.DATE),
+        disabledAt: nullable(DataTypes.DATE),
+        createdAt: required(DataTypes.DATE),
+        updatedAt: required(DataTypes.DATE),
+      },
+      { sequelize, tableName: "webhook_endpoints" },
+    );
+  }
 
   view() {
     return {
@@ -28,22 +52,3 @@ export class WebhookEndpoint extends Model<InferAttributes<WebhookEndpoint>, Inf
     };
   }
 }
-
-defineModel((sequelize) =>
-  WebhookEndpoint.init(
-    {
-      id: { type: DataTypes.UUID, primaryKey: true, defaultValue: newId },
-      companyId: { type: DataTypes.UUID, primaryKey: true },
-      url: { type: DataTypes.TEXT, allowNull: false },
-      events: { type: DataTypes.ARRAY(DataTypes.TEXT), allowNull: false },
-      secretSealed: { type: DataTypes.BLOB, allowNull: false },
-      oldSecretSealed: DataTypes.BLOB,
-      oldSecretUntil: DataTypes.DATE,
-      failingSince: DataTypes.DATE,
-      disabledAt: DataTypes.DATE,
-      createdAt: DataTypes.DATE,
-      updatedAt: DataTypes.DATE,
-    },
-    { sequelize, tableName: "webhook_endpoints" },
-  ),
-);

@@ -1,11 +1,11 @@
 /**
- * The process's connections to PostgreSQL: Sequelize for plain row work, a pg pool for SQL that is written as SQL
+ * The process's connections to PostgreSQL: Sequelize for CRUD and settings, pg pools for statements written as SQL
  * (everything hot, set-based or streamed). One database per process, opened by mixins/database.middleware.ts.
  */
 import pg from "pg";
 import { Sequelize } from "sequelize";
+import { bindModels } from "../index.ts";
 import { BY_KEY } from "./by-key.ts";
-import { initModels } from "./define-model.ts";
 import { allowSilence, endInSilence, SILENT_MS, STATEMENT_TIMEOUT_MS } from "./silence.ts";
 
 export type Client = pg.PoolClient;
@@ -18,71 +18,85 @@ const CONNECT_TIMEOUT_MS = 5_000;
 // bigint (count, sum) as a number: exact up to 2^53, and no count here comes near it.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** Of those in the pool's share: enough for two batches in the air, and for conflicts. */
-const PLANNED_CONNECTIONS = 3;
-
 /** A plan made while a table was nearly empty may read all of it once it is large. */
 const PLANS_LIVE_SECONDS = 30;
 
-interface Open {
+/**
+ * How DATABASE_POOL is shared out; never more than that in all (3 is its least value).
+ *
+ * | share    | of 3 | of 10 | of 20 | of 100 | who uses it |
+ * |----------|------|-------|-------|--------|-------------|
+ * | sql      | 1    | 6     | 14    | 93     | `query`, `transaction` and PinnedConnection: senders, expansion, imports, lists, every hot or set-based statement |
+ * | prepared | 1    | 2     | 3     | 3      | `prepared`: opens and clicks. Two batches are in the air at most, and one more resolves a conflict |
+ * | models   | 1    | 2     | 3     | 4      | Sequelize: CRUD and settings. Short statements by key, and one process has no CPU for more: measured 2,800 `findByPk` a second over 2, 3 and 4 connections alike |
+ *
+ * A process opens what it needs of its share, and closes what was idle for 10 s.
+ */
+export function shareConnections(total: number): { sql: number; prepared: number; models: number } {
+  const prepared = Math.min(3, Math.max(1, Math.floor(total / 5)));
+  const models = Math.min(4, 1 + Math.floor(total / 10));
+  return { sql: Math.max(1, total - prepared - models), prepared, models };
+}
+
+interface Connections {
   pool: pg.Pool;
   /** For `prepared` statements: a plan is made once per connection, and is good for whatever values come. */
-  planned: pg.Pool;
+  prepared: pg.Pool;
   sequelize: Sequelize;
 }
-let open: Open | undefined;
+let open: Connections | undefined;
 
-export function openDatabase(url: string, connections: number, silentMs = SILENT_MS): Open {
+function openPool(settings: pg.PoolConfig, silentMs: number): pg.Pool {
+  const pool = new pg.Pool(settings);
+  // A connection that breaks, idle or in the middle of a transaction, fails the statement that is sent over it and is
+  // replaced at the next use; without these listeners it would end the process.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => {
+    client.on("error", () => {});
+    endInSilence(client, silentMs);
+  });
+  pool.on("release", (_error, client) => allowSilence(client, silentMs));
+  return pool;
+}
+
+/** `silentMs`: a connection on which the database says nothing for that long while it should is given up. */
+export function openDatabase(url: string, connections: number, silentMs = SILENT_MS): Connections {
   if (open) throw new Error("The database is open already");
-  const planned = Math.min(PLANNED_CONNECTIONS, Math.max(1, Math.floor(connections / 5)));
-  const rowWork = Math.max(1, Math.floor((connections - planned) / 2));
-  const settings = {
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    application_name: "flockmail",
-  };
-  const pools = {
-    pool: new pg.Pool({ ...settings, max: Math.max(1, connections - rowWork - planned) }),
-    planned: new pg.Pool({
+  const share = shareConnections(connections);
+  const common = { statement_timeout: STATEMENT_TIMEOUT_MS, application_name: "flockmail" };
+  const settings = { ...common, connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
+  const pool = openPool({ ...settings, max: share.sql }, silentMs);
+  const prepared = openPool(
+    {
       ...settings,
-      max: planned,
+      max: share.prepared,
       options: Object.entries(BY_KEY)
         .map(([name, value]) => `-c ${name}=${value}`)
         .join(" "),
       maxLifetimeSeconds: PLANS_LIVE_SECONDS,
-    }),
-  };
-  for (const pool of Object.values(pools)) {
-    // A connection that breaks, idle or in the middle of a transaction, fails the statement that is sent over it and is
-    // replaced at the next use; without these listeners it would end the process.
-    pool.on("error", () => {});
-    pool.on("connect", (client) => {
-      client.on("error", () => {});
-      endInSilence(client, silentMs);
-    });
-    pool.on("release", (_error, client) => allowSilence(client, silentMs));
-  }
+    },
+    silentMs,
+  );
   const sequelize = new Sequelize(url, {
     dialect: "postgres",
     logging: false,
-    pool: { max: rowWork, acquire: CONNECT_TIMEOUT_MS },
-    dialectOptions: { statement_timeout: STATEMENT_TIMEOUT_MS, application_name: "flockmail" },
+    pool: { max: share.models, acquire: CONNECT_TIMEOUT_MS },
+    dialectOptions: common,
     define: { underscored: true },
     hooks: { afterConnect: (connection) => endInSilence(connection as object, silentMs) },
   });
-  initModels(sequelize);
-  open = { ...pools, sequelize };
+  bindModels(sequelize);
+  open = { pool, prepared, sequelize };
   return open;
 }
 
 export async function closeDatabase(): Promise<void> {
   const closing = open;
   open = undefined;
-  await Promise.all([closing?.pool.end(), closing?.planned.end(), closing?.sequelize.close()]);
+  await Promise.all([closing?.pool.end(), closing?.prepared.end(), closing?.sequelize.close()]);
 }
 
-function current(): Open {
+function current(): Connections {
   if (!open) throw new Error("The database is not open");
   return open;
 }
@@ -112,7 +126,7 @@ export async function prepared<T = Row>(
   name: string,
   text: string,
   values: unknown[],
-  on: Client | pg.Pool = current().planned,
+  on: Client | pg.Pool = current().prepared,
 ): Promise<T[]> {
   return (await on.query({ name, text, values })).rows as T[];
 }
@@ -122,7 +136,7 @@ export const transaction = <T>(work: (client: Client) => Promise<T>): Promise<T>
 
 /** The same on a connection for `prepared` statements. */
 export const preparedTransaction = <T>(work: (client: Client) => Promise<T>): Promise<T> =>
-  within(current().planned, work);
+  within(current().prepared, work);
 
 async function within<T>(from: pg.Pool, work: (client: Client) => Promise<T>): Promise<T> {
   const client = await from.connect();

@@ -1,11 +1,13 @@
 /**
- * One page of a list: filter, search, order, count. The same rules for every resource (spec section 2, "Paginated
- * response"): stable order with ties by id, so that pages never repeat or skip a row.
+ * One page of a list: filter, search, order, count. The same rules for every resource: a stable order with ties by id, so
+ * that pages never repeat or skip a row. SQL and not `findAndCountAll`: counts come from counters instead of counting a
+ * million rows, and the last page of a million costs what the first does.
  */
-
+import type { Model, ModelStatic } from "sequelize";
 import { invalid, invalidPage } from "../../services/lib/errors.ts";
 import type { ListQuery } from "../../services/lib/shapes.ts";
 import { type Queryable, query, queryOne } from "./db.ts";
+import { fromRow } from "./from-row.ts";
 
 export interface Listing {
   /** Table with its alias, joins included: "subscribers s". */
@@ -105,4 +107,14 @@ export async function listPage<T>(
   }
   const results = await query<T>(sql, values, on);
   return { count, results: fromEnd ? results.reverse() : results };
+}
+
+/** The same with each row as an instance of its model, for its view(). */
+export async function listModels<M extends Model>(
+  model: ModelStatic<M>,
+  listing: Listing,
+  asked: ListQuery,
+): Promise<{ count: number; results: M[] }> {
+  const { count, results } = await listPage<object>(listing, asked);
+  return { count, results: results.map((row) => fromRow(model, row)) };
 }

@@ -1,7 +1,10 @@
-/** The mails that a company has sent in the UTC month. */
+/**
+ * What a company has used of its plan, read from counters where there are any. Tables of several services: subscribers, mails
+ * and the month's usage.
+ */
 import { type Queryable, query, queryOne } from "../database/db.ts";
 
-/** Adds primary recipients to the month's usage; a negative number gives back what was not needed. */
+/** Adds primary recipients to the month's usage; a negative number returns what was not needed. */
 export async function addEmails(client: Queryable, companyId: string, n: number): Promise<void> {
   if (n === 0) return;
   await query(
@@ -20,4 +23,17 @@ export async function emailsThisMonth(companyId: string, client?: Queryable): Pr
     client,
   );
   return row?.emails ?? 0;
+}
+
+export async function subscribersOf(companyId: string): Promise<number> {
+  return (await queryOne<{ n: number }>("select count_of($1, 'subscribers', $1) n", [companyId]))!.n;
+}
+
+/** Counts rows: only for when no sender answers, who keep the number. */
+export async function sentInTheLastHour(companyId: string): Promise<number> {
+  const sent = await queryOne<{ n: number }>(
+    "select count(*) n from sent_emails where company_id = $1 and sent_at > now() - interval '1 hour'",
+    [companyId],
+  );
+  return sent!.n;
 }

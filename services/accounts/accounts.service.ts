@@ -1,23 +1,40 @@
+import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
+import { deleteExpiredTokens } from "../../models/statements/refresh-tokens.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
-import { authenticateKey, usesNoted } from "./authenticate-key.ts";
-import { getCompany, companyErrors, updateCompany } from "./company.ts";
+import { createKey, listKeys, newKeyErrors, removeKey } from "./api-keys.ts";
+import {
+  createCompany,
+  listCompanies,
+  listPlans,
+  savePlan,
+  setPassword,
+  setPaused,
+  setPlan,
+} from "./company-administration.ts";
+import {
+  addMember,
+  listMembers,
+  membershipOf,
+  newMemberErrors,
+  removeMember,
+  updateMember,
+} from "./company-members.ts";
+import { companyErrors, getCompany, updateCompany } from "./company-settings.ts";
 import { contract } from "./contract.ts";
-import { createKey, listKeys, newKeyErrors, removeKey } from "./keys.ts";
+import { KeyAuthentication } from "./key-authentication.ts";
 import { login } from "./login.ts";
-import { addMember, listMembers, membershipOf, newMemberErrors, removeMember, updateMember } from "./members.ts";
-import { createCompany, listCompanies, listPlans, savePlan, setPassword, setPaused, setPlan } from "./operators.ts";
-import { getPlan } from "./plan-usage.ts";
-import { admitEmails, planOf, requireDefaultPlan, requireFeature } from "./plans.ts";
-import { purge } from "./purge.ts";
+import { admitEmails, getPlan, planOf, requireDefaultPlan, requireFeature } from "./plans.ts";
 import { register, registrationErrors } from "./register.ts";
 import { rotate } from "./tokens.ts";
 
 const PURGE_EVERY_MS = 60 * 60 * 1_000;
 
-/** Companies, their people, keys and plans: who may ask for what, and how much of it. */
+const keysOf = (service: Service) => (service as Service & { keys: KeyAuthentication }).keys;
+
+/** Companies, their people, keys and plans: who may do what, and how much of it. */
 export default defineService("accounts", contract, {
   mixins: [every(PURGE_EVERY_MS, "purge")],
 
@@ -25,9 +42,14 @@ export default defineService("accounts", contract, {
     register: { validate: registrationErrors, handler: (ctx) => register(ctx.params) },
     login: (ctx) => login(ctx.params),
     refresh: (ctx) => rotate(ctx.params.refresh),
-    authenticateKey: (ctx) => authenticateKey(ctx.params.key),
+    authenticateKey(ctx) {
+      return keysOf(this).authenticate(ctx.params.key);
+    },
     membershipOf: (ctx) => membershipOf(ctx.params),
-    purge,
+    async purge() {
+      await deleteExpiredTokens();
+      return null;
+    },
 
     getCompany,
     updateCompany: { validate: companyErrors, handler: updateCompany },
@@ -56,6 +78,11 @@ export default defineService("accounts", contract, {
     resumeCompany: (ctx) => setPaused(ctx.params.company_id, false),
   },
 
+  created() {
+    this.keys = new KeyAuthentication();
+  },
   started: () => requireDefaultPlan(config().DEFAULT_PLAN),
-  stopped: usesNoted,
+  stopped() {
+    return keysOf(this).settled();
+  },
 });

@@ -1,7 +1,7 @@
-/** Who somebody is: registration, tokens, and the questions that the gateway asks for each request. */
+/** Registration, login and tokens, and what the gateway asks for each request. */
 import type { ServiceContract } from "../define.ts";
 import { Email, Line, Nothing, Nullable, Time, Type, Uuid } from "../lib/shapes.ts";
-import { Company, CompanyName, RoleName, User } from "./contract-shapes.ts";
+import { Company, CompanyName, RoleName, User } from "./contract-account-shapes.ts";
 
 const tokens = {
   access: Type.String({ description: "Bearer token, good for 15 minutes." }),
@@ -41,17 +41,17 @@ export const contract = {
     example: { refresh: "the `refresh` of login, or of the refresh before" },
   },
   authenticateKey: {
-    summary: "Whose API key is this? 401 for a wrong, expired or deleted one",
+    summary: "The company of an API key; 401 for a wrong, expired or deleted one",
     params: Type.Object({ key: Type.String() }),
     returns: Type.Object({ companyId: Uuid, apiKeyId: Uuid, expiresAt: Nullable(Time) }),
   },
   membershipOf: {
-    summary: "A user's role in a company; 404 when she has none, 401 when her password is another by now",
+    summary: "A user's role in a company; 404 when she has none, 401 when her password has changed",
     params: Type.Object({ userId: Uuid, companyId: Uuid, passwordMark: Type.String() }),
     returns: Type.Object({ role: RoleName }),
   },
   purge: {
-    summary: "Delete expired refresh tokens and idempotency keys",
+    summary: "Delete expired refresh tokens (internal, repeated)",
     params: Type.Object({}),
     returns: Nothing,
   },

@@ -1,6 +1,30 @@
+/** A company's own affairs: settings, API keys, members, plan. */
 import type { ServiceContract } from "../define.ts";
-import { Bool, ById, Email, Nullable, Patch, Text, Type, Uuid } from "../lib/shapes.ts";
-import { Company, CompanyName } from "./contract-shapes.ts";
+import {
+  Bool,
+  ById,
+  Email,
+  ListQuery,
+  Name,
+  Nothing,
+  Nullable,
+  Page,
+  Patch,
+  Text,
+  Time,
+  Type,
+  Uuid,
+} from "../lib/shapes.ts";
+import {
+  ApiKey,
+  Company,
+  CompanyName,
+  Member,
+  NewApiKey,
+  Plan,
+  PlanUsage,
+  RoleName,
+} from "./contract-account-shapes.ts";
 
 const Settings = Patch(
   Type.Object({
@@ -14,6 +38,8 @@ const Settings = Patch(
   }),
 );
 
+const ByUser = { ...ById.properties, user_id: Uuid };
+
 export const contract = {
   getCompany: { summary: "Company settings", params: ById, returns: Company },
   updateCompany: {
@@ -22,5 +48,71 @@ export const contract = {
     params: Type.Object({ ...ById.properties, ...Settings.properties }),
     returns: Company,
     example: { reply_to_email: "hello@example.com", double_opt_in: true },
+  },
+
+  listKeys: {
+    summary: "List API keys",
+    description: "Search looks into the name. Sortable: created_at, name, expires_at, last_used_at.",
+    params: Type.Object({ ...ById.properties, ...ListQuery.properties }),
+    returns: Page(ApiKey),
+  },
+  createKey: {
+    summary: "Create an API key",
+    description: "Owners and admins only. The key itself is in this answer and nowhere else.",
+    params: Type.Object({ ...ById.properties, name: Name, expires_at: Type.Optional(Nullable(Time)) }),
+    returns: NewApiKey,
+    example: { name: "Website", expires_at: null },
+  },
+  removeKey: {
+    summary: "Delete an API key",
+    description: "It is refused everywhere within a second.",
+    params: Type.Object({ ...ById.properties, key_id: Uuid }),
+    returns: Nothing,
+  },
+
+  listMembers: {
+    summary: "List the members of a company",
+    description: "Search looks into email and names. Sortable: created_at, email, role, joined_at.",
+    params: Type.Object({ ...ById.properties, ...ListQuery.properties }),
+    returns: Page(Member),
+  },
+  addMember: {
+    summary: "Add an existing user to a company",
+    description: "Owners and admins; only an owner makes another owner.",
+    params: Type.Object({ ...ById.properties, email: Email, role: RoleName }),
+    returns: Member,
+    example: { email: "grace@example.com", role: "admin" },
+  },
+  updateMember: {
+    summary: "Change a member's role",
+    description: "The last owner stays one.",
+    params: Type.Object({ ...ByUser, role: RoleName }),
+    returns: Member,
+    example: { role: "member" },
+  },
+  removeMember: {
+    summary: "Remove a member",
+    description: "Everybody may leave; the last owner stays.",
+    params: Type.Object(ByUser),
+    returns: Nothing,
+  },
+
+  getPlan: {
+    summary: "Plan, limits and usage",
+    description:
+      "A limit of null is unlimited. API calls count per API key (with a bearer token: per company) and UTC day, emails per UTC month, SMTP per rolling hour.",
+    params: ById,
+    returns: PlanUsage,
+  },
+  planOf: { summary: "The company's plan, at most a second old", params: Type.Object({}), returns: Plan },
+  requireFeature: {
+    summary: "403 when the company's plan lacks a feature",
+    params: Type.Object({ feature: Type.String() }),
+    returns: Nothing,
+  },
+  admitEmails: {
+    summary: "403 when so many emails would exceed the month's quota",
+    params: Type.Object({ emails: Type.Integer({ minimum: 0 }) }),
+    returns: Nothing,
   },
 } as const satisfies ServiceContract;

@@ -1,7 +1,7 @@
-/** For whoever runs the service: not routed, called from the REPL. */
+/** For operators, called by their commands: no HTTP route leads here. */
 import type { ServiceContract } from "../define.ts";
 import { Email, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
-import { Company, CompanyName, Limits, NewApiKey, Plan } from "./contract-shapes.ts";
+import { Company, CompanyName, Limits, NewApiKey, Plan } from "./contract-account-shapes.ts";
 
 const ByCompany = Type.Object({ company_id: Uuid });
 

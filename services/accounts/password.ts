@@ -21,11 +21,11 @@ interface Parameters {
 let running = 0;
 const waiting: (() => void)[] = [];
 
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+async function limited<T>(work: () => Promise<T>): Promise<T> {
   if (running < MAX_AT_ONCE) running++;
   else {
     if (waiting.length >= MAX_WAITING) throw unavailable();
-    // Whoever is done hands on its place, so `running` stays.
+    // One that ends hands on its place, so `running` stays.
     await new Promise<void>((resolve) => waiting.push(resolve));
   }
   try {
@@ -40,7 +40,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 function derive(password: string, salt: Buffer, { logN, r, p }: Parameters): Promise<Buffer> {
   const options: ScryptOptions = { N: 2 ** logN, r, p, maxmem: 256 * r * (2 ** logN + p + 2) };
   // NFKC: the same characters typed on another system are the same password.
-  return inTurn(
+  return limited(
     () =>
       new Promise((resolve, reject) => {
         scrypt(password.normalize("NFKC"), salt, HASH_BYTES, options, (error, hash) =>

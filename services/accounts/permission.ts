@@ -1,4 +1,4 @@
-/** Who may do what within a company. A key acts for the company, so the settings are open to it. */
+/** Permissions within a company. A key acts for the company, so the settings are open to it. */
 import { type Caller, companyOf, type Role } from "../lib/caller.ts";
 import { forbidden, notFound } from "../lib/errors.ts";
 

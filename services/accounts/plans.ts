@@ -1,36 +1,47 @@
-/** Plans are rows: what a company may do is read from there, at most PLAN_AGE_MS ago. */
-import { query, queryOne } from "../../models/database/db.ts";
+/**
+ * Plans are rows: what a company may do is read from there, at most PLAN_AGE_MS ago. And the plan endpoint: limits beside
+ * what is used of them.
+ */
+import { ApiKey } from "../../models/api-key.ts";
+import { Company } from "../../models/company.ts";
 import { Plan } from "../../models/plan.ts";
 import { requireQuota } from "../../models/statements/monthly-quota.ts";
+import { emailsThisMonth, sentInTheLastHour, subscribersOf } from "../../models/statements/plan-usage.ts";
+import { call } from "../call.ts";
+import { type Caller, type Ctx, companyOf } from "../lib/caller.ts";
 import { featureNotAvailable, notFound } from "../lib/errors.ts";
-import type { Plan as PlanView } from "./contract-shapes.ts";
+import { apiLimiter } from "../lib/limits/api-limiter.ts";
+import { apiCallsToday } from "../lib/limits/limiter.ts";
+import type { PlanUsage, Plan as PlanView } from "./contract-account-shapes.ts";
+import { ownCompany } from "./permission.ts";
 
 const PLAN_AGE_MS = 1_000;
-const MAX_REMEMBERED = 10_000;
+const MAX_CACHED = 10_000;
+const SENDER_TIMEOUT_MS = 2_000;
 
-const remembered = new Map<string, { plan: PlanView; readAtMs: number }>();
+/** Of the process: a plan is the same for every service in it. */
+const cached = new Map<string, { plan: PlanView; readAtMs: number }>();
 
 async function readPlan(companyId: string): Promise<PlanView> {
-  const company = await queryOne<{ plan: string }>("select plan from companies where id = $1", [companyId]);
-  const plan = company && (await Plan.findByPk(company.plan));
-  if (!plan) throw notFound();
-  return plan.view();
+  const company = await Company.findByPk(companyId, { attributes: ["id"], include: "planRow" });
+  if (!company?.planRow) throw notFound();
+  return company.planRow.view();
 }
 
 export async function planOf(companyId: string): Promise<PlanView> {
-  const known = remembered.get(companyId);
+  const known = cached.get(companyId);
   const readAtMs = performance.now();
   if (known && readAtMs - known.readAtMs < PLAN_AGE_MS) return known.plan;
-  remembered.delete(companyId);
+  cached.delete(companyId);
   const plan = await readPlan(companyId);
-  remembered.set(companyId, { plan, readAtMs });
-  if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!);
+  cached.set(companyId, { plan, readAtMs });
+  if (cached.size > MAX_CACHED) cached.delete(cached.keys().next().value!);
   return plan;
 }
 
 /** This node need not wait for PLAN_AGE_MS after it changed a plan itself. */
 export const forgetPlan = (companyId: string): void => {
-  remembered.delete(companyId);
+  cached.delete(companyId);
 };
 
 export async function requireFeature(companyId: string, feature: string): Promise<null> {
@@ -46,7 +57,7 @@ export async function admitEmails(companyId: string, emails: number): Promise<nu
 }
 
 export async function planNames(): Promise<string[]> {
-  return (await query<{ name: string }>("select name from plans order by name")).map(({ name }) => name);
+  return (await Plan.findAll({ attributes: ["name"], order: ["name"] })).map(({ name }) => name);
 }
 
 /** Found at the start and not by the first customer who registers. */
@@ -54,4 +65,42 @@ export async function requireDefaultPlan(name: string): Promise<void> {
   const names = await planNames();
   if (names.includes(name)) return;
   throw new Error(`DEFAULT_PLAN is "${name}", but there is no such plan. Choose one of: ${names.join(", ")}.`);
+}
+
+/** The UTC month. */
+export function periodOf(now: Date): { start: string; end: string } {
+  const month = (offset: number) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset)).toISOString();
+  return { start: month(0), end: month(1) };
+}
+
+/** The limiter knows; where no sender answers, the recipients of the last hour do. */
+async function smtpThisHour(ctx: Ctx): Promise<number> {
+  try {
+    return (await call(ctx, "smtp-sender.hourRoom", {}, { timeout: SENDER_TIMEOUT_MS })).used;
+  } catch (error) {
+    if (!(error as { retryable?: boolean }).retryable) throw error;
+    return sentInTheLastHour(companyOf(ctx));
+  }
+}
+
+/** Of the key that asks, or of the people; an operator is neither and sees the caller that is nearest to the limit. */
+async function callsToday({ meta }: Ctx, companyId: string): Promise<number> {
+  const callsOf = async (caller: Caller) => (await apiLimiter().used(apiCallsToday(caller))).used;
+  if (meta.apiKeyId || meta.userId) return callsOf(meta);
+  const keys = await ApiKey.findAll({ attributes: ["id"], where: { companyId } });
+  const callers = [{ companyId }, ...keys.map(({ id }) => ({ companyId, apiKeyId: id }))];
+  return Math.max(...(await Promise.all(callers.map(callsOf))));
+}
+
+export async function getPlan(ctx: Ctx<{ id: string }>): Promise<PlanUsage> {
+  const companyId = ownCompany(ctx);
+  const [plan, calls, subscribers, emails, smtp] = await Promise.all([
+    planOf(companyId),
+    callsToday(ctx, companyId),
+    subscribersOf(companyId),
+    emailsThisMonth(companyId),
+    smtpThisHour(ctx),
+  ]);
+  const usage = { api_calls_per_day: calls, subscribers, emails_per_month: emails, smtp_per_hour: smtp };
+  return { ...plan, usage, period: periodOf(new Date()) };
 }

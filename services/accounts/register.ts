@@ -1,12 +1,13 @@
 import { UniqueConstraintError } from "sequelize";
 import { Company } from "../../models/company.ts";
-import { queryOne, sequelize } from "../../models/database/db.ts";
+import { sequelize } from "../../models/database/db.ts";
 import { Membership } from "../../models/membership.ts";
 import { User } from "../../models/user.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
 import { type FieldErrors, invalid } from "../lib/errors.ts";
+import { userByEmail } from "./login.ts";
 import { hashPassword } from "./password.ts";
 import { issueTokens } from "./tokens.ts";
 
@@ -16,16 +17,13 @@ const MAX_PASSWORD_BYTES = 1_024;
 const TAKEN: FieldErrors = { email: ["A user with this email address already exists."] };
 
 export async function registrationErrors(ctx: Ctx<Params>, isValid: (field: keyof Params) => boolean) {
-  const faults: FieldErrors = {};
+  const errors: FieldErrors = {};
   const { email, password } = ctx.params;
   if (isValid("password") && Buffer.byteLength(password) > MAX_PASSWORD_BYTES) {
-    faults.password = [`Ensure this field has no more than ${MAX_PASSWORD_BYTES} bytes.`];
+    errors.password = [`Ensure this field has no more than ${MAX_PASSWORD_BYTES} bytes.`];
   }
-  if (isValid("email")) {
-    const taken = await queryOne("select from users where email_key = lower($1)", [email.trim()]);
-    if (taken) Object.assign(faults, TAKEN);
-  }
-  return faults;
+  if (isValid("email") && (await userByEmail(email))) Object.assign(errors, TAKEN);
+  return errors;
 }
 
 /** User, company, membership and first token: all or nothing. */

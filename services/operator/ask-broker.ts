@@ -1,4 +1,4 @@
-/** How a command asks: an action by name, on behalf of a company where it needs one. */
+/** How a command calls an action: by name, on behalf of a company where it needs one. */
 import type { ServiceBroker } from "moleculer";
 import type { ActionOf, ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { Caller } from "../lib/caller.ts";

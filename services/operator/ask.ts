@@ -1,4 +1,4 @@
-/** How a command reaches the running service: over NATS where there are several processes, else through its door. */
+/** How a command reaches the running service: over NATS where there are several processes, else through its socket. */
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,12 +8,12 @@ import type { Config } from "../lib/config.ts";
 import { socketPath } from "../lib/processes/single-instance.ts";
 import { ANSWER_MS, type Ask, askBroker } from "./ask-broker.ts";
 
-export interface Line {
+export interface OperatorConnection {
   ask: Ask;
   close(): Promise<void>;
 }
 
-export const DOOR = "operator.sock";
+export const SOCKET_NAME = "operator.sock";
 const FIND_SERVICE_MS = 5_000;
 
 /** Moleculer tries to connect, and waits for services, without an end. */
@@ -25,7 +25,7 @@ async function within(timeoutMs: number, doing: Promise<unknown>, otherwise: str
 }
 
 /** A node that joins to ask and leaves: no services, no database, no port. */
-export async function askOverNats(settings: Config): Promise<Line> {
+async function askOverNats(settings: Config): Promise<OperatorConnection> {
   const broker = new ServiceBroker({
     ...brokerOptions({ ...settings, LOGLEVEL: "fatal" }),
     nodeID: `operator-${process.pid}`,
@@ -42,13 +42,13 @@ export async function askOverNats(settings: Config): Promise<Line> {
   return { ask: askBroker(broker), close: () => broker.stop() };
 }
 
-/** What the door answers: one line of JSON. */
+/** What the socket answers: one line of JSON. */
 export interface Answer {
   value?: unknown;
   error?: { message: string; data?: unknown };
 }
 
-async function throughDoor(path: string, question: object): Promise<unknown> {
+async function throughSocket(path: string, question: object): Promise<unknown> {
   const socket = connect(path);
   socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error("The service does not answer")));
   const failed = new Promise<never>((_, reject) => socket.once("error", reject));
@@ -65,11 +65,11 @@ async function throughDoor(path: string, question: object): Promise<unknown> {
   }
 }
 
-export function askThroughDoor(directory: string): Line {
-  const path = socketPath(directory, DOOR);
+export function askThroughSocket(directory: string): OperatorConnection {
+  const path = socketPath(directory, SOCKET_NAME);
   const ask: Ask = async (action, params, as) => {
     try {
-      return (await throughDoor(path, { action, params, as })) as never;
+      return (await throughSocket(path, { action, params, as })) as never;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== "ENOENT" && code !== "ECONNREFUSED") throw error;
@@ -79,5 +79,5 @@ export function askThroughDoor(directory: string): Line {
   return { ask, close: async () => {} };
 }
 
-export const openLine = async (settings: Config): Promise<Line> =>
-  settings.TRANSPORTER ? askOverNats(settings) : askThroughDoor(settings.DATA_DIR);
+export const connectOperator = async (settings: Config): Promise<OperatorConnection> =>
+  settings.TRANSPORTER ? askOverNats(settings) : askThroughSocket(settings.DATA_DIR);

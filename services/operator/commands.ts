@@ -1,4 +1,4 @@
-/** What an operator can say: each command is a thin call of an action, in the REPL and as `npm run -s ops`. */
+/** The operators' commands: each is a thin call of an action, in the REPL and as `npm run -s ops`. */
 import { randomBytes } from "node:crypto";
 import type { ActionOf } from "../contracts.ts";
 import type { Caller } from "../lib/caller.ts";
@@ -8,6 +8,8 @@ export type Rows = object[];
 
 export interface Command {
   name: string;
+  /** Names it had before: scripts may use them. */
+  aliases?: string[];
   /** In the words of a usage line: "<needed>", "[optional]". */
   args: string[];
   about: string;
@@ -28,7 +30,7 @@ const flat = (plan: { plan: string; features: string[]; limits: object }) => ({
 
 const LIMITS = ["api_calls_per_day", "subscribers", "emails_per_month", "smtp_per_hour"];
 
-/** What is no number stays as it was written: the contract says what is wrong with it. */
+/** What is not a number stays as it was written: the contract says what is wrong with it. */
 const limitOf = (word: string) => (word === "-" ? null : /^\d+$/.test(word) ? Number(word) : (word as never));
 
 export const commands: Command[] = [
@@ -143,28 +145,29 @@ export const commands: Command[] = [
   {
     name: "why",
     args: ["<address-or-mail-id>"],
-    about: "One recipient's whole story",
+    about: "One recipient's whole history",
     action: "operator.why",
     run: (ask, recipient) => ask("operator.why", { recipient: recipient! }),
   },
   {
     name: "senders",
     args: [],
-    about: "Sender nodes with lanes, connections and rate",
+    about: "Sender nodes with batches, connections and rate",
     action: "operator.senders",
     run: (ask) => ask("operator.senders", {}),
   },
   {
-    name: "lanes",
+    name: "batches",
+    aliases: ["lanes"],
     args: [],
     about: "What each sender node is working on, campaign by campaign",
-    action: "operator.lanes",
-    run: (ask) => ask("operator.lanes", {}),
+    action: "operator.batches",
+    run: (ask) => ask("operator.batches", {}),
   },
   {
     name: "backing-off",
     args: [],
-    about: "SMTP servers that are left in peace for a while, and why",
+    about: "SMTP servers that senders leave alone for a while, and why",
     action: "operator.backingOff",
     run: (ask) => ask("operator.backingOff", {}),
   },
@@ -212,7 +215,10 @@ export const commands: Command[] = [
   },
 ];
 
-/** What the door lets through. */
+export const commandNamed = (name: string): Command | undefined =>
+  commands.find((command) => command.name === name || command.aliases?.includes(name));
+
+/** What the operator socket lets through. */
 export const operatorActions: ReadonlySet<string> = new Set(commands.map(({ action }) => action));
 
 export const usageOf = ({ name, args }: Command) => [name, ...args].join(" ");

@@ -5,7 +5,7 @@
 import type { BrokerOptions, ServiceBroker } from "moleculer";
 import { brokerOptions } from "../../moleculer.config.ts";
 import { type Config, ConfigError, readConfig } from "../lib/config.ts";
-import { askThroughDoor } from "./ask.ts";
+import { askThroughSocket } from "./ask.ts";
 import { askBroker } from "./ask-broker.ts";
 import { replCommandsOver } from "./repl.ts";
 
@@ -13,8 +13,8 @@ const FIND_SERVICE_MS = 5_000;
 
 export function consoleOptions(settings: Config): BrokerOptions {
   const attached = Boolean(settings.TRANSPORTER);
-  const door = askThroughDoor(settings.DATA_DIR).ask;
-  const customCommands = replCommandsOver(attached ? askBroker : () => door);
+  const overSocket = askThroughSocket(settings.DATA_DIR).ask;
+  const customCommands = replCommandsOver(attached ? askBroker : () => overSocket);
   return {
     ...brokerOptions({ ...settings, LOGLEVEL: "warn" }),
     nodeID: `operator-${process.pid}`,

@@ -1,4 +1,4 @@
-/** What operators ask about the whole service, over all companies. None of it is routed. */
+/** What operators ask about the whole service, over all companies. No HTTP route leads here. */
 import type { TProperties } from "@sinclair/typebox";
 import type { ServiceContract } from "../define.ts";
 import { Bool, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
@@ -54,7 +54,7 @@ export const contract = {
     returns: Rows({
       node: Type.String(),
       waiting_for: Nullable(Type.String()),
-      lanes: Type.Integer(),
+      batches: Type.Integer(),
       connections: Type.Integer(),
       in_doubt: Type.Integer(),
       max_in_doubt: Type.Integer(),
@@ -65,7 +65,7 @@ export const contract = {
     }),
   },
   backingOff: {
-    summary: "SMTP servers that senders leave in peace for a while, and why",
+    summary: "SMTP servers that senders leave alone for a while, and why",
     params: None,
     returns: Rows({
       node: Type.String(),
@@ -86,12 +86,12 @@ export const contract = {
     }),
   },
   why: {
-    summary: "The whole story of a recipient (an address) or of one mail (its id)",
+    summary: "The whole history of a recipient (an address) or of one mail (its id)",
     params: Type.Object({ recipient: Text(254) }),
     returns: Rows(Step),
   },
   webhooks: { summary: "Webhook endpoints with something waiting or dead", params: None, returns: Rows(EndpointQueue) },
-  lanes: {
+  batches: {
     summary: "What each sender node is working on, campaign by campaign",
     params: None,
     returns: Rows({

@@ -1,7 +1,7 @@
 /** `npm run -s ops -- campaigns --json`: one command, its answer, an exit code. For scripts and `kubectl exec`. */
 import { ConfigError, readConfig } from "../lib/config.ts";
-import { openLine } from "./ask.ts";
-import { type Command, commands, usageOf } from "./commands.ts";
+import { connectOperator } from "./ask.ts";
+import { type Command, commandNamed, commands, usageOf } from "./commands.ts";
 import { sentence, table } from "./table.ts";
 
 const USAGE_ERROR = 64;
@@ -26,19 +26,19 @@ async function main(words: string[]): Promise<number> {
     process.stderr.write(`There is no option ${option}; the only one is --json.\n`);
     return USAGE_ERROR;
   }
-  const command = commands.find((candidate) => candidate.name === name);
+  const command = commandNamed(name);
   if (!command || args.length < needed(command) || args.length > command.args.length) {
     const wrong = command ? `Usage: ${usageOf(command)}` : `There is no command ${name}; \`ops help\` lists all.`;
     process.stderr.write(`${wrong}\n`);
     return USAGE_ERROR;
   }
-  const line = await openLine(readConfig(process.env, { console: true }));
+  const connection = await connectOperator(readConfig(process.env, { console: true }));
   try {
-    const rows = await command.run(line.ask, ...args);
+    const rows = await command.run(connection.ask, ...args);
     process.stdout.write(`${json ? JSON.stringify(rows) : table(rows)}\n`);
     return 0;
   } finally {
-    await line.close();
+    await connection.close();
   }
 }
 

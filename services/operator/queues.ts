@@ -1,11 +1,16 @@
-/** Everything that waits for somebody. */
-import { query, queryOne, transaction } from "../../models/database/db.ts";
+/** Everything that waits: recipients, schedules, leases, webhooks. Over all companies. */
+import { query } from "../../models/database/db.ts";
+import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
+import { requeueDeadDeliveries } from "../../models/statements/webhook-deliveries.ts";
+import { WebhookDelivery } from "../../models/webhook-delivery.ts";
+import { WebhookEndpoint } from "../../models/webhook-endpoint.ts";
 import { emit } from "../call.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
 
-const MOST = 200;
+const MAX_ROWS = 200;
+const { ready, leased } = SEND_CHUNK_STATE;
 
 const QUEUES = `
   select 'campaigns to expand' queue, count(*)::int waiting, min(created_at) oldest
@@ -14,12 +19,12 @@ const QUEUES = `
   select 'schedules due', count(*)::int, min(scheduled_for) from campaigns where status = 'scheduled' and scheduled_for < now()
   union all
   select 'recipients ready', coalesce(sum(h.hi - greatest(h.lo - 1, h.marked_to)), 0)::int, min(c.created_at)
-  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state = 0
+  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state = ${ready}
   union all
   select 'recipients leased', coalesce(sum(h.hi - h.lo + 1), 0)::int, min(c.created_at)
-  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state = 1
+  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state = ${leased}
   union all
-  select 'leases run out', count(*)::int, min(lease_until) from send_chunks where state = 1 and lease_until < now()
+  select 'leases run out', count(*)::int, min(lease_until) from send_chunks where state = ${leased} and lease_until < now()
   union all
   select 'recipients to try again', count(*)::int, min(next_attempt_at) from sent_emails where next_attempt_at is not null
   union all
@@ -43,7 +48,7 @@ const ENDPOINTS = `
     left join webhook_deliveries d on d.endpoint_id = e.id and d.status <> 'succeeded'
   group by e.id, co.name
   having count(d.id) > 0 or e.failing_since is not null or e.disabled_at is not null
-  order by pending desc, dead desc, e.id limit ${MOST}`;
+  order by pending desc, dead desc, e.id limit ${MAX_ROWS}`;
 
 interface EndpointRow {
   endpoint_id: string;
@@ -65,37 +70,28 @@ export async function webhookQueues(): Promise<ReturnsOf<"operator.webhooks">> {
   }));
 }
 
-const DEAD = `
-  select d.id delivery_id, d.event_type, d.created_at, d.attempts, d.response_status, d.last_error
-  from webhook_endpoints e join webhook_deliveries d on d.company_id = e.company_id and d.endpoint_id = e.id
-  where e.id = $1 and d.status = 'dead' order by d.id desc limit ${MOST}`;
-
-type Dead = ReturnsOf<"operator.deadWebhooks">[number];
-
-export async function deadWebhooks(endpointId: string): Promise<Dead[]> {
-  const rows = await query<Omit<Dead, "created_at"> & { created_at: Date }>(DEAD, [endpointId]);
-  if (rows.length === 0 && !(await queryOne("select from webhook_endpoints where id = $1", [endpointId])))
-    throw notFound();
-  return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }));
+export async function deadWebhooks(endpointId: string): Promise<ReturnsOf<"operator.deadWebhooks">> {
+  const endpoint = await WebhookEndpoint.findOne({ attributes: ["companyId"], where: { id: endpointId } });
+  if (!endpoint) throw notFound();
+  const dead = await WebhookDelivery.findAll({
+    attributes: { exclude: ["payload"] },
+    where: { companyId: endpoint.companyId, endpointId, status: "dead" },
+    order: [["id", "DESC"]],
+    limit: MAX_ROWS,
+  });
+  return dead.map((delivery) => ({
+    delivery_id: delivery.id,
+    event_type: delivery.eventType,
+    created_at: delivery.createdAt.toISOString(),
+    attempts: delivery.attempts,
+    response_status: delivery.responseStatus,
+    last_error: delivery.lastError,
+  }));
 }
 
-/** Dead ones begin their schedule anew, with the same ids: receivers recognise what they had. */
 export async function requeueDead(ctx: Ctx<{ endpoint_id: string }>): Promise<ReturnsOf<"operator.requeueWebhooks">> {
-  const endpointId = ctx.params.endpoint_id;
-  const { companyId, requeued } = await transaction(async (client) => {
-    const endpoint = await queryOne<{ company_id: string }>(
-      "update webhook_endpoints set disabled_at = null, failing_since = null where id = $1 returning company_id",
-      [endpointId],
-      client,
-    );
-    if (!endpoint) throw notFound();
-    const { rowCount } = await client.query(
-      `update webhook_deliveries set status = 'pending', attempts = 0, next_attempt_at = now()
-       where company_id = $1 and endpoint_id = $2 and status = 'dead'`,
-      [endpoint.company_id, endpointId],
-    );
-    return { companyId: endpoint.company_id, requeued: rowCount ?? 0 };
-  });
-  await emit(ctx, "webhook.queued", { companyId });
-  return [{ requeued }];
+  const done = await requeueDeadDeliveries(ctx.params.endpoint_id);
+  if (!done) throw notFound();
+  await emit(ctx, "webhook.queued", { companyId: done.companyId });
+  return [{ requeued: done.requeued }];
 }

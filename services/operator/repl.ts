@@ -13,6 +13,7 @@ const plainName = (arg: string) => arg.replace(/[<>[\]]/g, "");
 export function replCommandsOver(askFrom: (broker: ServiceBroker) => Ask) {
   return commands.map((command) => ({
     command: usageOf(command),
+    ...(command.aliases ? { alias: command.aliases } : {}),
     description: command.about,
     options: [{ option: "--json", description: "as JSON" }],
     // The typings promise an array; moleculer-repl hands over an object with the arguments by name.

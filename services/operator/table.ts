@@ -19,7 +19,7 @@ export function table(rows: readonly object[]): string {
   return [line(columns), line(widths.map((width) => "-".repeat(width))), ...cells.map(line)].join("\n");
 }
 
-interface Told {
+interface AnyError {
   message: string;
   data?: { body?: Record<string, unknown> };
 }
@@ -28,7 +28,7 @@ const errorsOf = (value: unknown) => (Array.isArray(value) ? value.join(" ") : J
 
 /** An error in one line: the sentences of the API where it has any, behind the name of the field they are about. */
 export function sentence(error: unknown): string {
-  const { message, data } = error as Told;
+  const { message, data } = error as AnyError;
   const body = data?.body;
   if (!body) return message;
   if (typeof body.detail === "string") return body.detail;

@@ -1,30 +1,43 @@
-/** One attempt to deliver one event: resolve and check the host, sign, send, tell how it went. */
+/** One attempt to deliver one event: resolve and check the host, sign, send, report what came of it; and when to try again. */
+import type { ClaimedDelivery } from "../../models/statements/webhook-deliveries.ts";
 import { config } from "../lib/config.ts";
+import { counter, histogram } from "../lib/metrics.ts";
 import { toOneLine } from "../lib/one-line.ts";
 import { unseal } from "../lib/secrets.ts";
 import { HostError, resolvePublic } from "../lib/ssrf/guard.ts";
-import type { Claimed } from "./claim.ts";
 import { postToFirst } from "./post.ts";
 import { signedHeaders } from "./signature.ts";
 
 const TIMEOUT_MS = 10_000;
 const MAX_ERROR_LENGTH = 300;
+const RETRY_AFTER_SECONDS = [5, 30, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600];
 
-export type Attempted = { ok: boolean; responseStatus: number | null; error: string | null };
+/** Seconds until the next attempt after `attempts` failed ones; null: that was the last one. */
+export const retryAfterSeconds = (attempts: number): number | null => RETRY_AFTER_SECONDS[attempts - 1] ?? null;
 
-const failed = (error: string, responseStatus: number | null = null): Attempted => ({
+export type AttemptResult = { ok: boolean; responseStatus: number | null; error: string | null };
+
+const attempts = counter("flockmail_webhook_attempts_total", "Attempts to deliver a webhook, by result.", ["result"]);
+const durations = histogram(
+  "flockmail_webhook_attempt_duration_seconds",
+  "Time of one attempt, from resolving the host to the answer.",
+  ["result"],
+  [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+);
+
+const failed = (error: string, responseStatus: number | null = null): AttemptResult => ({
   ok: false,
   responseStatus,
-  // It may quote the receiver, and is stored together with the outcomes of others.
+  // It may quote the receiver, and is stored together with the results of others.
   error: toOneLine(error).slice(0, MAX_ERROR_LENGTH).toWellFormed(),
 });
 
-function secretsOf({ endpoint_id, secret_sealed, old_secret_sealed }: Claimed): string[] {
+function secretsOf({ endpoint_id, secret_sealed, old_secret_sealed }: ClaimedDelivery): string[] {
   const sealed = old_secret_sealed ? [secret_sealed, old_secret_sealed] : [secret_sealed];
   return sealed.map((envelope) => unseal(envelope, endpoint_id));
 }
 
-async function send(claimed: Claimed, signal: AbortSignal): Promise<Attempted> {
+async function send(claimed: ClaimedDelivery, signal: AbortSignal): Promise<AttemptResult> {
   const { ALLOW_PRIVATE_NETWORKS: allowPrivate } = config();
   const url = new URL(claimed.url);
   if (url.protocol === "http:" && !allowPrivate) return failed("The URL must begin with https://.");
@@ -42,8 +55,7 @@ async function send(claimed: Claimed, signal: AbortSignal): Promise<Attempted> {
   );
 }
 
-/** Null when `stop` ended it: nobody's failure, and not an attempt. */
-export async function attempt(claimed: Claimed, stop: AbortSignal): Promise<Attempted | null> {
+async function tryToSend(claimed: ClaimedDelivery, stop: AbortSignal): Promise<AttemptResult | null> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   try {
     return await send(claimed, AbortSignal.any([stop, timeout]));
@@ -54,4 +66,14 @@ export async function attempt(claimed: Claimed, stop: AbortSignal): Promise<Atte
     const { code, message } = error as NodeJS.ErrnoException;
     return failed(code && !message.includes(code) ? `${message} (${code})` : message);
   }
+}
+
+/** Null when `stop` ended it: nobody's failure, and not an attempt. */
+export async function attempt(claimed: ClaimedDelivery, stop: AbortSignal): Promise<AttemptResult | null> {
+  const startedMs = performance.now();
+  const attempted = await tryToSend(claimed, stop);
+  const result = attempted === null ? "interrupted" : attempted.ok ? "acknowledged" : "failed";
+  attempts.inc({ result });
+  durations.observe({ result }, (performance.now() - startedMs) / 1_000);
+  return attempted;
 }

@@ -1,9 +1,9 @@
+import { EMAIL_EVENT_TYPES } from "../../models/email-event.ts";
+import { WEBHOOK_DELIVERY_STATUSES } from "../../models/webhook-delivery.ts";
 import type { ServiceContract } from "../define.ts";
 import { Bool, ListQuery, Nothing, Nullable, OneOf, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 
-export const EVENT_TYPES = ["delivered", "opened", "clicked", "bounced", "unsubscribed"] as const;
-
-const EventType = OneOf("delivered", "opened", "clicked", "bounced", "unsubscribed");
+const EventType = OneOf(...EMAIL_EVENT_TYPES);
 const Secret = Type.String({ description: "`whsec_` and 32 random bytes in base64, as Standard Webhooks has it." });
 
 const Endpoint = Type.Object({
@@ -18,7 +18,7 @@ const Delivery = Type.Object({
   id: Uuid,
   event_id: Uuid,
   event_type: EventType,
-  status: OneOf("pending", "succeeded", "dead"),
+  status: OneOf(...WEBHOOK_DELIVERY_STATUSES),
   attempts: Type.Integer(),
   response_status: Nullable(Type.Integer()),
   last_error: Nullable(Type.String()),
@@ -85,8 +85,8 @@ export const contract = {
     params: Type.Object({}),
     returns: Type.Object({ claimed: Type.Integer(), idle: Bool }),
   },
-  tidy: {
-    summary: "Bury deliveries of disabled endpoints and forget old ones (internal, repeated)",
+  purge: {
+    summary: "End deliveries of disabled endpoints and delete those settled 30 days ago (internal, repeated)",
     params: Type.Object({}),
     returns: Nothing,
   },

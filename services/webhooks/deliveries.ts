@@ -1,6 +1,7 @@
-/** The delivery log, and what a user can do with it: send a test, deliver again. */
-import { queryOne } from "../../models/database/db.ts";
-import { listPage } from "../../models/database/listing.ts";
+/** The delivery log, and what a user can do with it: send a test event, deliver an event again. */
+import { sequelize } from "../../models/database/db.ts";
+import { listModels } from "../../models/database/listing.ts";
+import { WebhookDelivery } from "../../models/webhook-delivery.ts";
 import { call, emitWebhookQueued } from "../call.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
@@ -8,28 +9,16 @@ import { notFound, wrongState } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { endpointOf } from "./endpoints.ts";
 
-type Delivery = ReturnsOf<"webhooks.test">;
-
-interface Row extends Omit<Delivery, "next_attempt_at" | "created_at"> {
-  next_attempt_at: Date | null;
-  created_at: Date;
-}
-
-const COLUMNS = "id, event_id, event_type, status, attempts, response_status, last_error, next_attempt_at, created_at";
-
-const view = (row: Row): Delivery => ({
-  ...row,
-  next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
-  created_at: row.created_at.toISOString(),
-});
+type DeliveryView = ReturnsOf<"webhooks.test">;
 
 export async function listDeliveries(ctx: Ctx<ParamsOf<"webhooks.listDeliveries">>) {
   const companyId = companyOf(ctx);
   const { id } = await endpointOf(companyId, ctx.params.id);
-  const { count, results } = await listPage<Row>(
+  const { count, results } = await listModels(
+    WebhookDelivery,
     {
       from: "webhook_deliveries",
-      columns: COLUMNS,
+      columns: "id, event_id, event_type, status, attempts, response_status, last_error, next_attempt_at, created_at",
       where: ["company_id = $1", "endpoint_id = $2"],
       values: [companyId, id],
       id: "id",
@@ -39,7 +28,7 @@ export async function listDeliveries(ctx: Ctx<ParamsOf<"webhooks.listDeliveries"
     },
     ctx.params,
   );
-  return { count, results: results.map(view) };
+  return { count, results: results.map((delivery) => delivery.view()) };
 }
 
 async function enabledEndpoint(ctx: Ctx<{ id: string }>) {
@@ -49,12 +38,11 @@ async function enabledEndpoint(ctx: Ctx<{ id: string }>) {
   return endpoint;
 }
 
-const INSERT = `
-  insert into webhook_deliveries (company_id, endpoint_id, event_id, event_type, payload)
-  values ($1, $2, $3, $4, $5) returning ${COLUMNS}`;
+// Due by the database's clock, which is the one that claims go by.
+const due = () => sequelize().fn("now");
 
-export async function sendTest(ctx: Ctx<ParamsOf<"webhooks.test">>): Promise<Delivery> {
-  const { id, companyId, events } = await enabledEndpoint(ctx);
+export async function sendTest(ctx: Ctx<ParamsOf<"webhooks.test">>): Promise<DeliveryView> {
+  const { id: endpointId, companyId, events } = await enabledEndpoint(ctx);
   const event = {
     id: newId(),
     type: events[0]!,
@@ -64,21 +52,25 @@ export async function sendTest(ctx: Ctx<ParamsOf<"webhooks.test">>): Promise<Del
     metadata: { test: true },
     timestamp: new Date().toISOString(),
   };
-  const row = await queryOne<Row>(INSERT, [companyId, id, event.id, event.type, JSON.stringify(event)]);
+  const delivery = await WebhookDelivery.create({
+    companyId,
+    endpointId,
+    eventId: event.id,
+    eventType: event.type,
+    payload: event,
+  });
   await emitWebhookQueued(ctx, [companyId]);
-  return view(row!);
+  return delivery.view();
 }
 
-const AGAIN = `
-  update webhook_deliveries
-  set status = 'pending', attempts = 0, next_attempt_at = now(), response_status = null, last_error = null
-  where company_id = $1 and endpoint_id = $2 and id = $3 returning ${COLUMNS}`;
-
-/** The schedule begins anew, the webhook-id stays: a receiver that had the event knows it again. */
-export async function redeliver(ctx: Ctx<ParamsOf<"webhooks.redeliver">>): Promise<Delivery> {
-  const { id, companyId } = await enabledEndpoint(ctx);
-  const row = await queryOne<Row>(AGAIN, [companyId, id, ctx.params.delivery_id]);
-  if (!row) throw notFound();
+/** The schedule begins anew, the webhook-id stays: a receiver that had the event recognises it. */
+export async function redeliver(ctx: Ctx<ParamsOf<"webhooks.redeliver">>): Promise<DeliveryView> {
+  const { id: endpointId, companyId } = await enabledEndpoint(ctx);
+  const [, [delivery]] = await WebhookDelivery.update(
+    { status: "pending", attempts: 0, nextAttemptAt: due(), responseStatus: null, lastError: null },
+    { where: { companyId, endpointId, id: ctx.params.delivery_id }, returning: true },
+  );
+  if (!delivery) throw notFound();
   await emitWebhookQueued(ctx, [companyId]);
-  return view(row);
+  return delivery.view();
 }

@@ -1,30 +1,25 @@
 /** Webhook endpoints as a resource. */
-
-import { listPage } from "../../models/database/listing.ts";
+import { listModels } from "../../models/database/listing.ts";
 import { WebhookEndpoint } from "../../models/webhook-endpoint.ts";
 import { call } from "../call.ts";
-import type { ParamsOf, ReturnsOf } from "../contracts.ts";
+import type { ParamsOf } from "../contracts.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
+import { config } from "../lib/config.ts";
 import { type FieldErrors, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { seal } from "../lib/secrets.ts";
 import type { ListQuery } from "../lib/shapes.ts";
-import { urlFault } from "./endpoint-url.ts";
+import { HostError, resolvePublic } from "../lib/ssrf/guard.ts";
 import { newSecret } from "./signature.ts";
 
 const OLD_SECRET_SIGNS_MS = 24 * 60 * 60 * 1000;
 
 type Input = Pick<ParamsOf<"webhooks.create">, "url" | "events">;
-type View = ReturnsOf<"webhooks.get">;
-
-interface Row extends Omit<View, "created_at" | "disabled_at"> {
-  created_at: Date;
-  disabled_at: Date | null;
-}
 
 export async function listEndpoints(ctx: Ctx<ListQuery>) {
   const companyId = companyOf(ctx);
-  const { count, results } = await listPage<Row>(
+  const { count, results } = await listModels(
+    WebhookEndpoint,
     {
       from: "webhook_endpoints w",
       columns: "w.id, w.url, w.events, w.disabled_at, w.created_at",
@@ -37,22 +32,35 @@ export async function listEndpoints(ctx: Ctx<ListQuery>) {
     },
     ctx.params,
   );
-  const view = (row: Row): View => ({
-    ...row,
-    disabled_at: row.disabled_at?.toISOString() ?? null,
-    created_at: row.created_at.toISOString(),
-  });
-  return { count, results: results.map(view) };
+  return { count, results: results.map((endpoint) => endpoint.view()) };
 }
 
-/** A plan without the feature is told first: what is wrong with the body does not matter then. */
+/** What is wrong with a webhook's address, as a sentence, or null. Its host is resolved and checked again at each delivery. */
+export async function urlError(text: string, allowPrivate = config().ALLOW_PRIVATE_NETWORKS): Promise<string | null> {
+  if (!URL.canParse(text)) return "Enter a valid URL.";
+  const url = new URL(text);
+  if (url.protocol !== "https:" && !(allowPrivate && url.protocol === "http:"))
+    return "The URL must begin with https://.";
+  if (url.username !== "" || url.password !== "") return "The URL must not contain a user name or password.";
+  // Everything is allowed, so there is nothing to resolve; and a host that has no address today may have one tomorrow.
+  if (allowPrivate) return null;
+  return resolvePublic(url.hostname, { allowPrivate }).then(
+    () => null,
+    (error: unknown) => {
+      if (!(error instanceof HostError)) throw error;
+      return error.reason === "refused" ? error.message : null;
+    },
+  );
+}
+
+/** A plan without the feature comes first: what is wrong with the body does not matter then. */
 export async function endpointErrors(
   ctx: Ctx<Input>,
   isValid: (field: "url" | "events") => boolean,
 ): Promise<FieldErrors> {
   await call(ctx, "accounts.requireFeature", { feature: "webhooks" });
-  const fault = isValid("url") ? await urlFault(ctx.params.url) : null;
-  return fault ? { url: [fault] } : {};
+  const error = isValid("url") ? await urlError(ctx.params.url) : null;
+  return error ? { url: [error] } : {};
 }
 
 export async function endpointOf(companyId: string, id: string): Promise<WebhookEndpoint> {

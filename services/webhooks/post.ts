@@ -11,7 +11,7 @@ const IDLE_MS = 4_000;
 const agentOptions = { keepAlive: true, keepAliveMsecs: IDLE_MS, maxFreeSockets: 64, timeout: IDLE_MS } as const;
 const agents = { "http:": new HttpAgent(agentOptions), "https:": new HttpsAgent(agentOptions) };
 
-export interface Post {
+export interface PinnedPost {
   url: URL;
   address: PinnedAddress;
   headers: Record<string, string>;
@@ -19,11 +19,11 @@ export interface Post {
   signal: AbortSignal;
 }
 
-function optionsOf({ url, address, headers, body, signal }: Post): RequestOptions & { servername?: string } {
+function optionsOf({ url, address, headers, body, signal }: PinnedPost): RequestOptions & { servername?: string } {
   const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
   return {
     method: "POST",
-    // The address that was checked, and not its name: nothing is resolved again. The certificate is the name's.
+    // The address that was checked, and not its name: nothing is resolved again. The certificate must be the name's.
     host: address.address,
     family: address.family,
     port: url.port || (url.protocol === "https:" ? 443 : 80),
@@ -49,7 +49,7 @@ const isStale = (error: NodeJS.ErrnoException, reused: boolean) =>
   reused && (error.code === "ECONNRESET" || error.code === "EPIPE");
 
 /** The answer's status, as soon as it is known. Throws what the connection threw. */
-export function post(asked: Post, again = true): Promise<number> {
+export function post(asked: PinnedPost, again = true): Promise<number> {
   const start = asked.url.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const request = start(optionsOf(asked), (response) => {
@@ -69,7 +69,10 @@ const NOT_REACHED = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EAD
 const MAX_ADDRESSES = 4;
 
 /** To the first of a host's addresses that can be reached: a cluster with IPv6 alone has no way to the IPv4 ones. */
-export async function postToFirst(addresses: readonly PinnedAddress[], asked: Omit<Post, "address">): Promise<number> {
+export async function postToFirst(
+  addresses: readonly PinnedAddress[],
+  asked: Omit<PinnedPost, "address">,
+): Promise<number> {
   const tried = addresses.slice(0, MAX_ADDRESSES);
   for (const address of tried.slice(0, -1)) {
     try {

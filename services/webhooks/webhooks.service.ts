@@ -1,9 +1,12 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
+import { purgeDeliveries } from "../../models/statements/webhook-deliveries.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
+import { firstIdAt } from "../lib/ids.ts";
 import { contract } from "./contract.ts";
 import { listDeliveries, redeliver, sendTest } from "./deliveries.ts";
+import { type DeliveryPump, startPump } from "./delivery-pump.ts";
 import {
   createEndpoint,
   endpointErrors,
@@ -14,28 +17,26 @@ import {
   updateEndpoint,
 } from "./endpoints.ts";
 import { closeIdleConnections } from "./post.ts";
-import { type Pump, startPump } from "./pump.ts";
-import { tidy } from "./tidy.ts";
 
 const POLL_MS = 1_000;
-const TIDY_MS = 60_000;
+const PURGE_EVERY_MS = 60_000;
+const KEEP_LOG_MS = 30 * 24 * 3_600_000;
 
-const pumps = new WeakMap<Service, Pump>();
+const pumpOf = (service: Service) => (service as Service & { pump: DeliveryPump }).pump;
 
-/** Tells companies' own systems what happened to their mails: the outbox's rows, delivered over HTTP. */
+/** Reports to companies' own systems what happened to their mails: the outbox's rows, delivered over HTTP. */
 export default defineService("webhooks", contract, {
-  mixins: [every(POLL_MS, "deliverDue"), every(TIDY_MS, "tidy")],
+  mixins: [every(POLL_MS, "deliverDue"), every(PURGE_EVERY_MS, "purge")],
 
   created() {
-    const pump = startPump({
+    this.pump = startPump({
       disabled: (id) => this.logger.warn(`Webhook endpoint ${id} is disabled: three days of nothing but failures`),
       failed: (error) => this.logger.error(`Webhook delivery: ${(error as Error).message}`),
     });
-    pumps.set(this, pump);
   },
 
   async stopped() {
-    await pumps.get(this)?.stop();
+    await pumpOf(this).stop();
     closeIdleConnections();
   },
 
@@ -51,15 +52,18 @@ export default defineService("webhooks", contract, {
     redeliver: (ctx) => redeliver(ctx),
 
     async deliverDue() {
-      const claimed = await pumps.get(this)!.fill();
+      const claimed = await pumpOf(this).fill();
       return { claimed, idle: claimed === 0 };
     },
-    tidy: () => tidy(),
+    async purge() {
+      await purgeDeliveries(firstIdAt(Date.now() - KEEP_LOG_MS));
+      return null;
+    },
   },
 
   events: {
     async "webhook.queued"() {
-      await pumps.get(this)!.fill();
+      await pumpOf(this).fill();
     },
   },
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { asciiDomain, domainOf, isAddress } from "../../services/lib/address.ts";
-import { addressSpec } from "../../services/renderer/headers.ts";
-import { wireAddress } from "../../services/smtp-sender/wire-address.ts";
+import { addressSpec } from "../../services/renderer/mime/headers.ts";
+import { wireAddress } from "../../services/smtp-sender/delivery/prepared-mail.ts";
 
 describe("an address", () => {
   test.each([
@@ -54,7 +54,7 @@ describe("an address", () => {
     "exam\u00adple.com",
     "ｅxample.com",
     "exam\u200bple.com",
-  ])("at %j is none, though parsers of URLs read a domain from it", (domain) => {
+  ])("at %j is none, although URL parsers read a domain from it", (domain) => {
     expect(isAddress(`ann@${domain}`)).toBe(false);
   });
 

@@ -1,6 +1,6 @@
 /** Finds the values of an address that stand in its query or fragment, where "&", "+" or "#" would mean something. */
 import type { Token } from "../../lib/template/lexer.ts";
-import { unescapeHtml } from "../escape.ts";
+import { unescapeHtml } from "../program/escape.ts";
 
 interface Place {
   /** How the address begins, up to what tells its scheme; a value at its beginning stands as VALUE. */

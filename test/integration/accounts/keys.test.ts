@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { query, queryOne } from "../../../models/database/db.ts";
-import { usesNoted } from "../../../services/accounts/authenticate-key.ts";
+import type { KeyAuthentication } from "../../../services/accounts/key-authentication.ts";
 import { call } from "../../../services/call.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { FORBIDDEN, join, NOT_FOUND, refusal, register, type Tenant } from "./tenant.ts";
@@ -61,28 +61,32 @@ describe("API keys", () => {
     expect(await refusal(remove(id))).toEqual(NOT_FOUND);
   });
 
-  test("that are deleted are told to all nodes, for those that remember them", async () => {
-    const told: unknown[] = [];
-    app.broker.createService({ name: "listener", events: { "apiKey.deleted": (ctx) => void told.push(ctx.params) } });
+  test("that are deleted are reported to all nodes, for those that cache them", async () => {
+    const reported: unknown[] = [];
+    app.broker.createService({
+      name: "listener",
+      events: { "apiKey.deleted": (ctx) => void reported.push(ctx.params) },
+    });
     const { id } = await create({ name: "k" });
     await remove(id);
-    expect(told).toEqual([{ apiKeyId: id }]);
+    expect(reported).toEqual([{ apiKeyId: id }]);
   });
 
   test("remember when they were used, at most once a minute", async () => {
     const { id, key } = await create({ name: "k" });
+    const { keys } = app.broker.getLocalService("accounts") as unknown as { keys: KeyAuthentication };
     const lastUsed = async () =>
       (await queryOne<{ at: Date | null }>("select last_used_at at from api_keys where id = $1", [id]))!.at;
     await authenticate(key);
-    await usesNoted();
+    await keys.settled();
     const first = await lastUsed();
     expect(Math.abs(first!.getTime() - Date.now())).toBeLessThan(5_000);
     await authenticate(key);
-    await usesNoted();
+    await keys.settled();
     expect(await lastUsed()).toEqual(first);
     await query("update api_keys set last_used_at = now() - interval '61 s' where id = $1", [id]);
     await authenticate(key);
-    await usesNoted();
+    await keys.settled();
     expect((await lastUsed())!.getTime()).toBeGreaterThan(first!.getTime());
   });
 

@@ -106,15 +106,4 @@ describe("a refresh token", () => {
       expect(await familyOf(user.id)).toHaveLength(2);
     });
   });
-
-  test("is not all that is purged: idempotency keys are after 24 hours", async () => {
-    const { id } = await register(app.broker);
-    await query(
-      `insert into idempotency_keys (company_id, key, request_hash, created_at)
-       values ($1, 'old', '', now() - interval '25 hours'), ($1, 'young', '', now() - interval '23 hours')`,
-      [id],
-    );
-    await call(app.broker, "accounts.purge", {});
-    expect(await query("select key from idempotency_keys where company_id = $1", [id])).toEqual([{ key: "young" }]);
-  });
 });

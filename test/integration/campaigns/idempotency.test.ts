@@ -1,4 +1,6 @@
-import { query, queryOne } from "../../../models/database/db.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { addMembers, as, type Company, newCompany, startWorld, toList, toReceivers, type World } from "./world.ts";
 
 describe("Idempotency-Key", () => {
@@ -19,9 +21,38 @@ describe("Idempotency-Key", () => {
 
   test("the same key with the same body gives the first answer and creates nothing", async () => {
     const first = await send({ idempotency_key: "k" });
-    // To the letter, the order of its fields included.
+    // Byte for byte, including the order of its fields.
     expect(JSON.stringify(await send({ idempotency_key: "k" }))).toBe(JSON.stringify(first));
     expect(await campaigns()).toBe(1);
+  });
+
+  test("the answer is stored as a JSON object", async () => {
+    const first = await send({ idempotency_key: "k" });
+    const stored = await queryOne<{ type: string; id: string }>(
+      "select jsonb_typeof(response::jsonb) as type, response ->> 'id' as id from idempotency_keys where company_id = $1",
+      [company.id],
+    );
+    expect(stored).toEqual({ type: "object", id: first.id });
+  });
+
+  test("an answer stored as text by version 0.1.0 is given again, also while such nodes still run", async () => {
+    const first = await send({ idempotency_key: "k" });
+    await query("update idempotency_keys set response = to_json(response::text) where company_id = $1", [company.id]);
+    expect(JSON.stringify(await send({ idempotency_key: "k" }))).toBe(JSON.stringify(first));
+    expect(await campaigns()).toBe(1);
+  });
+
+  test("the migration turns stored texts into the JSON they hold", async () => {
+    const first = await send({ idempotency_key: "k" });
+    const migration = join(import.meta.dirname, "../../../models/migrations/0007_idempotency_response.sql");
+    await transaction(async (client) => {
+      await client.query(
+        "alter table idempotency_keys alter column response type jsonb using to_jsonb(response::text)",
+      );
+      await client.query(readFileSync(migration, "utf8"));
+      const sql = "select response::text as text from idempotency_keys where company_id = $1";
+      expect(await queryOne(sql, [company.id], client)).toEqual({ text: JSON.stringify(first) });
+    });
   });
 
   test("the order of a body's fields does not matter", async () => {
@@ -30,7 +61,7 @@ describe("Idempotency-Key", () => {
     expect(await as(world, company)("campaigns.sendToList", { ...rest, idempotency_key: "k", name })).toEqual(first);
   });
 
-  test("also when what it referred to is gone by now, or the quota is used up", async () => {
+  test("the first answer is given even if what it referred to has been deleted, or the quota is used up", async () => {
     const first = await send({ idempotency_key: "k" });
     await query("delete from templates where company_id = $1", [company.id]);
     world.admitEmails = () => {
@@ -60,7 +91,7 @@ describe("Idempotency-Key", () => {
     expect(await campaigns()).toBe(1);
   });
 
-  test("twenty at once with two bodies: one body wins, the other is told", async () => {
+  test("twenty at once with two bodies: one body wins, the other gets a 409", async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, n) => send({ idempotency_key: "race", name: n % 2 ? "A" : "B" })),
     );
@@ -70,7 +101,7 @@ describe("Idempotency-Key", () => {
       if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: 409 });
   });
 
-  test("a first that fails leaves the key free", async () => {
+  test("a first request that fails leaves the key free", async () => {
     world.hour = { limit: 1, used: 1, room: 0, retry_after_seconds: 9 };
     await expect(send({ idempotency_key: "k" })).rejects.toMatchObject({ code: 429 });
     world.hour = { limit: null, used: 0, room: null, retry_after_seconds: 0 };
@@ -78,7 +109,7 @@ describe("Idempotency-Key", () => {
     expect(await send({ idempotency_key: "k" })).toMatchObject({ status: "pending" });
   });
 
-  test("after 24 hours the key is new, and old ones are forgotten", async () => {
+  test("after 24 hours a key counts as new, and old ones are deleted", async () => {
     const first = await send({ idempotency_key: "k" });
     await query("update idempotency_keys set created_at = now() - interval '24 hours' where company_id = $1", [
       company.id,

@@ -1,30 +1,30 @@
 /** Campaigns on a database without any timer or listener: a test calls each step itself. */
 import type { ServiceBroker } from "moleculer";
 import { closeDatabase, openDatabase, query } from "../../../models/database/db.ts";
-import { expandSlice } from "../../../services/campaigns/expand.ts";
+import { expandSlice } from "../../../services/campaigns/expansion/expand.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { createDatabase } from "../../support/database.ts";
 import type { Company } from "./world.ts";
 
 export interface Rows {
   broker: ServiceBroker;
-  rung: string[];
+  emitted: string[];
   stop(): Promise<void>;
 }
 
 export async function startRows(connections = 16): Promise<Rows> {
   const database = await createDatabase();
   openDatabase(database.url, connections);
-  const rung: string[] = [];
+  const emitted: string[] = [];
   const broker = {
     call: async () => ({ ids: [] }),
-    emit: async (event: string, payload: { campaignId: string }) => rung.push(`${event} ${payload.campaignId}`),
+    emit: async (event: string, payload: { campaignId: string }) => emitted.push(`${event} ${payload.campaignId}`),
     logger: { warn: () => {}, error: () => {} },
     stopping: false,
   };
   return {
     broker: broker as unknown as ServiceBroker,
-    rung,
+    emitted,
     stop: async () => {
       await closeDatabase();
       await database.drop();

@@ -97,7 +97,7 @@ describe("an operator's commands", () => {
     },
   );
 
-  test("set-password: nobody of that address is told so, a user gets a new one", async () => {
+  test("set-password: an unknown address is refused, a user gets a new one", async () => {
     await expect(run("set-password", "nobody@example.com")).rejects.toThrow("Not found.");
     const email = "ann@lantern.example";
     const account = { email, password: "long enough pass", company_name: "Ann" };
@@ -106,7 +106,7 @@ describe("an operator's commands", () => {
     expect((await client(cluster.app, {}).post("/api/auth/login/", { email, password })).status).toBe(200);
   });
 
-  test("failures and why tell what became of a campaign's recipients, in the mail server's words", async () => {
+  test("failures and why show what became of a campaign's recipients, in the mail server's words", async () => {
     answer = ({ verb, to }) => (verb === "RCPT" && to.startsWith("gone") ? "550 5.1.1 no such person here" : undefined);
     campaign = await send("zoe@example.org", "gone1@example.org", "gone2@example.org");
     expect(await ended(campaign)).toMatchObject({ status: "partial" });
@@ -129,7 +129,7 @@ describe("an operator's commands", () => {
     expect(await run("why", "stranger@example.com")).toEqual([]);
   });
 
-  test("why tells of whoever got nothing, too: what they are, and a domain above theirs that is suppressed", async () => {
+  test("why shows those who got nothing, too: what they are, and a domain above theirs that is suppressed", async () => {
     await api.post(`${API}/subscribers/`, { email: "Bo@news.blocked.example" });
     await api.post(`${API}/suppressions/`, { domain: "blocked.example", reason: "Asked us to" });
     await query("update subscribers set status = 'unconfirmed' where email = 'Bo@news.blocked.example'");
@@ -167,7 +167,7 @@ describe("an operator's commands", () => {
     );
   });
 
-  test("senders, lanes, backing-off: each node's own words", async () => {
+  test("senders, batches, backing-off: each node reports of itself", async () => {
     answer = ({ verb }) => (verb === "CONNECT" ? "421 4.3.2 try later" : undefined);
     const stuck = await send("zoe@example.org");
     const [refused] = await until(
@@ -181,14 +181,16 @@ describe("an operator's commands", () => {
     });
     const held = await until(
       () => run("campaigns"),
-      ([first]) => `${first?.waiting_for}`.includes("left in peace"),
+      ([first]) => `${first?.waiting_for}`.includes("backing off"),
       15_000,
     );
     expect(held).toMatchObject([
-      { id: stuck, waiting_for: expect.stringMatching(/^127\.0\.0\.1:\d+, left in peace until 2/) },
+      { id: stuck, waiting_for: expect.stringMatching(/^127\.0\.0\.1:\d+, backing off until 2/) },
     ]);
     expect(await run("senders")).toMatchObject([{ node: cluster.app.broker.nodeID, in_doubt: expect.any(Number) }]);
-    expect(await run("lanes")).toEqual(expect.any(Array));
+    expect(await run("batches")).toEqual(expect.any(Array));
+    // The name it had before.
+    expect(await cluster.run("lanes")).toEqual(expect.any(Array));
     answer = () => undefined;
     expect(await ended(stuck)).toMatchObject({ status: "completed" });
   });

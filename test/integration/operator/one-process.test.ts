@@ -46,7 +46,7 @@ describe("operators' commands in one process", () => {
     expect(out).not.toContain("\u001b");
   });
 
-  test("a refusal is a sentence and exit code 1; a misuse tells the usage", async () => {
+  test("a refusal is a sentence and exit code 1; a misuse shows the usage", async () => {
     expect(await ops("plan", "00000000-0000-0000-0000-000000000000", "pro")).toMatchObject({
       code: 1,
       err: "Not found.\n",

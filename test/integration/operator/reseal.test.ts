@@ -78,7 +78,7 @@ describe("changing SECRET_KEY", () => {
     expect(unseal(hook!.secret_sealed, endpoint)).toBe("whsec_x");
   });
 
-  test("what neither key sealed is told, and left as it is", async () => {
+  test("what neither key sealed is counted, and left as it is", async () => {
     const strange = Buffer.alloc(64, 7);
     await query("update smtp_configs set dkim_key_sealed = $1", [strange]);
     expect(counts(await reseal())[1]).toEqual([0, 0, 1]);
@@ -86,7 +86,7 @@ describe("changing SECRET_KEY", () => {
     expect(row!.dkim_key_sealed.equals(strange)).toBe(true);
   });
 
-  test("at the start it is told how many secrets no key at hand opens", async () => {
+  test("at the start secrets that no key at hand opens are counted", async () => {
     const { unreadableSecrets } = await import("../../../services/operator/reseal.ts");
     const { openDatabase, closeDatabase } = await import("../../../models/database/db.ts");
     // These modules were loaded anew by the tests before.

@@ -1,14 +1,14 @@
-/** The whole service as a node of a cluster, and an operator's line into it over real NATS. */
+/** The whole service as a node of a cluster, and an operator connected to it over real NATS. */
 import { readConfig } from "../../../services/lib/config.ts";
-import { type Line, openLine } from "../../../services/operator/ask.ts";
-import { commands } from "../../../services/operator/commands.ts";
+import { connectOperator, type OperatorConnection } from "../../../services/operator/ask.ts";
+import { commandNamed } from "../../../services/operator/commands.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Server, startNats, startRedis } from "../../support/servers.ts";
 
 export interface Cluster {
   app: App;
   env: Record<string, string>;
-  line: Line;
+  connection: OperatorConnection;
   /** A command's rows, as `--json` prints them. */
   run(name: string, ...args: string[]): Promise<Record<string, unknown>[]>;
   stop(): Promise<void>;
@@ -19,17 +19,17 @@ export async function startNode(): Promise<Cluster> {
   const env = { TRANSPORTER: servers[0]!.url, REDIS_URL: servers[1]!.url };
   const app = await startApp({ env });
   // An operator needs to know where NATS is, and nothing else.
-  const line = await openLine(readConfig({ TRANSPORTER: env.TRANSPORTER }, { console: true }));
+  const connection = await connectOperator(readConfig({ TRANSPORTER: env.TRANSPORTER }, { console: true }));
   return {
     app,
     env,
-    line,
+    connection,
     run: async (name, ...args) => {
-      const command = commands.find((one) => one.name === name)!;
-      return JSON.parse(JSON.stringify(await command.run(line.ask, ...args)));
+      const command = commandNamed(name)!;
+      return JSON.parse(JSON.stringify(await command.run(connection.ask, ...args)));
     },
     stop: async () => {
-      await line.close();
+      await connection.close();
       await app.stop();
       for (const server of servers) await server.stop();
     },

@@ -243,7 +243,7 @@ describe("webhook delivery", () => {
     expect((await rowsOf(id))[0]).toMatchObject({ attempts: 1 });
   });
 
-  test("three days of nothing but failures disable an endpoint; its deliveries are buried; an update enables it again", async () => {
+  test("three days of nothing but failures disable an endpoint; its deliveries are dead; an update enables it again", async () => {
     const id = await company();
     const { url } = await receiver((_, respond) => respond(503));
     const { id: endpoint } = await as(id, "webhooks.create", { url, events: ["opened"] });
@@ -251,7 +251,7 @@ describe("webhook delivery", () => {
     await transaction((client) => queueWebhooks([event(id)], client));
     await until(async () => (await as(id, "webhooks.get", { id: endpoint })).disabled_at !== null);
     await transaction((client) => queueWebhooks([event(id)], client));
-    await call(app.broker, "webhooks.tidy", {});
+    await call(app.broker, "webhooks.purge", {});
     expect((await rowsOf(id)).map(({ status }) => status)).toEqual(["dead"]);
     await expect(as(id, "webhooks.test", { id: endpoint })).rejects.toMatchObject({ code: 400 });
     const updated = await as(id, "webhooks.update", { id: endpoint, url, events: ["opened", "opened"] });

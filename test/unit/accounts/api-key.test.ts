@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { base62, hashKey, looksLikeKey, newKey } from "../../../services/accounts/api-key.ts";
+import { base62, hashKey, looksLikeKey, newKey } from "../../../services/accounts/key-authentication.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -1,6 +1,6 @@
 import { isPublicAddress, literalAddress } from "../../../services/lib/ssrf/address-range.ts";
 import { resolvePublic } from "../../../services/lib/ssrf/guard.ts";
-import { urlFault } from "../../../services/webhooks/endpoint-url.ts";
+import { urlError } from "../../../services/webhooks/endpoints.ts";
 
 const refused = [
   ["loopback", "127.0.0.1"],
@@ -62,7 +62,7 @@ describe("addresses that are not the public internet", () => {
 
   test.each(refused)("in a URL, %s: %s", async (_, host) => {
     const bare = host.replace(/[[\]]/g, "");
-    const fault = await urlFault(`https://${bare.includes(":") ? `[${bare}]` : bare}/hook`, false);
+    const fault = await urlError(`https://${bare.includes(":") ? `[${bare}]` : bare}/hook`, false);
     expect(fault).toMatch(/not on the public internet|valid URL/);
   });
 
@@ -108,7 +108,7 @@ describe("names", () => {
     expect(next).toEqual(["127.0.0.1"]);
   });
 
-  test("no answer is told apart from a refusal", async () => {
+  test("no answer is distinguished from a refusal", async () => {
     const fails = async () => {
       throw Object.assign(new Error("no"), { code: "ENOTFOUND" });
     };
@@ -134,5 +134,5 @@ test.each([
   ["http://127.0.0.1:8080/", true, null],
   ["https://1.1.1.1/hook", false, null],
 ])("the address %s (private networks: %p): %p", async (url, allowPrivate, fault) => {
-  expect(await urlFault(url as string, allowPrivate as boolean)).toBe(fault);
+  expect(await urlError(url as string, allowPrivate as boolean)).toBe(fault);
 });

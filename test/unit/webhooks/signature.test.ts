@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
-import { retryAfterSeconds } from "../../../services/webhooks/schedule.ts";
+import { retryAfterSeconds } from "../../../services/webhooks/attempt.ts";
 import { newSecret, signedHeaders } from "../../../services/webhooks/signature.ts";
 
 test("the standardwebhooks library accepts what we sign, for any body", () => {

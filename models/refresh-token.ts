@@ -1,0 +1,38 @@
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from "sequelize";
+import { nullable, primaryKey, required } from "./database/columns.ts";
+
+/**
+ * A refresh token that was handed out and has not expired; only its SHA-256 is stored. All that come from one login are a
+ * family, and a spent one that comes back revokes the family.
+ */
+export class RefreshToken extends Model<InferAttributes<RefreshToken>, InferCreationAttributes<RefreshToken>> {
+  declare tokenHash: Buffer;
+  declare familyId: string;
+  declare userId: string;
+  declare expiresAt: Date;
+  declare spentAt: CreationOptional<Date | null>;
+  declare revokedAt: CreationOptional<Date | null>;
+  declare createdAt: CreationOptional<Date>;
+
+  static register(sequelize: Sequelize): void {
+    RefreshToken.init(
+      {
+        tokenHash: primaryKey(DataTypes.BLOB),
+        familyId: required(DataTypes.UUID),
+        userId: required(DataTypes.UUID),
+        expiresAt: required(DataTypes.DATE),
+        spentAt: nullable(DataTypes.DATE),
+        revokedAt: nullable(DataTypes.DATE),
+        createdAt: required(DataTypes.DATE),
+      },
+      { sequelize, tableName: "refresh_tokens", updatedAt: false },
+    );
+  }
+}

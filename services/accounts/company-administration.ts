@@ -1,0 +1,107 @@
+/** What operators do with companies, plans and passwords. */
+import { Company } from "../../models/company.ts";
+import { sequelize } from "../../models/database/db.ts";
+import { listPage } from "../../models/database/listing.ts";
+import { Plan } from "../../models/plan.ts";
+import { RefreshToken } from "../../models/refresh-token.ts";
+import type { ParamsOf, ReturnsOf } from "../contracts.ts";
+import { config } from "../lib/config.ts";
+import { invalid, notFound } from "../lib/errors.ts";
+import { storeNewKey } from "./api-keys.ts";
+import { userByEmail } from "./login.ts";
+import { hashPassword } from "./password.ts";
+import { forgetPlan, planNames, planOf } from "./plans.ts";
+
+type Page = ReturnsOf<"accounts.listCompanies">;
+type Tenant = Page["results"][number];
+interface Row extends Omit<Tenant, "created_at" | "sending_paused_at"> {
+  created_at: Date;
+  sending_paused_at: Date | null;
+}
+
+/** SQL: owners, counters and usage of a page of companies in one statement. */
+export async function listCompanies(params: ParamsOf<"accounts.listCompanies">): Promise<Page> {
+  const { count, results } = await listPage<Row>(
+    {
+      from: "companies c",
+      columns: `c.id, c.name, c.plan, count_of(c.id, 'subscribers', c.id) as subscribers,
+        array(select u.email from memberships m join users u on u.id = m.user_id
+          where m.company_id = c.id and m.role = 'owner' order by u.email limit 5) as owners,
+        coalesce((select emails from usage_months um where um.company_id = c.id
+          and um.month = date_trunc('month', now() at time zone 'utc')), 0) as emails_this_month,
+        c.sending_paused_at, c.created_at`,
+      where: ["true"],
+      values: [],
+      id: "c.id",
+      orderings: { name: "c.name", plan: "c.plan" },
+      searchIn: ["c.name", "c.id::text"],
+    },
+    params,
+  );
+  const view = (row: Row): Tenant => ({
+    ...row,
+    sending_paused_at: row.sending_paused_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+  });
+  return { count, results: results.map(view) };
+}
+
+async function requirePlan(name: string): Promise<void> {
+  const names = await planNames();
+  if (!names.includes(name))
+    throw invalid({ plan: [`There is no plan "${name}". Choose one of: ${names.join(", ")}.`] });
+}
+
+export async function createCompany(params: ParamsOf<"accounts.createCompany">) {
+  const { name, plan = config().DEFAULT_PLAN, key_name = "Operator" } = params;
+  await requirePlan(plan);
+  const company = await Company.create({ name: name.trim(), plan });
+  return { company: company.view(), key: await storeNewKey(company.id, key_name, null) };
+}
+
+export async function savePlan({ plan: name, features, limits }: ParamsOf<"accounts.savePlan">) {
+  const [plan] = await Plan.upsert({
+    name,
+    features,
+    apiCallsPerDay: limits.api_calls_per_day ?? null,
+    subscribers: limits.subscribers ?? null,
+    emailsPerMonth: limits.emails_per_month ?? null,
+    smtpPerHour: limits.smtp_per_hour ?? null,
+  });
+  return plan.view();
+}
+
+export const listPlans = async () => (await Plan.findAll({ order: ["name"] })).map((plan) => plan.view());
+
+export async function setPlan({ company_id, plan }: ParamsOf<"accounts.setPlan">) {
+  await requirePlan(plan);
+  const [changed] = await Company.update({ plan }, { where: { id: company_id } });
+  if (changed === 0) throw notFound();
+  forgetPlan(company_id);
+  return planOf(company_id);
+}
+
+/**
+ * No login that was made with the old password outlives it, nor one that is being made at this moment: that one holds the
+ * user's row until it is stored, and the second statement sees it.
+ */
+export async function setPassword({ email, password }: ParamsOf<"accounts.setPassword">): Promise<null> {
+  const passwordHash = await hashPassword(password);
+  const now = sequelize().fn("now");
+  await sequelize().transaction(async (transaction) => {
+    const user = await userByEmail(email, transaction);
+    if (!user) throw notFound();
+    await user.update({ passwordHash }, { transaction });
+    await RefreshToken.update({ revokedAt: now }, { where: { userId: user.id, revokedAt: null }, transaction });
+  });
+  return null;
+}
+
+/** Senders leave out a paused company's recipients when they claim; what is in flight still goes out. */
+export async function setPaused(companyId: string, paused: boolean) {
+  const { fn, col } = sequelize();
+  const sendingPausedAt = paused ? fn("coalesce", col("sending_paused_at"), fn("now")) : null;
+  const [, [company]] = await Company.update({ sendingPausedAt }, { where: { id: companyId }, returning: true });
+  if (!company) throw notFound();
+  return { id: company.id, sending_paused_at: company.sendingPausedAt?.toISOString() ?? null };
+}

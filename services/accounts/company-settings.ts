@@ -1,0 +1,63 @@
+/** A company's settings. */
+import { ForeignKeyConstraintError } from "sequelize";
+import { Company } from "../../models/company.ts";
+import { SmtpConfig } from "../../models/smtp-config.ts";
+import type { ParamsOf } from "../contracts.ts";
+import type { Validate } from "../define.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { type FieldErrors, invalid, missingObject, notFound } from "../lib/errors.ts";
+import type { Company as CompanyView } from "./contract-account-shapes.ts";
+import type { contract } from "./contract-company.ts";
+import { ownCompany, requireSettingsRight } from "./permission.ts";
+
+export async function getCompany(ctx: Ctx<{ id: string }>): Promise<CompanyView> {
+  const company = await Company.findByPk(ownCompany(ctx));
+  if (!company) throw notFound();
+  return company.view();
+}
+
+async function smtpConfigExists(companyId: string, id?: string): Promise<boolean> {
+  const where = { companyId, ...(id ? { id } : {}) };
+  return (await SmtpConfig.findOne({ attributes: ["id"], where })) !== null;
+}
+
+export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async (ctx, isValid) => {
+  // A caller who may not change anything learns nothing about what is wrong with the change.
+  const companyId = ownCompany(ctx);
+  requireSettingsRight(ctx);
+  const errors: FieldErrors = {};
+  const { website, default_smtp_config_id: smtp, double_opt_in } = ctx.params;
+  // It becomes a link on public pages: no javascript: and the like.
+  if (isValid("website") && website && !/^https?:\/\//i.test(website)) errors.website = ["Enter a valid URL."];
+  if (isValid("default_smtp_config_id") && smtp && !(await smtpConfigExists(companyId, smtp))) {
+    errors.default_smtp_config_id = [missingObject(smtp)];
+  }
+  if (double_opt_in === true && !(await smtpConfigExists(companyId))) {
+    errors.double_opt_in = ["An SMTP configuration is needed to send confirmation mails. Create one first."];
+  }
+  return errors;
+};
+
+export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>): Promise<CompanyView> {
+  const { params } = ctx;
+  const company = await Company.findByPk(ownCompany(ctx));
+  if (!company) throw notFound();
+  // A field that was not sent is undefined, and set() would write that as null.
+  const changes = Object.entries({
+    name: params.name?.trim(),
+    replyToEmail: params.reply_to_email?.trim() ?? params.reply_to_email,
+    website: params.website,
+    footerText: params.footer_text,
+    doubleOptIn: params.double_opt_in,
+    defaultSmtpConfigId: params.default_smtp_config_id,
+    trackingEnabled: params.tracking_enabled,
+  }).filter(([, value]) => value !== undefined);
+  try {
+    await company.update(Object.fromEntries(changes));
+  } catch (error) {
+    // The configuration was deleted after the check.
+    if (!(error instanceof ForeignKeyConstraintError)) throw error;
+    throw invalid({ default_smtp_config_id: [missingObject(params.default_smtp_config_id!)] });
+  }
+  return company.view();
+}

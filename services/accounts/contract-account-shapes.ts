@@ -1,0 +1,81 @@
+import { ROLES } from "../../models/membership.ts";
+import { Nullable, OneOf, type Static, Time, Type, Uuid } from "../lib/shapes.ts";
+
+export const RoleName = OneOf(...ROLES);
+
+/** A company's name stands in mail headers (List-Id): one line. */
+export const CompanyName = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", format: "line" });
+
+export const User = Type.Object({
+  id: Uuid,
+  email: Type.String(),
+  first_name: Type.String(),
+  last_name: Type.String(),
+  created_at: Time,
+});
+export type User = Static<typeof User>;
+
+export const Company = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  reply_to_email: Nullable(Type.String()),
+  website: Nullable(Type.String()),
+  footer_text: Type.String(),
+  double_opt_in: Type.Boolean(),
+  default_smtp_config_id: Nullable(Uuid),
+  tracking_enabled: Type.Boolean(),
+  created_at: Time,
+  updated_at: Time,
+});
+export type Company = Static<typeof Company>;
+
+export const ApiKey = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  prefix: Type.String({ description: "How the key begins, to tell keys apart." }),
+  expires_at: Nullable(Time),
+  last_used_at: Nullable(Time),
+  created_at: Time,
+});
+export type ApiKey = Static<typeof ApiKey>;
+
+export const NewApiKey = Type.Object({
+  ...ApiKey.properties,
+  key: Type.String({ description: "Shown this once; only its hash is stored." }),
+});
+export type NewApiKey = Static<typeof NewApiKey>;
+
+export const Member = Type.Object({
+  user_id: Uuid,
+  email: Type.String(),
+  first_name: Type.String(),
+  last_name: Type.String(),
+  role: RoleName,
+  joined_at: Time,
+});
+export type Member = Static<typeof Member>;
+
+const limit = Nullable(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }));
+
+/** Null is unlimited. */
+export const Limits = Type.Object({
+  api_calls_per_day: limit,
+  subscribers: limit,
+  emails_per_month: limit,
+  smtp_per_hour: limit,
+});
+
+export const Plan = Type.Object({ plan: Type.String(), features: Type.Array(Type.String()), limits: Limits });
+export type Plan = Static<typeof Plan>;
+
+export const PlanUsage = Type.Object({
+  ...Plan.properties,
+  usage: Type.Object({
+    api_calls_per_day: Type.Integer(),
+    subscribers: Type.Integer(),
+    emails_per_month: Type.Integer(),
+    smtp_per_hour: Type.Integer(),
+  }),
+  period: Type.Object({ start: Time, end: Time }),
+});
+export type PlanUsage = Static<typeof PlanUsage>;

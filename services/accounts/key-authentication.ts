@@ -1,0 +1,60 @@
+/**
+ * API keys as credentials: `fm_` and 32 random bytes in base62, always 43 characters of them. From a key to its company it is
+ * one look-up by the key's hash; gateways keep the answer for a second at most.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { type FoundKey, findApiKey, noteKeyUse } from "../../models/statements/api-keys.ts";
+import { unauthenticated } from "../lib/errors.ts";
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_BYTES = 32;
+// 62^43 is the first power of 62 above 2^256.
+const LENGTH = 43;
+const PREFIX_LENGTH = 9;
+const FORM = /^fm_[0-9A-Za-z]{43}$/;
+
+const USE_NOTED_EVERY_MS = 60_000;
+
+export const looksLikeKey = (key: string): boolean => FORM.test(key);
+
+export function base62(bytes: Buffer): string {
+  let rest = BigInt(`0x${bytes.toString("hex")}`);
+  let text = "";
+  for (; rest > 0n; rest /= 62n) text = DIGITS[Number(rest % 62n)] + text;
+  return text.padStart(LENGTH, "0");
+}
+
+/** A fast hash is enough: nobody guesses 256 random bits. */
+export const hashKey = (key: string): Buffer => createHash("sha256").update(key).digest();
+
+/** `prefix` is what a list shows of the key. */
+export function newKey(): { key: string; prefix: string; keyHash: Buffer } {
+  const key = `fm_${base62(randomBytes(RANDOM_BYTES))}`;
+  return { key, prefix: key.slice(0, PREFIX_LENGTH), keyHash: hashKey(key) };
+}
+
+/** One per service: the notes of use that are being written must be done before the database closes. */
+export class KeyAuthentication {
+  readonly #notes = new Set<Promise<unknown>>();
+
+  /** At most once a minute, beside the request and not before its answer; a failure is no concern of the caller's. */
+  #noteUse(found: FoundKey): void {
+    if (found.last_used_at && Date.now() - found.last_used_at.getTime() < USE_NOTED_EVERY_MS) return;
+    const note = noteKeyUse(found)
+      .catch(() => {})
+      .finally(() => this.#notes.delete(note));
+    this.#notes.add(note);
+  }
+
+  async authenticate(key: string) {
+    const found = looksLikeKey(key) ? await findApiKey(hashKey(key)) : undefined;
+    if (!found) throw unauthenticated("Invalid API key.");
+    this.#noteUse(found);
+    return { companyId: found.company_id, apiKeyId: found.id, expiresAt: found.expires_at?.toISOString() ?? null };
+  }
+
+  /** Resolves when no use is being written any more. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#notes);
+  }
+}

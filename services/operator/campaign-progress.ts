@@ -1,0 +1,108 @@
+/** The progress of campaigns, and why recipients failed. Over all companies on purpose: an operator asks. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Campaign } from "../../models/campaign.ts";
+import { query } from "../../models/database/db.ts";
+import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
+import { SENT_EMAIL_STATUS_NAMES } from "../../models/sent-email.ts";
+import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
+import type { ReturnsOf } from "../contracts.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { notFound } from "../lib/errors.ts";
+import { backingOff } from "./live-status.ts";
+
+const RATE_OVER_MS = 1_000;
+const MAX_ROWS = 200;
+const A_SENDER = "a sender";
+
+// One statement for all that a row shows: each question is a probe of a partial index.
+const UNFINISHED = `
+  select c.id, c.smtp_config_id, co.name company, c.name, c.status, c.total_emails, c.sent_count, c.failed_count, c.scheduled_for, c.error,
+    case
+      when c.status = 'scheduled' then 'its time'
+      when co.sending_paused_at is not null then 'the company to be resumed'
+      when c.error is not null then 'the last senders to stop'
+      when c.expanded_at is null and c.next_seq = 1 then 'its recipients to be written'
+      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state = ${SEND_CHUNK_STATE.leased})
+        then null
+      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state = ${SEND_CHUNK_STATE.ready})
+        then '${A_SENDER}'
+      else (select 'another try at ' || to_char(min(e.next_attempt_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+        from sent_emails e
+        where e.company_id = c.company_id and e.campaign_id = c.id and e.next_attempt_at is not null)
+    end as waiting_for
+  from campaigns c join companies co on co.id = c.company_id
+  where c.status in ('pending', 'sending', 'scheduled')
+  order by c.status = 'scheduled', c.scheduled_for, c.id
+  limit ${MAX_ROWS}`;
+
+interface UnfinishedCampaign {
+  id: string;
+  smtp_config_id: string;
+  company: string;
+  name: string;
+  status: string;
+  total_emails: number;
+  sent_count: number;
+  failed_count: number;
+  scheduled_for: Date | null;
+  waiting_for: string | null;
+  error: string | null;
+}
+
+/** Senders may be there, and leave a failing mail server alone: only they know. */
+async function backOffs(ctx: Ctx, campaigns: UnfinishedCampaign[]): Promise<Map<string, string>> {
+  if (!campaigns.some(({ waiting_for }) => waiting_for === A_SENDER)) return new Map();
+  const servers = await backingOff(ctx);
+  return new Map(
+    servers.map(({ smtp_config_id, host, until }) => [smtp_config_id, `${host}, backing off until ${until}`]),
+  );
+}
+
+/** Reads the counts twice: what was done in between is the rate now, not an average over a pause. */
+export async function runningCampaigns(ctx: Ctx): Promise<ReturnsOf<"operator.campaigns">> {
+  const before = new Map(
+    (await query<UnfinishedCampaign>(UNFINISHED)).map((c) => [c.id, c.sent_count + c.failed_count]),
+  );
+  if (before.size === 0) return [];
+  const since = performance.now();
+  await sleep(RATE_OVER_MS);
+  const now = await query<UnfinishedCampaign>(UNFINISHED);
+  const seconds = (performance.now() - since) / 1_000;
+  const backingOffUntil = await backOffs(ctx, now);
+  return now.map(({ smtp_config_id, ...campaign }) => {
+    const done = campaign.sent_count + campaign.failed_count;
+    const rate = Math.max(0, done - (before.get(campaign.id) ?? done)) / seconds;
+    const left = Math.max(0, campaign.total_emails - done);
+    return {
+      ...campaign,
+      waiting_for: (campaign.waiting_for === A_SENDER && backingOffUntil.get(smtp_config_id)) || campaign.waiting_for,
+      scheduled_for: campaign.scheduled_for?.toISOString() ?? null,
+      mails_per_second: Math.round(rate * 10) / 10,
+      seconds_left: rate > 0 ? Math.ceil(left / rate) : null,
+    };
+  });
+}
+
+const { failed, bounced, suppressed, unknown } = SENT_EMAIL_STATUS;
+
+// Numbers and addresses differ per recipient: without them, reasons group.
+const FAILURES = `
+  select status, left(regexp_replace(coalesce(error, smtp_response, ''), '<?[^\\s<>]+@[^\\s<>]+>?', '<address>', 'g'), 200) reason,
+    count(*)::int recipients, min(email) example
+  from sent_emails where campaign_id = $1 and status = any ($2)
+  group by 1, 2 order by recipients desc, 1, 2 limit ${MAX_ROWS}`;
+
+interface Failure {
+  status: number;
+  reason: string;
+  recipients: number;
+  example: string;
+}
+
+export async function failuresByReason(campaignId: string): Promise<ReturnsOf<"operator.failures">> {
+  const rows = await query<Failure>(FAILURES, [campaignId, [failed, bounced, suppressed, unknown]]);
+  // "None failed" would be a lie about a campaign that there is not.
+  if (rows.length === 0 && !(await Campaign.findOne({ attributes: ["id"], where: { id: campaignId } })))
+    throw notFound();
+  return rows.map((row) => ({ ...row, status: SENT_EMAIL_STATUS_NAMES[row.status]! }));
+}

@@ -1,0 +1,131 @@
+/** What nodes report of themselves, and no row tells: health, senders, limits. */
+import type { NodeReport } from "../../mixins/node-actions.middleware.ts";
+import { Campaign } from "../../models/campaign.ts";
+import { Company } from "../../models/company.ts";
+import { call } from "../call.ts";
+import type { ReturnsOf } from "../contracts.ts";
+import type { Ctx } from "../lib/caller.ts";
+
+const HEALTH_TIMEOUT_MS = 3_000;
+const SENDER_TIMEOUT_MS = 2_000;
+const MEBIBYTE = 1024 * 1024;
+
+type NodeHealth = ReturnsOf<"operator.health">[number];
+
+interface Node {
+  id: string;
+  services?: { name: string }[];
+}
+
+const servicesOf = ({ services = [] }: Node) =>
+  services.map(({ name }) => name).filter((name) => !name.startsWith("$"));
+
+async function healthOf(ctx: Ctx, node: Node): Promise<NodeHealth> {
+  const services = servicesOf(node).sort().join(" ");
+  try {
+    const options = { nodeID: node.id, timeout: HEALTH_TIMEOUT_MS };
+    const { ready, state, database, redis, nats, uptime_seconds, memory_bytes } = (await ctx.call(
+      "$node.ready",
+      {},
+      options,
+    )) as NodeReport;
+    const memory_mib = Math.round(memory_bytes / MEBIBYTE);
+    return { node: node.id, services, ready, state, database, redis, nats, uptime_seconds, memory_mib };
+  } catch {
+    const unknown = { database: "?", redis: "?", nats: "?", uptime_seconds: null, memory_mib: null };
+    return { node: node.id, services, ready: false, state: "no answer", ...unknown };
+  }
+}
+
+/** Consoles are left out: they serve nobody. */
+export async function health(ctx: Ctx): Promise<NodeHealth[]> {
+  const nodes = (await ctx.call("$node.list", { withServices: true, onlyAvailable: true })) as Node[];
+  const serving = nodes.filter((node) => servicesOf(node).length > 0).toSorted((a, b) => a.id.localeCompare(b.id));
+  return Promise.all(serving.map((node) => healthOf(ctx, node)));
+}
+
+type SenderStatus = ReturnsOf<"smtp-sender.status">;
+
+interface ListedService {
+  name: string;
+  nodes: string[];
+}
+
+/** Each node's own answer. One that gives none in time is left out; `health` shows it. */
+async function senderStatuses(ctx: Ctx): Promise<SenderStatus[]> {
+  const services = (await ctx.call("$node.services", { onlyAvailable: true })) as ListedService[];
+  const nodes = services.find(({ name }) => name === "smtp-sender")?.nodes ?? [];
+  const ask = (nodeID: string) => ctx.call("smtp-sender.status", {}, { nodeID, timeout: SENDER_TIMEOUT_MS });
+  const answers = await Promise.allSettled(nodes.map(ask));
+  return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value as SenderStatus] : []));
+}
+
+export async function senders(ctx: Ctx): Promise<ReturnsOf<"operator.senders">> {
+  return (await senderStatuses(ctx)).map(({ lanes: batches, servers, stopping, ...status }) => ({
+    node: status.node,
+    waiting_for: stopping ? "its end" : status.waiting_for,
+    batches: batches.length,
+    connections: servers.reduce((sum, { connections }) => sum + connections, 0),
+    in_doubt: status.in_doubt,
+    max_in_doubt: status.max_in_doubt,
+    mails_per_second: Math.round(servers.reduce((sum, server) => sum + server.mails_per_second, 0) * 10) / 10,
+    sent: status.sent,
+    failed: status.failed,
+    deferred: status.deferred,
+  }));
+}
+
+export async function backingOff(ctx: Ctx): Promise<ReturnsOf<"operator.backingOff">> {
+  return (await senderStatuses(ctx)).flatMap(({ node, servers }) =>
+    servers.flatMap(({ smtp_config_id, host, backing_off_until, last_error }) =>
+      backing_off_until ? [{ node, smtp_config_id, host, until: backing_off_until, last_error }] : [],
+    ),
+  );
+}
+
+/** Over all companies: an operator asks. */
+async function namesOf(campaignIds: string[]): Promise<Map<string, { campaign: string; company: string }>> {
+  const campaigns = await Campaign.findAll({
+    attributes: ["id", "name"],
+    where: { id: campaignIds },
+    include: { model: Company, as: "company", attributes: ["name"] },
+  });
+  return new Map(
+    campaigns.map((campaign) => [campaign.id, { campaign: campaign.name, company: campaign.company!.name }]),
+  );
+}
+
+export async function batches(ctx: Ctx): Promise<ReturnsOf<"operator.batches">> {
+  const working = (await senderStatuses(ctx)).flatMap(({ node, lanes, servers }) =>
+    lanes.map((batch) => ({
+      node,
+      host: servers.find(({ smtp_config_id }) => smtp_config_id === batch.smtp_config_id)?.host ?? null,
+      ...batch,
+    })),
+  );
+  const names = await namesOf(working.map(({ campaign_id }) => campaign_id));
+  return working.map(({ node, host, campaign_id, kind, ready, handed_over }) => {
+    const { campaign = "?", company = "?" } = names.get(campaign_id) ?? {};
+    return { node, company, campaign, campaign_id, host, kind, ready, handed_over };
+  });
+}
+
+type PlanLimit = keyof ReturnsOf<"accounts.getPlan">["limits"];
+const COUNTED_LIMITS: PlanLimit[] = ["api_calls_per_day", "subscribers", "emails_per_month"];
+
+/** The plan's four limits; the senders count the hour. */
+export async function companyLimits(ctx: Ctx<{ company_id: string }>): Promise<ReturnsOf<"operator.limits">> {
+  const companyId = ctx.params.company_id;
+  const as = { meta: { companyId } };
+  const { limits, usage } = await call(ctx, "accounts.getPlan", { id: companyId }, as);
+  const hour = await call(ctx, "smtp-sender.hourRoom", {}, as);
+  return [
+    ...COUNTED_LIMITS.map((limit) => ({ limit, allowed: limits[limit], used: usage[limit], retry_after_seconds: 0 })),
+    {
+      limit: "smtp_per_hour",
+      allowed: hour.limit,
+      used: hour.used,
+      retry_after_seconds: hour.room === 0 ? hour.retry_after_seconds : 0,
+    },
+  ];
+}

@@ -1,0 +1,118 @@
+/**
+ * One recipient's history, in order of time: who knows the address, what was sent, what the mail server said, what the
+ * reader did, what blocks. A recipient who got nothing has one too: not confirmed, say, or a whole domain suppressed.
+ */
+import { query } from "../../models/database/db.ts";
+import { SENT_EMAIL_STATUS_NAMES } from "../../models/sent-email.ts";
+import type { ReturnsOf } from "../contracts.ts";
+import { isUuid } from "../lib/ids.ts";
+
+const MAX_ROWS = 50;
+
+type History = ReturnsOf<"operator.why">;
+
+interface Mail {
+  id: string;
+  company: string;
+  email: string;
+  campaign: string;
+  status: number;
+  attempts: number;
+  error: string | null;
+  smtp_response: string | null;
+  next_attempt_at: Date | null;
+  created_at: Date;
+  sent_at: Date | null;
+}
+
+const COLUMNS = `s.id, co.name company, s.email, c.name campaign, s.status, s.attempts, s.error, s.smtp_response,
+  s.next_attempt_at, s.created_at, s.sent_at`;
+
+// Company by company, so that each look-up is one of an index.
+const BY_ADDRESS = `
+  select s.* from companies co cross join lateral (
+    (select ${COLUMNS} from subscribers p join sent_emails s on s.subscriber_id = p.id join campaigns c on c.id = s.campaign_id
+     where p.company_id = co.id and p.email_key = lower($1) order by s.id desc limit ${MAX_ROWS})
+    union all
+    (select ${COLUMNS} from sent_emails s join campaigns c on c.id = s.campaign_id
+     where s.company_id = co.id and s.subscriber_id is null and lower(s.email) = lower($1) order by s.id desc limit ${MAX_ROWS})
+  ) s order by s.id desc limit ${MAX_ROWS}`;
+const BY_ID = `
+  select ${COLUMNS} from sent_emails s join campaigns c on c.id = s.campaign_id join companies co on co.id = s.company_id
+  where s.id = $1`;
+
+const EVENTS = `
+  select type, machine, metadata, created_at from email_events where sent_email_id = any($1) order by id limit 500`;
+
+// A domain covers its subdomains, and either spelling of it.
+const SUPPRESSIONS = `
+  select co.name company, s.kind, coalesce(s.email, s.domain) blocked, s.reason, s.created_at
+  from companies co cross join lateral (
+    select * from suppressions where company_id = co.id and email_key = lower($1)
+    union
+    select * from suppressions where company_id = co.id and domain = any(domains_of($1))
+    union
+    select * from suppressions where company_id = co.id and domain_unicode = any(domains_of($1))
+  ) s order by s.id limit ${MAX_ROWS}`;
+
+const SUBSCRIBERS = `
+  select co.name company, p.status, p.email, p.created_at
+  from companies co join subscribers p on p.company_id = co.id and p.email_key = lower($1)
+  order by p.id limit ${MAX_ROWS}`;
+
+function outcome(mail: Mail): History[number][] {
+  const reasons = [mail.error, mail.smtp_response].filter(Boolean).join(" · ");
+  const next = mail.next_attempt_at ? `next try ${mail.next_attempt_at.toISOString()}` : "";
+  const detail = [reasons, mail.attempts > 1 ? `${mail.attempts} tries` : "", next].filter(Boolean).join("; ");
+  return [
+    {
+      at: mail.created_at.toISOString(),
+      what: "queued",
+      detail: `"${mail.campaign}" of ${mail.company} to ${mail.email}, mail ${mail.id}`,
+    },
+    { at: (mail.sent_at ?? mail.created_at).toISOString(), what: SENT_EMAIL_STATUS_NAMES[mail.status] ?? "?", detail },
+  ];
+}
+
+async function reactions(mails: Mail[]): Promise<History> {
+  const rows = await query<{ type: string; machine: boolean; metadata: object; created_at: Date }>(EVENTS, [
+    mails.map(({ id }) => id),
+  ]);
+  return rows.map(({ type, machine, metadata, created_at }) => ({
+    at: created_at.toISOString(),
+    what: machine ? `${type} (machine)` : type,
+    detail: JSON.stringify(metadata),
+  }));
+}
+
+async function blocks(address: string): Promise<History> {
+  const rows = await query<{ company: string; kind: string; blocked: string; reason: string; created_at: Date }>(
+    SUPPRESSIONS,
+    [address],
+  );
+  return rows.map(({ company, kind, blocked, reason, created_at }) => ({
+    at: created_at.toISOString(),
+    what: `suppressed (${kind})`,
+    detail: [`${blocked} at ${company}`, reason].filter(Boolean).join(": "),
+  }));
+}
+
+async function knownAs(address: string): Promise<History> {
+  const rows = await query<{ company: string; status: string; email: string; created_at: Date }>(SUBSCRIBERS, [
+    address,
+  ]);
+  return rows.map(({ company, status, email, created_at }) => ({
+    at: created_at.toISOString(),
+    what: "subscriber",
+    detail: `${email} at ${company}, ${status} now`,
+  }));
+}
+
+export async function historyOf(recipient: string): Promise<History> {
+  const wanted = recipient.trim();
+  const mails = await query<Mail>(isUuid(wanted) ? BY_ID : BY_ADDRESS, [wanted]);
+  const address = isUuid(wanted) ? mails[0]?.email : wanted;
+  const about = address ? [...(await knownAs(address)), ...(await blocks(address))] : [];
+  const history = [...about, ...mails.flatMap(outcome), ...(await reactions(mails))];
+  return history.toSorted((a, b) => a.at.localeCompare(b.at));
+}

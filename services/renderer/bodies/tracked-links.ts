@@ -1,0 +1,93 @@
+/**
+ * Finds what is tracked in a body: the hrefs of `<a>` and of VML shapes (Outlook's buttons), and the place of the open pixel.
+ *
+ * A static http(s) address is stored once with the campaign and looked up by its number. An address with variables
+ * ("[[this.url]]" in a loop of products) is tracked as well: its number identifies the template, so that its clicks are
+ * counted together, and the address itself is part of the signed token. Addresses of Flockmail's own pages, mailto:, tel:
+ * and # are not tracked.
+ */
+
+import { type Token, tokenize } from "../../lib/template/lexer.ts";
+import type { MarkToken, Node } from "../../lib/template/parser.ts";
+import { unescapeHtml } from "../program/escape.ts";
+import { outlineOf } from "./html-outline.ts";
+import { withQueryValues } from "./query-values.ts";
+import { bodyEnd } from "./visible.ts";
+
+type LinkNode = Extract<Node, { kind: "link" }>;
+
+const OWN_PAGES = /\[\[\[?\s*(?:unsubscribe_url|view_in_browser_url|preferences_url)\s*\]\]/;
+/** What still fits into a token (link-token.ts), and into what servers and proxies take for an address. */
+export const MAX_URL_LENGTH = 2_000;
+
+/** A block that begins within an href and ends elsewhere cannot be taken as one address. */
+function balanced(tokens: readonly Token[]): boolean {
+  let depth = 0;
+  for (const { type } of tokens) {
+    if (type === "if" || type === "each") depth++;
+    if (type === "endif" || type === "endeach") depth--;
+    if (depth < 0 || (type === "else" && depth === 0)) return false;
+  }
+  return depth === 0;
+}
+
+const isWebAddress = (url: string) => /^https?:\/\//i.test(url) && url.length <= MAX_URL_LENGTH && URL.canParse(url);
+
+/** Begins like a web address, or with a value that may hold one. */
+const mayBecomeOne = (template: string) =>
+  /^(?:https?:\/\/|\[\[)/i.test(template) && template.length <= MAX_URL_LENGTH && !OWN_PAGES.test(template);
+
+const trackable = ({ template, body }: LinkNode) =>
+  body.every(({ kind }) => kind === "text") ? isWebAddress(template) : mayBecomeOne(template);
+
+/** The address as it is redirected to and counted: the HTML attribute decoded as a browser does. */
+function templateOf(source: string, within: readonly Token[]): string {
+  const fixed = within.every(({ type }) => type === "text");
+  const text = fixed ? within.map((token) => (token.type === "text" ? token.text : "")).join("") : source;
+  const url = unescapeHtml(text).trim();
+  return fixed && /[^\x21-\x7e]/.test(url) && isWebAddress(url) ? new URL(url).href : url;
+}
+
+/** Tokens of an HTML body with its links marked, and the pixel's place before `</body>` (or at the end). */
+export function markLinks(html: string): (Token | MarkToken)[] {
+  const outline = outlineOf(html);
+  const pixelAt = bodyEnd(html, outline);
+  const tokens: (Token | MarkToken)[] = [];
+  let position = 0;
+  const take = (end: number) => {
+    if (position <= pixelAt && pixelAt < end) {
+      tokens.push(...tokenize(html.slice(position, pixelAt)).tokens, { type: "pixel", at: pixelAt });
+      position = pixelAt;
+    }
+    tokens.push(...tokenize(html.slice(position, end)).tokens);
+    position = end;
+  };
+  for (const { start, end, quoted } of outline.hrefs) {
+    const within = tokenize(html.slice(start, end)).tokens;
+    if (!balanced(within) || start < position) continue;
+    take(start);
+    const template = templateOf(html.slice(start, end), within);
+    tokens.push({ type: "link", template, quoted, at: start }, ...withQueryValues(within), {
+      type: "endlink",
+      at: end,
+    });
+    position = end;
+  }
+  take(html.length);
+  if (!tokens.some(({ type }) => type === "pixel")) tokens.push({ type: "pixel", at: pixelAt });
+  return tokens;
+}
+
+/** The tracked addresses of a body in order of appearance, each once. */
+export function trackedLinks(nodes: readonly Node[]): string[] {
+  const links = new Set<string>();
+  const visit = (list: readonly Node[]) => {
+    for (const node of list) {
+      if (node.kind === "link" && trackable(node)) links.add(node.template);
+      if (node.kind === "if") visit([...node.body, ...node.otherwise]);
+      if (node.kind === "each") visit(node.body);
+    }
+  };
+  visit(nodes);
+  return [...links];
+}

@@ -1,0 +1,213 @@
+import type { Readable } from "node:stream";
+import { query, queryOne } from "../../../models/database/db.ts";
+import { emailQuotaExceeded } from "../../../services/lib/errors.ts";
+import {
+  addMembers,
+  as,
+  type Company,
+  campaignRow,
+  deliverAll,
+  expanded,
+  newCompany,
+  recipients,
+  startWorld,
+  toList,
+  type World,
+} from "./world.ts";
+
+describe("reading campaigns", () => {
+  let world: World;
+  let company: Company;
+  beforeAll(async () => {
+    world = await startWorld();
+  });
+  afterAll(() => world.app.stop());
+  beforeEach(async () => {
+    company = await newCompany();
+  });
+
+  test("the list: newest first, with search, filters and orderings", async () => {
+    const ask = as(world, company);
+    const ids: string[] = [];
+    for (const name of ["Alpha", "Beta", "Gamma"])
+      ids.push((await ask("campaigns.sendToList", toList(company, { name }))).id);
+    await query("update campaigns set status = 'completed' where company_id = $1", [company.id]);
+    await query("update campaigns set status = 'failed', sent_count = 5 where id = $1", [ids[1]]);
+    const names = async (params: object) => (await ask("campaigns.list", params)).results.map(({ name }) => name);
+    expect(await ask("campaigns.list", {})).toMatchObject({ count: 3 });
+    expect(await names({})).toEqual(["Gamma", "Beta", "Alpha"]);
+    expect(await names({ ordering: "created_at" })).toEqual(["Alpha", "Beta", "Gamma"]);
+    expect(await names({ ordering: "-name" })).toEqual(["Gamma", "Beta", "Alpha"]);
+    expect(await names({ ordering: "-sent_count", page_size: 1 })).toEqual(["Beta"]);
+    expect(await names({ search: "alp" })).toEqual(["Alpha"]);
+    expect(await names({ status: "failed" })).toEqual(["Beta"]);
+    expect(await ask("campaigns.list", { status: "failed" })).toMatchObject({ count: 1 });
+    expect(await names({ campaign_type: "custom" })).toEqual([]);
+    expect(await names({ page: 2, page_size: 2 })).toEqual(["Alpha"]);
+    await expect(ask("campaigns.list", { ordering: "worker_task_id" })).rejects.toMatchObject({ code: 400 });
+    await expect(ask("campaigns.list", { status: "done" as "failed" })).rejects.toMatchObject({ code: 400 });
+    await expect(ask("campaigns.list", { page: 4 })).rejects.toMatchObject({ code: 404 });
+    expect(await as(world, await newCompany())("campaigns.list", {})).toEqual({ count: 0, results: [] });
+  });
+
+  test("get has the fields of the specification", async () => {
+    const ask = as(world, company);
+    const { id } = await ask("campaigns.sendToList", toList(company, { scheduled_for: "2999-01-01T00:00:00+01:00" }));
+    expect(await ask("campaigns.get", { id })).toEqual({
+      id,
+      name: "News",
+      campaign_type: "to_list",
+      status: "scheduled",
+      total_emails: 0,
+      sent_count: 0,
+      failed_count: 0,
+      scheduled_for: "2998-12-31T23:00:00.000Z",
+      error: null,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    });
+  });
+
+  describe("the results as CSV", () => {
+    const csv = async (id: string) => {
+      const stream = (await as(world, company)("campaigns.export", { id })) as Readable;
+      return Buffer.concat(await stream.toArray()).toString();
+    };
+
+    test("one line per recipient, quoted, and no cell that a spreadsheet would run as a formula", async () => {
+      await addMembers(company, 2);
+      await query(
+        "update subscribers set email = '=cmd@example.com' where company_id = $1 and email = 'u1@example.com'",
+        [company.id],
+      );
+      const { id } = await as(world, company)("campaigns.sendToList", toList(company));
+      await expanded(id);
+      await query(
+        `update sent_emails set status = 3, error = '550 5.1.1 "no", never' where campaign_id = $1 and email like '=%'`,
+        [id],
+      );
+      await query(
+        `update sent_emails set status = 2, sent_at = '2026-01-02T03:04:05Z', opened_at = '2026-01-03T00:00:00Z', opens = 2
+         where campaign_id = $1 and email not like '=%'`,
+        [id],
+      );
+      const [header, ...lines] = (await csv(id)).split("\r\n");
+      expect(header).toBe("email,status,error,sent_at,opened_at,clicked_at,opens,clicks");
+      expect(lines.toSorted()).toEqual([
+        "",
+        '\'=cmd@example.com,failed,"550 5.1.1 ""no"", never",,,,0,0',
+        "u2@example.com,sent,,2026-01-02T03:04:05.000Z,2026-01-03T00:00:00.000Z,,2,0",
+      ]);
+    });
+
+    test("more recipients than one page, each once", async () => {
+      await addMembers(company, 4_100);
+      const { id } = await as(world, company)("campaigns.sendToList", toList(company));
+      await expanded(id);
+      const lines = (await csv(id)).trimEnd().split("\r\n");
+      expect(lines).toHaveLength(4_101);
+      expect(new Set(lines).size).toBe(4_101);
+    });
+
+    test("of a campaign without recipients is the header", async () => {
+      const { id } = await as(world, company)("campaigns.sendToList", toList(company));
+      expect(await csv(id)).toBe("email,status,error,sent_at,opened_at,clicked_at,opens,clicks\r\n");
+    });
+  });
+
+  describe("the double opt-in mail", () => {
+    const confirm_url = "https://mail.example/api/emails/public/confirm/abc/";
+    const unconfirmed = async () => {
+      await addMembers(company, 1);
+      const row = await queryOne<{ id: string }>(
+        "update subscribers set status = 'unconfirmed' where company_id = $1 returning id",
+        [company.id],
+      );
+      return row!.id;
+    };
+
+    test.each([
+      ["Ann", "Ann"],
+      ["Win $$$ at https://evil.example/ now", ""],
+      ["evil.example", ""],
+    ])("greets with a name and carries no advertisement: %j", async (typed, greeting_name) => {
+      const subscriber_id = await unconfirmed();
+      await query("update subscribers set first_name = $2 where id = $1", [subscriber_id, typed]);
+      const { campaign_id } = await as(world, company)("campaigns.sendConfirmation", { subscriber_id, confirm_url });
+      expect(await recipients(campaign_id)).toMatchObject([{ variables: { greeting_name } }]);
+      const content = await queryOne<{ subject: string; body: string }>(
+        "select subject, body from campaign_contents where campaign_id = $1",
+        [campaign_id],
+      );
+      expect(content!.subject + content!.body).not.toMatch(/first_name|last_name/);
+    });
+
+    test("is ready for senders immediately, transactional, untracked, counted in the quota, and listed nowhere", async () => {
+      const subscriber_id = await unconfirmed();
+      const ask = as(world, company);
+      const { campaign_id } = await ask("campaigns.sendConfirmation", { subscriber_id, confirm_url });
+      expect(await recipients(campaign_id)).toMatchObject([
+        { seq: 1, email: "u1@example.com", subscriber_id, status: 0, variables: { confirm_url, company_name: "Acme" } },
+      ]);
+      expect(
+        await queryOne("select lo, hi, state, is_transactional from send_chunks where campaign_id = $1", [campaign_id]),
+      ).toEqual({
+        lo: 1,
+        hi: 1,
+        state: 0,
+        is_transactional: true,
+      });
+      expect(
+        await queryOne("select tracking_enabled, subject from campaign_contents where campaign_id = $1", [campaign_id]),
+      ).toEqual({
+        tracking_enabled: false,
+        subject: "Please confirm your subscription to [[company_name]]",
+      });
+      expect(await queryOne("select emails from usage_months where company_id = $1", [company.id])).toEqual({
+        emails: 1,
+      });
+      expect(await ask("campaigns.list", {})).toEqual({ count: 0, results: [] });
+      expect(world.emitted).toContainEqual({
+        event: "campaign.queued",
+        payload: { campaignId: campaign_id, companyId: company.id },
+      });
+      await deliverAll(campaign_id);
+      await ask("campaigns.settle", { campaign_id });
+      expect(await campaignRow(campaign_id)).toMatchObject({ status: "completed" });
+    });
+
+    test("goes through the company's own choice, else the default, else the newest configuration", async () => {
+      const subscriber_id = await unconfirmed();
+      const through = async () => {
+        const { campaign_id } = await as(world, company)("campaigns.sendConfirmation", { subscriber_id, confirm_url });
+        return (await campaignRow(campaign_id)).smtp_config_id;
+      };
+      const other = (await newCompany()).smtp;
+      await query("update smtp_configs set company_id = $1 where id = $2", [company.id, other]);
+      expect(await through()).toBe(other);
+      await query("update smtp_configs set is_default = true where id = $1", [company.smtp]);
+      expect(await through()).toBe(company.smtp);
+      await query("update companies set default_smtp_config_id = $2 where id = $1", [company.id, other]);
+      expect(await through()).toBe(other);
+    });
+
+    test("without any configuration: 400; over the quota: 403; of another company's subscriber: 404", async () => {
+      const subscriber_id = await unconfirmed();
+      const ask = as(world, company);
+      await expect(as(world)("campaigns.sendConfirmation", { subscriber_id, confirm_url })).rejects.toMatchObject({
+        code: 404,
+      });
+      world.admitEmails = () => {
+        throw emailQuotaExceeded(1);
+      };
+      await expect(ask("campaigns.sendConfirmation", { subscriber_id, confirm_url })).rejects.toMatchObject({
+        code: 403,
+      });
+      world.admitEmails = () => {};
+      await query("delete from smtp_configs where company_id = $1", [company.id]);
+      await expect(ask("campaigns.sendConfirmation", { subscriber_id, confirm_url })).rejects.toMatchObject({
+        code: 400,
+      });
+    });
+  });
+});

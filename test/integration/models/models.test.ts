@@ -1,0 +1,105 @@
+/** The models are what Sequelize believes of the tables; the migrations are what is true. */
+import type { ModelAttributeColumnOptions, ModelStatic } from "sequelize";
+import { Campaign } from "../../../models/campaign.ts";
+import { Company } from "../../../models/company.ts";
+import { closeDatabase, openDatabase, query, sequelize } from "../../../models/database/db.ts";
+import { Membership } from "../../../models/membership.ts";
+import { Subscriber } from "../../../models/subscriber.ts";
+import { User } from "../../../models/user.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+  openDatabase(database.url, 4);
+});
+afterAll(async () => {
+  await closeDatabase();
+  await database.drop();
+});
+
+interface Column {
+  table: string;
+  name: string;
+  type: string;
+  required: boolean;
+  has_default: boolean;
+  is_key: boolean;
+}
+
+const COLUMNS = `
+  select c.relname as table, a.attname as name, format_type(a.atttypid, a.atttypmod) as type, a.attnotnull as required,
+    a.atthasdef as has_default, coalesce(a.attnum = any (k.conkey), false) as is_key
+  from pg_class c
+  join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  left join pg_constraint k on k.conrelid = c.oid and k.contype = 'p'
+  where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+  order by 1, 2`;
+
+const describeColumn = ({ type, required, is_key }: Pick<Column, "type" | "required" | "is_key">) =>
+  [type.toLowerCase(), required ? "not null" : "null", ...(is_key ? ["key"] : [])].join(" ");
+
+const typeOf = ({ type }: ModelAttributeColumnOptions) => (type as unknown as { toSql(): string }).toSql();
+
+const modelOf = (table: string) => Object.values(sequelize().models).find((model) => model.getTableName() === table);
+
+function columnsOf(model: ModelStatic<never>): [string, string][] {
+  return Object.values(model.getAttributes() as Record<string, ModelAttributeColumnOptions>).map((attribute) => [
+    attribute.field!,
+    describeColumn({
+      type: typeOf(attribute),
+      required: attribute.allowNull === false,
+      is_key: attribute.primaryKey === true,
+    }),
+  ]);
+}
+
+test("every table has a model with exactly its columns, their types, and its key with the company in it", async () => {
+  const columns = await query<Column>(COLUMNS);
+  const tables = [...new Set(columns.map(({ table }) => table))];
+  expect(tables.length).toBeGreaterThan(27);
+  const expected = tables.map((table) => {
+    const own = columns.filter((column) => column.table === table);
+    return [
+      table,
+      Object.fromEntries(
+        own.map((column) => [
+          column.name,
+          describeColumn({ ...column, is_key: column.is_key || (column.name === "company_id" && column.required) }),
+        ]),
+      ),
+    ];
+  });
+  const actual = tables.map((table) => {
+    const model = modelOf(table);
+    return [table, model ? Object.fromEntries(columnsOf(model as ModelStatic<never>)) : "no model"];
+  });
+  expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected));
+  expect(Object.keys(sequelize().models)).toHaveLength(tables.length);
+});
+
+test("what is left out at the creation gets the value that the table would give", async () => {
+  const columns = (await query<Column>(COLUMNS)).filter(({ required, has_default }) => required && has_default);
+  const without = columns.filter(({ table, name }) => {
+    const attributes = modelOf(table)!.getAttributes() as Record<string, ModelAttributeColumnOptions>;
+    const attribute = Object.values(attributes).find(({ field }) => field === name)!;
+    return attribute.defaultValue === undefined && typeOf(attribute) !== "TIMESTAMP WITH TIME ZONE";
+  });
+  expect(without.map(({ table, name }) => `${table}.${name}`)).toEqual([]);
+});
+
+test("rows are read, found again by their associations, and written with their company's id", async () => {
+  const company = await Company.create({ name: "Acme", plan: "unlimited" });
+  const user = await User.create({ email: "Ann@Example.com", passwordHash: "-" });
+  await Membership.create({ companyId: company.id, userId: user.id, role: "owner" });
+  const [membership] = await Membership.findAll({ where: { companyId: company.id }, include: ["user", "company"] });
+  expect(membership!.get("user")).toMatchObject({ id: user.id, emailKey: "ann@example.com" });
+  expect(membership!.get("company")).toMatchObject({ name: "Acme", doubleOptIn: false });
+
+  const subscriber = await Subscriber.create({ companyId: company.id, email: "Bob@Example.com" });
+  expect(subscriber.view([])).toMatchObject({ email: "Bob@Example.com", status: "active", attributes: {} });
+  const statements: string[] = [];
+  await subscriber.update({ firstName: "Bob" }, { logging: (sql) => statements.push(sql) });
+  expect(statements.join()).toMatch(/UPDATE "subscribers" .*"company_id" = /);
+  expect(await Campaign.findAll({ where: { companyId: company.id }, include: ["content", "smtpConfig"] })).toEqual([]);
+});

@@ -1,0 +1,67 @@
+/** What /metrics reports of queues and mails, against rows that are known. */
+
+import { query } from "../../../models/database/db.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { readMetrics } from "../../../services/lib/metrics.ts";
+import { type App, startApp } from "../../support/app.ts";
+
+describe("the metrics of an operator's node", () => {
+  let app: App;
+  let metrics: string;
+  const valueOf = (sample: string) => {
+    const line = metrics.split("\n").find((one) => one.startsWith(`${sample} `));
+    return line === undefined ? undefined : Number(line.slice(sample.length));
+  };
+
+  beforeAll(async () => {
+    app = await startApp({ services: ["operator"] });
+    const [company, campaign, endpoint] = [newId(), newId(), newId()];
+    await query("insert into companies (id, name, plan) values ($1, 'Acme', 'pro')", [company]);
+    await query(
+      `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, total_emails,
+         expanded_at, updated_at, created_at)
+       values ($1, $2, 'News', 'to_list', 'pending', $1, $1, 700, now(), now() - interval '90 seconds', now() - interval '2 hours')`,
+      [campaign, company],
+    );
+    await query(
+      `insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to, state)
+       values ($1, 1, $2, $1, false, 1, 500, 100, 0), ($1, 2, $2, $1, false, 501, 700, 500, 1)`,
+      [campaign, company],
+    );
+    await query(
+      "insert into webhook_endpoints (id, company_id, url, events, secret_sealed) values ($1, $2, 'https://x', '{}', '')",
+      [endpoint, company],
+    );
+    await query(
+      `insert into webhook_deliveries (company_id, endpoint_id, event_id, event_type, payload, next_attempt_at)
+       values ($1, $2, $2, 'opened', '{}', now() - interval '30 seconds')`,
+      [company, endpoint],
+    );
+    metrics = await readMetrics();
+  });
+  afterAll(() => app.stop());
+
+  test("recipients that wait, by state: what was marked in a chunk does not wait any more", () => {
+    expect(valueOf('flockmail_send_queue_recipients{state="ready"}')).toBe(400);
+    expect(valueOf('flockmail_send_queue_recipients{state="leased"}')).toBe(200);
+    expect(valueOf('flockmail_send_queue_recipients{state="deferred"}')).toBe(0);
+  });
+
+  test("how long a campaign has been passed over counts from when it could be sent; zeros are reported", () => {
+    expect(valueOf('flockmail_send_queue_wait_seconds{kind="marketing"}')).toBeGreaterThan(89);
+    expect(valueOf('flockmail_send_queue_wait_seconds{kind="marketing"}')).toBeLessThan(120);
+    expect(valueOf('flockmail_send_queue_wait_seconds{kind="transactional"}')).toBe(0);
+    expect(valueOf('flockmail_campaigns{status="pending"}')).toBe(1);
+    expect(valueOf('flockmail_campaigns{status="sending"}')).toBe(0);
+  });
+
+  test("the webhook queue: how many, and how late", () => {
+    expect(valueOf("flockmail_webhook_queue_deliveries")).toBe(1);
+    expect(valueOf("flockmail_webhook_queue_overdue_seconds")).toBeGreaterThanOrEqual(30);
+  });
+
+  test("the process: memory and event loop", () => {
+    expect(valueOf("process_resident_memory_bytes")).toBeGreaterThan(1e7);
+    expect(valueOf("flockmail_event_loop_lag_seconds")).toBeGreaterThanOrEqual(0);
+  });
+});
