@@ -8,6 +8,10 @@ import {
 } from "sequelize";
 import { company, id, nullable, required } from "./database/columns.ts";
 
+/** How TLS begins: `auto` is implicit on port 465, else STARTTLS, and none without `useTls`. */
+export const TLS_MODES = ["auto", "implicit", "starttls", "none"] as const;
+export type TlsMode = (typeof TLS_MODES)[number];
+
 /** An SMTP server that a company sends through. Password and DKIM key are envelopes of services/lib/secrets.ts, sealed to the id. */
 export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreationAttributes<SmtpConfig>> {
   declare id: CreationOptional<string>;
@@ -18,6 +22,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare username: CreationOptional<string>;
   declare passwordSealed: CreationOptional<Buffer | null>;
   declare useTls: CreationOptional<boolean>;
+  declare tlsMode: CreationOptional<TlsMode>;
   declare senderName: CreationOptional<string>;
   declare senderEmail: string;
   declare replyToEmail: CreationOptional<string | null>;
@@ -29,7 +34,10 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare isDefault: CreationOptional<boolean>;
   declare failingSince: CreationOptional<Date | null>;
   declare backoffUntil: CreationOptional<Date | null>;
+  declare backoffCount: CreationOptional<number>;
   declare lastError: CreationOptional<string | null>;
+  declare lastErrorAt: CreationOptional<Date | null>;
+  declare workedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
@@ -44,6 +52,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
         username: required(DataTypes.TEXT, ""),
         passwordSealed: nullable(DataTypes.BLOB),
         useTls: required(DataTypes.BOOLEAN, true),
+        tlsMode: required(DataTypes.TEXT, "auto"),
         senderName: required(DataTypes.TEXT, ""),
         senderEmail: required(DataTypes.TEXT),
         replyToEmail: nullable(DataTypes.TEXT),
@@ -55,7 +64,10 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
         isDefault: required(DataTypes.BOOLEAN, false),
         failingSince: nullable(DataTypes.DATE),
         backoffUntil: nullable(DataTypes.DATE),
+        backoffCount: required(DataTypes.INTEGER, 0),
         lastError: nullable(DataTypes.TEXT),
+        lastErrorAt: nullable(DataTypes.DATE),
+        workedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
       },
@@ -70,6 +82,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       host: this.host,
       port: this.port,
       use_tls: this.useTls,
+      tls_mode: this.tlsMode,
       sender_name: this.senderName,
       sender_email: this.senderEmail,
       reply_to_email: this.replyToEmail,
@@ -77,6 +90,10 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       max_connections: this.maxConnections,
       max_per_second: this.maxPerSecond,
       is_default: this.isDefault,
+      working: this.failingSince === null,
+      last_error: this.lastError,
+      last_error_at: this.lastErrorAt?.toISOString() ?? null,
+      backing_off_until: this.failingSince === null ? null : (this.backoffUntil?.toISOString() ?? null),
       created_at: this.createdAt.toISOString(),
     };
   }

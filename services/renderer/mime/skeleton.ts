@@ -97,6 +97,8 @@ function staticFields(
   const last = [
     textField("X-Mailer", serviceName).trimEnd(),
     "Precedence: bulk",
+    // A receipt answers what somebody did: no holiday note shall answer it (RFC 3834 section 5).
+    ...(content.isTransactional ? ["Auto-Submitted: auto-generated"] : []),
     "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
     listId(content.listName, `<${content.listId}.${domain}>`),
     `Feedback-ID: ${content.campaignId}:${content.companyId}:${kind}:flockmail`,

@@ -227,7 +227,7 @@ describe("the footer", () => {
     );
   });
 
-  test.each(["[[unsubscribe_url]]", "[[#if x]]<a href='[[ unsubscribe_url ]]'>x</a>[[/if]]"])(
+  test.each(["[[unsubscribe_url]]", "<p><a href='[[ unsubscribe_url ]]'>x</a></p>"])(
     "is not added to a body with %s",
     async (body) => {
       expect(await footer({ body })).not.toContain("Preferences");

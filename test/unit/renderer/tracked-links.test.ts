@@ -89,8 +89,8 @@ describe("links with variables", () => {
     const { links, targets } = await hrefs(body, { items, code: "a&b" });
     expect(links).toEqual(["[[this.url]]?c=[[code]]&n=[[@index]]"]);
     expect(targets).toEqual([
-      { ...link(1), url: "https://shop.example/1?c=a&b&n=0" },
-      { ...link(1), url: "https://shop.example/Gr%C3%B6%C3%9Fe%202?c=a&b&n=1" },
+      { ...link(1), url: "https://shop.example/1?c=a%26b&n=0" },
+      { ...link(1), url: "https://shop.example/Gr%C3%B6%C3%9Fe%202?c=a%26b&n=1" },
     ]);
   });
 
