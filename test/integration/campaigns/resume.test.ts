@@ -127,7 +127,8 @@ describe("resume and cancel", () => {
   test.each(["pending", "sending", "completed", "scheduled", "cancelled"])(
     "resume of a %s campaign: 400 that names it",
     async (status) => {
-      const { ask, id } = await campaign(0);
+      // With a recipient to be sent to, so that the poll does not settle it in the meantime.
+      const { ask, id } = await campaign(1);
       await query("update campaigns set status = $2 where id = $1", [id, status]);
       await expect(ask("campaigns.resume", { id })).rejects.toMatchObject({
         code: 400,
@@ -150,7 +151,7 @@ describe("resume and cancel", () => {
   test.each(["pending", "sending", "completed", "partial", "failed"])(
     "cancel of a %s campaign: 400",
     async (status) => {
-      const { ask, id } = await campaign(0);
+      const { ask, id } = await campaign(1);
       await query("update campaigns set status = $2 where id = $1", [id, status]);
       await expect(ask("campaigns.cancel", { id })).rejects.toMatchObject({ code: 400 });
       expect((await campaignRow(id)).status).toBe(status);
