@@ -1,4 +1,4 @@
-/** What nodes report of themselves, and no row tells: health, senders, limits. */
+/** What only the running nodes know: health, senders, limits. */
 import type { NodeReport } from "../../mixins/node-actions.middleware.ts";
 import { Campaign } from "../../models/campaign.ts";
 import { Company } from "../../models/company.ts";
@@ -91,10 +91,7 @@ async function namesOf(campaignIds: string[]): Promise<Map<string, { campaign: s
     include: { model: Company, as: "company", attributes: ["name"] },
   });
   return new Map(
-    campaigns.map((campaign) => [
-      campaign.id,
-      { campaign: campaign.name, company: campaign.company!.name },
-    ]),
+    campaigns.map((campaign) => [campaign.id, { campaign: campaign.name, company: campaign.company!.name }]),
   );
 }
 

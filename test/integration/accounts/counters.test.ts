@@ -50,7 +50,7 @@ describe.each<[string, () => Counters]>([
     for (const { allowed, retryAfterSeconds } of answers) expect(retryAfterSeconds).toBe(allowed ? 0 : 60);
   });
 
-  test("forget a key when told, counter and window alike", async () => {
+  test("forget a key on request, counter and window alike", async () => {
     const counters = make();
     const key = newKey();
     await counters.add(key, 1, 60);

@@ -33,7 +33,7 @@ describe("counters in the process", () => {
     expect(await take(110 * SECOND)).toBe(true);
   });
 
-  test("tell when there is room again, and a refused one does not push that away", async () => {
+  test("report when there is room again, and a refused one does not put that off", async () => {
     const counted = counters();
     await counted.take("a", 1, 60);
     nowMs = 14_500;

@@ -30,7 +30,7 @@ describe("figures that have to be asked for", () => {
     expect(lines).toEqual(["# HELP test_depth New.", "# TYPE test_depth gauge", 'test_depth{state="ready"} 3']);
   });
 
-  test("the process tells CPU and start under the names that dashboards know", () => {
+  test("the process reports CPU and start under the names that dashboards know", () => {
     const text = metricsText();
     expect(text).toContain("# TYPE process_cpu_seconds_total counter");
     expect(Number(lineOf(text, "process_cpu_seconds_total ")!.split(" ")[1])).toBeGreaterThan(0);
