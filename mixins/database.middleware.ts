@@ -10,7 +10,7 @@ import { migrate, pending } from "../models/database/migrate.ts";
 import type { Config } from "../services/lib/config.ts";
 import type { EmbeddedPostgres } from "../services/lib/processes/embedded-postgres.ts";
 import { holdDirectory } from "../services/lib/processes/single-instance.ts";
-import { keptPostgres } from "../services/lib/processes/supervised-postgres.ts";
+import { supervisedPostgres } from "../services/lib/processes/supervised-postgres.ts";
 
 /** From the first sign to the end of an embedded database: whoever pressed Ctrl-C waits five seconds at most. */
 const STOP_MS = 4_500;
@@ -50,7 +50,7 @@ export function database(config: Config): Middleware {
       let url = config.DATABASE_URL;
       if (!url) {
         letGo = await ownDirectory(config.DATA_DIR);
-        embedded = await keptPostgres(config.DATA_DIR, (text) => broker.logger.warn(text));
+        embedded = await supervisedPostgres(config.DATA_DIR, (text) => broker.logger.warn(text));
         url = embedded.url;
       }
       const applied = await migrate(url);

@@ -12,7 +12,7 @@
  *
  * completed, partial and failed are reached from pending as well: an empty audience, a resume that finds nobody to try
  * again, an error before the first claim. Each move is one conditional UPDATE, which takes the row's lock: of two that
- * want the same move, one makes it and the other is told that it did not.
+ * want the same move, one makes it and the other learns that it did not.
  */
 import { CAMPAIGN_STATUSES, type CampaignStatus } from "./campaign.ts";
 import { type Queryable, query } from "./database/db.ts";
@@ -39,18 +39,23 @@ const sources = (to: Status) => STATUSES.filter((from) => mayMove(from, to));
  * The transaction should be short: the row's lock is held to its end, and senders wait for it to write their results.
  */
 export async function moveTo(client: Queryable, campaignId: string, to: Status): Promise<boolean> {
-  const moved = await query(
+  return (await moveAllTo(client, [campaignId], to)).length === 1;
+}
+
+/** The same for several campaigns in one statement; the ids of those that moved. Who locks several locks in the order of ids. */
+export async function moveAllTo(client: Queryable, campaignIds: readonly string[], to: Status): Promise<string[]> {
+  const moved = await query<{ id: string }>(
     `update campaigns set
        status = $2,
        started_at = case when $2 = 'sending' then coalesce(started_at, now()) else started_at end,
        finished_at = case when $2 in ('completed', 'partial', 'failed', 'cancelled') then now() end,
        updated_at = now()
-     where id = $1 and status = any($3)
+     where id = any($1) and status = any($3)
      returning id`,
-    [campaignId, to, sources(to)],
+    [campaignIds, to, sources(to)],
     client,
   );
-  return moved.length === 1;
+  return moved.map(({ id }) => id);
 }
 
 /** What a campaign ends as, once each of its recipients is final. */

@@ -13,6 +13,7 @@ export class IdempotencyKey extends Model<InferAttributes<IdempotencyKey>, Infer
   declare companyId: string;
   declare key: string;
   declare requestHash: Buffer;
+  /** The answer as JSON; `json` keeps the order of its fields. */
   declare response: CreationOptional<unknown>;
   declare createdAt: CreationOptional<Date>;
 
@@ -22,7 +23,7 @@ export class IdempotencyKey extends Model<InferAttributes<IdempotencyKey>, Infer
         companyId: company(),
         key: primaryKey(DataTypes.TEXT),
         requestHash: required(DataTypes.BLOB),
-        response: nullable(DataTypes.JSONB),
+        response: nullable(DataTypes.JSON),
         createdAt: required(DataTypes.DATE),
       },
       { sequelize, tableName: "idempotency_keys", updatedAt: false },

@@ -378,7 +378,7 @@ create table idempotency_keys (
   company_id uuid not null,
   key text not null,
   request_hash bytea not null,
-  response jsonb,
+  response json,
   created_at timestamp with time zone default now() not null,
   constraint idempotency_keys_pkey PRIMARY KEY (company_id, key),
   constraint idempotency_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE

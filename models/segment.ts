@@ -7,7 +7,7 @@ import {
   type Sequelize,
 } from "sequelize";
 import { company, id, required } from "./database/columns.ts";
-import type { Rules } from "./segment-rules/segment.ts";
+import type { Rules } from "./segment-rules/segment-sql.ts";
 
 /** Subscribers described by rules, found anew at each use. */
 export class Segment extends Model<InferAttributes<Segment>, InferCreationAttributes<Segment>> {

@@ -1,4 +1,24 @@
-/** sent_emails.status: what has become of a recipient. The numbers are stored, so they never change. */
+/**
+ * The states of a recipient's row (sent_emails) and of the leases on runs of them (send_chunks).
+ *
+ * | status     | set by                                                | from             | next_attempt_at means      |
+ * |------------|-------------------------------------------------------|------------------|----------------------------|
+ * | queued     | expansion of the audience (campaigns)                 | new row          | null: its chunk says who may send it |
+ * |            | the recorder: 4xx or not accepted; not handed over    | queued, sending  | when the next try is due   |
+ * |            | recovery of an expired lease, transactional mail      | sending          | now: due at once           |
+ * |            | resume (campaigns)                                    | failed, unknown  | null, with its chunk       |
+ * | sending    | the claim of a due retry (rows of a chunk skip it)    | queued, due      | the end of the row's own lease |
+ * | sent       | the recorder: 2xx to the end of the message           | queued, sending  | null                       |
+ * | failed     | the recorder: 5xx, not renderable, out of tries       | queued, sending  | null                       |
+ * |            | campaigns: what is left of a stopped campaign         | queued           | null                       |
+ * | bounced    | the recorder: the address does not exist              | queued, sending  | null                       |
+ * | suppressed | the recorder: may not get the mail (any more)         | queued, sending  | null                       |
+ * | unknown    | the recorder: no reply to the end of a newsletter     | queued, sending  | null                       |
+ * |            | recovery: handed over, and its sender died            | queued, sending  | null                       |
+ *
+ * Only resume leads out of a final state. A row of a chunk that is being delivered stays queued until its result is
+ * written: `send_chunks.marked_to` says up to which seq rows may have been handed to SMTP.
+ */
 export const SENT_EMAIL_STATUS = {
   queued: 0,
   sending: 1,
@@ -8,3 +28,7 @@ export const SENT_EMAIL_STATUS = {
   suppressed: 5,
   unknown: 6,
 } as const;
+export type SentEmailStatus = keyof typeof SENT_EMAIL_STATUS;
+
+/** Names by number, as they are stored. */
+export const SENT_EMAIL_STATUSES = Object.keys(SENT_EMAIL_STATUS) as SentEmailStatus[];

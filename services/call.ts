@@ -30,6 +30,13 @@ export const emit = <E extends EventName>(from: CanEmit, event: E, payload: Even
 export const broadcast = <E extends EventName>(from: CanEmit, event: E, payload: EventPayload<E>) =>
   from.broadcast(event, payload);
 
+/**
+ * Emits without waiting: within one process the listener's whole work would be awaited. A lost event costs one poll.
+ */
+export function emitAndForget<E extends EventName>(from: CanEmit, event: E, payload: EventPayload<E>): void {
+  emit(from, event, payload).catch(() => {});
+}
+
 /** Tells the webhooks service of rows that were queued for these companies. A lost event costs a second: it polls. */
 export async function emitWebhookQueued(from: CanEmit, companyIds: Iterable<string>): Promise<void> {
   for (const companyId of new Set(companyIds)) await emit(from, "webhook.queued", { companyId });

@@ -5,7 +5,7 @@
  * All of them look up a few rows by key, so the plan is known and must not depend on the statistics of the moment: one made
  * while the table of recipients was still empty reads all of it for ever after (measured: 5 times the cost per mail), and
  * one from fresh statistics once took the wrong index. Even so the planner picks between indexes by what it knows at that
- * moment, and of an empty table all of them cost the same: plans are made anew every second, and where a wrong index
+ * moment, and on an empty table all of them cost the same: plans are made anew every second, and where a wrong index
  * would read a whole company its column is compared in a way no index can be used for (models/database/same-company.ts).
  */
 import { performance } from "node:perf_hooks";
@@ -16,25 +16,25 @@ const SETTINGS = Object.entries(BY_KEY)
   .map(([name, value]) => `set ${name} = ${value}`)
   .join("; ");
 
-/** Making all of them anew takes about 5 ms. The first campaign may fill an empty table within a second. */
-const PLANS_LIVE_MS = 1_000;
+/** Planning all of them anew takes about 5 ms. The first campaign may fill an empty table within a second. */
+const MAX_PLAN_AGE_MS = 1_000;
 
 /**
- * A database's machine that is gone without a word (power, network) leaves a statement without an answer for as long as TCP
- * tries, a quarter of an hour, when another has long taken its place. What is run here may be run again.
+ * A database host that disappears without closing its connections (power, network) leaves a statement unanswered for as
+ * long as TCP tries, a quarter of an hour, long after a standby has taken over. Whatever is run here may be run again.
  */
-const ANSWER_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 30_000;
 
-export class Line {
+export class PinnedConnection {
   #plannedAt = 0;
   #last: Promise<unknown> = Promise.resolve();
   #client: Client | undefined;
   #opening: Promise<Client> | undefined;
   #closed = false;
-  #answerMs: number;
+  #answerTimeoutMs: number;
 
-  constructor(answerMs = ANSWER_MS) {
-    this.#answerMs = answerMs;
+  constructor(answerTimeoutMs = ANSWER_TIMEOUT_MS) {
+    this.#answerTimeoutMs = answerTimeoutMs;
   }
 
   async #open(): Promise<Client> {
@@ -44,7 +44,7 @@ export class Line {
       await client.query(SETTINGS);
       this.#plannedAt = performance.now();
     } catch (error) {
-      // A client that is not given back keeps the pool from ever closing, and with it the process.
+      // A client that is not released keeps the pool, and with it the process, from ending.
       client.release(true);
       throw error;
     }
@@ -66,19 +66,19 @@ export class Line {
   }
 
   async #run<T>(name: string, text: string, values: unknown[]): Promise<T[]> {
-    // A connection taken now would never be given back, and the pool, and with it the process, would never end.
+    // A connection taken now would never be released, and the pool, and with it the process, would never end.
     if (this.#closed) throw new Error("The connection to the database was closed: the sender stops");
     this.#opening ??= this.#client ? undefined : this.#open().finally(() => (this.#opening = undefined));
     const client = this.#client ?? (await this.#opening!);
-    const late = setTimeout(() => this.#drop(client), this.#answerMs);
+    const timer = setTimeout(() => this.#drop(client), this.#answerTimeoutMs);
     try {
-      if (performance.now() - this.#plannedAt > PLANS_LIVE_MS) {
+      if (performance.now() - this.#plannedAt > MAX_PLAN_AGE_MS) {
         await client.query("discard plans");
         this.#plannedAt = performance.now();
       }
       return (await client.query({ name, text, values })).rows as T[];
     } catch (error) {
-      // Without an SQLSTATE of a refused statement, the connection itself is broken.
+      // Without the SQLSTATE of a refused statement the connection itself is broken.
       if (
         !/^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? "") ||
         /^(57|08)/.test((error as { code: string }).code)
@@ -87,11 +87,11 @@ export class Line {
       }
       throw error;
     } finally {
-      clearTimeout(late);
+      clearTimeout(timer);
     }
   }
 
-  /** For good: the statement that runs is broken off, those that wait are not begun. */
+  /** For good: the running statement is cut off, those that wait are not begun. */
   close(): void {
     this.#closed = true;
     this.#opening?.then((client) => this.#drop(client)).catch(() => {});

@@ -1,13 +1,13 @@
 /**
- * The monthly quota. Spoken for is what was written as recipients this month, and what campaigns were admitted with and
- * have not written yet: without the latter a second send right after the first would find the quota untouched.
+ * The monthly quota. Used are the recipients written this month, and those that admitted campaigns have still to write:
+ * without the latter a second send right after the first would find the quota untouched. Stands with the models because
+ * campaigns check it in the transaction that stores a campaign.
  */
-
 import { emailQuotaExceeded } from "../../services/lib/errors.ts";
 import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
 
-// One statement: a slice that is written meanwhile is counted once, before or after.
-const SPOKEN_FOR = `
+// One statement: a slice written concurrently is counted once, as admitted or as written.
+const USED = `
   with month as (select date_trunc('month', now() at time zone 'utc') as start)
   select coalesce((select emails from usage_months where company_id = $1 and month = month.start), 0)
     + coalesce((
@@ -16,18 +16,18 @@ const SPOKEN_FOR = `
         and coalesce(scheduled_for, now()) < (month.start + interval '1 month') at time zone 'utc'), 0)::bigint as emails
   from month`;
 
-/** Throws the 403 when so many more would exceed the limit. */
+/** Throws 403 if this many more emails would exceed the limit. */
 export async function requireQuota(companyId: string, emails: number, limit: number, on?: Queryable): Promise<void> {
-  const spoken = await queryOne<{ emails: number }>(SPOKEN_FOR, [companyId], on);
-  if (spoken!.emails + emails > limit) throw emailQuotaExceeded(limit);
+  const used = await queryOne<{ emails: number }>(USED, [companyId], on);
+  if (used!.emails + emails > limit) throw emailQuotaExceeded(limit);
 }
 
 const LIMIT = `
   select p.emails_per_month as "limit" from companies c join plans p on p.name = c.plan where c.id = $1`;
 
 /**
- * The same in the transaction that stores the campaign: of two sends at one moment the second waits for the first, so
- * that both together never pass the quota. Companies without a quota take no lock.
+ * The same check in the transaction that stores the campaign: of two concurrent sends the second waits for the first, so
+ * that both together never exceed the quota. Companies without a quota take no lock.
  */
 export async function requireQuotaWithin(client: Client, companyId: string, emails: number): Promise<void> {
   const plan = await queryOne<{ limit: number | null }>(LIMIT, [companyId], client);

@@ -4,7 +4,7 @@
  */
 import { type Queryable, query, queryOne } from "../database/db.ts";
 
-/** Adds primary recipients to the month's usage; a negative number gives back what was not needed. */
+/** Adds primary recipients to the month's usage; a negative number returns what was not needed. */
 export async function addEmails(client: Queryable, companyId: string, n: number): Promise<void> {
   if (n === 0) return;
   await query(

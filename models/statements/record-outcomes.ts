@@ -1,24 +1,28 @@
 /**
- * What became of recipients, in ONE statement: leases renewed, marks moved, chunks closed, rows written, campaigns
- * counted, bounces told, webhooks queued. All of it or nothing; run twice it changes nothing the second time.
+ * Writes what became of recipients, in ONE statement: leases renewed, marks moved, chunks closed, rows written, campaigns
+ * counted, bounces and webhooks stored. All of it or nothing; run twice it changes nothing the second time.
  *
- * Fences: a chunk's rows are written only while this owner holds that lease (`lane`), and only from queued; a row that was
- * claimed by itself only while its number of tries is the claim's. The lane's UPDATE takes the chunk's lock, so that a
+ * Fences: rows of a chunk are written only while this owner holds its lease (`lease`), and only from queued; a row that was
+ * claimed by itself only while its number of tries is the claim's. The UPDATE of the chunk takes its lock, so that the
  * recovery of an expired lease comes before or after, never between.
  *
  * `result.no` null means: claimed by itself.
  */
 import { sameCompany } from "../database/same-company.ts";
+import { SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
 
-const LANE = `lane as (
+const { sent, bounced, queued, sending } = SENT_EMAIL_STATUS;
+
+const LEASE = `lease as (
   update send_chunks c
-  set marked_to = l.marked_to, state = case when l.done then 2 else 1 end,
+  set marked_to = l.marked_to, state = case when l.done then ${SEND_CHUNK_STATE.done} else ${SEND_CHUNK_STATE.leased} end,
     lease_until = now() + $2 * interval '1 millisecond'
   from unnest($3::uuid[], $4::uuid[], $5::int[], $6::int[], $7::int[], $8::bool[])
     l (company_id, campaign_id, no, fence, marked_to, done)
   where c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
-    and c.state = 1 and c.owner = $1 and c.fence = l.fence
+    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $1 and c.fence = l.fence
   returning c.campaign_id, c.no)`;
 
 const RESULT = `result as (
@@ -30,18 +34,18 @@ const WRITTEN = `written as (
   update sent_emails e
   set status = r.status, attempts = e.attempts + r.tried, error = r.error, smtp_response = r.response,
     next_attempt_at = now() + r.delay_ms * interval '1 millisecond',
-    sent_at = case when r.status = 2 then now() else e.sent_at end,
-    bounced_at = case when r.status = 4 then now() else e.bounced_at end
-  from result r left join lane on lane.campaign_id = r.campaign_id and lane.no = r.no
+    sent_at = case when r.status = ${sent} then now() else e.sent_at end,
+    bounced_at = case when r.status = ${bounced} then now() else e.bounced_at end
+  from result r left join lease on lease.campaign_id = r.campaign_id and lease.no = r.no
   where e.campaign_id = r.campaign_id and e.seq = r.seq and ${sameCompany("e.company_id", "r.company_id")}
-    and case when r.no is null then e.status = 1 and e.attempts = r.attempts
-        else lane.no is not null and e.status = 0 and e.next_attempt_at is null end
+    and case when r.no is null then e.status = ${sending} and e.attempts = r.attempts
+        else lease.no is not null and e.status = ${queued} and e.next_attempt_at is null end
   returning e.id, e.company_id, e.campaign_id, e.subscriber_id, e.email, e.status, e.smtp_response, r.n)`;
 
 export const BLOCKS_STOP_AT = 20;
 const BLOCKED = `${BLOCKS_STOP_AT} mails in a row were refused as unwanted. Check the sender address and its DNS records (SPF, DKIM, DMARC), and the list.`;
 
-// In the order of ids: two senders that write for the same campaigns must not wait for each other in a circle.
+// Locked in the order of ids: two senders that write for the same campaigns would deadlock otherwise.
 const COUNTED = `locked as (
   select c.id, b.accepted, b.blocks
   from unnest($20::uuid[], $21::uuid[], $22::bool[], $23::int[]) b (company_id, campaign_id, accepted, blocks)
@@ -54,20 +58,20 @@ counted as (
     error = coalesce(c.error, case when (case when l.accepted then 0 else c.blocks_in_a_row end) + l.blocks
       >= ${BLOCKS_STOP_AT} then '${BLOCKED}' end)
   from locked l
-  join (select campaign_id, count(*) filter (where status = 2) sent, count(*) filter (where status > 2) failed
+  join (select campaign_id, count(*) filter (where status = ${sent}) sent, count(*) filter (where status > ${sent}) failed
         from written group by campaign_id) w on w.campaign_id = l.id
   where c.id = l.id
   returning c.id, c.error)`;
 
 const MESSAGE_ID = `'<' || w.id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;
 
-// Only companies that asked for it pay for it: an empty index is one probe.
+// Only companies that subscribed to it pay for it: an empty index is one probe.
 const DELIVERED = `delivered as (
   select uuid_v7() as id, w.company_id, 'delivered' as type, w.email as recipient, w.id as sent_email_id, w.campaign_id,
     jsonb_build_object('smtp_response', w.smtp_response, 'message_id', ${MESSAGE_ID}) as metadata, now() as created_at
   from written w
   join campaign_contents cc on cc.campaign_id = w.campaign_id and cc.company_id = w.company_id
-  where w.status = 2 and exists (
+  where w.status = ${sent} and exists (
     select from webhook_endpoints p
     where p.company_id = w.company_id and p.disabled_at is null and 'delivered' = any (p.events)))`;
 
@@ -87,19 +91,23 @@ gone as (
   update subscribers s set status = 'bounced', updated_at = now()
   from bounce b where b.hard and s.company_id = b.company_id and s.email_key = lower(b.email) and s.status <> 'bounced')`;
 
-const ANSWER = `select
-  (select json_agg(json_build_array(campaign_id, no)) from lane) as lanes,
+const answer = (webhooks: string) => `select
+  (select json_agg(json_build_array(campaign_id, no)) from lease) as leases,
   (select json_agg(json_build_array(id, error)) from counted where error is not null) as stopped,
-  (select json_agg(distinct company_id) from told) as told`;
+  ${webhooks} as webhook_company_ids`;
 
-const told = (source: string) => `told as (${outboxInsert(source)})`;
-const statement = (...parts: string[]) => `with ${parts.join(",\n")}\n${ANSWER}`;
+const QUEUED_WEBHOOKS = "(select json_agg(distinct company_id) from outbox)";
+const outbox = (source: string) => `outbox as (${outboxInsert(source)})`;
+const statement = (...parts: string[]) => `with ${parts.join(",\n")}\n${answer(QUEUED_WEBHOOKS)}`;
 
 /** The usual one: nothing bounced. */
-export const RECORD = statement(LANE, RESULT, WRITTEN, COUNTED, DELIVERED, told("delivered"));
+export const RECORD = statement(LEASE, RESULT, WRITTEN, COUNTED, DELIVERED, outbox("delivered"));
+
+/** The row and its campaign alone: for a result that PostgreSQL refuses together with its events and webhooks. */
+export const RECORD_ROW_ONLY = `with ${[LEASE, RESULT, WRITTEN, COUNTED].join(",\n")}\n${answer("null")}`;
 
 export const RECORD_BOUNCES = statement(
-  LANE,
+  LEASE,
   RESULT,
   WRITTEN,
   COUNTED,
@@ -109,5 +117,5 @@ export const RECORD_BOUNCES = statement(
     select * from delivered
     union all
     select id, company_id, type, recipient, sent_email_id, campaign_id, metadata, created_at from bounced)`,
-  told("event"),
+  outbox("event"),
 );

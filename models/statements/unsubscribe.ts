@@ -1,7 +1,10 @@
-/** What an unsubscribe does, whoever asks for it: one-click, page or preferences. */
+/**
+ * Unsubscribing and resubscribing, by one-click, page, preferences or confirmation. Stands with the models because the
+ * suppression and the subscriber must change together with the event that tracking records.
+ */
 import { type Queryable, queryOne } from "../database/db.ts";
 
-// A stronger block stays what it is. Both parts change nothing the second time.
+// A stronger block stays as it is. A repetition changes nothing.
 const UNSUBSCRIBE = `
   with blocked as (
     insert into suppressions (company_id, email, kind, reason) values ($1, $2, 'unsubscribed', $3)
@@ -13,7 +16,7 @@ const UNSUBSCRIBE = `
     returning 1)
   select exists (select 1 from blocked) or exists (select 1 from marked) as first`;
 
-/** True the first time: then, and only then, the event is recorded, in the same transaction. */
+/** True the first time: only then is the event recorded, in the same transaction. */
 export async function markUnsubscribed(
   on: Queryable,
   { companyId, email, reason = "" }: { companyId: string; email: string; reason?: string },
@@ -21,7 +24,7 @@ export async function markUnsubscribed(
   return (await queryOne<{ first: boolean }>(UNSUBSCRIBE, [companyId, email, reason], on))?.first ?? false;
 }
 
-// Only what the person did can be taken back by the person: never a bounce, a complaint or the owner's own block.
+// A subscriber can undo only their own unsubscribe: never a bounce, a complaint or the company's own block.
 const RESUBSCRIBE = `
   with lifted as (
     delete from suppressions where company_id = $1 and email_key = lower($2) and kind = 'unsubscribed' returning 1),
@@ -31,7 +34,7 @@ const RESUBSCRIBE = `
     returning 1)
   select exists (select 1 from lifted) or exists (select 1 from marked) as changed`;
 
-/** The person wants mail again (subscribed, confirmed, or ticked it on the preferences page). */
+/** The subscriber wants mail again (subscribed, confirmed, or chose so on the preferences page). True if that changed anything. */
 export async function markResubscribed(
   on: Queryable,
   { companyId, email }: { companyId: string; email: string },

@@ -5,7 +5,8 @@ import { Membership } from "../../models/membership.ts";
 import { User } from "../../models/user.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { throttled, unauthenticated } from "../lib/errors.ts";
-import { counters } from "../lib/limits/counters.ts";
+import { apiLimiter } from "../lib/limits/api-limiter.ts";
+import { exactWindow } from "../lib/limits/limiter.ts";
 import { isPassword, NOBODYS_HASH } from "./password.ts";
 import { issueTokens } from "./tokens.ts";
 
@@ -13,8 +14,10 @@ import { issueTokens } from "./tokens.ts";
 const MAX_FAILURES = 10;
 const FAILURES_WINDOW_SECONDS = 300;
 
-const failuresKey = (email: string) =>
-  `login:${createHash("sha256").update(email.toLowerCase()).digest("base64url").slice(0, 22)}`;
+function failuresOf(email: string) {
+  const account = createHash("sha256").update(email.toLowerCase()).digest("base64url").slice(0, 22);
+  return exactWindow(`login:${account}`, MAX_FAILURES, FAILURES_WINDOW_SECONDS);
+}
 
 /** Addresses are compared as the database's generated column has them. */
 export const userByEmail = (email: string, transaction: Transaction | null = null): Promise<User | null> =>
@@ -37,13 +40,13 @@ async function companiesOf(userId: string) {
 /** The same answer, after the same work, for a wrong password and for a user that does not exist. */
 export async function login(params: ParamsOf<"accounts.login">): Promise<ReturnsOf<"accounts.login">> {
   const email = params.email.trim();
-  const key = failuresKey(email);
-  const attempt = await counters().take(key, MAX_FAILURES, FAILURES_WINDOW_SECONDS);
-  if (!attempt.allowed) throw throttled(attempt.retryAfterSeconds);
+  const failures = failuresOf(email);
+  const { granted, retryAfterMs } = await apiLimiter().take(failures, 1);
+  if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
   const user = await userByEmail(email);
   const fits = await isPassword(params.password, user?.passwordHash ?? NOBODYS_HASH);
   const tokens = user && fits ? await issueTokens(user) : null;
   if (!user || !tokens) throw unauthenticated("No active account found with the given credentials.");
-  await counters().forget(key);
+  await apiLimiter().forget(failures);
   return { ...tokens, user: user.view(), companies: await companiesOf(user.id) };
 }

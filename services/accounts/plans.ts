@@ -8,10 +8,10 @@ import { Plan } from "../../models/plan.ts";
 import { requireQuota } from "../../models/statements/monthly-quota.ts";
 import { emailsThisMonth, sentInTheLastHour, subscribersOf } from "../../models/statements/plan-usage.ts";
 import { call } from "../call.ts";
-import { type Ctx, companyOf } from "../lib/caller.ts";
+import { type Caller, type Ctx, companyOf } from "../lib/caller.ts";
 import { featureNotAvailable, notFound } from "../lib/errors.ts";
-import { apiCallsToday } from "../lib/limits/api-calls.ts";
-import { counters } from "../lib/limits/counters.ts";
+import { apiLimiter } from "../lib/limits/api-limiter.ts";
+import { apiCallsToday } from "../lib/limits/limiter.ts";
 import type { PlanUsage, Plan as PlanView } from "./contract-account-shapes.ts";
 import { ownCompany } from "./permission.ts";
 
@@ -85,10 +85,11 @@ async function smtpThisHour(ctx: Ctx): Promise<number> {
 
 /** Of the key that asks, or of the people; an operator is neither and sees the caller that is nearest to the limit. */
 async function callsToday({ meta }: Ctx, companyId: string): Promise<number> {
-  if (meta.apiKeyId || meta.userId) return counters().read(apiCallsToday(meta).key);
+  const callsOf = async (caller: Caller) => (await apiLimiter().used(apiCallsToday(caller))).used;
+  if (meta.apiKeyId || meta.userId) return callsOf(meta);
   const keys = await ApiKey.findAll({ attributes: ["id"], where: { companyId } });
   const callers = [{ companyId }, ...keys.map(({ id }) => ({ companyId, apiKeyId: id }))];
-  return Math.max(...(await Promise.all(callers.map((caller) => counters().read(apiCallsToday(caller).key)))));
+  return Math.max(...(await Promise.all(callers.map(callsOf))));
 }
 
 export async function getPlan(ctx: Ctx<{ id: string }>): Promise<PlanUsage> {

@@ -1,33 +1,37 @@
 /**
- * Owns campaigns: from the send request over the recipients' rows to the last status. Between the two the senders work,
- * on rows alone. Events are hints here: a lost one delays the next step by one poll.
+ * Owns campaigns from the send request and the writing of recipients to the final status. In between the senders work, on
+ * rows alone. Events only shorten the wait: a lost one delays the next step by one poll.
  */
+import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { defineService } from "../define.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
-import { cancel } from "./cancel.ts";
 import { sendConfirmation } from "./confirmation.ts";
 import { contract } from "./contract.ts";
-import { exportResults } from "./export.ts";
-import { downloadMedia, streamMedia } from "./media/download.ts";
-import { getMedia, listMedia } from "./media/read.ts";
-import { removeMedia } from "./media/remove.ts";
+import { ExpansionQueue } from "./expansion/expansion-queue.ts";
+import { exportResults } from "./export-results.ts";
+import { resume } from "./lifecycle/resume.ts";
+import { cancel, startDue } from "./lifecycle/schedule.ts";
+import { settle, settleFinished } from "./lifecycle/settle.ts";
+import { getCampaign, listCampaigns } from "./list-campaigns.ts";
+import { downloadMedia, streamMedia } from "./media/download-media.ts";
+import { getMedia, listMedia, removeMedia } from "./media/media-files.ts";
 import { upload } from "./media/upload.ts";
-import { getCampaign, listCampaigns } from "./read.ts";
-import { resume } from "./resume.ts";
-import { startDue } from "./schedule.ts";
-import { send } from "./send.ts";
-import { errorsOfSend } from "./send-faults.ts";
-import type { SendParams } from "./send-params.ts";
-import { settle, settleFinished } from "./settle.ts";
+import { send } from "./send/send.ts";
+import { errorsOfSend } from "./send/send-errors.ts";
+import type { SendParams } from "./send/send-params.ts";
 import { tidy } from "./tidy.ts";
-import { expandNow, expandWaiting } from "./turns.ts";
 
 const EXPAND_PAUSE_MS = 500;
 /** A schedule is due within two seconds. */
 const SCHEDULE_PAUSE_MS = 750;
 const SETTLE_PAUSE_MS = 1_000;
 const TIDY_PAUSE_MS = 10 * 60_000;
+
+interface Campaigns extends Service {
+  expansionQueue: ExpansionQueue;
+}
+const queueOf = (service: Service) => (service as Campaigns).expansionQueue;
 
 export default defineService("campaigns", contract, {
   mixins: [
@@ -36,6 +40,10 @@ export default defineService("campaigns", contract, {
     every(SETTLE_PAUSE_MS, "settleFinished"),
     every(TIDY_PAUSE_MS, "tidy"),
   ],
+
+  created() {
+    (this as Campaigns).expansionQueue = new ExpansionQueue(this.broker);
+  },
 
   actions: {
     sendToList: { validate: errorsOfSend("to_list"), handler: (ctx) => send(ctx as Ctx<SendParams>, "to_list") },
@@ -59,7 +67,9 @@ export default defineService("campaigns", contract, {
     streamMedia: (ctx) => streamMedia(ctx.params.id),
 
     sendConfirmation: (ctx) => sendConfirmation(ctx, ctx.params),
-    expandWaiting: async (ctx) => ({ done: await expandWaiting(ctx.broker) }),
+    async expandWaiting() {
+      return { done: await queueOf(this).expandWaiting() };
+    },
     startDue: async (ctx) => ({ done: await startDue(ctx.broker) }),
     settleFinished: async () => ({ done: await settleFinished() }),
     tidy: async (ctx) => ({ done: await tidy(ctx.broker) }),
@@ -67,7 +77,9 @@ export default defineService("campaigns", contract, {
   },
 
   events: {
-    "campaign.pending": (ctx) => expandNow(ctx.broker, ctx.params.campaignId),
+    "campaign.pending"(ctx) {
+      return queueOf(this).expandNow(ctx.params.campaignId);
+    },
     "campaign.drained": async (ctx) => {
       await settle(ctx.params.campaignId);
     },

@@ -14,8 +14,8 @@ const NAME = /^[\p{L}\p{M}\u200c\u200d]+(?:(?:[ '’‘·・-]|\. )[\p{L}\p{M}\u
 const MAX_NAME = 40;
 
 /**
- * The name to greet with, or nothing. Anybody may put anything into a public form, in anybody's name: a mail that quotes
- * it would carry their advertisement, and mail programs make a link of whatever looks like an address.
+ * The name to greet with, or "". Anybody can submit the public form with any text as a name: a mail that quoted it would
+ * carry their advertisement, and mail programs turn whatever looks like an address into a link.
  */
 export const greetingName = (name: string): string => {
   const text = name.trim();

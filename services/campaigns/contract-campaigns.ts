@@ -1,12 +1,12 @@
-import { STATUSES } from "../../models/campaign-lifecycle.ts";
+import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../models/campaign.ts";
 import type { ServiceContract } from "../define.ts";
 import { ById, ListQuery, Nullable, OneOf, Page, Stream, Time, Type, Uuid } from "../lib/shapes.ts";
 
 export const Campaign = Type.Object({
   id: Uuid,
   name: Type.String(),
-  campaign_type: OneOf("to_list", "to_receivers", "custom"),
-  status: OneOf(...STATUSES),
+  campaign_type: OneOf(...CAMPAIGN_TYPES),
+  status: OneOf(...CAMPAIGN_STATUSES),
   total_emails: Type.Integer(),
   sent_count: Type.Integer(),
   failed_count: Type.Integer(),
@@ -24,8 +24,8 @@ export const campaigns = {
     params: Type.Composite([
       ListQuery,
       Type.Object({
-        status: Type.Optional(OneOf(...STATUSES)),
-        campaign_type: Type.Optional(OneOf("to_list", "to_receivers", "custom")),
+        status: Type.Optional(OneOf(...CAMPAIGN_STATUSES)),
+        campaign_type: Type.Optional(OneOf(...CAMPAIGN_TYPES)),
       }),
     ]),
     returns: Page(Campaign),

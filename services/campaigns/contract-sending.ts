@@ -2,7 +2,7 @@ import type { ServiceContract } from "../define.ts";
 import { Bool, Email, Line, Name, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
 import { Campaign } from "./contract-campaigns.ts";
-import { MAX_COPIES } from "./receivers.ts";
+import { MAX_COPIES } from "./send/inline-receivers.ts";
 
 export const MAX_RECEIVERS = 10_000;
 const MAX_ATTACHMENTS = 20;

@@ -1,7 +1,77 @@
 import type { ServiceContract } from "../define.ts";
+import { ById, Document, ListQuery, Nothing, Page, Stream, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { campaigns } from "./contract-campaigns.ts";
-import { media } from "./contract-media.ts";
 import { sending } from "./contract-sending.ts";
-import { work } from "./contract-work.ts";
+
+const Media = Type.Object({
+  id: Uuid,
+  filename: Type.String(),
+  content_type: Type.String({ description: "Found in the file's own bytes, whatever the upload said." }),
+  size: Type.Integer(),
+  sha256: Type.String(),
+  url: Type.String({ description: "Serves the file to anybody." }),
+  created_at: Time,
+});
+
+const media = {
+  listMedia: {
+    summary: "List media files",
+    description: "Search looks into the filename. Sortable: created_at, filename, size, content_type.",
+    params: Type.Composite([ListQuery, Type.Object({ content_type: Type.Optional(Text(255)) })]),
+    returns: Page(Media),
+  },
+  createMedia: {
+    summary: "Upload a media file",
+    params: Type.Object({ filename: Type.String(), content_type: Type.String(), size: Type.Integer() }),
+    returns: Media,
+  },
+  getMedia: { summary: "One media file", params: ById, returns: Media },
+  removeMedia: {
+    summary: "Delete a media file",
+    description: "A campaign that attaches the file and is not through yet still sends it.",
+    params: ById,
+    returns: Nothing,
+  },
+  downloadMedia: {
+    summary: "The bytes of a media file",
+    params: Type.Object({ id: Uuid, filename: Type.String() }),
+    returns: Document,
+  },
+  streamMedia: { summary: "The bytes of a media file as a stream, for the gateway", params: ById, returns: Stream },
+} as const satisfies ServiceContract;
+
+const None = Type.Object({});
+const Done = Type.Object({ done: Type.Integer() });
+
+/** Internal actions: timers, events and other services enter through them. */
+const work = {
+  expandWaiting: {
+    summary: "Write the recipients of waiting campaigns, one slice of each per round",
+    params: None,
+    returns: Done,
+  },
+  startDue: { summary: "Start scheduled campaigns whose time has come", params: None, returns: Done },
+  settleFinished: {
+    summary: "Give campaigns whose recipients are all final their final status",
+    params: None,
+    returns: Done,
+  },
+  tidy: {
+    summary: "Delete old idempotency keys and unused files, recount stuck campaigns",
+    params: None,
+    returns: Done,
+  },
+  sendConfirmation: {
+    summary: "Send the double opt-in mail to one subscriber",
+    description: "Through the company's default SMTP configuration. 400 where it has none, 403 over the monthly quota.",
+    params: Type.Object({ subscriber_id: Uuid, confirm_url: Type.String({ maxLength: 2_000 }) }),
+    returns: Type.Object({ campaign_id: Uuid }),
+  },
+  settle: {
+    summary: "Give one campaign its final status if all its recipients are final",
+    params: Type.Object({ campaign_id: Uuid }),
+    returns: Type.Object({ settled: Type.Boolean() }),
+  },
+} as const satisfies ServiceContract;
 
 export const contract = { ...sending, ...campaigns, ...media, ...work } as const satisfies ServiceContract;

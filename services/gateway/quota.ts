@@ -3,8 +3,8 @@
 import { call } from "../call.ts";
 import type { Caller } from "../lib/caller.ts";
 import { dailyQuotaExceeded } from "../lib/errors.ts";
-import { apiCallsToday } from "../lib/limits/api-calls.ts";
-import { counters } from "../lib/limits/counters.ts";
+import { apiLimiter } from "../lib/limits/api-limiter.ts";
+import { apiCallsToday } from "../lib/limits/limiter.ts";
 import type { Exchange } from "./exchange.ts";
 import { Remember } from "./remember.ts";
 
@@ -29,18 +29,16 @@ export class DailyQuota {
       return (await call(this.#broker, "accounts.planOf", {}, { meta: caller, timeout: LOOK_UP_MS })).limits
         .api_calls_per_day;
     });
-    const { key, secondsLeft } = apiCallsToday(caller);
-    const counted = counters().add(key, 1, secondsLeft);
+    const today = apiCallsToday(caller, limit);
+    const counted = apiLimiter().take(today, 1);
     // Nobody waits for a number that decides nothing; it still shows in the plan's usage.
     if (limit === null) return void counted.catch(() => {});
 
-    const current = await counted;
+    const { granted, used } = await counted;
+    const secondsLeft = Math.ceil(today.windowMs / 1_000);
     exchange.set("X-RateLimit-Limit", String(limit));
-    exchange.set("X-RateLimit-Remaining", String(Math.max(0, limit - current)));
+    exchange.set("X-RateLimit-Remaining", String(Math.max(0, limit - used)));
     exchange.set("X-RateLimit-Reset", String(Math.floor(Date.now() / 1_000) + secondsLeft));
-    if (current <= limit) return;
-    // What was refused is not a call that was made.
-    await counters().add(key, -1, secondsLeft);
-    throw dailyQuotaExceeded(limit, limit, secondsLeft);
+    if (granted === 0) throw dailyQuotaExceeded(limit, limit, secondsLeft);
   }
 }

@@ -1,7 +1,8 @@
 /** The throttles of spec section 8, per address. With a proxy of a big mailbox provider, an address is many people. */
 
 import { throttled } from "../lib/errors.ts";
-import { counters, type Taken } from "../lib/limits/counters.ts";
+import { apiLimiter } from "../lib/limits/api-limiter.ts";
+import { exactWindow, type Grant } from "../lib/limits/limiter.ts";
 import { addressBlock } from "./client-ip.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Route } from "./routes.ts";
@@ -15,16 +16,16 @@ type Throttle = NonNullable<Route["throttle"]>;
 const isImageProxy = (userAgent: string) =>
   userAgent === "Mozilla/5.0" || /GoogleImageProxy|YahooMailProxy/.test(userAgent);
 
-function take(exchange: Exchange, name: Throttle): Promise<Taken> {
+function take(exchange: Exchange, name: Throttle): Promise<Grant> {
   const perMessage = name === "tracking" && isImageProxy(exchange.get("user-agent"));
   const who = `${addressBlock(exchange.state.ip)}${perMessage ? `:${exchange.params.token}` : ""}`;
-  return counters().take(`throttle-${name}:${who}`, LIMITS[name], WINDOW_SECONDS);
+  return apiLimiter().take(exactWindow(`throttle-${name}:${who}`, LIMITS[name], WINDOW_SECONDS), 1);
 }
 
 /** Throws the 429, or returns true for a click that may go on but must not count. */
 export async function isOverLimit(exchange: Exchange, { throttle, answer }: Route): Promise<boolean> {
   if (!throttle) return false;
-  const { allowed, retryAfterSeconds } = await take(exchange, throttle);
-  if (!allowed && answer !== "redirect") throw throttled(retryAfterSeconds);
-  return !allowed;
+  const { granted, retryAfterMs } = await take(exchange, throttle);
+  if (granted === 0 && answer !== "redirect") throw throttled(Math.ceil(retryAfterMs / 1_000));
+  return granted === 0;
 }

@@ -5,7 +5,7 @@ import { domainToASCII, domainToUnicode } from "node:url";
 const LOCAL = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const ASCII_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** A domain in the form that goes over the wire (lower case, punycode), or null where it is none. */
+/** A domain as it goes over the wire (lower case, punycode), or null if it is invalid. */
 export function asciiDomain(domain: string): string | null {
   const ascii = domainToASCII(domain.trim().replace(/\.$/, ""));
   if (ascii.length === 0 || ascii.length > 253) return null;
@@ -16,8 +16,8 @@ export function asciiDomain(domain: string): string | null {
 }
 
 /**
- * True for a domain that is spelled as it is meant. Parsers of URLs decode, cut and drop: to them `b.com/x`, `b%2ecom`, a
- * line break within and a full-width letter are all `b.com`, which no suppression of `b.com` would match.
+ * True for a domain in its normal spelling. URL parsers decode, cut and drop characters: to them `b.com/x`, `b%2ecom`, an
+ * embedded line break and full-width letters are all `b.com`, and a suppression of `b.com` would not match them.
  */
 function isMailDomain(domain: string): boolean {
   const ascii = asciiDomain(domain);

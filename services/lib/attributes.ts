@@ -1,4 +1,4 @@
-/** A subscriber's own fields: free names, plain values, bounded, because they ride along with every mail. */
+/** A subscriber's own fields: free names and plain values, limited in size because every mail carries them. */
 export type AttributeValue = string | number | boolean | string[];
 export type Attributes = Record<string, AttributeValue>;
 export type AttributeChanges = Record<string, AttributeValue | null>;
@@ -8,15 +8,15 @@ export const MAX_TEXT = 4_000;
 export const MAX_TEXTS = 100;
 export const MAX_BYTES = 16 * 1024;
 
-/** No control characters, no white space at the ends; `__proto__` would reach into the objects that we build. */
+/** No control characters, no white space at the ends; `__proto__` would change the objects that are built from it. */
 export const NAME_PATTERN =
   "^(?!__proto__$)[^\\s\\u0000-\\u001f\\u007f](?:[^\\u0000-\\u001f\\u007f]{0,98}[^\\s\\u0000-\\u001f\\u007f])?$";
 const NAME = new RegExp(NAME_PATTERN);
 
 export const isAttributeName = (name: string): boolean => NAME.test(name);
 
-/** What is wrong with the whole, once each value is right. */
-export function attributesFault(attributes: AttributeChanges): string | undefined {
+/** An error in the attributes as a whole, once each value is valid. */
+export function attributesError(attributes: AttributeChanges): string | undefined {
   if (Object.keys(attributes).length > MAX_ATTRIBUTES) {
     return `Ensure this field has no more than ${MAX_ATTRIBUTES} elements.`;
   }

@@ -1,203 +1,171 @@
 /**
- * All configuration, in one schema: what each variable means, its default, and how it is checked.
- * The README's table is printed from it (`npm run -s config:table`), and a test holds the two together.
+ * All configuration in one schema: what each variable means, its limits and its default. The README's table is printed
+ * from it (`npm run -s config:table`), and a test holds the two together.
  */
-interface Setting<T> {
-  readonly about: string;
-  /** As the README shows it; the effective default may depend on other variables (see `read`). */
-  readonly shownDefault: string;
-  readonly parse: (text: string) => T;
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Ajv } from "ajv";
+
+/** A default that depends on other variables: as the README shows it, and how it is found. */
+interface DerivedDefault {
+  text: string;
+  of: (config: { PORT: number; DATABASE_URL?: string }) => string | boolean;
 }
 
-class Fault extends Error {}
-
-const text = (about: string, shownDefault = ""): Setting<string> => ({ about, shownDefault, parse: (value) => value });
-
-function integer(about: string, shownDefault: string, min: number, max: number): Setting<number> {
-  const parse = (value: string) => {
-    const n = Number(value);
-    if (!Number.isInteger(n) || n < min || n > max) throw new Fault(`must be a whole number from ${min} to ${max}`);
-    return n;
-  };
-  return { about, shownDefault, parse };
+interface Setting {
+  description: string;
+  default?: string | number;
+  derivedDefault?: DerivedDefault;
 }
 
-function url(about: string, shownDefault: string, protocols: readonly string[]): Setting<string> {
-  const parse = (value: string) => {
-    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
-      throw new Fault(`must be a URL that begins with ${protocols.map((p) => `${p}//`).join(" or ")}`);
-    }
-    return value.replace(/\/+$/, "");
-  };
-  return { about, shownDefault, parse };
-}
+const text = (setting: Setting) => Type.String(setting);
+const integer = (minimum: number, maximum: number, setting: Setting) => Type.Integer({ minimum, maximum, ...setting });
+const boolean = (setting: Setting) => Type.Boolean(setting);
+const url = (protocols: string[], setting: Setting) => Type.String({ protocols, ...setting });
+const secret = (setting: Setting) => Type.Optional(Type.String({ minLength: 16, ...setting }));
+const choice = <const T extends string>(values: readonly T[], setting: Setting) =>
+  Type.Unsafe<T>({ type: "string", enum: values, ...setting });
 
-function boolean(about: string, shownDefault: string): Setting<boolean> {
-  const parse = (value: string) => {
-    if (/^(true|1|yes|on)$/i.test(value)) return true;
-    if (/^(false|0|no|off)$/i.test(value)) return false;
-    throw new Fault("must be true or false");
-  };
-  return { about, shownDefault, parse };
-}
-
-function secret(about: string, shownDefault: string): Setting<string> {
-  const parse = (value: string) => {
-    if (value.length < 16) throw new Fault("must have at least 16 characters");
-    return value;
-  };
-  return { about, shownDefault, parse };
-}
-
-function choice<T extends string>(about: string, shownDefault: T, allowed: readonly T[]): Setting<T> {
-  const parse = (value: string) => {
-    if (!allowed.includes(value as T)) throw new Fault(`must be one of ${allowed.join(", ")}`);
-    return value as T;
-  };
-  return { about, shownDefault, parse };
-}
-
-export const settings = {
-  PORT: integer("Port of the REST API.", "3000", 0, 65535),
-  BASE_URL: url("Public address of the API, used in links of mails and pages.", "http://localhost:$PORT", [
-    "http:",
-    "https:",
-  ]),
-  DATABASE_URL: url("PostgreSQL 15 to 18. Unset: an embedded PostgreSQL under DATA_DIR.", "", [
-    "postgres:",
-    "postgresql:",
-  ]),
-  DATABASE_POOL: integer("Connections a process keeps to PostgreSQL at most.", "20", 3, 500),
-  DATA_DIR: text("Where the embedded database and the generated secret live.", "./data"),
-  TRANSPORTER: url("NATS server that joins several processes. Unset: everything in one process.", "", [
-    "nats:",
-    "tls:",
-  ]),
-  REDIS_URL: url("Redis for limits and throttles, required with TRANSPORTER. Unset: counted in the process.", "", [
-    "redis:",
-    "rediss:",
-  ]),
-  SECRET_KEY: secret(
-    "Signs links and tokens, encrypts stored passwords. Required with DATABASE_URL. Unset: made once and kept in DATA_DIR.",
-    "",
+export const configSchema = Type.Object({
+  PORT: integer(0, 65_535, { default: 3000, description: "Port of the REST API." }),
+  BASE_URL: url(["http:", "https:"], {
+    derivedDefault: { text: "http://localhost:$PORT", of: ({ PORT }) => `http://localhost:${PORT}` },
+    description: "Public address of the API, used in links of mails and pages.",
+  }),
+  DATABASE_URL: Type.Optional(
+    url(["postgres:", "postgresql:"], {
+      description: "PostgreSQL 15 to 18. Unset: an embedded PostgreSQL under DATA_DIR.",
+    }),
   ),
-  SECRET_KEY_OLD: secret("The previous SECRET_KEY while rotating: still accepted for reading.", ""),
-  DEFAULT_PLAN: text("Plan of a new company.", "unlimited"),
-  ALLOW_PRIVATE_NETWORKS: boolean(
-    "Permit SMTP hosts and webhooks on private and loopback addresses, and plain http webhooks.",
-    "true with the embedded database, else false",
+  DATABASE_POOL: integer(3, 500, { default: 20, description: "Connections a process keeps to PostgreSQL at most." }),
+  DATA_DIR: text({
+    default: "./data",
+    description: "Where the embedded database and the generated secret live.",
+  }),
+  TRANSPORTER: Type.Optional(
+    url(["nats:", "tls:"], {
+      description: "NATS server that joins several processes. Unset: everything in one process.",
+    }),
   ),
-  MAX_UPLOAD_BYTES: integer("Largest media file.", "10485760", 1, 1_073_741_824),
-  SERVICE_NAME: text("Name in the X-Mailer header and on public pages.", "Flockmail"),
-  HEALTH_PORT: integer("Port of /live, /ready and /metrics.", "3030", 0, 65535),
-  TRUST_PROXY: integer("Number of proxies in front whose X-Forwarded-For is believed.", "0", 0, 32),
-  MAX_IN_DOUBT: integer(
-    "Recipients of one sender process that may be handed to SMTP without a stored answer.",
-    "200",
-    1,
-    100_000,
+  REDIS_URL: Type.Optional(
+    url(["redis:", "rediss:"], {
+      description: "Redis for limits and throttles, required with TRANSPORTER. Unset: counted in the process.",
+    }),
   ),
-  SEND_LEASE_SECONDS: integer(
-    "A sender that died keeps its recipients this long before another takes them.",
-    "30",
-    2,
-    3_600,
-  ),
-  RETRY_BASE_SECONDS: integer("First retry of a deferred mail; each later one waits twice as long.", "60", 1, 3_600),
-  LIMIT_WINDOW_SECONDS: integer("Length of the rolling SMTP limit's window; only tests shorten it.", "3600", 2, 86_400),
-  LOGLEVEL: choice("How much is logged; with the embedded database only warnings unless set.", "info", [
-    "fatal",
-    "error",
-    "warn",
-    "info",
-    "debug",
-    "trace",
-  ]),
-} as const;
+  SECRET_KEY: secret({
+    description:
+      "Signs links and tokens, encrypts stored passwords. Required with DATABASE_URL. Unset: made once and kept in DATA_DIR.",
+  }),
+  SECRET_KEY_OLD: secret({ description: "The previous SECRET_KEY while rotating: still accepted for reading." }),
+  DEFAULT_PLAN: text({ default: "unlimited", description: "Plan of a new company." }),
+  ALLOW_PRIVATE_NETWORKS: boolean({
+    derivedDefault: {
+      text: "true with the embedded database, else false",
+      of: ({ DATABASE_URL }) => !DATABASE_URL,
+    },
+    description: "Permit SMTP hosts and webhooks on private and loopback addresses, and plain http webhooks.",
+  }),
+  MAX_UPLOAD_BYTES: integer(1, 1_073_741_824, { default: 10 * 1024 * 1024, description: "Largest media file." }),
+  SERVICE_NAME: text({ default: "Flockmail", description: "Name in the X-Mailer header and on public pages." }),
+  HEALTH_PORT: integer(0, 65_535, { default: 3030, description: "Port of /live, /ready and /metrics." }),
+  TRUST_PROXY: integer(0, 32, {
+    default: 0,
+    description: "Number of proxies in front whose X-Forwarded-For is believed.",
+  }),
+  MAX_IN_DOUBT: integer(1, 100_000, {
+    default: 200,
+    description: "Recipients of one sender process that may be handed to SMTP without a stored answer.",
+  }),
+  SEND_LEASE_SECONDS: integer(2, 3_600, {
+    default: 30,
+    description: "A sender that died keeps its recipients this long before another takes them.",
+  }),
+  RETRY_BASE_SECONDS: integer(1, 3_600, {
+    default: 60,
+    description: "First retry of a deferred mail; each later one waits twice as long.",
+  }),
+  LIMIT_WINDOW_SECONDS: integer(2, 86_400, {
+    default: 3_600,
+    description: "Length of the rolling SMTP limit's window; only tests shorten it.",
+  }),
+  LOGLEVEL: choice(["fatal", "error", "warn", "info", "debug", "trace"], {
+    derivedDefault: { text: "info", of: ({ DATABASE_URL }) => (DATABASE_URL ? "info" : "warn") },
+    description: "How much is logged; with the embedded database only warnings unless set.",
+  }),
+});
 
-type Settings = typeof settings;
-type Parsed = { [K in keyof Settings]?: ReturnType<Settings[K]["parse"]> };
+export type Config = Static<typeof configSchema>;
 
-type Defaulted =
-  | "PORT"
-  | "BASE_URL"
-  | "DATABASE_POOL"
-  | "DATA_DIR"
-  | "DEFAULT_PLAN"
-  | "ALLOW_PRIVATE_NETWORKS"
-  | "MAX_UPLOAD_BYTES"
-  | "SERVICE_NAME"
-  | "HEALTH_PORT"
-  | "TRUST_PROXY"
-  | "MAX_IN_DOUBT"
-  | "SEND_LEASE_SECONDS"
-  | "RETRY_BASE_SECONDS"
-  | "LIMIT_WINDOW_SECONDS"
-  | "LOGLEVEL";
+const properties = Object.entries(configSchema.properties as Record<string, TSchema & Setting>);
 
-export type Config = Omit<Parsed, Defaulted> & Required<Pick<Parsed, Defaulted>>;
-
-/** Thrown at start; `faults` has one line for each variable that is wrong. */
+/** Thrown at start; `errors` has one line for each variable that is wrong. */
 export class ConfigError extends Error {
-  readonly faults: readonly string[];
+  readonly errors: readonly string[];
 
-  constructor(faults: readonly string[]) {
-    super(`Flockmail cannot start, its configuration is wrong:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
+  constructor(errors: readonly string[]) {
+    super(`Flockmail cannot start, its configuration is wrong:\n${errors.map((error) => `  ${error}`).join("\n")}`);
     this.name = "ConfigError";
-    this.faults = faults;
+    this.errors = errors;
   }
 }
 
+const ajv = new Ajv({ allErrors: true, useDefaults: true });
+ajv.addVocabulary(["derivedDefault"]);
+ajv.addKeyword({
+  keyword: "protocols",
+  schemaType: "array",
+  validate: (protocols: string[], value: string) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
+});
+// What is not set is not missing: it has a default, perhaps a derived one.
+const validate = ajv.compile(Type.Partial(configSchema));
+
+/** What a variable must be, as the end of a sentence that begins with its name. */
+function requirement({ type, minimum, maximum, minLength, protocols, enum: values }: TSchema): string {
+  if (type === "integer") return `must be a whole number from ${minimum} to ${maximum}`;
+  if (type === "boolean") return "must be true or false";
+  if (protocols) return `must be a URL that begins with ${protocols.map((p: string) => `${p}//`).join(" or ")}`;
+  if (values) return `must be one of ${values.join(", ")}`;
+  return `must have at least ${minLength} characters`;
+}
+
+const TRUE = /^(true|1|yes|on)$/i;
+const FALSE = /^(false|0|no|off)$/i;
+
+/** The value in the type of its schema; a text that has no such value stays, and is refused. */
+function parsed({ type, protocols }: TSchema, value: string): unknown {
+  if (type === "integer") return Number(value);
+  if (type === "boolean" && (TRUE.test(value) || FALSE.test(value))) return TRUE.test(value);
+  return protocols ? value.replace(/\/+$/, "") : value;
+}
+
 /**
- * Reads and checks the environment. Throws ConfigError that tells every fault at once. What only `console`s run on (an
- * operator's, without services) needs neither database nor Redis nor secret: the nodes it asks have them.
+ * Reads and validates the environment. Throws ConfigError, which lists all errors at once. A `console` (an operator's,
+ * without services) needs neither database nor Redis nor secret: the nodes it asks have them.
  */
 export function readConfig(
   env: Record<string, string | undefined> = process.env,
   { console = false }: { console?: boolean } = {},
 ): Config {
-  const faults: string[] = [];
   const given: Record<string, unknown> = {};
-  for (const [name, setting] of Object.entries(settings)) {
-    const value = env[name];
-    if (value === undefined || value === "") continue;
-    try {
-      given[name] = setting.parse(value);
-    } catch (error) {
-      faults.push(`${name} ${(error as Error).message}`);
-    }
+  for (const [name, schema] of properties) if (env[name]) given[name] = parsed(schema, env[name]);
+  const errors: string[] = [];
+  if (!validate(given)) {
+    const wrong = new Set(validate.errors!.map(({ instancePath }) => instancePath.slice(1)));
+    for (const [name, schema] of properties) if (wrong.has(name)) errors.push(`${name} ${requirement(schema)}`);
   }
-  const set = given as Parsed;
   if (env.TRANSPORTER && !env.REDIS_URL && !console) {
-    faults.push("REDIS_URL is required with TRANSPORTER: limits must be counted in one place for all processes");
+    errors.push("REDIS_URL is required with TRANSPORTER: limits must be counted in one place for all processes");
   }
   if (env.TRANSPORTER && !env.DATABASE_URL && !console) {
-    faults.push("DATABASE_URL is required with TRANSPORTER: the embedded database serves one process");
+    errors.push("DATABASE_URL is required with TRANSPORTER: the embedded database serves one process");
   }
   if (env.DATABASE_URL && !env.SECRET_KEY && !console) {
-    faults.push("SECRET_KEY is required with DATABASE_URL: without it stored passwords cannot be read again");
+    errors.push("SECRET_KEY is required with DATABASE_URL: without it stored passwords cannot be read again");
   }
-  if (faults.length > 0) throw new ConfigError(faults);
-
-  const port = set.PORT ?? 3000;
-  return {
-    ...set,
-    PORT: port,
-    BASE_URL: set.BASE_URL ?? `http://localhost:${port}`,
-    DATABASE_POOL: set.DATABASE_POOL ?? 20,
-    DATA_DIR: set.DATA_DIR ?? "./data",
-    DEFAULT_PLAN: set.DEFAULT_PLAN ?? "unlimited",
-    ALLOW_PRIVATE_NETWORKS: set.ALLOW_PRIVATE_NETWORKS ?? !set.DATABASE_URL,
-    MAX_UPLOAD_BYTES: set.MAX_UPLOAD_BYTES ?? 10 * 1024 * 1024,
-    SERVICE_NAME: set.SERVICE_NAME ?? "Flockmail",
-    HEALTH_PORT: set.HEALTH_PORT ?? 3030,
-    TRUST_PROXY: set.TRUST_PROXY ?? 0,
-    MAX_IN_DOUBT: set.MAX_IN_DOUBT ?? 200,
-    SEND_LEASE_SECONDS: set.SEND_LEASE_SECONDS ?? 30,
-    RETRY_BASE_SECONDS: set.RETRY_BASE_SECONDS ?? 60,
-    LIMIT_WINDOW_SECONDS: set.LIMIT_WINDOW_SECONDS ?? 3600,
-    LOGLEVEL: set.LOGLEVEL ?? (set.DATABASE_URL ? "info" : "warn"),
-  };
+  if (errors.length > 0) throw new ConfigError(errors);
+  for (const [name, { derivedDefault }] of properties) {
+    if (derivedDefault) given[name] ??= derivedDefault.of(given as Config);
+  }
+  return given as Config;
 }
 
 let current: Config | undefined;
@@ -210,8 +178,9 @@ export function config(): Config {
 
 /** The README's table. */
 export function configTable(): string {
-  const rows = Object.entries(settings).map(
-    ([name, { about, shownDefault }]) => `| \`${name}\` | ${shownDefault ? `\`${shownDefault}\`` : ""} | ${about} |`,
-  );
+  const rows = properties.map(([name, schema]) => {
+    const shownDefault = schema.derivedDefault?.text ?? schema.default;
+    return `| \`${name}\` | ${shownDefault === undefined ? "" : `\`${shownDefault}\``} | ${schema.description} |`;
+  });
   return ["| variable | default | meaning |", "|---|---|---|", ...rows].join("\n");
 }

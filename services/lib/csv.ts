@@ -1,13 +1,13 @@
-/** One rule for every CSV that leaves the service (RFC 4180), safe to open in a spreadsheet. */
+/** CSV as every export writes it (RFC 4180), safe to open in a spreadsheet. */
 
 export type Cell = string | number | boolean | Date | null | undefined;
 
 /**
- * A spreadsheet runs a cell that begins like this as a formula; one apostrophe more makes it text, and comes off again
- * when the file is imported. What begins with apostrophes of its own keeps them.
+ * A spreadsheet runs a cell that begins like this as a formula. An added apostrophe makes it text, and an import removes
+ * it again; a text that begins with apostrophes of its own keeps them.
  */
 const FORMULA = /^'*[=+\-@\t\r]/;
-/** Semicolon and tab too: a spreadsheet may take either for the delimiter. */
+/** Semicolon and tab as well: a spreadsheet may take either as the delimiter. */
 const NEEDS_QUOTES = /[",;\t\r\n]/;
 
 export function csvCell(value: Cell): string {

@@ -1,7 +1,7 @@
 /** Turns what ajv found into the specification's field errors (section 7), in the sentences of Django REST framework. */
 import type { ErrorObject } from "ajv";
 import type { FieldErrors } from "./errors.ts";
-import { ONE_LINE_FAULT } from "./one-line.ts";
+import { ONE_LINE_ERROR } from "./one-line.ts";
 
 export const typeName = (value: unknown): string => {
   if (value === null) return "NoneType";
@@ -14,7 +14,7 @@ const FORMATS: Record<string, string> = {
   uuid: "Must be a valid UUID.",
   email: "Enter a valid email address.",
   uri: "Enter a valid URL.",
-  line: ONE_LINE_FAULT,
+  line: ONE_LINE_ERROR,
   "date-time":
     "Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm:ss[.uuuuuu](+HH:MM|-HH:MM|Z).",
 };

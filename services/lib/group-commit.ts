@@ -1,6 +1,6 @@
 /**
- * Group commit: what arrives while one batch is being stored goes together into the next one. Whoever adds an item gets
- * an answer when it is stored, not before; a commit that takes longer makes batches larger, not answers rarer.
+ * Group commit: items that arrive while a batch is being stored form the next one. `add` resolves when its item is stored,
+ * not before; slower commits make larger batches and no lower throughput.
  */
 import { unavailable } from "./errors.ts";
 
@@ -12,14 +12,14 @@ interface Waiting<Item, Result> {
 
 export interface GroupCommit<Item, Result> {
   add(item: Item): Promise<Result>;
-  /** Resolves when nothing waits and nothing is in the air. */
+  /** Resolves when nothing waits and nothing is being stored. */
   idle(): Promise<void>;
 }
 
 interface Options {
   maxBatch: number;
   maxWaiting: number;
-  /** Batches in the air side by side: with two, this process works while the store does. */
+  /** Batches being stored at the same time: with two, this process works while the store does. */
   atOnce?: number;
   /** True for an error that one item alone may be the cause of: the batch is stored again in halves. */
   mayBeOneItem?: (error: unknown) => boolean;
@@ -31,7 +31,7 @@ export function groupCommit<Item, Result>(
   { maxBatch, maxWaiting, atOnce = 1, mayBeOneItem = () => false }: Options,
 ): GroupCommit<Item, Result> {
   const waiting: Waiting<Item, Result>[] = [];
-  const inTheAir = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let running = 0;
   /** A drain is about to take all that waits. */
   let gathering = false;
@@ -56,7 +56,7 @@ export function groupCommit<Item, Result>(
   async function drain(): Promise<void> {
     running++;
     gathering = true;
-    // One turn of the event loop, so that requests which arrived together share the first batch too.
+    // Requests that arrived in the same pass of the event loop share the first batch.
     await new Promise(setImmediate);
     gathering = false;
     while (waiting.length > 0) await storeBatch(waiting.splice(0, maxBatch));
@@ -64,8 +64,8 @@ export function groupCommit<Item, Result>(
   }
 
   function start(): void {
-    const run = drain().finally(() => inTheAir.delete(run));
-    inTheAir.add(run);
+    const run = drain().finally(() => inFlight.delete(run));
+    inFlight.add(run);
   }
 
   return {
@@ -77,7 +77,7 @@ export function groupCommit<Item, Result>(
       });
     },
     async idle() {
-      while (inTheAir.size > 0) await Promise.all(inTheAir);
+      while (inFlight.size > 0) await Promise.all(inFlight);
     },
   };
 }

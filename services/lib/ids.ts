@@ -15,7 +15,14 @@ export function newId(): string {
   id.writeUIntBE(Date.now(), 0, 6);
   id[6] = (id[6]! & 0x0f) | 0x70;
   id[8] = (id[8]! & 0x3f) | 0x80;
-  const hex = id.toString("hex");
+  return uuidOf(id);
+}
+
+/** A UUID's 16 bytes, and its text. */
+export const uuidBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll("-", ""), "hex");
+
+export function uuidOf(bytes: Buffer): string {
+  const hex = bytes.toString("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 

@@ -1,13 +1,13 @@
 /**
- * The process's connection to Redis. Redis only counts, so a command fails at once while Redis is away (nothing queues up),
- * and after COMMAND_TIMEOUT_MS when it hangs.
+ * The process's connection to Redis. Redis only counts, so a command fails immediately while Redis is away (nothing
+ * queues up), and after COMMAND_TIMEOUT_MS when it hangs.
  */
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const COMMAND_TIMEOUT_MS = 500;
-// A connection that owes an answer for this long is dead: replaced, so that a lost peer is noticed within seconds.
+// A connection without an answer for this long is dead and replaced, so that a lost peer is noticed within seconds.
 const SOCKET_TIMEOUT_MS = 3_000;
 const MAX_RECONNECT_PAUSE_MS = 1_000;
 
@@ -24,7 +24,7 @@ export function connectRedis(url: string): Redis {
     commandTimeout: COMMAND_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
     enableOfflineQueue: false,
-    // A command whose answer was lost may have counted: it fails instead of counting twice.
+    // A command whose answer was lost may have counted: better an error than counting twice.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 50, MAX_RECONNECT_PAUSE_MS),

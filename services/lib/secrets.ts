@@ -1,5 +1,5 @@
 /**
- * The service's secret: one key per purpose is derived from SECRET_KEY, so that none can stand for another.
+ * The service's secret: one key per purpose is derived from SECRET_KEY, so that no key can be used in place of another.
  * While SECRET_KEY_OLD is set, what it sealed or signed is still accepted.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
@@ -13,8 +13,8 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_ID_BYTES = 4;
 
-/** Made once and kept where the embedded database lives, readable by its owner only. */
-function keptSecret(directory: string): string {
+/** Generated once and stored beside the embedded database, readable by its owner only. */
+function generatedSecret(directory: string): string {
   const file = join(directory, "secret.key");
   mkdirSync(directory, { recursive: true });
   try {
@@ -30,7 +30,7 @@ let secrets: string[] | undefined;
 /** The current secret first, then the one before it. */
 function allSecrets(): string[] {
   const { SECRET_KEY, SECRET_KEY_OLD, DATA_DIR } = config();
-  secrets ??= [SECRET_KEY ?? keptSecret(DATA_DIR), ...(SECRET_KEY_OLD ? [SECRET_KEY_OLD] : [])];
+  secrets ??= [SECRET_KEY ?? generatedSecret(DATA_DIR), ...(SECRET_KEY_OLD ? [SECRET_KEY_OLD] : [])];
   return secrets;
 }
 
@@ -48,7 +48,7 @@ export function keysFor(purpose: Purpose): Buffer[] {
 
 const keyId = (key: Buffer) => createHash("sha256").update(key).digest().subarray(0, KEY_ID_BYTES);
 
-/** How an envelope begins that this process can open. */
+/** The first bytes of the envelopes that this process can open. */
 export const openableKeyIds = (): Buffer[] => keysFor("seal").map(keyId);
 
 /** AES-256-GCM. Envelope: key id (4), IV (12), tag (16), ciphertext. `context` (an id) must be the same to open it. */
@@ -60,11 +60,11 @@ export function seal(plain: string, context: string): Buffer {
   return Buffer.concat([keyId(key), iv, cipher.getAuthTag(), sealed]);
 }
 
-/** False for what the key before this one sealed: it must be sealed anew before that key is taken away. */
+/** False for what the previous key sealed: it must be sealed again before SECRET_KEY_OLD is removed. */
 export const isSealedNow = (envelope: Buffer): boolean =>
   envelope.subarray(0, KEY_ID_BYTES).equals(keyId(keysFor("seal")[0]!));
 
-/** Throws where no key at hand fits, or the envelope was moved or altered. */
+/** Throws when no key of this process fits, or the envelope was altered or belongs to another context. */
 export function unseal(envelope: Buffer, context: string): string {
   const id = envelope.subarray(0, KEY_ID_BYTES);
   const key = keysFor("seal").find((candidate) => keyId(candidate).equals(id));

@@ -1,4 +1,4 @@
-/** Reads what a campaign's mails are made from. A campaign without content is none (undefined). */
+/** Reads the rows that a campaign's mails are made from. */
 import { query, queryOne } from "../../models/database/db.ts";
 import { unseal } from "../lib/secrets.ts";
 import { type Attachment, type Content, type Dkim, Unrenderable } from "./content.ts";
@@ -24,7 +24,7 @@ interface Row {
   dkim_key_sealed: Buffer | null;
 }
 
-/** Asked by senders, who know only the campaign: the company comes with the row, and names every further statement. */
+/** Senders know only the campaign: the company comes with the row, and every further statement names it. */
 const SELECT = `
   select t.campaign_id, t.company_id, c.smtp_config_id, t.subject, t.body, t.sender_name, t.sender_email,
     t.reply_to_email, t.list_id_name, t.list_id_ref, t.company_name, t.footer_text, t.tracking_enabled,
@@ -60,7 +60,7 @@ function dkim(row: Row): Dkim | null {
   return { domain, selector, privateKey: unseal(sealed, row.smtp_config_id) };
 }
 
-/** Attachments and the DKIM key only where mails are to be sent. */
+/** Undefined if the campaign no longer exists. Attachments and the DKIM key are read only if mail is to be sent. */
 export async function loadContent(
   campaignId: string,
   { toSend }: { toSend: boolean },
@@ -87,12 +87,12 @@ export async function loadContent(
   return { content, smtpConfigId: row.smtp_config_id };
 }
 
-const KEEP = `
+const STORE_LINKS = `
   update campaign_contents set links = coalesce(links, $3)
   where company_id = $1 and campaign_id = $2
   returning links`;
 
-/** The campaign's links, fixed by whoever compiles it first: numbers in mails that are out must never move. */
-export async function keepLinks(companyId: string, campaignId: string, links: readonly string[]): Promise<string[]> {
-  return (await queryOne<{ links: string[] }>(KEEP, [companyId, campaignId, links]))?.links ?? [];
+/** Stores the campaign's links, or returns those stored before: numbers in mail already sent must never change. */
+export async function storeLinks(companyId: string, campaignId: string, links: readonly string[]): Promise<string[]> {
+  return (await queryOne<{ links: string[] }>(STORE_LINKS, [companyId, campaignId, links]))?.links ?? [];
 }

@@ -1,18 +1,15 @@
-/**
- * A campaign ready to be rendered, kept while it is sent. Contents are snapshots and never change; what can (the DKIM
- * key) is told by smtpConfig.changed, and read again after MAX_AGE_MS in case that was lost.
- */
+/** A campaign ready to be rendered: compiled once, and cached while it is sent. */
+import { LRUCache } from "lru-cache";
 import { config } from "../lib/config.ts";
 import { keysFor } from "../lib/secrets.ts";
 import { addressToken, linkTokens } from "../lib/tokens/link-token.ts";
 import { personToken } from "../lib/tokens/person-token.ts";
-import { bodiesOf } from "./bodies.ts";
-import { BoundedCache } from "./bounded-cache.ts";
-import { keepLinks, loadContent } from "./campaign-rows.ts";
+import { bodiesOf } from "./bodies/bodies.ts";
+import { loadContent, storeLinks } from "./campaign-rows.ts";
 import { type Content, type Installation, Unrenderable } from "./content.ts";
-import { type Sign, signer } from "./dkim.ts";
-import { type Skeleton, skeletonOf } from "./mime.ts";
-import { type Recipient, type Scope, scopeOf } from "./scope.ts";
+import { type Sign, signer } from "./mime/dkim.ts";
+import { type Skeleton, skeletonOf } from "./mime/skeleton.ts";
+import { type Recipient, type Scope, scopeOf } from "./program/scope.ts";
 
 export interface CompiledCampaign {
   smtpConfigId: string;
@@ -21,43 +18,26 @@ export interface CompiledCampaign {
   scope(recipient: Recipient): Scope;
 }
 
-interface Loaded {
-  campaign: CompiledCampaign;
-  bytes: number;
-  until: number;
-}
-
-const MAX_BYTES = 128 * 1024 * 1024;
-const MAX_AGE_MS = 5 * 60_000;
-/** Measured: the 10 KB newsletter takes 134 KB compiled, in programs for three uses. */
-const OVERHEAD_BYTES = 64 * 1024;
-const BYTES_PER_CHARACTER = 8;
-
-const cache = new BoundedCache<CompiledCampaign>(MAX_BYTES);
-const loading = new Map<string, Promise<Loaded>>();
-/** Grows when a configuration changes: what began to load before must not be kept. */
-let generation = 0;
-
-/** The address in ASCII, as headers need it. */
+/** With the base URL in ASCII, as headers need it. */
 export const installation = (): Installation => ({
   baseUrl: new URL(config().BASE_URL).href.replace(/\/+$/, ""),
   serviceName: config().SERVICE_NAME,
 });
 
-/** Where a recipient's preferences are kept; who is no subscriber has only the choice to unsubscribe. */
+/** The recipient's preferences page; a recipient that is no subscriber can only unsubscribe. */
 export function preferencesUrl(baseUrl: string, companyId: string, recipient: Recipient): string {
   if (!recipient.subscriber_id) return `${baseUrl}/api/emails/public/unsubscribe/${recipient.id}/`;
   return `${baseUrl}/api/emails/public/preferences/${personToken("preferences", companyId, recipient.subscriber_id)}/`;
 }
 
-/** The company's own facts, for bodies that state them: `[[company.name]]`, `[[company.footer_text]]`. */
-export const companyFacts = (content: { companyName: string; footerText: string }) => ({
+/** Values of the built-in variables `[[company.name]]` and `[[company.footer_text]]`. */
+export const companyVariables = (content: { companyName: string; footerText: string }) => ({
   "company.name": content.companyName,
   "company.footer_text": content.footerText,
 });
 
-/** What the content itself makes impossible, now and later. A database that is away is another matter: it passes. */
-function unlessImpossible<T>(make: () => T): T {
+/** Errors of the content itself are permanent. An unreachable database is not, so only pure steps run in here. */
+function permanently<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
@@ -67,10 +47,10 @@ function unlessImpossible<T>(make: () => T): T {
 
 async function compile(content: Content, smtpConfigId: string): Promise<CompiledCampaign> {
   const here = installation();
-  const bodies = unlessImpossible(() => bodiesOf(content));
+  const bodies = permanently(() => bodiesOf(content));
   const key = keysFor("link")[0]!;
   const wanted = content.trackingEnabled ? bodies.links : [];
-  const links = await keepLinks(content.companyId, content.campaignId, wanted);
+  const links = await storeLinks(content.companyId, content.campaignId, wanted);
   const numbers = new Map(links.map((link, i) => [link, i + 1]));
   const tracking = content.trackingEnabled
     ? {
@@ -79,8 +59,8 @@ async function compile(content: Content, smtpConfigId: string): Promise<Compiled
         tokenFor: (id: string, link: number, url: string) => addressToken(key, id, link, url),
       }
     : null;
-  const fallback = companyFacts(content);
-  return unlessImpossible(() => {
+  const fallback = companyVariables(content);
+  return permanently(() => {
     const skeleton = skeletonOf(content, bodies, here, key, tracking);
     return {
       smtpConfigId,
@@ -96,8 +76,20 @@ async function compile(content: Content, smtpConfigId: string): Promise<Compiled
   });
 }
 
+const MAX_BYTES = 128 * 1024 * 1024;
+const MAX_AGE_MS = 5 * 60_000;
+/** Measured: the 10 KB newsletter takes 134 KB compiled, in programs for three uses. */
+const OVERHEAD_BYTES = 64 * 1024;
+const BYTES_PER_CHARACTER = 8;
+
+interface Loaded {
+  campaign: CompiledCampaign;
+  bytes: number;
+  startedMs: number;
+}
+
 async function load(campaignId: string): Promise<Loaded> {
-  const until = Date.now() + MAX_AGE_MS;
+  const startedMs = performance.now();
   const found = await loadContent(campaignId, { toSend: true });
   if (!found) throw new Unrenderable("The campaign no longer exists.");
   const { content, smtpConfigId } = found;
@@ -105,28 +97,47 @@ async function load(campaignId: string): Promise<Loaded> {
   const text = BYTES_PER_CHARACTER * (content.body.length + content.subject.length);
   // Signing keeps the attachments a second time, in their canonical form.
   const attached = (campaign.skeleton.tail?.length ?? 0) * (campaign.sign ? 2 : 1);
-  return { campaign, bytes: OVERHEAD_BYTES + text + attached, until };
+  return { campaign, bytes: OVERHEAD_BYTES + text + attached, startedMs };
 }
 
-/** Throws Unrenderable where no mail of it can ever be made. */
-export async function compiledCampaign(campaignId: string): Promise<CompiledCampaign> {
-  const cached = cache.get(campaignId);
-  if (cached) return cached;
-  const startedIn = generation;
-  let run = loading.get(campaignId);
-  if (!run) {
-    const own = load(campaignId).finally(() => loading.get(campaignId) === own && loading.delete(campaignId));
-    run = own;
-    loading.set(campaignId, own);
+/**
+ * The compiled campaigns of one node. Contents are snapshots and never change; the DKIM key can: smtpConfig.changed
+ * reports it, and after MAX_AGE_MS it is read again in case that event was lost.
+ */
+export class CompiledCampaigns {
+  readonly #cache = new LRUCache<string, CompiledCampaign>({ maxSize: MAX_BYTES, ttl: MAX_AGE_MS });
+  readonly #loading = new Map<string, Promise<Loaded>>();
+  /** Grows when a configuration changes: what began to load before must not be cached. */
+  #generation = 0;
+
+  /** Throws Unrenderable if no mail of the campaign can ever be made. */
+  async get(campaignId: string): Promise<CompiledCampaign> {
+    const cached = this.#cache.get(campaignId);
+    if (cached) return cached;
+    const generation = this.#generation;
+    const { campaign, bytes, startedMs } = await this.#load(campaignId);
+    // A campaign larger than the whole cache takes all of it, instead of being compiled again for every batch.
+    const size = Math.min(bytes, MAX_BYTES);
+    if (generation === this.#generation) this.#cache.set(campaignId, campaign, { size, start: startedMs });
+    return campaign;
   }
-  const loaded = await run;
-  if (startedIn === generation) cache.set(campaignId, loaded.campaign, loaded);
-  return loaded.campaign;
-}
 
-/** Forgets the campaigns of a configuration whose key may have changed, and what is being loaded with the old one. */
-export function forgetConfig(smtpConfigId: string): void {
-  generation++;
-  loading.clear();
-  cache.deleteWhere((campaign) => campaign.smtpConfigId === smtpConfigId);
+  /** Drops the campaigns of a configuration whose key may have changed, and whatever is being loaded with the old one. */
+  dropConfig(smtpConfigId: string): void {
+    this.#generation++;
+    this.#loading.clear();
+    for (const [campaignId, campaign] of this.#cache.entries()) {
+      if (campaign.smtpConfigId === smtpConfigId) this.#cache.delete(campaignId);
+    }
+  }
+
+  #load(campaignId: string): Promise<Loaded> {
+    const running = this.#loading.get(campaignId);
+    if (running) return running;
+    const own = load(campaignId).finally(() => {
+      if (this.#loading.get(campaignId) === own) this.#loading.delete(campaignId);
+    });
+    this.#loading.set(campaignId, own);
+    return own;
+  }
 }

@@ -1,4 +1,3 @@
-/** What a campaign's mails are made from, as the rows hold it. */
 export interface Attachment {
   filename: string;
   contentType: string;
@@ -11,6 +10,7 @@ export interface Dkim {
   privateKey: string;
 }
 
+/** What a campaign's mails are made from. */
 export interface Content {
   campaignId: string;
   companyId: string;
@@ -35,5 +35,5 @@ export interface Installation {
   serviceName: string;
 }
 
-/** No mail can be made of this content, or for this recipient; the message says why, for the recipient's `error`. */
+/** No mail can be made from this content, or for this recipient. The message becomes the recipient's `error`. */
 export class Unrenderable extends Error {}

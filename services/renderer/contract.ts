@@ -24,11 +24,11 @@ export const Rendered = Type.Union([
     ok: Type.Literal(true),
     /** The message as latin1 characters: CRLF lines, none beginning with ".", the last one ended, no final dot. */
     raw: Type.String(),
-    /** For cc and bcc: the same mail untracked. Only where the recipient has copies. */
+    /** For cc and bcc: the same mail untracked. Only if the recipient has copies. */
     copy: Type.Optional(Type.String()),
     /**
-     * Attachments and the end of the message, to be written right behind `raw` and behind `copy`. The same string for
-     * every recipient of the campaign, so that it is never copied. Absent: `raw` is the whole message.
+     * Attachments and the end of the message, to be written directly after `raw` and after `copy`. One string for every
+     * recipient of the campaign, so that it is never copied. If absent, `raw` is the whole message.
      */
     tail: Type.Optional(Type.String()),
     /** The mail can only be handed to a server with SMTPUTF8 (and then as 8BITMIME). */
@@ -44,9 +44,9 @@ export const contract = {
 
   renderMails: {
     summary: "Messages for recipients of a campaign",
-    description: "In the order asked for. What cannot be rendered is told for that recipient and fails no other.",
-    // Recipients come from a sender's own rows. Looking through them again would cost 1.4 µs each, and a chunk of many
-    // large attributes would pass the limit on values that is meant for requests.
+    description: "In the order of the recipients. One that cannot be rendered gets an error and fails no other.",
+    // Not validated: recipients come from a sender's own rows. Validation would cost 1.4 µs each, and a chunk with many
+    // large attributes would exceed the limit on values that is meant for requests.
     params: Type.Unsafe<{ campaignId: string; recipients: Static<typeof Recipient>[] }>({
       type: "object",
       required: ["campaignId", "recipients"],

@@ -1,15 +1,15 @@
-/** A saved template with given variables: the same rendering as a mail's, for nobody in particular. */
+/** A saved template with the given variables: rendered like a mail, for a sample recipient. */
 import { Company } from "../../models/company.ts";
 import { Template } from "../../models/template.ts";
 import { invalid, notFound } from "../lib/errors.ts";
-import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "./bodies.ts";
-import { companyFacts, installation } from "./compiled-campaign.ts";
+import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "./bodies/bodies.ts";
+import { companyVariables, installation } from "./compiled-campaign.ts";
 import { Unrenderable } from "./content.ts";
-import { subjectText } from "./mime.ts";
-import { run } from "./program.ts";
-import { type Data, type Scope, scopeOf, textOf } from "./scope.ts";
+import { subjectText } from "./mime/skeleton.ts";
+import { run } from "./program/program.ts";
+import { type Data, type Scope, scopeOf, textOf } from "./program/scope.ts";
 
-const NOBODY = "00000000-0000-0000-0000-000000000000";
+const SAMPLE_ID = "00000000-0000-0000-0000-000000000000";
 const SAMPLE_ADDRESS = "subscriber@example.com";
 
 export async function preview(
@@ -31,11 +31,11 @@ export async function preview(
   const bodies = bodiesOf(source);
   const scope = (): Scope =>
     scopeOf(
-      { id: NOBODY, email: textOf(variables.email) || SAMPLE_ADDRESS, variables },
+      { id: SAMPLE_ID, email: textOf(variables.email) || SAMPLE_ADDRESS, variables },
       {
-        fallback: companyFacts(source),
+        fallback: companyVariables(source),
         tokens: [],
-        preferencesUrl: () => `${baseUrl}/api/emails/public/unsubscribe/${NOBODY}/`,
+        preferencesUrl: () => `${baseUrl}/api/emails/public/unsubscribe/${SAMPLE_ID}/`,
       },
     );
   try {

@@ -1,11 +1,11 @@
-/** Mails for a group of recipients of one campaign. What cannot be rendered is an answer for that recipient, no error. */
+/** Renders mails for a group of recipients of one campaign. A recipient that cannot be rendered gets an error of its own. */
 import { setImmediate } from "node:timers/promises";
-import { type CompiledCampaign, compiledCampaign } from "./compiled-campaign.ts";
+import type { CompiledCampaign, CompiledCampaigns } from "./compiled-campaign.ts";
 import { Unrenderable } from "./content.ts";
 import type { Rendered } from "./contract.ts";
-import type { Sign } from "./dkim.ts";
-import type { Mail } from "./mime.ts";
-import type { Recipient } from "./scope.ts";
+import type { Sign } from "./mime/dkim.ts";
+import type { Mail } from "./mime/skeleton.ts";
+import type { Recipient } from "./program/scope.ts";
 
 const failed = (error: unknown): Rendered => ({ ok: false, error: (error as Error).message });
 
@@ -42,7 +42,7 @@ async function signed(campaign: CompiledCampaign, recipient: Recipient, sign: Si
   }
 }
 
-/** A group of ordinary mails takes 3 ms; of one that takes long each, others of the process get their turn in between. */
+/** A group of ordinary mails takes 3 ms. If each takes long, other work of the process runs in between. */
 const SLICE_MS = 20;
 
 async function inSlices<T, R>(items: readonly T[], make: (item: T) => R): Promise<R[]> {
@@ -58,9 +58,13 @@ async function inSlices<T, R>(items: readonly T[], make: (item: T) => R): Promis
   return made;
 }
 
-export async function renderMails(campaignId: string, recipients: readonly Recipient[]): Promise<Rendered[]> {
+export async function renderMails(
+  campaigns: CompiledCampaigns,
+  campaignId: string,
+  recipients: readonly Recipient[],
+): Promise<Rendered[]> {
   try {
-    const campaign = await compiledCampaign(campaignId);
+    const campaign = await campaigns.get(campaignId);
     const { sign } = campaign;
     const make = (recipient: Recipient) => (sign ? signed(campaign, recipient, sign) : unsigned(campaign, recipient));
     return await Promise.all(await inSlices(recipients, make));

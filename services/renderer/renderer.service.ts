@@ -1,10 +1,12 @@
+/** Templates, and everything that turns a template and a recipient into a message. Input to output: it sends nothing. */
+import type { Service } from "moleculer";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
-import { forgetConfig } from "./compiled-campaign.ts";
+import { CompiledCampaigns } from "./compiled-campaign.ts";
 import { contract } from "./contract.ts";
 import { preview } from "./preview.ts";
 import { renderMails } from "./render-mails.ts";
-import { renderView, subjects } from "./render-sent.ts";
+import { subjects, WebViews } from "./render-sent.ts";
 import {
   createTemplate,
   getTemplate,
@@ -14,8 +16,18 @@ import {
   updateTemplate,
 } from "./templates.ts";
 
-/** Templates, and everything that turns one and a recipient into what is read. Input to output: it sends nothing. */
+interface Renderer extends Service {
+  campaigns: CompiledCampaigns;
+  webViews: WebViews;
+}
+const ofRenderer = (service: Service) => service as Renderer;
+
 export default defineService("renderer", contract, {
+  created() {
+    ofRenderer(this).campaigns = new CompiledCampaigns();
+    ofRenderer(this).webViews = new WebViews();
+  },
+
   actions: {
     listTemplates: (ctx) => listTemplates(companyOf(ctx), ctx.params),
     createTemplate: { validate: syntaxErrors, handler: (ctx) => createTemplate(companyOf(ctx), ctx.params) },
@@ -27,14 +39,19 @@ export default defineService("renderer", contract, {
     removeTemplate: (ctx) => removeTemplate(companyOf(ctx), ctx.params.id),
     preview: (ctx) => preview(companyOf(ctx), ctx.params.id, ctx.params.variables),
 
-    renderMails: async (ctx) => ({ mails: await renderMails(ctx.params.campaignId, ctx.params.recipients) }),
-    renderView: (ctx) => renderView(ctx.params.sentEmailId),
+    async renderMails(ctx) {
+      const { campaignId, recipients } = ctx.params;
+      return { mails: await renderMails(ofRenderer(this).campaigns, campaignId, recipients) };
+    },
+    renderView(ctx) {
+      return ofRenderer(this).webViews.render(ctx.params.sentEmailId);
+    },
     subjects: async (ctx) => ({ subjects: await subjects(companyOf(ctx), ctx.params.ids) }),
   },
 
   events: {
     async "smtpConfig.changed"(ctx) {
-      forgetConfig(ctx.params.smtpConfigId);
+      ofRenderer(this).campaigns.dropConfig(ctx.params.smtpConfigId);
     },
   },
 });

@@ -1,4 +1,5 @@
-import { listPage } from "../../models/database/listing.ts";
+/** Templates as resources of the API. */
+import { listModels } from "../../models/database/listing.ts";
 import { Template } from "../../models/template.ts";
 import type { Validate } from "../define.ts";
 import { type FieldErrors, notFound } from "../lib/errors.ts";
@@ -11,38 +12,39 @@ type View = Static<typeof EmailTemplate>;
 type Input = Static<Contract["createTemplate"]["params"]>;
 type Filters = ListQuery & { template_mode?: string; template_type?: string };
 
-/** Syntax errors of subject and body, both told at once. */
-export const syntaxErrors: Validate<Contract["createTemplate"]> & Validate<Contract["updateTemplate"]> = (ctx, isValid) => {
-  const faults: FieldErrors = {};
+/** Syntax errors of subject and body, both at once. */
+export const syntaxErrors: Validate<Contract["createTemplate"]> & Validate<Contract["updateTemplate"]> = (
+  ctx,
+  isValid,
+) => {
+  const found: FieldErrors = {};
   for (const field of ["subject", "body"] as const) {
     const { errors } = isValid(field) ? compileTemplate(ctx.params[field]!, field) : {};
-    if (errors) faults[field] = errors;
+    if (errors) found[field] = errors;
   }
-  return faults;
+  return found;
 };
 
-const columns = `id, name, subject, body, template_mode, template_type,
-  to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at,
-  to_char(updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at`;
+const COLUMNS = "id, name, subject, body, template_mode, template_type, created_at, updated_at";
 
-export function listTemplates(companyId: string, asked: Filters): Promise<{ count: number; results: View[] }> {
+export async function listTemplates(companyId: string, asked: Filters): Promise<{ count: number; results: View[] }> {
   const where = ["company_id = $1"];
   const values: unknown[] = [companyId];
   for (const field of ["template_mode", "template_type"] as const) {
     if (asked[field] !== undefined) where.push(`${field} = $${values.push(asked[field])}`);
   }
-  return listPage<View>(
-    {
-      from: "templates",
-      columns,
-      where,
-      values,
-      id: "id",
-      orderings: { name: "name", updated_at: "updated_at" },
-      searchIn: ["name", "subject"],
-    },
-    asked,
-  );
+  const orderings = { name: "name", updated_at: "updated_at" };
+  const listing = {
+    from: "templates",
+    columns: COLUMNS,
+    where,
+    values,
+    id: "id",
+    orderings,
+    searchIn: ["name", "subject"],
+  };
+  const { count, results } = await listModels(Template, listing, asked);
+  return { count, results: results.map((template) => template.view()) };
 }
 
 async function find(companyId: string, id: string): Promise<Template> {

@@ -1,4 +1,4 @@
-/** SMTP configurations (spec 4.5) and their validation, as clients see them. */
+/** SMTP configurations and the test of a server, as clients see them. */
 import type { ServiceContract } from "../define.ts";
 import {
   Bool,
@@ -78,14 +78,14 @@ const Login = Type.Object({
 });
 
 export const STAGES = ["dns", "connect", "tls", "auth", "ok"] as const;
-const Verdict = Type.Object({
+const TryServerResult = Type.Object({
   valid: Bool,
   /** Where it failed; "ok" when it did not. */
   stage: OneOf(...STAGES),
   message: Type.String(),
   duration_ms: Type.Integer(),
 });
-export type Verdict = Static<typeof Verdict>;
+export type TryServerResult = Static<typeof TryServerResult>;
 
 const example = {
   name: "Main relay",
@@ -121,7 +121,7 @@ export const configs = {
     summary: "Try an SMTP server without saving anything",
     description: "Connects, negotiates TLS and logs in, within 10 seconds. No mail is sent.",
     params: Login,
-    returns: Verdict,
+    returns: TryServerResult,
     example: { host: "smtp.example.com", port: 587, username: "apikey", password: "secret", use_tls: true },
   },
 } as const satisfies ServiceContract;

@@ -1,5 +1,59 @@
 import type { ServiceContract } from "../define.ts";
+import { Bool, Nullable, Type, Uuid } from "../lib/shapes.ts";
 import { configs } from "./contract-configs.ts";
-import { work } from "./contract-work.ts";
+
+/** A batch of recipients that the node delivers; operators know it as a lane. */
+const Batch = Type.Object({
+  campaign_id: Uuid,
+  company_id: Uuid,
+  smtp_config_id: Uuid,
+  kind: Type.String(),
+  ready: Type.Integer(),
+  handed_over: Type.Integer(),
+});
+
+const Server = Type.Object({
+  smtp_config_id: Uuid,
+  host: Type.String(),
+  connections: Type.Integer(),
+  max_connections: Type.Integer(),
+  in_doubt: Type.Integer(),
+  mails_per_second: Type.Number(),
+  backing_off_until: Nullable(Type.String()),
+  last_error: Nullable(Type.String()),
+});
+
+/** What other services and operators ask of the sender; none of it is routed. */
+const work = {
+  hourRoom: {
+    summary: "How many mails the company may still hand to SMTP within the rolling hour",
+    params: Type.Object({}),
+    returns: Type.Object({
+      /** Null: the plan has no hourly limit. */
+      limit: Nullable(Type.Integer()),
+      used: Type.Integer(),
+      room: Nullable(Type.Integer()),
+      /** Until there is more room than now; the whole window when nothing is used; 0 without a limit. */
+      retry_after_seconds: Type.Integer(),
+    }),
+  },
+  status: {
+    summary: "What this sender node is doing",
+    params: Type.Object({}),
+    returns: Type.Object({
+      node: Type.String(),
+      stopping: Bool,
+      /** Why nothing can be sent at the moment (the database or Redis away), or null. */
+      waiting_for: Nullable(Type.String()),
+      in_doubt: Type.Integer(),
+      max_in_doubt: Type.Integer(),
+      sent: Type.Integer(),
+      failed: Type.Integer(),
+      deferred: Type.Integer(),
+      lanes: Type.Array(Batch),
+      servers: Type.Array(Server),
+    }),
+  },
+} as const satisfies ServiceContract;
 
 export const contract = { ...configs, ...work } as const satisfies ServiceContract;

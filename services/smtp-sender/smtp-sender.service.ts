@@ -1,16 +1,28 @@
 /**
- * SMTP configurations, and the delivery of everything that is due: see engine.ts. Any number of nodes run it; each has a
+ * SMTP configurations, and the delivery of everything that is due: see README.md. Any number of nodes run it; each has a
  * renderer beside it, so that rendering is a local call.
  */
+import type { Service } from "moleculer";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
-import { configErrors } from "./config-faults.ts";
-import { createConfig, findConfig, keepsDkimKey, listConfigs, removeConfig, updateConfig } from "./configs.ts";
+import { configErrors } from "./configs/config-errors.ts";
+import {
+  createConfig,
+  findConfig,
+  hasDkimKey,
+  listConfigs,
+  removeConfig,
+  updateConfig,
+} from "./configs/smtp-configs.ts";
+import { tryServer } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
-import { hourRoom } from "./hour-room.ts";
-import { engineOf, startEngine, stopEngine, tellChanged } from "./node.ts";
-import { status } from "./status.ts";
-import { validate } from "./validate.ts";
+import { broadcastConfigChanged, type SenderNode, startEngine, statusOf } from "./engine/start-engine.ts";
+import { hourRoom } from "./limits/hour-limit.ts";
+
+function nodeOf(service: Service & { sender?: SenderNode }): SenderNode {
+  if (!service.sender) throw new Error("The sender has not started yet");
+  return service.sender;
+}
 
 export default defineService("smtp-sender", contract, {
   actions: {
@@ -21,40 +33,40 @@ export default defineService("smtp-sender", contract, {
     },
     getConfig: async (ctx) => (await findConfig(companyOf(ctx), ctx.params.id)).view(),
     updateConfig: {
-      validate: (ctx, isValid) => configErrors(ctx.params, isValid, () => keepsDkimKey(companyOf(ctx), ctx.params.id)),
+      validate: (ctx, isValid) => configErrors(ctx.params, isValid, () => hasDkimKey(companyOf(ctx), ctx.params.id)),
       async handler(ctx) {
         const updated = await updateConfig(companyOf(ctx), ctx.params);
-        await tellChanged(ctx, ctx.params.id);
+        await broadcastConfigChanged(ctx, ctx.params.id);
         return updated;
       },
     },
     async removeConfig(ctx) {
       await removeConfig(companyOf(ctx), ctx.params.id);
-      await tellChanged(ctx, ctx.params.id);
+      await broadcastConfigChanged(ctx, ctx.params.id);
       return null;
     },
-    validate: (ctx) => validate(ctx.params),
+    validate: (ctx) => tryServer(ctx.params),
     async hourRoom(ctx) {
-      return hourRoom(companyOf(ctx), engineOf(this).limiter);
+      return hourRoom(companyOf(ctx), nodeOf(this).limiter);
     },
     async status() {
-      return status(this.broker.nodeID, engineOf(this).engine);
+      return statusOf(this.broker.nodeID, nodeOf(this).engine);
     },
   },
 
   events: {
     async "campaign.queued"() {
-      engineOf(this).engine.kick();
+      nodeOf(this).engine.lookForWork();
     },
     async "smtpConfig.changed"(ctx) {
-      await engineOf(this).engine.relays.reload(ctx.params.smtpConfigId);
+      await nodeOf(this).engine.transports.reload(ctx.params.smtpConfigId);
     },
   },
 
   async started() {
-    await startEngine(this);
+    this.sender = await startEngine(this);
   },
   async stopped() {
-    await stopEngine(this);
+    await (this.sender as SenderNode | undefined)?.engine.stop();
   },
 });

@@ -1,9 +1,9 @@
-import type { Rules } from "../../models/segment-rules/segment.ts";
+import type { Rules } from "../../models/segment-rules/segment-sql.ts";
 import type { ServiceContract } from "../define.ts";
 import { ById, ListQuery, Name, Nothing, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Description, Subscriber } from "./contract-shapes.ts";
 
-/** Loose on purpose: models/segment-rules/segment.ts tells what is wrong, by the condition's index. */
+/** Loose on purpose: models/segment-rules/segment-sql.ts reports errors by the condition's index. */
 const RulesShape = Type.Unsafe<Rules>({
   type: "object",
   properties: {
@@ -31,7 +31,7 @@ const Segment = Type.Object({
 });
 const SegmentWithCount = Type.Composite([Segment, Type.Object({ subscriber_count: Type.Integer() })]);
 
-export const contract = {
+export const segments = {
   listSegments: {
     summary: "List segments",
     description: "Search looks into name and description. Sortable: created_at, name.",

@@ -1,12 +1,13 @@
-/** What subscribers, lists, segments and suppressions look like from outside. */
-
+/** Subscribers, lists and suppressions as the API shows them. */
+import { SUBSCRIBER_STATUSES } from "../../models/subscriber.ts";
+import { SUPPRESSION_KINDS } from "../../models/suppression.ts";
 import type { AttributeValue, AttributeChanges as Changes } from "../lib/attributes.ts";
 import { MAX_ATTRIBUTES, MAX_TEXT, MAX_TEXTS, NAME_PATTERN } from "../lib/attributes.ts";
 import { Email, Line, Nullable, OneOf, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 
 export const PersonName = Line(255);
 
-export const Status = OneOf("active", "unconfirmed", "unsubscribed", "bounced");
+export const Status = OneOf(...SUBSCRIBER_STATUSES);
 
 const attributes = (...types: string[]) => ({
   type: "object",
@@ -20,9 +21,9 @@ const attributes = (...types: string[]) => ({
   },
 });
 
-/** Object of strings, numbers, booleans and arrays of strings; each is a template variable and a segment's field. */
+/** Strings, numbers, booleans and arrays of strings; each is a template variable and a segment field. */
 export const Attributes = Type.Unsafe<Record<string, AttributeValue>>(attributes());
-/** As they are merged (RFC 7396): null takes an attribute away. */
+/** For merging (RFC 7396): null removes an attribute. */
 export const AttributeChanges = Type.Unsafe<Changes>(attributes("null"));
 
 export const Subscriber = Type.Object({
@@ -44,7 +45,7 @@ export const List = Type.Object({
   created_at: Time,
 });
 
-export const Kind = OneOf("manual", "unsubscribed", "bounced", "complained");
+export const Kind = OneOf(...SUPPRESSION_KINDS);
 
 export const Suppression = Type.Object({
   id: Uuid,

@@ -1,10 +1,22 @@
+/** Subscribers one by one, in bulk, and by their own doing (public subscribe). */
 import type { ServiceContract } from "../define.ts";
 import { ById, Email, ListQuery, Nothing, Page, Stream, Type, Uuid } from "../lib/shapes.ts";
 import { AttributeChanges, Attributes, PersonName, Status, Subscriber } from "./contract-shapes.ts";
 
 const lists = Type.Optional(Type.Array(Uuid, { maxItems: 100, description: "Lists that the subscriber is added to." }));
 
-export const contract = {
+/** What one statement takes without holding its locks for long; more come in several requests. */
+const MAX_IDS = 10_000;
+const subscriber_ids = Type.Array(Uuid, { minItems: 1, maxItems: MAX_IDS });
+const listIds = Type.Optional(Type.Array(Uuid, { maxItems: 100 }));
+
+const Receiver = Type.Object({
+  email: Type.String(),
+  first_name: Type.Optional(Type.String()),
+  last_name: Type.Optional(Type.String()),
+});
+
+export const subscribers = {
   list: {
     summary: "List subscribers",
     description: "Search looks into email and names. Sortable: created_at, email, first_name, last_name.",
@@ -51,5 +63,71 @@ export const contract = {
       "Columns: email, first_name, last_name, status, created_at, then every attribute in use. Cells that a spreadsheet would run as a formula begin with an apostrophe.",
     params: Type.Object({}),
     returns: Stream,
+  },
+
+  import: {
+    summary: "Import subscribers from a CSV file",
+    description:
+      "UTF-8, with a header row: email, first_name, last_name in any order, separated by comma, semicolon or tab; any other column becomes an attribute, but for status and created_at, which an export has and an import ignores. Existing subscribers are updated with what is not blank. Rows that cannot be used are skipped and reported (row is the line, the header is line 1; the first 100). Of an address that comes twice the last row counts: once as created, then as updated. list_id adds all of them to a list. Over the plan's subscriber limit nothing is imported.",
+    params: Type.Object({
+      filename: Type.Optional(Type.String()),
+      content_type: Type.Optional(Type.String()),
+      size: Type.Optional(Type.Integer()),
+      list_id: Type.Optional(Uuid),
+    }),
+    returns: Type.Object({
+      total: Type.Integer(),
+      created: Type.Integer(),
+      updated: Type.Integer(),
+      skipped: Type.Integer(),
+      errors: Type.Array(Type.Object({ row: Type.Integer(), email: Type.String(), error: Type.String() })),
+      errors_count: Type.Integer(),
+    }),
+  },
+  bulkDelete: {
+    summary: "Delete subscribers",
+    description: "All or none: an id that does not exist is an error, and nothing is deleted.",
+    params: Type.Object({ subscriber_ids }),
+    returns: Type.Object({ deleted: Type.Integer() }),
+    example: { subscriber_ids: ["0195f7a0-0000-7000-8000-000000000001"] },
+  },
+  bulkUpdateLists: {
+    summary: "Add subscribers to lists and remove them from lists",
+    description:
+      "All or nothing. `added` and `removed` count memberships that changed, `updated` the subscribers that they belong to.",
+    params: Type.Object({ subscriber_ids, add_to_lists: listIds, remove_from_lists: listIds }),
+    returns: Type.Object({ updated: Type.Integer(), added: Type.Integer(), removed: Type.Integer() }),
+    example: {
+      subscriber_ids: ["0195f7a0-0000-7000-8000-000000000001"],
+      add_to_lists: ["0195f7a0-0000-7000-8000-0000000000aa"],
+    },
+  },
+
+  subscribe: {
+    summary: "Subscribe (public)",
+    description:
+      "The answer is the same whether the address is known or not. With the company's double opt-in the subscriber is unconfirmed until the link in a mail is followed. Subscribing lifts an earlier unsubscribe, never a bounce or a complaint.",
+    params: Type.Object({
+      company_id: Uuid,
+      email: Email,
+      first_name: Type.Optional(PersonName),
+      last_name: Type.Optional(PersonName),
+      list_id: Type.Optional(Uuid),
+    }),
+    returns: Type.Object({ detail: Type.String() }),
+    example: { email: "ada@example.com", first_name: "Ada" },
+  },
+  confirm: {
+    summary: "Confirm a double opt-in subscription",
+    description: "Unknown token: 404; expired, or unsubscribed since: 410. A second time changes nothing.",
+    params: Type.Object({ token: Type.String() }),
+    returns: Type.Object({ company_id: Uuid, subscriber_id: Uuid, email: Type.String() }),
+  },
+  saveReceivers: {
+    summary: "Keep the receivers of a send as subscribers",
+    description:
+      "Best effort: where the plan's limit leaves no room a receiver is not kept (id null). Blank names are filled in, nothing else of an existing subscriber changes.",
+    params: Type.Object({ receivers: Type.Array(Receiver, { maxItems: 10_000 }) }),
+    returns: Type.Object({ ids: Type.Array(Type.Union([Uuid, Type.Null()])) }),
   },
 } as const satisfies ServiceContract;

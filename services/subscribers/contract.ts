@@ -1,16 +1,78 @@
 import type { ServiceContract } from "../define.ts";
-import { contract as bulk } from "./contract-bulk.ts";
-import { contract as lists } from "./contract-lists.ts";
-import { contract as people } from "./contract-people.ts";
-import { contract as segments } from "./contract-segments.ts";
-import { contract as subscribers } from "./contract-subscribers.ts";
-import { contract as suppressions } from "./contract-suppressions.ts";
+import { ById, Email, ListQuery, Name, Nothing, Nullable, Page, Text, Type, Uuid } from "../lib/shapes.ts";
+import { segments } from "./contract-segments.ts";
+import { Description, Kind, List, Status, Subscriber, Suppression } from "./contract-shapes.ts";
+import { subscribers } from "./contract-subscribers.ts";
+
+/** One line: it stands in the List-Id of mails to the list. */
+const ListName = Type.String({ ...Name, format: "line" });
+
+const lists = {
+  listLists: {
+    summary: "List subscriber lists",
+    description: "Search looks into name and description. Sortable: created_at, name.",
+    params: ListQuery,
+    returns: Page(List),
+  },
+  createList: {
+    summary: "Create a subscriber list",
+    params: Type.Object({ name: ListName, description: Type.Optional(Description) }),
+    returns: List,
+    example: { name: "Newsletter", description: "Everyone who asked for it" },
+  },
+  getList: { summary: "Get a subscriber list", params: ById, returns: List },
+  updateList: {
+    summary: "Update a subscriber list",
+    params: Type.Object({ id: Uuid, name: Type.Optional(ListName), description: Type.Optional(Description) }),
+    returns: List,
+    example: { name: "Monthly newsletter" },
+  },
+  removeList: {
+    summary: "Delete a subscriber list",
+    description: "Its subscribers stay.",
+    params: ById,
+    returns: Nothing,
+  },
+  listMembers: {
+    summary: "List the subscribers of a list",
+    description: "Search looks into email and names. Sortable: created_at, email, first_name, last_name.",
+    params: Type.Composite([ListQuery, Type.Object({ id: Uuid, status: Type.Optional(Status) })]),
+    returns: Page(Subscriber),
+  },
+} as const satisfies ServiceContract;
+
+const suppressions = {
+  listSuppressions: {
+    summary: "List suppressions",
+    description: "Search looks into email and domain. Sortable: created_at, email, domain.",
+    params: Type.Composite([ListQuery, Type.Object({ kind: Type.Optional(Kind) })]),
+    returns: Page(Suppression),
+  },
+  createSuppression: {
+    summary: "Block an address or a domain",
+    description:
+      "Exactly one of email and domain; a domain covers its subdomains. The same one again returns the existing suppression; one that was made by an unsubscribe becomes manual and then blocks transactional mail too.",
+    params: Type.Object({
+      email: Type.Optional(Nullable(Email)),
+      domain: Type.Optional(Nullable(Type.String({ maxLength: 253 }))),
+      reason: Type.Optional(Text(1_000)),
+    }),
+    returns: Suppression,
+    example: { domain: "example.org", reason: "Asked us to stop" },
+  },
+  getSuppression: { summary: "Get a suppression", params: ById, returns: Suppression },
+  removeSuppression: {
+    summary: "Delete a suppression",
+    description:
+      "Sending to the address is possible again: a subscriber who had unsubscribed or bounced becomes active.",
+    params: ById,
+    returns: Nothing,
+  },
+} as const satisfies ServiceContract;
 
 export const contract = {
   ...subscribers,
-  ...bulk,
   ...lists,
   ...suppressions,
   ...segments,
-  ...people,
 } as const satisfies ServiceContract;

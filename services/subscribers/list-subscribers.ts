@@ -1,19 +1,20 @@
 /** Pages of subscribers: all of a company, those of a list, those of a segment. */
 import { listPage } from "../../models/database/listing.ts";
+import type { SubscriberStatus } from "../../models/subscriber.ts";
 import type { ListQuery } from "../lib/shapes.ts";
-import { COLUMNS, type Status, type SubscriberRow, subscriberView } from "./subscriber.ts";
+import { COLUMNS, type SubscriberRow, subscriberView } from "./subscriber.ts";
 
 interface Which {
   where: string[];
   values: unknown[];
   from?: string;
-  /** What the place in the default order is found by, where that takes fewer tables than `from`. */
+  /** Finds a position in the default order with fewer tables than `from`. */
   positions?: { from: string; where: string[]; id: string };
   counter?: [companyId: string, name: string, ref: string];
   filtered?: boolean;
 }
 
-// One text to look into, which is read whole: 0.3 s for a million. A trigram index would answer in 0.03 to 0.1 s, but
+// One text to search, read in full: 0.3 s for a million. A trigram index would answer in 0.03 to 0.1 s, but
 // takes half of the import's rate (28 instead of 52 thousand rows/s into a table of a million) and 89 bytes a row.
 const SEARCHED = "s.email || ' ' || s.first_name || ' ' || s.last_name";
 const ORDERINGS = { email: "s.email_key", first_name: "lower(s.first_name)", last_name: "lower(s.last_name)" };
@@ -35,11 +36,11 @@ export async function listSubscribers(which: Which, asked: ListQuery) {
 }
 
 interface Filters extends ListQuery {
-  status?: Status;
+  status?: SubscriberStatus;
   list?: string;
 }
 
-/** Adds the filters that were asked for; `filtered` says that the company's counter does not count these. */
+/** With the requested filters; `filtered` says that the company's counter does not match them. */
 export function companySubscribers(companyId: string, asked: Filters) {
   const which: Which = {
     where: ["s.company_id = $1"],

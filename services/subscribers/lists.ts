@@ -1,5 +1,5 @@
-/** Lists as stored things. Their size comes from a counter that the database keeps. */
-import { query, queryOne } from "../../models/database/db.ts";
+/** Lists as resources of the API. Their size comes from a counter that the database keeps. */
+import { queryOne } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { List } from "../../models/list.ts";
 import { notFound } from "../lib/errors.ts";
@@ -34,10 +34,9 @@ export async function updateList(companyId: string, id: string, given: Given) {
   return viewWithCount(list);
 }
 
-/** Memberships and the counter go by a trigger, in the same statement. */
+/** A trigger removes memberships and the counter in the same statement. */
 export async function removeList(companyId: string, id: string): Promise<null> {
-  const gone = await query("delete from lists where company_id = $1 and id = $2 returning id", [companyId, id]);
-  if (gone.length === 0) throw notFound();
+  if ((await List.destroy({ where: { companyId, id } })) === 0) throw notFound();
   return null;
 }
 

@@ -1,23 +1,23 @@
-/** Who is on which list. Set-based: ids × lists in one statement each. */
-import { type Queryable, query } from "../../models/database/db.ts";
+/** List memberships, written set-based: subscribers × lists in one statement each. */
+import { type Queryable, query, transaction } from "../../models/database/db.ts";
 import { type FieldErrors, missingObject } from "../lib/errors.ts";
 
-// More sentences than this help nobody.
-const MAX_TOLD = 10;
+/** More error sentences than this help nobody. */
+const MAX_REPORTED = 10;
 
 const EXISTING = {
   subscribers: "select id from subscribers where company_id = $1 and id = any ($2::uuid[])",
   lists: "select id from lists where company_id = $1 and id = any ($2::uuid[])",
 };
 
-/** A sentence for each id that is no such object of this company. */
+/** An error sentence for each id that is no such object of this company. */
 export async function missing(what: keyof typeof EXISTING, companyId: string, ids: readonly string[]) {
   if (ids.length === 0) return [];
   const rows = await query<{ id: string }>(EXISTING[what], [companyId, ids]);
   const existing = new Set(rows.map(({ id }) => id));
   return [...new Set(ids)]
     .filter((id) => !existing.has(id.toLowerCase()))
-    .slice(0, MAX_TOLD)
+    .slice(0, MAX_REPORTED)
     .map(missingObject);
 }
 
@@ -26,8 +26,8 @@ export async function listErrors(companyId: string, field: string, ids: readonly
   return sentences.length > 0 ? { [field]: sentences } : {};
 }
 
-// Both sides are held while the rows that join them are written; there is no foreign key (see the migration).
-// Whom the owner adds by id is on the list again, also after leaving it on the preferences page.
+// Both sides are locked while the rows that join them are written; there is no foreign key (see the migration).
+// A subscriber added by id is on the list again even after leaving it on the preferences page.
 const ADD = `
   with l as (select id from lists where company_id = $1 and id = any ($3::uuid[]) order by id for key share),
   p as (select id from subscribers where company_id = $1 and id = any ($2::uuid[]) order by id for key share)
@@ -53,3 +53,36 @@ export const addToLists = (on: Queryable, companyId: string, subscriberIds: stri
 /** One row for each membership that ended. */
 export const removeFromLists = (on: Queryable, companyId: string, subscriberIds: string[], listIds: string[]) =>
   query<Member>(REMOVE, [companyId, subscriberIds, listIds], on);
+
+interface BulkLists {
+  subscriber_ids: string[];
+  add_to_lists?: string[];
+  remove_from_lists?: string[];
+}
+
+/** Errors for ids that are no subscribers of this company. */
+export async function subscriberIdErrors(companyId: string, ids: readonly string[]): Promise<FieldErrors> {
+  const sentences = await missing("subscribers", companyId, ids);
+  return sentences.length > 0 ? { subscriber_ids: sentences } : {};
+}
+
+/** Errors for ids that are no objects of this company, in the fields that passed the schema. */
+export async function bulkErrors(companyId: string, given: BulkLists, isValid: (field: keyof BulkLists) => boolean) {
+  const errors = isValid("subscriber_ids") ? await subscriberIdErrors(companyId, given.subscriber_ids) : {};
+  for (const field of ["add_to_lists", "remove_from_lists"] as const) {
+    if (isValid(field)) Object.assign(errors, await listErrors(companyId, field, given[field] ?? []));
+  }
+  return errors;
+}
+
+/** A list that is named in both fields ends up with all of the subscribers on it. */
+export function updateLists(companyId: string, given: BulkLists) {
+  const { subscriber_ids, add_to_lists = [], remove_from_lists = [] } = given;
+  const toLeave = remove_from_lists.filter((id) => !add_to_lists.includes(id));
+  return transaction(async (client) => {
+    const removed = toLeave.length > 0 ? await removeFromLists(client, companyId, subscriber_ids, toLeave) : [];
+    const added = add_to_lists.length > 0 ? await addToLists(client, companyId, subscriber_ids, add_to_lists) : [];
+    const changed = new Set([...added, ...removed].map((row) => row.subscriber_id));
+    return { updated: changed.size, added: added.length, removed: removed.length };
+  });
+}

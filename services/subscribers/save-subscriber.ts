@@ -1,13 +1,14 @@
-/** Creating and changing one subscriber. */
+/** Creates, changes and removes one subscriber. */
 import { type Client, pool, type Queryable, queryOne, transaction } from "../../models/database/db.ts";
-import { type AttributeChanges, type Attributes, attributesFault } from "../lib/attributes.ts";
+import { removeSubscribers } from "../../models/statements/remove-subscribers.ts";
+import { type AttributeChanges, type Attributes, attributesError } from "../lib/attributes.ts";
 import { type FieldErrors, invalid, notFound, subscriberLimitReached } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
+import { type Limit, roomFor } from "./company-locks.ts";
 import { addToLists, listErrors } from "./members.ts";
-import { type Limit, roomFor } from "./plan-limit.ts";
 import { COLUMNS, getSubscriber, type SubscriberRow, type SubscriberView, subscriberView } from "./subscriber.ts";
 
-export interface Given {
+interface Given {
   email: string;
   first_name?: string;
   last_name?: string;
@@ -15,22 +16,22 @@ export interface Given {
   lists?: string[];
 }
 
-export interface Changes extends Pick<Given, "first_name" | "last_name" | "lists"> {
+interface Changes extends Pick<Given, "first_name" | "last_name" | "lists"> {
   attributes?: AttributeChanges;
 }
 
-/** Lists that are not this company's, attributes that are too many: told with the schema's own faults. */
+/** Lists of other companies and too many attributes, reported together with the schema's own errors. */
 export async function subscriberErrors(
   companyId: string,
   given: Changes,
   isValid: (field: "lists" | "attributes") => boolean,
 ): Promise<FieldErrors> {
-  const fault = isValid("attributes") ? attributesFault(given.attributes!) : undefined;
+  const error = isValid("attributes") ? attributesError(given.attributes!) : undefined;
   const lists = isValid("lists") ? await listErrors(companyId, "lists", given.lists!) : {};
-  return fault ? { ...lists, attributes: [fault] } : lists;
+  return error ? { ...lists, attributes: [error] } : lists;
 }
 
-// Naming the conflict makes "again" safe: the existing row is returned, with what was given filled in.
+// An address that exists already is not an error: its row is returned with the given values filled in.
 const UPSERT = `
   insert into subscribers as s (id, company_id, email, first_name, last_name, attributes)
   values ($2, $1, $3, $4, $5, $6)
@@ -53,9 +54,9 @@ async function upsert(on: Queryable, companyId: string, given: Given): Promise<S
   return subscriberView(rows[0] as SubscriberRow);
 }
 
-function refuseTooMuch(attributes: Attributes): void {
-  const fault = attributesFault(attributes);
-  if (fault) throw invalid({ attributes: [fault] });
+function requireWithinLimits(attributes: Attributes): void {
+  const error = attributesError(attributes);
+  if (error) throw invalid({ attributes: [error] });
 }
 
 export async function createSubscriber(companyId: string, limit: Limit, given: Given): Promise<SubscriberView> {
@@ -67,7 +68,7 @@ export async function createSubscriber(companyId: string, limit: Limit, given: G
       throw subscriberLimitReached(limit!);
     }
     const saved = await upsert(client, companyId, given);
-    refuseTooMuch(saved.attributes);
+    requireWithinLimits(saved.attributes);
     return withLists(client, companyId, saved, given.lists);
   });
 }
@@ -93,7 +94,12 @@ export function updateSubscriber(companyId: string, id: string, given: Changes):
     const values = [companyId, id, first_name?.trim(), last_name?.trim(), JSON.stringify(attributes)];
     const row = await queryOne<SubscriberRow>(UPDATE, values, client);
     if (!row) throw notFound();
-    refuseTooMuch(row.attributes);
+    requireWithinLimits(row.attributes);
     return withLists(client, companyId, subscriberView(row), given.lists);
   });
+}
+
+export async function removeSubscriber(companyId: string, id: string): Promise<null> {
+  if ((await removeSubscribers(companyId, [id])) === 0) throw notFound();
+  return null;
 }

@@ -1,8 +1,14 @@
-/** Segments as stored things; what their rules mean is segment.ts's business. */
+/** Segments as resources of the API; what their rules mean: models/segment-rules/segment-sql.ts. */
 import { query, queryOne } from "../../models/database/db.ts";
-import { listPage } from "../../models/database/listing.ts";
+import { listModels } from "../../models/database/listing.ts";
 import { Segment } from "../../models/segment.ts";
-import { MAX_CONDITIONS, type Rules, references, rulesFaults, segmentSql } from "../../models/segment-rules/segment.ts";
+import {
+  MAX_CONDITIONS,
+  type Rules,
+  references,
+  rulesErrors,
+  segmentSql,
+} from "../../models/segment-rules/segment-sql.ts";
 import { call } from "../call.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { type FieldErrors, missingObject, notFound } from "../lib/errors.ts";
@@ -15,18 +21,18 @@ const EXISTING = {
 };
 
 /**
- * Everything that is wrong with given rules: form first, then ids that refer to nothing of this company. Also where
- * something else of the rules is wrong, which the schema tells.
+ * All errors of the given rules: their form, then ids that are no objects of this company. Also runs if the schema found
+ * another error in the rules, so that all are reported at once.
  */
 export async function segmentErrors(companyId: string, rules: Partial<Rules> | null | undefined): Promise<FieldErrors> {
   const conditions = rules?.conditions;
   if (!Array.isArray(conditions)) return {};
-  return conditionFaults(companyId, { conditions });
+  return conditionErrors(companyId, { conditions });
 }
 
-async function conditionFaults(companyId: string, rules: Rules): Promise<FieldErrors> {
-  const faults = rulesFaults(rules);
-  if (rules.conditions.length > MAX_CONDITIONS) return { rules: faults };
+async function conditionErrors(companyId: string, rules: Rules): Promise<FieldErrors> {
+  const errors = rulesErrors(rules);
+  if (rules.conditions.length > MAX_CONDITIONS) return { rules: errors };
   const asked = references(rules);
   for (const type of ["list", "campaign"] as const) {
     const ofType = asked.filter((reference) => reference.type === type);
@@ -34,10 +40,10 @@ async function conditionFaults(companyId: string, rules: Rules): Promise<FieldEr
     const rows = await query<{ id: string }>(EXISTING[type], [companyId, ofType.map(({ id }) => id)]);
     const existing = new Set(rows.map(({ id }) => id));
     for (const { id, index } of ofType) {
-      if (!existing.has(id.toLowerCase())) faults.push(`Condition at index ${index}: ${missingObject(id)}`);
+      if (!existing.has(id.toLowerCase())) errors.push(`Condition at index ${index}: ${missingObject(id)}`);
     }
   }
-  return faults.length > 0 ? { rules: faults } : {};
+  return errors.length > 0 ? { rules: errors } : {};
 }
 
 async function findSegment(companyId: string, id: string): Promise<Segment> {
@@ -52,7 +58,7 @@ interface Given {
   rules: Rules;
 }
 
-/** `match` is kept as it holds, also where it was left out. */
+/** Stores the default of `match` explicitly. */
 const complete = (rules: Rules): Rules => ({ match: rules.match ?? "all", conditions: rules.conditions });
 
 export async function createSegment(ctx: Ctx<Given>) {
@@ -88,20 +94,17 @@ export async function getSegment(companyId: string, id: string) {
 }
 
 export async function listSegments(companyId: string, asked: ListQuery) {
-  const { count, results } = await listPage<{ created_at: Date }>(
-    {
-      from: "segments g",
-      columns: "g.id, g.name, g.description, g.rules, g.created_at",
-      where: ["g.company_id = $1"],
-      values: [companyId],
-      id: "g.id",
-      orderings: { name: "lower(g.name)" },
-      searchIn: ["g.name", "g.description"],
-    },
-    asked,
-  );
-  type View = ReturnType<Segment["view"]>;
-  return { count, results: results.map((row) => ({ ...row, created_at: row.created_at.toISOString() }) as View) };
+  const listing = {
+    from: "segments g",
+    columns: "g.id, g.name, g.description, g.rules, g.created_at",
+    where: ["g.company_id = $1"],
+    values: [companyId],
+    id: "g.id",
+    orderings: { name: "lower(g.name)" },
+    searchIn: ["g.name", "g.description"],
+  };
+  const { count, results } = await listModels(Segment, listing, asked);
+  return { count, results: results.map((segment) => segment.view()) };
 }
 
 export async function listSegmentSubscribers(companyId: string, id: string, asked: ListQuery) {

@@ -1,21 +1,23 @@
 /** Public subscribe, and the confirmation of a double opt-in. */
+
+import { Company } from "../../models/company.ts";
 import { type Client, query, queryOne, transaction } from "../../models/database/db.ts";
 import { markResubscribed } from "../../models/statements/unsubscribe.ts";
+import { Subscriber, type SubscriberStatus } from "../../models/subscriber.ts";
 import { call } from "../call.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
 import { gone, invalid, isApiError, missingObject, notFound, subscriberLimitReached } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { personToken, readPersonToken } from "../lib/tokens/person-token.ts";
+import { roomFor, subscriberLimit } from "./company-locks.ts";
 import { addToLists, missing } from "./members.ts";
-import { roomFor, subscriberLimit } from "./plan-limit.ts";
-import type { Status } from "./subscriber.ts";
 
 const CONFIRM_WITHIN_DAYS = 7;
 const CONFIRMATIONS_A_DAY = 5;
 const DAY_MS = 86_400_000;
 
-export interface Wish {
+interface SubscribeRequest {
   company_id: string;
   email: string;
   first_name?: string;
@@ -25,10 +27,10 @@ export interface Wish {
 
 interface Known {
   id: string;
-  status: Status;
+  status: SubscriberStatus;
 }
 
-// Whoever types an address into a form is nobody in particular: names are filled in where they are blank, never changed.
+// Anybody may type any address into a public form: blank names are filled in, existing ones never changed.
 const SAVE = `
   insert into subscribers as s (id, company_id, email, first_name, last_name, status) values ($2, $1, $3, $4, $5, $6)
   on conflict (company_id, email_key) do update set
@@ -36,9 +38,9 @@ const SAVE = `
     last_name = coalesce(nullif(s.last_name, ''), excluded.last_name)
   returning s.id, s.status`;
 
-// One mail a minute for an address, few a day (the form is open to whoever wants to fill another's mailbox), and none
-// where a block other than an unsubscribe holds. Who is active is asked about an unsubscribe that still holds (they were
-// deleted and came back with an import), and about a list they are not on.
+// At most one mail a minute and a few a day for an address (anybody can use the form to fill another person's mailbox),
+// and none while a block other than an unsubscribe holds. Active subscribers are asked only if an unsubscribe still holds
+// (they were deleted and imported again) or for a list that they are not on.
 const ASK_TO_CONFIRM = `
   update subscribers set confirm_mailed_at = now(), updated_at = now(),
     status = case when status = 'active' and blocked_by(company_id, email) is null then status else 'unconfirmed' end
@@ -54,11 +56,16 @@ const ASK_TO_CONFIRM = `
     and coalesce(blocked_by(company_id, email), 'unsubscribed') = 'unsubscribed'
   returning id, status`;
 
-const FORGET_MAIL = "update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2";
+const RESET_CONFIRM_MAILED = "update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2";
 
-async function save(client: Client, wish: Wish, status: Status, limit: number | null): Promise<Known> {
-  const { company_id: companyId, first_name = "", last_name = "" } = wish;
-  const email = wish.email.trim();
+async function save(
+  client: Client,
+  request: SubscribeRequest,
+  status: SubscriberStatus,
+  limit: number | null,
+): Promise<Known> {
+  const { company_id: companyId, first_name = "", last_name = "" } = request;
+  const email = request.email.trim();
   const room = await roomFor(client, companyId, limit);
   if (room === 0) {
     const known = "select from subscribers where company_id = $1 and email_key = lower($2)";
@@ -72,36 +79,39 @@ async function save(client: Client, wish: Wish, status: Status, limit: number | 
 }
 
 /**
- * Who must still be mailed a confirmation link, or undefined. A stranger's wish puts nobody who gets mail already on a
- * list: they may have left it, and only they can say so. Who gets none until confirming is on it at once.
+ * The subscriber to mail a confirmation link to, or undefined. Under double opt-in a request alone never puts an active
+ * subscriber on a list, because they may have left it; an unconfirmed one is put on it at once, and gets no mail until
+ * confirming.
  */
-async function record(wish: Wish, doubleOptIn: boolean, limit: number | null): Promise<Known | undefined> {
-  const { company_id: companyId } = wish;
+async function record(
+  request: SubscribeRequest,
+  doubleOptIn: boolean,
+  limit: number | null,
+): Promise<Known | undefined> {
+  const { company_id: companyId } = request;
   return transaction(async (client) => {
-    const { id, status } = await save(client, wish, doubleOptIn ? "unconfirmed" : "active", limit);
+    const { id, status } = await save(client, request, doubleOptIn ? "unconfirmed" : "active", limit);
     const atOnce = !doubleOptIn || status !== "active";
-    if (wish.list_id && atOnce) await addToLists(client, companyId, [id], [wish.list_id]);
-    if (doubleOptIn) return queryOne<Known>(ASK_TO_CONFIRM, [companyId, id, wish.list_id ?? null], client);
-    await markResubscribed(client, { companyId, email: wish.email.trim() });
+    if (request.list_id && atOnce) await addToLists(client, companyId, [id], [request.list_id]);
+    if (doubleOptIn) return queryOne<Known>(ASK_TO_CONFIRM, [companyId, id, request.list_id ?? null], client);
+    await markResubscribed(client, { companyId, email: request.email.trim() });
     return undefined;
   });
 }
 
 /** The same answer for a known and an unknown address. */
-export async function subscribe(ctx: Ctx<Wish>) {
-  const wish = ctx.params;
-  const company = await queryOne<{ double_opt_in: boolean }>("select double_opt_in from companies where id = $1", [
-    wish.company_id,
-  ]);
+export async function subscribe(ctx: Ctx<SubscribeRequest>) {
+  const request = ctx.params;
+  const company = await Company.findByPk(request.company_id, { attributes: ["doubleOptIn"] });
   if (!company) throw notFound();
-  if (wish.list_id && (await missing("lists", wish.company_id, [wish.list_id])).length > 0) {
-    throw invalid({ list_id: [missingObject(wish.list_id)] });
+  if (request.list_id && (await missing("lists", request.company_id, [request.list_id])).length > 0) {
+    throw invalid({ list_id: [missingObject(request.list_id)] });
   }
-  const unconfirmed = await record(wish, company.double_opt_in, await subscriberLimit(ctx, wish.company_id));
+  const unconfirmed = await record(request, company.doubleOptIn, await subscriberLimit(ctx, request.company_id));
   if (unconfirmed) {
-    await mailConfirmation(ctx, wish.company_id, unconfirmed.id, wish.list_id);
+    await mailConfirmation(ctx, request.company_id, unconfirmed.id, request.list_id);
   }
-  return { detail: company.double_opt_in ? "Thank you. Please confirm by the link in your mail." : "Thank you." };
+  return { detail: company.doubleOptIn ? "Thank you. Please confirm by the link in your mail." : "Thank you." };
 }
 
 async function mailConfirmation(ctx: Ctx, companyId: string, subscriberId: string, listId?: string): Promise<void> {
@@ -112,23 +122,20 @@ async function mailConfirmation(ctx: Ctx, companyId: string, subscriberId: strin
   try {
     await call(ctx, "campaigns.sendConfirmation", params, { meta: { ...ctx.meta, companyId } });
   } catch (error) {
-    // The next try must not have to wait for the minute of a mail that never was.
-    await query(FORGET_MAIL, [companyId, subscriberId]);
-    // Out of quota, no way to send: the company's affair, and no difference that a stranger may see.
+    // The next attempt must not wait for a minute because of a mail that was never sent.
+    await query(RESET_CONFIRM_MAILED, [companyId, subscriberId]);
+    // Out of quota, or no SMTP configuration: the company's problem, which the public answer must not reveal.
     if (!isApiError(error) || error.code >= 500) throw error;
     ctx.broker.logger.warn("A confirmation mail could not be sent", { companyId, reason: error.message });
   }
 }
 
-/** Only an unconfirmed subscriber becomes active: a link whose unsubscribe came after it has had its time. */
+/** Only an unconfirmed subscriber becomes active: an unsubscribe that came after the mail voids its link. */
 export async function confirm(token: string) {
   const person = readPersonToken("confirm", token);
   if (!person) throw notFound();
   const { companyId, subscriberId, listId } = person;
-  const found = await queryOne<{ email: string; status: Status }>(
-    "select email, status from subscribers where company_id = $1 and id = $2",
-    [companyId, subscriberId],
-  );
+  const found = await Subscriber.findOne({ attributes: ["email", "status"], where: { companyId, id: subscriberId } });
   if (!found) throw notFound();
   const isOpen = found.status === "unconfirmed" || found.status === "active";
   if (person.expired || !isOpen) throw gone("This link has expired. Please subscribe again.");

@@ -1,22 +1,22 @@
 /**
- * Subscribers, the lists they are on, the segments that describe them, and who must not be written to.
+ * Subscribers, their lists, the segments that describe them, and the suppressions that block addresses.
  *
- * Rows are the truth and counters follow them in the same transaction (triggers), so that a page's count costs the
- * same at a hundred and at a million.
+ * Counters follow the rows in the same transaction (triggers), so that a page's count costs the same for a hundred
+ * subscribers and for a million.
  */
+
+import { removeSubscribers } from "../../models/statements/remove-subscribers.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
-import { bulkErrors, subscriberIdFaults, updateLists } from "./bulk-lists.ts";
+import { subscriberLimit } from "./company-locks.ts";
 import { contract } from "./contract.ts";
-import { exportSubscribers } from "./export.ts";
-import { importSubscribers } from "./import.ts";
+import { exportSubscribers } from "./export-subscribers.ts";
+import { importSubscribers } from "./import/import-subscribers.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
 import { createList, getList, listLists, removeList, updateList } from "./lists.ts";
-import { listErrors } from "./members.ts";
-import { subscriberLimit } from "./plan-limit.ts";
-import { saveReceivers } from "./receivers.ts";
-import { removeSubscriber, removeSubscribers } from "./remove-subscribers.ts";
-import { createSubscriber, subscriberErrors, updateSubscriber } from "./save-subscriber.ts";
+import { bulkErrors, listErrors, subscriberIdErrors, updateLists } from "./members.ts";
+import { saveReceivers } from "./save-receivers.ts";
+import { createSubscriber, removeSubscriber, subscriberErrors, updateSubscriber } from "./save-subscriber.ts";
 import {
   createSegment,
   getSegment,
@@ -46,7 +46,8 @@ export default defineService("subscribers", contract, {
     export: async (ctx) => exportSubscribers(companyOf(ctx)),
 
     import: {
-      validate: (ctx, isValid) => (isValid("list_id") ? listErrors(companyOf(ctx), "list_id", [ctx.params.list_id!]) : {}),
+      validate: (ctx, isValid) =>
+        isValid("list_id") ? listErrors(companyOf(ctx), "list_id", [ctx.params.list_id!]) : {},
       async handler(ctx) {
         const companyId = companyOf(ctx);
         const limit = await subscriberLimit(ctx);
@@ -55,7 +56,7 @@ export default defineService("subscribers", contract, {
     },
     bulkDelete: {
       validate: (ctx, isValid) =>
-        isValid("subscriber_ids") ? subscriberIdFaults(companyOf(ctx), ctx.params.subscriber_ids) : {},
+        isValid("subscriber_ids") ? subscriberIdErrors(companyOf(ctx), ctx.params.subscriber_ids) : {},
       handler: async (ctx) => ({ deleted: await removeSubscribers(companyOf(ctx), ctx.params.subscriber_ids) }),
     },
     bulkUpdateLists: {

@@ -1,39 +1,22 @@
-/** Suppressions as stored things. Who is blocked by them: suppressed.ts. */
+/** Suppressions as resources of the API. Whether one blocks an address: models/statements/not-suppressed.ts. */
 import { domainToUnicode } from "node:url";
 import { query, queryOne, transaction } from "../../models/database/db.ts";
-import { listPage } from "../../models/database/listing.ts";
+import { fromRow } from "../../models/database/from-row.ts";
+import { listModels } from "../../models/database/listing.ts";
+import { Suppression, type SuppressionKind } from "../../models/suppression.ts";
 import { asciiDomain } from "../lib/address.ts";
 import { type FieldErrors, notFound } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 
-export type Kind = "manual" | "unsubscribed" | "bounced" | "complained";
-
-interface Row {
-  id: string;
-  email: string | null;
-  domain: string | null;
-  kind: Kind;
-  reason: string;
-  created_at: Date;
-}
 const COLUMNS = "x.id, x.email, x.domain, x.kind, x.reason, x.created_at";
 
-const view = ({ id, email, domain, kind, reason, created_at }: Row) => ({
-  id,
-  email,
-  domain,
-  kind,
-  reason,
-  created_at: created_at.toISOString(),
-});
-
-export interface Given {
+interface Given {
   email?: string | null;
   domain?: string | null;
   reason?: string;
 }
 
-/** `@example.org` and `*.example.org` are what people write when they mean the domain. */
+/** `@example.org` and `*.example.org` are how people write a domain. */
 const bareDomain = (domain: string) => asciiDomain(domain.trim().replace(/^(?:\*\.|@)/, ""));
 
 export function suppressionErrors(given: Given, isValid: (field: "email" | "domain") => boolean): FieldErrors {
@@ -44,43 +27,43 @@ export function suppressionErrors(given: Given, isValid: (field: "email" | "doma
   return {};
 }
 
-// The same one again is the existing one; by hand an 'unsubscribed' one becomes a full block.
-const again = `do update set
+// An existing suppression is returned; one made by an unsubscribe becomes a full block.
+const RETURN_EXISTING = `do update set
     kind = case when x.kind = 'unsubscribed' then 'manual' else x.kind end,
     reason = coalesce(nullif(excluded.reason, ''), x.reason)
   returning ${COLUMNS}`;
 
 const BLOCK_EMAIL = `
   insert into suppressions as x (company_id, email, reason) values ($1, $2, $3)
-  on conflict (company_id, email_key) where email_key is not null ${again}`;
+  on conflict (company_id, email_key) where email_key is not null ${RETURN_EXISTING}`;
 
 const BLOCK_DOMAIN = `
   insert into suppressions as x (company_id, domain, reason, domain_unicode) values ($1, $2, $3, $4)
-  on conflict (company_id, domain) where domain is not null ${again}`;
+  on conflict (company_id, domain) where domain is not null ${RETURN_EXISTING}`;
+
+async function upsert(sql: string, values: unknown[]) {
+  return fromRow(Suppression, (await queryOne(sql, values))!).view();
+}
 
 export async function suppress(companyId: string, given: Given) {
   const reason = given.reason ?? "";
-  if (given.email) return view((await queryOne<Row>(BLOCK_EMAIL, [companyId, given.email.trim(), reason]))!);
+  if (given.email) return upsert(BLOCK_EMAIL, [companyId, given.email.trim(), reason]);
   const domain = bareDomain(given.domain!)!;
   const unicode = domainToUnicode(domain);
-  const values = [companyId, domain, reason, unicode === domain ? null : unicode];
-  return view((await queryOne<Row>(BLOCK_DOMAIN, values))!);
+  return upsert(BLOCK_DOMAIN, [companyId, domain, reason, unicode === domain ? null : unicode]);
 }
 
 export async function getSuppression(companyId: string, id: string) {
-  const row = await queryOne<Row>(`select ${COLUMNS} from suppressions x where x.company_id = $1 and x.id = $2`, [
-    companyId,
-    id,
-  ]);
-  if (!row) throw notFound();
-  return view(row);
+  const suppression = await Suppression.findOne({ where: { companyId, id } });
+  if (!suppression) throw notFound();
+  return suppression.view();
 }
 
 const REENABLE = `
   update subscribers set status = 'active', updated_at = now()
   where company_id = $1 and email_key = lower($2) and status in ('unsubscribed', 'bounced')`;
 
-/** Sending is possible again, so the subscriber must not keep a status that forbids it. */
+/** Sending is possible again, so the subscriber must not keep a status that prevents it. */
 export function liftSuppression(companyId: string, id: string): Promise<null> {
   return transaction(async (client) => {
     const [row] = await query<{ email: string | null }>(
@@ -94,20 +77,18 @@ export function liftSuppression(companyId: string, id: string): Promise<null> {
   });
 }
 
-export async function listSuppressions(companyId: string, asked: ListQuery & { kind?: Kind }) {
-  const { count, results } = await listPage<Row>(
-    {
-      from: "suppressions x",
-      columns: COLUMNS,
-      where: ["x.company_id = $1", ...(asked.kind ? ["x.kind = $2"] : [])],
-      values: [companyId, ...(asked.kind ? [asked.kind] : [])],
-      id: "x.id",
-      orderings: { email: "x.email_key", domain: "x.domain" },
-      searchIn: ["x.email", "x.domain", "x.domain_unicode"],
-      counter: [companyId, "suppressions", companyId],
-      filtered: Boolean(asked.kind),
-    },
-    asked,
-  );
-  return { count, results: results.map(view) };
+export async function listSuppressions(companyId: string, asked: ListQuery & { kind?: SuppressionKind }) {
+  const listing = {
+    from: "suppressions x",
+    columns: COLUMNS,
+    where: ["x.company_id = $1", ...(asked.kind ? ["x.kind = $2"] : [])],
+    values: [companyId, ...(asked.kind ? [asked.kind] : [])],
+    id: "x.id",
+    orderings: { email: "x.email_key", domain: "x.domain" },
+    searchIn: ["x.email", "x.domain", "x.domain_unicode"],
+    counter: [companyId, "suppressions", companyId] as [string, string, string],
+    filtered: Boolean(asked.kind),
+  };
+  const { count, results } = await listModels(Suppression, listing, asked);
+  return { count, results: results.map((suppression) => suppression.view()) };
 }

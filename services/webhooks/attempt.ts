@@ -17,10 +17,11 @@ export const retryAfterSeconds = (attempts: number): number | null => RETRY_AFTE
 
 export type AttemptResult = { ok: boolean; responseStatus: number | null; error: string | null };
 
-const attempts = counter("flockmail_webhook_attempts_total", "Attempts to deliver a webhook, by result.");
+const attempts = counter("flockmail_webhook_attempts_total", "Attempts to deliver a webhook, by result.", ["result"]);
 const durations = histogram(
   "flockmail_webhook_attempt_duration_seconds",
   "Time of one attempt, from resolving the host to the answer.",
+  ["result"],
   [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
 );
 
@@ -72,7 +73,7 @@ export async function attempt(claimed: ClaimedDelivery, stop: AbortSignal): Prom
   const startedMs = performance.now();
   const attempted = await tryToSend(claimed, stop);
   const result = attempted === null ? "interrupted" : attempted.ok ? "acknowledged" : "failed";
-  attempts({ result });
-  durations({ result }, (performance.now() - startedMs) / 1_000);
+  attempts.inc({ result });
+  durations.observe({ result }, (performance.now() - startedMs) / 1_000);
   return attempted;
 }

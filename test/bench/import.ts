@@ -13,8 +13,8 @@ import { closeDatabase, openDatabase, query } from "../../models/database/db.ts"
 import { migrate } from "../../models/database/migrate.ts";
 import { newId } from "../../services/lib/ids.ts";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
-import { readCsv } from "../../services/subscribers/csv-reader.ts";
-import { importSubscribers } from "../../services/subscribers/import.ts";
+import { readCsv } from "../../services/subscribers/import/csv-reader.ts";
+import { importSubscribers } from "../../services/subscribers/import/import-subscribers.ts";
 
 const rows = Number(process.argv[2] ?? 1_000_000);
 const folder = mkdtempSync(join(tmpdir(), "flockmail-bench-"));

@@ -9,12 +9,12 @@
 import MailComposer from "nodemailer/lib/mail-composer/index.js";
 import nunjucks from "nunjucks";
 import { addressToken, linkTokens } from "../../services/lib/tokens/link-token.ts";
-import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "../../services/renderer/bodies.ts";
+import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "../../services/renderer/bodies/bodies.ts";
 import type { Content } from "../../services/renderer/content.ts";
-import { skeletonOf } from "../../services/renderer/mime.ts";
-import { run } from "../../services/renderer/program.ts";
-import { encodeQuotedPrintable } from "../../services/renderer/quoted-printable.ts";
-import { type Recipient, type Scope, scopeOf } from "../../services/renderer/scope.ts";
+import { encodeQuotedPrintable } from "../../services/renderer/mime/quoted-printable.ts";
+import { skeletonOf } from "../../services/renderer/mime/skeleton.ts";
+import { run } from "../../services/renderer/program/program.ts";
+import { type Recipient, type Scope, scopeOf } from "../../services/renderer/program/scope.ts";
 import { newsletter, reader } from "../support/newsletter.ts";
 
 const [messages = 2000, rounds = 7] = process.argv.slice(2).map(Number);

@@ -9,7 +9,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Content } from "../../services/renderer/content.ts";
-import type { Recipient } from "../../services/renderer/scope.ts";
+import type { Recipient } from "../../services/renderer/program/scope.ts";
 import { newsletter as demo } from "../demo/newsletter.ts";
 import { newsletter, reader } from "../support/newsletter.ts";
 import { program } from "../support/programs.ts";

@@ -1,12 +1,12 @@
 /** A mail made without database or broker: content, recipient and links in, the message out. */
 import { Buffer } from "node:buffer";
 import { addressToken, linkTokens } from "../../services/lib/tokens/link-token.ts";
-import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "../../services/renderer/bodies.ts";
+import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "../../services/renderer/bodies/bodies.ts";
 import type { Content } from "../../services/renderer/content.ts";
-import { signer } from "../../services/renderer/dkim.ts";
-import { skeletonOf, subjectText } from "../../services/renderer/mime.ts";
-import { run } from "../../services/renderer/program.ts";
-import { type Recipient, scopeOf } from "../../services/renderer/scope.ts";
+import { signer } from "../../services/renderer/mime/dkim.ts";
+import { skeletonOf, subjectText } from "../../services/renderer/mime/skeleton.ts";
+import { run } from "../../services/renderer/program/program.ts";
+import { type Recipient, scopeOf } from "../../services/renderer/program/scope.ts";
 
 export const KEY = Buffer.alloc(32, 7);
 export const BASE_URL = "https://mail.example.org";

@@ -4,18 +4,18 @@
  */
 import { openDatabase } from "../../models/database/db.ts";
 import { MemoryLimiter } from "../../services/lib/limits/limiter-memory.ts";
-import { Engine } from "../../services/smtp-sender/engine.ts";
-import { engineSettings } from "../../services/smtp-sender/settings.ts";
+import { Engine } from "../../services/smtp-sender/engine/engine.ts";
+import { engineSettings } from "../../services/smtp-sender/engine/settings.ts";
 import { plainMails } from "./sending.ts";
 
 openDatabase(process.env.DATABASE_URL!, 8);
-const log = { warn: () => {}, info: () => {} };
+const log = { error: () => {}, warn: () => {}, info: () => {} };
 const engine = new Engine(`process-${process.pid}`, engineSettings({ pollMs: 100 }), {
   limiter: new MemoryLimiter(),
   render: plainMails,
   log,
-  drained: () => {},
-  told: () => {},
+  campaignDrained: () => {},
+  webhooksQueued: () => {},
 });
 engine.start();
 process.stdout.write("ready\n");

@@ -3,18 +3,20 @@
  * configurations and campaigns written as the other services would, any number of engines.
  */
 import { closeDatabase, openDatabase, query, queryOne } from "../../models/database/db.ts";
-import { Line } from "../../models/database/pinned-connection.ts";
-import { settle } from "../../services/campaigns/settle.ts";
+import { PinnedConnection } from "../../models/database/pinned-connection.ts";
+import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
+import { settle } from "../../services/campaigns/lifecycle/settle.ts";
 import { newId } from "../../services/lib/ids.ts";
 import type { Limiter } from "../../services/lib/limits/limiter.ts";
 import { MemoryLimiter } from "../../services/lib/limits/limiter-memory.ts";
 import { seal } from "../../services/lib/secrets.ts";
 import type { Rendered } from "../../services/renderer/contract.ts";
-import { turns } from "../../services/smtp-sender/claim.ts";
-import { Engine, type Outside } from "../../services/smtp-sender/engine.ts";
-import type { RecipientRow, Turn } from "../../services/smtp-sender/rows.ts";
-import { type EngineSettings, engineSettings } from "../../services/smtp-sender/settings.ts";
-import { createDatabase } from "./database.ts";
+import { claimableCampaigns } from "../../services/smtp-sender/claim/claim-statements.ts";
+import type { ClaimableCampaign, RecipientRow } from "../../services/smtp-sender/delivery/rows.ts";
+import { Engine, type EngineOutputs } from "../../services/smtp-sender/engine/engine.ts";
+import { type EngineSettings, engineSettings } from "../../services/smtp-sender/engine/settings.ts";
+import { createDatabase, type TestDatabase } from "./database.ts";
+import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "./smtp-server.ts";
 
 const DOMAIN = "sender.example";
 
@@ -50,16 +52,31 @@ export interface Counts {
   total_emails: number;
 }
 
-const STATUSES = ["queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown"];
-
 export class Sending {
   readonly engines: Engine[] = [];
-  readonly databaseUrl: string;
-  #drop: () => Promise<void>;
+  readonly servers: SmtpServer[] = [];
+  #database: TestDatabase | undefined;
 
-  constructor(databaseUrl: string, drop: () => Promise<void>) {
-    this.databaseUrl = databaseUrl;
-    this.#drop = drop;
+  get databaseUrl(): string {
+    return this.#database!.url;
+  }
+
+  async start(): Promise<void> {
+    this.#database = await createDatabase();
+    Object.assign(process.env, {
+      DATABASE_URL: this.databaseUrl,
+      SECRET_KEY: "test-secret-test-secret-test-secret",
+      ALLOW_PRIVATE_NETWORKS: "true",
+      BASE_URL: "http://mail.example.com",
+    });
+    openDatabase(this.databaseUrl, 20);
+  }
+
+  /** A mail server that is stopped with the engines. */
+  async startServer(options: SmtpServerOptions = {}): Promise<SmtpServer> {
+    const server = await startSmtpServer(options);
+    this.servers.push(server);
+    return server;
   }
 
   async company(plan = "unlimited"): Promise<string> {
@@ -142,7 +159,8 @@ export class Sending {
       limiter?: Limiter;
       render?: typeof plainMails;
       name?: string;
-      slots?: Outside["slots"];
+      slots?: EngineOutputs["slots"];
+      log?: Partial<EngineOutputs["log"]>;
     } = {},
   ): Engine {
     const {
@@ -150,6 +168,7 @@ export class Sending {
       render = plainMails,
       name = `node-${this.engines.length}`,
       slots,
+      log,
       ...settings
     } = options;
     const engine = new Engine(
@@ -158,9 +177,9 @@ export class Sending {
       {
         limiter,
         render,
-        log: { warn: () => {}, info: () => {} },
-        drained: (campaignId) => void settle(campaignId).catch(() => {}),
-        told: () => {},
+        log: { error: () => {}, warn: () => {}, info: () => {}, ...log },
+        campaignDrained: (campaignId) => void settle(campaignId).catch(() => {}),
+        webhooksQueued: () => {},
         ...(slots ? { slots } : {}),
       },
     );
@@ -170,10 +189,10 @@ export class Sending {
   }
 
   /** Their turns, as a sender reads them. */
-  async turnsOf(campaignIds: readonly string[]): Promise<Turn[]> {
-    const line = new Line();
+  async claimableCampaignsOf(campaignIds: readonly string[]): Promise<ClaimableCampaign[]> {
+    const line = new PinnedConnection();
     const nobody = { companyIds: [], smtpConfigIds: [], campaignIds: [], suppliedIds: [] };
-    const found = await turns(nobody, line).finally(() => line.close());
+    const found = await claimableCampaigns(nobody, line).finally(() => line.close());
     return found.filter(({ campaign_id }) => campaignIds.includes(campaign_id));
   }
 
@@ -197,7 +216,7 @@ export class Sending {
       "select status, count(*) n from sent_emails where campaign_id = $1 group by status",
       [campaignId],
     );
-    return Object.fromEntries(rows.map(({ status, n }) => [STATUSES[status], n]));
+    return Object.fromEntries(rows.map(({ status, n }) => [SENT_EMAIL_STATUSES[status], n]));
   }
 
   recipients(campaignId: string) {
@@ -238,21 +257,32 @@ export class Sending {
     await Promise.all(this.engines.splice(0).map((engine) => engine.stop()));
   }
 
+  async stopServers(): Promise<void> {
+    await Promise.all(this.servers.splice(0).map((server) => server.stop()));
+  }
+
   async stop(): Promise<void> {
     await this.stopEngines();
+    await this.stopServers();
     await closeDatabase();
-    await this.#drop();
+    await this.#database?.drop();
   }
 }
 
 export async function startSending(): Promise<Sending> {
-  const database = await createDatabase();
-  Object.assign(process.env, {
-    DATABASE_URL: database.url,
-    SECRET_KEY: "test-secret-test-secret-test-secret",
-    ALLOW_PRIVATE_NETWORKS: "true",
-    BASE_URL: "http://mail.example.com",
+  const sending = new Sending();
+  await sending.start();
+  return sending;
+}
+
+/** For a test file: a database for all of its tests; engines and mail servers end with each test. */
+export function useSending(): Sending {
+  const sending = new Sending();
+  beforeAll(() => sending.start());
+  afterAll(() => sending.stop());
+  afterEach(async () => {
+    await sending.stopEngines();
+    await sending.stopServers();
   });
-  openDatabase(database.url, 20);
-  return new Sending(database.url, database.drop);
+  return sending;
 }

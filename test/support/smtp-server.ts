@@ -55,6 +55,10 @@ export interface SmtpServerOptions {
   answer?: (command: Command) => Answer;
   /** Default true. */
   pipelining?: boolean;
+  /** RCPT and DATA are answered as usual although MAIL was refused. */
+  answersAnyway?: boolean;
+  /** As Postfix after smtpd_end_of_data_restrictions: a message that is refused at its end leaves the transaction open. */
+  keepsRefusedTransaction?: boolean;
   /** EHLO keywords beside PIPELINING, STARTTLS and AUTH. Default SIZE 20000000, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES. */
   extensions?: string[];
   auth?: { user: string; pass: string };

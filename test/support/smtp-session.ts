@@ -179,11 +179,11 @@ export class SmtpSession {
     this.#input = this.#input.slice(empty ? 3 : end + 5);
     this.#inData = false;
     const messageId = /^message-id:\s*(<[^>]*>)/im.exec(raw)?.[1] ?? "";
-    await this.#say("DOT", raw, {
+    const reply = await this.#say("DOT", raw, {
       messageId,
       usual: this.#to.length === 0 ? "554 5.5.1 No valid recipients" : USUAL.DOT,
     });
-    this.#reset();
+    if (reply.startsWith("2") || !this.#server.options.keepsRefusedTransaction) this.#reset();
     return true;
   }
 
@@ -258,14 +258,18 @@ export class SmtpSession {
   }
 
   async #rcpt(line: string): Promise<void> {
-    if (this.#from === null) return this.#refuse("503 5.5.1 Need MAIL first");
+    if (this.#from === null && !this.#server.options.answersAnyway) {
+      return this.#refuse("503 5.5.1 Need MAIL first");
+    }
     const to = address(line);
     const reply = await this.#say("RCPT", line, { to });
     if (reply.startsWith("2")) this.#to = [...this.#to, to];
   }
 
   async #data(line: string): Promise<void> {
-    if (this.#from === null) return this.#refuse("503 5.5.1 Need MAIL first");
+    if (this.#from === null && !this.#server.options.answersAnyway) {
+      return this.#refuse("503 5.5.1 Need MAIL first");
+    }
     const usual = this.#to.length === 0 ? "554 5.5.1 No valid recipients" : USUAL.DATA;
     const reply = await this.#say("DATA", line, { usual });
     this.#inData = reply.startsWith("354");

@@ -9,22 +9,22 @@ function heldStore() {
     await new Promise<void>((resolve) => releases.push(resolve));
     return items.map((item) => item * 10);
   };
-  const turn = () => new Promise(setImmediate);
+  const nextTick = () => new Promise(setImmediate);
   const release = async () => {
     releases.shift()!();
-    await turn();
-    await turn();
+    await nextTick();
+    await nextTick();
   };
-  return { store, batches, turn, release };
+  return { store, batches, nextTick, release };
 }
 
 test("what arrives during a commit goes together into the next one, and nobody is answered before it", async () => {
-  const { store, batches, turn, release } = heldStore();
+  const { store, batches, nextTick, release } = heldStore();
   const commit = groupCommit(store, { maxBatch: 10, maxWaiting: 100 });
   const answered: number[] = [];
   const add = (item: number) => commit.add(item).then((result) => answered.push(result));
   add(1);
-  await turn();
+  await nextTick();
   add(2);
   add(3);
   expect(batches).toEqual([[1]]);
@@ -38,11 +38,11 @@ test("what arrives during a commit goes together into the next one, and nobody i
 });
 
 test("a batch has a limit, and so has what waits", async () => {
-  const { store, batches, turn, release } = heldStore();
+  const { store, batches, nextTick, release } = heldStore();
   const commit = groupCommit(store, { maxBatch: 2, maxWaiting: 3 });
   const added = [1, 2, 3].map((item) => commit.add(item));
   await expect(commit.add(4)).rejects.toMatchObject({ code: 503 });
-  await turn();
+  await nextTick();
   expect(batches).toEqual([[1, 2]]);
   await release();
   await release();
@@ -63,16 +63,16 @@ test("a failed batch fails its own items and no others", async () => {
   expect(await commit.add(2)).toBe(2);
 });
 
-test("an item that is refused fails alone, also in the middle of a batch; another fault fails them all", async () => {
+test("an item that is refused fails alone, also in the middle of a batch; any other error fails them all", async () => {
   const batches: number[] = [];
-  let fault = "refused";
+  let error = "refused";
   const commit = groupCommit(
     async (items: number[]) => {
       batches.push(items.length);
-      if (items.includes(13)) throw new Error(fault);
+      if (items.includes(13)) throw new Error(error);
       return items;
     },
-    { maxBatch: 100, maxWaiting: 100, mayBeOneItem: (error) => (error as Error).message === "refused" },
+    { maxBatch: 100, maxWaiting: 100, mayBeOneItem: (cause) => (cause as Error).message === "refused" },
   );
   const outcomes = async () => {
     const items = Array.from({ length: 32 }, (_, n) => n);
@@ -82,19 +82,19 @@ test("an item that is refused fails alone, also in the middle of a batch; anothe
   expect(await outcomes()).toEqual([13]);
   // Halves of halves: twice the logarithm, not one statement per item.
   expect(batches).toHaveLength(11);
-  fault = "disk full";
+  error = "disk full";
   expect(await outcomes()).toHaveLength(32);
 });
 
-test("with two at once, the next batch starts while one is in the air, and what comes then waits together", async () => {
-  const { store, batches, turn, release } = heldStore();
+test("with two at once, the next batch starts while one is being stored, and what comes then waits together", async () => {
+  const { store, batches, nextTick, release } = heldStore();
   const commit = groupCommit(store, { maxBatch: 10, maxWaiting: 100, atOnce: 2 });
   const added = [commit.add(1), commit.add(2)];
-  await turn();
+  await nextTick();
   added.push(commit.add(3));
-  await turn();
+  await nextTick();
   added.push(commit.add(4), commit.add(5));
-  await turn();
+  await nextTick();
   expect(batches).toEqual([[1, 2], [3]]);
   await release();
   expect(batches).toEqual([[1, 2], [3], [4, 5]]);

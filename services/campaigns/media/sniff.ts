@@ -1,9 +1,9 @@
 /**
- * What a file is, by its own bytes. What the upload says of itself is never believed: a page that calls itself an image
- * must not be served as one, nor an image that is none.
+ * Detects a file's type from its own bytes. The type that the upload declares is never trusted: an HTML page declared as
+ * an image must not be served as one.
  */
 
-/** Enough for every signature here, and for telling text from other bytes. */
+/** Enough for every signature here, and to distinguish text from other bytes. */
 export const SNIFF_BYTES = 4_096;
 
 const ANY = -1;
@@ -37,7 +37,7 @@ const SIGNATURES: readonly [type: string, bytes: readonly number[]][] = [
 const matches = (head: Buffer, bytes: readonly number[]) =>
   head.length >= bytes.length && bytes.every((byte, at) => byte === ANY || head[at] === byte);
 
-/** Office documents are zip archives; their parts' names tell which. */
+/** Office documents are zip archives; the names of their parts show which. */
 const ARCHIVES: readonly [type: string, mark: string][] = [
   ["application/vnd.openxmlformats-officedocument.wordprocessingml.document", "word/"],
   ["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xl/"],
@@ -52,7 +52,7 @@ function archive(head: Buffer): string {
   return ARCHIVES.find(([, mark]) => text.includes(mark))?.[0] ?? "application/zip";
 }
 
-/** The types that a text may be by its name: none of them is run by a browser. */
+/** Types that a text file gets by its extension: no browser runs any of them. */
 const TEXTS = new Map([
   ["csv", "text/csv"],
   ["ics", "text/calendar"],
@@ -62,7 +62,7 @@ const TEXTS = new Map([
 ]);
 
 function text(head: Buffer, filename: string): string | undefined {
-  // A character may be cut at the end of the head; three bytes less than a whole one is the most.
+  // A character may be cut at the end of the head, hence `stream`.
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let content: string;
   try {
@@ -72,7 +72,7 @@ function text(head: Buffer, filename: string): string | undefined {
   }
   if (/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(content)) return undefined;
   const start = content.replace(/^\uFEFF/, "").trimStart();
-  // Markup may begin with comments, declarations or text: any tag in the head makes it markup.
+  // Markup may begin with comments, declarations or text: any such tag in the head makes it markup.
   if (/<svg[\s>]/i.test(start)) return "image/svg+xml";
   if (start.startsWith("<?xml")) return "text/xml";
   if (

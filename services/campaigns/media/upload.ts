@@ -1,18 +1,36 @@
 /**
- * An upload is written part by part, outside of a transaction: however slow it comes, it holds no connection and never
+ * An upload is written part by part, outside of a transaction: however slowly it arrives, it holds no connection and no
  * more than one part in memory. Until it is complete its row is marked as deleted, so that nobody sees it, and what a
- * crash leaves behind is swept away like any other deleted file.
+ * crash leaves behind is removed like any other deleted file.
  */
 import { createHash } from "node:crypto";
-import { query, queryOne } from "../../../models/database/db.ts";
-import { MEDIA_COLUMNS, type MediaRow, mediaView } from "../../../models/media.ts";
+import { query } from "../../../models/database/db.ts";
+import { Media } from "../../../models/media.ts";
 import { config } from "../../lib/config.ts";
 import { invalid, tooLarge } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
-import { cleanFilename } from "./filename.ts";
 import { SNIFF_BYTES, sniff } from "./sniff.ts";
 
 const PART_BYTES = 256 * 1024;
+const MAX_FILENAME = 255;
+
+/**
+ * A name that is safe in a path, a header and a dialog: no folders, no control characters, nothing that reverses
+ * the reading direction (which makes "fdp.exe" read as "exe.pdf").
+ */
+export function cleanFilename(given: string): string {
+  const name = given
+    .toWellFormed()
+    .split(/[/\\]/)
+    .at(-1)!
+    .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu, "")
+    .normalize("NFC")
+    .trim();
+  if (name === "" || /^\.+$/.test(name)) return "file";
+  if (name.length <= MAX_FILENAME) return name;
+  const extension = /\.[^.]{1,16}$/.exec(name)?.[0] ?? "";
+  return `${name.slice(0, MAX_FILENAME - extension.length)}${extension}`.toWellFormed();
+}
 
 /** The stream in pieces of PART_BYTES; the last one may be shorter. */
 async function* inParts(stream: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
@@ -56,22 +74,21 @@ async function storeParts(id: string, stream: NodeJS.ReadableStream): Promise<St
 
 export async function upload(companyId: string, givenName: string, stream: NodeJS.ReadableStream) {
   const id = newId();
-  const filename = cleanFilename(givenName);
-  await query(
-    `insert into media (id, company_id, filename, content_type, size, sha256, deleted_at)
-     values ($1, $2, $3, '', 0, '', now())`,
-    [id, companyId, filename],
-  );
+  const media = await Media.create({
+    id,
+    companyId,
+    filename: cleanFilename(givenName),
+    contentType: "",
+    size: 0,
+    sha256: Buffer.alloc(0),
+    deletedAt: new Date(),
+  });
   try {
     const { size, sha256, head } = await storeParts(id, stream);
-    const row = await queryOne<MediaRow>(
-      `update media as m set deleted_at = null, content_type = $3, size = $4, sha256 = $5
-       where m.company_id = $1 and m.id = $2 returning ${MEDIA_COLUMNS}`,
-      [companyId, id, sniff(head, filename), size, sha256],
-    );
-    return mediaView(row!);
+    await media.update({ deletedAt: null, contentType: sniff(head, media.filename), size, sha256 });
+    return media.view();
   } catch (error) {
-    await query("delete from media where company_id = $1 and id = $2", [companyId, id]);
+    await media.destroy();
     throw error;
   }
 }

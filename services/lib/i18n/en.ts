@@ -1,4 +1,4 @@
-/** English, and the shape of every other catalogue. `{…}` is filled in; what is filled in never is markup. */
+/** English, and the shape of every other catalogue. `{…}` is replaced by a value, which is never markup. */
 export const en = {
   code: "en",
   dir: "ltr",

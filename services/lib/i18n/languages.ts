@@ -1,4 +1,4 @@
-/** Which language a page is in: the first of the reader's that there is a catalogue for. */
+/** The language of a page: the first of the reader's languages that has a catalogue. */
 import { ar } from "./ar.ts";
 import { de } from "./de.ts";
 import { type Catalogue, en } from "./en.ts";
@@ -7,13 +7,13 @@ import { fr } from "./fr.ts";
 
 export const catalogues: Record<string, Catalogue> = { en, de, fr, es, ar };
 
-interface Wish {
+interface AcceptedTag {
   tag: string;
   weight: number;
 }
 
-/** "de-CH, fr;q=0.8, *;q=0.1" by weight, then by place. */
-export function wishes(header: string): Wish[] {
+/** An Accept or Accept-Language header, such as "de-CH, fr;q=0.8, *;q=0.1", by weight, then by position. */
+export function parseAccept(header: string): AcceptedTag[] {
   return header
     .slice(0, 500)
     .split(",")
@@ -27,7 +27,7 @@ export function wishes(header: string): Wish[] {
 }
 
 export function catalogueFor(acceptLanguage: string): Catalogue {
-  for (const { tag } of wishes(acceptLanguage)) {
+  for (const { tag } of parseAccept(acceptLanguage)) {
     const [language] = tag.split("-");
     if (Object.hasOwn(catalogues, language!)) return catalogues[language!]!;
   }

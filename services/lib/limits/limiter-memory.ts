@@ -1,62 +1,157 @@
-/** The limiter of a single process. What a restart forgets is counted again from the rows (hour-history.ts). */
+/** The limiter of one process, in bounded memory. What a restart forgets of `remembered` windows is given by remember(). */
 import { performance } from "node:perf_hooks";
 import { bucketMs, type Grant, type Limiter, oldestBucket, type Window } from "./limiter.ts";
 
+const MAX_KEYS = 100_000;
+// Looking through all keys takes a few milliseconds: never more often than this, however many new keys come.
+const SWEEP_PAUSE_MS = 1_000;
+
+interface Counted {
+  buckets: Map<number, number>;
+  expiresAtMs: number;
+}
+
+/**
+ * All keys of one kind. When they are too many, the expired ones go first, then the oldest. Not an lru-cache: of this size
+ * it takes 4 MB per kind while empty, evicts live keys before expired ones, and knows no keys that must stay.
+ */
+class KeyTable {
+  readonly #counted = new Map<string, Counted>();
+  readonly #maxKeys: number;
+  readonly #mayEvict: boolean;
+  #sweptAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(maxKeys: number, mayEvict: boolean) {
+    this.#maxKeys = maxKeys;
+    this.#mayEvict = mayEvict;
+  }
+
+  get size(): number {
+    return this.#counted.size;
+  }
+
+  get(key: string, nowMs: number): Counted | undefined {
+    const counted = this.#counted.get(key);
+    if (!counted || counted.expiresAtMs > nowMs) return counted;
+    this.#counted.delete(key);
+    return undefined;
+  }
+
+  create(key: string, nowMs: number, expiresAtMs: number): Counted {
+    if (this.#counted.size >= this.#maxKeys) this.#evict(nowMs);
+    const counted: Counted = { buckets: new Map(), expiresAtMs };
+    this.#counted.set(key, counted);
+    return counted;
+  }
+
+  delete(key: string): void {
+    this.#counted.delete(key);
+  }
+
+  #evict(nowMs: number): void {
+    if (nowMs - this.#sweptAtMs >= SWEEP_PAUSE_MS) {
+      this.#sweptAtMs = nowMs;
+      for (const [key, { expiresAtMs }] of this.#counted) if (expiresAtMs <= nowMs) this.#counted.delete(key);
+    }
+    if (!this.#mayEvict || this.#counted.size < this.#maxKeys) return;
+    // One in a hundred: iterating a map first skips all entries that were deleted from its front.
+    const kept = this.#maxKeys - Math.max(1, Math.floor(this.#maxKeys / 100));
+    for (const key of this.#counted.keys()) {
+      if (this.#counted.size <= kept) return;
+      this.#counted.delete(key);
+    }
+  }
+}
+
+/** As long as a bucket of it counts, wherever in its bucket the last one was taken; a fixed window from its beginning. */
+const lifeMs = (window: Window) => window.windowMs + (window.buckets === 0 ? 0 : 2 * bucketMs(window));
+
 export class MemoryLimiter implements Limiter {
-  #buckets = new Map<string, Map<number, number>>();
-  #now: () => number;
+  readonly #tables = new Map<string, KeyTable>();
+  readonly #nowMs: () => number;
+  readonly #maxKeys: number;
 
-  /** The clock may be set meanwhile: back by an hour, and a full hour would stay full for two; on, and it would be forgotten. */
-  constructor(now: () => number = () => performance.timeOrigin + performance.now()) {
-    this.#now = now;
+  /**
+   * The clock is monotonic: set back by an hour, a full hour would stay full for two; set forward, it would be forgotten.
+   * `maxKeys`: of each kind, so that requests from 100,000 addresses evict nobody's daily calls.
+   */
+  constructor(nowMs: () => number = () => performance.timeOrigin + performance.now(), maxKeys = MAX_KEYS) {
+    this.#nowMs = nowMs;
+    this.#maxKeys = maxKeys;
   }
 
-  #counting(window: Window): Map<number, number> {
-    const counts = this.#buckets.get(window.key) ?? new Map<number, number>();
-    this.#buckets.set(window.key, counts);
-    const oldest = oldestBucket(window, this.#now());
-    for (const bucket of counts.keys()) if (bucket < oldest) counts.delete(bucket);
-    return counts;
-  }
-
-  #total(counts: Map<number, number>): number {
-    let total = 0;
-    for (const n of counts.values()) total += n;
-    return total;
-  }
-
-  /** When the oldest bucket that holds something stops counting. */
-  #wait(window: Window, counts: Map<number, number>): number {
-    const held = [...counts].flatMap(([bucket, n]) => (n > 0 ? [bucket] : []));
-    if (held.length === 0) return bucketMs(window);
-    return Math.max(1, (Math.min(...held) + 1) * bucketMs(window) + window.windowMs - this.#now());
+  /** Keys held. */
+  get size(): number {
+    return [...this.#tables.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
   async take(window: Window, n: number): Promise<Grant> {
-    const counts = this.#counting(window);
-    const bucket = Math.floor(this.#now() / bucketMs(window));
-    const room = window.limit === null ? n : Math.max(0, window.limit - this.#total(counts));
-    const granted = Math.min(n, room);
-    if (granted > 0) counts.set(bucket, (counts.get(bucket) ?? 0) + granted);
-    return { granted, bucket, retryAfterMs: granted < n ? this.#wait(window, counts) : 0 };
+    const nowMs = this.#nowMs();
+    const bucket = Math.floor(nowMs / bucketMs(window));
+    const used = this.#total(window, nowMs);
+    const granted = window.limit === null ? n : Math.min(n, Math.max(0, window.limit - used));
+    if (granted > 0) this.#add(window, bucket, granted, nowMs);
+    const retryAfterMs = granted < n ? this.#waitMs(window, nowMs) : 0;
+    return { granted, bucket, retryAfterMs, used: used + granted };
   }
 
   async give(window: Window, bucket: number, n: number): Promise<void> {
-    const counts = this.#counting(window);
-    const held = counts.get(bucket);
-    if (held !== undefined) counts.set(bucket, Math.max(0, held - n));
+    const buckets = this.#table(window).get(window.key, this.#nowMs())?.buckets;
+    const held = buckets?.get(bucket);
+    if (held !== undefined) buckets!.set(bucket, Math.max(0, held - n));
   }
 
   async used(window: Window): Promise<{ used: number; retryAfterMs: number }> {
-    const counts = this.#counting(window);
-    const used = this.#total(counts);
-    return { used, retryAfterMs: window.limit !== null && used > 0 ? this.#wait(window, counts) : 0 };
+    const nowMs = this.#nowMs();
+    const used = this.#total(window, nowMs);
+    return { used, retryAfterMs: window.limit !== null && used > 0 ? this.#waitMs(window, nowMs) : 0 };
   }
 
-  /** What was handed over before this process began. */
-  remember(window: Window, at: number, n: number): void {
-    const counts = this.#counting(window);
-    const bucket = Math.floor(at / bucketMs(window));
-    counts.set(bucket, (counts.get(bucket) ?? 0) + n);
+  async forget(window: Window): Promise<void> {
+    this.#table(window).delete(window.key);
+  }
+
+  /** What was taken before this process began. */
+  remember(window: Window, atMs: number, n: number): void {
+    this.#add(window, Math.floor(atMs / bucketMs(window)), n, this.#nowMs());
+  }
+
+  /** Kinds are few: they are named in the code, and only what follows comes from outside. */
+  #table({ key, remembered }: Window): KeyTable {
+    const kind = key.slice(0, Math.max(0, key.indexOf(":")));
+    const table = this.#tables.get(kind) ?? new KeyTable(this.#maxKeys, !remembered);
+    this.#tables.set(kind, table);
+    return table;
+  }
+
+  #add(window: Window, bucket: number, n: number, nowMs: number): void {
+    const table = this.#table(window);
+    const expiresAtMs = nowMs + lifeMs(window);
+    const counted = table.get(window.key, nowMs) ?? table.create(window.key, nowMs, expiresAtMs);
+    if (window.buckets > 0) counted.expiresAtMs = expiresAtMs;
+    counted.buckets.set(bucket, (counted.buckets.get(bucket) ?? 0) + n);
+  }
+
+  /** What the window holds; forgets the buckets that count no more. */
+  #total(window: Window, nowMs: number): number {
+    const counted = this.#table(window).get(window.key, nowMs);
+    if (!counted) return 0;
+    const oldest = oldestBucket(window, nowMs);
+    let total = 0;
+    for (const [bucket, n] of counted.buckets) {
+      if (bucket < oldest) counted.buckets.delete(bucket);
+      else total += n;
+    }
+    return total;
+  }
+
+  /** Until the oldest bucket that holds something stops counting. */
+  #waitMs(window: Window, nowMs: number): number {
+    const counted = this.#table(window).get(window.key, nowMs);
+    if (window.buckets === 0) return counted ? counted.expiresAtMs - nowMs : window.windowMs;
+    let first = Number.POSITIVE_INFINITY;
+    for (const [bucket, n] of counted?.buckets ?? []) if (n > 0 && bucket < first) first = bucket;
+    if (first === Number.POSITIVE_INFINITY) return bucketMs(window);
+    return Math.max(1, (first + 1) * bucketMs(window) + window.windowMs - nowMs);
   }
 }

@@ -10,38 +10,41 @@ import { bucketMs, type Grant, type Limiter, type Window } from "./limiter.ts";
 
 const run = luaScript(readFileSync(join(import.meta.dirname, "limiter.lua"), "utf8"));
 
-type What = "take" | "give" | "used" | "remember";
+type Command = "take" | "give" | "used" | "remember";
 
-/** What left within a window, by bucket; undefined for windows too short to be worth it. */
-export type History = (window: Window) => Promise<[bucket: number, n: number][]> | undefined;
+/** [granted, or used for "used"; bucket; retry after ms; used], or [-1] where the history is asked for. */
+type Reply = [number, number, number, number];
+
+/** What was taken within a window, by bucket; undefined for windows too short to be worth it. */
+type History = (window: Window) => Promise<[bucket: number, n: number][]> | undefined;
 
 export class RedisLimiter implements Limiter {
-  #redis: Redis;
-  #history: History;
+  readonly #redis: Redis;
+  readonly #history: History;
 
   constructor(redis: Redis, history: History = () => undefined) {
     this.#redis = redis;
     this.#history = history;
   }
 
-  async #run(what: What, window: Window, n: number, more: number[], known: boolean): Promise<[number, number, number]> {
-    const { key, limit, windowMs } = window;
-    const keys = [`limit:${key}`, ...(known ? [`limit:${key}:known`] : [])];
-    const args = [what, n, limit ?? -1, windowMs, bucketMs(window), ...more];
-    return (await run(this.#redis, keys, args)) as [number, number, number];
+  async #run(command: Command, window: Window, n: number, more: number[]): Promise<Reply> {
+    const { key, limit, windowMs, buckets, remembered } = window;
+    const keys = [`limit:${key}`, ...(remembered ? [`limit:${key}:known`] : [])];
+    const width = buckets === 0 ? 0 : bucketMs(window);
+    return (await run(this.#redis, keys, [command, n, limit ?? -1, windowMs, width, ...more])) as Reply;
   }
 
-  async #ask(what: What, window: Window, n: number, bucket = 0): Promise<[number, number, number]> {
-    const answer = await this.#run(what, window, n, [bucket], window.remembered === true);
-    if (answer[0] !== -1) return answer;
+  async #ask(command: Command, window: Window, n: number, bucket = 0): Promise<Reply> {
+    const reply = await this.#run(command, window, n, [bucket]);
+    if (reply[0] !== -1) return reply;
     const history = (await this.#history(window)) ?? [];
-    await this.#run("remember", window, 0, history.flat(), true);
-    return this.#run(what, window, n, [bucket], true);
+    await this.#run("remember", window, 0, history.flat());
+    return this.#run(command, window, n, [bucket]);
   }
 
   async take(window: Window, n: number): Promise<Grant> {
-    const [granted, bucket, retryAfterMs] = await this.#ask("take", window, n);
-    return { granted, bucket, retryAfterMs };
+    const [granted, bucket, retryAfterMs, used] = await this.#ask("take", window, n);
+    return { granted, bucket, retryAfterMs, used };
   }
 
   async give(window: Window, bucket: number, n: number): Promise<void> {
@@ -51,5 +54,10 @@ export class RedisLimiter implements Limiter {
   async used(window: Window): Promise<{ used: number; retryAfterMs: number }> {
     const [used, , retryAfterMs] = await this.#ask("used", window, 0);
     return { used, retryAfterMs };
+  }
+
+  /** A remembered window is counted again from its history when it is asked for next. */
+  async forget({ key }: Window): Promise<void> {
+    await this.#redis.del(`limit:${key}`, `limit:${key}:known`);
   }
 }

@@ -29,7 +29,7 @@ export interface EmbeddedPostgres {
   url: string;
   /** Resolves when its process has ended, for whatever reason. */
   ended: Promise<unknown>;
-  /** Orderly for so long; then at once, and the next start goes through what was logged. */
+  /** Waits `withinMs` for an orderly shutdown, then forces it: the next start recovers from the write-ahead log. */
   stop(withinMs?: number): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ async function initialise(bin: Binaries, dataDir: string, passwordFile: string):
   );
 }
 
-/** PostgreSQL only says that it may not read its settings. */
+/** PostgreSQL itself would only report that it cannot read its settings. */
 function refuseForeign(dataDir: string): void {
   const owner = existsSync(dataDir) ? statSync(dataDir).uid : undefined;
   const self = process.getuid?.();
@@ -91,7 +91,7 @@ function refuseForeign(dataDir: string): void {
   );
 }
 
-/** The caller holds the directory, so a server that still runs there lost its parent. */
+/** The caller holds the directory, so a server that still runs there has lost its parent. */
 async function stopOrphan(bin: Binaries, dataDir: string): Promise<void> {
   if (!existsSync(join(dataDir, "postmaster.pid"))) return;
   await run(asNonRoot([bin.pg_ctl, "stop", "--pgdata", dataDir, "--mode", "fast", "--wait"])).catch(() => {});
@@ -116,7 +116,7 @@ async function untilReady(child: ChildProcess, url: string, output: () => string
   }
 }
 
-/** `overrides` are server settings; what is durable must not set any that weakens it. */
+/** `overrides` are server settings; never one that weakens durability, outside of tests. */
 export async function startEmbeddedPostgres(
   directory: string,
   overrides: Record<string, string | number> = {},
@@ -147,7 +147,7 @@ export async function startEmbeddedPostgres(
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const [program, ...args] = asNonRoot(diesWithParent([bin.postgres, "-D", dataDir, ...flags]));
-  // Detached: Ctrl-C goes to the whole group of the terminal, and our own drain must come before the database's end.
+  // Detached: Ctrl-C signals the whole process group, and our own drain must come before the database's end.
   const child = spawn(program!, args, {
     detached: true,
     stdio: ["ignore", "ignore", "pipe"],
@@ -165,16 +165,16 @@ export async function startEmbeddedPostgres(
 }
 
 /**
- * SIGINT is PostgreSQL's fast shutdown: sessions are closed, nothing is lost, no recovery at the next start. SIGQUIT is the
- * immediate one: what was committed is in its log, and is taken from there at the next start.
+ * SIGINT is PostgreSQL's fast shutdown: sessions are closed, and the next start needs no recovery. SIGQUIT is the immediate
+ * one: what was committed is in the write-ahead log, and is recovered at the next start.
  */
 async function stop(child: ChildProcess, withinMs = STOP_TIMEOUT_MS): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
   child.kill("SIGINT");
-  const atOnce = setTimeout(() => child.kill("SIGQUIT"), withinMs);
-  const byForce = setTimeout(() => child.kill("SIGKILL"), withinMs + KILL_AFTER_MS);
+  const immediate = setTimeout(() => child.kill("SIGQUIT"), withinMs);
+  const kill = setTimeout(() => child.kill("SIGKILL"), withinMs + KILL_AFTER_MS);
   await exited;
-  clearTimeout(atOnce);
-  clearTimeout(byForce);
+  clearTimeout(immediate);
+  clearTimeout(kill);
 }

@@ -1,12 +1,12 @@
 /**
- * How a process of its own begins and ends. A start that fails says why in one line and leaves nothing running.
- * SIGTERM, Ctrl-C, the terminal's end and the end of the npm that started it all mean the same orderly stop, once.
+ * Start and stop of a service process. A start that fails says why in one line and leaves nothing running. SIGTERM, Ctrl-C,
+ * a closed terminal and the death of the npm that started it all cause the same orderly stop, once.
  */
 import { readFileSync } from "node:fs";
 import type { BrokerOptions, ServiceBroker } from "moleculer";
 
 const PARENT_CHECK_MS = 500;
-// A stop that hangs must not keep a terminal or a rolling update waiting; what it left open is recovered at the next start.
+// A stop that hangs must not hold up a terminal or a rolling update; the next start recovers what was left open.
 const STOP_DEADLINE_MS = 20_000;
 
 /** nohup and the like ignore SIGHUP for us; a handler of our own would undo that. */
@@ -19,7 +19,7 @@ function hangupIsIgnored(): boolean {
   }
 }
 
-/** npm gives its own process id to nobody, so a change of the parent is how its death shows. */
+/** npm does not pass on its process id; its death shows as a change of the parent. */
 function whenNpmDies(stop: () => void): void {
   if (!process.env.npm_lifecycle_event) return;
   const parent = process.ppid;
@@ -43,7 +43,7 @@ function takeOver(broker: ServiceBroker): void {
     if (ending) return;
     ending = true;
     setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
-    // Stopping what is half started leaves the other half behind.
+    // A stop during the start would leave behind what starts after it.
     await started.catch(() => {});
     await broker.stop();
     process.exit(code);
@@ -56,7 +56,7 @@ function takeOver(broker: ServiceBroker): void {
       if (!ending) process.stderr.write(`Flockmail cannot start: ${reason(error)}\n`);
       if (process.env.LOGLEVEL === "debug") process.stderr.write(`${(error as Error).stack}\n`);
       await end(1);
-      // Whoever waits for the start goes no further: the process is about to end.
+      // Never resolves, so that callers of start() go no further: the process is about to exit.
       return new Promise(() => {});
     });
   };

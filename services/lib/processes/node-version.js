@@ -1,4 +1,4 @@
-// Plain JavaScript that an old Node can read: says in one line why it cannot run the service.
+// Plain JavaScript that old versions of Node can run, to say in one line why they cannot run the service.
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
   process.stderr.write(

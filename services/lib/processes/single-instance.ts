@@ -25,7 +25,7 @@ function listen(path: string): Promise<Server> {
   });
 }
 
-function somebodyListens(path: string): Promise<boolean> {
+function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path, () => {
       socket.destroy();
@@ -36,8 +36,8 @@ function somebodyListens(path: string): Promise<boolean> {
 }
 
 /**
- * Makes this process the only one that works on `directory`, until the returned function is called or the process
- * ends, however it ends: the kernel closes the socket, so no stale lock can be left behind. Throws when another has it.
+ * Makes this process the only one that works on `directory`, until the returned function is called or the process ends,
+ * however it ends: the kernel closes the socket, so no stale lock can be left behind. Throws when another process has it.
  */
 export async function holdDirectory(directory: string): Promise<() => Promise<void>> {
   const path = socketPath(directory, "instance.sock");
@@ -46,7 +46,7 @@ export async function holdDirectory(directory: string): Promise<() => Promise<vo
     server = await listen(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    if (await somebodyListens(path)) {
+    if (await isListening(path)) {
       throw new Error(
         `Another Flockmail is running on ${resolve(directory)} (DATA_DIR); stop it or choose another directory.`,
       );

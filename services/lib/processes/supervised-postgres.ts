@@ -1,6 +1,6 @@
 /**
- * The embedded PostgreSQL, started again where it was when it ends without having been told to (killed for its memory,
- * say): the service waits for it as it waits for any database that is away.
+ * The embedded PostgreSQL, restarted on the same port when it ends unasked (killed for its memory, say): the service waits
+ * for it as it waits for any database that is away.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
@@ -8,7 +8,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgre
 /** The children of a killed server hold its memory for a moment; a new one refuses to start until they are gone. */
 const PAUSE_MS = 500;
 
-export async function keptPostgres(
+export async function supervisedPostgres(
   directory: string,
   warn: (text: string) => void,
 ): Promise<Omit<EmbeddedPostgres, "ended">> {

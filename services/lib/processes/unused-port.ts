@@ -1,8 +1,8 @@
-/** A loopback port for a server that takes a number and cannot be asked what it got. */
+/** A free loopback port, for servers that cannot choose one and report it. */
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below those that systems give to connections: one of theirs could be taken between this look and its use. */
+/** Below the ephemeral ports: one of those could be given to a connection between this look and its use. */
 const FROM = 20_000;
 const TO = 32_000;
 

@@ -18,7 +18,7 @@ export function literalAddress(host: string): string | null {
   return null;
 }
 
-/** IPv6 forms that carry an IPv4 address are judged by it where a host may really use them: mapped, and NAT64 (RFC 6052). */
+/** The IPv4 address that decides about an IPv6 one, in the two forms a host may really use: mapped, and NAT64 (RFC 6052). */
 function carriedIPv4(address: ipaddr.IPv6): string | null {
   const bytes = address.toByteArray();
   const range = address.range();

@@ -5,6 +5,7 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
+import { withTimeout } from "../timeouts.ts";
 import { isPublicAddress, literalAddress } from "./address-range.ts";
 
 export interface PinnedAddress {
@@ -12,9 +13,9 @@ export interface PinnedAddress {
   family: 4 | 6;
 }
 
-export type Resolve = (host: string) => Promise<string[]>;
+type Resolve = (host: string) => Promise<string[]>;
 
-/** `refused`: not ours to connect to, trying again changes nothing. `dns`: no address, this time. */
+/** `refused`: not a public address, a retry changes nothing. `dns`: no address this time, a retry may find one. */
 export class HostError extends Error {
   readonly reason: "refused" | "dns";
 
@@ -30,8 +31,8 @@ const DNS_TIMEOUT_MS = 4_000;
 const pinned = (address: string): PinnedAddress => ({ address, family: isIP(address) as 4 | 6 });
 
 /**
- * Asks the DNS itself and not getaddrinfo: that one runs on four threads which the whole process shares, so that four
- * dead name servers of one tenant would stop every connection of all. `servers`: instead of the system's.
+ * Asks the DNS itself and not getaddrinfo, which runs on four threads that the whole process shares: four dead name
+ * servers of one tenant would stop the connections of all. `servers`: instead of the system's.
  */
 export async function askDns(host: string, servers?: readonly string[]): Promise<string[]> {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS / 2, tries: 2 });
@@ -53,14 +54,6 @@ async function askBoth(host: string): Promise<string[]> {
   });
 }
 
-async function withinTimeout(work: Promise<string[]>): Promise<string[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("time-out")), DNS_TIMEOUT_MS + 1_000);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
-
 /** The addresses of a host, each one checked. Throws HostError with a sentence for the user. */
 export async function resolvePublic(
   host: string,
@@ -76,9 +69,12 @@ export async function resolvePublic(
   if (literal) {
     addresses = [literal];
   } else {
-    addresses = await withinTimeout(ask(ascii)).catch((error: NodeJS.ErrnoException) => {
-      throw new HostError("dns", `The host name ${host} cannot be resolved (${error.code ?? error.message}).`);
-    });
+    const noAnswer = () => new Error("time-out");
+    addresses = await withTimeout(ask(ascii), DNS_TIMEOUT_MS + 1_000, noAnswer).catch(
+      (error: NodeJS.ErrnoException) => {
+        throw new HostError("dns", `The host name ${host} cannot be resolved (${error.code ?? error.message}).`);
+      },
+    );
   }
   if (addresses.length === 0) throw new HostError("dns", `The host name ${host} has no address.`);
   const bad = options.allowPrivate ? undefined : addresses.find((address) => !isPublicAddress(address));

@@ -1,12 +1,12 @@
 /**
- * The pure entry to the template language: text in, a tree or sentences about its faults out. Never throws.
+ * The entry to the template language, a pure function: text in, a tree or error sentences out. Never throws.
  *
- * Not nunjucks: a mail is assembled from static text that was encoded for the wire once per campaign (mime.ts), and for
- * that the pieces of a template must be at hand, which a nunjucks template (one opaque function that returns a string)
- * does not give. It is slower, too (8 µs against 3 for the values alone, and 75 to encode the result: see
- * test/bench/render.ts), and everything it can do beyond `[[…]]` would have to be taken out again.
+ * Not nunjucks: a mail is assembled from static text that was encoded for the wire once per campaign (the renderer's
+ * mime/skeleton.ts), which needs the pieces of a template, and a nunjucks template is one opaque function that returns a
+ * string. It is also slower (8 µs against 3 for the values alone, and 75 to encode the result: test/bench/render.ts), and
+ * everything it can do beyond `[[…]]` would have to be disabled.
  */
-import { type Fault, type Token, tokenize } from "./lexer.ts";
+import { type TemplateError, type Token, tokenize } from "./lexer.ts";
 import { type Node, parse } from "./parser.ts";
 
 export interface Template {
@@ -19,7 +19,7 @@ export type Compiled = { template: Template; errors?: undefined } | { template?:
 export const MAX_BODY_LENGTH = 1_000_000;
 export const MAX_SUBJECT_LENGTH = 998;
 
-/** The first fault of each kind is enough to mend a template; a list of hundreds helps nobody. */
+/** The first few errors are enough to fix a template. */
 const MAX_ERRORS = 10;
 
 function place(source: string, at: number): string {
@@ -32,12 +32,12 @@ function place(source: string, at: number): string {
 export function compileTemplate(source: string, kind: "subject" | "body"): Compiled {
   const limit = kind === "subject" ? MAX_SUBJECT_LENGTH : MAX_BODY_LENGTH;
   if (source.length > limit) return { errors: [`Longer than ${limit} characters.`] };
-  const { tokens, faults } = tokenize(source);
-  const { nodes, faults: structural } = parse(tokens);
-  // A tag that was not understood leaves its block open or closed in vain: only what is wrong by itself is told.
-  const told: Fault[] = faults.length > 0 ? faults : structural;
-  if (told.length > 0) {
-    const sorted = told.toSorted((a, b) => a.at - b.at).slice(0, MAX_ERRORS);
+  const { tokens, errors } = tokenize(source);
+  const { nodes, errors: structural } = parse(tokens);
+  // An invalid tag makes its block seem open or closed in vain, so structural errors are reported only without any.
+  const reported: TemplateError[] = errors.length > 0 ? errors : structural;
+  if (reported.length > 0) {
+    const sorted = reported.toSorted((a, b) => a.at - b.at).slice(0, MAX_ERRORS);
     return { errors: sorted.map(({ sentence, at }) => `${sentence} at ${place(source, at)}.`) };
   }
   return { template: { source, tokens, nodes } };

@@ -5,7 +5,7 @@
  *   [[#if name]] [[#else]] [[/if]]   [[#each items]] [[this]] [[this.field]] [[@index]] [[/each]]
  *   \[[                           two brackets
  *
- * Works in one pass and looks at most MAX_TAG characters ahead, so that no input makes it slow.
+ * Works in one pass and reads at most MAX_TAG characters ahead, so that no input makes it slow.
  */
 export type Tag =
   | { type: "value"; path: string; raw: boolean; at: number }
@@ -13,25 +13,25 @@ export type Tag =
   | { type: "else" | "endif" | "endeach"; at: number };
 export type Token = { type: "text"; text: string; at: number } | Tag;
 
-/** A fault and where it is: `at` counts characters from the start of the source. */
-export interface Fault {
+/** A syntax error; `at` counts characters from the start of the source. */
+export interface TemplateError {
   sentence: string;
   at: number;
 }
 
 const MAX_TAG = 256;
-const MAX_FAULTS = 10;
+const MAX_ERRORS = 10;
 const MAX_STEPS = 16;
 
-// A name as people give it to a column ("Größe", "Price (€)", "opt-in?"), with single spaces within. Quotes, "|", "=",
-// "<" and the like belong to other engines and to HTML: there they are a mistake that is better told.
+// A name as people give it to a column ("Größe", "Price (€)", "opt-in?"), with single spaces inside. Quotes, "|", "=", "<"
+// and the like belong to other engines and to HTML: here they are a mistake, and reported.
 const PATH = /^@?[\p{L}\p{M}\p{N}\p{Sc}_()%&+:?!/*#°-]+(?:[ .][\p{L}\p{M}\p{N}\p{Sc}_()%&+:?!/*#°-]+)*$/u;
 const FORGOTTEN_HASH = /^(?:if|each) /;
 const BLOCK = /^#(if|each)\s+(.*)$/s;
 
 const isPath = (text: string) => PATH.test(text) && text.split(".").length <= MAX_STEPS;
 
-/** What stands between the brackets, as a tag or as the sentence that says what is wrong with it. */
+/** The text between the brackets as a tag, or an error sentence. */
 function readTag(content: string, at: number): Tag | string {
   if (content === "#else") return { type: "else", at };
   if (content === "/if") return { type: "endif", at };
@@ -50,16 +50,16 @@ function readTag(content: string, at: number): Tag | string {
   return { type: "value", path: content, raw: false, at };
 }
 
-/** The content of a tag that starts at `from` (behind its brackets) and ends with `close`, or null. */
+/** The content of a tag that starts at `from` (after its brackets) and ends with `close`, or null. */
 function upTo(source: string, from: number, close: string): string | null {
   const window = source.slice(from, from + MAX_TAG + close.length);
   const end = window.indexOf(close);
   return end < 0 ? null : window.slice(0, end);
 }
 
-export function tokenize(source: string): { tokens: Token[]; faults: Fault[] } {
+export function tokenize(source: string): { tokens: Token[]; errors: TemplateError[] } {
   const tokens: Token[] = [];
-  const faults: Fault[] = [];
+  const errors: TemplateError[] = [];
   let text = "";
   let textAt = 0;
   let position = 0;
@@ -70,7 +70,7 @@ export function tokenize(source: string): { tokens: Token[]; faults: Fault[] } {
     tokens.push(tag);
   };
 
-  while (position < source.length && faults.length < MAX_FAULTS) {
+  while (position < source.length && errors.length < MAX_ERRORS) {
     const open = source.indexOf("[[", position);
     if (text === "") textAt = position;
     if (open < 0) {
@@ -97,15 +97,15 @@ export function tokenize(source: string): { tokens: Token[]; faults: Fault[] } {
     }
     const content = upTo(source, open + 2, "]]");
     if (content === null) {
-      faults.push({ sentence: "[[ is never closed", at: open });
+      errors.push({ sentence: "[[ is never closed", at: open });
       position = open + 2;
       continue;
     }
     const tag = readTag(content.trim(), open);
-    if (typeof tag === "string") faults.push({ sentence: tag, at: open });
+    if (typeof tag === "string") errors.push({ sentence: tag, at: open });
     else addTag(tag);
     position = open + 4 + content.length;
   }
   if (text) tokens.push({ type: "text", text, at: textAt });
-  return { tokens, faults };
+  return { tokens, errors };
 }

@@ -1,7 +1,7 @@
 /** Builds the tree of a template from its tokens, without recursion: depth is a limit, not a risk. */
-import type { Fault, Token } from "./lexer.ts";
+import type { TemplateError, Token } from "./lexer.ts";
 
-/** Where a value comes from: the recipient's variables, the current item of a loop, or its number. */
+/** Where a value comes from: the recipient's variables, the current item of a loop, or the item's index. */
 export type Path =
   | { from: "variables"; name: string; steps: string[] }
   | { from: "item"; steps: string[] }
@@ -17,7 +17,7 @@ export type Node =
   /** Where the open pixel goes. */
   | { kind: "pixel" };
 
-/** What links.ts adds to the tokens of a body. */
+/** Tokens that the renderer adds to those of a body (bodies/tracked-links.ts). */
 export type MarkToken =
   | { type: "link"; template: string; quoted: boolean; at: number }
   | { type: "endlink" | "pixel"; at: number };
@@ -41,18 +41,18 @@ function readPath(text: string, inEach: boolean): Path | string {
   return { from: "variables", name: text, steps };
 }
 
-export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; faults: Fault[] } {
+export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; errors: TemplateError[] } {
   const nodes: Node[] = [];
-  const faults: Fault[] = [];
+  const errors: TemplateError[] = [];
   const frames: Frame[] = [{ node: null, into: nodes, at: 0, inElse: false }];
   let loops = 0;
-  /** Blocks around this place; an address is none. */
+  /** Blocks open at this token; an address is none. */
   let depth = 0;
 
   const pathOf = (token: { path: string; at: number }): Path => {
     const path = readPath(token.path, loops > 0);
     if (typeof path !== "string") return path;
-    faults.push({ sentence: path, at: token.at });
+    errors.push({ sentence: path, at: token.at });
     return { from: "index" };
   };
   const open = (node: NonNullable<Frame["node"]>, into: Node[], at: number) => {
@@ -65,7 +65,7 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
     const frame = frames.at(-1)!;
     if (frame.node?.kind !== kind) {
       const because = frame.node ? `: ${closing[frame.node.kind]} must come first` : " has no beginning";
-      faults.push({ sentence: `${closing[kind]}${because}`, at });
+      errors.push({ sentence: `${closing[kind]}${because}`, at });
       return;
     }
     if (kind !== "link") depth--;
@@ -77,7 +77,7 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
     if (depth > MAX_DEPTH) {
       return {
         nodes,
-        faults: [...faults, { sentence: `Nested deeper than ${MAX_DEPTH} levels`, at: frames.at(-1)!.at }],
+        errors: [...errors, { sentence: `Nested deeper than ${MAX_DEPTH} levels`, at: frames.at(-1)!.at }],
       };
     }
     const frame = frames.at(-1)!;
@@ -107,8 +107,8 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
         frame.into.push({ kind: "pixel" });
         break;
       case "else":
-        if (frame.node?.kind !== "if") faults.push({ sentence: "[[#else]] outside of [[#if]]", at: token.at });
-        else if (frame.inElse) faults.push({ sentence: "A second [[#else]] in one [[#if]]", at: token.at });
+        if (frame.node?.kind !== "if") errors.push({ sentence: "[[#else]] outside of [[#if]]", at: token.at });
+        else if (frame.inElse) errors.push({ sentence: "A second [[#else]] in one [[#if]]", at: token.at });
         else {
           frame.inElse = true;
           frame.into = frame.node.otherwise;
@@ -126,7 +126,7 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
     }
   }
   for (const { node, at } of frames.slice(1)) {
-    if (node && node.kind !== "link") faults.push({ sentence: `[[#${node.kind} …]] is never closed`, at });
+    if (node && node.kind !== "link") errors.push({ sentence: `[[#${node.kind} …]] is never closed`, at });
   }
-  return { nodes, faults };
+  return { nodes, errors };
 }

@@ -1,6 +1,6 @@
 /**
- * Access tokens of people: short-lived JWTs that say who, and nothing about what she may do; roles are read at each use.
- * With them it is asked whether her password is still the one of the login: tokens of an old one end at once.
+ * Access tokens of users: short-lived JWTs that hold the user's id and no rights, since roles are read at each use. A mark
+ * of the password is compared then too, so that tokens issued before a change of password end with it.
  */
 import { createHash } from "node:crypto";
 import jwt from "jsonwebtoken";
@@ -12,7 +12,7 @@ export const BEARER_SECONDS = 15 * 60;
 export const TOKEN_REFUSED = "Invalid or expired token.";
 
 const ISSUER = "flockmail";
-// Ours have about 230 characters; a longer one is not worth decoding.
+// Ours have about 230 characters; a longer one is refused undecoded.
 const MAX_LENGTH = 1_024;
 
 export interface Person {
@@ -20,7 +20,7 @@ export interface Person {
   passwordMark: string;
 }
 
-/** Stands for a password as it is stored: another after each change, and of no use to guess it by. */
+/** Identifies a stored password hash: differs after each change, and is of no use for guessing the password. */
 export const passwordMarkOf = (passwordHash: string): string =>
   createHash("sha256").update(passwordHash).digest("base64url").slice(0, 16);
 
@@ -32,7 +32,7 @@ export const signBearer = (userId: string, passwordMark: string): string =>
     expiresIn: BEARER_SECONDS,
   });
 
-/** Null for an expired, forged or damaged one. Tokens of the previous SECRET_KEY are still good. */
+/** Null for an expired, forged or damaged token. Those signed with the previous SECRET_KEY are still valid. */
 export function verifyBearer(token: string): Person | null {
   if (token.length > MAX_LENGTH) return null;
   for (const key of keysFor("bearer")) {

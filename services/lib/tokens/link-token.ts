@@ -10,6 +10,7 @@
  * through us to an address that was not in a mail.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { uuidBytes, uuidOf } from "../ids.ts";
 
 const TAG_BYTES = 9;
 const TAG_CHARACTERS = (TAG_BYTES / 3) * 4;
@@ -29,8 +30,6 @@ export interface LinkTarget {
   /** Set where the token carries its address. */
   url?: string;
 }
-
-const idBytes = (uuid: string) => Buffer.from(uuid.replaceAll("-", ""), "hex");
 
 const SPONGE = { outputLength: TAG_BYTES * TAGS_PER_BLOCK };
 
@@ -53,7 +52,7 @@ const LINKS_OF_PREFIX = 64 * 64;
 
 /** Tokens of one mail, for links 0 to `links` (0 is the pixel). */
 export function linkTokens(key: Buffer, sentEmailId: string, links: number): string[] {
-  const id = idBytes(sentEmailId);
+  const id = uuidBytes(sentEmailId);
   const head = Buffer.allocUnsafe(ID_BYTES + 2);
   id.copy(head);
   const input = blockInput(key, id);
@@ -79,14 +78,9 @@ const addressTag = (key: Buffer, head: Buffer, url: Buffer) =>
 
 /** Token of a link whose address was made for this mail; `link` is the number it is counted by. */
 export function addressToken(key: Buffer, sentEmailId: string, link: number, url: string): string {
-  const head = Buffer.concat([idBytes(sentEmailId), Buffer.of(link >> 8, link & 0xff)]);
+  const head = Buffer.concat([uuidBytes(sentEmailId), Buffer.of(link >> 8, link & 0xff)]);
   const address = Buffer.from(url);
   return Buffer.concat([head, addressTag(key, head, address), address]).toString("base64url");
-}
-
-function uuidOf(bytes: Buffer): string {
-  const hex = bytes.toString("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 function readAddress(keys: readonly Buffer[], bytes: Buffer): LinkTarget | null {

@@ -4,11 +4,12 @@
  * preferences link never confirms.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { uuidBytes, uuidOf } from "../ids.ts";
 import { keysFor } from "../secrets.ts";
 
-export type PersonTokenKind = "confirm" | "preferences";
+type PersonTokenKind = "confirm" | "preferences";
 
-export interface Person {
+export interface PersonTokenTarget {
   companyId: string;
   subscriberId: string;
   /** The list that a confirmation is for; absent where it is for mail at all. */
@@ -26,16 +27,9 @@ const WITHOUT_LIST = characters(BODY_BYTES + TAG_BYTES);
 const WITH_LIST = characters(BODY_BYTES + ID_BYTES + TAG_BYTES);
 const TOKEN = new RegExp(`^(?:[A-Za-z0-9_-]{${WITHOUT_LIST}}|[A-Za-z0-9_-]{${WITH_LIST}})$`);
 
-const idBytes = (uuid: string) => Buffer.from(uuid.replaceAll("-", ""), "hex");
-
-function uuid(bytes: Buffer): string {
-  const hex = bytes.toString("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-}
-
 const tag = (key: Buffer, body: Buffer) => createHmac("sha256", key).update(body).digest().subarray(0, TAG_BYTES);
 
-/** Without `expiresAt` it holds for ever: a preferences link in an old mail must still work. */
+/** Without `expiresAt` it is valid for ever: a preferences link in an old mail must still work. */
 export function personToken(
   kind: PersonTokenKind,
   companyId: string,
@@ -44,15 +38,15 @@ export function personToken(
   listId: string | null = null,
 ): string {
   const body = Buffer.alloc(BODY_BYTES + (listId ? ID_BYTES : 0));
-  idBytes(companyId).copy(body, 0);
-  idBytes(subscriberId).copy(body, ID_BYTES);
+  uuidBytes(companyId).copy(body, 0);
+  uuidBytes(subscriberId).copy(body, ID_BYTES);
   body.writeUInt32BE(expiresAt ? Math.floor(expiresAt.getTime() / 1000) : 0, 2 * ID_BYTES);
-  if (listId) idBytes(listId).copy(body, BODY_BYTES);
+  if (listId) uuidBytes(listId).copy(body, BODY_BYTES);
   return Buffer.concat([body, tag(keysFor(kind)[0]!, body)]).toString("base64url");
 }
 
-/** Null for a forged or damaged token; `expired` is told apart, because the answer is another one (410). */
-export function readPersonToken(kind: PersonTokenKind, token: string, now = Date.now()): Person | null {
+/** Null for a forged or damaged token; an expired one is read, because its answer is another (410). */
+export function readPersonToken(kind: PersonTokenKind, token: string, now = Date.now()): PersonTokenTarget | null {
   if (!TOKEN.test(token)) return null;
   const bytes = Buffer.from(token, "base64url");
   // The last character carries bits that decoding drops; only the spelling we made is ours.
@@ -62,9 +56,9 @@ export function readPersonToken(kind: PersonTokenKind, token: string, now = Date
   if (!keysFor(kind).some((key) => timingSafeEqual(tag(key, body), given))) return null;
   const expiresSeconds = body.readUInt32BE(2 * ID_BYTES);
   return {
-    companyId: uuid(body.subarray(0, ID_BYTES)),
-    subscriberId: uuid(body.subarray(ID_BYTES, 2 * ID_BYTES)),
-    ...(body.length > BODY_BYTES ? { listId: uuid(body.subarray(BODY_BYTES)) } : {}),
+    companyId: uuidOf(body.subarray(0, ID_BYTES)),
+    subscriberId: uuidOf(body.subarray(ID_BYTES, 2 * ID_BYTES)),
+    ...(body.length > BODY_BYTES ? { listId: uuidOf(body.subarray(BODY_BYTES)) } : {}),
     expired: expiresSeconds > 0 && expiresSeconds * 1000 <= now,
   };
 }

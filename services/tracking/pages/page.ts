@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import nunjucks from "nunjucks";
 import type { Caller } from "../../lib/caller.ts";
-import { catalogueFor, wishes } from "../../lib/i18n/languages.ts";
+import { catalogueFor, parseAccept } from "../../lib/i18n/languages.ts";
 import type { Document } from "../../lib/shapes.ts";
 import type { PageCompany } from "./page-company.ts";
 
@@ -81,7 +81,7 @@ export const json = (body: unknown, status = 200): Document => ({
 
 /** A browser asks for HTML; a program for JSON, or for anything while it speaks JSON itself. */
 export function wantsJson(http: Http): boolean {
-  const weight = (type: string) => wishes(http?.accept ?? "").find(({ tag }) => tag === type)?.weight ?? 0;
+  const weight = (type: string) => parseAccept(http?.accept ?? "").find(({ tag }) => tag === type)?.weight ?? 0;
   const [asJson, asHtml] = [weight("application/json"), weight("text/html")];
   if (asJson !== asHtml) return asJson > asHtml;
   return asJson > 0 ? false : (http?.contentType ?? "").startsWith("application/json") || http?.method === "PUT";

@@ -5,8 +5,8 @@ import { forgetPlan } from "../../../services/accounts/plans.ts";
 import { call } from "../../../services/call.ts";
 import type { Caller } from "../../../services/lib/caller.ts";
 import { newId } from "../../../services/lib/ids.ts";
-import { apiCallsToday } from "../../../services/lib/limits/api-calls.ts";
-import { counters } from "../../../services/lib/limits/counters.ts";
+import { apiLimiter } from "../../../services/lib/limits/api-limiter.ts";
+import { apiCallsToday } from "../../../services/lib/limits/limiter.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Server, startRedis } from "../../support/servers.ts";
 import { NOT_FOUND, refusal, register, type Tenant } from "./tenant.ts";
@@ -59,8 +59,7 @@ describe("plans", () => {
        select $1, $2, n, 'u@example.com', 2, now() - n * interval '25 minutes' from generate_series(1, 5) n`,
       [tenant.id, newId()],
     );
-    const { key, secondsLeft } = apiCallsToday(tenant.meta);
-    await counters().add(key, 3, secondsLeft);
+    await apiLimiter().take(apiCallsToday(tenant.meta), 3);
     const { plan, usage, period } = await getPlan();
     expect(plan).toBe("free");
     expect(usage).toEqual({ api_calls_per_day: 3, subscribers: 7, emails_per_month: 42, smtp_per_hour: 2 });
@@ -70,7 +69,7 @@ describe("plans", () => {
 
   test("count a key's API calls apart from the people's", async () => {
     const key = { companyId: tenant.id, apiKeyId: newId() };
-    await counters().add(apiCallsToday(key).key, 5, 60);
+    await apiLimiter().take(apiCallsToday(key), 5);
     expect((await getPlan(key)).usage.api_calls_per_day).toBe(5);
     expect((await getPlan()).usage.api_calls_per_day).toBe(0);
   });

@@ -1,5 +1,5 @@
 import { query, queryOne } from "../../../models/database/db.ts";
-import { expandSlice } from "../../../services/campaigns/expand.ts";
+import { expandSlice } from "../../../services/campaigns/expansion/expand.ts";
 import { expandAll, newCampaign, type Rows, startRows } from "./rows.ts";
 import { addMembers, type Company, campaignRow, newCompany, newList, recipients } from "./world.ts";
 

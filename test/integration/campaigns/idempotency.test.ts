@@ -1,4 +1,6 @@
-import { query, queryOne } from "../../../models/database/db.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { addMembers, as, type Company, newCompany, startWorld, toList, toReceivers, type World } from "./world.ts";
 
 describe("Idempotency-Key", () => {
@@ -24,13 +26,42 @@ describe("Idempotency-Key", () => {
     expect(await campaigns()).toBe(1);
   });
 
+  test("the answer is stored as a JSON object", async () => {
+    const first = await send({ idempotency_key: "k" });
+    const stored = await queryOne<{ type: string; id: string }>(
+      "select jsonb_typeof(response::jsonb) as type, response ->> 'id' as id from idempotency_keys where company_id = $1",
+      [company.id],
+    );
+    expect(stored).toEqual({ type: "object", id: first.id });
+  });
+
+  test("an answer stored as text by version 0.1.0 is given again, also while such nodes still run", async () => {
+    const first = await send({ idempotency_key: "k" });
+    await query("update idempotency_keys set response = to_json(response::text) where company_id = $1", [company.id]);
+    expect(JSON.stringify(await send({ idempotency_key: "k" }))).toBe(JSON.stringify(first));
+    expect(await campaigns()).toBe(1);
+  });
+
+  test("the migration turns stored texts into the JSON they hold", async () => {
+    const first = await send({ idempotency_key: "k" });
+    const migration = join(import.meta.dirname, "../../../models/migrations/0007_idempotency_response.sql");
+    await transaction(async (client) => {
+      await client.query(
+        "alter table idempotency_keys alter column response type jsonb using to_jsonb(response::text)",
+      );
+      await client.query(readFileSync(migration, "utf8"));
+      const sql = "select response::text as text from idempotency_keys where company_id = $1";
+      expect(await queryOne(sql, [company.id], client)).toEqual({ text: JSON.stringify(first) });
+    });
+  });
+
   test("the order of a body's fields does not matter", async () => {
     const first = await send({ idempotency_key: "k" });
     const { name, ...rest } = toList(company);
     expect(await as(world, company)("campaigns.sendToList", { ...rest, idempotency_key: "k", name })).toEqual(first);
   });
 
-  test("also when what it referred to is gone by now, or the quota is used up", async () => {
+  test("the first answer is given even if what it referred to has been deleted, or the quota is used up", async () => {
     const first = await send({ idempotency_key: "k" });
     await query("delete from templates where company_id = $1", [company.id]);
     world.admitEmails = () => {

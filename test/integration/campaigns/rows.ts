@@ -1,7 +1,7 @@
 /** Campaigns on a database without any timer or listener: a test calls each step itself. */
 import type { ServiceBroker } from "moleculer";
 import { closeDatabase, openDatabase, query } from "../../../models/database/db.ts";
-import { expandSlice } from "../../../services/campaigns/expand.ts";
+import { expandSlice } from "../../../services/campaigns/expansion/expand.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { createDatabase } from "../../support/database.ts";
 import type { Company } from "./world.ts";

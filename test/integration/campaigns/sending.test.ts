@@ -1,5 +1,5 @@
 import { query, queryOne } from "../../../models/database/db.ts";
-import { segmentSize } from "../../../services/campaigns/audience-size.ts";
+import { segmentSize } from "../../../services/campaigns/send/audience-size.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import {
   addMembers,

@@ -1,7 +1,7 @@
 import { mayMove, moveTo, STATUSES, type Status } from "../../../models/campaign-lifecycle.ts";
 import { pool, query, queryOne } from "../../../models/database/db.ts";
-import { recountStuck } from "../../../services/campaigns/recount.ts";
-import { settle, settleFinished } from "../../../services/campaigns/settle.ts";
+import { settle, settleFinished } from "../../../services/campaigns/lifecycle/settle.ts";
+import { tidy } from "../../../services/campaigns/tidy.ts";
 import { expandAll, newCampaign, type Rows, startRows } from "./rows.ts";
 import { addMembers, type Company, campaignRow, deliverAll, newCompany, newList, recipients } from "./world.ts";
 
@@ -85,7 +85,7 @@ describe("settling", () => {
       await deliverAll(id);
       await query("update campaigns set sent_count = 7 where id = $1", [id]);
       await stuck(id);
-      await recountStuck(rows.broker);
+      await tidy(rows.broker);
       expect(await campaignRow(id)).toMatchObject({ status: "completed", sent_count: 10, failed_count: 0 });
     });
 
@@ -96,7 +96,7 @@ describe("settling", () => {
         waiting,
       ]);
       await query("update send_chunks set state = 0 where campaign_id = $1", [open]);
-      await recountStuck(rows.broker);
+      await tidy(rows.broker);
       for (const id of [waiting, open, orphaned])
         expect(await campaignRow(id)).toMatchObject({ status: "sending", sent_count: 0 });
     });

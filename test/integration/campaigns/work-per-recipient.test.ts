@@ -4,9 +4,9 @@
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
-import { ofList, ofReceivers, ofSegment, sliceSql } from "../../../services/campaigns/audience.ts";
+import { ofList, ofReceivers, ofSegment, sliceSql } from "../../../models/statements/write-audience-slice.ts";
 import { newId } from "../../../services/lib/ids.ts";
-import { READ } from "../../../services/smtp-sender/source.ts";
+import { READ } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 const MANY = 2_000;

@@ -1,24 +1,15 @@
 /** What servers answer, and what becomes of recipients, campaigns and addresses. */
 import { query } from "../../../models/database/db.ts";
-import { type Sending, startSending } from "../../support/sending.ts";
-import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
+import { type Sending, useSending } from "../../support/sending.ts";
+import type { SmtpServer, SmtpServerOptions } from "../../support/smtp-server.ts";
 
-let sending: Sending;
+const sending = useSending();
 let server: SmtpServer;
 let companyId: string;
 let smtpConfigId: string;
 
-beforeAll(async () => {
-  sending = await startSending();
-});
-afterAll(() => sending.stop());
-afterEach(async () => {
-  await sending.stopEngines();
-  await server.stop();
-});
-
 async function start(options: SmtpServerOptions = {}, login: Parameters<Sending["smtpConfig"]>[2] = {}) {
-  server = await startSmtpServer(options);
+  server = await sending.startServer(options);
   companyId = await sending.company();
   smtpConfigId = await sending.smtpConfig(companyId, server, login);
 }

@@ -1,23 +1,14 @@
 /** A copy that cannot be sent keeps nothing waiting: its primary was accepted, and is recorded. */
-import { type Sending, startSending } from "../../support/sending.ts";
-import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
+import { useSending } from "../../support/sending.ts";
+import type { SmtpServer, SmtpServerOptions } from "../../support/smtp-server.ts";
 
-let sending: Sending;
+const sending = useSending();
 let server: SmtpServer;
-
-beforeAll(async () => {
-  sending = await startSending();
-});
-afterAll(() => sending.stop());
-afterEach(async () => {
-  await sending.stopEngines();
-  await server.stop();
-});
 
 /** The connection ends behind the first mail that is accepted, before its copy. */
 async function dropsAfterFirst(after: (verb: string) => string | undefined, options: SmtpServerOptions = {}) {
   let accepted = 0;
-  server = await startSmtpServer({
+  server = await sending.startServer({
     ...options,
     answer: ({ verb }) => {
       if (accepted > 0) return after(verb);

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
-import { resume } from "../../../services/campaigns/resume.ts";
+import { resume } from "../../../services/campaigns/lifecycle/resume.ts";
 import type { Ctx } from "../../../services/lib/caller.ts";
 import { messageId, type Sending, startSending } from "../../support/sending.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";

@@ -1,21 +1,12 @@
-import { type Sending, startSending } from "../../support/sending.ts";
-import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
+import { useSending } from "../../support/sending.ts";
+import type { SmtpServer, SmtpServerOptions } from "../../support/smtp-server.ts";
 
-let sending: Sending;
+const sending = useSending();
 let server: SmtpServer;
 let companyId: string;
 
-beforeAll(async () => {
-  sending = await startSending();
-});
-afterAll(() => sending.stop());
-afterEach(async () => {
-  await sending.stopEngines();
-  await server.stop();
-});
-
 async function start(options: SmtpServerOptions = {}) {
-  server = await startSmtpServer(options);
+  server = await sending.startServer(options);
   companyId = await sending.company();
   return sending.smtpConfig(companyId, server);
 }

@@ -1,24 +1,13 @@
 /** What a tenant's own server says is stored and shown: none of it may hold up the results of others on the node. */
-import { type Sending, startSending } from "../../support/sending.ts";
-import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { useSending } from "../../support/sending.ts";
+import type { startSmtpServer } from "../../support/smtp-server.ts";
 
 const NASTY = "\0\u0001\u001b[2J\u00ff\u00fe \u00ed\u00a0\u0080 \\u0000 ';--\u0085";
 
-let sending: Sending;
-const servers: SmtpServer[] = [];
-
-beforeAll(async () => {
-  sending = await startSending();
-});
-afterAll(() => sending.stop());
-afterEach(async () => {
-  await sending.stopEngines();
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-});
+const sending = useSending();
 
 async function campaign(options: Parameters<typeof startSmtpServer>[0], login = {}) {
-  const server = await startSmtpServer(options);
-  servers.push(server);
+  const server = await sending.startServer(options);
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server, login);
   return sending.campaign({ companyId, smtpConfigId, recipients: 30 });

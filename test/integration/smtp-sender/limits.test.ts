@@ -5,9 +5,9 @@ import { hourWindow, type Limiter, type Window } from "../../../services/lib/lim
 import { MemoryLimiter } from "../../../services/lib/limits/limiter-memory.ts";
 import { RedisLimiter } from "../../../services/lib/limits/limiter-redis.ts";
 import { connectRedis } from "../../../services/lib/redis.ts";
-import type { Engine } from "../../../services/smtp-sender/engine.ts";
-import { rememberHours, sentInHour } from "../../../services/smtp-sender/hour-history.ts";
-import { RedisSlots } from "../../../services/smtp-sender/slots-redis.ts";
+import type { Engine } from "../../../services/smtp-sender/engine/engine.ts";
+import { RedisConnectionSlots } from "../../../services/smtp-sender/limits/connection-slots-redis.ts";
+import { rememberHours, sentInHour } from "../../../services/smtp-sender/limits/hour-limit.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
 import { type Server, startRedis } from "../../support/servers.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
@@ -67,7 +67,7 @@ test("the last room of an hour is used at once, also where it is less than a gro
   const engine = sending.engine({ windowSeconds: 3_600 });
   await sending.finished(first);
   const second = await sending.campaign({ companyId, smtpConfigId, recipients: 40 });
-  engine.kick();
+  engine.lookForWork();
   await server.received(LIMIT);
   expect(await sending.counts(second)).toMatchObject({ status: "sending", failed_count: 0 });
 });
@@ -160,11 +160,12 @@ test("Redis away: senders wait and lose nothing", async () => {
     take: (window, n) => (away ? Promise.reject(new Error("Redis is away")) : limiter.take(window, n)),
     give: (window, bucket, n) => limiter.give(window, bucket, n),
     used: (window) => limiter.used(window),
+    forget: (window) => limiter.forget(window),
   };
   const id = await campaign(20);
   const engine = sending.engine({ limiter: shaky });
   await sending.until(
-    async () => engine.trouble.current,
+    async () => engine.outage.current,
     (text) => text === "Redis is away",
   );
   expect(server.accepted).toBe(0);
@@ -190,7 +191,7 @@ test("Redis: twenty takes of 30 at once get exactly the limit, and give back wha
 
 const overRedis = (client: ReturnType<typeof connectRedis>) => ({
   limiter: new RedisLimiter(client),
-  slots: (id: string, hasWork: () => boolean) => new RedisSlots(client, id, hasWork),
+  slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(client, id, hasWork),
 });
 
 test("a sender that has all connections of a server gives another one its part, and gets it back when that one is done", async () => {
@@ -203,7 +204,7 @@ test("a sender that has all connections of a server gives another one its part, 
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 8 });
   const id = await sending.campaign({ companyId, smtpConfigId, recipients: 4_000, chunk: 50 });
-  const open = (engine: Engine) => engine.relays.get(smtpConfigId)?.connections.size ?? 0;
+  const open = (engine: Engine) => engine.transports.get(smtpConfigId)?.connections.size ?? 0;
   const first = sending.engine(overRedis(clients[0]!));
   await sending.until(
     async () => open(first),
@@ -251,14 +252,14 @@ test("a server that hangs with its only connection gets more as soon as the conf
   await sending.campaign({ companyId, smtpConfigId, recipients: 20, chunk: 5 });
   const engine = sending.engine(overRedis(client));
   await sending.until(
-    async () => engine.relays.get(smtpConfigId)?.connections.busy ?? 0,
+    async () => engine.transports.get(smtpConfigId)?.connections.busy ?? 0,
     (busy) => busy === 1,
   );
   await query("update smtp_configs set max_connections = 4, updated_at = now() where id = $1 and company_id = $2", [
     smtpConfigId,
     companyId,
   ]);
-  await engine.relays.reload(smtpConfigId);
+  await engine.transports.reload(smtpConfigId);
   await server.received(10);
   await sending.stopEngines();
   client.disconnect();

@@ -1,27 +1,13 @@
 /** What doubled or lost mail elsewhere: more senders, settings that are edited while they send, pauses in between. */
 import { query } from "../../../models/database/db.ts";
-import { type Sending, startSending } from "../../support/sending.ts";
-import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { useSending } from "../../support/sending.ts";
+import type { SmtpServer } from "../../support/smtp-server.ts";
 
 const RECIPIENTS = 3_000;
 
-let sending: Sending;
-const servers: SmtpServer[] = [];
+const sending = useSending();
 
-beforeAll(async () => {
-  sending = await startSending();
-});
-afterAll(() => sending.stop());
-afterEach(async () => {
-  await sending.stopEngines();
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-});
-
-async function server(): Promise<SmtpServer> {
-  const started = await startSmtpServer();
-  servers.push(started);
-  return started;
-}
+const server = () => sending.startServer();
 
 async function campaign(to: SmtpServer, maxConnections = 10) {
   const companyId = await sending.company();
@@ -30,7 +16,7 @@ async function campaign(to: SmtpServer, maxConnections = 10) {
   return { companyId, smtpConfigId, id };
 }
 
-const accepted = () => servers.reduce((sum, { accepted: n }) => sum + n, 0);
+const accepted = () => sending.servers.reduce((sum, { accepted: n }) => sum + n, 0);
 const acceptedMoreThan = (n: number) =>
   sending.until(
     async () => accepted(),
@@ -39,7 +25,7 @@ const acceptedMoreThan = (n: number) =>
 
 async function expectEachOnce(id: string): Promise<void> {
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: RECIPIENTS, failed_count: 0 });
-  const to = servers.flatMap(({ messages }) => messages.map((message) => message.to[0]));
+  const to = sending.servers.flatMap(({ messages }) => messages.map((message) => message.to[0]));
   expect([to.length, new Set(to).size]).toEqual([RECIPIENTS, RECIPIENTS]);
 }
 
@@ -60,7 +46,7 @@ test("a configuration that is edited again and again while it sends: nobody is l
       "update smtp_configs set port = $2, max_connections = $3, updated_at = clock_timestamp() where id = $1",
       [smtpConfigId, port, 2 + n],
     );
-    await Promise.all(engines.map((engine) => engine.relays.reload(smtpConfigId)));
+    await Promise.all(engines.map((engine) => engine.transports.reload(smtpConfigId)));
   }
   await expectEachOnce(id);
   expect(second.accepted).toBeGreaterThan(0);
@@ -90,11 +76,11 @@ test("very many campaigns at once: all are sent, and no more are held in memory 
     const smtpConfigId = await sending.smtpConfig(companyId, to);
     for (let n = 0; n < 20; n++) ids.push(await sending.campaign({ companyId, smtpConfigId, recipients: 3 }));
   }
-  const engine = sending.engine({ maxLanes: 8 });
+  const engine = sending.engine({ maxBatches: 8 });
   let most = 0;
   await sending.until(
     async () => {
-      most = Math.max(most, [...engine.relays.lanes()].length);
+      most = Math.max(most, [...engine.transports.batches()].length);
       return accepted();
     },
     (seen) => seen === 3 * ids.length,

@@ -1,21 +1,12 @@
 /** What one company's mails take of a sender's memory has its bounds, or all companies would go down with it. */
 import { query } from "../../../models/database/db.ts";
-import { type plainMails, type Sending, startSending } from "../../support/sending.ts";
-import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
+import { type plainMails, useSending } from "../../support/sending.ts";
+import type { SmtpServer, SmtpServerOptions } from "../../support/smtp-server.ts";
 
 const MB = 1024 * 1024;
 
-let sending: Sending;
+const sending = useSending();
 let server: SmtpServer;
-
-beforeAll(async () => {
-  sending = await startSending();
-});
-afterAll(() => sending.stop());
-afterEach(async () => {
-  await sending.stopEngines();
-  await server.stop();
-});
 
 async function campaign(recipients: number): Promise<string> {
   const companyId = await sending.company();
@@ -24,7 +15,7 @@ async function campaign(recipients: number): Promise<string> {
 }
 
 const start = async (options: SmtpServerOptions) => {
-  server = await startSmtpServer({ keep: false, ...options });
+  server = await sending.startServer({ keep: false, ...options });
 };
 
 /** Every nth recipient's values, of so many bytes. */
@@ -41,7 +32,7 @@ test("campaigns of 16 MB of values each are not read ahead as a whole", async ()
   const before = process.memoryUsage().heapUsed;
   const engine = sending.engine();
   await sending.until(
-    async () => [...engine.relays.lanes()].length,
+    async () => [...engine.transports.batches()].length,
     (lanes) => lanes === 15,
   );
   await new Promise((done) => setTimeout(done, 1_500));

@@ -1,24 +1,16 @@
 /** What one company's servers do, or how many companies there are, costs the others next to nothing. */
 import { createServer, type Server, type Socket } from "node:net";
 import { query, transaction } from "../../../models/database/db.ts";
-import { leaseChunks } from "../../../services/smtp-sender/claim.ts";
-import type { Turn } from "../../../services/smtp-sender/rows.ts";
-import { type Sending, startSending } from "../../support/sending.ts";
-import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { leaseChunks } from "../../../services/smtp-sender/claim/claim-statements.ts";
+import type { ClaimableCampaign } from "../../../services/smtp-sender/delivery/rows.ts";
+import { type Sending, useSending } from "../../support/sending.ts";
+import type { SmtpServer } from "../../support/smtp-server.ts";
 
-let sending: Sending;
+const sending = useSending();
 let server: SmtpServer;
 
-beforeAll(async () => {
-  sending = await startSending();
-});
-afterAll(() => sending.stop());
 beforeEach(async () => {
-  server = await startSmtpServer();
-});
-afterEach(async () => {
-  await sending.stopEngines();
-  await server.stop();
+  server = await sending.startServer();
 });
 
 async function campaigns(count: number, recipients: number, to: { host: string; port: number }, perSecond?: number) {
@@ -47,7 +39,7 @@ async function mute() {
 
 async function sendsBeside(engine: ReturnType<Sending["engine"]>, lanes: number): Promise<void> {
   await sending.until(
-    async () => [...engine.relays.lanes()].length,
+    async () => [...engine.transports.batches()].length,
     (n) => n >= lanes,
   );
   const [id] = await campaigns(1, 100, server);
@@ -57,15 +49,15 @@ async function sendsBeside(engine: ReturnType<Sending["engine"]>, lanes: number)
 test("dozens of campaigns for a server that never says a word hold up nobody", async () => {
   const silent = await mute();
   await campaigns(40, 5, silent);
-  await sendsBeside(sending.engine({ maxLanes: 20 }), 10);
+  await sendsBeside(sending.engine({ maxBatches: 20 }), 10);
   await sending.stopEngines();
   await silent.stop();
 });
 
 test("nor do dozens that may be sent one mail a second", async () => {
-  const slow = await startSmtpServer();
+  const slow = await sending.startServer();
   await campaigns(40, 5, slow, 1);
-  await sendsBeside(sending.engine({ maxLanes: 20 }), 10);
+  await sendsBeside(sending.engine({ maxBatches: 20 }), 10);
   await sending.stopEngines();
   await slow.stop();
 });
@@ -73,7 +65,7 @@ test("nor do dozens that may be sent one mail a second", async () => {
 test("more companies with silent servers than there should be lanes", async () => {
   const silent = await mute();
   for (let n = 0; n < 8; n++) await campaigns(2, 5, silent);
-  await sendsBeside(sending.engine({ maxLanes: 4 }), 8);
+  await sendsBeside(sending.engine({ maxBatches: 4 }), 8);
   await sending.stopEngines();
   await silent.stop();
 });
@@ -93,7 +85,7 @@ test("a configuration with a server that never says a word is mended: the next t
     companyId,
     server.port,
   ]);
-  await engine.relays.reload(smtpConfigId);
+  await engine.transports.reload(smtpConfigId);
   expect(await sending.finished(id, 5_000)).toMatchObject({ status: "completed", sent_count: 5 });
   await sending.stopEngines();
   await silent.stop();
@@ -101,15 +93,17 @@ test("a configuration with a server that never says a word is mended: the next t
 
 test("many small campaigns of one company are all sent, and side by side", async () => {
   await campaigns(300, 1, server);
-  sending.engine({ maxLanes: 20 });
+  sending.engine({ maxBatches: 20 });
   await server.received(300);
   expect(server.doubled).toEqual([]);
 });
 
 test("leases lock campaigns in the order of their ids, as results do", async () => {
   const ids = (await campaigns(2, 5, server)).sort();
-  const found = await sending.turnsOf(ids);
-  const backwards = [...found].sort((a: Turn, b: Turn) => (a.campaign_id < b.campaign_id ? 1 : -1));
+  const found = await sending.claimableCampaignsOf(ids);
+  const backwards = [...found].sort((a: ClaimableCampaign, b: ClaimableCampaign) =>
+    a.campaign_id < b.campaign_id ? 1 : -1,
+  );
   const lock = (client: { query(text: string, values: unknown[]): Promise<unknown> }, id: string, how = "") =>
     client.query(`select from campaigns where id = $1 for no key update ${how}`, [id]);
   let leasing: Promise<unknown> | undefined;
@@ -131,9 +125,9 @@ test("three senders with many campaigns in common wait for each other in no circ
   for (let n = 0; n < 30; n++) await campaigns(1, 100, server);
   const told: string[] = [];
   for (let n = 0; n < 3; n++) {
-    const { trouble } = sending.engine();
-    const tell = trouble.tell.bind(trouble);
-    trouble.tell = (error) => {
+    const { outage: trouble } = sending.engine();
+    const tell = trouble.report.bind(trouble);
+    trouble.report = (error) => {
       if (error) told.push(error.message);
       tell(error);
     };

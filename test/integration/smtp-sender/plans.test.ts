@@ -4,9 +4,12 @@
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
-import { RECORD, RECORD_BOUNCES } from "../../../models/statements/record-outcomes.ts";
-import { CLAIM_DUE, DUE_TURNS, WHOSE_TURN } from "../../../services/smtp-sender/claim.ts";
-import { READ, READ_AGAIN, RENEW } from "../../../services/smtp-sender/source.ts";
+import { RECORD, RECORD_BOUNCES, RECORD_ROW_ONLY } from "../../../models/statements/record-outcomes.ts";
+import {
+  CAMPAIGNS_WITH_DUE_RETRIES,
+  CLAIMABLE_CAMPAIGNS,
+} from "../../../services/smtp-sender/claim/claim-statements.ts";
+import { CLAIM_DUE, READ, READ_AGAIN, RENEW } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
 import { READ as READ_HIT, WRITE } from "../../../services/tracking/hits-sql.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
@@ -18,7 +21,18 @@ interface Node {
   Plans?: Node[];
 }
 
-const STATEMENTS = { READ, READ_AGAIN, RENEW, CLAIM_DUE, DUE_TURNS, RECORD, RECORD_BOUNCES, READ_HIT, WRITE };
+const STATEMENTS = {
+  READ,
+  READ_AGAIN,
+  RENEW,
+  CLAIM_DUE,
+  CAMPAIGNS_WITH_DUE_RETRIES,
+  RECORD,
+  RECORD_BOUNCES,
+  RECORD_ROW_ONLY,
+  READ_HIT,
+  WRITE,
+};
 const MAY_USE = ["sent_emails_pkey", "sent_emails_due", "sent_emails_id", "email_events_of_mail"];
 
 const nodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
@@ -89,11 +103,11 @@ describe("plans of tables that grew", () => {
     ["nothing is known of it", ""],
     ["it was counted", "analyze"],
   ])(
-    "whose turn it is begins with the campaigns that are alive, however many companies there are, where %s",
+    "the search for claimable campaigns begins with those that are alive, however many companies there are, where %s",
     async (_state, sql) => {
       for (let n = 0; n < 50; n++) await client.query(company);
       if (sql) await client.query(sql);
-      for (const statement of [WHOSE_TURN, DUE_TURNS]) {
+      for (const statement of [CLAIMABLE_CAMPAIGNS, CAMPAIGNS_WITH_DUE_RETRIES]) {
         const found = await plan(statement);
         const conditions = (table: string) =>
           found.filter((node) => node["Relation Name"] === table).map((node) => node["Index Cond"]);

@@ -1,25 +1,11 @@
 /** Servers as they are: limits, drops, slowness, outages. Everything arrives in the end, and nobody twice. */
 import { query, queryOne } from "../../../models/database/db.ts";
-import { type Sending, startSending } from "../../support/sending.ts";
+import { useSending } from "../../support/sending.ts";
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
 
-let sending: Sending;
-const servers: SmtpServer[] = [];
+const sending = useSending();
 
-beforeAll(async () => {
-  sending = await startSending();
-});
-afterAll(() => sending.stop());
-afterEach(async () => {
-  await sending.stopEngines();
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-});
-
-async function server(options: SmtpServerOptions = {}): Promise<SmtpServer> {
-  const started = await startSmtpServer(options);
-  servers.push(started);
-  return started;
-}
+const server = (options: SmtpServerOptions = {}) => sending.startServer(options);
 
 async function tenant(
   to: SmtpServer,
@@ -176,7 +162,7 @@ test("transactional mail overtakes a newsletter on the same configuration", asyn
     recipients: [{ email: "me@to.example" }],
     transactional: true,
   });
-  engine.kick();
+  engine.lookForWork();
   await sending.until(async () => to.messages.some(({ to: [address] }) => address === "me@to.example"), Boolean);
   expect(Date.now() - began).toBeLessThan(500);
   expect(await sending.finished(receipt)).toMatchObject({ status: "completed" });

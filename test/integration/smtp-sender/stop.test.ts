@@ -1,21 +1,13 @@
 /** An orderly stop leaves no lease and nobody in doubt, wherever it comes. */
 import { query, queryOne } from "../../../models/database/db.ts";
-import { plainMails, type Sending, startSending } from "../../support/sending.ts";
-import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { plainMails, useSending } from "../../support/sending.ts";
+import type { SmtpServer } from "../../support/smtp-server.ts";
 
-let sending: Sending;
+const sending = useSending();
 let server: SmtpServer;
 
-beforeAll(async () => {
-  sending = await startSending();
-});
-afterAll(() => sending.stop());
 beforeEach(async () => {
-  server = await startSmtpServer();
-});
-afterEach(async () => {
-  await sending.stopEngines();
-  await server.stop();
+  server = await sending.startServer();
 });
 
 test("in the midst of rendering, what was marked meanwhile is given back", async () => {

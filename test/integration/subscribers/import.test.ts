@@ -3,8 +3,8 @@ import { Readable } from "node:stream";
 import fc from "fast-check";
 import { pool, query } from "../../../models/database/db.ts";
 import { isApiError } from "../../../services/lib/errors.ts";
-import { exportSubscribers } from "../../../services/subscribers/export.ts";
-import { importSubscribers } from "../../../services/subscribers/import.ts";
+import { exportSubscribers } from "../../../services/subscribers/export-subscribers.ts";
+import { importSubscribers } from "../../../services/subscribers/import/import-subscribers.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { fileForm, newCompany, type TestCompany } from "../../support/client.ts";
 

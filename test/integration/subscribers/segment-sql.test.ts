@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { closeDatabase, openDatabase, query } from "../../../models/database/db.ts";
-import { type Condition, type Rules, segmentSql } from "../../../models/segment-rules/segment.ts";
+import { type Condition, type Rules, segmentSql } from "../../../models/segment-rules/segment-sql.ts";
 import type { AttributeValue } from "../../../services/lib/attributes.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";

@@ -1,5 +1,5 @@
 import { periodOf } from "../../../services/accounts/plans.ts";
-import { apiCallsToday } from "../../../services/lib/limits/api-calls.ts";
+import { apiCallsToday } from "../../../services/lib/limits/limiter.ts";
 
 test("the period is the UTC month, also over the turn of the year", () => {
   expect(periodOf(new Date("2026-12-31T23:59:59.999Z"))).toEqual({
@@ -13,15 +13,17 @@ describe("today's API calls", () => {
 
   test("are counted by key, and by company for people", () => {
     const nowMs = at("2026-11-21T12:00:00Z");
-    expect(apiCallsToday({ companyId: "c", apiKeyId: "k" }, nowMs).key).toBe("api-calls:k:2026-11-21");
-    expect(apiCallsToday({ companyId: "c", userId: "u" }, nowMs).key).toBe("api-calls:c:2026-11-21");
+    expect(apiCallsToday({ companyId: "c", apiKeyId: "k" }, null, nowMs).key).toBe("api-calls:k:2026-11-21");
+    expect(apiCallsToday({ companyId: "c", userId: "u" }, null, nowMs).key).toBe("api-calls:c:2026-11-21");
   });
 
   test("begin again at midnight UTC", () => {
-    expect(apiCallsToday({ companyId: "c" }, at("2026-11-21T23:59:59.500Z")).secondsLeft).toBe(1);
-    expect(apiCallsToday({ companyId: "c" }, at("2026-11-22T00:00:00Z"))).toEqual({
+    expect(apiCallsToday({ companyId: "c" }, null, at("2026-11-21T23:59:59.500Z")).windowMs).toBe(500);
+    expect(apiCallsToday({ companyId: "c" }, 10, at("2026-11-22T00:00:00Z"))).toEqual({
       key: "api-calls:c:2026-11-22",
-      secondsLeft: 86_400,
+      limit: 10,
+      windowMs: 86_400_000,
+      buckets: 0,
     });
   });
 });

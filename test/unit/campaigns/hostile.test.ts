@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { requestHash } from "../../../services/campaigns/idempotency.ts";
-import { cleanFilename } from "../../../services/campaigns/media/filename.ts";
 import { sniff } from "../../../services/campaigns/media/sniff.ts";
-import { keptReceivers, receiverFaults } from "../../../services/campaigns/receivers.ts";
+import { cleanFilename } from "../../../services/campaigns/media/upload.ts";
+import { requestHash } from "../../../services/campaigns/send/idempotency.ts";
+import { receiverErrors, storedReceivers } from "../../../services/campaigns/send/inline-receivers.ts";
 
 const anyObject = fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue());
 const nearlyReceiver = fc.record(
@@ -19,10 +19,10 @@ const nearlyReceiver = fc.record(
 test("whatever comes as receivers is told by index or kept, never thrown at", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(anyObject, nearlyReceiver)), (receivers) => {
-      const faults = receiverFaults(receivers as Record<string, unknown>[]);
+      const faults = receiverErrors(receivers as Record<string, unknown>[]);
       for (const fault of faults) expect(fault).toMatch(/^Receiver at index \d+ /);
       if (faults.length === 0)
-        expect(keptReceivers(receivers as Record<string, unknown>[])).toHaveLength(receivers.length);
+        expect(storedReceivers(receivers as Record<string, unknown>[])).toHaveLength(receivers.length);
     }),
   );
 });

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import pg from "pg";
-import { readConfig, settings } from "../../../services/lib/config.ts";
+import { configSchema, readConfig } from "../../../services/lib/config.ts";
 import { createDatabase } from "../../support/database.ts";
 import { build, type Manifest } from "../../support/kustomize.ts";
 
@@ -57,7 +57,7 @@ const services = readdirSync(join(ROOT, "services")).filter((name) =>
 
 describe("settings", () => {
   test.each(workloads)("%s is given only variables that exist", (_, workload) => {
-    const known = new Set([...Object.keys(settings), "HOME", "NODE_OPTIONS", "POSTGRES_PASSWORD"]);
+    const known = new Set([...Object.keys(configSchema.properties), "HOME", "NODE_OPTIONS", "POSTGRES_PASSWORD"]);
     const names = [...Object.keys(configMap), ...(ours(workload).env ?? []).map(({ name }) => name)];
     expect(names.filter((name) => !known.has(name))).toEqual([]);
   });

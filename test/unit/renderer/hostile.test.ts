@@ -1,6 +1,12 @@
 import { compileTemplate } from "../../../services/lib/template/compile.ts";
-import { MAX_OUTPUT, MAX_STEPS } from "../../../services/renderer/scope.ts";
+import { MAX_OUTPUT, MAX_STEPS } from "../../../services/renderer/program/scope.ts";
 import { makeMail, say } from "../../support/render.ts";
+
+/** CPU time of this process: unlike the clock, it does not grow when other processes want the machine. */
+const cpuMs = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
 
 const NAMES = [
   "constructor",
@@ -62,9 +68,9 @@ describe("a template comes to an end", () => {
   ])("loops that do much and write nothing stop soon: %s", async (_name, inner) => {
     const body = `${"[[#each x]]".repeat(3)}${inner.repeat(1_000)}${"[[/each]]".repeat(3)}`;
     const attributes = { x: many, objects: many.map(() => ({})) };
-    const start = performance.now();
+    const start = cpuMs();
     await expect(makeMail({ body }, { attributes })).rejects.toThrow(`The message takes more than ${MAX_STEPS} steps.`);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(cpuMs() - start).toBeLessThan(2_000);
   });
 
   test("a long list of products is far from any limit", async () => {
@@ -102,9 +108,9 @@ describe("a template comes to an end", () => {
     ["closing brackets", "]]".repeat(400_000)],
     ["values", "[[a]]".repeat(150_000)],
   ])("%s compile in linear time", (_name, source) => {
-    const start = performance.now();
+    const start = cpuMs();
     compileTemplate(source, "body");
-    expect(performance.now() - start).toBeLessThan(3_000);
+    expect(cpuMs() - start).toBeLessThan(3_000);
   });
 
   test.each([
@@ -121,8 +127,8 @@ describe("a template comes to an end", () => {
     ["ends of bodies", "</body>".repeat(100_000)],
     ["tags in an address", `<a href="${"[[a]]".repeat(400)}">`.repeat(300)],
   ])("%s are looked through in linear time", async (_name, body) => {
-    const start = performance.now();
+    const start = cpuMs();
     await makeMail({ body }).catch(() => {});
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(cpuMs() - start).toBeLessThan(10_000);
   });
 });

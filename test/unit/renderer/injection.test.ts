@@ -4,8 +4,8 @@
  */
 import { generateKeyPairSync } from "node:crypto";
 import type { Content } from "../../../services/renderer/content.ts";
-import { UnusableAddress } from "../../../services/renderer/headers.ts";
-import type { Recipient } from "../../../services/renderer/scope.ts";
+import { UnusableAddress } from "../../../services/renderer/mime/headers.ts";
+import type { Recipient } from "../../../services/renderer/program/scope.ts";
 import { faultsOfBytes } from "../../support/message.ts";
 import { makeMail } from "../../support/render.ts";
 

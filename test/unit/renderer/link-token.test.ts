@@ -5,7 +5,7 @@ const key = randomBytes(32);
 const id = "018f0000-0000-7000-8000-0123456789ab";
 
 describe("tokens of tracked links", () => {
-  test("each tells its mail and its number, also where numbers take another character", () => {
+  test("each is read as its mail and number, also where numbers take another character", () => {
     const tokens = linkTokens(key, id, 4200);
     for (const link of [0, 1, 7, 8, 63, 64, 4095, 4096, 4097, 4200]) {
       expect(tokens[link]).toMatch(/^[\w-]{36}$/);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { compileTemplate } from "../../../services/lib/template/compile.ts";
-import { encodeQuotedPrintable } from "../../../services/renderer/quoted-printable.ts";
+import { encodeQuotedPrintable } from "../../../services/renderer/mime/quoted-printable.ts";
 import { faultsOfBytes, fieldOf, read } from "../../support/message.ts";
 import { makeMail, say } from "../../support/render.ts";
 

@@ -1,6 +1,6 @@
 /** The certificate must be the configured host's, whatever another tenant's configuration connected to before. */
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { openSession } from "../../../services/smtp-sender/session.ts";
+import { openSession } from "../../../services/smtp-sender/smtp/session.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 
@@ -29,8 +29,8 @@ async function open(host: string, { port }: SmtpServer): Promise<string> {
     socket.destroy();
     return "open";
   } catch (error) {
-    const { stage, permanent } = error as { stage: string; permanent: boolean };
-    return permanent ? `${stage}, for good` : stage;
+    const { stage, mayRecover } = error as { stage: string; mayRecover: string };
+    return mayRecover === "no" ? `${stage}, for good` : stage;
   }
 }
 

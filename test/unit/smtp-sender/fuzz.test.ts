@@ -1,14 +1,14 @@
 /**
- * A server that cuts and merges its replies at random, refuses at random, and drops connections at any byte: each verdict
+ * A server that cuts and merges its replies at random, refuses at random, and drops connections at any byte: each result
  * must agree with what the server really did with that very message.
  */
 import fc from "fast-check";
-import type { Letter, Verdict } from "../../../services/smtp-sender/letter.ts";
-import { openSession } from "../../../services/smtp-sender/session.ts";
-import { Transactions } from "../../../services/smtp-sender/transaction.ts";
+import type { OutgoingMessage, TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
+import { SmtpPipeline } from "../../../services/smtp-sender/smtp/pipeline.ts";
+import { openSession } from "../../../services/smtp-sender/smtp/session.ts";
 import { type Command, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 
-interface Note extends Letter {
+interface Note extends OutgoingMessage {
   no: number;
 }
 
@@ -20,27 +20,27 @@ const note = (no: number): Note => {
   return { no, from: `s${no}@x.y`, to, body: [text], bytes: text.length, smtpUtf8: false, eightBit: false };
 };
 
-async function deliverOver(server: SmtpServer): Promise<Map<number, Verdict>> {
+async function deliverOver(server: SmtpServer): Promise<Map<number, TransactionResult>> {
   const session = await openSession(
     { host: "127.0.0.1", port: server.port, useTls: false, username: "", password: "" },
     { allowPrivate: true },
   );
-  const verdicts = new Map<number, Verdict>();
+  const results = new Map<number, TransactionResult>();
   let next = 1;
   await new Promise<void>((done) => {
-    const transactions = new Transactions<Note>(session, {
+    const pipeline = new SmtpPipeline<Note>(session, {
       next: () => (next <= COUNT ? note(next++) : undefined),
-      stillOurs: () => true,
-      answered: ({ no }, verdict) => {
-        expect(verdicts.has(no)).toBe(false);
-        verdicts.set(no, verdict);
-        if (verdicts.size === COUNT) transactions.quit();
+      mayStillSend: () => true,
+      answered: ({ no }, result) => {
+        expect(results.has(no)).toBe(false);
+        results.set(no, result);
+        if (results.size === COUNT) pipeline.quit();
       },
       closed: () => done(),
     });
-    transactions.wake();
+    pipeline.wake();
   });
-  return verdicts;
+  return results;
 }
 
 const refusal = fc.constantFrom(
@@ -60,7 +60,7 @@ const script = fc.record({
   cuts: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 }),
 });
 
-test("verdicts agree with what the server did, whatever it does", async () => {
+test("results agree with what the server did, whatever it does", async () => {
   await fc.assert(
     fc.asyncProperty(script, async ({ pipelining, refusals, dropAt, cuts }) => {
       const numberOf = (command: Command) => /s(\d+)@/.exec(command.from)?.[1] ?? "";
@@ -85,20 +85,21 @@ test("verdicts agree with what the server did, whatever it does", async () => {
       });
       try {
         // The connection may end while it is being opened.
-        const verdicts = await deliverOver(server).catch(() => new Map<number, Verdict>());
+        const results = await deliverOver(server).catch(() => new Map<number, TransactionResult>());
         for (let no = 1; no <= COUNT; no++) {
           const accepted = server.messages.some(({ messageId }) => messageId === `<${no}@x>`);
-          const verdict = verdicts.get(no);
-          if (accepted) expect(["accepted", "doubt"]).toContain(verdict?.kind);
-          if (verdict?.kind === "accepted") expect(accepted).toBe(true);
-          if (verdict?.kind === "refused") {
-            expect(refusals[`${verdict.stage.toUpperCase()} ${no}`] ?? "").toContain(verdict.reply.text.slice(4, 9));
+          const result = results.get(no);
+          if (accepted) expect(["accepted", "doubt"]).toContain(result?.kind);
+          if (result?.kind === "accepted") expect(accepted).toBe(true);
+          if (result?.kind === "refused") {
+            const verb = result.stage === "endOfData" ? "DOT" : result.stage.toUpperCase();
+            expect(refusals[`${verb} ${no}`] ?? "").toContain(result.reply.text.slice(4, 9));
           }
-          if (dropAt === undefined) expect(["accepted", "refused"]).toContain(verdict?.kind);
+          if (dropAt === undefined) expect(["accepted", "refused"]).toContain(result?.kind);
         }
         expect(server.doubled).toEqual([]);
         if (pipelining) expect(server.protocolErrors).toEqual([]);
-        expect([...verdicts.values()].filter(({ kind }) => kind === "doubt").length).toBeLessThanOrEqual(1);
+        expect([...results.values()].filter(({ kind }) => kind === "doubt").length).toBeLessThanOrEqual(1);
       } finally {
         await server.stop();
       }
@@ -115,8 +116,8 @@ test.each([
   const server = await startSmtpServer({
     answer: ({ verb, from }) => (verb === "MAIL" && from.startsWith("s3@") ? lie : undefined),
   });
-  const verdicts = await deliverOver(server);
-  expect(verdicts.get(1)!.kind).toBe("accepted");
-  for (let no = 3; no <= COUNT; no++) expect([undefined, "unsent"]).toContain(verdicts.get(no)?.kind);
+  const results = await deliverOver(server);
+  expect(results.get(1)!.kind).toBe("accepted");
+  for (let no = 3; no <= COUNT; no++) expect([undefined, "unsent"]).toContain(results.get(no)?.kind);
   await server.stop();
 });

@@ -1,9 +1,10 @@
-import type { Verdict } from "../../../services/smtp-sender/letter.ts";
-import { MAX_TRIES, outcomeOf } from "../../../services/smtp-sender/outcome.ts";
+import { MAX_TRIES } from "../../../services/smtp-sender/delivery/back-off.ts";
+import { outcomeOf } from "../../../services/smtp-sender/delivery/outcome.ts";
+import type { TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
 
-type Stage = "mail" | "rcpt" | "data" | "dot";
+type Stage = "mail" | "rcpt" | "data" | "endOfData";
 
-const refused = (stage: Stage, text: string): Verdict => {
+const refused = (stage: Stage, text: string): TransactionResult => {
   const code = Number(text.slice(0, 3));
   const enhanced = /^\d{3} ([245]\.\d+\.\d+)/.exec(text)?.[1] ?? "";
   return { kind: "refused", stage, reply: { code, enhanced, text } };
@@ -49,8 +50,28 @@ test.each<[Stage, string, string, string | undefined]>([
   ["rcpt", "554 Message looks like spam", "failed", "block"],
   ["rcpt", "550 5.2.0 Refused, IP on a DNSBL", "failed", "block"],
   ["rcpt", "550 5.1.1 Your address is listed in bl.sorbs.example", "failed", "block"],
-  ["dot", "550 5.7.26 Unauthenticated mail is not accepted due to the domain's DMARC policy", "failed", "block"],
+  ["endOfData", "550 5.7.26 Unauthenticated mail is not accepted due to the domain's DMARC policy", "failed", "block"],
   ["rcpt", "552 5.2.3 Message length exceeds administrative limit", "failed", undefined],
+  // Refusals of everybody in the words of real servers, without a code that would say so.
+  ["rcpt", "550 Administrative prohibition", "failed", "block"],
+  ["rcpt", "553 sorry, that domain isn't in my list of allowed rcpthosts", "failed", "block"],
+  ["rcpt", "550 Domain acme.example has exceeded the max emails per hour (101/100 (101%)) allowed", "failed", "block"],
+  ["rcpt", "550 Daily message limit reached", "failed", "block"],
+  ["rcpt", "550 Daily message limit reached for this account", "failed", "block"],
+  ["rcpt", "554 Service unavailable", "failed", "block"],
+  ["rcpt", "554 Transaction failed", "failed", "block"],
+  ["rcpt", "550 No reverse DNS entry for your host", "failed", "block"],
+  ["rcpt", "554 Message rejected: Email address is not verified.", "failed", "block"],
+  ["rcpt", "500 unrecognized command", "failed", "block"],
+  ["rcpt", "550 5.1.1 sorry, no mailbox here by that name. (#5.1.1)", "bounced", "hard"],
+  ["rcpt", "550 Requested action not taken: mailbox unavailable", "bounced", "hard"],
+  ["rcpt", "550 Unknown user", "bounced", "hard"],
+  ["rcpt", "550 unknown recipient <ann@example.org>", "bounced", "hard"],
+  ["rcpt", "550 ann@example.org: Recipient not found", "bounced", "hard"],
+  ["rcpt", "550 Invalid recipient", "bounced", "hard"],
+  ["rcpt", "550 This account has been disabled", "bounced", "hard"],
+  ["rcpt", "550 The recipient's mailbox is no longer active", "bounced", "hard"],
+  ["rcpt", "550 ann@example.org... User doesn't exist", "bounced", "hard"],
   // Of the recipient, in the words of large providers.
   ["rcpt", "550 5.1.1 The email account that you tried to reach does not exist.", "bounced", "hard"],
   ["rcpt", "550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found", "bounced", "hard"],
@@ -64,10 +85,10 @@ test.each<[Stage, string, string, string | undefined]>([
   ["rcpt", "452 4.2.2 Mailbox full", "deferred", undefined],
   ["rcpt", "451 4.7.1 Greylisting in action", "deferred", undefined],
   ["data", "554 5.6.0 Bad content", "failed", undefined],
-  ["dot", "554 5.7.1 Looks like spam", "failed", "block"],
-  ["dot", "550 5.1.1 User unknown", "failed", undefined],
-  ["dot", "552 5.2.2 Over quota", "failed", "soft"],
-  ["dot", "451 4.3.0 Try again", "deferred", undefined],
+  ["endOfData", "554 5.7.1 Looks like spam", "failed", "block"],
+  ["endOfData", "550 5.1.1 User unknown", "failed", undefined],
+  ["endOfData", "552 5.2.2 Over quota", "failed", "soft"],
+  ["endOfData", "451 4.3.0 Try again", "deferred", undefined],
   ["mail", "452 4.3.1 Insufficient system storage", "deferred", undefined],
   ["mail", "552 5.3.4 Message too big", "failed", undefined],
   ["mail", "550 5.7.1 Sender refused", "queued", undefined],
@@ -75,6 +96,16 @@ test.each<[Stage, string, string, string | undefined]>([
   const outcome = outcomeOf(refused(stage, text), first);
   expect(outcome.status).toBe(status);
   expect(outcome.bounce).toBe(bounce);
+});
+
+test("refusals that differ only by addresses and ids have one text in common, those of a mailbox have none", () => {
+  const repeated = (text: string) => outcomeOf(refused("rcpt", text), first).repeated;
+  expect(repeated("550 <ann@example.org>: prohibited, id 4fX3Jk2")).toBe(
+    repeated("550 <bob@example.net>: prohibited, id 9aB1Zz7"),
+  );
+  expect(repeated("550 Administrative prohibition")).not.toBe(repeated("554 Transaction failed"));
+  expect(repeated("550 5.7.1 Recipient address rejected: user unknown")).toBeUndefined();
+  expect(repeated("550 5.1.1 User unknown")).toBeUndefined();
 });
 
 test("a refused sender stops the campaign, and says with which words", () => {
@@ -86,16 +117,16 @@ test("a refused sender stops the campaign, and says with which words", () => {
 });
 
 test("the last try of a deferred mail fails it", () => {
-  const verdict = refused("rcpt", "450 4.2.0 Later");
-  expect(outcomeOf(verdict, { tries: MAX_TRIES - 1, isTransactional: false }).status).toBe("deferred");
-  const last = outcomeOf(verdict, { tries: MAX_TRIES, isTransactional: false });
+  const result = refused("rcpt", "450 4.2.0 Later");
+  expect(outcomeOf(result, { tries: MAX_TRIES - 1, isTransactional: false }).status).toBe("deferred");
+  const last = outcomeOf(result, { tries: MAX_TRIES, isTransactional: false });
   expect(last).toMatchObject({ status: "failed", error: "Given up after 12 tries. Deferred: 450 4.2.0 Later" });
 });
 
 test("no answer to the final dot: a newsletter is in doubt, a transactional mail is sent again", () => {
-  const verdict: Verdict = { kind: "doubt", reason: "The connection was closed" };
-  expect(outcomeOf(verdict, first).status).toBe("unknown");
-  expect(outcomeOf(verdict, { tries: 1, isTransactional: true }).status).toBe("deferred");
+  const result: TransactionResult = { kind: "doubt", reason: "The connection was closed" };
+  expect(outcomeOf(result, first).status).toBe("unknown");
+  expect(outcomeOf(result, { tries: 1, isTransactional: true }).status).toBe("deferred");
 });
 
 test("what certainly was not accepted is deferred", () => {

@@ -1,6 +1,6 @@
 /** A server may take its time, but not for ever: a company's lease waits for it. */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { openSession } from "../../../services/smtp-sender/session.ts";
+import { openSession } from "../../../services/smtp-sender/smtp/session.ts";
 
 const sockets = new Set<Socket>();
 const servers: Server[] = [];
@@ -39,7 +39,7 @@ test.each([
   ["ever more extensions", "220 hi\r\n", "250-X\r\n"],
 ])("%s", async (_name, greeting, text) => {
   const began = performance.now();
-  await expect(open(await talkative(greeting, every(50, text)))).rejects.toMatchObject({ permanent: false });
+  await expect(open(await talkative(greeting, every(50, text)))).rejects.toMatchObject({ mayRecover: "yes" });
   expect(performance.now() - began).toBeLessThan(3_000);
 });
 
@@ -53,6 +53,6 @@ test("as many lines as the network carries: the session ends before they fill th
     more();
   });
   const before = process.memoryUsage.rss();
-  await expect(open(port)).rejects.toMatchObject({ stage: "connect", permanent: false });
+  await expect(open(port)).rejects.toMatchObject({ stage: "connect", mayRecover: "yes" });
   expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 1024 * 1024);
 });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { type CsvRow, readCsv } from "../../../services/subscribers/csv-reader.ts";
+import { type CsvRow, readCsv } from "../../../services/subscribers/import/csv-reader.ts";
 
 async function read(...chunks: (string | Buffer)[]): Promise<CsvRow[]> {
   async function* stream() {
@@ -58,7 +58,7 @@ describe("reading CSV", () => {
     const rows = await read('a,b\n"open,1\nnext,2\n');
     expect(rows).toEqual([
       { line: 1, cells: ["a", "b"] },
-      { line: 2, cells: [], fault: "A quoted field is not closed." },
+      { line: 2, cells: [], error: "A quoted field is not closed." },
       { line: 3, cells: ["next", "2"] },
     ]);
   });
@@ -67,7 +67,7 @@ describe("reading CSV", () => {
     const filler = "x,1\n".repeat(300_000);
     const rows = await read('a,b\n"open,1\n', filler.slice(0, 700_000), filler.slice(700_000));
     expect(rows).toHaveLength(300_002);
-    expect(rows[1]!.fault).toBeDefined();
+    expect(rows[1]!.error).toBeDefined();
     expect(rows.at(-1)).toEqual({ line: 300_002, cells: ["x", "1"] });
   });
 
@@ -80,7 +80,7 @@ describe("reading CSV", () => {
     const filler = "x".repeat(900_000);
     const rows = await read(`email,note\n${begin}`, filler, filler, `${filler},${end}\nlast@x.co,1\n`);
     expect(rows).toHaveLength(3);
-    expect(rows[1]).toMatchObject({ line: 2, fault: "The row is too long." });
+    expect(rows[1]).toMatchObject({ line: 2, error: "The row is too long." });
     expect(rows[1]!.cells[0]!.trim()).toBe("a@x.co");
     expect(rows[2]).toMatchObject({ line: begin.split("\n").length + 2, cells: ["last@x.co", "1"] });
   });

@@ -1,5 +1,4 @@
-import { columnsOf } from "../../../services/subscribers/import-columns.ts";
-import { copyLines, Tally } from "../../../services/subscribers/import-rows.ts";
+import { columnsOf, copyLines, Tally } from "../../../services/subscribers/import/import-rows.ts";
 
 const bodyOf = (work: () => unknown): unknown => {
   try {

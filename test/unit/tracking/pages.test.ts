@@ -112,7 +112,9 @@ describe("every page in every language", () => {
         expect(slots(texts.get(key)!)).toEqual(slots(text));
       }
     }
-    expect(readdirSync(join(import.meta.dirname, "../../../services/lib/i18n")).length).toBe(Object.keys(catalogues).length + 1);
+    expect(readdirSync(join(import.meta.dirname, "../../../services/lib/i18n")).length).toBe(
+      Object.keys(catalogues).length + 1,
+    );
   });
 
   test("the policy names the one style element by its hash and allows nothing else", () => {

@@ -1,0 +1,47 @@
+/** The fields of segments: the type of each, and where it is found in `subscribers s`. */
+import { isAttributeName } from "../../services/lib/attributes.ts";
+
+/** Keeps a value as a parameter and returns its place ($n). */
+export type Bind = (value: unknown) => string;
+
+export type FieldType = "text" | "status" | "time" | "list" | "opened" | "clicked" | "attribute";
+
+export interface FieldKind {
+  type: FieldType;
+  /** True where `is_empty` makes sense. */
+  nullable: boolean;
+  expression: (bind: Bind) => string;
+}
+
+const lastTime = (column: string) =>
+  `(select max(e.${column}) from sent_emails e where e.company_id = s.company_id and e.subscriber_id = s.id)`;
+
+const fixed = (type: FieldType, nullable: boolean, sql: string): FieldKind => ({
+  type,
+  nullable,
+  expression: () => sql,
+});
+
+// Texts in lower case: every operator compares them with a value in lower case.
+const FIELDS = new Map<string, FieldKind>([
+  ["email", fixed("text", false, "s.email_key")],
+  ["domain", fixed("text", false, "split_part(s.email_key, '@', 2)")],
+  ["first_name", fixed("text", true, "lower(s.first_name)")],
+  ["last_name", fixed("text", true, "lower(s.last_name)")],
+  ["status", fixed("status", false, "s.status")],
+  ["created_at", fixed("time", false, "s.created_at")],
+  ["last_opened_at", fixed("time", true, lastTime("opened_at"))],
+  ["last_clicked_at", fixed("time", true, lastTime("clicked_at"))],
+  ["list", fixed("list", true, "")],
+  ["opened_campaign", fixed("opened", false, "")],
+  ["clicked_campaign", fixed("clicked", false, "")],
+]);
+
+const PREFIX = "attributes.";
+
+export function fieldKind(field: string): FieldKind | undefined {
+  if (!field.startsWith(PREFIX)) return FIELDS.get(field);
+  const name = field.slice(PREFIX.length);
+  if (!isAttributeName(name)) return undefined;
+  return { type: "attribute", nullable: true, expression: (bind) => `(s.attributes -> ${bind(name)}::text)` };
+}

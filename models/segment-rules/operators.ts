@@ -1,0 +1,143 @@
+/** The operators of each type of field: what value they take, and their SQL over the field's expression. */
+import type { Bind, FieldType } from "./fields.ts";
+import {
+  dateError,
+  daysError,
+  manyOf,
+  numberError,
+  scalarError,
+  statusError,
+  textError,
+  timeFrom,
+  uuidError,
+} from "./values.ts";
+
+export interface Test {
+  /** An error sentence for a value that this operator cannot take. */
+  error: (value: unknown) => string | undefined;
+  /** The condition; null counts as false. */
+  sql: (x: string, value: unknown, bind: Bind) => string;
+}
+
+type Tests = Record<string, Test>;
+type Sql = Test["sql"];
+
+const none = () => undefined;
+const test = (error: Test["error"], sql: Sql): Test => ({ error, sql });
+
+const lowered: Sql = (_x, value, bind) => `lower(${bind(String(value))}::text)`;
+
+/** `x` is text in lower case. */
+const text: Record<"equals" | "contains" | "starts_with" | "ends_with" | "in", Sql> = {
+  equals: (x, value, bind) => `${x} = ${lowered(x, value, bind)}`,
+  contains: (x, value, bind) => `strpos(${x}, ${lowered(x, value, bind)}) > 0`,
+  starts_with: (x, value, bind) => `starts_with(${x}, ${lowered(x, value, bind)})`,
+  ends_with: (x, value, bind) => {
+    const end = lowered(x, value, bind);
+    return `right(${x}, length(${end})) = ${end}`;
+  },
+  in: (x, value, bind) => `${x} in (select lower(v) from unnest(${bind((value as unknown[]).map(String))}::text[]) v)`,
+};
+
+const texts: Tests = {
+  equals: test(textError, text.equals),
+  contains: test(textError, text.contains),
+  starts_with: test(textError, text.starts_with),
+  ends_with: test(textError, text.ends_with),
+  in: test(manyOf(textError), text.in),
+};
+
+const statuses: Tests = {
+  equals: test(statusError, (x, value, bind) => `${x} = ${bind(value)}`),
+  in: test(manyOf(statusError), (x, value, bind) => `${x} = any (${bind(value)}::text[])`),
+};
+
+const compareTime =
+  (sign: string): Sql =>
+  (x, value, bind) =>
+    `${x} ${sign} ${bind(timeFrom(value as string).toISOString())}::timestamptz`;
+const inLastDays: Sql = (x, value, bind) => `${x} >= now() - ${bind(value)}::int * interval '1 day'`;
+
+const times: Tests = {
+  before: test(dateError, compareTime("<")),
+  after: test(dateError, compareTime(">")),
+  lt: test(dateError, compareTime("<")),
+  lte: test(dateError, compareTime("<=")),
+  gt: test(dateError, compareTime(">")),
+  gte: test(dateError, compareTime(">=")),
+  in_last_days: test(daysError, inLastDays),
+};
+
+/** One id or several, looked up in the rows that link a subscriber with lists or campaigns. */
+function linked(exists: (ids: string) => string): Tests {
+  const sql: Sql = (_x, value, bind) => exists(`${bind([value].flat())}::uuid[]`);
+  return { equals: test(uuidError, sql), in: test(manyOf(uuidError), sql) };
+}
+
+const MEMBERSHIP =
+  "select 1 from list_members m where m.company_id = s.company_id and m.subscriber_id = s.id and m.left_at is null";
+const sentAnd = (column: string) => (ids: string) =>
+  `exists (select 1 from sent_emails e where e.company_id = s.company_id and e.subscriber_id = s.id
+     and e.campaign_id = any (${ids}) and e.${column} is not null)`;
+
+const NUMBER = "'^-?[0-9]+([.][0-9]+)?$'";
+const asNumber = (x: string) => `case when ${x} ~ ${NUMBER} then ${x}::numeric end`;
+const compareNumber =
+  (sign: string): Sql =>
+  (x, value, bind) =>
+    `${asNumber(x)} ${sign} ${bind(String(value))}::numeric`;
+
+/** `x` is jsonb: the plain test is applied to the value's text, or to each text of an array (one must pass). */
+const ofAttribute =
+  (plain: Sql): Sql =>
+  (x, value, bind) => {
+    const element = plain("lower(v)", value, bind);
+    const scalar = plain(`lower(${x} #>> '{}')`, value, bind);
+    return `case jsonb_typeof(${x}) when 'array' then exists (select 1 from jsonb_array_elements_text(${x}) v where ${element})
+       else ${scalar} end`;
+  };
+
+const timeOf =
+  (plain: Sql): Sql =>
+  (x, value, bind) =>
+    plain(`time_of(${x})`, value, bind);
+const equalsScalar: Sql = (x, value, bind) =>
+  typeof value === "number" ? compareNumber("=")(x, value, bind) : text.equals(x, value, bind);
+
+const attributes: Tests = {
+  equals: test(scalarError, ofAttribute(equalsScalar)),
+  contains: test(textError, ofAttribute(text.contains)),
+  starts_with: test(textError, ofAttribute(text.starts_with)),
+  ends_with: test(textError, ofAttribute(text.ends_with)),
+  in: test(manyOf(scalarError), ofAttribute(text.in)),
+  gt: test(numberError, ofAttribute(compareNumber(">"))),
+  gte: test(numberError, ofAttribute(compareNumber(">="))),
+  lt: test(numberError, ofAttribute(compareNumber("<"))),
+  lte: test(numberError, ofAttribute(compareNumber("<="))),
+  before: test(dateError, ofAttribute(timeOf(compareTime("<")))),
+  after: test(dateError, ofAttribute(timeOf(compareTime(">")))),
+  in_last_days: test(daysError, ofAttribute(timeOf(inLastDays))),
+};
+
+const TESTS: Record<FieldType, Tests> = {
+  text: texts,
+  status: statuses,
+  time: times,
+  list: linked((ids) => `exists (${MEMBERSHIP} and m.list_id = any (${ids}))`),
+  opened: linked(sentAnd("opened_at")),
+  clicked: linked(sentAnd("clicked_at")),
+  attribute: attributes,
+};
+
+const EMPTY: Partial<Record<FieldType, Sql>> = {
+  text: (x) => `${x} = ''`,
+  time: (x) => `${x} is null`,
+  list: () => `not exists (${MEMBERSHIP})`,
+  attribute: (x) => `coalesce(${x}, '""') in ('""'::jsonb, '[]'::jsonb)`,
+};
+
+/** The positive operators of a type; segment-sql.ts makes the negated ones. */
+export function operatorsOf(type: FieldType, nullable: boolean): Map<string, Test> {
+  const empty = nullable ? EMPTY[type] : undefined;
+  return new Map([...Object.entries(TESTS[type]), ...(empty ? [["is_empty", test(none, empty)] as const] : [])]);
+}

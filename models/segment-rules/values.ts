@@ -1,0 +1,62 @@
+/** What a condition's value may be: each function returns an error sentence for an invalid value, else undefined. */
+import { isUuid } from "../../services/lib/ids.ts";
+import { SUBSCRIBER_STATUSES, type SubscriberStatus } from "../subscriber.ts";
+
+const MAX_VALUES = 1_000;
+const MAX_TEXT = 1_000;
+const MAX_DAYS = 36_500;
+
+type Check = (value: unknown) => string | undefined;
+
+export const textError: Check = (value) => {
+  if (typeof value !== "string") return "The value must be a text.";
+  if (value === "") return "The value may not be blank.";
+  return value.length > MAX_TEXT ? `The value may have no more than ${MAX_TEXT} characters.` : undefined;
+};
+
+export const numberError: Check = (value) =>
+  typeof value === "number" && Number.isFinite(value) ? undefined : "The value must be a number.";
+
+export const scalarError: Check = (value) => {
+  if (typeof value === "boolean") return undefined;
+  if (typeof value === "number") return numberError(value);
+  return typeof value === "string" ? textError(value) : "The value must be a text, a number or a boolean.";
+};
+
+export const uuidError: Check = (value) => (isUuid(value) ? undefined : "The value must be a valid UUID.");
+
+export const statusError: Check = (value) =>
+  SUBSCRIBER_STATUSES.includes(value as SubscriberStatus)
+    ? undefined
+    : `The value must be one of ${SUBSCRIBER_STATUSES.join(", ")}.`;
+
+const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/** A date without a time is midnight, a time without a zone is UTC. */
+export function timeFrom(value: string): Date {
+  const iso = value.replace(" ", "T");
+  return new Date(/T(?!.*(?:Z|[+-]\d{2}:?\d{2})$)/.test(iso) ? `${iso}Z` : iso);
+}
+
+export const dateError: Check = (value) =>
+  typeof value === "string" && DATE.test(value) && !value.startsWith("0000") && !Number.isNaN(timeFrom(value).getTime())
+    ? undefined
+    : "The value must be a date (YYYY-MM-DD) or a date-time.";
+
+export const daysError: Check = (value) =>
+  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_DAYS
+    ? undefined
+    : `The value must be a whole number of days from 1 to ${MAX_DAYS}.`;
+
+export const manyOf =
+  (one: Check): Check =>
+  (value) => {
+    if (!Array.isArray(value)) return "The value must be an array.";
+    if (value.length === 0) return "The value may not be an empty array.";
+    if (value.length > MAX_VALUES) return `The value may have no more than ${MAX_VALUES} elements.`;
+    for (const element of value) {
+      const error = one(element);
+      if (error) return error;
+    }
+    return undefined;
+  };

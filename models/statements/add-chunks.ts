@@ -1,0 +1,48 @@
+/**
+ * Cuts new recipients into chunks: the rows that senders lease. Written in the transaction that writes the recipients
+ * (campaigns) although senders own them from then on, so that no recipient is ever without a chunk.
+ */
+import { type Client, query } from "../database/db.ts";
+
+/** About a second of work for a slow server, and few enough rows that a claim costs nothing beside it. */
+const CHUNK = 500;
+/** A small campaign is shared by several senders, and the first mail of a large one does not wait for 500. */
+const FIRST_CHUNKS = [50, 50, 100, 100, 200];
+
+interface Run {
+  lo: number;
+  hi: number;
+}
+
+/** Cuts recipients lo..hi (both included) into runs; the first runs of a campaign are small. */
+export function cutIntoRuns(lo: number, hi: number): Run[] {
+  const sizes = lo === 1 ? FIRST_CHUNKS.values() : [].values();
+  const runs: Run[] = [];
+  for (let at = lo; at <= hi; ) {
+    const end = Math.min(at + (sizes.next().value ?? CHUNK) - 1, hi);
+    runs.push({ lo: at, hi: end });
+    at = end + 1;
+  }
+  return runs;
+}
+
+interface Owner {
+  id: string;
+  company_id: string;
+  smtp_config_id: string;
+  is_transactional: boolean;
+}
+
+const INSERT = `
+  insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to)
+  select $1, (select coalesce(max(no), 0) from send_chunks where campaign_id = $1 and company_id = $2) + run.no,
+    $2, $3, $4, run.lo, run.hi, run.lo - 1
+  from unnest($5::int[], $6::int[]) with ordinality as run (lo, hi, no)`;
+
+/** The caller is the only one that expands this campaign, so the next chunk number is free. */
+export async function addChunks(client: Client, campaign: Owner, lo: number, hi: number): Promise<void> {
+  const { id, company_id, smtp_config_id, is_transactional } = campaign;
+  const runs = cutIntoRuns(lo, hi);
+  const bounds = [runs.map((run) => run.lo), runs.map((run) => run.hi)];
+  await query(INSERT, [id, company_id, smtp_config_id, is_transactional, ...bounds], client);
+}

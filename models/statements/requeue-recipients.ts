@@ -1,0 +1,55 @@
+/**
+ * Puts a resumed campaign's failed and unknown recipients back into the queue, in slices. Stands with the models because
+ * the senders' rows (recipients, chunks) and the campaign's counts and cursor must change in one transaction.
+ */
+import { type Client, queryOne } from "../database/db.ts";
+import { SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+
+const { queued, failed, unknown } = SENT_EMAIL_STATUS;
+
+/** 20,000 recipients a slice. */
+const CHUNKS_AT_ONCE = 40;
+
+interface RequeueingCampaign {
+  id: string;
+  company_id: string;
+  requeue_from: number;
+}
+
+/** The new fence voids whatever the holder of an older lease still tries to write. */
+const REQUEUE = `
+  with chunk as (
+    select no, lo, hi from send_chunks
+    where company_id = $1 and campaign_id = $2 and no >= $3 order by no limit $4
+  ),
+  again as (
+    update sent_emails e set status = ${queued}, attempts = 0, next_attempt_at = null, error = null, smtp_response = null
+    from chunk c
+    where e.company_id = $1 and e.campaign_id = $2 and e.seq between c.lo and c.hi and e.status in (${failed}, ${unknown})
+    returning c.no
+  ),
+  opened as (
+    update send_chunks s set state = ${SEND_CHUNK_STATE.ready}, marked_to = s.lo - 1, fence = s.fence + 1, owner = null, lease_until = null
+    where s.company_id = $1 and s.campaign_id = $2 and s.no in (select no from again)
+    returning 1
+  ),
+  counted as (select (select count(*) from again)::int as n, (select max(no) from chunk) as last,
+    (select count(*) from chunk) as chunks, (select count(*) from opened) as opened)
+  update campaigns c set
+    failed_count = c.failed_count - counted.n,
+    requeue_from = case when counted.chunks = $4 then counted.last + 1 end,
+    expanded_at = case when counted.chunks < $4 and c.expand_cursor is null then now() end,
+    updated_at = now()
+  from counted
+  where c.company_id = $1 and c.id = $2
+  returning counted.n as requeued, c.expanded_at is not null as done`;
+
+/** Requeues the next slice. The caller holds the campaign, so that no other slice runs at the same time. */
+export async function requeueSlice(
+  client: Client,
+  campaign: RequeueingCampaign,
+): Promise<{ requeued: number; done: boolean }> {
+  const { company_id, id, requeue_from } = campaign;
+  return (await queryOne(REQUEUE, [company_id, id, requeue_from, CHUNKS_AT_ONCE], client))!;
+}

@@ -1,0 +1,147 @@
+/**
+ * Turns one slice of a campaign's audience into rows of sent_emails, in one statement: the next members by keyset, those
+ * of them that may get mail, numbered without gaps. It stands with the models because it reads the subscribers' tables
+ * and writes the senders' in the transaction that moves the campaign's cursor: a crash loses and doubles nobody.
+ *
+ * Eligible are active subscribers who have not left the list. Transactional mail also reaches unsubscribed ones, and an
+ * inline receiver who has not confirmed a subscription yet; an address that bounced never gets any. Suppressions are
+ * applied last.
+ *
+ * A list member that a filter leaves out still moves the cursor, so that a slice reads a bounded number of rows.
+ */
+
+import type { CampaignType } from "../campaign.ts";
+import { type Client, queryOne } from "../database/db.ts";
+import { subscriberAt, subscriberOf } from "../database/row-at.ts";
+import { type Rules, segmentSql } from "../segment-rules/segment-sql.ts";
+import { notSuppressed } from "./not-suppressed.ts";
+
+/** A campaign whose recipients are still being written. */
+export interface ExpandingCampaign {
+  id: string;
+  company_id: string;
+  campaign_type: CampaignType;
+  smtp_config_id: string;
+  list_id: string | null;
+  segment_id: string | null;
+  is_transactional: boolean;
+  expand_cursor: string | null;
+  next_seq: number;
+  /** Set while a resumed campaign's recipients are put back into the queue. */
+  requeue_from: number | null;
+}
+
+export interface Slice {
+  /** Members or receivers read; fewer than the limit means that this was the last slice. */
+  taken: number;
+  /** Rows written. */
+  kept: number;
+  cursor: string | null;
+}
+
+const FIRST_UUID = "00000000-0000-0000-0000-000000000000";
+
+/** An audience's own part of the statement. */
+interface Source {
+  /** The next rows after the cursor ($3), $4 of them at most; `at` is the cursor's value. */
+  taken: string;
+  /** Those of `taken` whose subscriber status is one of $5. */
+  person: string;
+}
+
+export const sliceSql = ({ taken, person }: Source, transactional: boolean) => `
+  with taken as materialized (${taken}),
+  person as materialized (${person}),
+  kept as (
+    select p.*, row_number() over (order by p.at) as n from person p
+    where ${notSuppressed({ key: "p.email_key", company: "$1", transactional: String(transactional) })}
+  ),
+  added as (
+    insert into sent_emails (company_id, campaign_id, seq, subscriber_id, email, cc, bcc, variables)
+    select $1, $2, $6 - 1 + n, subscriber_id, email, cc, bcc, variables from kept
+    returning 1
+  )
+  select (select count(*) from taken) as taken, (select count(*) from added) as kept,
+    (select t.at::text from taken t order by t.at desc limit 1) as cursor`;
+
+const subscriber = (alias: string) =>
+  `${alias}.id as subscriber_id, ${alias}.email, ${alias}.email_key,
+    null::text[] as cc, null::text[] as bcc, null::jsonb as variables`;
+
+// 1,000,000 members in slices of 20,000 take 10 s on two busy cores, 0.18 s a slice at the beginning and 0.22 s at the
+// end: two thirds are the insert with its four indexes. Two traps, both measured at a million: with a plain join the
+// planner hashes all subscribers for each slice (17 s) or does worse (models/database/row-at.ts), and without the row
+// comparison it may walk the index of list_members by subscriber, which holds every other list, too.
+export const ofList: Source = {
+  taken: `select m.subscriber_id as at, m.left_at from list_members m
+    where m.company_id = $1 and m.list_id = $7 and (m.list_id, m.subscriber_id) > ($7, $3::uuid)
+    order by m.subscriber_id limit $4`,
+  person: `select t.at, s.* from taken t,
+      lateral (${subscriberAt("$1", "t.at", `${subscriber("r")}, r.status`)}) s
+    where t.left_at is null and s.status = any($5)`,
+};
+
+export const ofSegment = (where: string): Source => ({
+  taken: `select s.*, s.id as at from subscribers s
+    where s.company_id = $1 and (s.company_id, s.id) > ($1, $3::uuid) order by s.id limit $4`,
+  person: `select s.at, ${subscriber("s")} from taken s where s.status = any($5) and (${where})`,
+});
+
+export const ofReceivers: Source = {
+  taken: `select r.no as at, r.* from campaign_receivers r
+    where r.company_id = $1 and r.campaign_id = $2 and r.no > $3::int order by r.no limit $4`,
+  person: `select t.at, s.id as subscriber_id, t.email, lower(t.email) as email_key, t.cc, t.bcc, t.variables
+    from taken t left join lateral (${subscriberOf("$1", "lower(t.email)", "r.id, r.status")}) s on true
+    where s.id is null or s.status = any($5)`,
+};
+
+function reachableStatuses(campaign: ExpandingCampaign): string[] {
+  if (!campaign.is_transactional) return ["active"];
+  return campaign.campaign_type === "to_list" ? ["active", "unsubscribed"] : ["active", "unsubscribed", "unconfirmed"];
+}
+
+interface From {
+  source: Source;
+  /** The cursor before the first row. */
+  first: string;
+  /** Parameters from $7 on. */
+  values: unknown[];
+}
+
+async function take(client: Client, campaign: ExpandingCampaign, limit: number, from: From): Promise<Slice> {
+  const { company_id, id, expand_cursor, is_transactional, next_seq } = campaign;
+  const values = [
+    company_id,
+    id,
+    expand_cursor ?? from.first,
+    limit,
+    reachableStatuses(campaign),
+    next_seq,
+    ...from.values,
+  ];
+  return (await queryOne<Slice>(sliceSql(from.source, is_transactional), values, client))!;
+}
+
+export const takeReceivers = (client: Client, campaign: ExpandingCampaign, limit: number): Promise<Slice> =>
+  take(client, campaign, limit, { source: ofReceivers, first: "0", values: [] });
+
+/** Undefined if the list or segment no longer exists. */
+export async function takeMembers(
+  client: Client,
+  campaign: ExpandingCampaign,
+  limit: number,
+): Promise<Slice | undefined> {
+  const { company_id, list_id, segment_id } = campaign;
+  const find = <T>(sql: string, id: string | null) => queryOne<T>(sql, [company_id, id], client);
+  if (list_id) {
+    if (!(await find("select id from lists where company_id = $1 and id = $2", list_id))) return undefined;
+    return take(client, campaign, limit, { source: ofList, first: FIRST_UUID, values: [list_id] });
+  }
+  const segment = await find<{ rules: Rules }>(
+    "select rules from segments where company_id = $1 and id = $2",
+    segment_id,
+  );
+  if (!segment) return undefined;
+  const { where, values } = segmentSql(segment.rules, company_id, 7);
+  return take(client, campaign, limit, { source: ofSegment(where), first: FIRST_UUID, values });
+}

@@ -1,0 +1,55 @@
+/**
+ * Writes a double opt-in mail as a campaign of one recipient, ready for senders without an expansion. Stands with the
+ * models because the campaign, its recipient, the chunk and the month's usage must be there together or not at all.
+ */
+import { newId } from "../../services/lib/ids.ts";
+import { type Client, query, queryOne } from "../database/db.ts";
+import { addChunks } from "./add-chunks.ts";
+import { addEmails } from "./plan-usage.ts";
+import { storeWireSender } from "./snapshot-contents.ts";
+
+const CAMPAIGN = `
+  insert into campaigns (id, company_id, name, campaign_type, status, total_emails, smtp_config_id, is_transactional,
+    is_internal, worker_task_id, next_seq, expanded_at)
+  values ($1, $2, 'Confirmation', 'custom', 'pending', 1, $3, true, true, $4, 2, now())`;
+
+// Not tracked: the only link must arrive unchanged.
+const CONTENTS = `
+  insert into campaign_contents (campaign_id, company_id, subject, body, sender_name, sender_email, reply_to_email,
+    list_id_name, list_id_ref, company_name, footer_text, tracking_enabled)
+  select $1, c.id, $4, $5, s.sender_name, s.sender_email,
+    coalesce(nullif(s.reply_to_email, ''), nullif(c.reply_to_email, ''), s.sender_email),
+    c.name, c.id, c.name, c.footer_text, false
+  from companies c join smtp_configs s on s.company_id = c.id and s.id = $3 where c.id = $2
+  returning sender_email`;
+
+const RECIPIENT = `
+  insert into sent_emails (company_id, campaign_id, seq, subscriber_id, email, variables)
+  select $1, $2, 1, $3, $4, jsonb_build_object(
+    'confirm_url', $5::text, 'company_name', c.name, 'greeting_name', $6::text)
+  from companies c where c.id = $1`;
+
+export interface Confirmation {
+  campaignId: string;
+  companyId: string;
+  smtpConfigId: string;
+  subscriberId: string;
+  email: string;
+  greetingName: string;
+  confirmUrl: string;
+  subject: string;
+  body: string;
+}
+
+export async function writeConfirmation(client: Client, mail: Confirmation): Promise<void> {
+  const { campaignId: id, companyId, smtpConfigId, subscriberId, email } = mail;
+  await query(CAMPAIGN, [id, companyId, smtpConfigId, newId()], client);
+  const contents = [id, companyId, smtpConfigId, mail.subject, mail.body];
+  const written = await queryOne<{ sender_email: string }>(CONTENTS, contents, client);
+  if (written) await storeWireSender(client, companyId, id, written.sender_email);
+  await query(RECIPIENT, [companyId, id, subscriberId, email, mail.confirmUrl, mail.greetingName], client);
+  const owner = { id, company_id: companyId, smtp_config_id: smtpConfigId, is_transactional: true };
+  await addChunks(client, owner, 1, 1);
+  await addEmails(client, companyId, 1);
+  await query("select add_count($1, 'sent_emails', $1, 1)", [companyId], client);
+}

@@ -1,0 +1,180 @@
+/**
+ * Writes the recipients of a campaign, slice by slice. A slice is one transaction: the rows, their chunks, the cursor, the
+ * counters and the month's usage, so that a crash between two slices loses and doubles nobody.
+ *
+ * Slices of one campaign never overlap: an advisory lock is tried first, and a node that does not get it leaves the
+ * campaign to the node that has it. The campaign's row itself is not locked, because senders write their results to it
+ * while the expansion still runs; it is touched at the end of the transaction only.
+ *
+ * An error that stops a campaign does not stop its expansion: recipients that will not be tried must still be counted and
+ * resumable.
+ */
+import type { ServiceBroker } from "moleculer";
+import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
+import { addChunks } from "../../../models/statements/add-chunks.ts";
+import { addEmails } from "../../../models/statements/plan-usage.ts";
+import { requeueSlice } from "../../../models/statements/requeue-recipients.ts";
+import {
+  type ExpandingCampaign,
+  type Slice,
+  takeMembers,
+  takeReceivers,
+} from "../../../models/statements/write-audience-slice.ts";
+import { call, emitAndForget } from "../../call.ts";
+import { settle } from "../lifecycle/settle.ts";
+
+/** The first slice is small, so that mail leaves at once; the others are sized to about 0.1 s. */
+const FIRST_SLICE = 500;
+const SLICE = 20_000;
+/** Receivers are saved as subscribers before their slice, by a call that must stay short. */
+const RECEIVER_SLICE = 500;
+/** Mail waits no longer than this for that call; receivers not saved by then are sent to without a subscriber link. */
+const SAVE_TIMEOUT_MS = 3_000;
+
+const UNEXPANDED = `select id, company_id, campaign_type, smtp_config_id, list_id, segment_id, is_transactional,
+    expand_cursor, next_seq, requeue_from
+  from campaigns where id = $1 and expanded_at is null and status in ('pending', 'sending')`;
+
+function sliceSize(campaign: ExpandingCampaign): number {
+  if (campaign.campaign_type !== "to_list") return RECEIVER_SLICE;
+  return campaign.expand_cursor === null ? FIRST_SLICE : SLICE;
+}
+
+/** Holds the campaign until the transaction ends; undefined if another node does. */
+async function holdCampaign(client: Client, campaignId: string): Promise<ExpandingCampaign | undefined> {
+  const lock = await queryOne<{ held: boolean }>(
+    "select pg_try_advisory_xact_lock(hashtextextended('expand:' || $1, 0)) held",
+    [campaignId],
+    client,
+  );
+  // A separate statement: its snapshot is taken after the lock, and sees what the previous holder committed.
+  return lock?.held ? queryOne<ExpandingCampaign>(UNEXPANDED, [campaignId], client) : undefined;
+}
+
+interface Written {
+  companyId: string;
+  kept: number;
+  done: boolean;
+}
+
+async function writeSlice(client: Client, campaignId: string): Promise<Written | undefined> {
+  const campaign = await holdCampaign(client, campaignId);
+  if (!campaign) return undefined;
+  // If the database's machine dies, a slice is lost whole, cursor included, and is written again. None of its mail can have
+  // been sent: a sender's lease is a later, synchronous commit, and the WAL is written in order.
+  await client.query("set local synchronous_commit = off");
+  const { company_id, requeue_from } = campaign;
+  if (requeue_from !== null) {
+    const { requeued, done } = await requeueSlice(client, { ...campaign, requeue_from });
+    return { companyId: company_id, kept: requeued, done };
+  }
+  const size = sliceSize(campaign);
+  const slice = await (campaign.campaign_type === "to_list" ? takeMembers : takeReceivers)(client, campaign, size);
+  if (!slice) return endWithoutAudience(client, campaign);
+  const done = slice.taken < size;
+  await bookSlice(client, campaign, slice, done);
+  return { companyId: company_id, kept: slice.kept, done };
+}
+
+/** Writes what belongs to the rows of a slice. The campaign's row is locked from here on. */
+async function bookSlice(
+  client: Client,
+  campaign: ExpandingCampaign,
+  { kept, cursor }: Slice,
+  done: boolean,
+): Promise<void> {
+  const { id, company_id, campaign_type, next_seq } = campaign;
+  if (kept > 0) await addChunks(client, campaign, next_seq, next_seq + kept - 1);
+  await query(
+    `update campaigns set
+       next_seq = next_seq + $3, expand_cursor = case when not $5 then coalesce($4, expand_cursor) end,
+       total_emails = case when $5 then next_seq + $3 - 1 else greatest(total_emails, next_seq + $3 - 1) end,
+       expanded_at = case when $5 then now() end, updated_at = now()
+     where company_id = $1 and id = $2`,
+    [company_id, id, kept, cursor, done],
+    client,
+  );
+  if (kept > 0) {
+    await addEmails(client, company_id, kept);
+    await query("select add_count($1, 'sent_emails', $1, $2)", [company_id, kept], client);
+  }
+  if (!done || campaign_type === "to_list") return;
+  // The receivers' data is in the recipients' rows now.
+  await query("delete from campaign_receivers where company_id = $1 and campaign_id = $2", [company_id, id], client);
+}
+
+/** The list or segment was deleted. Recipients written before get the mail; a campaign without any has failed. */
+async function endWithoutAudience(client: Client, campaign: ExpandingCampaign): Promise<Written> {
+  const { company_id, list_id, next_seq } = campaign;
+  const reason = `The ${list_id ? "list" : "segment"} was deleted before the campaign started.`;
+  await endExpansion(client, campaign, next_seq === 1 ? reason : null);
+  return { companyId: company_id, kept: 0, done: true };
+}
+
+const endExpansion = (client: Client, { id, company_id }: ExpandingCampaign, error: string | null) =>
+  query(
+    `update campaigns set expanded_at = now(), total_emails = next_seq - 1, error = coalesce(error, $3), updated_at = now()
+     where company_id = $1 and id = $2`,
+    [company_id, id, error],
+    client,
+  );
+
+/** The audience can never be read: the campaign fails with an error that says so. */
+export async function failExpansion(campaignId: string): Promise<void> {
+  await transaction(async (client) => {
+    const campaign = await holdCampaign(client, campaignId);
+    if (campaign) await endExpansion(client, campaign, "The recipients could not be selected.");
+  });
+  await settle(campaignId);
+}
+
+interface Unsaved {
+  company_id: string;
+  email: string;
+  first_name: string | null;
+  last_name: string | null;
+}
+
+const nameField = (name: string) =>
+  `case when jsonb_typeof(r.variables->'${name}') = 'string' then left(r.variables->>'${name}', 255) end as ${name}`;
+
+/**
+ * Saves the inline receivers of the next slice as subscribers, as far as the plan allows, so that the slice finds them by
+ * their address. Never a reason for a send to fail.
+ */
+async function saveReceivers(broker: ServiceBroker, campaignId: string, limit: number): Promise<void> {
+  const unsaved = await query<Unsaved>(
+    `select r.company_id, r.email, ${nameField("first_name")}, ${nameField("last_name")}
+     from campaigns c join campaign_receivers r on r.company_id = c.company_id and r.campaign_id = c.id
+     where c.id = $1 and c.campaign_type <> 'to_list' and c.expanded_at is null
+       and r.no > coalesce(c.expand_cursor, '0')::int
+     order by r.no limit $2`,
+    [campaignId, limit],
+  );
+  if (unsaved.length === 0) return;
+  const receivers = unsaved.map(({ email, first_name, last_name }) => ({
+    email,
+    ...(first_name === null ? {} : { first_name }),
+    ...(last_name === null ? {} : { last_name }),
+  }));
+  const options = { meta: { companyId: unsaved[0]!.company_id }, timeout: SAVE_TIMEOUT_MS };
+  try {
+    await call(broker, "subscribers.saveReceivers", { receivers }, options);
+  } catch (error) {
+    broker.logger.warn(
+      `Receivers of campaign ${campaignId} were not saved as subscribers: ${(error as Error).message}`,
+    );
+  }
+}
+
+/** Writes the next slice. "nothing": all is written already, or another node holds the campaign. */
+export async function expandSlice(broker: ServiceBroker, campaignId: string): Promise<"more" | "done" | "nothing"> {
+  await saveReceivers(broker, campaignId, RECEIVER_SLICE);
+  const written = await transaction((client) => writeSlice(client, campaignId));
+  if (!written) return "nothing";
+  const { companyId, kept, done } = written;
+  if (kept > 0) emitAndForget(broker, "campaign.queued", { campaignId, companyId });
+  // Senders may have been faster than the last slice, and an empty audience has no sender at all.
+  if (done) await settle(campaignId);
+  return done ? "done" : "more";
+}

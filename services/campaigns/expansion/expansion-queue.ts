@@ -1,0 +1,93 @@
+/**
+ * Decides which campaign's next slice of recipients is written. Two queues run side by side, so that a list of a million
+ * never holds up a receipt: campaigns with inline receivers and transactional ones in `quick`, all other lists in `bulk`.
+ * Within a queue each campaign gets one slice per round. The first slice of a new campaign waits for neither queue.
+ */
+import type { ServiceBroker } from "moleculer";
+import pLimit from "p-limit";
+import { query } from "../../../models/database/db.ts";
+import { expandSlice, failExpansion } from "./expand.ts";
+
+type Queue = "quick" | "bulk";
+
+/** Slices, and so connections, of each queue at the same time; the process's pool serves the API, too. */
+const MAX_CONCURRENT: Record<Queue, number> = { quick: 2, bulk: 1 };
+const MAX_CONCURRENT_FIRST_SLICES = 2;
+/** A run of the repeating action ends after this time and continues with the next. */
+const MAX_RUN_MS = 10_000;
+
+const WAITING = `select id from campaigns
+  where expanded_at is null and status in ('pending', 'sending')
+    and (campaign_type <> 'to_list' or is_transactional) = $1
+  order by is_transactional desc, id limit 200`;
+
+/** SQLSTATE classes 22 and 42: the statement or its data are wrong, and will be the next time, too. */
+const isPermanent = (error: unknown) => /^(22|42)[0-9A-Z]{3}$/.test(String((error as { code?: unknown }).code));
+
+export class ExpansionQueue {
+  readonly #broker: ServiceBroker;
+  readonly #firstSlice = pLimit(MAX_CONCURRENT_FIRST_SLICES);
+  #running: Promise<number> | undefined;
+  #runAgain = false;
+
+  constructor(broker: ServiceBroker) {
+    this.#broker = broker;
+  }
+
+  /**
+   * Expands all waiting campaigns; returns the number of slices written. A call while a run is under way joins it and
+   * makes it look once more at its end: it may already have passed the campaign that this call is about.
+   */
+  expandWaiting(): Promise<number> {
+    this.#runAgain = true;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  /** For a campaign that has just become pending: its first slice now, the rest in rounds. */
+  async expandNow(campaignId: string): Promise<void> {
+    const outcome = await this.#firstSlice(() => this.#expandOne(campaignId));
+    if (outcome === "more") await this.expandWaiting();
+  }
+
+  async #run(): Promise<number> {
+    const until = Date.now() + MAX_RUN_MS;
+    let slices = 0;
+    do {
+      this.#runAgain = false;
+      const [quick, bulk] = await Promise.all([this.#runQueue("quick", until), this.#runQueue("bulk", until)]);
+      slices += quick + bulk;
+    } while (this.#runAgain && !this.#broker.stopping && Date.now() < until);
+    return slices;
+  }
+
+  async #runQueue(queue: Queue, until: number): Promise<number> {
+    const isOver = () => this.#broker.stopping || Date.now() > until;
+    const slot = pLimit(MAX_CONCURRENT[queue]);
+    const writeSlice = async (id: string) => !isOver() && (await this.#expandOne(id)) !== "nothing";
+    let slices = 0;
+    for (;;) {
+      const waiting = await query<{ id: string }>(WAITING, [queue === "quick"]);
+      const round = await Promise.all(waiting.map(({ id }) => slot(() => writeSlice(id))));
+      const written = round.filter(Boolean).length;
+      slices += written;
+      // Nothing written: all is done, or other nodes are working on what is left.
+      if (written === 0 || isOver()) return slices;
+    }
+  }
+
+  /** A campaign whose slice fails must not hold up the others. It is tried again, unless the error is permanent. */
+  async #expandOne(campaignId: string) {
+    try {
+      return await expandSlice(this.#broker, campaignId);
+    } catch (error) {
+      this.#broker.logger.error(
+        `Recipients of campaign ${campaignId} could not be written: ${(error as Error).message}`,
+      );
+      if (isPermanent(error)) await failExpansion(campaignId);
+      return "nothing";
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** A campaign's results as CSV, one line per recipient, read in keyset pages: memory does not grow with the campaign. */
+import { Readable } from "node:stream";
+import { query } from "../../models/database/db.ts";
+import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
+import { csvRow } from "../lib/csv.ts";
+import { getCampaign } from "./list-campaigns.ts";
+
+const PAGE = 2_000;
+const COLUMNS = ["email", "status", "error", "sent_at", "opened_at", "clicked_at", "opens", "clicks"];
+
+const STATUS_NAMES = new Map<number, string>(Object.entries(SENT_EMAIL_STATUS).map(([name, number]) => [number, name]));
+
+interface Result {
+  seq: number;
+  email: string;
+  status: number;
+  error: string | null;
+  sent_at: Date | null;
+  opened_at: Date | null;
+  clicked_at: Date | null;
+  opens: number;
+  clicks: number;
+}
+
+async function* results(companyId: string, campaignId: string) {
+  yield csvRow(COLUMNS);
+  for (let after = 0; ; ) {
+    const page = await query<Result>(
+      `select seq, email, status, error, sent_at, opened_at, clicked_at, opens, clicks from sent_emails
+       where company_id = $1 and campaign_id = $2 and seq > $3 order by seq limit ${PAGE}`,
+      [companyId, campaignId, after],
+    );
+    yield page
+      .map((r) =>
+        csvRow([r.email, STATUS_NAMES.get(r.status), r.error, r.sent_at, r.opened_at, r.clicked_at, r.opens, r.clicks]),
+      )
+      .join("");
+    if (page.length < PAGE) return;
+    after = page.at(-1)!.seq;
+  }
+}
+
+export async function exportResults(companyId: string, campaignId: string): Promise<NodeJS.ReadableStream> {
+  await getCampaign(companyId, campaignId);
+  return Readable.from(results(companyId, campaignId), { objectMode: false });
+}

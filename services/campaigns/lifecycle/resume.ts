@@ -1,0 +1,52 @@
+/**
+ * Resume: recipients that failed or are unknown (possibly sent) are tried again; those that were sent to, bounced or are
+ * suppressed are left alone.
+ *
+ * The campaign moves to pending at once and its chunks are requeued in slices: the first within the request, so that
+ * small campaigns are done when the answer arrives, the others by the expansion queue (`requeue_from`). Until the last
+ * slice `expanded_at` is null, so that a half-requeued campaign is never settled. It stays null if the expansion had been
+ * given up half-way (a cursor is left): the expansion then continues from there.
+ */
+import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
+import { moveTo } from "../../../models/campaign-lifecycle.ts";
+import { type Client, queryOne, transaction } from "../../../models/database/db.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { requeueSlice } from "../../../models/statements/requeue-recipients.ts";
+import { emitAndForget } from "../../call.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { notFound, wrongState } from "../../lib/errors.ts";
+
+const READ = "select * from campaigns where company_id = $1 and id = $2 for no key update";
+
+async function requireResumable(client: Client, campaign: CampaignRow, companyId: string): Promise<void> {
+  if (campaign.status !== "partial" && campaign.status !== "failed") {
+    throw wrongState(`Only a partial or failed campaign can be resumed. This one is ${campaign.status}.`);
+  }
+  if (campaign.status === "partial" || campaign.sent_count > 0) return;
+  const hasUnknown = await queryOne(
+    `select seq from sent_emails where company_id = $1 and campaign_id = $2 and status = ${SENT_EMAIL_STATUS.unknown} limit 1`,
+    [companyId, campaign.id],
+    client,
+  );
+  if (!hasUnknown) throw wrongState("This campaign failed before any email was sent, so it cannot be resumed.");
+}
+
+export async function resume(ctx: Ctx, campaignId: string) {
+  const companyId = companyOf(ctx);
+  const campaign = await transaction(async (client) => {
+    const before = await queryOne<CampaignRow>(READ, [companyId, campaignId], client);
+    if (!before) throw notFound();
+    await requireResumable(client, before, companyId);
+    await moveTo(client, campaignId, "pending");
+    await client.query(
+      `update campaigns set error = null, blocks_in_a_row = 0, expanded_at = null, requeue_from = 1
+       where company_id = $1 and id = $2`,
+      [companyId, campaignId],
+    );
+    await requeueSlice(client, { id: campaignId, company_id: companyId, requeue_from: 1 });
+    return (await queryOne<CampaignRow>(READ, [companyId, campaignId], client))!;
+  });
+  emitAndForget(ctx, "campaign.queued", { campaignId, companyId });
+  emitAndForget(ctx, "campaign.pending", { campaignId });
+  return campaignView(campaign);
+}

@@ -1,0 +1,34 @@
+/** Scheduled campaigns: they start when due, or are cancelled before that. */
+import type { ServiceBroker } from "moleculer";
+import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
+import { moveTo } from "../../../models/campaign-lifecycle.ts";
+import { pool, query, queryOne, transaction } from "../../../models/database/db.ts";
+import { emitAndForget } from "../../call.ts";
+import { notFound, wrongState } from "../../lib/errors.ts";
+
+/** Starts the campaigns that are due, each once on any number of nodes: of two that try, one moves the row. */
+export async function startDue(broker: ServiceBroker): Promise<number> {
+  const due = await query<{ id: string }>(
+    "select id from campaigns where status = 'scheduled' and scheduled_for <= now() order by scheduled_for limit 500",
+  );
+  let started = 0;
+  for (const { id } of due) {
+    if (!(await moveTo(pool(), id, "pending"))) continue;
+    started += 1;
+    emitAndForget(broker, "campaign.pending", { campaignId: id });
+  }
+  return started;
+}
+
+/** Cancels a scheduled campaign. If it becomes due at this very moment, one of the two moves wins. */
+export function cancel(companyId: string, campaignId: string) {
+  return transaction(async (client) => {
+    const read = "select * from campaigns where company_id = $1 and id = $2 for no key update";
+    const campaign = await queryOne<CampaignRow>(read, [companyId, campaignId], client);
+    if (!campaign) throw notFound();
+    if (!(await moveTo(client, campaignId, "cancelled"))) {
+      throw wrongState(`Only a scheduled campaign can be cancelled. This one is ${campaign.status}.`);
+    }
+    return campaignView((await queryOne<CampaignRow>(read, [companyId, campaignId], client))!);
+  });
+}

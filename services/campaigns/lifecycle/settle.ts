@@ -1,0 +1,59 @@
+/**
+ * The end of a campaign: once its audience is written and every recipient is final, its counts decide whether it is
+ * completed, partial or failed. Triggered by the sender's last outcome (campaign.drained) and by a poll; calling it too
+ * often does no harm.
+ */
+import { finalStatus, moveTo } from "../../../models/campaign-lifecycle.ts";
+import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
+import { failUntried } from "../../../models/statements/fail-untried.ts";
+
+interface Running {
+  id: string;
+  company_id: string;
+  total_emails: number;
+  sent_count: number;
+  failed_count: number;
+  error: string | null;
+}
+
+const EXPANDED = `select id, company_id, total_emails, sent_count, failed_count, error from campaigns
+  where id = $1 and status in ('pending', 'sending') and expanded_at is not null for no key update`;
+
+async function settleStep(client: Client, campaignId: string): Promise<"wait" | "more" | "settled"> {
+  const campaign = await queryOne<Running>(EXPANDED, [campaignId], client);
+  if (!campaign) return "wait";
+  if (campaign.error !== null) {
+    const left = await failUntried(client, { ...campaign, error: campaign.error });
+    if (left !== "done") return left;
+  }
+  // Read again: failing what was left has changed the counts.
+  const {
+    sent_count: sent,
+    failed_count: failed,
+    total_emails,
+    error,
+  } = (await queryOne<Running>(EXPANDED, [campaignId], client))!;
+  if (sent + failed < total_emails) return "wait";
+  return (await moveTo(client, campaignId, finalStatus({ sent, failed, error }))) ? "settled" : "wait";
+}
+
+/** True if this call gave the campaign its final status. */
+export async function settle(campaignId: string): Promise<boolean> {
+  for (;;) {
+    const step = await transaction((client) => settleStep(client, campaignId));
+    if (step !== "more") return step === "settled";
+  }
+}
+
+/** Settles what no event announced: campaigns whose counts are complete, and those stopped by an error. */
+export async function settleFinished(): Promise<number> {
+  const finished = await query<{ id: string }>(
+    `select id from campaigns
+     where status in ('pending', 'sending') and expanded_at is not null
+       and (error is not null or sent_count + failed_count >= total_emails)
+     order by id limit 200`,
+  );
+  let settled = 0;
+  for (const { id } of finished) if (await settle(id)) settled += 1;
+  return settled;
+}

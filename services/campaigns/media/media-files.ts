@@ -1,0 +1,57 @@
+/** Media files: list, read, delete, and the clean-up of bytes that no campaign needs any more. */
+import { query } from "../../../models/database/db.ts";
+import { listModels } from "../../../models/database/listing.ts";
+import { MEDIA_COLUMNS, Media } from "../../../models/media.ts";
+import { notFound } from "../../lib/errors.ts";
+import type { ListQuery } from "../../lib/shapes.ts";
+
+export async function listMedia(companyId: string, asked: ListQuery & { content_type?: string }) {
+  const { content_type } = asked;
+  const listing = {
+    from: "media m",
+    columns: MEDIA_COLUMNS,
+    where: [
+      "m.company_id = $1",
+      "m.deleted_at is null",
+      ...(content_type === undefined ? [] : ["m.content_type = $2"]),
+    ],
+    values: [companyId, ...(content_type === undefined ? [] : [content_type])],
+    id: "m.id",
+    orderings: { filename: "m.filename", size: "m.size", content_type: "m.content_type" },
+    searchIn: ["m.filename"],
+  };
+  const { count, results } = await listModels(Media, listing, asked);
+  return { count, results: results.map((media) => media.view()) };
+}
+
+export async function getMedia(companyId: string, id: string) {
+  const media = await Media.findOne({ where: { companyId, id, deletedAt: null } });
+  if (!media) throw notFound();
+  return media.view();
+}
+
+// A deleted file is gone for everybody at once; its bytes stay while a campaign that attaches it may still send. A partial
+// or failed campaign may be resumed, so its files are kept for a month.
+const UNUSED = `deleted_at is not null and not exists (
+  select from campaign_contents k join campaigns c on c.company_id = k.company_id and c.id = k.campaign_id
+  where k.company_id = m.company_id and k.media_ids @> array[m.id] and k.media_ids <> '{}'
+    and (c.status in ('scheduled', 'pending', 'sending')
+      or (c.status in ('partial', 'failed') and c.finished_at > now() - interval '30 days')))`;
+
+export async function removeMedia(companyId: string, id: string): Promise<null> {
+  const [removed] = await Media.update({ deletedAt: new Date() }, { where: { companyId, id, deletedAt: null } });
+  if (removed === 0) throw notFound();
+  // A separate statement: a send that attached the file at this moment had committed before the update went through.
+  await query(`delete from media m where m.company_id = $1 and m.id = $2 and ${UNUSED}`, [companyId, id]);
+  return null;
+}
+
+/** Deletes files that no campaign needs any more, of all companies, and what interrupted uploads left behind. */
+export async function sweepMedia(): Promise<number> {
+  const swept = await query(
+    `delete from media m where m.id in (
+       select m.id from media m where m.deleted_at < now() - interval '1 hour' and ${UNUSED} limit 1000)
+     returning m.id`,
+  );
+  return swept.length;
+}

@@ -1,0 +1,78 @@
+/** Inline receivers: their errors (in sentences that name the receiver's index), and what is stored of them. */
+import { isAddress } from "../../lib/address.ts";
+
+export const MAX_COPIES = 50;
+const MAX_VARIABLES = 200;
+/** Arrays for `#each`, flat objects in them, and one level more; deeper data is a mistake. */
+const MAX_DEPTH = 4;
+/** Of ten thousand bad addresses the first hundred are reported. */
+const MAX_ERRORS = 100;
+
+export type Receiver = Record<string, unknown>;
+
+interface StoredReceiver {
+  email: string;
+  cc: string[] | null;
+  bcc: string[] | null;
+  variables: Record<string, unknown>;
+}
+
+const NOT_VARIABLES = new Set(["email", "cc", "bcc"]);
+
+function emailError(email: unknown): string | undefined {
+  if (email === undefined || email === null || email === "") return "is missing 'email'.";
+  if (typeof email !== "string") return "has an 'email' that is not a valid string.";
+  return isAddress(email.trim()) ? undefined : "has an invalid 'email'. Enter a valid email address.";
+}
+
+function copiesError(field: "cc" | "bcc", copies: unknown): string | undefined {
+  if (copies === undefined || copies === null) return undefined;
+  if (!Array.isArray(copies)) return `has a '${field}' that is not a list of email addresses.`;
+  if (copies.length > MAX_COPIES) return `has a '${field}' of more than ${MAX_COPIES} addresses.`;
+  const wrong = copies.findIndex((copy) => typeof copy !== "string" || !isAddress(copy.trim()));
+  return wrong < 0 ? undefined : `has an invalid '${field}' at index ${wrong}. Enter a valid email address.`;
+}
+
+function isVariable(value: unknown, depth = 1): boolean {
+  if (value === null || typeof value !== "object") return true;
+  return depth < MAX_DEPTH && Object.values(value).every((inner) => isVariable(inner, depth + 1));
+}
+
+function variablesError(receiver: Receiver): string | undefined {
+  const names = Object.keys(receiver).filter((name) => !NOT_VARIABLES.has(name));
+  if (names.length > MAX_VARIABLES) return `has more than ${MAX_VARIABLES} variables.`;
+  const wrong = names.find((name) => !isVariable(receiver[name]));
+  return wrong === undefined ? undefined : `has a variable '${wrong}' that is nested too deeply.`;
+}
+
+export function receiverErrors(receivers: readonly Receiver[]): string[] {
+  const errors: string[] = [];
+  for (const [index, receiver] of receivers.entries()) {
+    // Reported by the schema; the errors of the others are reported with it.
+    if (typeof receiver !== "object" || receiver === null || Array.isArray(receiver)) continue;
+    const found = [
+      emailError(receiver.email),
+      copiesError("cc", receiver.cc),
+      copiesError("bcc", receiver.bcc),
+      variablesError(receiver),
+    ];
+    for (const error of found) if (error) errors.push(`Receiver at index ${index} ${error}`);
+    if (errors.length >= MAX_ERRORS) return errors.slice(0, MAX_ERRORS);
+  }
+  return errors;
+}
+
+function storedCopies(copies: unknown): string[] | null {
+  const addresses = ((copies ?? []) as string[]).map((copy) => copy.trim());
+  return addresses.length > 0 ? [...new Set(addresses)] : null;
+}
+
+/** The parts of valid receivers that mails are made from. */
+export const storedReceivers = (receivers: readonly Receiver[]): StoredReceiver[] =>
+  receivers.map((receiver) => ({
+    email: (receiver.email as string).trim(),
+    cc: storedCopies(receiver.cc),
+    bcc: storedCopies(receiver.bcc),
+    // fromEntries defines own properties: a variable named __proto__ stays a variable.
+    variables: Object.fromEntries(Object.entries(receiver).filter(([name]) => !NOT_VARIABLES.has(name))),
+  }));

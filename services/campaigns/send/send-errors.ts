@@ -1,0 +1,109 @@
+/** All errors of a send request beyond its schema, reported together with the schema's own. */
+import type { CampaignType } from "../../../models/campaign.ts";
+import { queryOne } from "../../../models/database/db.ts";
+import { Media } from "../../../models/media.ts";
+import type { Validate } from "../../define.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { type FieldErrors, missingObject } from "../../lib/errors.ts";
+import { compileTemplate } from "../../lib/template/compile.ts";
+import type { contract } from "../contract.ts";
+import { MAX_RECEIVERS } from "../contract-sending.ts";
+import { earlierSend } from "./idempotency.ts";
+import { receiverErrors } from "./inline-receivers.ts";
+import { isField, type SendParams } from "./send-params.ts";
+
+type IsValid = (field: keyof SendParams) => boolean;
+
+/** Providers refuse larger mails (25 MB is the usual limit, and base64 adds a third). */
+const MAX_ATTACHED_BYTES = 18 * 1024 * 1024;
+
+const REFERENCES = ["template_id", "smtp_config_id", "list_id", "segment_id"] as const;
+type Reference = (typeof REFERENCES)[number];
+
+// A reference that is not given (null) counts as found.
+const FIND_REFERENCES = `
+  select $2::uuid is null or exists (select from templates where company_id = $1 and id = $2) as template_id,
+         $3::uuid is null or exists (select from smtp_configs where company_id = $1 and id = $3) as smtp_config_id,
+         $4::uuid is null or exists (select from lists where company_id = $1 and id = $4) as list_id,
+         $5::uuid is null or exists (select from segments where company_id = $1 and id = $5) as segment_id`;
+
+/** What a send refers to must exist and belong to the company; another company's object is reported as missing. */
+async function referenceErrors(companyId: string, ids: Partial<Record<Reference, string>>): Promise<FieldErrors> {
+  const values = [companyId, ids.template_id, ids.smtp_config_id, ids.list_id, ids.segment_id];
+  const found = (await queryOne<Record<Reference, boolean>>(FIND_REFERENCES, values))!;
+  const missing = REFERENCES.filter((field) => !found[field]);
+  return Object.fromEntries(missing.map((field) => [field, [missingObject(ids[field]!)]]));
+}
+
+async function attachmentErrors(companyId: string, ids: readonly string[]): Promise<string[]> {
+  const media = await Media.findAll({
+    attributes: ["id", "size"],
+    where: { companyId, id: [...ids], deletedAt: null },
+  });
+  const known = new Set(media.map(({ id }) => id));
+  const missing = ids.filter((id) => !known.has(id.toLowerCase()));
+  if (missing.length > 0) return missing.map(missingObject);
+  const bytes = media.reduce((sum, { size }) => sum + size, 0);
+  return bytes > MAX_ATTACHED_BYTES
+    ? [`The attachments are ${bytes} bytes together, more than the ${MAX_ATTACHED_BYTES} that mail servers accept.`]
+    : [];
+}
+
+const fieldError = (field: keyof SendParams, texts: readonly (string | undefined)[]): FieldErrors => {
+  const errors = texts.filter((text) => text !== undefined);
+  return errors.length > 0 ? { [field]: errors } : {};
+};
+
+function scheduleError(type: CampaignType, scheduledFor: unknown): string | undefined {
+  if (scheduledFor === null) return undefined;
+  if (type === "custom") return "Custom emails cannot be scheduled.";
+  return Date.parse(scheduledFor as string) > Date.now() ? undefined : "The time must be in the future.";
+}
+
+function audienceErrors({ list_id, segment_id }: SendParams): FieldErrors {
+  if (list_id === undefined && segment_id === undefined) return fieldError("list_id", ["This field is required."]);
+  if (list_id === undefined || segment_id === undefined) return {};
+  return fieldError("segment_id", ["Give either list_id or segment_id, not both."]);
+}
+
+/** A template is checked when it is saved; the text of a custom send comes with it. */
+function textErrors({ subject, body }: SendParams, isValid: IsValid): FieldErrors {
+  return {
+    ...(isValid("subject") ? fieldError("subject", compileTemplate(subject!, "subject").errors ?? []) : {}),
+    ...(isValid("body") ? fieldError("body", compileTemplate(body!, "body").errors ?? []) : {}),
+  };
+}
+
+/** An API key fixes the company; a body that names another one gets a field error like any other. */
+const companyError = (companyId: string, { company }: SendParams): string | undefined =>
+  company!.toLowerCase() === companyId ? undefined : missingObject(company!);
+
+async function errorsOf(type: CampaignType, ctx: Ctx<SendParams>, isValid: IsValid): Promise<FieldErrors> {
+  const { params } = ctx;
+  const companyId = companyOf(ctx);
+  // The first answer to a key is given again even if what it refers to has been deleted since.
+  if (isValid("idempotency_key") && (await earlierSend(companyId, params.idempotency_key!))) return {};
+  const ids = Object.fromEntries(REFERENCES.filter(isValid).map((field) => [field, params[field]]));
+  return {
+    ...(isValid("company") ? fieldError("company", [companyError(companyId, params)]) : {}),
+    ...(type === "to_list" ? audienceErrors(params) : {}),
+    ...(type === "custom" ? textErrors(params, isValid) : {}),
+    ...(await referenceErrors(companyId, ids)),
+    ...(isValid("attachment_ids")
+      ? fieldError("attachment_ids", await attachmentErrors(companyId, params.attachment_ids!))
+      : {}),
+    // Also if the schema found a receiver that is no object: the errors of the others are reported with it.
+    ...(isField(type, "receivers") && Array.isArray(params.receivers)
+      ? fieldError("receivers", receiverErrors(params.receivers.slice(0, MAX_RECEIVERS)))
+      : {}),
+    ...(isValid("scheduled_for") ? fieldError("scheduled_for", [scheduleError(type, params.scheduled_for)]) : {}),
+  };
+}
+
+type Sends = typeof contract.sendToList | typeof contract.sendToReceivers | typeof contract.sendCustom;
+
+/** The `validate` of a send action. */
+export const errorsOfSend =
+  <A extends Sends>(type: CampaignType): Validate<A> =>
+  (ctx, isValid) =>
+    errorsOf(type, ctx as unknown as Ctx<SendParams>, (field) => isField(type, field) && (isValid as IsValid)(field));

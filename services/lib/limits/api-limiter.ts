@@ -1,0 +1,61 @@
+/**
+ * Throttles, daily API calls and failed logins. Redis away: the process counts for itself, so that requests pass and no
+ * single node is flooded. Never for the limits of sending: without Redis, senders wait.
+ */
+import type { Redis } from "ioredis";
+import { redis } from "../redis.ts";
+import type { Limiter, Window } from "./limiter.ts";
+import { MemoryLimiter } from "./limiter-memory.ts";
+import { RedisLimiter } from "./limiter-redis.ts";
+
+// After a failure the fallback counts for this long before Redis is asked again: one request waits, not each.
+const AWAY_MS = 1_000;
+
+/** Asks the shared limiter, and the fallback while that one does not answer. */
+export class FallbackLimiter implements Limiter {
+  readonly #shared: Limiter;
+  readonly #fallback: Limiter;
+  #awayUntilMs = 0;
+
+  constructor(shared: Limiter, fallback: Limiter) {
+    this.#shared = shared;
+    this.#fallback = fallback;
+  }
+
+  take(window: Window, n: number) {
+    return this.#ask((limiter) => limiter.take(window, n));
+  }
+
+  give(window: Window, bucket: number, n: number) {
+    return this.#ask((limiter) => limiter.give(window, bucket, n));
+  }
+
+  used(window: Window) {
+    return this.#ask((limiter) => limiter.used(window));
+  }
+
+  forget(window: Window) {
+    return this.#ask((limiter) => limiter.forget(window));
+  }
+
+  async #ask<T>(question: (limiter: Limiter) => Promise<T>): Promise<T> {
+    if (performance.now() < this.#awayUntilMs) return question(this.#fallback);
+    try {
+      return await question(this.#shared);
+    } catch {
+      this.#awayUntilMs = performance.now() + AWAY_MS;
+      return question(this.#fallback);
+    }
+  }
+}
+
+const inProcess = new MemoryLimiter();
+const overRedis = new WeakMap<Redis, Limiter>();
+
+export function apiLimiter(): Limiter {
+  const client = redis();
+  if (!client) return inProcess;
+  const limiter = overRedis.get(client) ?? new FallbackLimiter(new RedisLimiter(client), inProcess);
+  overRedis.set(client, limiter);
+  return limiter;
+}

@@ -1,0 +1,47 @@
+/**
+ * The footer added to a body without an unsubscribe link, which law and mailbox providers require in marketing mail. It
+ * is in the language that the body declares, if there is a catalogue for it.
+ */
+import { catalogues } from "../../lib/i18n/languages.ts";
+import type { Node } from "../../lib/template/parser.ts";
+import { html } from "../program/escape.ts";
+import { bodyEnd } from "./tracked-links.ts";
+
+/** True if the body contains this variable anywhere, including conditions and addresses. */
+export function mentions(nodes: readonly Node[], name: string): boolean {
+  return nodes.some((node) => {
+    if (node.kind === "value") return node.path.from === "variables" && node.path.name === name;
+    if (node.kind === "if") return mentions(node.body, name) || mentions(node.otherwise, name);
+    return (node.kind === "each" || node.kind === "link") && mentions(node.body, name);
+  });
+}
+
+const literally = (text: string) =>
+  html(text)
+    .replaceAll("[[", "\\[[")
+    .replace(/\r\n?|\n/g, "<br>");
+
+const LANGUAGE = /<html\s[^<>]*?\blang\s*=\s*["']?([a-z]{2})(?:-[\w-]*)?["'\s>]/i;
+
+function wordsFor(body: string) {
+  const code = LANGUAGE.exec(body)?.[1]?.toLowerCase() ?? "";
+  const own = Object.hasOwn(catalogues, code) ? catalogues[code] : undefined;
+  // Without `lang` a screen reader would pronounce the English words by the rules of the body's language.
+  return { ...(own ?? catalogues.en!).mailFooter, mark: own ? "" : ' lang="en"' };
+}
+
+interface Company {
+  companyName: string;
+  footerText: string;
+}
+
+export function withFooter(body: string, { companyName, footerText }: Company): string {
+  const lines = [companyName, footerText].filter((text) => text.trim() !== "").map(literally);
+  const style = "margin:32px 0 0;padding:16px;font:12px/1.5 sans-serif;color:#595959;text-align:center";
+  const { unsubscribe, preferences, mark } = wordsFor(body);
+  const link = (url: string, word: string) => `<a href="[[${url}]]"${mark} style="color:#595959">${word}</a>`;
+  const links = `${link("unsubscribe_url", unsubscribe)} | ${link("preferences_url", preferences)}`;
+  const footer = `<div style="${style}">${[...lines, links].join("<br>")}</div>\n`;
+  const at = bodyEnd(body);
+  return `${body.slice(0, at)}${footer}${body.slice(at)}`;
+}

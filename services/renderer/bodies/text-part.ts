@@ -1,0 +1,90 @@
+/**
+ * The plain text of an HTML body, as a template: made once per campaign. Tags pass through html-to-text as private-use
+ * characters and come out in place, so that each recipient's values can be inserted later.
+ */
+import { convert, type HtmlToTextOptions } from "html-to-text";
+import { type Tag, type Token, tokenize } from "../../lib/template/lexer.ts";
+import { type Node, parse } from "../../lib/template/parser.ts";
+import { joinedLines } from "./line-breaks.ts";
+
+/** Private-use characters around a tag's number. Removed from the source first. */
+const OPEN = "\ue0f0";
+const CLOSE = "\ue0f1";
+const PLACE = /\ue0f0(\d+)\ue0f1/;
+const RESERVED = /[\ue0f0\ue0f1]/g;
+
+const ownLine = { options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } };
+const heading = { options: { uppercase: false } };
+const options: HtmlToTextOptions = {
+  wordwrap: false,
+  limits: { maxInputLength: 1_100_000, maxDepth: 200 },
+  formatters: {
+    altText: (element, _walk, builder) => builder.addInline(element.attribs.alt ?? ""),
+    cell: (element, walk, builder) => {
+      walk(element.children, builder);
+      builder.addInline(" ");
+    },
+  },
+  selectors: [
+    { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["(", ")"] } },
+    { selector: "img", format: "altText" },
+    { selector: "style", format: "skip" },
+    { selector: "script", format: "skip" },
+    { selector: "title", format: "skip" },
+    // Most tables in mails are layout, so columns are not aligned with spaces; the rows of a receipt stay rows.
+    ...["td", "th"].map((selector) => ({ selector, format: "cell" })),
+    ...["tr", "caption", "dt", "dd"].map((selector) => ({ selector, format: "block", ...ownLine })),
+    ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, ...heading })),
+  ],
+};
+
+/** What is left of a layout's empty rows and paragraphs. */
+const SPACERS = /\n(?:[ \u00a0]*\n){3,}/g;
+
+/** Numbers the tags. Equal values share a number, so that a link whose text is its address is written once. */
+function numbering() {
+  const tags: Tag[] = [];
+  const values = new Map<string, number>();
+  const numberOf = (tag: Tag): number => {
+    const known = tag.type === "value" ? values.get(`${tag.raw} ${tag.path}`) : undefined;
+    if (known !== undefined) return known;
+    if (tag.type === "value") values.set(`${tag.raw} ${tag.path}`, tags.length);
+    return tags.push(tag) - 1;
+  };
+  return { tags, numberOf };
+}
+
+/** Removes the indent that the conversion gives to tags between the items of a list. */
+function flushTags(text: string, tags: readonly Tag[]): string {
+  const isTagLine = (line: string) => {
+    const parts = line.split(PLACE);
+    return parts.every((part, i) => (i % 2 === 1 ? tags[Number(part)]!.type !== "value" : part.trim() === ""));
+  };
+  return text.replace(/^[ \t]*\ue0f0.*\ue0f1[ \t]*$/gm, (line) =>
+    isTagLine(line) ? line.replace(/[ \t]+/g, "") : line,
+  );
+}
+
+/** Drops tags that lost their counterpart in the conversion (in an attribute or a style) and closes open blocks. */
+function repaired(tokens: Token[]): Token[] {
+  const open: ("endif" | "endeach")[] = [];
+  const kept = tokens.filter((token) => {
+    if (token.type === "if" || token.type === "each") open.push(`end${token.type}`);
+    else if (token.type === "else") return open.at(-1) === "endif";
+    else if (token.type === "endif" || token.type === "endeach") return open.at(-1) === token.type && open.pop();
+    return true;
+  });
+  return [...kept, ...open.reverse().map((type): Token => ({ type, at: 0 }))];
+}
+
+export function textNodes(body: string): Node[] {
+  const { tags, numberOf } = numbering();
+  const marked = tokenize(body.replace(RESERVED, ""))
+    .tokens.map((token) => (token.type === "text" ? token.text : `${OPEN}${numberOf(token)}${CLOSE}`))
+    .join("");
+  const parts = flushTags(convert(marked, options), tags).replace(SPACERS, "\n\n\n").split(PLACE);
+  const tokens = parts.map(
+    (part, i): Token => (i % 2 === 1 ? tags[Number(part)]! : { type: "text", text: part, at: 0 }),
+  );
+  return parse(repaired(joinedLines(tokens))).nodes;
+}

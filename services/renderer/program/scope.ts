@@ -1,0 +1,125 @@
+/** One recipient's data as a template sees it. Paths are looked up in own properties only. */
+import type { Path } from "../../lib/template/parser.ts";
+import { Unrenderable } from "../content.ts";
+
+export type Data = Record<string, unknown>;
+
+/** The recipient of a mail; `id` is the sent email's. */
+export interface Recipient {
+  id: string;
+  email: string;
+  first_name?: string | null;
+  last_name?: string | null;
+  subscriber_id?: string | null;
+  cc?: string[] | null;
+  bcc?: string[] | null;
+  /** The subscriber's attributes (sends to a list). */
+  attributes?: Data | null;
+  /** The receiver's own fields (inline receivers); they take precedence over the subscriber's. */
+  variables?: Data | null;
+}
+
+export interface Scope {
+  id: string;
+  email: string;
+  firstName: unknown;
+  lastName: unknown;
+  variables: Data;
+  attributes: Data;
+  /** Values for variables that the recipient does not have: the company's. */
+  fallback: Data;
+  preferencesUrl: () => string;
+  /** Tokens of the tracked links by number; 0 is the open pixel. */
+  tokens: readonly string[];
+  /** Characters that may still be written: nested loops multiply the output. */
+  charactersLeft: number;
+  /** Pieces that may still be evaluated: a loop may do much and write nothing. */
+  stepsLeft: number;
+}
+
+export type Read = (scope: Scope, item: unknown, index: number) => unknown;
+
+export const MAX_OUTPUT = 5_000_000;
+/** About 75 ns each: no mail blocks its process for more than 40 ms. */
+export const MAX_STEPS = 500_000;
+const NOTHING: Data = Object.freeze({});
+
+export function spendCharacters(scope: Scope, characters: number): void {
+  scope.charactersLeft -= characters;
+  if (scope.charactersLeft < 0) throw new Unrenderable(`The message grows over ${MAX_OUTPUT} characters.`);
+}
+
+/** Counts evaluated pieces, whether they write anything or not. */
+export function spendSteps(scope: Scope, steps: number): void {
+  scope.stepsLeft -= steps;
+  if (scope.stepsLeft < 0) throw new Unrenderable(`The message takes more than ${MAX_STEPS} steps.`);
+}
+
+export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "tokens" | "preferencesUrl">): Scope {
+  const variables = recipient.variables ?? NOTHING;
+  const own = (name: string) => (Object.hasOwn(variables, name) ? variables[name] : undefined);
+  return {
+    id: recipient.id,
+    email: recipient.email,
+    firstName: own("first_name") ?? recipient.first_name,
+    lastName: own("last_name") ?? recipient.last_name,
+    variables,
+    attributes: recipient.attributes ?? NOTHING,
+    fallback: facts.fallback,
+    preferencesUrl: facts.preferencesUrl,
+    tokens: facts.tokens,
+    charactersLeft: MAX_OUTPUT,
+    stepsLeft: MAX_STEPS,
+  };
+}
+
+/** Follows `steps`, beginning at index `from`, through own properties of objects and arrays. */
+function dig(value: unknown, steps: readonly string[], from: number): unknown {
+  let current = value;
+  for (let i = from; i < steps.length; i++) {
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, steps[i]!)) return undefined;
+    current = (current as Data)[steps[i]!];
+  }
+  return current;
+}
+
+/** A field whose name contains a dot is found by its full name before the dot is taken as a path separator. */
+function find(data: Data, name: string, steps: readonly string[]): unknown {
+  if (Object.hasOwn(data, name)) return data[name];
+  return steps.length > 1 ? dig(data, steps, 0) : undefined;
+}
+
+const builtIns: Record<string, Read> = {
+  email: (scope) => scope.email,
+  first_name: (scope) => scope.firstName,
+  last_name: (scope) => scope.lastName,
+  preferences_url: (scope) => scope.preferencesUrl(),
+  // program.ts writes these as text with the id in it; here they are read by conditions only.
+  unsubscribe_url: (scope) => scope.id,
+  view_in_browser_url: (scope) => scope.id,
+};
+
+export function reader(path: Path): Read {
+  if (path.from === "index") return (_scope, _item, index) => index;
+  const { steps } = path;
+  if (path.from === "item") return steps.length === 0 ? (_scope, item) => item : (_scope, item) => dig(item, steps, 0);
+  const { name } = path;
+  if (Object.hasOwn(builtIns, name)) return builtIns[name]!;
+  return (scope) =>
+    find(scope.variables, name, steps) ?? find(scope.attributes, name, steps) ?? find(scope.fallback, name, steps);
+}
+
+/** False for absent, empty and off; "false" and "0" come from CSV files. */
+export function isTrue(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return Boolean(value) && value !== "false" && value !== "0";
+}
+
+/** A value as text: lists joined, objects empty. In a template, long lists count against the `scope`'s steps. */
+export function textOf(value: unknown, scope?: Scope): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (!Array.isArray(value)) return "";
+  if (scope) spendSteps(scope, value.length);
+  return value.filter((item) => item !== null && typeof item !== "object").join(", ");
+}

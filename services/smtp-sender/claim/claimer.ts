@@ -1,0 +1,207 @@
+/**
+ * Rounds of claiming: which campaigns have recipients, which of them this node can serve now, a lease for each. At most two
+ * leases per campaign (one being delivered, one read ahead), so that no campaign holds what others could do.
+ */
+import { performance } from "node:perf_hooks";
+import type { Batch } from "../delivery/batch.ts";
+import { BatchDelivery } from "../delivery/batch-delivery.ts";
+import { ChunkSource, RetrySource } from "../delivery/recipient-source.ts";
+import type { LeasedChunk } from "../delivery/recorded-result.ts";
+import type { ClaimableCampaign } from "../delivery/rows.ts";
+import type { EngineContext } from "../engine/context.ts";
+import type { SmtpTransport } from "../transport/smtp-transport.ts";
+import type { SmtpTransports } from "../transport/smtp-transports.ts";
+import { BatchAdmission } from "./batch-admission.ts";
+import {
+  campaignsWithDueRetries,
+  claimableCampaigns,
+  type Excluded,
+  leaseChunks,
+  MAX_CAMPAIGNS,
+  releaseChunks,
+} from "./claim-statements.ts";
+
+const MIN_PAUSE_MS = 20;
+const SKIPPED_MS = 5_000;
+/** Chunks are asked for up to 50 times a second; retries are less urgent. */
+const RETRIES_PAUSE_MS = 100;
+
+export class Claimer {
+  #context: EngineContext;
+  #transports: SmtpTransports;
+  #round: Promise<void> | undefined;
+  #again = false;
+  #stopped = false;
+  #retriesAskedAt = Number.NEGATIVE_INFINITY;
+  /** Until when a company (its hour is full) or a campaign (stopped) is left out. */
+  #parked = new Map<string, number>();
+  #skipped = new Map<string, number>();
+  #ending = new Set<Promise<unknown>>();
+
+  constructor(context: EngineContext, transports: SmtpTransports) {
+    this.#context = context;
+    this.#transports = transports;
+  }
+
+  park(companyId: string, ms: number): void {
+    this.#parked.set(companyId, performance.now() + ms);
+    setTimeout(() => this.look(), ms + 1).unref();
+  }
+
+  /** Its row says that it is stopped; a round that read the rows before must not take it. */
+  skip(campaignId: string): void {
+    this.#skipped.set(campaignId, performance.now() + SKIPPED_MS);
+  }
+
+  look(): void {
+    if (this.#stopped) return;
+    if (this.#round) {
+      this.#again = true;
+      return;
+    }
+    this.#round = this.#claim()
+      .catch((error: Error) => this.#context.reportOutage(error))
+      .finally(() => {
+        this.#round = undefined;
+        if (this.#again) setTimeout(() => this.look(), MIN_PAUSE_MS);
+        this.#again = false;
+      });
+  }
+
+  async #claim(): Promise<void> {
+    while (!this.#stopped && (await this.#claimChunks()));
+    const now = performance.now();
+    if (this.#stopped || now - this.#retriesAskedAt < RETRIES_PAUSE_MS) return;
+    this.#retriesAskedAt = now;
+    await this.#claimRetries();
+  }
+
+  #excluded(admission: BatchAdmission, campaignIds: Iterable<string>): Excluded {
+    const now = performance.now();
+    for (const times of [this.#parked, this.#skipped]) {
+      for (const [id, until] of times) if (until < now) times.delete(id);
+    }
+    const backingOff: string[] = [];
+    for (const { config, backingOffUntil } of this.#transports.all)
+      if (backingOffUntil > now) backingOff.push(config.id);
+    return {
+      companyIds: [...this.#parked.keys()],
+      smtpConfigIds: backingOff,
+      campaignIds: [...this.#skipped.keys(), ...campaignIds],
+      suppliedIds: admission.suppliedIds,
+    };
+  }
+
+  #needsChunk(transport: SmtpTransport, campaignId: string): boolean {
+    const batches = transport.batches.filter(
+      ({ campaign, chunk }) => campaign.campaign_id === campaignId && chunk !== null,
+    );
+    if (batches.length >= 2) return false;
+    return batches.length === 0 || batches[0]!.left < transport.throughput.readAheadAt;
+  }
+
+  /** Campaigns that have all the chunks they need for now. */
+  #suppliedCampaigns(): Set<string> {
+    const supplied = new Set<string>();
+    for (const transport of this.#transports.all) {
+      for (const { campaign } of transport.batches) {
+        if (!this.#needsChunk(transport, campaign.campaign_id)) supplied.add(campaign.campaign_id);
+      }
+    }
+    return supplied;
+  }
+
+  #transportsFor(campaigns: readonly ClaimableCampaign[], admission: BatchAdmission) {
+    return this.#transports.forCampaigns(campaigns.filter((campaign) => admission.mayServe(campaign)));
+  }
+
+  /** True: another look may find more. */
+  async #claimChunks(): Promise<boolean> {
+    const { owner, settings, reads } = this.#context;
+    const admission = new BatchAdmission(this.#transports, "chunk", settings.maxBatches);
+    const found = await claimableCampaigns(this.#excluded(admission, this.#suppliedCampaigns()), reads);
+    const served = new Map<string, { campaign: ClaimableCampaign; transport: SmtpTransport }>();
+    const transports = await this.#transportsFor(found, admission);
+    for (const campaign of found) {
+      const transport = transports.get(campaign.smtp_config_id);
+      if (!transport || !admission.mayServe(campaign)) continue;
+      if (!this.#needsChunk(transport, campaign.campaign_id) || !admission.admit(campaign, transport)) continue;
+      served.set(campaign.campaign_id, { campaign, transport });
+    }
+    if (served.size === 0 || this.#stopped) return false;
+    const validFrom = performance.now();
+    const campaigns = [...served.values()].map(({ campaign }) => campaign);
+    const leased = await leaseChunks(campaigns, owner, settings.leaseMs);
+    for (const lease of leased) {
+      const { campaign, transport } = served.get(lease.campaign_id)!;
+      const chunk: LeasedChunk = {
+        ...lease,
+        companyId: campaign.company_id,
+        campaignId: campaign.campaign_id,
+        markedTo: lease.lo - 1,
+        validFrom,
+      };
+      const source = new ChunkSource(this.#context, campaign, chunk);
+      const batch = new BatchDelivery(this.#context, transport, campaign, source);
+      transport.addBatch(batch);
+      if (this.#stopped || this.#skipped.has(campaign.campaign_id)) batch.end();
+    }
+    if (leased.length === 0) return false;
+    if (found.length === MAX_CAMPAIGNS) return true;
+    return [...served.values()].some(({ campaign, transport }) => this.#needsChunk(transport, campaign.campaign_id));
+  }
+
+  /** Deferred recipients that are due: each campaign has one batch for them, beside and never behind its chunks. */
+  async #claimRetries(): Promise<void> {
+    const { settings, reads } = this.#context;
+    const admission = new BatchAdmission(this.#transports, "retries", settings.maxBatches);
+    const waiting = [...this.#transports.batches()].filter(({ chunk }) => chunk === null);
+    const campaignIds = waiting.map(({ campaign }) => campaign.campaign_id);
+    const found = await campaignsWithDueRetries(this.#excluded(admission, campaignIds), reads);
+    const transports = await this.#transportsFor(found, admission);
+    for (const campaign of found) {
+      const transport = transports.get(campaign.smtp_config_id);
+      if (!transport || this.#stopped || !admission.mayServe(campaign)) continue;
+      if (!admission.admit(campaign, transport)) continue;
+      const source = new RetrySource(this.#context, campaign);
+      transport.addBatch(new BatchDelivery(this.#context, transport, campaign, source));
+    }
+  }
+
+  /** The batch is over: its chunk is done, or goes back. True: whatever it had is final. */
+  giveBack(batch: Batch, complete: boolean, leaseIsLost: boolean): Promise<boolean> {
+    const work = this.#giveBack(batch, complete, leaseIsLost).catch((error: Error) => {
+      this.#context.reportOutage(error);
+      return false;
+    });
+    this.#ending.add(work);
+    void work.finally(() => this.#ending.delete(work));
+    return work;
+  }
+
+  /**
+   * All that was handed over has been recorded, so the rest was certainly not sent: the lease is given back even where it
+   * seems lost (the database was away for longer than it), or marked recipients would end in doubt. If another sender has
+   * it by now, the fence makes that void.
+   */
+  async #giveBack({ chunk }: Batch, complete: boolean, leaseIsLost: boolean): Promise<boolean> {
+    if (!chunk) return true;
+    // One result could not be stored: only the end of the lease may decide about its recipient.
+    if (chunk.abandonedTo !== undefined) return false;
+    const { owner, recorder, retryUntilDone } = this.#context;
+    if (complete && !leaseIsLost) return recorder.close(chunk);
+    await retryUntilDone(`giving back the lease on chunk ${chunk.no} of campaign ${chunk.campaignId}`, () =>
+      releaseChunks([{ ...chunk, company_id: chunk.companyId }], owner),
+    );
+    return true;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#round;
+  }
+
+  async settled(): Promise<void> {
+    while (this.#ending.size > 0) await Promise.all([...this.#ending]);
+  }
+}

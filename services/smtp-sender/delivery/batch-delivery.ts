@@ -1,0 +1,256 @@
+/**
+ * The delivery of a batch: rows of its source → admitted to the company's hour → marked in the database while they are
+ * rendered → ready. Connections pull from `ready`, so a slow server never holds more than it asks for.
+ *
+ * open      prepares groups while there are rows.
+ * ending    prepares nothing more; what was handed over is waited for, then the lease is given back.
+ * over      nothing of it is left in this process.
+ *
+ * The budget in doubt: a recipient takes one unit before it is marked, and keeps it until its result is written. One that is
+ * put back keeps it (`#reserved`) until the mark in the database no longer covers it, or the lease is given back.
+ */
+import { performance } from "node:perf_hooks";
+import type { EngineContext } from "../engine/context.ts";
+import { limiterWaited } from "../engine/metrics.ts";
+import { HourLimit } from "../limits/hour-limit.ts";
+import type { Batch, BatchHost, PreparedMail, RecipientSource } from "./batch.ts";
+import type { Outcome } from "./outcome.ts";
+import type { LeasedChunk } from "./recorded-result.ts";
+import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
+import { prepareGroup } from "./steps.ts";
+
+const QUEUED: Outcome = { status: "queued", error: null, reply: null };
+/** A company whose hour has no room for longer than this gives its leases back. */
+const MAX_HOUR_WAIT_MS = 2_000;
+const OUTAGE_PAUSE_MS = 1_000;
+
+export class BatchDelivery implements Batch {
+  readonly campaign: ClaimableCampaign;
+  readonly source: RecipientSource;
+  readonly hour: HourLimit;
+  readonly ready: PreparedMail[] = [];
+  unrecorded = 0;
+  state: "open" | "ending" | "over" = "open";
+  previous: Batch | undefined;
+  askedForMore = false;
+  #context: EngineContext;
+  #host: BatchHost;
+  /** A group is being prepared, or the mark is being moved back. */
+  #preparing = false;
+  #pausedUntil = 0;
+  #leaseIsLost = false;
+  #endsWhenEmpty = false;
+  #takesBackWhenPrepared = false;
+  #handedOver = new Set<PreparedMail>();
+  /** The seqs of recipients that were put back while they are marked. */
+  #reserved = new Set<number>();
+
+  constructor(context: EngineContext, host: BatchHost, campaign: ClaimableCampaign, source: RecipientSource) {
+    this.#context = context;
+    this.#host = host;
+    this.campaign = campaign;
+    this.source = source;
+    this.hour = new HourLimit(context.limiter, campaign, context.settings.windowSeconds);
+  }
+
+  get handedOver(): number {
+    return this.#handedOver.size;
+  }
+
+  get reserved(): number {
+    return this.#reserved.size;
+  }
+
+  get chunk(): LeasedChunk | null {
+    return this.source.chunk;
+  }
+
+  get left(): number {
+    return this.ready.length + this.source.left;
+  }
+
+  fill(): void {
+    if (this.#preparing || this.state !== "open" || this.#endsWhenEmpty || performance.now() < this.#pausedUntil)
+      return;
+    const wanted = this.#host.allowance(this);
+    if (wanted === 0) return;
+    // Reserved recipients come first from the source, and bring their part of the budget with them.
+    const reused = [...this.#reserved].sort((a, b) => a - b).slice(0, wanted);
+    const fresh = this.source.exhausted ? 0 : this.#takeBudget(wanted - reused.length);
+    if (reused.length + fresh === 0) {
+      this.endIfDone();
+      return;
+    }
+    this.#preparing = true;
+    void this.#prepare(reused, fresh)
+      .catch((error: Error) => {
+        this.#context.reportOutage(error);
+        this.#pause(OUTAGE_PAUSE_MS);
+      })
+      .finally(() => {
+        this.#preparing = false;
+        if (this.#takesBackWhenPrepared) this.takeBackReady();
+        this.#host.wake();
+        this.endIfDone();
+      });
+  }
+
+  #takeBudget(wanted: number): number {
+    return wanted === 0 ? 0 : this.#host.takeBudget(wanted, this.campaign.is_transactional);
+  }
+
+  async #prepare(reused: readonly number[], fresh: number): Promise<void> {
+    let surplus = fresh;
+    try {
+      const rows = await this.source.take(reused.length + fresh);
+      for (const seq of reused) this.#reserved.delete(seq);
+      surplus = reused.length + fresh - rows.length;
+      for (const { seq } of rows) if (this.#reserved.delete(seq)) surplus++;
+      this.unrecorded += rows.length;
+      await prepareGroup({ batch: this, host: this.#host, context: this.#context, rows });
+    } finally {
+      this.#host.returnBudget(surplus);
+    }
+  }
+
+  waitForHour(ms: number): void {
+    limiterWaited("hour");
+    if (ms <= MAX_HOUR_WAIT_MS) {
+      this.#pause(ms);
+      return;
+    }
+    this.#context.parkCompany(this.campaign.company_id, Math.min(ms, this.#context.settings.roomAgainMs));
+    // Not at once: those for whom there was room are on their way.
+    this.#endsWhenEmpty = true;
+  }
+
+  #pause(ms: number): void {
+    this.#pausedUntil = performance.now() + ms;
+    setTimeout(() => this.fill(), ms + 1).unref();
+  }
+
+  /** Rows that were taken and not handed over: back to the chunk, or to the queue of the deferred. */
+  putBack(rows: readonly RecipientRow[]): void {
+    if (!this.source.putBack(rows)) {
+      for (const row of rows) this.record(row, QUEUED, 0);
+      return;
+    }
+    this.unrecorded -= rows.length;
+    const marked = rows.filter((row) => this.source.isMarked(row));
+    for (const { seq } of marked) this.#reserved.add(seq);
+    this.#host.returnBudget(rows.length - marked.length);
+  }
+
+  next(): PreparedMail | undefined {
+    for (let next = this.ready.shift(); next; next = this.ready.shift()) {
+      if (this.hour.isFresh(next.token)) {
+        this.#handedOver.add(next);
+        return next;
+      }
+      void this.hour.give(next.token);
+      this.putBack([next.row]);
+    }
+    return undefined;
+  }
+
+  mayStillSend({ row, token }: PreparedMail): boolean {
+    return this.source.leaseIsOurs(row) && this.hour.isValid(token);
+  }
+
+  again(mail: PreparedMail): void {
+    this.#handedOver.delete(mail);
+    if (this.state === "open") {
+      this.ready.unshift(mail);
+    } else {
+      void this.hour.give(mail.token);
+      this.putBack([mail.row]);
+      this.endIfDone();
+    }
+  }
+
+  answered(mail: PreparedMail, outcome: Outcome, delayMs: number | null, countsInHour: boolean): void {
+    this.#handedOver.delete(mail);
+    if (!countsInHour) void this.hour.give(mail.token);
+    this.record(mail.row, outcome, delayMs);
+  }
+
+  record(row: RecipientRow, outcome: Outcome, delayMs: number | null = null): void {
+    this.source.settled(row);
+    this.#context.recorder.add({
+      companyId: this.campaign.company_id,
+      campaignId: this.campaign.campaign_id,
+      chunk: this.chunk,
+      seq: row.seq,
+      attempts: row.attempts,
+      outcome,
+      delayMs: outcome.status === "queued" && !this.chunk ? (delayMs ?? 0) : delayMs,
+      by: this,
+    });
+    this.#context.count(outcome.status);
+  }
+
+  recorded(n: number): void {
+    this.unrecorded -= n;
+    this.#host.returnBudget(n);
+    this.#host.recorded(n);
+    this.endIfDone();
+  }
+
+  /** Gives ready mails back to the source, without their hour tokens. */
+  #emptyReady(): RecipientRow[] {
+    const mails = this.ready.splice(0);
+    for (const { token } of mails) void this.hour.give(token);
+    return mails.map(({ row }) => row);
+  }
+
+  takeBackReady(): void {
+    this.#takesBackWhenPrepared = this.#preparing;
+    if (this.#preparing || this.ready.length + this.#reserved.size === 0) return;
+    const rows = this.#emptyReady();
+    if (!this.chunk || this.state !== "open") {
+      this.putBack(rows);
+      return;
+    }
+    // They were marked last: the mark goes back behind what was handed over, and only then the budget is returned.
+    const before = Math.min(...rows.map(({ seq }) => seq), ...this.#reserved) - 1;
+    const mark = Math.max(before, ...[...this.#handedOver].map(({ row }) => row.seq));
+    this.#preparing = true;
+    void this.source.unmark(mark).then((held) => {
+      this.#preparing = false;
+      this.putBack(rows);
+      const free = [...this.#reserved].filter((seq) => seq > mark);
+      for (const seq of free) this.#reserved.delete(seq);
+      this.#host.returnBudget(free.length);
+      if (!held) this.leaseLost();
+      this.endIfDone();
+    });
+  }
+
+  end(): void {
+    if (this.state !== "open") return;
+    this.state = "ending";
+    this.putBack(this.#emptyReady());
+    this.endIfDone();
+  }
+
+  leaseLost(): void {
+    this.#leaseIsLost = true;
+    this.end();
+  }
+
+  /** Called after each step that may have been the last, and by a timer: a batch that is forgotten would hold its lease for ever. */
+  endIfDone(): void {
+    if (this.state === "over" || this.#preparing || this.unrecorded + this.handedOver + this.ready.length > 0) return;
+    if (this.state === "open" && this.#endsWhenEmpty) {
+      this.end();
+      return;
+    }
+    if (this.state === "open" && !this.source.exhausted) return;
+    const complete = this.state === "open";
+    this.state = "over";
+    this.#host.removeBatch(this);
+    void this.#context
+      .batchOver(this, complete, this.#leaseIsLost)
+      .finally(() => this.#host.returnBudget(this.#reserved.size));
+  }
+}

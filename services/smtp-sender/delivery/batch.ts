@@ -1,0 +1,107 @@
+/**
+ * The interfaces between a batch, the source of its recipients and the transport that delivers it. A batch never imports
+ * the transport, and the transport knows of a batch only what stands here.
+ */
+import type { HourLimit, HourToken } from "../limits/hour-limit.ts";
+import type { OutgoingMessage } from "../smtp/message.ts";
+import type { Reply } from "../smtp/replies.ts";
+import type { Outcome } from "./outcome.ts";
+import type { LeasedChunk } from "./recorded-result.ts";
+import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
+
+/** One recipient's mail: rendered, marked in the database, ready for whichever connection asks next. */
+export interface PreparedMail extends OutgoingMessage {
+  batch: Batch;
+  row: RecipientRow;
+  /** Its token of the company's hour. */
+  token: HourToken;
+  /** When a connection took it last. */
+  handedAtMs: number;
+  /** How many sessions it was given to that ended before they could send it. */
+  endedSessions: number;
+  /** The mail for cc and bcc, sent in a transaction of its own. */
+  copy: OutgoingMessage | undefined;
+  /** What the server said when it accepted the primary, kept while its copy is under way. */
+  accepted: Reply | null;
+  /** Set on a copy: the mail it is a copy of. */
+  primary: PreparedMail | undefined;
+}
+
+/** Where the recipients of a batch come from: the rows of a leased chunk, or due retries claimed one by one. */
+export interface RecipientSource {
+  readonly chunk: LeasedChunk | null;
+  readonly exhausted: boolean;
+  /** About how many it has. */
+  readonly left: number;
+  take(n: number): Promise<RecipientRow[]>;
+  /** False: they cannot be taken from here again, so their state must be written. */
+  putBack(rows: readonly RecipientRow[]): boolean;
+  /** Recipients up to `seq` may be handed over from now on. False: the lease is no longer ours. */
+  mark(seq: number, urgent: boolean): Promise<boolean>;
+  unmark(seq: number): Promise<boolean>;
+  /** Whether the mark in the database may cover the row: a crash now would put it in doubt. */
+  isMarked(row: RecipientRow): boolean;
+  leaseIsOurs(row: RecipientRow): boolean;
+  /** Its result is on its way to the database. */
+  settled(row: RecipientRow): void;
+  renew(): Promise<boolean>;
+}
+
+/** Recipients of one campaign that this node delivers: a leased chunk, or due retries. */
+export interface Batch {
+  readonly campaign: ClaimableCampaign;
+  readonly source: RecipientSource;
+  readonly chunk: LeasedChunk | null;
+  readonly hour: HourLimit;
+  readonly ready: PreparedMail[];
+  /** Marked, and neither recorded nor put back. */
+  unrecorded: number;
+  readonly state: "open" | "ending" | "over";
+  /** Put back while the database still has them marked: they keep their share of the budget. */
+  readonly reserved: number;
+  /** About how many more recipients it will bring. */
+  readonly left: number;
+  /** How many connections have in hand. */
+  readonly handedOver: number;
+  /** The batch with the campaign's chunk before this one, while there is one. */
+  previous: Batch | undefined;
+  /** The next chunk has been looked for. */
+  askedForMore: boolean;
+  /** Prepares the next group, if the transport and the budget have room for one. */
+  fill(): void;
+  next(): PreparedMail | undefined;
+  /** Asked right before the body is written: the lease is ours and the hour token has not expired. */
+  mayStillSend(mail: PreparedMail): boolean;
+  /** A connection ended before it could send this one. */
+  again(mail: PreparedMail): void;
+  /** Final result of a mail that was handed over; `countsInHour`: it was accepted, or may have been. */
+  answered(mail: PreparedMail, outcome: Outcome, delayMs: number | null, countsInHour: boolean): void;
+  record(row: RecipientRow, outcome: Outcome): void;
+  putBack(rows: readonly RecipientRow[]): void;
+  /** Gives ready mails back, so that a server which hangs keeps none of the budget for them. */
+  takeBackReady(): void;
+  waitForHour(ms: number): void;
+  /** Prepares nothing more; what was handed over is waited for. */
+  end(): void;
+  /** Another sender has the lease, or will have: nothing more may be handed over or written. */
+  leaseLost(): void;
+  endIfDone(): void;
+}
+
+/** What a batch asks of the transport that delivers it. */
+export interface BatchHost {
+  readonly connectionCount: number;
+  /** How many more recipients the batch may prepare now. */
+  allowance(batch: Batch): number;
+  takeBudget(wanted: number, isTransactional: boolean): number;
+  returnBudget(n: number): void;
+  /** The size of the mails that were rendered last. */
+  noteMailBytes(bytes: number): void;
+  /** There may be something to send. */
+  wake(): void;
+  recorded(n: number): void;
+  removeBatch(batch: Batch): void;
+}
+
+/** A node prepares and marks recipients in groups of at most so many, because each group costs two statements. */
+export const MAX_GROUP = 100;

@@ -1,0 +1,78 @@
+/**
+ * What the result of an SMTP transaction means for the recipient and the campaign. Pure.
+ *
+ *   stage           reply                                          recipient   event           further
+ *   end of data     2xx                                            sent        delivered
+ *   any             4xx, or the session ended before the dot       deferred                    failed after 12 tries
+ *   end of data     none after the dot, marketing                  unknown                     resume sends it
+ *   end of data     none after the dot, transactional              deferred                    sent again
+ *   MAIL            5xx (but 552, 5.3.4: too large; 5.6.7)         queued                      stops the campaign
+ *   RCPT, dot       5xx of the kind block (refusals.ts)            failed      bounced, block  the same text 20 times in a row stops the campaign
+ *   RCPT, dot       5xx of the kind soft                           failed      bounced, soft
+ *   RCPT            5xx of the kind hard                           bounced     bounced, hard   suppressed, subscriber bounced
+ *   else            5xx                                            failed
+ */
+import type { RefusedStage, TransactionResult } from "../smtp/message.ts";
+import type { Reply } from "../smtp/replies.ts";
+import { MAX_TRIES } from "./back-off.ts";
+import { type BounceType, refusalKind, repeatedText } from "./refusals.ts";
+
+export interface Outcome {
+  status: "sent" | "deferred" | "failed" | "bounced" | "suppressed" | "unknown" | "queued";
+  /** A sentence for the user; null for sent. */
+  error: string | null;
+  reply: Reply | null;
+  bounce?: BounceType;
+  /** Of a refusal that stops the campaign when many recipients in a row get the same one: what is the same in it. */
+  repeated?: string | undefined;
+  /** Stops the whole campaign, with this sentence. */
+  stops?: string;
+}
+
+const tooLarge = ({ code, enhanced }: Reply) => code === 552 || enhanced === "5.3.4" || enhanced === "5.6.7";
+
+function refused(stage: RefusedStage, reply: Reply): Outcome {
+  if (reply.code < 500) return { status: "deferred", error: `Deferred: ${reply.text}`, reply };
+  const failed = { status: "failed" as const, error: `Refused: ${reply.text}`, reply };
+  if (stage === "mail") {
+    if (tooLarge(reply)) return failed;
+    const stops = `The SMTP server refused the sender address: ${reply.text}`;
+    return { status: "queued", error: null, reply: null, stops };
+  }
+  const kind = refusalKind(reply);
+  if (kind === "block") return { ...failed, bounce: kind, repeated: repeatedText(reply) };
+  if (kind === "soft") return { ...failed, bounce: kind };
+  if (kind === "hard" && stage === "rcpt") return { ...failed, status: "bounced", bounce: "hard" };
+  return failed;
+}
+
+interface Tried {
+  /** Tries made, this one included. */
+  tries: number;
+  isTransactional: boolean;
+}
+
+function decided(result: TransactionResult, isTransactional: boolean): Outcome {
+  switch (result.kind) {
+    case "accepted":
+      return { status: "sent", error: null, reply: result.reply };
+    case "refused":
+      return refused(result.stage, result.reply);
+    case "unsent":
+      return { status: "deferred", error: `Not accepted: ${result.reason}`, reply: result.reply ?? null };
+    case "impossible":
+      return { status: "failed", error: result.reason, reply: null };
+    case "doubt":
+      return {
+        status: isTransactional ? "deferred" : "unknown",
+        error: `The SMTP server did not confirm the message: ${result.reason}`,
+        reply: null,
+      };
+  }
+}
+
+export function outcomeOf(result: TransactionResult, { tries, isTransactional }: Tried): Outcome {
+  const outcome = decided(result, isTransactional);
+  if (outcome.status !== "deferred" || tries < MAX_TRIES) return outcome;
+  return { ...outcome, status: "failed", error: `Given up after ${tries} tries. ${outcome.error}` };
+}

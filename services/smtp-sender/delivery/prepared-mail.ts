@@ -1,0 +1,63 @@
+/** Makes a recipient's mail, and its copy for cc and bcc, from what the renderer returned. */
+import { domainToASCII } from "node:url";
+import type { Rendered } from "../../renderer/contract.ts";
+import type { HourToken } from "../limits/hour-limit.ts";
+import type { OutgoingMessage } from "../smtp/message.ts";
+import type { Batch, PreparedMail } from "./batch.ts";
+import type { RecipientRow } from "./rows.ts";
+
+type RenderedMail = Extract<Rendered, { ok: true }>;
+
+const ASCII = /^[\x21-\x7e]*$/;
+
+/**
+ * An address as it goes over the wire: the domain in punycode; a local part beyond ASCII as the latin1 characters of its
+ * UTF-8 bytes, which needs SMTPUTF8 (RFC 6531).
+ */
+export function wireAddress(address: string): { text: string; smtpUtf8: boolean } {
+  if (ASCII.test(address)) return { text: address, smtpUtf8: false };
+  const at = address.lastIndexOf("@");
+  const domain = domainToASCII(address.slice(at + 1)) || address.slice(at + 1);
+  const text = `${address.slice(0, at)}@${domain}`;
+  if (ASCII.test(text)) return { text, smtpUtf8: false };
+  return { text: Buffer.from(text, "utf8").toString("latin1"), smtpUtf8: true };
+}
+
+/** Memory that it takes; attachments are the same string for all recipients. */
+export const bytesOf = (mail: Rendered): number => (mail.ok ? mail.raw.length + (mail.copy?.length ?? 0) : 0);
+
+/** Addresses of cc and bcc that get a copy. */
+function copyAddresses({ cc, bcc, blocked_copies }: RecipientRow): string[] {
+  const blocked = new Set(blocked_copies ?? []);
+  return [...new Set([...(cc ?? []), ...(bcc ?? [])])].filter((address) => !blocked.has(address));
+}
+
+function message(from: string, to: readonly string[], raw: string, mail: RenderedMail): OutgoingMessage {
+  const recipients = to.map(wireAddress);
+  const sender = wireAddress(from);
+  return {
+    from: sender.text,
+    to: recipients.map(({ text }) => text),
+    body: mail.tail === undefined ? [raw] : [raw, mail.tail],
+    bytes: raw.length + (mail.tail?.length ?? 0),
+    smtpUtf8: mail.smtputf8 || sender.smtpUtf8 || recipients.some(({ smtpUtf8 }) => smtpUtf8),
+    eightBit: mail.eightBit,
+  };
+}
+
+export function preparedMail(batch: Batch, row: RecipientRow, mail: RenderedMail, token: HourToken): PreparedMail {
+  const from = batch.campaign.sender_email;
+  const copies = row.cc || row.bcc ? copyAddresses(row) : [];
+  const copy = copies.length === 0 ? undefined : message(from, copies, mail.copy ?? mail.raw, mail);
+  return {
+    ...message(from, [row.email], mail.raw, mail),
+    batch,
+    row,
+    token,
+    handedAtMs: 0,
+    endedSessions: 0,
+    copy,
+    accepted: null,
+    primary: undefined,
+  };
+}

@@ -1,0 +1,187 @@
+/** Where a batch's recipients come from: the rows of a leased chunk, or due retries claimed one by one. */
+import { performance } from "node:perf_hooks";
+import type { EngineContext } from "../engine/context.ts";
+import type { RecipientSource } from "./batch.ts";
+import { BYTES_AHEAD, CLAIM_DUE, READ, READ_AGAIN, RENEW } from "./recipient-statements.ts";
+import type { LeasedChunk } from "./recorded-result.ts";
+import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
+
+/** The clock of this process may be a little late: the last tenth of a lease is not used. */
+const USABLE_PART = 0.9;
+const READ_AHEAD = 200;
+/** Suppressions are checked when a row is read; a row that waited longer than this is read again. */
+const STALE_MS = 2_000;
+
+const bytesOf = ({ variables, attributes }: RecipientRow) => (variables?.length ?? 0) + (attributes?.length ?? 0);
+
+export class ChunkSource implements RecipientSource {
+  readonly chunk: LeasedChunk;
+  exhausted = false;
+  #context: EngineContext;
+  #campaign: ClaimableCampaign;
+  #rows: RecipientRow[] = [];
+  #readAt = 0;
+  #readSize = READ_AHEAD;
+  #readTo: number;
+  #reading: Promise<void> | undefined;
+
+  constructor(context: EngineContext, campaign: ClaimableCampaign, chunk: LeasedChunk) {
+    this.#context = context;
+    this.#campaign = campaign;
+    this.chunk = chunk;
+    this.#readTo = chunk.lo - 1;
+    // Read ahead of its first use. An error here comes up again, and is reported, when rows are taken.
+    this.#read().catch(() => {});
+  }
+
+  get left(): number {
+    return this.#rows.length + Math.max(0, this.chunk.hi - this.#readTo);
+  }
+
+  #read(): Promise<void> {
+    this.#reading ??= this.#readMore().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #readMore(): Promise<void> {
+    const { campaign_id, company_id, is_transactional } = this.#campaign;
+    const asked = this.#readSize;
+    const values = [campaign_id, company_id, this.#readTo, is_transactional, this.chunk.hi, asked];
+    const rows = await this.#context.reads.run<RecipientRow & { found: number }>("recipients", READ, values);
+    if (this.#rows.length === 0) this.#readAt = performance.now();
+    this.#rows.push(...rows);
+    const found = rows[0]?.found ?? 0;
+    this.#readTo = rows.length === found && found < asked ? this.chunk.hi : rows.at(-1)!.seq;
+    // Where values are large, PostgreSQL need not unpack a hundred of them only to leave them out.
+    this.#readSize = rows.length === found ? Math.min(READ_AHEAD, 2 * asked) : Math.min(READ_AHEAD, 2 * rows.length);
+  }
+
+  /** Time to read the next rows, before these are used up. */
+  get #runsLow(): boolean {
+    if (this.#readTo >= this.chunk.hi || this.#rows.length >= READ_AHEAD / 2) return false;
+    let bytes = 0;
+    for (const row of this.#rows) bytes += bytesOf(row);
+    return bytes < BYTES_AHEAD / 2;
+  }
+
+  async #readAgain(): Promise<void> {
+    const { campaign_id, company_id, is_transactional } = this.#campaign;
+    const held = [...this.#rows];
+    this.#readAt = performance.now();
+    const values = [campaign_id, company_id, held.map(({ seq }) => seq), is_transactional];
+    const fresh = await this.#context.reads.run<RecipientRow>("recipients-again", READ_AGAIN, values);
+    // Rows that were put back meanwhile are added.
+    this.#rows = [...fresh, ...this.#rows.filter((row) => !held.includes(row))].sort((a, b) => a.seq - b.seq);
+  }
+
+  async take(n: number): Promise<RecipientRow[]> {
+    if (this.#rows.length < n) await this.#reading;
+    if (this.#rows.length > 0 && performance.now() - this.#readAt > STALE_MS) await this.#readAgain();
+    if (this.#rows.length === 0 && this.#readTo < this.chunk.hi) await this.#read();
+    const rows = this.#rows.splice(0, n);
+    if (this.#runsLow) this.#read().catch(() => {});
+    this.exhausted = this.#rows.length === 0 && this.#readTo >= this.chunk.hi;
+    return rows;
+  }
+
+  putBack(rows: readonly RecipientRow[]): boolean {
+    this.#rows = [...rows, ...this.#rows].sort((a, b) => a.seq - b.seq);
+    this.exhausted = false;
+    return true;
+  }
+
+  mark(seq: number, urgent: boolean): Promise<boolean> {
+    return this.#context.recorder.mark(this.chunk, Math.max(seq, this.chunk.markedTo), urgent);
+  }
+
+  unmark(seq: number): Promise<boolean> {
+    return this.#context.recorder.mark(this.chunk, seq);
+  }
+
+  isMarked({ seq }: RecipientRow): boolean {
+    return seq <= this.chunk.markedTo;
+  }
+
+  settled(): void {}
+
+  leaseIsOurs(): boolean {
+    return performance.now() < this.chunk.validFrom + this.#context.settings.leaseMs * USABLE_PART;
+  }
+
+  async renew(): Promise<boolean> {
+    const age = performance.now() - this.chunk.validFrom;
+    return age < this.#context.settings.leaseMs / 3 || this.#context.recorder.mark(this.chunk);
+  }
+}
+
+export class RetrySource implements RecipientSource {
+  readonly chunk = null;
+  exhausted = false;
+  #context: EngineContext;
+  #campaign: ClaimableCampaign;
+  /** Claimed and not yet recorded, with the start of the row's lease. */
+  #claimed = new Map<RecipientRow, number>();
+
+  constructor(context: EngineContext, campaign: ClaimableCampaign) {
+    this.#context = context;
+    this.#campaign = campaign;
+  }
+
+  get left(): number {
+    return this.exhausted ? 0 : 1;
+  }
+
+  async take(n: number): Promise<RecipientRow[]> {
+    const { campaign_id, company_id, is_transactional } = this.#campaign;
+    const at = performance.now();
+    const values = [campaign_id, company_id, n, is_transactional, this.#context.settings.leaseMs];
+    const rows = await this.#context.reads.run<RecipientRow>("claim-due", CLAIM_DUE, values);
+    for (const row of rows) this.#claimed.set(row, at);
+    this.exhausted = rows.length < n;
+    return rows;
+  }
+
+  /** The claim is written in the row itself, so giving it up has to be written, too. */
+  putBack(): boolean {
+    return false;
+  }
+
+  async mark(): Promise<boolean> {
+    return true;
+  }
+
+  async unmark(): Promise<boolean> {
+    return true;
+  }
+
+  isMarked(): boolean {
+    return true;
+  }
+
+  leaseIsOurs(row: RecipientRow): boolean {
+    const from = this.#claimed.get(row);
+    return from !== undefined && performance.now() < from + this.#context.settings.leaseMs * USABLE_PART;
+  }
+
+  settled(row: RecipientRow): void {
+    this.#claimed.delete(row);
+  }
+
+  /** A row whose lease ran out and was taken from us is not renewed, and so not handed over any more. */
+  async renew(): Promise<boolean> {
+    const now = performance.now();
+    const { leaseMs } = this.#context.settings;
+    const old = [...this.#claimed].flatMap(([row, at]) => (now - at > leaseMs / 3 ? [row] : []));
+    if (old.length === 0) return true;
+    const { campaign_id, company_id } = this.#campaign;
+    const seqs = old.map(({ seq }) => seq);
+    const attempts = old.map((row) => row.attempts);
+    const values = [campaign_id, company_id, seqs, attempts, leaseMs];
+    const ours = await this.#context.reads.run<{ seq: number }>("renew-due", RENEW, values);
+    const renewed = new Set(ours.map(({ seq }) => seq));
+    for (const row of old) if (renewed.has(row.seq) && this.#claimed.has(row)) this.#claimed.set(row, now);
+    return true;
+  }
+}

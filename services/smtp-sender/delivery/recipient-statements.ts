@@ -1,0 +1,71 @@
+/** Reads the recipients of a batch. Run for every hundred mails on a connection that keeps its plans. */
+import { subscriberAt, suppressionAt } from "../../../models/database/row-at.ts";
+import { sameCompany } from "../../../models/database/same-company.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+
+const { queued, sending } = SENT_EMAIL_STATUS;
+
+/** The subscriber s of a recipient e. */
+const OF_SUBSCRIBER = `left join lateral (${subscriberAt("e.company_id", "e.subscriber_id", "r.*")}) s on true`;
+
+/** The columns of RecipientRow; alias e = sent_emails, s = subscribers, $4 = is_transactional. */
+const RECIPIENT = `e.id, e.seq, e.email, e.cc, e.bcc, e.subscriber_id, e.variables::text, e.attempts,
+  s.first_name, s.last_name, s.attributes::text, s.status as subscriber_status,
+  case when (select exists (select from suppressions where company_id = $2 and domain is not null))
+    then blocked_by(e.company_id, e.email)
+    else (${suppressionAt("e.company_id", "lower(e.email)", "r.kind")})
+  end as blocked,
+  case when e.cc is not null or e.bcc is not null then (
+    select array_agg(address) from unnest(coalesce(e.cc, '{}') || coalesce(e.bcc, '{}')) address
+    where coalesce(blocked_by(e.company_id, address), 'unsubscribed') <> 'unsubscribed'
+      or (not $4::boolean and blocked_by(e.company_id, address) is not null))
+  end as blocked_copies`;
+
+/** Values of one read; a campaign's receivers may bring a few bytes each or 16 MB, and hundreds of batches read ahead. */
+export const BYTES_AHEAD = 256 * 1024;
+
+/** At most $6 rows, and none after the first BYTES_AHEAD bytes. `found`: how many there would be without that. */
+export const READ = `
+  select * from (
+    select r.*, count(*) over ()::int as found,
+      sum(coalesce(octet_length(variables), 0) + coalesce(octet_length(attributes), 0))
+        over (order by seq rows between unbounded preceding and 1 preceding) as bytes_before
+    from (
+      select ${RECIPIENT} from sent_emails e
+      ${OF_SUBSCRIBER}
+      where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq > $3 and e.seq <= $5
+        and e.status = ${queued} and e.next_attempt_at is null
+      order by e.seq limit $6) r) r
+  where coalesce(bytes_before, 0) < ${BYTES_AHEAD}
+  order by seq`;
+
+/** Only the rows at hand: others of the chunk may be under way, and still look queued. */
+export const READ_AGAIN = `
+  select ${RECIPIENT} from sent_emails e
+  ${OF_SUBSCRIBER}
+  where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq = any ($3)
+    and e.status = ${queued} and e.next_attempt_at is null
+  order by e.seq`;
+
+/** Takes deferred recipients that are due, one by one: each is its own lease, fenced by its number of tries. */
+export const CLAIM_DUE = `
+  with due as (
+    select seq from sent_emails
+    where next_attempt_at <= now() and status = ${queued} and campaign_id = $1 and ${sameCompany("company_id", "$2")}
+    order by next_attempt_at limit $3 for update skip locked),
+  taken as (
+    update sent_emails e
+    set status = ${sending}, attempts = e.attempts + 1, next_attempt_at = now() + $5 * interval '1 millisecond'
+    from due where e.campaign_id = $1 and e.seq = due.seq and ${sameCompany("e.company_id", "$2")}
+    returning e.*)
+  select ${RECIPIENT} from taken e
+  ${OF_SUBSCRIBER}
+  order by e.seq`;
+
+/** Extends the leases of claimed retries; those that were taken from us are missing from the answer. */
+export const RENEW = `
+  update sent_emails e set next_attempt_at = now() + $5 * interval '1 millisecond'
+  from unnest($3::int[], $4::int[]) r (seq, attempts)
+  where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq = r.seq
+    and e.status = ${sending} and e.attempts = r.attempts
+  returning e.seq`;

@@ -1,0 +1,142 @@
+/** Results on their way into the database, and the columns of the statement that writes them (record-outcomes.ts). */
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import type { Reply } from "../smtp/replies.ts";
+import type { Outcome } from "./outcome.ts";
+import type { BounceType } from "./refusals.ts";
+import type { ChunkLease } from "./rows.ts";
+
+/** A chunk's lease as the recorder sees it. */
+export interface LeasedChunk extends ChunkLease {
+  companyId: string;
+  campaignId: string;
+  /** The last seq that may be handed over once this has been written. Every flush that touches the chunk writes it. */
+  markedTo: number;
+  /** When the lease began or was renewed, by this process's monotonic clock. */
+  validFrom: number;
+  /**
+   * Set when a result could not be stored at all: the highest such seq. The mark stays behind it, and the chunk is neither
+   * closed nor released, so that its lease runs out and recovery treats the recipient as in doubt.
+   */
+  abandonedTo?: number;
+}
+
+export interface RecordedResult {
+  companyId: string;
+  campaignId: string;
+  /** Null: the recipient was claimed by itself. */
+  chunk: LeasedChunk | null;
+  seq: number;
+  /** As claimed: the fence where there is no chunk. */
+  attempts: number;
+  outcome: Outcome;
+  /** Deferred: until the next try. Queued and claimed by itself: 0. */
+  delayMs: number | null;
+  /** Learns how many of its results were written. */
+  by: { recorded(n: number): void };
+}
+
+/** What a flush does to a chunk besides its results. */
+export interface ChunkUpdate {
+  done: boolean;
+  resolve: ((held: boolean) => void)[];
+}
+
+/**
+ * A mark that went back (BatchDelivery.takeBackReady) must not be written before the results it went back behind. `later`
+ * are results that this statement does not write: they came after the flush was put together, which may be retried for
+ * long while the database is away.
+ */
+export function chunkColumns(
+  chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>,
+  owner: string,
+  leaseMs: number,
+  later: readonly RecordedResult[],
+): unknown[] {
+  const leased = [...chunks.keys()];
+  const updates = [...chunks.values()];
+  const unwritten = new Map<LeasedChunk, number>();
+  for (const { chunk, seq } of later) if (chunk) unwritten.set(chunk, Math.max(seq, unwritten.get(chunk) ?? 0));
+  return [
+    owner,
+    leaseMs,
+    leased.map(({ companyId }) => companyId),
+    leased.map(({ campaignId }) => campaignId),
+    leased.map(({ no }) => no),
+    leased.map(({ fence }) => fence),
+    leased.map((chunk) => Math.max(chunk.markedTo, unwritten.get(chunk) ?? 0, chunk.abandonedTo ?? 0)),
+    updates.map(({ done }) => done),
+  ];
+}
+
+/** PostgreSQL stores no NUL; what servers say in UTF-8 arrives here as latin1 characters. */
+function storable(text: string | null): string | null {
+  if (text === null) return null;
+  // Read as bytes only when every character is one: sentences of our own may hold anything.
+  const bytes = /^[\x00-\xff]*[\x80-\xff][\x00-\xff]*$/.test(text);
+  return (bytes ? Buffer.from(text, "latin1").toString("utf8") : text.toWellFormed()).replaceAll("\0", "");
+}
+
+const statusOf = ({ outcome }: RecordedResult): number =>
+  SENT_EMAIL_STATUS[outcome.status === "deferred" ? "queued" : outcome.status];
+
+/** A try counts when it is made; for a recipient claimed by itself the claim has counted it already. */
+function triesMade({ chunk, outcome }: RecordedResult): number {
+  const untried = outcome.status === "queued" || outcome.status === "suppressed";
+  if (chunk) return untried ? 0 : 1;
+  return untried ? -1 : 0;
+}
+
+export function resultColumns(results: readonly RecordedResult[]): unknown[] {
+  return [
+    results.map((_, n) => n),
+    results.map(({ companyId }) => companyId),
+    results.map(({ campaignId }) => campaignId),
+    results.map(({ chunk }) => chunk?.no ?? null),
+    results.map(({ seq }) => seq),
+    results.map(({ attempts }) => attempts),
+    results.map(statusOf),
+    results.map(triesMade),
+    results.map(({ delayMs }) => delayMs),
+    results.map(({ outcome }) => storable(outcome.error)),
+    results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
+  ];
+}
+
+/** Per campaign: whether any mail was accepted, and the policy refusals since the last one that was. */
+export function campaignColumns(results: readonly RecordedResult[]): unknown[] {
+  const campaigns = new Map<string, { companyId: string; accepted: boolean; blocks: number }>();
+  for (const { companyId, campaignId, outcome } of results) {
+    const counted = campaigns.get(campaignId) ?? { companyId, accepted: false, blocks: 0 };
+    campaigns.set(campaignId, counted);
+    if (outcome.status === "sent") {
+      counted.accepted = true;
+      counted.blocks = 0;
+    } else if (outcome.bounce === "block") {
+      counted.blocks++;
+    }
+  }
+  const counted = [...campaigns.values()];
+  return [
+    counted.map(({ companyId }) => companyId),
+    [...campaigns.keys()],
+    counted.map(({ accepted }) => accepted),
+    counted.map(({ blocks }) => blocks),
+  ];
+}
+
+interface BounceRow {
+  n: number;
+  metadata: { bounce_type: BounceType; smtp_code: number; enhanced_code: string; diagnostic: string | null };
+  reason: string | null;
+  hard: boolean;
+}
+
+export function bouncesOf(results: readonly RecordedResult[]): BounceRow[] {
+  return results.flatMap(({ outcome: { bounce, reply } }, n) => {
+    if (!bounce || !reply) return [];
+    const { code, enhanced, text } = reply as Reply;
+    const diagnostic = storable(text);
+    const metadata = { bounce_type: bounce, smtp_code: code, enhanced_code: enhanced, diagnostic };
+    return [{ n, metadata, reason: diagnostic, hard: bounce === "hard" }];
+  });
+}

@@ -1,0 +1,272 @@
+/**
+ * Writes results and marks into the database: gathered, written asynchronously, one flush in the air; the next one takes
+ * what has come together meanwhile. A flush that fails because PostgreSQL is away is repeated until it succeeds: nothing
+ * is forgotten, and nothing new is handed over, because marks come back with the flush.
+ *
+ * A flush that PostgreSQL refuses (a constraint, a value it cannot store) would be refused for ever: it is written in
+ * halves until the refused result stands alone. That one is written without its events and webhooks, then also without
+ * its texts, and reported. Where even that is refused, its lease is left to run out: recovery then treats the recipient as
+ * in doubt, as if this sender had died with it.
+ */
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isRefusal } from "../../../models/database/db.ts";
+import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import { RECORD, RECORD_BOUNCES, RECORD_ROW_ONLY } from "../../../models/statements/record-outcomes.ts";
+import {
+  bouncesOf,
+  type ChunkUpdate,
+  campaignColumns,
+  chunkColumns,
+  type LeasedChunk,
+  type RecordedResult,
+  resultColumns,
+} from "./recorded-result.ts";
+
+export interface FlushReport {
+  /** Leases that are no longer ours. */
+  lost: readonly LeasedChunk[];
+  /** Campaigns that an error stopped, whoever set it. */
+  stopped: readonly (readonly [campaignId: string, error: string])[];
+  /** Companies with webhooks to deliver. */
+  webhookCompanyIds: readonly string[];
+}
+
+export interface RefusedResult {
+  result: RecordedResult;
+  error: Error;
+  /** The recipient's state was written, without its events and webhooks. False: it will end as in doubt. */
+  stateStored: boolean;
+}
+
+interface Options {
+  connection: PinnedConnection;
+  owner: string;
+  leaseMs: number;
+  /** So many results are worth a statement at once. */
+  groupSize: number;
+  onFlushed(report: FlushReport): void;
+  /** A flush failed because the database is away; null: one succeeded again. */
+  onOutage(error: Error | null): void;
+  onRefused(refused: RefusedResult): void;
+  /** Something that was notified of a flush threw; the flush itself is written. */
+  onCallbackError(error: Error): void;
+}
+
+const RETRY_PAUSE_MS = 250;
+const MAX_ROWS = 1_000;
+/** Results wait this long for others: a statement costs about as much for one as for thirty. */
+const GATHER_MS = 5;
+const NOT_STORABLE = "The SMTP server's answer could not be stored.";
+
+/** Refused for what it contains, and so for ever; besides values, constraints and limits also what a trigger raises. */
+const isRefused = (error: unknown): boolean =>
+  isRefusal(error) || /^(?:21|44|P0)/.test((error as { code?: string }).code ?? "");
+
+type Chunks = ReadonlyMap<LeasedChunk, ChunkUpdate>;
+
+/** The leases that these results need, and nothing else about their chunks. */
+const leasesOf = (results: readonly RecordedResult[]): Chunks =>
+  new Map(results.flatMap(({ chunk }) => (chunk ? [[chunk, { done: false, resolve: [] }]] : [])));
+
+interface Answer {
+  leases: [string, number][] | null;
+  stopped: [string, string][] | null;
+  webhook_company_ids: string[] | null;
+}
+
+export class Recorder {
+  #options: Options;
+  #results: RecordedResult[] = [];
+  #chunks = new Map<LeasedChunk, ChunkUpdate>();
+  #urgent = false;
+  #flushing: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Statements that were written. */
+  flushes = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  get pending(): number {
+    return this.#results.length + this.#chunks.size;
+  }
+
+  add(result: RecordedResult): void {
+    this.#results.push(result);
+    if (result.chunk) this.#updateOf(result.chunk);
+    this.#flushSoon();
+  }
+
+  /**
+   * Moves the mark (or only renews the lease). False: the lease is no longer ours, hand over nothing more. One that is not
+   * urgent goes along with the next group of results.
+   */
+  mark(chunk: LeasedChunk, to = chunk.markedTo, urgent = true): Promise<boolean> {
+    const update = this.#updateOf(chunk);
+    // At once: a flush that goes out for another reason must not write an older mark.
+    chunk.markedTo = to;
+    this.#urgent ||= urgent;
+    this.#flushSoon();
+    return new Promise((resolve) => update.resolve.push(resolve));
+  }
+
+  /** Every row of the chunk is final or waits by itself: it is done with the results added before. */
+  close(chunk: LeasedChunk): Promise<boolean> {
+    this.#updateOf(chunk).done = true;
+    return this.mark(chunk);
+  }
+
+  /** Resolves when all that was added is written. */
+  async drain(): Promise<void> {
+    while (this.pending > 0 || this.#flushing) {
+      this.#urgent = true;
+      this.#flushSoon();
+      await this.#flushing;
+    }
+  }
+
+  #updateOf(chunk: LeasedChunk): ChunkUpdate {
+    let update = this.#chunks.get(chunk);
+    if (!update) {
+      update = { done: false, resolve: [] };
+      this.#chunks.set(chunk, update);
+    }
+    return update;
+  }
+
+  #flushSoon(): void {
+    if (this.#flushing) return;
+    if (this.#urgent || this.#results.length >= this.#options.groupSize) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      this.#flushing = this.#flush();
+    } else {
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.#urgent = true;
+        this.#flushSoon();
+      }, GATHER_MS);
+    }
+  }
+
+  async #flush(): Promise<void> {
+    // One microtask, so that what is added in the same step goes along.
+    await undefined;
+    this.#urgent = false;
+    const results = this.#results.splice(0, MAX_ROWS);
+    const chunks = this.#chunks;
+    this.#chunks = new Map();
+    // A result left behind needs its chunk again in the next flush.
+    for (const { chunk } of this.#results) if (chunk) this.#updateOf(chunk);
+    this.#notify(results, chunks, await this.#write(results, chunks));
+    this.#flushing = undefined;
+    if (this.pending > 0) this.#flushSoon();
+  }
+
+  /** Resolves when it is written, however long that takes. `later`: results of the same flush that another part writes. */
+  async #write(results: RecordedResult[], chunks: Chunks, later: RecordedResult[] = []): Promise<FlushReport> {
+    for (let failures = 0; ; failures++) {
+      try {
+        const report = await this.#run(results, chunks, later);
+        if (failures > 0) this.#options.onOutage(null);
+        return report;
+      } catch (error) {
+        if (results.length > 0 && isRefused(error)) return this.#writeInParts(results, chunks, later, error as Error);
+        await this.#pause(failures, error as Error);
+      }
+    }
+  }
+
+  async #writeInParts(results: RecordedResult[], chunks: Chunks, later: RecordedResult[], error: Error) {
+    const reports: FlushReport[] = [];
+    if (results.length === 1) {
+      await this.#writeRefused(results[0]!, later, error);
+    } else {
+      const half = results.length >> 1;
+      const [first, second] = [results.slice(0, half), results.slice(half)];
+      reports.push(await this.#write(first, leasesOf(first), [...second, ...later]));
+      reports.push(await this.#write(second, leasesOf(second), later));
+    }
+    const last = await this.#write([], chunks, later);
+    reports.push(last);
+    return {
+      lost: last.lost,
+      stopped: reports.flatMap(({ stopped }) => stopped),
+      webhookCompanyIds: reports.flatMap(({ webhookCompanyIds }) => webhookCompanyIds),
+    };
+  }
+
+  /** Its row alone; then without the texts that came from outside; then its lease is left to run out. */
+  async #writeRefused(result: RecordedResult, later: RecordedResult[], error: Error): Promise<void> {
+    const { outcome, chunk, seq } = result;
+    const plain = { ...outcome, error: outcome.error === null ? null : NOT_STORABLE, reply: null };
+    const attempts = [result, { ...result, outcome: plain }];
+    for (let failures = 0; attempts.length > 0; ) {
+      try {
+        await this.#run([attempts[0]!], leasesOf([result]), later, RECORD_ROW_ONLY);
+        this.#options.onRefused({ result, error, stateStored: true });
+        return;
+      } catch (failure) {
+        if (isRefused(failure)) attempts.shift();
+        else await this.#pause(failures++, failure as Error);
+      }
+    }
+    if (chunk) chunk.abandonedTo = Math.max(seq, chunk.abandonedTo ?? 0);
+    this.#options.onRefused({ result, error, stateStored: false });
+  }
+
+  async #pause(failures: number, error: Error): Promise<void> {
+    this.#options.onOutage(error);
+    await sleep(Math.min(RETRY_PAUSE_MS * 2 ** Math.min(failures, 4), 2_000));
+  }
+
+  async #run(
+    results: RecordedResult[],
+    chunks: Chunks,
+    later: RecordedResult[],
+    rowOnly?: string,
+  ): Promise<FlushReport> {
+    const { connection, owner, leaseMs } = this.#options;
+    const bounces = rowOnly ? [] : bouncesOf(results);
+    const values = [
+      ...chunkColumns(chunks, owner, leaseMs, [...later, ...this.#results]),
+      ...resultColumns(results),
+      ...campaignColumns(results),
+    ];
+    const at = performance.now();
+    const rows = rowOnly
+      ? await connection.run<Answer>("record-row-only", rowOnly, values)
+      : bounces.length === 0
+        ? await connection.run<Answer>("record", RECORD, values)
+        : await connection.run<Answer>("record-bounces", RECORD_BOUNCES, [...values, JSON.stringify(bounces)]);
+    const { leases, stopped, webhook_company_ids } = rows[0]!;
+    this.flushes++;
+    const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
+    const lost: LeasedChunk[] = [];
+    for (const chunk of chunks.keys()) {
+      if (held.has(`${chunk.campaignId} ${chunk.no}`)) chunk.validFrom = at;
+      else lost.push(chunk);
+    }
+    return { lost, stopped: stopped ?? [], webhookCompanyIds: webhook_company_ids ?? [] };
+  }
+
+  /** It is committed: an error of those who are notified must neither repeat it nor keep it from the others. */
+  #notify(results: RecordedResult[], chunks: Chunks, report: FlushReport): void {
+    const lost = new Set(report.lost);
+    for (const [chunk, { resolve }] of chunks) for (const notify of resolve) notify(!lost.has(chunk));
+    const recorded = new Map<RecordedResult["by"], number>();
+    for (const { by } of results) recorded.set(by, (recorded.get(by) ?? 0) + 1);
+    for (const [by, n] of recorded) this.#guarded(() => by.recorded(n));
+    this.#guarded(() => this.#options.onFlushed(report));
+  }
+
+  #guarded(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      this.#options.onCallbackError(error as Error);
+    }
+  }
+}

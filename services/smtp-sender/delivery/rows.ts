@@ -1,0 +1,52 @@
+/** What the sender reads from the database: recipients, campaigns it may claim from, and leased chunks. */
+
+export interface RecipientRow {
+  id: string;
+  seq: number;
+  email: string;
+  cc: string[] | null;
+  bcc: string[] | null;
+  subscriber_id: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  /** JSON, parsed only for rendering: hundreds of rows are read ahead, and each GC would move their parsed values. */
+  attributes: string | null;
+  variables: string | null;
+  attempts: number;
+  /** Null when there never was a subscriber, or it was deleted. */
+  subscriber_status: string | null;
+  /** Kind of the suppression that blocks the address. */
+  blocked: string | null;
+  /** Addresses of cc and bcc that a suppression blocks. */
+  blocked_copies: string[] | null;
+}
+
+/** A campaign with recipients that can be claimed now. */
+export interface ClaimableCampaign {
+  campaign_id: string;
+  company_id: string;
+  smtp_config_id: string;
+  is_transactional: boolean;
+  status: "pending" | "sending";
+  sender_email: string;
+  smtp_per_hour: number | null;
+}
+
+/** A leased chunk: the recipients lo to hi of a campaign, for one sender at a time. */
+export interface ChunkLease {
+  campaign_id: string;
+  no: number;
+  lo: number;
+  hi: number;
+  /** Grows with each lease; results with an older one are void. */
+  fence: number;
+}
+
+const parsed = (json: string | null): Record<string, unknown> | null => (json === null ? null : JSON.parse(json));
+
+/** As the renderer takes them. */
+export const recipientOf = (row: RecipientRow) => ({
+  ...row,
+  attributes: parsed(row.attributes),
+  variables: parsed(row.variables),
+});

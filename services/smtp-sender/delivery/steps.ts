@@ -1,0 +1,200 @@
+/**
+ * The life of a mail, from its row to its recorded outcome. Read the two lists: BEFORE_SMTP runs for a group of recipients
+ * at a time, because each group costs two statements; AFTER_SMTP runs for each mail when its transaction is over.
+ * Between them the mail waits in `batch.ready` until a connection asks for it (transport/).
+ */
+import { performance } from "node:perf_hooks";
+import type { Rendered } from "../../renderer/contract.ts";
+import type { EngineContext } from "../engine/context.ts";
+import { smtpAnswered } from "../engine/metrics.ts";
+import type { HourToken } from "../limits/hour-limit.ts";
+import type { TransactionResult } from "../smtp/message.ts";
+import type { Reply } from "../smtp/replies.ts";
+import { MAX_SESSIONS_PER_MAIL, retryAfterMs } from "./back-off.ts";
+import type { Batch, BatchHost, PreparedMail } from "./batch.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
+import { bytesOf, preparedMail } from "./prepared-mail.ts";
+import type { RecipientRow } from "./rows.ts";
+
+interface Group {
+  readonly batch: Batch;
+  readonly host: BatchHost;
+  readonly context: EngineContext;
+  /** Those that have passed the steps so far. */
+  rows: RecipientRow[];
+  token?: HourToken;
+  mails?: Rendered[];
+}
+
+type GroupStep = (group: Group) => void | Promise<void>;
+
+const SUPPRESSION: Record<string, string> = {
+  manual: "The address or its domain is suppressed.",
+  unsubscribed: "The recipient has unsubscribed.",
+  bounced: "Mail to this address bounced before.",
+  complained: "The recipient has complained about mail.",
+};
+
+/** Why the recipient may not get the mail, as of now. Transactional mail passes an unsubscription, and nothing else. */
+function suppressionOf(row: RecipientRow, isTransactional: boolean): string | undefined {
+  if (row.blocked && !(isTransactional && row.blocked === "unsubscribed")) {
+    return SUPPRESSION[row.blocked] ?? SUPPRESSION.manual!;
+  }
+  const { subscriber_status: status } = row;
+  if (row.subscriber_id !== null && status === null) return "The subscriber was deleted.";
+  if (isTransactional || status === null || status === "active") return undefined;
+  return status === "unconfirmed" ? "The subscriber has not confirmed the subscription." : SUPPRESSION[status]!;
+}
+
+const suppressWhoMayNotGetIt: GroupStep = (group) => {
+  const { batch, rows } = group;
+  group.rows = rows.filter((row) => {
+    const error = suppressionOf(row, batch.campaign.is_transactional);
+    if (error) batch.record(row, { status: "suppressed", error, reply: null });
+    return !error;
+  });
+};
+
+/** Those for whom the company's hour has no room go back to the source. */
+const takeHourTokens: GroupStep = async (group) => {
+  const { batch, rows } = group;
+  const grant = await batch.hour.take(rows.length).catch((error) => {
+    batch.putBack(rows);
+    throw error;
+  });
+  group.rows = rows.slice(0, grant.granted);
+  group.token = batch.hour.tokenOf(grant);
+  if (grant.granted === rows.length) return;
+  batch.putBack(rows.slice(grant.granted));
+  batch.waitForHour(grant.retryAfterMs);
+};
+
+/** The mark says in the database, before anything is handed over, that these may have been handed over. */
+const markAndRender: GroupStep = async (group) => {
+  const { batch, host, context, rows } = group;
+  const [marked, rendered] = await Promise.allSettled([
+    batch.source.mark(rows.at(-1)!.seq, batch.ready.length < 2 * host.connectionCount),
+    context.render(batch.campaign.campaign_id, rows),
+  ]);
+  const held = marked.status === "fulfilled" && marked.value;
+  if (held && rendered.status === "fulfilled" && batch.state === "open") {
+    group.mails = rendered.value;
+    return;
+  }
+  group.rows = [];
+  void batch.hour.give(group.token!, rows.length);
+  batch.putBack(rows);
+  if (marked.status === "rejected") throw marked.reason;
+  if (!held) batch.leaseLost();
+  // They were marked and not handed over: giving the lease back says so in the database.
+  else batch.end();
+  if (rendered.status === "rejected") {
+    context.skipCampaign(batch.campaign.campaign_id);
+    throw rendered.reason;
+  }
+};
+
+/** Rendering never throws for one recipient: a mail that cannot be rendered says why. */
+const makeReady: GroupStep = ({ batch, host, rows, mails, token }) => {
+  host.noteMailBytes(Math.max(1, ...mails!.map(bytesOf)));
+  for (const [i, row] of rows.entries()) {
+    const mail = mails![i]!;
+    if (mail.ok) {
+      batch.ready.push(preparedMail(batch, row, mail, token!));
+    } else {
+      void batch.hour.give(token!);
+      batch.record(row, { status: "failed", error: `The mail could not be rendered: ${mail.error}`, reply: null });
+    }
+  }
+};
+
+const BEFORE_SMTP: readonly GroupStep[] = [suppressWhoMayNotGetIt, takeHourTokens, markAndRender, makeReady];
+
+/** Throws when the database, the limiter or the renderer is away; the rows are back in their source then. */
+export async function prepareGroup(group: Group): Promise<void> {
+  for (const step of BEFORE_SMTP) {
+    if (group.rows.length === 0) return;
+    await step(group);
+  }
+}
+
+/** What the steps after a transaction ask of the transport. */
+export interface AnswerEffects {
+  /** Sends the copy for cc and bcc; its primary is answered when that is over. */
+  sendCopy(mail: PreparedMail, accepted: Reply): void;
+  copyAnswered(copy: PreparedMail, result: TransactionResult): void;
+  stopCampaignOf(batch: Batch, error: string): void;
+  /** Backs off from a server that defers everybody. */
+  noteDeferral(result: TransactionResult): void;
+}
+
+interface Answer {
+  readonly mail: PreparedMail;
+  readonly result: TransactionResult;
+  /** The session had accepted mail: it ended for a limit or a time-out, not because the server refuses everything. */
+  readonly sessionHadAccepted: boolean;
+  readonly effects: AnswerEffects;
+  readonly retryBaseMs: number;
+  outcome?: Outcome;
+}
+
+/** True: nothing more is to be done. */
+type AnswerStep = (answer: Answer) => boolean;
+
+const measureDuration: AnswerStep = ({ mail, result }) => {
+  smtpAnswered(result.kind, (performance.now() - mail.handedAtMs) / 1_000);
+  return false;
+};
+
+const finishCopy: AnswerStep = ({ mail, result, effects }) => {
+  if (mail.primary) effects.copyAnswered(mail, result);
+  return mail.primary !== undefined;
+};
+
+const giveToAnotherConnection: AnswerStep = ({ mail, result, sessionHadAccepted }) => {
+  if (result.kind !== "unsent" || !sessionHadAccepted || ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL) return false;
+  mail.batch.again(mail);
+  return true;
+};
+
+const sendCopyFirst: AnswerStep = ({ mail, result, effects }) => {
+  if (result.kind !== "accepted" || !mail.copy) return false;
+  effects.sendCopy(mail, result.reply);
+  return true;
+};
+
+const recordOutcome: AnswerStep = (answer) => {
+  const { mail, result, retryBaseMs } = answer;
+  const { batch, row } = mail;
+  // The claim of a retry has counted this try already.
+  const tries = row.attempts + (batch.chunk ? 1 : 0);
+  const outcome = outcomeOf(result, { tries, isTransactional: batch.campaign.is_transactional });
+  const delayMs = outcome.status === "deferred" ? retryAfterMs(tries, retryBaseMs) : null;
+  batch.answered(mail, outcome, delayMs, result.kind === "accepted" || result.kind === "doubt");
+  answer.outcome = outcome;
+  return false;
+};
+
+const stopCampaignOfRefusedSender: AnswerStep = ({ mail, outcome, effects }) => {
+  if (outcome!.stops) effects.stopCampaignOf(mail.batch, outcome!.stops);
+  return false;
+};
+
+const backOffIfAllAreDeferred: AnswerStep = ({ result, effects }) => {
+  effects.noteDeferral(result);
+  return false;
+};
+
+const AFTER_SMTP: readonly AnswerStep[] = [
+  measureDuration,
+  finishCopy,
+  giveToAnotherConnection,
+  sendCopyFirst,
+  recordOutcome,
+  stopCampaignOfRefusedSender,
+  backOffIfAllAreDeferred,
+];
+
+export function takeAnswer(answer: Answer): void {
+  for (const step of AFTER_SMTP) if (step(answer)) return;
+}

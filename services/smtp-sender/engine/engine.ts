@@ -1,0 +1,243 @@
+/**
+ * The delivery engine of one node: claims work, keeps a transport for each SMTP configuration in use, recovers the leases
+ * of dead senders, and stops in order. Rows are the truth; an event (`lookForWork`) only shortens the wait for the next
+ * round of claiming.
+ */
+import { randomBytes } from "node:crypto";
+import { performance } from "node:perf_hooks";
+import { query } from "../../../models/database/db.ts";
+import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import type { Limiter } from "../../lib/limits/limiter.ts";
+import type { Rendered } from "../../renderer/contract.ts";
+import { Claimer } from "../claim/claimer.ts";
+import { recoverLeases } from "../claim/recover-leases.ts";
+import type { Batch } from "../delivery/batch.ts";
+import { type FlushReport, Recorder, type RefusedResult } from "../delivery/recorder.ts";
+import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
+import { type ConnectionSlots, LocalConnectionSlots } from "../limits/connection-slots.ts";
+import { InDoubtBudget } from "../limits/in-doubt-budget.ts";
+import { SmtpTransports } from "../transport/smtp-transports.ts";
+import type { EngineContext } from "./context.ts";
+import { DependencyOutage, type Log } from "./dependency-outage.ts";
+import { mailSettled } from "./metrics.ts";
+import type { EngineSettings } from "./settings.ts";
+
+const TICK_MS = 250;
+const RECOVER_MS = 2_000;
+const SETTLE_PAUSE_MS = 5;
+/** When the database is back, all senders' leases may have run out; those that live have written their results by then. */
+const AFTER_OUTAGE_MS = 6_000;
+
+/** What the engine is given. */
+export interface EngineOutputs {
+  limiter: Limiter;
+  render(campaignId: string, rows: readonly RecipientRow[]): Promise<Rendered[]>;
+  log: Log;
+  /** A campaign may have nothing left to send. */
+  campaignDrained(campaignId: string): void;
+  /** Other nodes should look for work of this campaign. Absent: there are none. */
+  notifyOtherNodes?(campaign: ClaimableCampaign): void;
+  /** Counts connections over all nodes. Absent: this one is alone. */
+  slots?(smtpConfigId: string, hasWork: () => boolean): ConnectionSlots;
+  /** Webhooks were queued for these companies. */
+  webhooksQueued(companyIds: readonly string[]): void;
+}
+
+/** Senders claim nothing of a campaign with an error; the campaigns service fails what is left of it. */
+async function writeStop(companyId: string, campaignId: string, error: string): Promise<void> {
+  await query(
+    `update campaigns set error = $3, updated_at = now()
+     where id = $2 and company_id = $1 and error is null and status in ('pending', 'sending')`,
+    [companyId, campaignId, error],
+  );
+}
+
+export class Engine {
+  readonly owner: string;
+  readonly budget: InDoubtBudget;
+  readonly transports: SmtpTransports;
+  readonly counts = { sent: 0, failed: 0, deferred: 0 };
+  readonly outage: DependencyOutage;
+  readonly recorder: Recorder;
+  readonly claimer: Claimer;
+  stopping = false;
+  #settings: EngineSettings;
+  #outputs: EngineOutputs;
+  #reads = new PinnedConnection();
+  #writes = new PinnedConnection();
+  #timers: NodeJS.Timeout[] = [];
+  #recovering: Promise<void> | undefined;
+  #recoverFrom = 0;
+
+  constructor(node: string, settings: EngineSettings, outputs: EngineOutputs) {
+    this.owner = `${node}:${randomBytes(4).toString("hex")}`;
+    this.#settings = settings;
+    this.#outputs = outputs;
+    this.budget = new InDoubtBudget(settings.maxInDoubt);
+    this.outage = new DependencyOutage(outputs.log);
+    this.recorder = new Recorder({
+      connection: this.#writes,
+      owner: this.owner,
+      leaseMs: settings.leaseMs,
+      groupSize: Math.max(1, Math.floor(settings.maxInDoubt / 4)),
+      onFlushed: (report) => this.#flushed(report),
+      onOutage: (error) => this.outage.report(error),
+      onRefused: (refused) => this.#refused(refused),
+      onCallbackError: (error) => outputs.log.error("after results were recorded", { error: error.stack }),
+    });
+    const context = this.#context();
+    this.transports = new SmtpTransports(context);
+    this.claimer = new Claimer(context, this.transports);
+  }
+
+  #context(): EngineContext {
+    const { limiter, render } = this.#outputs;
+    return {
+      owner: this.owner,
+      settings: this.#settings,
+      budget: this.budget,
+      limiter,
+      recorder: this.recorder,
+      reads: this.#reads,
+      render,
+      reportOutage: (error) => this.outage.report(error),
+      retryUntilDone: (what, work) => this.outage.retryUntilDone(what, work),
+      count: (status) => {
+        if (status !== "queued") mailSettled(status);
+        if (status === "sent" || status === "deferred") this.counts[status]++;
+        else if (status !== "queued") this.counts.failed++;
+      },
+      parkCompany: (companyId, ms) => this.claimer.park(companyId, ms),
+      skipCampaign: (campaignId) => this.claimer.skip(campaignId),
+      batchOver: (batch, complete, leaseIsLost) => this.#batchOver(batch, complete, leaseIsLost),
+      notifyOtherNodes: (campaign) => this.#outputs.notifyOtherNodes?.(campaign),
+      slots: (smtpConfigId, hasWork) => this.#outputs.slots?.(smtpConfigId, hasWork) ?? new LocalConnectionSlots(),
+      lookForWork: () => this.lookForWork(),
+      stopCampaign: (companyId, campaignId, error) => this.#stopCampaign(companyId, campaignId, error),
+    };
+  }
+
+  start(): void {
+    this.#timers.push(
+      setInterval(() => this.lookForWork(), this.#settings.pollMs),
+      setInterval(() => this.#tick(), TICK_MS),
+      setInterval(() => void this.recover(), Math.min(RECOVER_MS, this.#settings.leaseMs / 2)),
+    );
+    void this.recover();
+    this.lookForWork();
+  }
+
+  /** Claims soon; many calls at once are one look. */
+  lookForWork(): void {
+    if (!this.stopping) this.claimer.look();
+  }
+
+  #tick(): void {
+    this.transports.tick();
+    for (const batch of this.transports.batches()) {
+      if (batch.state !== "over") this.#renew(batch);
+    }
+  }
+
+  #renew(batch: Batch): void {
+    batch.source.renew().then(
+      (ours) => {
+        if (!ours) batch.leaseLost();
+      },
+      (error: Error) => this.outage.report(error),
+    );
+  }
+
+  /** Frees the leases of dead senders; called by a timer and by tests. */
+  recover(): Promise<void> {
+    this.#recovering ??= this.#recover().finally(() => {
+      this.#recovering = undefined;
+    });
+    return this.#recovering;
+  }
+
+  async #recover(): Promise<void> {
+    if (performance.now() < this.#recoverFrom) return;
+    try {
+      const freed = await recoverLeases(this.owner);
+      for (const { campaign_id, doubtful } of freed) {
+        this.#outputs.log.warn("recovered recipients of a sender that stopped", { campaign_id, doubtful });
+        this.#outputs.campaignDrained(campaign_id);
+      }
+      if (freed.length > 0) this.lookForWork();
+    } catch (error) {
+      this.#recoverFrom = performance.now() + AFTER_OUTAGE_MS;
+      this.outage.report(error as Error);
+    }
+  }
+
+  async #stopCampaign(companyId: string, campaignId: string, error: string): Promise<void> {
+    this.claimer.skip(campaignId);
+    this.#outputs.log.warn("campaign stopped", { campaignId, companyId, error });
+    await this.outage.retryUntilDone(`stopping campaign ${campaignId}`, () => writeStop(companyId, campaignId, error));
+    this.#endBatchesOf(campaignId);
+    this.#outputs.campaignDrained(campaignId);
+  }
+
+  #endBatchesOf(campaignId: string): void {
+    for (const batch of [...this.transports.batches()]) if (batch.campaign.campaign_id === campaignId) batch.end();
+  }
+
+  #flushed({ lost, stopped, webhookCompanyIds }: FlushReport): void {
+    this.outage.over();
+    if (lost.length > 0) {
+      const gone = new Set(lost);
+      for (const batch of [...this.transports.batches()]) if (batch.chunk && gone.has(batch.chunk)) batch.leaseLost();
+    }
+    for (const [campaignId] of stopped) {
+      this.claimer.skip(campaignId);
+      this.#endBatchesOf(campaignId);
+    }
+    if (webhookCompanyIds.length > 0) this.#outputs.webhooksQueued(webhookCompanyIds);
+  }
+
+  #refused({ result, error, stateStored }: RefusedResult): void {
+    const { campaignId, companyId, seq, outcome } = result;
+    const text = stateStored
+      ? "PostgreSQL refused a result: stored without its events and webhooks"
+      : "PostgreSQL refused a result: its recipient ends as in doubt when the lease runs out";
+    this.#outputs.log.error(text, { campaignId, companyId, seq, status: outcome.status, error: error.message });
+  }
+
+  async #batchOver(batch: Batch, complete: boolean, leaseIsLost: boolean): Promise<void> {
+    const { campaign_id } = batch.campaign;
+    const ended = await this.claimer.giveBack(batch, complete, leaseIsLost);
+    const more = [...this.transports.batches()].some(({ campaign }) => campaign.campaign_id === campaign_id);
+    if (ended && !more) this.#outputs.campaignDrained(campaign_id);
+    this.lookForWork();
+  }
+
+  /**
+   * Claims nothing more, waits for mails in flight (bounded), writes their results, gives the rest back, says QUIT. Mails
+   * without an answer by then are recorded as in doubt.
+   */
+  async stop(): Promise<void> {
+    if (this.stopping) return;
+    this.stopping = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.claimer.stop();
+    const until = performance.now() + this.#settings.stopMs;
+    await this.transports.close(this.#settings.stopMs);
+    await this.#recovering;
+    const rest = Math.max(1_000, until - performance.now());
+    await this.#settled(performance.now() + rest);
+    this.outage.stopRetrying();
+    this.#reads.close();
+    this.#writes.close();
+  }
+
+  /** A batch may still wait for the renderer: recipients marked for it meanwhile must go back, or they end in doubt. */
+  async #settled(until: number): Promise<void> {
+    for (let over = false; !over && performance.now() < until; ) {
+      over = this.transports.batches().next().done === true;
+      const late = new Promise((done) => setTimeout(done, until - performance.now()).unref());
+      await Promise.race([this.recorder.drain().then(() => this.claimer.settled()), late]);
+      if (!over) await new Promise((done) => setTimeout(done, SETTLE_PAUSE_MS));
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/** Settings of the engine: the service fills them from the configuration, tests shorten them. */
+import { hostname } from "node:os";
+import { config } from "../../lib/config.ts";
+import { RFC_TIMEOUTS, type StageTimeouts } from "../smtp/timeouts.ts";
+
+export interface EngineSettings {
+  maxInDoubt: number;
+  leaseMs: number;
+  retryBaseMs: number;
+  /** Without an event, work is found this late. */
+  pollMs: number;
+  windowSeconds: number;
+  /** A company whose hour is full is looked at again after this: mails that did not leave give their room back. */
+  roomAgainMs: number;
+  allowPrivate: boolean;
+  ehloName: string | undefined;
+  /** An idle connection is closed after this. */
+  idleMs: number;
+  /** Mails in flight may take this long when the process stops. */
+  stopMs: number;
+  /** Batches that a node takes on (claim/batch-admission.ts). */
+  maxBatches: number;
+  maxMessagesPerConnection: number;
+  /** Until the greeting has come and STARTTLS is done; undefined: five minutes (RFC 5321). */
+  greetingTimeoutMs: number | undefined;
+  timeouts: StageTimeouts;
+}
+
+/** Our name in EHLO must be a domain (RFC 5321 section 4.1.4); without one nodemailer's default is used. */
+function ehloName(baseUrl: string): string | undefined {
+  const candidates = [new URL(baseUrl).hostname, hostname()];
+  return candidates.find((name) => /^(?=.*[a-z])[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(name));
+}
+
+export function engineSettings(overrides: Partial<EngineSettings> = {}): EngineSettings {
+  const {
+    MAX_IN_DOUBT,
+    SEND_LEASE_SECONDS,
+    RETRY_BASE_SECONDS,
+    LIMIT_WINDOW_SECONDS,
+    ALLOW_PRIVATE_NETWORKS,
+    BASE_URL,
+  } = config();
+  return {
+    maxInDoubt: MAX_IN_DOUBT,
+    leaseMs: SEND_LEASE_SECONDS * 1_000,
+    retryBaseMs: RETRY_BASE_SECONDS * 1_000,
+    pollMs: 1_000,
+    windowSeconds: LIMIT_WINDOW_SECONDS,
+    roomAgainMs: 30_000,
+    allowPrivate: ALLOW_PRIVATE_NETWORKS,
+    ehloName: ehloName(BASE_URL),
+    idleMs: 15_000,
+    stopMs: 3_500,
+    maxBatches: 200,
+    maxMessagesPerConnection: 5_000,
+    greetingTimeoutMs: undefined,
+    timeouts: RFC_TIMEOUTS,
+    ...overrides,
+  };
+}

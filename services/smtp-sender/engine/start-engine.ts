@@ -1,0 +1,86 @@
+/** The engine of a broker's node: made when its service starts, with what the broker gives it; and what it reports. */
+import { performance } from "node:perf_hooks";
+import type { Service } from "moleculer";
+import { broadcast, call, emit, emitWebhookQueued } from "../../call.ts";
+import { config } from "../../lib/config.ts";
+import type { Limiter } from "../../lib/limits/limiter.ts";
+import { MemoryLimiter } from "../../lib/limits/limiter-memory.ts";
+import { RedisLimiter } from "../../lib/limits/limiter-redis.ts";
+import { redis } from "../../lib/redis.ts";
+import { endAllLeases } from "../claim/recover-leases.ts";
+import { recipientOf } from "../delivery/rows.ts";
+import { RedisConnectionSlots } from "../limits/connection-slots-redis.ts";
+import { rememberHours, sentInHour } from "../limits/hour-limit.ts";
+import type { SmtpTransport } from "../transport/smtp-transport.ts";
+import { Engine } from "./engine.ts";
+import { engineSettings } from "./settings.ts";
+
+export interface SenderNode {
+  engine: Engine;
+  limiter: Limiter;
+}
+
+async function limiterOfNode(): Promise<Limiter> {
+  const client = redis();
+  if (client) return new RedisLimiter(client, sentInHour);
+  const limiter = new MemoryLimiter();
+  await rememberHours(limiter);
+  return limiter;
+}
+
+export async function startEngine({ broker, logger }: Service): Promise<SenderNode> {
+  const limiter = await limiterOfNode();
+  const client = redis();
+  // The embedded database serves one process only, so whoever held a lease is dead.
+  if (!config().DATABASE_URL) await endAllLeases();
+  const engine = new Engine(broker.nodeID, engineSettings(), {
+    limiter,
+    render: async (campaignId, recipients) =>
+      (await call(broker, "renderer.renderMails", { campaignId, recipients: recipients.map(recipientOf) })).mails,
+    log: logger,
+    campaignDrained: (campaignId) => void emit(broker, "campaign.drained", { campaignId }).catch(() => {}),
+    notifyOtherNodes: ({ campaign_id: campaignId, company_id: companyId }) =>
+      void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
+    ...(client ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(client, id, hasWork) } : {}),
+    webhooksQueued: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
+  });
+  engine.start();
+  return { engine, limiter };
+}
+
+/** Every sender node drops the connections it made from the old configuration. */
+export const broadcastConfigChanged = (from: Parameters<typeof broadcast>[0], smtpConfigId: string) =>
+  broadcast(from, "smtpConfig.changed", { smtpConfigId }).catch(() => {});
+
+function backingOffUntil(transport: SmtpTransport): string | null {
+  const ms = transport.backingOffUntil - performance.now();
+  return ms > 0 ? new Date(Date.now() + ms).toISOString() : null;
+}
+
+/** What the node is doing, for operators. */
+export const statusOf = (node: string, engine: Engine) => ({
+  node,
+  stopping: engine.stopping,
+  waiting_for: engine.outage.current,
+  in_doubt: engine.budget.held,
+  max_in_doubt: engine.budget.total,
+  ...engine.counts,
+  lanes: [...engine.transports.batches()].map(({ campaign, chunk, ready, handedOver }) => ({
+    campaign_id: campaign.campaign_id,
+    company_id: campaign.company_id,
+    smtp_config_id: campaign.smtp_config_id,
+    kind: chunk ? "chunk" : "retries",
+    ready: ready.length,
+    handed_over: handedOver,
+  })),
+  servers: [...engine.transports.all].map((transport) => ({
+    smtp_config_id: transport.config.id,
+    host: `${transport.config.host}:${transport.config.port}`,
+    connections: transport.connections.size,
+    max_connections: transport.config.maxConnections,
+    in_doubt: transport.held,
+    mails_per_second: transport.throughput.perSecond,
+    backing_off_until: backingOffUntil(transport),
+    last_error: transport.lastError,
+  })),
+});

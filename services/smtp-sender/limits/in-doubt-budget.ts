@@ -1,0 +1,91 @@
+/**
+ * MAX_IN_DOUBT: the recipients that a process may have marked and not yet recorded, which is what a crash can leave in
+ * doubt. Not a rate. Shared by demand, so that the fast servers get most of it and a slow or hung one holds little:
+ *
+ * - how much a transport may hold at once follows its throughput (SmtpTransport.allowance);
+ * - transports that answer slowly share at most half of it;
+ * - a tenth is kept for transactional mail, which never waits for newsletters;
+ * - a client that gets nothing is served first when something is returned, before one that holds more than its fair share.
+ */
+export interface BudgetClient {
+  held: number;
+  /** Memory of one mail, about. */
+  mailBytes: number;
+  slow: boolean;
+  /** Called when something was returned after it was refused. */
+  budgetReturned(): void;
+}
+
+export class InDoubtBudget {
+  readonly total: number;
+  #free: number;
+  #slowHeld = 0;
+  #refused = new Set<BudgetClient>();
+  #clients = new Set<BudgetClient>();
+
+  constructor(total: number) {
+    this.total = total;
+    this.#free = total;
+  }
+
+  get held(): number {
+    return this.total - this.#free;
+  }
+
+  /** Memory of all that is held, about. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const { held, mailBytes } of this.#clients) bytes += held * mailBytes;
+    return bytes;
+  }
+
+  #allowed(client: BudgetClient, transactional: boolean): number {
+    const reserve = transactional ? 0 : Math.floor(this.total / 10);
+    let allowed = this.#free - reserve;
+    if (client.slow) allowed = Math.min(allowed, Math.max(1, Math.floor(this.total / 2)) - this.#slowHeld);
+    const othersWait = this.#refused.size > (this.#refused.has(client) ? 1 : 0);
+    if (othersWait) {
+      const fairShare = Math.max(1, Math.floor(this.total / (this.#clients.size + this.#refused.size)));
+      allowed = Math.min(allowed, fairShare - client.held);
+    }
+    return allowed;
+  }
+
+  /** 0 to `wanted`. */
+  take(client: BudgetClient, wanted: number, transactional: boolean): number {
+    const granted = Math.max(0, Math.min(wanted, this.#allowed(client, transactional)));
+    if (granted === 0) {
+      this.#refused.add(client);
+      return 0;
+    }
+    this.#refused.delete(client);
+    this.#clients.add(client);
+    this.#free -= granted;
+    client.held += granted;
+    if (client.slow) this.#slowHeld += granted;
+    return granted;
+  }
+
+  give(client: BudgetClient, n: number): void {
+    if (n === 0) return;
+    this.#free += n;
+    client.held -= n;
+    if (client.slow) this.#slowHeld -= n;
+    if (client.held === 0) this.#clients.delete(client);
+    if (this.#refused.size === 0) return;
+    const waiting = [...this.#refused];
+    this.#refused.clear();
+    for (const one of waiting) one.budgetReturned();
+  }
+
+  /** What it holds counts among the slow ones from now on, or no longer. */
+  setSlow(client: BudgetClient, slow: boolean): void {
+    if (client.slow === slow) return;
+    client.slow = slow;
+    this.#slowHeld += slow ? client.held : -client.held;
+  }
+
+  forget(client: BudgetClient): void {
+    this.#refused.delete(client);
+  }
+}

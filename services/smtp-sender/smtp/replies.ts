@@ -1,0 +1,72 @@
+/**
+ * Reads a server's replies (RFC 5321 section 4.2). The result does not depend on how the bytes were cut into chunks. Anything that is
+ * not a reply is an error: from there on nobody can say which reply belongs to which command.
+ */
+export interface Reply {
+  code: number;
+  /** RFC 3463, "5.1.1", at the beginning or as "(#5.1.1)" at the end; empty where the server gives none. */
+  enhanced: string;
+  /** The whole reply in one line, code first. */
+  text: string;
+}
+
+/** Thrown by `push`; the connection must not be used any more. */
+export class NotSmtp extends Error {}
+
+const LINE = /^([2-5]\d\d)(?:([ -])(.*))?$/;
+const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?:\s|$)/;
+/** As qmail and its descendants write it: "sorry, no mailbox here by that name. (#5.1.1)". */
+const ENHANCED_AT_END = /\(#([245]\.\d{1,3}\.\d{1,3})\)\W*$/;
+/** Control characters are of no use in logs and stored texts, and PostgreSQL stores no NUL. */
+const CONTROLS = /[\u0000-\u001f\u007f]+/g;
+const MAX_LINE = 4_096;
+const MAX_REPLY = 65_536;
+const MAX_TEXT = 500;
+
+export class ReplyReader {
+  #rest = "";
+  #code = "";
+  #lines: string[] = [];
+  #size = 0;
+
+  /** True while a reply has begun and is not complete. */
+  get midway(): boolean {
+    return this.#rest !== "" || this.#lines.length > 0;
+  }
+
+  /** Calls `take` with each reply that the chunk completes. Throws NotSmtp. */
+  push(chunk: string, take: (reply: Reply) => void): void {
+    const input = this.#rest + chunk;
+    let from = 0;
+    for (let end = input.indexOf("\n"); end >= 0; end = input.indexOf("\n", from)) {
+      const line = input.slice(from, input[end - 1] === "\r" && end > from ? end - 1 : end);
+      from = end + 1;
+      const reply = this.#line(line);
+      if (!reply) continue;
+      this.#rest = input.slice(from);
+      take(reply);
+    }
+    this.#rest = input.slice(from);
+    if (this.#rest.length > MAX_LINE) throw new NotSmtp("The server sent a line without end");
+  }
+
+  #line(line: string): Reply | undefined {
+    const [, code, more, text = ""] = LINE.exec(line) ?? [];
+    if (!code || (this.#code && code !== this.#code)) {
+      throw new NotSmtp(`The server's answer is not SMTP: ${line.slice(0, 80).replace(CONTROLS, " ")}`);
+    }
+    this.#size += line.length;
+    if (this.#size > MAX_REPLY) throw new NotSmtp("The server sent a reply without end");
+    this.#lines.push(text);
+    if (more === "-") {
+      this.#code = code;
+      return undefined;
+    }
+    const joined = this.#lines.join(" ").replace(CONTROLS, " ").replace(/\s+/g, " ").trim();
+    const enhanced = (ENHANCED.exec(this.#lines[0]!) ?? ENHANCED_AT_END.exec(joined))?.[1] ?? "";
+    this.#code = "";
+    this.#lines = [];
+    this.#size = 0;
+    return { code: Number(code), enhanced, text: `${code} ${joined}`.trim().slice(0, MAX_TEXT) };
+  }
+}

@@ -1,0 +1,274 @@
+/**
+ * Opens a session with an SMTP server: address checked and pinned, connected, greeting, TLS, login. nodemailer's
+ * SMTPConnection does the protocol up to here; then the socket is ours.
+ */
+import { once } from "node:events";
+import { isIP, type Socket, connect as tcpConnect } from "node:net";
+import { type TLSSocket, connect as tlsConnect } from "node:tls";
+import { domainToASCII } from "node:url";
+import SMTPConnection from "nodemailer/lib/smtp-connection";
+import { toOneLine } from "../../lib/one-line.ts";
+import { HostError, type PinnedAddress, resolvePublic } from "../../lib/ssrf/guard.ts";
+
+export const TLS_MODES = ["auto", "implicit", "starttls", "none"] as const;
+export type TlsMode = (typeof TLS_MODES)[number];
+
+export interface Endpoint {
+  host: string;
+  port: number;
+  useTls: boolean;
+  /** Default "auto": TLS from the first byte on port 465, else STARTTLS; none without `useTls`. */
+  tlsMode?: TlsMode;
+  username: string;
+  password: string;
+}
+
+export interface Session {
+  socket: Socket;
+  pipelining: boolean;
+  eightBitMime: boolean;
+  smtpUtf8: boolean;
+  /** SIZE offered; its value, 0 where the server names none. */
+  size: number | undefined;
+  loggedIn: boolean;
+}
+
+export interface OpenOptions {
+  allowPrivate: boolean;
+  /** Our name in EHLO. */
+  name?: string;
+  /** For one address. */
+  connectTimeoutMs?: number;
+  greetingTimeoutMs?: number;
+  /** Until each answer of the login. */
+  loginTimeoutMs?: number;
+}
+
+export type OpenStage = "dns" | "connect" | "tls" | "auth";
+
+/**
+ * Whether trying again can help.
+ *
+ * no                   only the user can change it: a wrong password, a certificate that is not trusted
+ * notIfItNeverWorked   the server says that it has no TLS, or none that we speak. Where it worked before, it is a hiccup
+ * yes                  whatever else: the server may be back in a while
+ */
+export type MayRecover = "yes" | "notIfItNeverWorked" | "no";
+
+export class OpenError extends Error {
+  readonly stage: OpenStage;
+  readonly mayRecover: MayRecover;
+
+  constructor(stage: OpenStage, mayRecover: MayRecover, sentence: string) {
+    // It may quote the server, and is stored.
+    super(toOneLine(sentence));
+    this.name = "OpenError";
+    this.stage = stage;
+    this.mayRecover = mayRecover;
+  }
+
+  isPermanent(workedBefore: boolean): boolean {
+    return this.mayRecover === "no" || (this.mayRecover === "notIfItNeverWorked" && !workedBefore);
+  }
+}
+
+// RFC 5321 section 4.5.3.2.1 wants five minutes for the greeting. A TCP handshake is given up sooner, to try the next address.
+const CONNECT_TIMEOUT_MS = 30_000;
+const GREETING_TIMEOUT_MS = 300_000;
+const LOGIN_TIMEOUT_MS = 120_000;
+/** EHLO, twice with STARTTLS, and AUTH with a challenge. */
+const STEPS = 4;
+
+type SmtpError = Error & { code?: string; responseCode?: number; response?: string; command?: string };
+
+async function tcp(address: PinnedAddress, port: number, timeoutMs: number): Promise<Socket> {
+  const socket = tcpConnect({ host: address.address, port, family: address.family, noDelay: true });
+  const timer = setTimeout(() => socket.destroy(new Error("no answer within the time-out")), timeoutMs);
+  try {
+    await once(socket, "connect");
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function connectToFirst(addresses: PinnedAddress[], endpoint: Endpoint, timeoutMs: number): Promise<Socket> {
+  let failure: Error | undefined;
+  for (const address of addresses) {
+    try {
+      return await tcp(address, endpoint.port, timeoutMs);
+    } catch (error) {
+      failure = error as Error;
+    }
+  }
+  const reason = (failure as NodeJS.ErrnoException).code ?? failure?.message;
+  throw new OpenError("connect", "yes", `No connection to ${endpoint.host}:${endpoint.port} (${reason}).`);
+}
+
+/** Around its reason OpenSSL names a thread, a number, a library and a place in its source. */
+const OPENSSL = /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):.*$/s;
+
+const serverText = (error: SmtpError) =>
+  error.response?.replace(/\s+/g, " ").trim().slice(0, 500) ??
+  error.message.replace(/^Error initiating TLS - /, "").replace(OPENSSL, "$1");
+
+const ABOUT_TLS = /certificate|altname|ssl|tls|wrong version number|self.signed|handshake|unsupported protocol/i;
+// nodemailer keeps no code of an error during STARTTLS, so the words of OpenSSL and of Node decide.
+const CERTIFICATE = /certificate|altname|self.signed/i;
+const NO_COMMON_VERSION = /unsupported protocol|alert protocol version|version too low|no protocols available/i;
+const PRIVATE_CA = /self.signed|unable to (?:get|verify)/i;
+
+function tlsError(error: SmtpError, where: string): OpenError {
+  const reason = serverText(error);
+  const begin = `No TLS with the SMTP server ${where}: ${reason}`;
+  if (error.responseCode !== undefined && error.responseCode < 500) return new OpenError("tls", "yes", begin);
+  // Without a code of the server: nodemailer found no STARTTLS in its answer to EHLO.
+  const notOffered = error.responseCode !== undefined || /STARTTLS/i.test(error.message);
+  if (notOffered || NO_COMMON_VERSION.test(reason)) return new OpenError("tls", "notIfItNeverWorked", begin);
+  if (!CERTIFICATE.test(reason)) return new OpenError("tls", "yes", begin);
+  const help = PRIVATE_CA.test(reason)
+    ? ". The certificate of a private authority is trusted where NODE_EXTRA_CA_CERTS names the authority's file."
+    : "";
+  return new OpenError("tls", "no", `${begin}${help}`);
+}
+
+function openError(error: SmtpError, endpoint: Endpoint): OpenError {
+  const where = `${endpoint.host}:${endpoint.port}`;
+  if (error.code === "EAUTH" || error.command?.startsWith("AUTH")) {
+    const temporary = error.responseCode !== undefined && error.responseCode < 500;
+    return new OpenError(
+      "auth",
+      temporary ? "yes" : "no",
+      `The SMTP server ${where} refused the login: ${serverText(error)}`,
+    );
+  }
+  if (error.command === "STARTTLS" || error.code === "ETLS" || (!error.responseCode && ABOUT_TLS.test(error.message))) {
+    return tlsError(error, where);
+  }
+  return new OpenError(
+    "connect",
+    "yes",
+    `The SMTP server ${where} did not accept the connection: ${serverText(error)}`,
+  );
+}
+
+/** Private fields of nodemailer's SMTPConnection; test/unit/smtp-sender/nodemailer-contract.test.ts fails when one changes. */
+interface Internals {
+  _socket: Socket;
+  _ehloLines?: string[];
+  _onSocketData(): void;
+  _onSocketError(): void;
+  _onSocketClose(): void;
+  _onSocketEnd(): void;
+  _onSocketTimeout(): void;
+}
+
+/** The socket without the listeners of nodemailer. */
+function takeOver(connection: SMTPConnection): Socket {
+  const inner = connection as unknown as Internals;
+  const socket = inner._socket;
+  socket.removeListener("data", inner._onSocketData);
+  socket.removeListener("error", inner._onSocketError);
+  socket.removeListener("close", inner._onSocketClose);
+  socket.removeListener("end", inner._onSocketEnd);
+  socket.removeListener("timeout", inner._onSocketTimeout);
+  socket.setTimeout(0);
+  return socket;
+}
+
+function session(connection: SMTPConnection, loggedIn: boolean): Session {
+  const words = ((connection as unknown as Internals)._ehloLines ?? []).map((line) => line.toUpperCase().split(/\s+/));
+  const offers = (word: string) => words.find(([keyword]) => keyword === word);
+  const size = offers("SIZE");
+  return {
+    socket: takeOver(connection),
+    pipelining: offers("PIPELINING") !== undefined,
+    eightBitMime: offers("8BITMIME") !== undefined,
+    smtpUtf8: offers("SMTPUTF8") !== undefined,
+    size: size && (Number(size[1]) || 0),
+    loggedIn,
+  };
+}
+
+function tlsOf({ tlsMode = "auto", useTls, port }: Endpoint): Exclude<TlsMode, "auto"> {
+  if (tlsMode !== "auto") return tlsMode;
+  if (!useTls) return "none";
+  return port === 465 ? "implicit" : "starttls";
+}
+
+const tlsOptions = (host: string) => ({
+  minVersion: "TLSv1.2" as const,
+  ...(isIP(host) ? { host } : { servername: domainToASCII(host) || host }),
+});
+
+/** Our own handshake, because its errors keep their codes and words. */
+async function secured(socket: Socket, endpoint: Endpoint, timeoutMs: number): Promise<TLSSocket> {
+  const secure = tlsConnect({ socket, ...tlsOptions(endpoint.host) });
+  const timer = setTimeout(() => secure.destroy(new Error("no TLS handshake within the time-out")), timeoutMs);
+  try {
+    await once(secure, "secureConnect");
+    return secure;
+  } catch (error) {
+    secure.destroy();
+    throw tlsError(error as SmtpError, `${endpoint.host}:${endpoint.port}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions): Promise<Session> {
+  const { host, port, username, password } = endpoint;
+  const tls = tlsOf(endpoint);
+  const greetingMs = options.greetingTimeoutMs ?? GREETING_TIMEOUT_MS;
+  const loginMs = options.loginTimeoutMs ?? LOGIN_TIMEOUT_MS;
+  const connection = new SMTPConnection({
+    host,
+    port,
+    connection: socket,
+    secure: tls === "implicit",
+    secured: tls === "implicit",
+    requireTLS: tls === "starttls",
+    ignoreTLS: tls === "none",
+    ...(options.name ? { name: options.name } : {}),
+    connectionTimeout: greetingMs,
+    greetingTimeout: greetingMs,
+    socketTimeout: loginMs,
+    tls: tlsOptions(host),
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const opened = new Promise<Session>((resolve, reject) => {
+    const fail = (error: SmtpError) => {
+      // Before close(), which emits "end" at once: that is not the reason.
+      reject(openError(error, endpoint));
+      connection.close();
+    };
+    // nodemailer's time-outs begin anew with each byte, and a server may send many.
+    timer = setTimeout(() => fail(new Error("no end of it within the time-out")), greetingMs + STEPS * loginMs);
+    connection.on("error", fail);
+    connection.once("end", () => fail(new Error("the connection was closed")));
+    connection.connect((error) => {
+      if (error) return fail(error);
+      // As every mailer does: a server that offers no AUTH gets no login.
+      if (!username || !connection.allowsAuth) return resolve(session(connection, false));
+      connection.login({ credentials: { user: username, pass: password } }, (refused) => {
+        if (refused) fail(refused);
+        else resolve(session(connection, true));
+      });
+    });
+  });
+  return opened.finally(() => clearTimeout(timer));
+}
+
+/** Throws OpenError only. */
+export async function openSession(endpoint: Endpoint, options: OpenOptions): Promise<Session> {
+  const addresses = await resolvePublic(endpoint.host, { allowPrivate: options.allowPrivate }).catch((error: Error) => {
+    throw new OpenError("dns", error instanceof HostError && error.reason === "refused" ? "no" : "yes", error.message);
+  });
+  const plain = await connectToFirst(addresses, endpoint, options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
+  const handshakeMs = options.greetingTimeoutMs ?? GREETING_TIMEOUT_MS;
+  const socket = tlsOf(endpoint) === "implicit" ? await secured(plain, endpoint, handshakeMs) : plain;
+  return greetAndLogin(socket, endpoint, options);
+}

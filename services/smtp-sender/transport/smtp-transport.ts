@@ -1,0 +1,294 @@
+/**
+ * One SMTP configuration at work: its batches on one side, its connections on the other. Connections pull: copies first,
+ * then what the queue of batches gives. What an answer means is decided in delivery/steps.ts.
+ */
+import { performance } from "node:perf_hooks";
+import { readTransportConfig, type TransportConfig } from "../configs/transport-config.ts";
+import { DeferralRun, NO_SLOT_PAUSE_MS, recordServerFailure, recordServerWorks } from "../delivery/back-off.ts";
+import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
+import { type AnswerEffects, takeAnswer } from "../delivery/steps.ts";
+import type { EngineContext } from "../engine/context.ts";
+import type { BudgetClient } from "../limits/in-doubt-budget.ts";
+import { PerSecondLimit } from "../limits/per-second-limit.ts";
+import type { TransactionResult } from "../smtp/message.ts";
+import type { Reply } from "../smtp/replies.ts";
+import type { OpenError } from "../smtp/session.ts";
+import { type Connection, ConnectionPool } from "./connection-pool.ts";
+import { CopyQueue } from "./copies.ts";
+import { ThroughputMeter } from "./throughput-meter.ts";
+import { TransportQueue } from "./transport-queue.ts";
+
+const SLOW_MS = 1_000;
+/** Rendered mails of the process. Any transport may hold one, however large. */
+const MAX_MAIL_BYTES = 48 * 1024 * 1024;
+
+export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
+  config: TransportConfig;
+  held = 0;
+  slow = false;
+  lastError: string | null = null;
+  backingOffUntil = 0;
+  mailBytes = 1;
+  /** Its configuration is gone: mails in flight end, and nothing begins. */
+  deleted = false;
+  readonly connections: ConnectionPool;
+  readonly throughput = new ThroughputMeter();
+  readonly #queue = new TransportQueue();
+  readonly #copies = new CopyQueue();
+  readonly #deferrals = new DeferralRun();
+  readonly #perSecond: PerSecondLimit;
+  #context: EngineContext;
+  #acceptedAt: number | undefined;
+  #closed = false;
+
+  constructor(context: EngineContext, config: TransportConfig) {
+    this.#context = context;
+    this.config = config;
+    this.#perSecond = new PerSecondLimit({
+      limiter: context.limiter,
+      smtpConfigId: config.id,
+      onCredit: () => this.wake(),
+      reportOutage: (error) => context.reportOutage(error),
+    });
+    this.connections = new ConnectionPool(
+      {
+        endpoint: () => this.config,
+        work: () => this.#work,
+        next: () => this.#next(),
+        mayStillSend: (mail) => mail.primary !== undefined || mail.batch.mayStillSend(mail),
+        answered: (mail, result, connection) => this.#answered(mail, result, connection),
+        opened: () => this.#opened(),
+        noSlot: (error) => this.#noSlot(error),
+        cannotOpen: (error) => this.#cannotOpen(error),
+        broke: (reason, connection, reply) => this.#broke(reason, connection, reply),
+      },
+      context.settings,
+      context.slots(config.id, () => this.#work > 0),
+    );
+  }
+
+  addBatch(batch: Batch): void {
+    this.#queue.add(batch);
+    this.wake();
+  }
+
+  removeBatch(batch: Batch): void {
+    this.#queue.remove(batch);
+  }
+
+  get batches(): readonly Batch[] {
+    return this.#queue.all;
+  }
+
+  /** Mails that connections could be sending. None while the server is left alone: copies wait, too. */
+  get #work(): number {
+    if (performance.now() < this.backingOffUntil) return 0;
+    return this.#copies.size + this.#queue.work;
+  }
+
+  get idle(): boolean {
+    return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0;
+  }
+
+  get connectionCount(): number {
+    return this.connections.size;
+  }
+
+  wake(): void {
+    if (this.#closed) return;
+    this.connections.wake();
+    if (this.connections.size > 0) for (const batch of [...this.batches]) batch.fill();
+  }
+
+  budgetReturned(): void {
+    this.wake();
+  }
+
+  takeBudget(wanted: number, isTransactional: boolean): number {
+    return this.#context.budget.take(this, wanted, isTransactional);
+  }
+
+  returnBudget(n: number): void {
+    this.#context.budget.give(this, n);
+  }
+
+  noteMailBytes(bytes: number): void {
+    this.mailBytes = bytes;
+  }
+
+  /**
+   * What a transport holds follows its throughput: two recipients for each connection (one being answered, one behind it),
+   * and as many as it recorded within the last moments.
+   */
+  allowance(batch: Batch): number {
+    const { size } = this.connections;
+    if (size === 0 || this.#closed) return 0;
+    const busy = 2 * size + (this.slow ? 0 : 2 * this.throughput.recent);
+    const window = Math.min(this.#context.settings.maxInDoubt, busy, this.#roomInMemory);
+    const connectionIdle = batch.ready.length === 0 && this.connections.busy < size;
+    let reserved = 0;
+    for (const one of this.batches) reserved += one.reserved;
+    return this.#queue.allowance(batch, { window, held: this.held - reserved, connectionIdle });
+  }
+
+  /** Mails of a megabyte are held by the dozen, not by the hundred. */
+  get #roomInMemory(): number {
+    const free = MAX_MAIL_BYTES - this.#context.budget.bytes;
+    return Math.max(1, this.held + Math.floor(free / this.mailBytes));
+  }
+
+  #next(): PreparedMail | undefined {
+    if (this.#closed || performance.now() < this.backingOffUntil) return undefined;
+    const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
+    if (anyReady && !this.#perSecond.take(this.config.maxPerSecond)) return undefined;
+    const mail = this.#copies.next() ?? this.#queue.next();
+    if (mail) mail.handedAtMs = performance.now();
+    return mail;
+  }
+
+  recorded(n: number): void {
+    this.throughput.add(n);
+    for (const batch of this.batches) {
+      if (batch.ready.length < MAX_GROUP / 2) batch.fill();
+      if (!batch.askedForMore && batch.left < this.throughput.readAheadAt) {
+        batch.askedForMore = true;
+        this.#context.lookForWork();
+      }
+    }
+  }
+
+  #answered(mail: PreparedMail, result: TransactionResult, connection: Connection): void {
+    if (result.kind === "accepted") this.#acceptedAt = performance.now();
+    const { retryBaseMs } = this.#context.settings;
+    takeAnswer({ mail, result, sessionHadAccepted: connection.accepted > 0, effects: this, retryBaseMs });
+  }
+
+  sendCopy(mail: PreparedMail, accepted: Reply): void {
+    this.#copies.add(mail, accepted);
+    this.connections.wake();
+  }
+
+  copyAnswered(copy: PreparedMail, result: TransactionResult): void {
+    this.#copies.answered(copy, result, this.#closed);
+  }
+
+  stopCampaignOf(batch: Batch, error: string): void {
+    void this.#stop([batch], error);
+  }
+
+  noteDeferral(result: TransactionResult): void {
+    const refusal = this.#deferrals.note(result);
+    if (refusal) void this.backOff(`The SMTP server accepts no mail at the moment: ${refusal.text}`);
+  }
+
+  #opened(): void {
+    this.#copies.opened();
+    if (this.config.failingForMs !== null || this.lastError !== null) this.#works();
+    this.wake();
+  }
+
+  #works(): void {
+    this.config.failingForMs = null;
+    this.lastError = null;
+    void recordServerWorks(this.config).catch((error: Error) => this.#context.reportOutage(error));
+  }
+
+  /** Leases go back at once, to the nodes that have the connections. */
+  #noSlot(error?: Error): void {
+    if (error) this.#context.reportOutage(error);
+    if (this.connections.size > 0) return;
+    this.backingOffUntil = performance.now() + NO_SLOT_PAUSE_MS;
+    for (const batch of [...this.batches]) {
+      batch.end();
+      if (batch.campaign.is_transactional) this.#context.notifyOtherNodes(batch.campaign);
+    }
+  }
+
+  #cannotOpen(error: OpenError): void {
+    this.lastError = error.message;
+    const permanent = error.isPermanent(this.config.workedBefore);
+    this.#copies.notOpened(permanent);
+    if (permanent) void this.#stop([...this.batches], error.message);
+    else void this.backOff(error.message);
+  }
+
+  #broke(reason: string, connection: Connection, reply?: Reply): void {
+    // It worked until now: a limit per connection, an idle time-out, a restart. Others take its place.
+    if (connection.accepted > 0 || connection.tried === 0 || this.connections.size > 0) {
+      if (reply === undefined) this.#context.lookForWork();
+      this.wake();
+      return;
+    }
+    void this.backOff(reason);
+  }
+
+  async #stop(batches: readonly Batch[], error: string): Promise<void> {
+    for (const batch of batches) batch.end();
+    const campaigns = new Map(batches.map(({ campaign }) => [campaign.campaign_id, campaign.company_id]));
+    for (const [campaignId, companyId] of campaigns) await this.#context.stopCampaign(companyId, campaignId, error);
+  }
+
+  /** Leaves the server alone for a while; the leases go back, its mail is not touched. */
+  async backOff(error: string): Promise<void> {
+    this.lastError = error;
+    this.#deferrals.reset();
+    // At least until the row says for how long.
+    this.backingOffUntil = performance.now() + SLOW_MS;
+    const batches = [...this.batches];
+    for (const batch of batches) batch.end();
+    try {
+      const { ms, hopeless } = await recordServerFailure(this.config, {
+        error,
+        baseMs: this.#context.settings.retryBaseMs,
+        acceptedMsAgo: this.#acceptedAt === undefined ? null : performance.now() - this.#acceptedAt,
+      });
+      this.backingOffUntil = performance.now() + ms;
+      if (hopeless) await this.#stop(batches, `The SMTP server could not be used for 24 hours. ${error}`);
+      setTimeout(() => this.#context.lookForWork(), ms + 10).unref();
+    } catch (outage) {
+      this.#context.reportOutage(outage as Error);
+    }
+  }
+
+  /** Reads the configuration again; connections made from the old one end after the mail they are at. */
+  async reload(): Promise<void> {
+    const fresh = await readTransportConfig(this.config.companyId, this.config.id);
+    if (!fresh) {
+      this.deleted = true;
+      this.#copies.giveUp();
+      await this.#stop([...this.batches], "The SMTP configuration was deleted.");
+      this.connections.renew();
+      return;
+    }
+    const changed = fresh.version !== this.config.version;
+    this.config = fresh;
+    if (changed) this.connections.renew();
+    // Another node may be unable to reach a server that accepts mail here.
+    const acceptedMsAgo = performance.now() - (this.#acceptedAt ?? Number.NEGATIVE_INFINITY);
+    if (fresh.failingForMs !== null && acceptedMsAgo < fresh.failingForMs) this.#works();
+  }
+
+  /** Called a few times a second: is it slow, is it idle. */
+  tick(idleMs: number): void {
+    this.throughput.tick();
+    const now = performance.now();
+    let oldest = 0;
+    for (const { busySince } of this.connections.all) {
+      if (busySince !== undefined) oldest = Math.max(oldest, now - busySince);
+    }
+    const slow = oldest > SLOW_MS;
+    if (slow && !this.slow) for (const batch of [...this.batches]) batch.takeBackReady();
+    this.#context.budget.setSlow(this, slow);
+    for (const batch of [...this.batches]) batch.endIfDone();
+    this.connections.closeUnneeded(idleMs);
+    this.wake();
+  }
+
+  async close(withinMs: number): Promise<void> {
+    this.#closed = true;
+    for (const batch of [...this.batches]) batch.end();
+    await this.connections.close(withinMs);
+    this.#copies.giveUp();
+    this.#context.budget.forget(this);
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The batches of one transport. Connections take from transactional ones first, then from each in turn, so that a campaign
+ * of a hundred does not wait for one of a million. How many recipients a batch may prepare is decided here, too.
+ */
+import { type Batch, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
+
+/** A campaign prepares no less than this part of its fair share at once: fewer are not worth the two statements. */
+const GROUPS_PER_SHARE = 4;
+
+export interface Capacity {
+  /** Recipients that the transport may hold. */
+  window: number;
+  /** Of the window, by all batches. */
+  held: number;
+  /** A connection has nothing to do, and the batch nothing ready for it. */
+  connectionIdle: boolean;
+}
+
+/** A campaign's chunks go one after the other, so that the second one is still whole when the first one ends. */
+const waitsForPrevious = ({ previous }: Batch): boolean => previous?.state === "open" && !previous.source.exhausted;
+
+export class TransportQueue {
+  readonly all: Batch[] = [];
+  /** How many campaigns they belong to. */
+  #campaigns = 0;
+  #position = 0;
+
+  add(batch: Batch): void {
+    const { campaign_id } = batch.campaign;
+    if (batch.chunk) batch.previous = this.all.findLast((one) => one.chunk && one.campaign.campaign_id === campaign_id);
+    this.all.push(batch);
+    this.#count();
+  }
+
+  remove(batch: Batch): void {
+    const at = this.all.indexOf(batch);
+    if (at >= 0) this.all.splice(at, 1);
+    for (const other of this.all) if (other.previous === batch) other.previous = undefined;
+    this.#count();
+  }
+
+  #count(): void {
+    this.#campaigns = new Set(this.all.map(({ campaign }) => campaign.campaign_id)).size;
+  }
+
+  /** Recipients that connections could be sending to. */
+  get work(): number {
+    let work = 0;
+    for (const batch of this.all) if (batch.state === "open") work += batch.left;
+    return work;
+  }
+
+  get anyReady(): boolean {
+    return this.all.some((batch) => batch.ready.length > 0);
+  }
+
+  /**
+   * How many recipients the batch may prepare now. Campaigns have equal shares of the window; transactional mail waits for
+   * none of the others.
+   */
+  allowance(batch: Batch, { window, held, connectionIdle }: Capacity): number {
+    if (batch.ready.length >= MAX_GROUP || waitsForPrevious(batch)) return 0;
+    const fairShare = Math.ceil(window / this.#campaigns);
+    const urgent = batch.campaign.is_transactional;
+    const room = urgent ? window - batch.unrecorded : Math.min(window - held, fairShare - batch.unrecorded);
+    const starving = connectionIdle || (urgent && batch.ready.length === 0);
+    const minGroup = starving ? 1 : Math.max(1, Math.floor(fairShare / GROUPS_PER_SHARE));
+    return room < minGroup ? 0 : Math.min(room, MAX_GROUP);
+  }
+
+  next(): PreparedMail | undefined {
+    for (;;) {
+      const urgent = this.all.filter(({ campaign }) => campaign.is_transactional);
+      const mail = this.#nextOf(urgent) ?? this.#nextOf(this.all);
+      // A lease may run out while a mail waits for a slow connection.
+      if (!mail || mail.batch.source.leaseIsOurs(mail.row)) return mail;
+      mail.batch.again(mail);
+      mail.batch.leaseLost();
+    }
+  }
+
+  #nextOf(batches: readonly Batch[]): PreparedMail | undefined {
+    for (let tried = 0; tried < batches.length; tried++) {
+      this.#position = (this.#position + 1) % batches.length;
+      const batch = batches[this.#position]!;
+      const mail = batch.next();
+      if (batch.ready.length < MAX_GROUP / 2) batch.fill();
+      if (mail) return mail;
+    }
+    return undefined;
+  }
+}

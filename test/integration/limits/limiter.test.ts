@@ -1,0 +1,188 @@
+import type { Redis } from "ioredis";
+import { FallbackLimiter } from "../../../services/lib/limits/api-limiter.ts";
+import { exactWindow, hourWindow, type Limiter, type Window } from "../../../services/lib/limits/limiter.ts";
+import { MemoryLimiter } from "../../../services/lib/limits/limiter-memory.ts";
+import { RedisLimiter } from "../../../services/lib/limits/limiter-redis.ts";
+import { connectRedis } from "../../../services/lib/redis.ts";
+import { type Server, startRedis } from "../../support/servers.ts";
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+let keys = 0;
+const newKey = () => `test:${process.pid}-${Date.now()}-${++keys}`;
+const fixed = (limit: number | null = null, seconds = 60): Window => ({
+  key: newKey(),
+  limit,
+  windowMs: seconds * 1_000,
+  buckets: 0,
+});
+const exact = (limit: number, seconds = 60) => exactWindow(newKey(), limit, seconds);
+
+let server: Server;
+let client: Redis;
+beforeAll(async () => {
+  server = await startRedis();
+  client = connectRedis(server.url);
+  await client.connect();
+});
+afterAll(async () => {
+  client.disconnect();
+  await server.stop();
+});
+
+describe.each<[string, () => Limiter]>([
+  ["in the process", () => new MemoryLimiter()],
+  ["in Redis", () => new RedisLimiter(client)],
+])("a limiter %s", (_, make) => {
+  test("counts from 0, each key for itself, and back", async () => {
+    const limiter = make();
+    const [a, b] = [fixed(), fixed()];
+    expect(await limiter.used(a)).toEqual({ used: 0, retryAfterMs: 0 });
+    const { bucket, used } = await limiter.take(a, 3);
+    expect(used).toBe(3);
+    await limiter.give(a, bucket, 1);
+    expect((await limiter.take(b, 1)).used).toBe(1);
+    expect(await limiter.used(a)).toEqual({ used: 2, retryAfterMs: 0 });
+  });
+
+  test("loses nothing when many take at once", async () => {
+    const limiter = make();
+    const window = fixed();
+    const grants = await Promise.all(Array.from({ length: 100 }, () => limiter.take(window, 1)));
+    const values = grants.map(({ used }) => used);
+    expect(values.toSorted((x, y) => x - y)).toEqual(Array.from({ length: 100 }, (_, n) => n + 1));
+  });
+
+  test("grants exactly the limit when many ask at once, and says when to come back", async () => {
+    const limiter = make();
+    const window = exact(5);
+    const grants = await Promise.all(Array.from({ length: 30 }, () => limiter.take(window, 1)));
+    expect(grants.filter(({ granted }) => granted === 1)).toHaveLength(5);
+    for (const { granted, retryAfterMs } of grants) expect(Math.ceil(retryAfterMs / 1_000)).toBe(granted ? 0 : 60);
+  });
+
+  test("grants a part where all would be too much", async () => {
+    const limiter = make();
+    for (const window of [fixed(10), hourWindow(newKey(), 10, 60)]) {
+      expect(await limiter.take(window, 8)).toMatchObject({ granted: 8, retryAfterMs: 0, used: 8 });
+      const rest = await limiter.take(window, 8);
+      expect(rest).toMatchObject({ granted: 2, used: 10 });
+      expect(rest.retryAfterMs).toBeGreaterThan(0);
+      await limiter.give(window, rest.bucket, 1);
+      expect((await limiter.take(window, 8)).granted).toBe(1);
+    }
+  });
+
+  test("forgets a key at once, fixed and rolling alike", async () => {
+    const limiter = make();
+    for (const window of [fixed(1), exact(1), hourWindow(newKey(), 1, 60)]) {
+      await limiter.take(window, 1);
+      await limiter.forget(window);
+      expect((await limiter.used(window)).used).toBe(0);
+      expect((await limiter.take(window, 1)).granted).toBe(1);
+    }
+  });
+
+  test("forgets by itself when the time is over", async () => {
+    const limiter = make();
+    const windows = [fixed(1, 1), exact(1, 1)];
+    for (const window of windows) await limiter.take(window, 1);
+    for (const window of windows) expect((await limiter.take(window, 1)).granted).toBe(0);
+    await pause(1_050);
+    for (const window of windows) {
+      expect((await limiter.used(window)).used).toBe(0);
+      expect((await limiter.take(window, 1)).granted).toBe(1);
+    }
+  });
+
+  test("takes windows of any length of an hour", async () => {
+    const limiter = make();
+    for (const seconds of [2, 61, 100, 86_399]) {
+      expect((await limiter.take(hourWindow(newKey(), 1, seconds), 1)).granted).toBe(1);
+    }
+  });
+});
+
+describe("a limiter in Redis", () => {
+  test("leaves no key behind that never expires", async () => {
+    const limiter = new RedisLimiter(client);
+    for (const window of [fixed(), exact(1), hourWindow(newKey(), 1, 60)]) {
+      await limiter.take(window, 1);
+      expect(await client.ttl(`limit:${window.key}`)).toBeGreaterThan(50);
+      if (window.remembered) expect(await client.ttl(`limit:${window.key}:known`)).toBeGreaterThan(50);
+    }
+  });
+
+  test("is shared: what one node took is gone for the other", async () => {
+    const other = connectRedis(server.url);
+    await other.connect();
+    const window = exact(1);
+    await new RedisLimiter(client).take(window, 1);
+    expect((await new RedisLimiter(other).take(window, 1)).granted).toBe(0);
+    other.disconnect();
+  });
+
+  test("counts an hour that Redis lost again from its history, once", async () => {
+    let asked = 0;
+    const history = (window: Window) => {
+      asked++;
+      const width = Math.floor(window.windowMs / window.buckets);
+      return Promise.resolve([[Math.floor(Date.now() / width), 70]] as [number, number][]);
+    };
+    const limiter = new RedisLimiter(client, history);
+    const window = hourWindow(newKey(), 100, 60);
+    expect(await limiter.take(window, 50)).toMatchObject({ granted: 30, used: 100 });
+    expect((await limiter.take(window, 1)).granted).toBe(0);
+    expect(asked).toBe(1);
+  });
+});
+
+describe("while Redis is away", () => {
+  async function connected(url: string) {
+    const connection = connectRedis(url);
+    connection.on("error", () => {});
+    await connection.connect();
+    return { connection, limiter: new FallbackLimiter(new RedisLimiter(connection), new MemoryLimiter()) };
+  }
+
+  test("requests are counted in the process without waiting, and in Redis again when it is back", async () => {
+    let redis = await startRedis({ own: true });
+    const port = Number(new URL(redis.url).port);
+    const { connection, limiter } = await connected(redis.url);
+    const window = fixed();
+    expect((await limiter.take(window, 5)).used).toBe(5);
+
+    await redis.stop();
+    const startedAt = performance.now();
+    expect((await limiter.take(window, 1)).used).toBe(1);
+    for (let n = 0; n < 50; n++) expect((await limiter.take({ ...window, limit: 100 }, 1)).granted).toBe(1);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+
+    redis = await startRedis({ own: true, port });
+    await until(async () => {
+      await limiter.take(window, 1);
+      return (await connection.exists(`limit:${window.key}`)) === 1;
+    });
+    connection.disconnect();
+    await redis.stop();
+  });
+
+  test("one that hangs costs half a second once, not each request", async () => {
+    const redis = await startRedis({ own: true });
+    const { connection, limiter } = await connected(redis.url);
+    const window = fixed();
+    await limiter.take(window, 1);
+    redis.child!.signal("SIGSTOP");
+    const startedAt = performance.now();
+    for (let n = 1; n <= 100; n++) expect((await limiter.take(window, 1)).used).toBe(n);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    redis.child!.signal("SIGCONT");
+    await until(async () => (await connection.ping()) === "PONG");
+    connection.disconnect();
+    await redis.stop();
+  });
+});
+
+/** Asks again until it is so; the test's own time-out ends it otherwise. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo().catch(() => false))) await pause(20);
+}

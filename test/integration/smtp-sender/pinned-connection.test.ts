@@ -1,0 +1,49 @@
+/** The connection that the engine keeps for its statements. */
+import { closeDatabase, openDatabase } from "../../../models/database/db.ts";
+import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+
+const CONNECTIONS = 6;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+  openDatabase(database.url, CONNECTIONS);
+});
+afterAll(async () => {
+  await database.drop();
+});
+
+test("statements run in order, and one that fails holds up none behind it", async () => {
+  const line = new PinnedConnection();
+  const [refused, behind] = await Promise.allSettled([
+    line.run("refused", "select 1 / $1::int as n", [0]),
+    line.run<{ n: number }>("behind", "select $1::int as n", [7]),
+  ]);
+  expect(refused).toMatchObject({ status: "rejected", reason: { code: "22012" } });
+  expect(behind).toEqual({ status: "fulfilled", value: [{ n: 7 }] });
+  line.close();
+});
+
+test("a database that does not answer any more is asked anew, over another connection", async () => {
+  const line = new PinnedConnection(200);
+  const began = performance.now();
+  await expect(line.run("silent", "select pg_sleep(20)", [])).rejects.toThrow(/terminated/);
+  expect(performance.now() - began).toBeLessThan(3_000);
+  expect(await line.run("again", "select 1 as n", [])).toEqual([{ n: 1 }]);
+  line.close();
+});
+
+test("what waits when it is closed takes no connection any more: the database can be closed behind it", async () => {
+  const line = new PinnedConnection();
+  await line.run("open", "select 1", []);
+  const waiting = Promise.allSettled([
+    line.run("slow", "select pg_sleep(20)", []),
+    line.run("next", "select 1", []),
+    line.run("last", "select 1", []),
+  ]);
+  await new Promise((done) => setTimeout(done, 100));
+  line.close();
+  expect((await waiting).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  await closeDatabase();
+}, 8_000);

@@ -1,0 +1,22 @@
+/** Random choices that a seed repeats. */
+export interface Random {
+  /** From 0 up to, not including, 1. */
+  next(): number;
+  /** From 0 up to, not including, n. */
+  below(n: number): number;
+  chance(probability: number): boolean;
+  pick<T>(from: readonly T[]): T;
+}
+
+/** mulberry32: good enough to choose by, and four lines. */
+export function randomOf(seed: number): Random {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (n: number) => Math.floor(next() * n);
+  return { next, below, chance: (probability) => next() < probability, pick: (from) => from[below(from.length)]! };
+}

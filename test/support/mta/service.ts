@@ -1,0 +1,193 @@
+/**
+ * The service as its users run it, and what a user does with it: an SMTP configuration, a campaign, a look at what the
+ * API says became of it. One process per test file, a configuration per case.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { apiAt, type Send } from "../../demo/api.ts";
+import { createDatabase } from "../database.ts";
+import { startService } from "../service-process.ts";
+import { type Delivery, SENDER_DOMAIN } from "./deliveries.ts";
+
+export interface Receiver {
+  email: string;
+  cc?: string[];
+  bcc?: string[];
+}
+
+export interface Endpoint {
+  port: number;
+  host?: string;
+  use_tls?: boolean;
+  tls_mode?: "auto" | "implicit" | "starttls" | "none";
+  username?: string;
+  password?: string;
+  max_connections?: number;
+}
+
+export interface CampaignView {
+  id: string;
+  status: string;
+  total_emails: number;
+  sent_count: number;
+  failed_count: number;
+  error: string | null;
+}
+
+const STATUSES = ["queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown"] as const;
+export type Counts = Partial<Record<(typeof STATUSES)[number], number>>;
+
+interface SentEmail {
+  recipient: string;
+  status: string;
+  attempts: number;
+  error: string | null;
+  smtp_response: string | null;
+  copies?: { email: string; kind: string; status: string; error: string | null }[];
+}
+
+export class MailService {
+  readonly api: Send;
+  readonly url: string;
+  #child: { stop(): Promise<void>; output(): string };
+  #drop: () => Promise<void>;
+
+  constructor(url: string, api: Send, child: { stop(): Promise<void>; output(): string }, drop: () => Promise<void>) {
+    this.url = url;
+    this.api = api;
+    this.#child = child;
+    this.#drop = drop;
+  }
+
+  /** What the process wrote, for messages of failed cases. */
+  output = () => this.#child.output();
+
+  async configure(endpoint: Endpoint): Promise<string> {
+    const { id } = await this.api<{ id: string }>("POST", "/api/emails/smtp-configs/", {
+      name: "Relay",
+      host: "localhost",
+      username: "",
+      password: "",
+      use_tls: false,
+      sender_email: `news@${SENDER_DOMAIN}`,
+      ...endpoint,
+    });
+    return id;
+  }
+
+  /** A custom send. `transactional` mail is sent again after a swallowed answer, marketing mail is not. */
+  async send(endpoint: Endpoint, receivers: Receiver[], options: { transactional?: boolean } = {}): Promise<string> {
+    return this.sendBy(await this.configure(endpoint), receivers, options);
+  }
+
+  async sendBy(smtpConfigId: string, receivers: Receiver[], options: { transactional?: boolean } = {}) {
+    const campaign = await this.api<CampaignView>("POST", "/api/emails/send/custom/", {
+      name: "News",
+      smtp_config_id: smtpConfigId,
+      subject: "News for [[email]]",
+      body: "<p>Hello [[email]]</p><p>.</p>",
+      receivers,
+      is_transactional: options.transactional ?? false,
+    });
+    return campaign.id;
+  }
+
+  campaign = (id: string) => this.api<CampaignView>("GET", `/api/emails/campaigns/${id}/`);
+
+  /** Recipients by status; those of none are left out. */
+  async counts(campaignId: string): Promise<Counts> {
+    const count = async (status: string) =>
+      (await this.api<{ count: number }>("GET", `/api/emails/sent-emails/?campaign=${campaignId}&status=${status}`))
+        .count;
+    const found = await Promise.all(STATUSES.map(async (status) => [status, await count(status)] as const));
+    return Object.fromEntries(found.filter(([, n]) => n > 0));
+  }
+
+  async sentEmails(campaignId: string): Promise<SentEmail[]> {
+    const all: SentEmail[] = [];
+    for (let page = 1; ; page++) {
+      const path = `/api/emails/sent-emails/?campaign=${campaignId}&page=${page}`;
+      const { results, next } = await this.api<{ results: SentEmail[]; next: string | null }>("GET", path);
+      all.push(...results);
+      if (!next) return all;
+    }
+  }
+
+  async suppressions(): Promise<number> {
+    return (await this.api<{ count: number }>("GET", "/api/emails/suppressions/")).count;
+  }
+
+  /** Until `holds`; otherwise fails with what it saw last and the campaign's counts. */
+  async until<T>(look: () => T | Promise<T>, holds: (seen: T) => boolean, timeoutMs: number): Promise<T> {
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const seen = await look();
+      if (holds(seen)) return seen;
+      if (Date.now() > deadline) throw new Error(`Not within ${timeoutMs} ms; last seen: ${JSON.stringify(seen)}`);
+      await sleep(100);
+    }
+  }
+
+  /** Waits for the campaign's last status; a campaign that is still under way then is returned as it is. */
+  async finished(campaignId: string, timeoutMs = 60_000): Promise<CampaignView> {
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const campaign = await this.campaign(campaignId);
+      if (!["pending", "sending"].includes(campaign.status) || Date.now() > deadline) return campaign;
+      await sleep(100);
+    }
+  }
+
+  /** What arrived, once it has not grown for a second: a server files mail after it has accepted it. */
+  async settled(read: () => Delivery[], timeoutMs = 20_000): Promise<Delivery[]> {
+    const deadline = Date.now() + timeoutMs;
+    for (let seen = read().length; ; ) {
+      await sleep(1_000);
+      const now = read();
+      if (now.length === seen || Date.now() > deadline) return now;
+      seen = now.length;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#child.stop();
+    await this.#drop();
+  }
+}
+
+/** r1@to.example … */
+export const people = (n: number, prefix = "r"): Receiver[] =>
+  Array.from({ length: n }, (_, i) => ({ email: `${prefix}${i + 1}@to.example` }));
+
+export const addresses = (receivers: readonly Receiver[]): string[] =>
+  receivers.flatMap(({ email, cc = [], bcc = [] }) => [email, ...cc, ...bcc]);
+
+export async function openService(env: NodeJS.ProcessEnv = {}): Promise<MailService> {
+  const database = await createDatabase();
+  const starting = await startService({
+    env: {
+      DATABASE_URL: database.url,
+      SECRET_KEY: "test-secret-test-secret-test-secret",
+      ALLOW_PRIVATE_NETWORKS: "true",
+      BASE_URL: "http://mail.example.com",
+      RETRY_BASE_SECONDS: "1",
+      LOGLEVEL: "warn",
+      REGISTRATION: "open",
+      ...env,
+    },
+  });
+  try {
+    const { url } = await starting.ready();
+    const { company, access } = await apiAt(url)<{ company: { id: string }; access: string }>(
+      "POST",
+      "/api/auth/register/",
+      { email: "ann@example.com", password: "correct horse battery", company_name: "Real Servers" },
+    );
+    const bearer = apiAt(url, { authorization: `Bearer ${access}` });
+    const { key } = await bearer<{ key: string }>("POST", `/api/companies/${company.id}/api-keys/`, { name: "test" });
+    return new MailService(url, apiAt(url, { "x-api-key": key }), starting.child, database.drop);
+  } catch (error) {
+    await starting.child.stop();
+    await database.drop();
+    throw error;
+  }
+}

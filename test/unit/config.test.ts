@@ -1,0 +1,83 @@
+import { ConfigError, readConfig } from "../../services/lib/config.ts";
+
+const SECRET_KEY = "0123456789abcdef";
+
+function errorsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    return (error as ConfigError).errors;
+  }
+}
+
+describe("the configuration", () => {
+  test("has a default for each variable that needs one; some depend on others", () => {
+    expect(readConfig({})).toEqual({
+      PORT: 3000,
+      BASE_URL: "http://localhost:3000",
+      DATABASE_POOL: 20,
+      DATA_DIR: "./data",
+      DEFAULT_PLAN: "unlimited",
+      ALLOW_PRIVATE_NETWORKS: true,
+      MAX_UPLOAD_BYTES: 10_485_760,
+      SERVICE_NAME: "Flockmail",
+      HEALTH_PORT: 3030,
+      TRUST_PROXY: 0,
+      MAX_IN_DOUBT: 200,
+      SEND_LEASE_SECONDS: 30,
+      RETRY_BASE_SECONDS: 60,
+      LIMIT_WINDOW_SECONDS: 3_600,
+      LOGLEVEL: "warn",
+    });
+    const DATABASE_URL = "postgres://db/flockmail";
+    expect(readConfig({ PORT: "8080", DATABASE_URL, SECRET_KEY })).toMatchObject({
+      BASE_URL: "http://localhost:8080",
+      ALLOW_PRIVATE_NETWORKS: false,
+      LOGLEVEL: "info",
+    });
+  });
+
+  test("what is empty is not set, and what it does not know is left alone", () => {
+    expect(readConfig({ PORT: "", HOME: "/root" })).toEqual(readConfig({}));
+  });
+
+  test.each([
+    ["ALLOW_PRIVATE_NETWORKS", "YES", true],
+    ["ALLOW_PRIVATE_NETWORKS", "off", false],
+    ["ALLOW_PRIVATE_NETWORKS", "0", false],
+    ["BASE_URL", "https://mail.example//", "https://mail.example"],
+    ["TRUST_PROXY", "2", 2],
+    ["LOGLEVEL", "trace", "trace"],
+  ])("%s=%s is read as %p", (name, value, read) => {
+    expect(readConfig({ [name]: value })).toMatchObject({ [name]: read });
+  });
+
+  test.each([
+    ["PORT", "65536", "PORT must be a whole number from 0 to 65535"],
+    ["PORT", "3.5", "PORT must be a whole number from 0 to 65535"],
+    ["PORT", "Infinity", "PORT must be a whole number from 0 to 65535"],
+    ["DATABASE_POOL", "2", "DATABASE_POOL must be a whole number from 3 to 500"],
+    ["ALLOW_PRIVATE_NETWORKS", "maybe", "ALLOW_PRIVATE_NETWORKS must be true or false"],
+    ["BASE_URL", "mail.example", "BASE_URL must be a URL that begins with http:// or https://"],
+    ["SECRET_KEY", "short", "SECRET_KEY must have at least 16 characters"],
+    ["LOGLEVEL", "loud", "LOGLEVEL must be one of fatal, error, warn, info, debug, trace"],
+  ])("%s=%s is refused in one line", (name, value, line) => {
+    expect(errorsOf({ [name]: value })).toEqual([line]);
+  });
+
+  test("all errors are listed at once, one line for each variable", () => {
+    const env = { TRUST_PROXY: "many", PORT: "-1", TRANSPORTER: "nats://nats" };
+    expect(errorsOf(env)).toEqual([
+      "PORT must be a whole number from 0 to 65535",
+      "TRUST_PROXY must be a whole number from 0 to 32",
+      "REDIS_URL is required with TRANSPORTER: limits must be counted in one place for all processes",
+      "DATABASE_URL is required with TRANSPORTER: the embedded database serves one process",
+    ]);
+    expect(() => readConfig(env)).toThrow(ConfigError);
+  });
+
+  test("an operator's console needs neither database nor Redis nor secret", () => {
+    expect(readConfig({ TRANSPORTER: "nats://nats" }, { console: true })).toMatchObject({ TRANSPORTER: "nats://nats" });
+  });
+});

@@ -1,0 +1,59 @@
+import { type BudgetClient, InDoubtBudget } from "../../../services/smtp-sender/limits/in-doubt-budget.ts";
+
+const client = (): BudgetClient & { retried: number } => ({
+  held: 0,
+  mailBytes: 1,
+  slow: false,
+  retried: 0,
+  budgetReturned() {
+    this.retried++;
+  },
+});
+
+test("never more in doubt than the total; a tenth stays free of bulk", () => {
+  const budget = new InDoubtBudget(100);
+  const bulk = client();
+  expect(budget.take(bulk, 1_000, false)).toBe(90);
+  expect(budget.take(bulk, 1, false)).toBe(0);
+  expect(budget.take(client(), 50, true)).toBe(10);
+  expect(budget.held).toBe(100);
+});
+
+test("a total of one still lets bulk through", () => {
+  expect(new InDoubtBudget(1).take(client(), 10, false)).toBe(1);
+});
+
+test("slow transports share half of it", () => {
+  const budget = new InDoubtBudget(100);
+  const [slow, slower, fast] = [client(), client(), client()];
+  budget.setSlow(slow, true);
+  budget.setSlow(slower, true);
+  expect(budget.take(slow, 40, false)).toBe(40);
+  expect(budget.take(slower, 40, false)).toBe(10);
+  expect(budget.take(fast, 40, false)).toBe(40);
+  budget.give(slow, 40);
+  expect(budget.take(slower, 100, false)).toBeLessThanOrEqual(40);
+});
+
+test("a relay that became slow counts as such with what it holds", () => {
+  const budget = new InDoubtBudget(100);
+  const [one, two] = [client(), client()];
+  budget.take(one, 50, false);
+  budget.setSlow(one, true);
+  budget.setSlow(two, true);
+  expect(budget.take(two, 10, false)).toBe(0);
+  budget.setSlow(one, false);
+  expect(budget.take(two, 10, false)).toBe(10);
+});
+
+test("who got nothing is called when something comes back, and comes before one that holds more than its part", () => {
+  const budget = new InDoubtBudget(100);
+  const [greedy, late] = [client(), client()];
+  budget.take(greedy, 90, false);
+  expect(budget.take(late, 10, false)).toBe(0);
+  // Until the late one has come, the greedy one gets nothing of what comes back.
+  const taken: number[] = [];
+  late.budgetReturned = () => taken.push(budget.take(late, 10, false));
+  budget.give(greedy, 10);
+  expect(taken).toEqual([10]);
+});

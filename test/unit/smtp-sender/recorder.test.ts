@@ -1,0 +1,118 @@
+import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import type { LeasedChunk, RecordedResult } from "../../../services/smtp-sender/delivery/recorded-result.ts";
+import { Recorder } from "../../../services/smtp-sender/delivery/recorder.ts";
+
+const chunk = (): LeasedChunk => ({
+  campaign_id: "c",
+  campaignId: "c",
+  companyId: "o",
+  no: 1,
+  lo: 1,
+  hi: 100,
+  fence: 1,
+  markedTo: 0,
+  validFrom: 0,
+});
+
+const sent = (leased: LeasedChunk, seq: number, by = { recorded: () => {} }): RecordedResult => ({
+  companyId: "o",
+  campaignId: "c",
+  chunk: leased,
+  seq,
+  attempts: 0,
+  outcome: { status: "sent", error: null, reply: null },
+  delayMs: null,
+  by,
+});
+
+const ANSWER = { leases: [["c", 1]], stopped: null, webhook_company_ids: null };
+
+const recorderOver = (
+  run: (name: string, text: string, values: unknown[]) => Promise<unknown>,
+  callbacks: Partial<ConstructorParameters<typeof Recorder>[0]> = {},
+) =>
+  new Recorder({
+    connection: { run } as unknown as PinnedConnection,
+    owner: "me",
+    leaseMs: 1_000,
+    groupSize: 1,
+    onFlushed: () => {},
+    onOutage: () => {},
+    onRefused: () => {},
+    onCallbackError: () => {},
+    ...callbacks,
+  });
+
+test("a mark that goes back while a flush is tried again is not written before the results that came meanwhile", async () => {
+  const written: { mark: number; seqs: number[] }[] = [];
+  let away = true;
+  const recorder = recorderOver(async (_name, _text, values) => {
+    if (away) throw new Error("The database is away");
+    written.push({ mark: (values[6] as number[])[0]!, seqs: values[12] as number[] });
+    return [ANSWER];
+  });
+  const leased = chunk();
+  const marked = recorder.mark(leased, 10);
+  // It is under way, in vain.
+  await new Promise((done) => setTimeout(done, 20));
+  recorder.add(sent(leased, 7));
+  // Nothing but 7 had been handed over: the others go back.
+  const back = recorder.mark(leased, 3);
+  away = false;
+  await Promise.all([marked, back, recorder.drain()]);
+  expect(written[0]!.seqs).toEqual([]);
+  // Killed now, recipient 7 must be in doubt and not in the queue.
+  expect(written[0]!.mark).toBeGreaterThanOrEqual(7);
+  expect(written.at(-1)).toEqual({ mark: 3, seqs: [7] });
+});
+
+test("an error of those who are notified is reported; what is written is not written again", async () => {
+  const errors: string[] = [];
+  const notified: string[] = [];
+  let written = 0;
+  const recorder = recorderOver(
+    async () => {
+      written++;
+      return [ANSWER];
+    },
+    {
+      onFlushed: () => void notified.push("flushed"),
+      onCallbackError: ({ message }) => void errors.push(message),
+    },
+  );
+  const broken = {
+    recorded: () => {
+      throw new Error("A callback broke");
+    },
+  };
+  const leased = chunk();
+  recorder.add(sent(leased, 1, broken));
+  recorder.add(sent(leased, 2, { recorded: () => void notified.push("recorded") }));
+  await recorder.drain();
+  expect(written).toBe(1);
+  expect(errors).toEqual(["A callback broke"]);
+  expect(notified).toEqual(["recorded", "flushed"]);
+});
+
+test("a refused result is written in halves until it stands alone; a mark never goes out before its results", async () => {
+  const written: { mark: number; seqs: number[]; done: boolean }[] = [];
+  const refused: number[] = [];
+  const recorder = recorderOver(
+    async (_name, _text, values) => {
+      const seqs = values[12] as number[];
+      if (seqs.includes(5)) throw Object.assign(new Error("refused"), { code: "23514" });
+      written.push({ mark: (values[6] as number[])[0]!, seqs, done: (values[7] as boolean[])[0]! });
+      return [ANSWER];
+    },
+    { onRefused: ({ result, stateStored }) => void refused.push(stateStored ? 0 : result.seq) },
+  );
+  const leased = chunk();
+  for (let seq = 1; seq <= 8; seq++) recorder.add(sent(leased, seq));
+  await recorder.close(leased);
+  await recorder.drain();
+  expect(written.flatMap(({ seqs }) => seqs).sort()).toEqual([1, 2, 3, 4, 6, 7, 8]);
+  expect(refused).toEqual([5]);
+  // The mark stays behind what is not stored, and behind what another part has yet to store.
+  expect(written[0]).toEqual({ mark: 8, seqs: [1, 2, 3, 4], done: false });
+  expect(written.at(-1)).toMatchObject({ mark: 5, seqs: [] });
+});
