@@ -8,6 +8,9 @@ import {
 } from "sequelize";
 import { company, id, nullable, required } from "./database/columns.ts";
 
+/** How TLS is begun. auto: at once on port 465, else by STARTTLS. */
+type TlsMode = "auto" | "implicit" | "starttls" | "none";
+
 /** An SMTP server that a company sends through. Password and DKIM key are envelopes of services/lib/secrets.ts, sealed to the id. */
 export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreationAttributes<SmtpConfig>> {
   declare id: CreationOptional<string>;
@@ -18,6 +21,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare username: CreationOptional<string>;
   declare passwordSealed: CreationOptional<Buffer | null>;
   declare useTls: CreationOptional<boolean>;
+  declare tlsMode: CreationOptional<TlsMode>;
   declare senderName: CreationOptional<string>;
   declare senderEmail: string;
   declare replyToEmail: CreationOptional<string | null>;
@@ -29,7 +33,10 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare isDefault: CreationOptional<boolean>;
   declare failingSince: CreationOptional<Date | null>;
   declare backoffUntil: CreationOptional<Date | null>;
+  declare backoffCount: CreationOptional<number>;
   declare lastError: CreationOptional<string | null>;
+  declare lastErrorAt: CreationOptional<Date | null>;
+  declare workedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
@@ -44,6 +51,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
         username: required(DataTypes.TEXT, ""),
         passwordSealed: nullable(DataTypes.BLOB),
         useTls: required(DataTypes.BOOLEAN, true),
+        tlsMode: required(DataTypes.TEXT, "auto"),
         senderName: required(DataTypes.TEXT, ""),
         senderEmail: required(DataTypes.TEXT),
         replyToEmail: nullable(DataTypes.TEXT),
@@ -55,7 +63,10 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
         isDefault: required(DataTypes.BOOLEAN, false),
         failingSince: nullable(DataTypes.DATE),
         backoffUntil: nullable(DataTypes.DATE),
+        backoffCount: required(DataTypes.INTEGER, 0),
         lastError: nullable(DataTypes.TEXT),
+        lastErrorAt: nullable(DataTypes.DATE),
+        workedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
       },
