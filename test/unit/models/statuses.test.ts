@@ -1,6 +1,5 @@
 import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
-import { SENT_EMAIL_STATUS_NAMES } from "../../../models/sent-email.ts";
-import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { SENT_EMAIL_STATUS, SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
 
 // They are in every row that was ever written, and in the partial indexes of the schema.
 test("the numbers of stored states are what they always were", () => {
@@ -17,6 +16,6 @@ test("the numbers of stored states are what they always were", () => {
 });
 
 test("a number's name is found by the number", () => {
-  const named = Object.entries(SENT_EMAIL_STATUS).map(([name, n]) => [name, SENT_EMAIL_STATUS_NAMES[n]]);
+  const named = Object.entries(SENT_EMAIL_STATUS).map(([name, n]) => [name, SENT_EMAIL_STATUSES[n]]);
   expect(named).toEqual(named.map(([name]) => [name, name]));
 });
