@@ -1,5 +1,6 @@
 import type { BrokerOptions } from "moleculer";
 import { AjvValidator } from "./mixins/ajv-validator.ts";
+import { baseUrlWarning } from "./mixins/base-url.middleware.ts";
 import { database } from "./mixins/database.middleware.ts";
 import { freePorts } from "./mixins/free-ports.middleware.ts";
 import { health } from "./mixins/health.middleware.ts";
@@ -70,5 +71,6 @@ function settingsOrExit(): Config {
 export default () => {
   const settings = settingsOrExit();
   const options = brokerOptions(settings);
-  return ownProcess({ ...options, middlewares: [freePorts(settings), ...options.middlewares!, welcome(settings)] });
+  const atStart = [welcome(settings), baseUrlWarning(settings)];
+  return ownProcess({ ...options, middlewares: [freePorts(settings), ...options.middlewares!, ...atStart] });
 };

@@ -8,8 +8,9 @@ import {
 } from "sequelize";
 import { company, id, nullable, required } from "./database/columns.ts";
 
-/** How TLS is begun. auto: at once on port 465, else by STARTTLS. */
-type TlsMode = "auto" | "implicit" | "starttls" | "none";
+/** How TLS begins: `auto` is implicit on port 465, else STARTTLS, and none without `useTls`. */
+export const TLS_MODES = ["auto", "implicit", "starttls", "none"] as const;
+export type TlsMode = (typeof TLS_MODES)[number];
 
 /** An SMTP server that a company sends through. Password and DKIM key are envelopes of services/lib/secrets.ts, sealed to the id. */
 export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreationAttributes<SmtpConfig>> {
@@ -81,6 +82,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       host: this.host,
       port: this.port,
       use_tls: this.useTls,
+      tls_mode: this.tlsMode,
       sender_name: this.senderName,
       sender_email: this.senderEmail,
       reply_to_email: this.replyToEmail,
@@ -88,6 +90,10 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       max_connections: this.maxConnections,
       max_per_second: this.maxPerSecond,
       is_default: this.isDefault,
+      working: this.failingSince === null,
+      last_error: this.lastError,
+      last_error_at: this.lastErrorAt?.toISOString() ?? null,
+      backing_off_until: this.failingSince === null ? null : (this.backoffUntil?.toISOString() ?? null),
       created_at: this.createdAt.toISOString(),
     };
   }

@@ -86,7 +86,7 @@ export function rulesErrors(rules: Rules): string[] {
   });
 }
 
-export interface SegmentSql {
+interface SegmentSql {
   where: string;
   values: unknown[];
 }

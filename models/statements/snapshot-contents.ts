@@ -6,7 +6,7 @@
 import { asciiDomain, domainOf } from "../../services/lib/address.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
 
-export interface Contents {
+interface Contents {
   smtp_config_id: string;
   template_id?: string;
   list_id?: string;

@@ -29,7 +29,7 @@ const RECIPIENT = `
     'confirm_url', $5::text, 'company_name', c.name, 'greeting_name', $6::text)
   from companies c where c.id = $1`;
 
-export interface Confirmation {
+interface Confirmation {
   campaignId: string;
   companyId: string;
   smtpConfigId: string;

@@ -40,6 +40,10 @@ const Sent = Type.Composite([
     template: Nullable(Uuid),
     lists: Type.Array(Uuid),
     worker_task_id: Type.String(),
+    warnings: Type.Array(Type.String(), {
+      description:
+        "Extension. Sentences about what the sender should know of this send, which is accepted all the same.",
+    }),
   }),
 ]);
 

@@ -1,6 +1,6 @@
 /** CSV as every export writes it (RFC 4180), safe to open in a spreadsheet. */
 
-export type Cell = string | number | boolean | Date | null | undefined;
+type Cell = string | number | boolean | Date | null | undefined;
 
 /**
  * A spreadsheet runs a cell that begins like this as a formula. An added apostrophe makes it text, and an import removes

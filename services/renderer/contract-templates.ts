@@ -26,6 +26,7 @@ const Input = Type.Object({
 const LANGUAGE =
   "Subject and body take `[[name]]` (dots reach into objects), `[[#if name]]…[[#else]]…[[/if]]`, `[[#each items]]…[[this]]…[[/each]]` " +
   "with `[[this.field]]` and `[[@index]]`, `[[[name]]]` for a value without HTML escaping, and `\\[[` for two brackets. " +
+  "In the query and fragment of a link values are percent-encoded, unescaped ones and the one it begins with excepted. " +
   "Built in: `email`, `first_name`, `last_name`, `unsubscribe_url`, `view_in_browser_url`, `preferences_url`, " +
   "`company.name`, `company.footer_text`. A syntax error is a 400 that names line and column.";
 

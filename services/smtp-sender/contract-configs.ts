@@ -1,4 +1,5 @@
 /** SMTP configurations and the test of a server, as clients see them. */
+import { TLS_MODES } from "../../models/smtp-config.ts";
 import type { ServiceContract } from "../define.ts";
 import {
   Bool,
@@ -34,6 +35,7 @@ export const SmtpConfig = Type.Object({
   host: Type.String(),
   port: Type.Integer(),
   use_tls: Bool,
+  tls_mode: OneOf(...TLS_MODES),
   sender_name: Type.String(),
   sender_email: Type.String(),
   reply_to_email: Nullable(Type.String()),
@@ -41,12 +43,18 @@ export const SmtpConfig = Type.Object({
   max_connections: Type.Integer(),
   max_per_second: Nullable(Type.Integer()),
   is_default: Bool,
+  /** False while the server takes no mail: then the reason, and until when it is left alone. */
+  working: Bool,
+  last_error: Nullable(Type.String()),
+  last_error_at: Nullable(Time),
+  backing_off_until: Nullable(Time),
   created_at: Time,
 });
 export type SmtpConfig = Static<typeof SmtpConfig>;
 
 const optional = {
   use_tls: Type.Optional(Bool),
+  tls_mode: Type.Optional(OneOf(...TLS_MODES)),
   sender_name: Type.Optional(Line(255)),
   reply_to_email: Type.Optional(Nullable(Email)),
   dkim: Type.Optional(Nullable(Dkim)),
@@ -75,6 +83,9 @@ const Login = Type.Object({
   username: Line(255),
   password: Text(1_024),
   use_tls: Type.Optional(Bool),
+  tls_mode: Type.Optional(OneOf(...TLS_MODES)),
+  /** The sender that is tried; without it one of the SMTP host's domain. */
+  sender_email: Type.Optional(Email),
 });
 
 export const STAGES = ["dns", "connect", "tls", "auth", "ok"] as const;

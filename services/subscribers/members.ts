@@ -51,7 +51,7 @@ export const addToLists = (on: Queryable, companyId: string, subscriberIds: stri
   query<Member>(ADD, [companyId, subscriberIds, listIds], on);
 
 /** One row for each membership that ended. */
-export const removeFromLists = (on: Queryable, companyId: string, subscriberIds: string[], listIds: string[]) =>
+const removeFromLists = (on: Queryable, companyId: string, subscriberIds: string[], listIds: string[]) =>
   query<Member>(REMOVE, [companyId, subscriberIds, listIds], on);
 
 interface BulkLists {

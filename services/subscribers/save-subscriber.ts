@@ -6,7 +6,7 @@ import { type FieldErrors, invalid, notFound, subscriberLimitReached } from "../
 import { newId } from "../lib/ids.ts";
 import { type Limit, roomFor } from "./company-locks.ts";
 import { addToLists, listErrors } from "./members.ts";
-import { COLUMNS, getSubscriber, type SubscriberRow, type SubscriberView, subscriberView } from "./subscriber.ts";
+import { COLUMNS, type SubscriberRow, type SubscriberView, subscriberView, subscriberWithin } from "./subscriber.ts";
 
 interface Given {
   email: string;
@@ -76,7 +76,7 @@ export async function createSubscriber(companyId: string, limit: Limit, given: G
 async function withLists(client: Client, companyId: string, saved: SubscriberView, lists: string[] = []) {
   if (lists.length === 0) return saved;
   await addToLists(client, companyId, [saved.id], lists);
-  return getSubscriber(companyId, saved.id, client);
+  return subscriberWithin(client, companyId, saved.id);
 }
 
 const UPDATE = `

@@ -5,6 +5,7 @@
  * subscribers and for a million.
  */
 
+import type { Service } from "moleculer";
 import { removeSubscribers } from "../../models/statements/remove-subscribers.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
@@ -27,17 +28,28 @@ import {
   updateSegment,
 } from "./segments.ts";
 import { confirm, subscribe } from "./subscribe.ts";
-import { getSubscriber } from "./subscriber.ts";
+import { SubscriberReader } from "./subscriber.ts";
 import { getSuppression, liftSuppression, listSuppressions, suppress, suppressionErrors } from "./suppressions.ts";
 
+interface Subscribers extends Service {
+  subscriberReader: SubscriberReader;
+}
+const readerOf = (service: Service) => (service as Subscribers).subscriberReader;
+
 export default defineService("subscribers", contract, {
+  created() {
+    (this as Subscribers).subscriberReader = new SubscriberReader();
+  },
+
   actions: {
     list: (ctx) => companySubscribers(companyOf(ctx), ctx.params),
     create: {
       validate: (ctx, isValid) => subscriberErrors(companyOf(ctx), ctx.params, isValid),
       handler: async (ctx) => createSubscriber(companyOf(ctx), await subscriberLimit(ctx), ctx.params),
     },
-    get: (ctx) => getSubscriber(companyOf(ctx), ctx.params.id),
+    get(ctx) {
+      return readerOf(this).get(companyOf(ctx), ctx.params.id);
+    },
     update: {
       validate: (ctx, isValid) => subscriberErrors(companyOf(ctx), ctx.params, isValid),
       handler: (ctx) => updateSubscriber(companyOf(ctx), ctx.params.id, ctx.params),

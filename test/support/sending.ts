@@ -188,11 +188,11 @@ export class Sending {
     return engine;
   }
 
-  /** Their turns, as a sender reads them. */
+  /** Those of them that can be claimed, as a sender reads them. */
   async claimableCampaignsOf(campaignIds: readonly string[]): Promise<ClaimableCampaign[]> {
-    const line = new PinnedConnection();
+    const connection = new PinnedConnection();
     const nobody = { companyIds: [], smtpConfigIds: [], campaignIds: [], suppliedIds: [] };
-    const found = await claimableCampaigns(nobody, line).finally(() => line.close());
+    const found = await claimableCampaigns(nobody, connection).finally(() => connection.close());
     return found.filter(({ campaign_id }) => campaignIds.includes(campaign_id));
   }
 

@@ -1,11 +1,12 @@
 /**
  * A cluster with servers of its own, a mail server that counts, and a company that sends: for tests that break things.
- * Everything may be killed; `sink.doubled` and the counts of `outcome` tell what became of each recipient.
+ * Everything may be killed; `sink.doubled` and the counts of `outcome` say what became of each recipient.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { SENT_EMAIL_STATUSES, type SentEmailStatus } from "../../models/sent-email-status.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { apiAt, type Send } from "../demo/api.ts";
@@ -33,8 +34,7 @@ export interface Stage {
   stop(): Promise<void>;
 }
 
-const STATUS = ["queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown"] as const;
-export type Counts = Record<(typeof STATUS)[number], number>;
+export type Counts = Record<SentEmailStatus, number>;
 
 /** One mail takes the mail server this long, so that a run is long enough to be broken. */
 const DOT_MS = 10;
@@ -185,7 +185,7 @@ export async function outcome(stage: Stage, campaignId: string): Promise<Counts>
     "select status, count(*) n from sent_emails where campaign_id = $1 group by status",
     [campaignId],
   );
-  const counts = Object.fromEntries(STATUS.map((name) => [name, 0])) as Counts;
-  for (const { status, n } of rows) counts[STATUS[status]!] = Number(n);
+  const counts = Object.fromEntries(SENT_EMAIL_STATUSES.map((name) => [name, 0])) as Counts;
+  for (const { status, n } of rows) counts[SENT_EMAIL_STATUSES[status]!] = Number(n);
   return counts;
 }

@@ -54,7 +54,7 @@ describe("an address", () => {
     "exam\u00adple.com",
     "ｅxample.com",
     "exam\u200bple.com",
-  ])("at %j is none, though parsers of URLs read a domain from it", (domain) => {
+  ])("at %j is none, although URL parsers read a domain from it", (domain) => {
     expect(isAddress(`ann@${domain}`)).toBe(false);
   });
 

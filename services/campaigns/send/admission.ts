@@ -12,7 +12,7 @@ import { firstIdAt } from "../../lib/ids.ts";
 /** The senders enforce the hour in any case; here it only gives an early refusal, so a missing answer stops no send. */
 const ANSWER_MS = 700;
 
-export interface HourlyUsage {
+interface HourlyUsage {
   limit: number | null;
   used: number;
   retry_after_seconds: number;

@@ -15,6 +15,7 @@ import { audienceSize } from "./audience-size.ts";
 import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
 import { storedReceivers } from "./inline-receivers.ts";
 import { paramsOf, type SendParams } from "./send-params.ts";
+import { sendWarnings } from "./warnings.ts";
 
 type Answer = ReturnType<typeof campaignView> & {
   company: string;
@@ -22,6 +23,7 @@ type Answer = ReturnType<typeof campaignView> & {
   template: string | null;
   lists: string[];
   worker_task_id: string;
+  warnings: string[];
 };
 
 export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<Answer> {
@@ -93,6 +95,7 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     template: template_id,
     lists: list_id ? [list_id] : [],
     worker_task_id: taskId,
+    warnings: await sendWarnings(companyId, request.smtp_config_id, client),
   };
 }
 

@@ -14,7 +14,7 @@ export interface Template {
   tokens: readonly Token[];
   nodes: readonly Node[];
 }
-export type Compiled = { template: Template; errors?: undefined } | { template?: undefined; errors: string[] };
+type Compiled = { template: Template; errors?: undefined } | { template?: undefined; errors: string[] };
 
 export const MAX_BODY_LENGTH = 1_000_000;
 export const MAX_SUBJECT_LENGTH = 998;

@@ -8,7 +8,8 @@
  * Works in one pass and reads at most MAX_TAG characters ahead, so that no input makes it slow.
  */
 export type Tag =
-  | { type: "value"; path: string; raw: boolean; at: number }
+  /** `urlEncoded` is set where the value is a part of an address (renderer). */
+  | { type: "value"; path: string; raw: boolean; urlEncoded?: true; at: number }
   | { type: "if" | "each"; path: string; at: number }
   | { type: "else" | "endif" | "endeach"; at: number };
 export type Token = { type: "text"; text: string; at: number } | Tag;

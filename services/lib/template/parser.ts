@@ -9,7 +9,7 @@ export type Path =
 
 export type Node =
   | { kind: "text"; text: string }
-  | { kind: "value"; path: Path; raw: boolean }
+  | { kind: "value"; path: Path; raw: boolean; urlEncoded?: true }
   | { kind: "if"; path: Path; body: Node[]; otherwise: Node[] }
   | { kind: "each"; path: Path; body: Node[] }
   /** An `<a href>`: its template as text, and the nodes that render it. */
@@ -86,7 +86,12 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
         frame.into.push({ kind: "text", text: token.text });
         break;
       case "value":
-        frame.into.push({ kind: "value", path: pathOf(token), raw: token.raw });
+        frame.into.push({
+          kind: "value",
+          path: pathOf(token),
+          raw: token.raw,
+          ...(token.urlEncoded && { urlEncoded: true }),
+        });
         break;
       case "if": {
         const node: Node = { kind: "if", path: pathOf(token), body: [], otherwise: [] };

@@ -8,11 +8,12 @@ import { Unrenderable } from "../content.ts";
 import { asIs, html, line, withoutTags } from "../program/escape.ts";
 import { build, type Program, type Uses } from "../program/program.ts";
 import { plainWriter, type Writer } from "../program/writer.ts";
-import { mentions, withFooter } from "./footer.ts";
+import { withFooter } from "./footer.ts";
 import { textNodes } from "./text-part.ts";
 import { markLinks, trackedLinks } from "./tracked-links.ts";
+import { showsAlways } from "./visible.ts";
 
-export interface Source {
+interface Source {
   subject: string;
   body: string;
   companyName: string;
@@ -36,10 +37,11 @@ export function bodiesOf(source: Source): Bodies {
   const errors = [...(subject.errors ?? []), ...(body.errors ?? [])];
   if (!subject.template || !body.template)
     throw new Unrenderable(`The template cannot be rendered: ${errors.join(" ")}`);
-  const hasUnsubscribe = mentions(body.template.nodes, "unsubscribe_url");
+  const hasUnsubscribe = showsAlways(source.body, "unsubscribe_url");
   const whole = source.isTransactional || hasUnsubscribe ? source.body : withFooter(source.body, source);
-  const { nodes } = parse(markLinks(whole));
-  return { subject: subject.template.nodes, html: nodes, text: () => textNodes(whole), links: trackedLinks(nodes) };
+  const tokens = markLinks(whole);
+  const { nodes } = parse(tokens);
+  return { subject: subject.template.nodes, html: nodes, text: () => textNodes(tokens), links: trackedLinks(nodes) };
 }
 
 type Tracking = Required<Pick<Uses, "numberOf" | "tokenFor">>;

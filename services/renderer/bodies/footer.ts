@@ -3,18 +3,8 @@
  * is in the language that the body declares, if there is a catalogue for it.
  */
 import { catalogues } from "../../lib/i18n/languages.ts";
-import type { Node } from "../../lib/template/parser.ts";
 import { html } from "../program/escape.ts";
-import { bodyEnd } from "./tracked-links.ts";
-
-/** True if the body contains this variable anywhere, including conditions and addresses. */
-export function mentions(nodes: readonly Node[], name: string): boolean {
-  return nodes.some((node) => {
-    if (node.kind === "value") return node.path.from === "variables" && node.path.name === name;
-    if (node.kind === "if") return mentions(node.body, name) || mentions(node.otherwise, name);
-    return (node.kind === "each" || node.kind === "link") && mentions(node.body, name);
-  });
-}
+import { bodyEnd } from "./visible.ts";
 
 const literally = (text: string) =>
   html(text)

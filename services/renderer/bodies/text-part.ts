@@ -3,9 +3,10 @@
  * characters and come out in place, so that each recipient's values can be inserted later.
  */
 import { convert, type HtmlToTextOptions } from "html-to-text";
-import { type Tag, type Token, tokenize } from "../../lib/template/lexer.ts";
-import { type Node, parse } from "../../lib/template/parser.ts";
+import type { Tag, Token } from "../../lib/template/lexer.ts";
+import { type MarkToken, type Node, parse } from "../../lib/template/parser.ts";
 import { joinedLines } from "./line-breaks.ts";
+import { formatImage, formatLink } from "./text-images.ts";
 
 /** Private-use characters around a tag's number. Removed from the source first. */
 const OPEN = "\ue0f0";
@@ -17,17 +18,18 @@ const ownLine = { options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } };
 const heading = { options: { uppercase: false } };
 const options: HtmlToTextOptions = {
   wordwrap: false,
+  // All of it, not the first `<body>` alone: the footer may stand behind one that only a condition closes.
+  baseElements: { selectors: [], returnDomByDefault: true },
   limits: { maxInputLength: 1_100_000, maxDepth: 200 },
   formatters: {
-    altText: (element, _walk, builder) => builder.addInline(element.attribs.alt ?? ""),
+    image: formatImage,
+    anchor: formatLink,
     cell: (element, walk, builder) => {
       walk(element.children, builder);
       builder.addInline(" ");
     },
   },
   selectors: [
-    { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["(", ")"] } },
-    { selector: "img", format: "altText" },
     { selector: "style", format: "skip" },
     { selector: "script", format: "skip" },
     { selector: "title", format: "skip" },
@@ -46,9 +48,10 @@ function numbering() {
   const tags: Tag[] = [];
   const values = new Map<string, number>();
   const numberOf = (tag: Tag): number => {
-    const known = tag.type === "value" ? values.get(`${tag.raw} ${tag.path}`) : undefined;
+    const key = tag.type === "value" ? `${tag.raw} ${tag.urlEncoded} ${tag.path}` : "";
+    const known = values.get(key);
     if (known !== undefined) return known;
-    if (tag.type === "value") values.set(`${tag.raw} ${tag.path}`, tags.length);
+    if (key) values.set(key, tags.length);
     return tags.push(tag) - 1;
   };
   return { tags, numberOf };
@@ -77,10 +80,16 @@ function repaired(tokens: Token[]): Token[] {
   return [...kept, ...open.reverse().map((type): Token => ({ type, at: 0 }))];
 }
 
-export function textNodes(body: string): Node[] {
+const isMark = (token: Token | MarkToken): token is MarkToken =>
+  token.type === "link" || token.type === "endlink" || token.type === "pixel";
+
+export function textNodes(body: readonly (Token | MarkToken)[]): Node[] {
   const { tags, numberOf } = numbering();
-  const marked = tokenize(body.replace(RESERVED, ""))
-    .tokens.map((token) => (token.type === "text" ? token.text : `${OPEN}${numberOf(token)}${CLOSE}`))
+  const marked = body
+    .map((token) => {
+      if (isMark(token)) return "";
+      return token.type === "text" ? token.text.replace(RESERVED, "") : `${OPEN}${numberOf(token)}${CLOSE}`;
+    })
     .join("");
   const parts = flushTags(convert(marked, options), tags).replace(SPACERS, "\n\n\n").split(PLACE);
   const tokens = parts.map(

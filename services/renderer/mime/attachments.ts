@@ -18,10 +18,17 @@ export function base64Lines(data: Buffer): string {
 const percent = (char: string) =>
   [...Buffer.from(char)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
 
+/** Many readers decode encoded words within quotes (against RFC 2047 section 5), and would see another name. */
+const looksEncoded = (text: string) => text.includes("=?");
+
+/** For readers that know the old parameter alone. Of a name that looks encoded only what cannot be misread is left. */
+const contentTypeName = (filename: string) =>
+  parameter("name", looksEncoded(filename) ? filename.replace(/[^A-Za-z0-9._-]+/g, "_") : filename);
+
 /** A parameter (RFC 2231): plain ASCII if possible, else UTF-8 in numbered pieces that split no character. */
-export function parameter(name: string, value: string): string {
+function parameter(name: string, value: string): string {
   const text = line(value).toWellFormed().trim() || "attachment";
-  if (/^[\x20-\x7e]*$/.test(text) && text.length <= MAX_PARAMETER) {
+  if (/^[\x20-\x7e]*$/.test(text) && text.length <= MAX_PARAMETER && !looksEncoded(text)) {
     return `;\r\n ${name}="${text.replace(/["\\]/g, "\\$&")}"`;
   }
   const pieces: string[] = [""];
@@ -46,7 +53,7 @@ const charsetOf = (type: string, data: Buffer) => (/^text\//i.test(type) && isUt
 function partOf({ filename, contentType, data }: Attachment): string {
   const type = typeOf(contentType);
   const fields = [
-    `Content-Type: ${type}${charsetOf(type, data)}${parameter("name", filename)}`,
+    `Content-Type: ${type}${charsetOf(type, data)}${contentTypeName(filename)}`,
     "Content-Transfer-Encoding: base64",
     `Content-Disposition: attachment${parameter("filename", filename)}`,
   ];

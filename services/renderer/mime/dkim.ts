@@ -11,7 +11,6 @@ export type Sign = (head: string, body: string) => Promise<string>;
 
 /**
  * List-Unsubscribe and List-Unsubscribe-Post must be covered, else providers hide the button (RFC 8058 section 4).
- * From is listed once more than it occurs: a second From added in transit breaks the signature.
  */
 const COVERED = new Set([
   "from",
@@ -29,13 +28,29 @@ const COVERED = new Set([
   "content-type",
 ]);
 
+/**
+ * Named once more than they occur, Cc also where there is none: one that is added on the way, and that a reader may show
+ * instead of ours, breaks the signature (RFC 6376 section 8.15).
+ */
+const OVERSIGNED = [
+  "from",
+  "to",
+  "cc",
+  "subject",
+  "date",
+  "reply-to",
+  "list-unsubscribe",
+  "list-unsubscribe-post",
+  "content-type",
+];
+
 const signAsync = promisify(sign) as (algorithm: string | null, data: Buffer, key: KeyObject) => Promise<Buffer>;
 
 /** Relaxed body (RFC 6376 section 3.4.4) of a text that ends with CRLF, or of its beginning. */
-export const relaxedBody = (text: string): string => text.replace(/[ \t]+(?=\r\n)/g, "").replace(/[ \t]+/g, " ");
+const relaxedBody = (text: string): string => text.replace(/[ \t]+(?=\r\n)/g, "").replace(/[ \t]+/g, " ");
 
 /** Relaxed header field (section 3.4.2), without its CRLF. */
-export function relaxedField(field: string): string {
+function relaxedField(field: string): string {
   const colon = field.indexOf(":");
   const value = field
     .slice(colon + 1)
@@ -61,14 +76,23 @@ export function signer({ domain, selector, privateKey }: Dkim, tail: string | nu
   const key = readKey(privateKey);
   const ed25519 = key.asymmetricKeyType === "ed25519";
   const algorithm = ed25519 ? "ed25519-sha256" : "rsa-sha256";
+  // All mails of a campaign have the same fields, apart from Cc.
+  let [lastNames, lastFolded] = ["", ""];
+  const foldedNames = (names: string) => {
+    if (names !== lastNames) {
+      lastNames = names;
+      lastFolded = names.replace(/(.{1,60})(?::|$)/g, "$1:\r\n ").replace(/:\s*$/, "");
+    }
+    return lastFolded;
+  };
   const canonicalTail = tail ? Buffer.from(relaxedBody(tail), "latin1") : null;
 
   return async (head, body) => {
     const hash = createHash("sha256").update(relaxedBody(body), "latin1");
     if (canonicalTail) hash.update(canonicalTail);
     const fields = fieldsOf(head).filter((field) => COVERED.has(nameOf(field)));
-    const names = [...fields.map(nameOf), "from"].join(":");
-    const start = `DKIM-Signature: v=1; a=${algorithm}; c=relaxed/relaxed; d=${domain};\r\n s=${selector}; t=${Math.floor(Date.now() / 1000)};\r\n bh=${hash.digest("base64")};\r\n h=${names.replace(/(.{1,60})(?::|$)/g, "$1:\r\n ").replace(/:\s*$/, "")};\r\n b=`;
+    const names = [...fields.map(nameOf), ...OVERSIGNED].join(":");
+    const start = `DKIM-Signature: v=1; a=${algorithm}; c=relaxed/relaxed; d=${domain};\r\n s=${selector}; t=${Math.floor(Date.now() / 1000)};\r\n bh=${hash.digest("base64")};\r\n h=${foldedNames(names)};\r\n b=`;
     const signed = Buffer.from([...fields.map(relaxedField), relaxedField(start)].join("\r\n"), "latin1");
     // RFC 8463 signs the SHA-256 of the fields, not the fields themselves.
     const data = ed25519 ? createHash("sha256").update(signed).digest() : signed;

@@ -30,7 +30,7 @@ function qEncode(text: string): string {
 const bLength = (bytes: number) => Math.ceil(bytes / 3) * 4;
 
 /** Encoded words that never split a character, one per line; the first shares its line with `before` characters. */
-export function encodedWords(text: string, before: number): string {
+function encodedWords(text: string, before: number): string {
   const useQ = qEncode(text).length <= bLength(Buffer.byteLength(text));
   const words: string[] = [];
   let word = "";

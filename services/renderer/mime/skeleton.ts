@@ -75,7 +75,7 @@ function part(
 }
 
 /** "=_" cannot occur in quoted-printable or base64 text, so that no content can end its part. */
-export const boundaryOf = (key: Buffer, campaignId: string, no: number): string =>
+const boundaryOf = (key: Buffer, campaignId: string, no: number): string =>
   `=_${createHmac("sha256", key).update(`${campaignId} ${no}`).digest("hex").slice(0, 32)}`;
 
 function listId(name: string, id: string): string {
@@ -97,6 +97,8 @@ function staticFields(
   const last = [
     textField("X-Mailer", serviceName).trimEnd(),
     "Precedence: bulk",
+    // A receipt answers what somebody did: no holiday note shall answer it (RFC 3834 section 5).
+    ...(content.isTransactional ? ["Auto-Submitted: auto-generated"] : []),
     "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
     listId(content.listName, `<${content.listId}.${domain}>`),
     `Feedback-ID: ${content.campaignId}:${content.companyId}:${kind}:flockmail`,
@@ -107,7 +109,7 @@ function staticFields(
   return { first: `${first.join("\r\n")}\r\n`, last: last.join("\r\n") };
 }
 
-export interface Tracking {
+interface Tracking {
   numberOf: NonNullable<Uses["numberOf"]>;
   tokenFor: NonNullable<Uses["tokenFor"]>;
   links: number;

@@ -7,7 +7,7 @@ import type { Node, Path } from "../../lib/template/parser.ts";
 import { TOKEN_LENGTH } from "../../lib/tokens/link-token.ts";
 import { MAX_URL_LENGTH } from "../bodies/tracked-links.ts";
 import { asIs, type Escape, unescapeHtml } from "./escape.ts";
-import { isTrue, reader, type Scope, spendCharacters, spendSteps } from "./scope.ts";
+import { isTrue, type Read, reader, type Scope, spendCharacters, spendSteps, textOf } from "./scope.ts";
 import { type Piece, plainWriter, type Writer } from "./writer.ts";
 
 export type Program = readonly Piece[];
@@ -46,6 +46,11 @@ export function run(program: Program, scope: Scope, item?: unknown, index = -1):
 
 function addressKind(path: Path): string | undefined {
   return path.from === "variables" && Object.hasOwn(ADDRESSES, path.name) ? ADDRESSES[path.name] : undefined;
+}
+
+/** The value as a part of an address's query: "&", "+", "#" and spaces in it are its own (RFC 3986 section 2.1). */
+function urlEncoded(read: Read): Read {
+  return (scope, item, index) => encodeURIComponent(textOf(read(scope, item, index), scope).toWellFormed());
 }
 
 /** An href that cannot become code whatever its values are: it begins with a safe scheme or one of our own pages. */
@@ -108,11 +113,13 @@ export function build(nodes: readonly Node[], writer: Writer, uses: Uses): Progr
         case "value": {
           const address = addressKind(node.path);
           if (address) {
-            pending += `${uses.baseUrl}/api/emails/public/${address}/`;
+            const inAddress = node.urlEncoded ? encodeURIComponent : asIs;
+            pending += inAddress(`${uses.baseUrl}/api/emails/public/${address}/`);
             addSlot(UUID_LENGTH, (scope) => scope.id);
-            pending += "/";
+            pending += inAddress("/");
           } else {
-            addValue(() => writer.value(reader(node.path), node.raw ? uses.escapeRaw : uses.escape));
+            const read = node.urlEncoded ? urlEncoded(reader(node.path)) : reader(node.path);
+            addValue(() => writer.value(read, node.raw ? uses.escapeRaw : uses.escape));
           }
           break;
         }

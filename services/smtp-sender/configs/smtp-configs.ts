@@ -10,15 +10,19 @@ import { seal } from "../../lib/secrets.ts";
 import type { ListQuery } from "../../lib/shapes.ts";
 import type { ConfigPatch, NewConfig, SmtpConfig as View } from "../contract-configs.ts";
 
-const COLUMNS = `id, name, host, port, use_tls, sender_name, sender_email, reply_to_email,
+const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_email, reply_to_email,
   case when dkim_domain is not null then json_build_object('domain', dkim_domain, 'selector', dkim_selector) end as dkim,
-  max_connections, max_per_second, is_default, created_at`;
+  max_connections, max_per_second, is_default, failing_since is null as working, last_error, last_error_at,
+  case when failing_since is not null then backoff_until end as backing_off_until, created_at`;
+
+type Times = "last_error_at" | "backing_off_until" | "created_at";
+type ConfigRow = Omit<View, Times> & { last_error_at: Date | null; backing_off_until: Date | null; created_at: Date };
 
 export async function listConfigs(
   companyId: string,
   listQuery: ListQuery,
 ): Promise<{ count: number; results: View[] }> {
-  const page = await listPage<Omit<View, "created_at"> & { created_at: Date }>(
+  const page = await listPage<ConfigRow>(
     {
       from: "smtp_configs",
       columns: COLUMNS,
@@ -30,7 +34,13 @@ export async function listConfigs(
     },
     listQuery,
   );
-  return { ...page, results: page.results.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) };
+  const results = page.results.map((row) => ({
+    ...row,
+    last_error_at: row.last_error_at?.toISOString() ?? null,
+    backing_off_until: row.backing_off_until?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+  }));
+  return { ...page, results };
 }
 
 export async function findConfig(companyId: string, id: string, lock?: Transaction): Promise<SmtpConfig> {
@@ -63,6 +73,7 @@ function columns(given: Partial<NewConfig>, id: string) {
     username: given.username,
     passwordSealed: given.password === undefined ? undefined : seal(given.password, id),
     useTls: given.use_tls,
+    tlsMode: given.tls_mode,
     senderName: given.sender_name,
     senderEmail: given.sender_email?.trim(),
     replyToEmail: given.reply_to_email?.trim() ?? given.reply_to_email,
@@ -93,11 +104,23 @@ export async function createConfig(companyId: string, given: NewConfig): Promise
   });
 }
 
+/** What was learnt of the server says nothing about another one, or another way to it: it is tried at once. */
+const FORGOTTEN = {
+  failingSince: null,
+  backoffUntil: null,
+  backoffCount: 0,
+  lastError: null,
+  lastErrorAt: null,
+  workedAt: null,
+};
+const OF_THE_SERVER = ["host", "port", "username", "password", "use_tls", "tls_mode"] as const;
+
 export async function updateConfig(companyId: string, { id, ...given }: ConfigPatch): Promise<View> {
   return sequelize().transaction(async (transaction) => {
     if (given.is_default) await unsetDefault(companyId, transaction);
     const found = await findConfig(companyId, id, transaction);
-    await found.update(columns(given, id), { transaction });
+    const forgotten = OF_THE_SERVER.some((field) => given[field] !== undefined) ? FORGOTTEN : {};
+    await found.update({ ...columns(given, id), ...forgotten }, { transaction });
     return found.view();
   });
 }

@@ -1,7 +1,8 @@
 /** An SMTP configuration as a transport uses it, read from its row. */
 import { query } from "../../../models/database/db.ts";
+import type { TlsMode } from "../../../models/smtp-config.ts";
 import { openableKeyIds, unseal } from "../../lib/secrets.ts";
-import type { Endpoint, TlsMode } from "../smtp/session.ts";
+import type { Endpoint } from "../smtp/session.ts";
 
 export interface TransportConfig extends Endpoint {
   id: string;

@@ -6,16 +6,16 @@
  * | a recipient that was deferred (4xx, not accepted) | 1 minute, doubling to 8 hours, 12 tries: about 24 hours  |
  * | a mail whose session ended before it was sent   | the next connection, 3 sessions; then as a deferred one    |
  * | a copy (cc, bcc)                                | 3 sessions; given up after 8 failed openings in a row      |
- * | a server that cannot be reached or logged in to | 2 seconds, doubling to 5 minutes; stored in its row, so     |
- * | for now, or defers 20 mails in a row at MAIL    | that all nodes know. After 24 hours campaigns are stopped  |
+ * | a server that takes no mail for now             | 2 seconds, doubling to 5 minutes, then one mail as a       |
+ * | (transport/server-health.ts)                    | probe; stored in its row, so that all nodes know. After    |
+ * |                                                 | 24 hours its campaigns are stopped                         |
+ * | a session that the server has used up           | the next connection, without a count: it has taken mail    |
  * | a server's own limit on connections             | kept for a minute                                          |
  * | no connection slot free, or Redis away          | half a second                                              |
  *
- * The first two rows scale with RETRY_BASE_SECONDS (a minute), and so does the fourth.
+ * The first two rows scale with RETRY_BASE_SECONDS (a minute); a server's pauses do where it is below 2 seconds.
  */
 import { query, queryOne } from "../../../models/database/db.ts";
-import type { TransactionResult } from "../smtp/message.ts";
-import type { Reply } from "../smtp/replies.ts";
 
 const BASE_SECONDS = 60;
 const MAX_FACTOR = 480;
@@ -37,17 +37,8 @@ export function retryAfterMs(tries: number, baseMs = BASE_SECONDS * 1_000, rando
   return Math.round(factor * baseMs * (1 + JITTER * (2 * random() - 1)));
 }
 
-/** How long a server is left alone after so many failures. */
-export function serverPauseMs(failures: number, baseMs = BASE_SECONDS * 1_000, random: () => number = Math.random) {
-  const ms = Math.min((baseMs / 30) * 2 ** Math.max(0, failures - 1), baseMs * 5);
-  return Math.round(ms * (1 + JITTER * (2 * random() - 1)));
-}
-
-/** From the time it has been failing, so that nodes need not share a count. */
-function pauseAfterMs(failingForMs: number, baseMs: number): number {
-  const first = baseMs / 30;
-  return serverPauseMs(Math.floor(Math.log2(1 + failingForMs / first)) + 1, baseMs);
-}
+const FIRST_PAUSE_MS = 2_000;
+const PAUSE_FACTOR = 150;
 
 const GIVE_UP_AFTER = "24 hours";
 /**
@@ -56,14 +47,20 @@ const GIVE_UP_AFTER = "24 hours";
  */
 const UNTRIED_AFTER = "1 hour";
 
-/** $4: milliseconds since this node last saw it accept a mail; null: not seen. */
+/**
+ * $4: milliseconds since this node last saw it accept a mail; null: not seen. $8: this node's probe failed, and the pause in
+ * the row is the probe's own. A failure during the pause of another node adds nothing to it.
+ */
 const RECORD_FAILURE = `
-  update smtp_configs set last_error = $3,
+  update smtp_configs set last_error = $3, last_error_at = now(),
     failing_since = case
       when failing_since is null or coalesce(backoff_until, failing_since) < now() - interval '${UNTRIED_AFTER}' then now()
-      else greatest(failing_since, now() - $4::float8 * interval '1 millisecond') end
+      else greatest(failing_since, now() - $4::float8 * interval '1 millisecond') end,
+    backoff_count = case when backoff_until > now() and not $8::boolean then backoff_count else backoff_count + 1 end,
+    backoff_until = case when backoff_until > now() and not $8::boolean then backoff_until
+      else now() + least($5::float8 * power(2, least(backoff_count, 30)), $6::float8) * $7::float8 * interval '1 millisecond' end
   where id = $1 and company_id = $2
-  returning extract(epoch from now() - failing_since)::float8 * 1000 as failing_for_ms,
+  returning extract(epoch from backoff_until - now())::float8 * 1000 as pause_ms,
     failing_since < now() - interval '${GIVE_UP_AFTER}' as hopeless`;
 
 interface ServerRow {
@@ -72,49 +69,76 @@ interface ServerRow {
 }
 
 /**
- * Stores that the server failed, and until when all senders leave it alone. Its mail is not touched. `hopeless`: it has
- * been failing for a day, at every try of any node.
+ * Stores that the server takes no mail for now, and until when all senders leave it alone. Its mail is not touched.
+ * `hopeless`: it has been failing for a day, at every try of any node.
  */
 export async function recordServerFailure(
   { id, companyId }: ServerRow,
-  { error, baseMs, acceptedMsAgo }: { error: string; baseMs: number; acceptedMsAgo: number | null },
+  failure: { error: string; baseMs: number; acceptedMsAgo: number | null; probing: boolean },
 ): Promise<{ ms: number; hopeless: boolean }> {
-  const row = await queryOne<{ failing_for_ms: number; hopeless: boolean }>(RECORD_FAILURE, [
+  const firstMs = Math.min(FIRST_PAUSE_MS, failure.baseMs);
+  const jitter = 1 + JITTER * (2 * Math.random() - 1);
+  const row = await queryOne<{ pause_ms: number; hopeless: boolean }>(RECORD_FAILURE, [
     id,
     companyId,
-    error,
-    acceptedMsAgo,
+    failure.error,
+    failure.acceptedMsAgo,
+    firstMs,
+    firstMs * PAUSE_FACTOR,
+    jitter,
+    failure.probing,
   ]);
-  const ms = pauseAfterMs(row?.failing_for_ms ?? 0, baseMs);
-  await query(
-    "update smtp_configs set backoff_until = now() + $3 * interval '1 millisecond' where id = $1 and company_id = $2",
-    [id, companyId, ms],
-  );
-  return { ms, hopeless: row?.hopeless ?? false };
+  return { ms: Math.max(0, row?.pause_ms ?? 0), hopeless: row?.hopeless ?? false };
 }
 
+/** What only the user can change: a refused login, a certificate. It is tried again when a campaign is resumed. */
+export async function recordServerError({ id, companyId }: ServerRow, error: string): Promise<void> {
+  await query(
+    `update smtp_configs set last_error = $3, last_error_at = now(), failing_since = coalesce(failing_since, now())
+     where id = $1 and company_id = $2`,
+    [id, companyId, error],
+  );
+}
+
+/** A session could be opened: settings that worked once are not wrong when a handshake breaks later. */
+export async function recordServerOpened({ id, companyId }: ServerRow): Promise<void> {
+  await query("update smtp_configs set worked_at = now() where id = $1 and company_id = $2 and worked_at is null", [
+    id,
+    companyId,
+  ]);
+}
+
+/** The server accepted a mail. */
 export async function recordServerWorks({ id, companyId }: ServerRow): Promise<void> {
   await query(
-    `update smtp_configs set failing_since = null, backoff_until = null, last_error = null
+    `update smtp_configs
+     set failing_since = null, backoff_until = null, backoff_count = 0, last_error = null, last_error_at = null
      where id = $1 and company_id = $2 and failing_since is not null`,
     [id, companyId],
   );
 }
 
-const MAX_DEFERRALS_IN_A_ROW = 20;
+/** A probe that is not over by then is taken for lost with its node. */
+const PROBE_MS = 60_000;
 
-/** Notices a server that defers everybody's mail, before it has deferred the whole list. */
-export class DeferralRun {
-  #inARow = 0;
+const CLAIM_PROBE = `
+  with claimed as (
+    update smtp_configs set backoff_until = now() + $3 * interval '1 millisecond'
+    where id = $1 and company_id = $2 and failing_since is not null and (backoff_until is null or backoff_until <= now())
+    returning id)
+  select exists (select from claimed) as claimed, failing_since is null as works,
+    extract(epoch from backoff_until - now())::float8 * 1000 as wait_ms
+  from smtp_configs where id = $1 and company_id = $2`;
 
-  reset(): void {
-    this.#inARow = 0;
-  }
-
-  /** The deferral that was one too many. */
-  note(result: TransactionResult): Reply | undefined {
-    const deferred = result.kind === "refused" && result.stage === "mail" && result.reply.code < 500;
-    this.#inARow = deferred ? this.#inARow + 1 : 0;
-    return deferred && this.#inARow >= MAX_DEFERRALS_IN_A_ROW ? result.reply : undefined;
-  }
+/** Whether this node may send one mail to a server that was left alone; of all nodes one at a time may. */
+export async function claimProbe({ id, companyId }: ServerRow): Promise<"probe" | "works" | { waitMs: number }> {
+  const row = await queryOne<{ claimed: boolean; works: boolean; wait_ms: number | null }>(CLAIM_PROBE, [
+    id,
+    companyId,
+    PROBE_MS,
+  ]);
+  if (row?.claimed) return "probe";
+  // A configuration that was deleted meanwhile is found so by the transport.
+  if (!row || row.works) return "works";
+  return { waitMs: Math.max(0, row.wait_ms ?? 0) };
 }

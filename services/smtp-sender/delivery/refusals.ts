@@ -10,6 +10,7 @@
  * A wrongly suppressed address is a lost customer, and a server that is configured wrongly says the same to every
  * recipient. So a refusal without an enhanced status code (RFC 3463) is hard only where its text speaks of the mailbox.
  */
+import type { RefusedStage } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
 
 export type BounceType = "hard" | "soft" | "block";
@@ -60,6 +61,16 @@ export function refusalKind({ code, enhanced, text }: Reply): BounceType | "othe
  */
 export const isRecipientsOwnWait = ({ enhanced, text }: Reply): boolean =>
   /^4\.[12]\./.test(enhanced) || /gr[ae]y-?list/i.test(text) || (!enhanced && isOfMailbox(text));
+
+/**
+ * A temporary refusal on a session that has taken mail: the server has had enough of this session (OpenSMTPD says `452
+ * 4.5.3 Too many messages` after 100), and the next one may go on.
+ */
+export const isSessionUsedUp = ({ stage, reply }: { stage: RefusedStage; reply: Reply }): boolean =>
+  reply.code < 500 &&
+  (stage === "mail" ||
+    reply.enhanced === "4.5.3" ||
+    /too many (?:messages|mails|transactions|recipients)/i.test(reply.text));
 
 const MAX_TEXT = 200;
 

@@ -14,6 +14,7 @@ import { MAX_SESSIONS_PER_MAIL, retryAfterMs } from "./back-off.ts";
 import type { Batch, BatchHost, PreparedMail } from "./batch.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { bytesOf, preparedMail } from "./prepared-mail.ts";
+import { isSessionUsedUp } from "./refusals.ts";
 import type { RecipientRow } from "./rows.ts";
 
 interface Group {
@@ -124,15 +125,19 @@ export interface AnswerEffects {
   sendCopy(mail: PreparedMail, accepted: Reply): void;
   copyAnswered(copy: PreparedMail, result: TransactionResult): void;
   stopCampaignOf(batch: Batch, error: string): void;
-  /** Backs off from a server that defers everybody. */
-  noteDeferral(result: TransactionResult): void;
+  /** Why the server is to be left alone after this result; undefined where it is not. */
+  reasonToPause(result: TransactionResult): string | undefined;
+  pauseServer(reason: string): void;
 }
 
 interface Answer {
   readonly mail: PreparedMail;
   readonly result: TransactionResult;
-  /** The session had accepted mail: it ended for a limit or a time-out, not because the server refuses everything. */
-  readonly sessionHadAccepted: boolean;
+  readonly session: {
+    /** It had accepted mail: it ended for a limit or a time-out, not because the server refuses everything. */
+    readonly hadAccepted: boolean;
+    quit(): void;
+  };
   readonly effects: AnswerEffects;
   readonly retryBaseMs: number;
   outcome?: Outcome;
@@ -151,9 +156,25 @@ const finishCopy: AnswerStep = ({ mail, result, effects }) => {
   return mail.primary !== undefined;
 };
 
-const giveToAnotherConnection: AnswerStep = ({ mail, result, sessionHadAccepted }) => {
-  if (result.kind !== "unsent" || !sessionHadAccepted || ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL) return false;
+const giveToAnotherConnection: AnswerStep = ({ mail, result, session }) => {
+  if (result.kind !== "unsent" || !session.hadAccepted || ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL) return false;
   mail.batch.again(mail);
+  return true;
+};
+
+const replaceUsedUpSession: AnswerStep = ({ mail, result, session }) => {
+  if (result.kind !== "refused" || !session.hadAccepted || !isSessionUsedUp(result)) return false;
+  session.quit();
+  mail.batch.again(mail);
+  return true;
+};
+
+/** The mail only showed it: its try is not spent. */
+const pauseServerThatTakesNone: AnswerStep = ({ mail, result, effects }) => {
+  const reason = effects.reasonToPause(result);
+  if (reason === undefined) return false;
+  mail.batch.again(mail);
+  effects.pauseServer(reason);
   return true;
 };
 
@@ -180,19 +201,15 @@ const stopCampaignOfRefusedSender: AnswerStep = ({ mail, outcome, effects }) => 
   return false;
 };
 
-const backOffIfAllAreDeferred: AnswerStep = ({ result, effects }) => {
-  effects.noteDeferral(result);
-  return false;
-};
-
 const AFTER_SMTP: readonly AnswerStep[] = [
   measureDuration,
   finishCopy,
   giveToAnotherConnection,
+  replaceUsedUpSession,
+  pauseServerThatTakesNone,
   sendCopyFirst,
   recordOutcome,
   stopCampaignOfRefusedSender,
-  backOffIfAllAreDeferred,
 ];
 
 export function takeAnswer(answer: Answer): void {

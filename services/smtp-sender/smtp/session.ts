@@ -7,11 +7,9 @@ import { isIP, type Socket, connect as tcpConnect } from "node:net";
 import { type TLSSocket, connect as tlsConnect } from "node:tls";
 import { domainToASCII } from "node:url";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
+import type { TlsMode } from "../../../models/smtp-config.ts";
 import { toOneLine } from "../../lib/one-line.ts";
 import { HostError, type PinnedAddress, resolvePublic } from "../../lib/ssrf/guard.ts";
-
-export const TLS_MODES = ["auto", "implicit", "starttls", "none"] as const;
-export type TlsMode = (typeof TLS_MODES)[number];
 
 export interface Endpoint {
   host: string;

@@ -138,12 +138,14 @@ export class ConnectionPool {
 
   #openFailed(error: OpenError): void {
     // While others are open, the server has a limit or a hiccup: one refused connection says nothing about a campaign.
-    if (this.#open.size > 0) {
-      this.#serverLimit = this.#open.size;
-      this.#serverLimitUntil = performance.now() + SERVER_LIMIT_KEPT_MS;
-      return;
-    }
-    this.#transport.cannotOpen(error);
+    if (this.#open.size > 0) this.limitToOpen();
+    else this.#transport.cannotOpen(error);
+  }
+
+  /** The server takes no more connections than these for now. */
+  limitToOpen(): void {
+    this.#serverLimit = this.#open.size;
+    this.#serverLimitUntil = performance.now() + SERVER_LIMIT_KEPT_MS;
   }
 
   #use(session: Awaited<ReturnType<typeof openSession>>, freeSlot: () => void): void {
@@ -170,7 +172,9 @@ export class ConnectionPool {
         closed: (reason, reply) => {
           freeSlot();
           this.#open.delete(connection);
-          if (reason !== "QUIT" && !this.#closed) transport.broke(reason, connection, reply);
+          if (this.#closed) return;
+          if (reason === "QUIT") this.wake();
+          else transport.broke(reason, connection, reply);
         },
       },
       this.#settings.timeouts,

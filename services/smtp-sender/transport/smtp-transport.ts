@@ -4,7 +4,14 @@
  */
 import { performance } from "node:perf_hooks";
 import { readTransportConfig, type TransportConfig } from "../configs/transport-config.ts";
-import { DeferralRun, NO_SLOT_PAUSE_MS, recordServerFailure, recordServerWorks } from "../delivery/back-off.ts";
+import {
+  claimProbe,
+  NO_SLOT_PAUSE_MS,
+  recordServerError,
+  recordServerFailure,
+  recordServerOpened,
+  recordServerWorks,
+} from "../delivery/back-off.ts";
 import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
 import { type AnswerEffects, takeAnswer } from "../delivery/steps.ts";
 import type { EngineContext } from "../engine/context.ts";
@@ -15,6 +22,7 @@ import type { Reply } from "../smtp/replies.ts";
 import type { OpenError } from "../smtp/session.ts";
 import { type Connection, ConnectionPool } from "./connection-pool.ts";
 import { CopyQueue } from "./copies.ts";
+import { ServerHealth } from "./server-health.ts";
 import { ThroughputMeter } from "./throughput-meter.ts";
 import { TransportQueue } from "./transport-queue.ts";
 
@@ -35,15 +43,19 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   readonly throughput = new ThroughputMeter();
   readonly #queue = new TransportQueue();
   readonly #copies = new CopyQueue();
-  readonly #deferrals = new DeferralRun();
   readonly #perSecond: PerSecondLimit;
   #context: EngineContext;
+  readonly #health: ServerHealth;
+  #claimingProbe = false;
+  /** The one mail that shows whether the server takes mail again. */
+  #probe: PreparedMail | undefined;
   #acceptedAt: number | undefined;
   #closed = false;
 
   constructor(context: EngineContext, config: TransportConfig) {
     this.#context = context;
     this.config = config;
+    this.#health = new ServerHealth(config.failingForMs === null ? "working" : "paused");
     this.#perSecond = new PerSecondLimit({
       limiter: context.limiter,
       smtpConfigId: config.id,
@@ -52,7 +64,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     });
     this.connections = new ConnectionPool(
       {
-        endpoint: () => this.config,
+        endpoint: () => (this.#health.mode === "working" ? this.config : { ...this.config, maxConnections: 1 }),
         work: () => this.#work,
         next: () => this.#next(),
         mayStillSend: (mail) => mail.primary !== undefined || mail.batch.mayStillSend(mail),
@@ -82,8 +94,14 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
 
   /** Mails that connections could be sending. None while the server is left alone: copies wait, too. */
   get #work(): number {
-    if (performance.now() < this.backingOffUntil) return 0;
-    return this.#copies.size + this.#queue.work;
+    if (!this.#maySend) return 0;
+    const waiting = this.#copies.size + this.#queue.work;
+    return this.#health.mode === "probing" ? Math.min(1, waiting) : waiting;
+  }
+
+  get #maySend(): boolean {
+    if (this.#closed || this.#health.mode === "paused" || performance.now() < this.backingOffUntil) return false;
+    return this.#health.mode === "working" || this.#probe === undefined;
   }
 
   get idle(): boolean {
@@ -96,6 +114,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
 
   wake(): void {
     if (this.#closed) return;
+    if (this.#health.mode === "paused") void this.#claimProbe();
     this.connections.wake();
     if (this.connections.size > 0) for (const batch of [...this.batches]) batch.fill();
   }
@@ -123,7 +142,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   allowance(batch: Batch): number {
     const { size } = this.connections;
     if (size === 0 || this.#closed) return 0;
-    const busy = 2 * size + (this.slow ? 0 : 2 * this.throughput.recent);
+    if (this.#health.mode !== "working" && (!this.#maySend || this.#queue.anyReady)) return 0;
+    const busy = this.#health.mode === "working" ? 2 * size + (this.slow ? 0 : 2 * this.throughput.recent) : 1;
     const window = Math.min(this.#context.settings.maxInDoubt, busy, this.#roomInMemory);
     const connectionIdle = batch.ready.length === 0 && this.connections.busy < size;
     let reserved = 0;
@@ -138,11 +158,13 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   #next(): PreparedMail | undefined {
-    if (this.#closed || performance.now() < this.backingOffUntil) return undefined;
+    if (!this.#maySend) return undefined;
     const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
     if (anyReady && !this.#perSecond.take(this.config.maxPerSecond)) return undefined;
     const mail = this.#copies.next() ?? this.#queue.next();
-    if (mail) mail.handedAtMs = performance.now();
+    if (!mail) return undefined;
+    mail.handedAtMs = performance.now();
+    if (this.#health.mode === "probing") this.#probe = mail;
     return mail;
   }
 
@@ -158,9 +180,20 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   #answered(mail: PreparedMail, result: TransactionResult, connection: Connection): void {
-    if (result.kind === "accepted") this.#acceptedAt = performance.now();
+    if (this.#probe === mail) this.#probe = undefined;
+    if (result.kind === "accepted") this.#accepted();
+    const session = { hadAccepted: connection.accepted > 0, quit: () => connection.pipeline.quit() };
     const { retryBaseMs } = this.#context.settings;
-    takeAnswer({ mail, result, sessionHadAccepted: connection.accepted > 0, effects: this, retryBaseMs });
+    takeAnswer({ mail, result, session, effects: this, retryBaseMs });
+  }
+
+  #accepted(): void {
+    this.#acceptedAt = performance.now();
+    const probed = this.#health.mode === "probing";
+    this.#health.accepted();
+    if (!probed) return;
+    this.#works();
+    this.#context.lookForWork();
   }
 
   sendCopy(mail: PreparedMail, accepted: Reply): void {
@@ -176,14 +209,46 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     void this.#stop([batch], error);
   }
 
-  noteDeferral(result: TransactionResult): void {
-    const refusal = this.#deferrals.note(result);
-    if (refusal) void this.backOff(`The SMTP server accepts no mail at the moment: ${refusal.text}`);
+  reasonToPause(result: TransactionResult): string | undefined {
+    return this.#health.reasonToPause(result);
+  }
+
+  pauseServer(reason: string): void {
+    void this.backOff(`The SMTP server accepts no mail at the moment: ${reason}`);
+  }
+
+  /** The pause is over for this node; of all nodes one finds out whether the server takes mail again. */
+  async #claimProbe(): Promise<void> {
+    if (this.#claimingProbe || performance.now() < this.backingOffUntil) return;
+    if (this.batches.length === 0 && this.#copies.size === 0) return;
+    this.#claimingProbe = true;
+    try {
+      const claim = await claimProbe(this.config);
+      if (claim === "probe") this.#health.become("probing");
+      else if (claim === "works") this.#health.become("working");
+      else this.#wait(claim.waitMs);
+    } catch (error) {
+      this.backingOffUntil = performance.now() + SLOW_MS;
+      this.#context.reportOutage(error as Error);
+    } finally {
+      this.#claimingProbe = false;
+    }
+    if (this.#health.mode !== "paused") this.wake();
+  }
+
+  /** Leases go back meanwhile. */
+  #wait(ms: number): void {
+    this.backingOffUntil = performance.now() + ms;
+    for (const batch of [...this.batches]) batch.end();
+    setTimeout(() => this.#context.lookForWork(), ms + 10).unref();
   }
 
   #opened(): void {
     this.#copies.opened();
-    if (this.config.failingForMs !== null || this.lastError !== null) this.#works();
+    if (!this.config.workedBefore) {
+      this.config.workedBefore = true;
+      void recordServerOpened(this.config).catch((error: Error) => this.#context.reportOutage(error));
+    }
     this.wake();
   }
 
@@ -208,13 +273,21 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     this.lastError = error.message;
     const permanent = error.isPermanent(this.config.workedBefore);
     this.#copies.notOpened(permanent);
-    if (permanent) void this.#stop([...this.batches], error.message);
-    else void this.backOff(error.message);
+    if (!permanent) {
+      void this.backOff(error.message);
+      return;
+    }
+    void recordServerError(this.config, error.message).catch((outage: Error) => this.#context.reportOutage(outage));
+    void this.#stop([...this.batches], error.message);
   }
 
   #broke(reason: string, connection: Connection, reply?: Reply): void {
+    this.#probe = undefined;
+    const others = this.connections.size > 0;
+    // A server that lets a session begin and ends it at the first mail has a limit, where others are at work.
+    if (others && connection.accepted === 0 && connection.tried > 0) this.connections.limitToOpen();
     // It worked until now: a limit per connection, an idle time-out, a restart. Others take its place.
-    if (connection.accepted > 0 || connection.tried === 0 || this.connections.size > 0) {
+    if (connection.accepted > 0 || others || (connection.tried === 0 && this.#work === 0)) {
       if (reply === undefined) this.#context.lookForWork();
       this.wake();
       return;
@@ -230,8 +303,11 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
 
   /** Leaves the server alone for a while; the leases go back, its mail is not touched. */
   async backOff(error: string): Promise<void> {
+    const probing = this.#health.mode === "probing";
+    if (this.#health.mode === "paused") return;
+    this.#health.become("paused");
+    this.#probe = undefined;
     this.lastError = error;
-    this.#deferrals.reset();
     // At least until the row says for how long.
     this.backingOffUntil = performance.now() + SLOW_MS;
     const batches = [...this.batches];
@@ -240,6 +316,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       const { ms, hopeless } = await recordServerFailure(this.config, {
         error,
         baseMs: this.#context.settings.retryBaseMs,
+        probing,
         acceptedMsAgo: this.#acceptedAt === undefined ? null : performance.now() - this.#acceptedAt,
       });
       this.backingOffUntil = performance.now() + ms;
@@ -262,7 +339,12 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     }
     const changed = fresh.version !== this.config.version;
     this.config = fresh;
-    if (changed) this.connections.renew();
+    if (changed) {
+      this.connections.renew();
+      // Whoever changed it expects it to be tried now.
+      if (fresh.failingForMs === null) this.#health.become("working");
+      this.backingOffUntil = 0;
+    }
     // Another node may be unable to reach a server that accepts mail here.
     const acceptedMsAgo = performance.now() - (this.#acceptedAt ?? Number.NEGATIVE_INFINITY);
     if (fresh.failingForMs !== null && acceptedMsAgo < fresh.failingForMs) this.#works();

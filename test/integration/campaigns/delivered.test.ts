@@ -1,4 +1,4 @@
-/** The whole way of a campaign with every service and a real SMTP server: what rows alone cannot show. */
+/** A campaign through every service to a real SMTP server. */
 import { simpleParser } from "mailparser";
 import { query } from "../../../models/database/db.ts";
 import { catalogues } from "../../../services/lib/i18n/languages.ts";
@@ -9,7 +9,7 @@ import { until } from "./world.ts";
 
 const API = "/api/emails";
 
-describe("a campaign on its way", () => {
+describe("a campaign from request to delivery", () => {
   let app: App;
   let server: SmtpServer;
   let answer: (command: Command) => Answer;
@@ -65,7 +65,7 @@ describe("a campaign on its way", () => {
     expect(server.messages).toHaveLength(700);
   });
 
-  test("some refused: partial; resume sends to them alone, and it is completed", async () => {
+  test("some refused: partial; a resume sends to them only and completes it", async () => {
     await members(20);
     answer = ({ verb, to }) => (verb === "RCPT" && /^u[1-5]@/.test(to) ? "554 5.3.0 not today" : undefined);
     const id = await send();
@@ -80,7 +80,7 @@ describe("a campaign on its way", () => {
     expect(server.messages.map(({ to }) => to[0]).toSorted()).toEqual([1, 2, 3, 4, 5].map((n) => `u${n}@example.com`));
   });
 
-  test("the sender refused: it stops by itself, fails all that is left, and says why", async () => {
+  test("the sender refused: the campaign stops, fails the rest, and gives the reason", async () => {
     await members(300);
     answer = ({ verb }) => (verb === "MAIL" ? "550 5.7.1 you may not send from here" : undefined);
     const id = await send();
@@ -121,7 +121,7 @@ describe("a campaign on its way", () => {
     expect(server.messages).toEqual([]);
   });
 
-  test("a sender with a domain in letters: one Message-ID in the mail, the list of mails and the webhook", async () => {
+  test("a sender with a Unicode domain: the same Message-ID in the mail, the list of mails and the webhook", async () => {
     await members(1);
     await company.api.patch(`${API}/smtp-configs/${smtp}/`, { sender_email: "News@BÜCHER.example" });
     await company.api.post(`${API}/webhook-endpoints/`, { url: "http://127.0.0.1:9/", events: ["delivered"] });
@@ -129,11 +129,11 @@ describe("a campaign on its way", () => {
     const [mail] = (await company.api.get(`${API}/sent-emails/`)).body.results;
     expect(mail.message_id).toBe(`<${mail.id}@xn--bcher-kva.example>`);
     expect(server.messages[0]).toMatchObject({ messageId: mail.message_id, from: "News@xn--bcher-kva.example" });
-    const [told] = await query<{ payload: { metadata: object } }>(
+    const [delivery] = await query<{ payload: { metadata: object } }>(
       "select payload from webhook_deliveries where company_id = $1",
       [company.id],
     );
-    expect(told!.payload.metadata).toMatchObject({ message_id: mail.message_id });
+    expect(delivery!.payload.metadata).toMatchObject({ message_id: mail.message_id });
   });
 
   test("with an attachment that was deleted after the request: it is still in the mail", async () => {
@@ -172,22 +172,25 @@ describe("a campaign on its way", () => {
     expect((await company.api.get(`${API}/campaigns/`)).body).toMatchObject({ count: 0 });
   });
 
-  test.each(["en", "de", "fr", "es", "ar"])("a double opt-in mail speaks the form's language: %s", async (language) => {
-    await company.api.patch(`/api/companies/${company.id}/`, { double_opt_in: true });
-    const person = { email: "neu@example.com", first_name: "Ana" };
-    const headers = { "accept-language": `${language}-XX,xx;q=0.5` };
-    await company.api.post(`${API}/public/subscribe/${company.id}/`, person, { headers, ip: someIp() });
-    await until(
-      async () => server.messages.length,
-      (n) => n === 1,
-    );
-    const { html, subject } = await simpleParser(server.messages[0]!.raw);
-    const t = catalogues[language]!;
-    const name = (await company.api.get(`/api/companies/${company.id}/`)).body.name;
-    expect(subject).toBe(t.confirmationMail.subject.replace("{company}", name));
-    expect(html).toContain(`<html lang="${language}" dir="${t.dir}">`);
-    expect(html).toContain(`<p>${t.confirmationMail.hello.replace("{name}", " Ana")}</p>`);
-    expect(html).toContain(`>${t.confirmationMail.button}</a>`);
-    expect(html).not.toContain("{");
-  });
+  test.each(["en", "de", "fr", "es", "ar"])(
+    "a double opt-in mail is in the language of the form: %s",
+    async (language) => {
+      await company.api.patch(`/api/companies/${company.id}/`, { double_opt_in: true });
+      const person = { email: "neu@example.com", first_name: "Ana" };
+      const headers = { "accept-language": `${language}-XX,xx;q=0.5` };
+      await company.api.post(`${API}/public/subscribe/${company.id}/`, person, { headers, ip: someIp() });
+      await until(
+        async () => server.messages.length,
+        (n) => n === 1,
+      );
+      const { html, subject } = await simpleParser(server.messages[0]!.raw);
+      const t = catalogues[language]!;
+      const name = (await company.api.get(`/api/companies/${company.id}/`)).body.name;
+      expect(subject).toBe(t.confirmationMail.subject.replace("{company}", name));
+      expect(html).toContain(`<html lang="${language}" dir="${t.dir}">`);
+      expect(html).toContain(`<p>${t.confirmationMail.hello.replace("{name}", " Ana")}</p>`);
+      expect(html).toContain(`>${t.confirmationMail.button}</a>`);
+      expect(html).not.toContain("{");
+    },
+  );
 });

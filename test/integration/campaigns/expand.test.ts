@@ -37,7 +37,7 @@ describe("expansion", () => {
   });
 
   describe("of a list", () => {
-    test("leaves out who is not active, who left the list, who is suppressed by address or domain", async () => {
+    test("leaves out subscribers that are not active, left the list, or are suppressed by address or domain", async () => {
       await addMembers(company, 9);
       await setStatus(company, "u1@example.com", "unsubscribed");
       await setStatus(company, "u2@example.com", "unconfirmed");
@@ -60,7 +60,7 @@ describe("expansion", () => {
       expect(await campaignRow(id)).toMatchObject({ total_emails: 2, next_seq: 3 });
     });
 
-    test("of a transactional send reaches the unsubscribed, nobody bounced, unconfirmed or blocked otherwise", async () => {
+    test("of a transactional send reaches unsubscribed subscribers, but none that bounced, are unconfirmed or otherwise blocked", async () => {
       await addMembers(company, 6);
       await setStatus(company, "u1@example.com", "unsubscribed");
       await suppress(company, { email: "u1@example.com", kind: "unsubscribed" });
@@ -72,7 +72,7 @@ describe("expansion", () => {
       expect(await emails(id)).toEqual(["u1@example.com", "u5@example.com", "u6@example.com"]);
     });
 
-    test("takes nobody of another list or another company's suppressions", async () => {
+    test("ignores other lists and other companies' suppressions", async () => {
       const other = await newCompany();
       await suppress(other, { email: "u1@example.com" });
       await suppress(other, { domain: "example.com" });
@@ -83,7 +83,7 @@ describe("expansion", () => {
       expect(await emails(id)).toEqual(["u1@example.com", "u2@example.com"]);
     });
 
-    test("numbers on without gaps when whole slices are left out", async () => {
+    test("numbers recipients without gaps when whole slices are left out", async () => {
       await addMembers(company, 1_300);
       await query(
         `update subscribers set status = 'unsubscribed'
@@ -95,7 +95,7 @@ describe("expansion", () => {
       expect((await recipients(id)).map(({ seq }) => seq)).toEqual(Array.from({ length: 600 }, (_, n) => n + 1));
     });
 
-    test("that was deleted before: the campaign fails and says why", async () => {
+    test("that was deleted before: the campaign fails and gives the reason", async () => {
       const id = await newCampaign(company, { list_id: await newList(company.id) });
       await query("delete from lists where company_id = $1 and id <> $2", [company.id, company.list]);
       await expandAll(rows, id);
@@ -106,7 +106,7 @@ describe("expansion", () => {
       });
     });
 
-    test("that is deleted halfway: who was taken gets the mail", async () => {
+    test("that is deleted halfway: recipients already written get the mail", async () => {
       await addMembers(company, 800);
       const id = await newCampaign(company);
       await expandSlice(rows.broker, id);
@@ -150,7 +150,7 @@ describe("expansion", () => {
       expect(await query("select 1 from campaign_receivers where campaign_id = $1", [id])).toEqual([]);
     });
 
-    test("links the ones that are subscribers, and leaves out those who unsubscribed or are suppressed", async () => {
+    test("links those that are subscribers, and leaves out those that unsubscribed or are suppressed", async () => {
       await addMembers(company, 3);
       await setStatus(company, "u2@example.com", "unsubscribed");
       await suppress(company, { email: "new@example.com" });
@@ -172,7 +172,7 @@ describe("expansion", () => {
       ]);
     });
 
-    test("of a transactional send reaches who has not confirmed a newsletter", async () => {
+    test("of a transactional send reaches unconfirmed subscribers", async () => {
       await addMembers(company, 1);
       await setStatus(company, "u1@example.com", "unconfirmed");
       const id = await newCampaign(company, { ...type, is_transactional: true });
@@ -182,7 +182,7 @@ describe("expansion", () => {
     });
   });
 
-  describe("by several at once and through crashes", () => {
+  describe("concurrently and through crashes", () => {
     const everyoneOnce = async (campaignId: string, count: number) => {
       const found = await queryOne(
         `select count(*) as n, count(distinct subscriber_id) as people, min(seq) as lo, max(seq) as hi
@@ -212,7 +212,7 @@ describe("expansion", () => {
       await everyoneOnce(id, 30_000);
     });
 
-    test("a session that dies within a slice leaves nothing of it; the next one goes on after the last whole slice", async () => {
+    test("a session that dies within a slice leaves nothing of it; the next continues after the last complete slice", async () => {
       await addMembers(company, 2_000);
       const id = await newCampaign(company);
       await expandSlice(rows.broker, id);
@@ -228,7 +228,7 @@ describe("expansion", () => {
       await everyoneOnce(id, 2_000);
     });
 
-    test("a slice does not hold up a sender that writes its results", async () => {
+    test("a slice does not block a sender that writes its results", async () => {
       await addMembers(company, 600);
       const id = await newCampaign(company);
       await expandSlice(rows.broker, id);

@@ -15,7 +15,7 @@ describe("the expansion queue", () => {
   });
   afterAll(() => rows.stop());
   beforeEach(() => {
-    rows.rung.length = 0;
+    rows.emitted.length = 0;
   });
 
   const written = async (id: string) =>
@@ -27,7 +27,7 @@ describe("the expansion queue", () => {
     await addMembers(b, 41_000);
     const [first, second] = [await newCampaign(a), await newCampaign(b)];
     await queue.expandWaiting();
-    const order = rows.rung
+    const order = rows.emitted
       .filter((line) => line.startsWith("campaign.queued"))
       .map((line) => (line.endsWith(first) ? "a" : "b"));
     expect(order.join("")).toMatch(/^(ab|ba){4}$/);

@@ -88,7 +88,7 @@ describe("over HTTP", () => {
     expect(await api.post(`${API}/send/to-list/`, toList({ company: company.id }))).toMatchObject({ status: 201 });
   });
 
-  test("all faults at once: 400; no key: 401", async () => {
+  test("all errors at once: 400; no key: 401", async () => {
     const given = { name: "", template_id: UNKNOWN, smtp_config_id: "x", receivers: [{ name: "nobody" }] };
     expect(await company.api.post(`${API}/send/to-receivers/`, given)).toMatchObject({
       status: 400,
@@ -102,7 +102,7 @@ describe("over HTTP", () => {
     expect(await client(app).post(`${API}/send/to-list/`, toList())).toMatchObject({ status: 401 });
   });
 
-  test("more than the hour has room for: 429 with Retry-After", async () => {
+  test("more than the hour has left: 429 with Retry-After", async () => {
     Object.assign(room, { limit: 100, used: 99, room: 1, retry_after_seconds: 60 });
     const answer = await company.api.post(`${API}/send/to-list/`, toList());
     Object.assign(room, { limit: null, used: 0, room: null, retry_after_seconds: 0 });
@@ -113,7 +113,7 @@ describe("over HTTP", () => {
     expect(answer.headers.get("retry-after")).toBe("60");
   });
 
-  test("what was admitted and waits is in the hour like what has left; what failed is not", async () => {
+  test("waiting mail counts towards the hour like sent mail; failed mail does not", async () => {
     const busy = await newCompany(app);
     await query(
       `insert into smtp_configs (id, company_id, name, host, port, sender_name, sender_email)
@@ -138,7 +138,7 @@ describe("over HTTP", () => {
     }
   });
 
-  test("the description says what a receiver is, and no page is JSON that never is", async () => {
+  test("the OpenAPI document describes receivers, and declares no JSON for pages that have none", async () => {
     const { paths } = (await client(app).get("/openapi.json")).body;
     const { schema } = paths[`${API}/send/custom/`].post.requestBody.content["application/json"];
     expect(schema.properties.receivers.items).toMatchObject({
@@ -189,7 +189,7 @@ describe("over HTTP", () => {
     expect(answer.text).toMatch(/^email,status,error,sent_at,opened_at,clicked_at,opens,clicks\r\n/);
   });
 
-  test("a file goes up, is public at its url, goes out of the list, and comes down no more", async () => {
+  test("a file is uploaded, public at its url, deleted, and then no longer served", async () => {
     const { api } = company;
     const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(700_000, 7)]);
     const up = await api.post(`${API}/media/`, fileForm(new Uint8Array(png), "Größe.png"));
@@ -212,7 +212,7 @@ describe("over HTTP", () => {
     expect(await api.get(`${API}/media/${up.body.id}/`)).toMatchObject({ status: 404 });
   });
 
-  test("a page that calls itself an image is saved, not shown", async () => {
+  test("a page declared as an image is downloaded, not displayed", async () => {
     const up = await company.api.post(`${API}/media/`, fileForm("<html><script>alert(1)</script></html>", "cat.png"));
     const down = await client(app).get(up.body.url);
     expect(down.headers.get("content-disposition")).toMatch(/^attachment/);

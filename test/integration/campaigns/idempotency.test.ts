@@ -21,7 +21,7 @@ describe("Idempotency-Key", () => {
 
   test("the same key with the same body gives the first answer and creates nothing", async () => {
     const first = await send({ idempotency_key: "k" });
-    // To the letter, the order of its fields included.
+    // Byte for byte, including the order of its fields.
     expect(JSON.stringify(await send({ idempotency_key: "k" }))).toBe(JSON.stringify(first));
     expect(await campaigns()).toBe(1);
   });
@@ -91,7 +91,7 @@ describe("Idempotency-Key", () => {
     expect(await campaigns()).toBe(1);
   });
 
-  test("twenty at once with two bodies: one body wins, the other is told", async () => {
+  test("twenty at once with two bodies: one body wins, the other gets a 409", async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, n) => send({ idempotency_key: "race", name: n % 2 ? "A" : "B" })),
     );
@@ -101,7 +101,7 @@ describe("Idempotency-Key", () => {
       if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: 409 });
   });
 
-  test("a first that fails leaves the key free", async () => {
+  test("a first request that fails leaves the key free", async () => {
     world.hour = { limit: 1, used: 1, room: 0, retry_after_seconds: 9 };
     await expect(send({ idempotency_key: "k" })).rejects.toMatchObject({ code: 429 });
     world.hour = { limit: null, used: 0, room: null, retry_after_seconds: 0 };
@@ -109,7 +109,7 @@ describe("Idempotency-Key", () => {
     expect(await send({ idempotency_key: "k" })).toMatchObject({ status: "pending" });
   });
 
-  test("after 24 hours the key is new, and old ones are forgotten", async () => {
+  test("after 24 hours a key counts as new, and old ones are deleted", async () => {
     const first = await send({ idempotency_key: "k" });
     await query("update idempotency_keys set created_at = now() - interval '24 hours' where company_id = $1", [
       company.id,

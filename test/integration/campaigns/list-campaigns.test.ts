@@ -15,7 +15,7 @@ import {
   type World,
 } from "./world.ts";
 
-describe("campaigns read", () => {
+describe("reading campaigns", () => {
   let world: World;
   let company: Company;
   beforeAll(async () => {
@@ -74,7 +74,7 @@ describe("campaigns read", () => {
       return Buffer.concat(await stream.toArray()).toString();
     };
 
-    test("a line per recipient, quoted, and no cell that a spreadsheet would run", async () => {
+    test("one line per recipient, quoted, and no cell that a spreadsheet would run as a formula", async () => {
       await addMembers(company, 2);
       await query(
         "update subscribers set email = '=cmd@example.com' where company_id = $1 and email = 'u1@example.com'",
@@ -130,7 +130,7 @@ describe("campaigns read", () => {
       ["Ann", "Ann"],
       ["Win $$$ at https://evil.example/ now", ""],
       ["evil.example", ""],
-    ])("greets with a name and carries nobody's advertisement: %j", async (typed, greeting_name) => {
+    ])("greets with a name and carries no advertisement: %j", async (typed, greeting_name) => {
       const subscriber_id = await unconfirmed();
       await query("update subscribers set first_name = $2 where id = $1", [subscriber_id, typed]);
       const { campaign_id } = await as(world, company)("campaigns.sendConfirmation", { subscriber_id, confirm_url });
@@ -142,7 +142,7 @@ describe("campaigns read", () => {
       expect(content!.subject + content!.body).not.toMatch(/first_name|last_name/);
     });
 
-    test("is ready for senders at once, transactional, untracked, in the quota, and in no list", async () => {
+    test("is ready for senders immediately, transactional, untracked, counted in the quota, and listed nowhere", async () => {
       const subscriber_id = await unconfirmed();
       const ask = as(world, company);
       const { campaign_id } = await ask("campaigns.sendConfirmation", { subscriber_id, confirm_url });
@@ -167,7 +167,7 @@ describe("campaigns read", () => {
         emails: 1,
       });
       expect(await ask("campaigns.list", {})).toEqual({ count: 0, results: [] });
-      expect(world.rung).toContainEqual({
+      expect(world.emitted).toContainEqual({
         event: "campaign.queued",
         payload: { campaignId: campaign_id, companyId: company.id },
       });

@@ -37,7 +37,7 @@ describe("media", () => {
 
   const parts = (id: string) => queryOne<{ n: number }>("select count(*) n from media_parts where media_id = $1", [id]);
 
-  test("an upload is described by its own bytes and comes back as it went in", async () => {
+  test("an upload gets its type from its own bytes and is served unchanged", async () => {
     const media = await upload(PNG, "C:\\pics\\Logo é.png", "text/html");
     expect(media).toEqual({
       id: expect.any(String),
@@ -92,7 +92,7 @@ describe("media", () => {
     expect(document.headers!["Content-Disposition"]).toMatch(/^attachment; /);
   });
 
-  test("over the limit: 413, and nothing is left of it", async () => {
+  test("over the limit: 413, and nothing is stored", async () => {
     const piece = Buffer.alloc(1024 * 1024);
     function* pieces() {
       for (let n = 0; n < 11; n++) yield piece;
@@ -101,7 +101,7 @@ describe("media", () => {
     expect(await queryOne("select count(*) n from media where company_id = $1", [company.id])).toEqual({ n: 0 });
   });
 
-  test("an empty file, and an upload that breaks off, leave nothing", async () => {
+  test("an empty file and an aborted upload leave nothing", async () => {
     await expect(upload(Buffer.alloc(0))).rejects.toMatchObject({
       code: 400,
       data: { body: { file: ["The submitted file is empty."] } },
@@ -150,7 +150,7 @@ describe("media", () => {
     expect(await as(world, company)("campaigns.getMedia", { id })).toMatchObject({ id });
   });
 
-  test("bytes that a living campaign attaches outlive the deletion, and are swept when it is through", async () => {
+  test("bytes that an unfinished campaign attaches outlive the deletion, and are removed when it has finished", async () => {
     const { id } = await upload(PNG);
     await addMembers(company, 1);
     const ask = as(world, company);

@@ -1,4 +1,4 @@
-/** What travels between processes: files in both directions, larger than a NATS message may be, and a long export. */
+/** Streams between processes: files in both directions, larger than a NATS message, and a long export. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { client, fileForm } from "../../support/client.ts";
@@ -9,7 +9,7 @@ import { type Server, startNats, startRedis } from "../../support/servers.ts";
 const API = "/api/emails";
 const SMTP_CONFIG = "01a00000-0000-7000-8000-000000000005";
 
-describe("with the gateway in a process of its own", () => {
+describe("with the gateway in a separate process", () => {
   let servers: Server[];
   let database: TestDatabase;
   let db: pg.Client;

@@ -45,12 +45,12 @@ describe("resume and cancel", () => {
     ]);
   };
 
-  test("a partial campaign: failed and unknown ones go back to the queue, sent, bounced and suppressed stay", async () => {
+  test("a partial campaign: failed and unknown recipients go back to the queue; sent, bounced and suppressed ones stay", async () => {
     const { ask, id } = await campaign(5);
     await setOutcomes(id, [2, 3, 4, 5, 6]);
     await ask("campaigns.settle", { campaign_id: id });
     expect((await campaignRow(id)).status).toBe("partial");
-    world.rung.length = 0;
+    world.emitted.length = 0;
     const resumed = await ask("campaigns.resume", { id });
     expect(resumed).toMatchObject({ status: "pending", total_emails: 5, sent_count: 1, failed_count: 2, error: null });
     expect((await recipients(id)).map(({ status, error }) => [status, error])).toEqual([
@@ -62,7 +62,7 @@ describe("resume and cancel", () => {
     ]);
     const chunks = await query("select state, marked_to, fence, owner from send_chunks where campaign_id = $1", [id]);
     expect(chunks).toEqual([{ state: 0, marked_to: 0, fence: 4, owner: null }]);
-    expect(world.rung).toContainEqual({
+    expect(world.emitted).toContainEqual({
       event: "campaign.queued",
       payload: expect.objectContaining({ campaignId: id }),
     });
@@ -91,7 +91,7 @@ describe("resume and cancel", () => {
     expect((await recipients(id)).filter(({ status }) => status === 0)).toHaveLength(44_999);
   });
 
-  test("with nobody to try again it ends as it was", async () => {
+  test("with nothing to try again it ends as before", async () => {
     const { ask, id } = await campaign(2);
     await setOutcomes(id, [2, 4]);
     await ask("campaigns.settle", { campaign_id: id });
@@ -114,7 +114,7 @@ describe("resume and cancel", () => {
     expect(await ask("campaigns.resume", { id })).toMatchObject({ status: "pending", error: null });
   });
 
-  test("a failed campaign that reached nobody cannot", async () => {
+  test("a failed campaign that sent nothing cannot be resumed", async () => {
     const { ask, id } = await campaign(2);
     await setOutcomes(id, [3, 3]);
     await ask("campaigns.settle", { campaign_id: id });

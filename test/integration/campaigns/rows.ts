@@ -8,23 +8,23 @@ import type { Company } from "./world.ts";
 
 export interface Rows {
   broker: ServiceBroker;
-  rung: string[];
+  emitted: string[];
   stop(): Promise<void>;
 }
 
 export async function startRows(connections = 16): Promise<Rows> {
   const database = await createDatabase();
   openDatabase(database.url, connections);
-  const rung: string[] = [];
+  const emitted: string[] = [];
   const broker = {
     call: async () => ({ ids: [] }),
-    emit: async (event: string, payload: { campaignId: string }) => rung.push(`${event} ${payload.campaignId}`),
+    emit: async (event: string, payload: { campaignId: string }) => emitted.push(`${event} ${payload.campaignId}`),
     logger: { warn: () => {}, error: () => {} },
     stopping: false,
   };
   return {
     broker: broker as unknown as ServiceBroker,
-    rung,
+    emitted,
     stop: async () => {
       await closeDatabase();
       await database.drop();

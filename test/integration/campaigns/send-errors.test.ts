@@ -8,7 +8,7 @@ const pk = (id: string) => `Invalid pk "${id}" - object does not exist.`;
 const UNKNOWN = "01a00000-0000-7000-8000-000000000000";
 const ann = { email: "ann@example.com" };
 
-describe("what a send refuses", () => {
+describe("errors of a send", () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld();
@@ -35,7 +35,7 @@ describe("what a send refuses", () => {
     });
   });
 
-  test("wrong types and unknown references are told together", async () => {
+  test("wrong types and unknown references are reported together", async () => {
     const [template, smtp, list] = [newId(), newId(), newId()];
     const given = {
       name: "x".repeat(256),
@@ -57,7 +57,7 @@ describe("what a send refuses", () => {
     });
   });
 
-  test("another company's template, configuration, list, segment and file are as good as missing", async () => {
+  test("another company's template, configuration, list, segment and file count as missing", async () => {
     const other = await newCompany();
     const [segment, file] = [newId(), newId()];
     await query("insert into segments (id, company_id, name, rules) values ($1, $2, 'S', '{}')", [segment, other.id]);
@@ -106,7 +106,7 @@ describe("what a send refuses", () => {
     });
   });
 
-  test("another company in `company` is told with all other faults", async () => {
+  test("another company in `company` is reported with all other errors", async () => {
     const elsewhere = { company: UNKNOWN, name: "", scheduled_for: "2001-01-01T00:00:00Z" };
     expect(await errorsOf("campaigns.sendToList", toList(world.company, elsewhere))).toEqual({
       company: [pk(UNKNOWN)],
@@ -146,7 +146,7 @@ describe("what a send refuses", () => {
     expect(await sending([{ ...ann, note: "a\0b" }])).toEqual({ receivers: ["Null characters are not allowed."] });
   });
 
-  test("custom: a schedule, a line break in the subject, faults of the template language", async () => {
+  test("custom: a schedule, a line break in the subject, template syntax errors", async () => {
     const custom = {
       name: "C",
       smtp_config_id: world.company.smtp,
@@ -209,7 +209,7 @@ describe("what a send refuses", () => {
       });
     });
 
-    test("the month's quota, before the hour's room", async () => {
+    test("the monthly quota, before the hourly limit", async () => {
       world.hour = { limit: 10, used: 10, room: 0, retry_after_seconds: 60 };
       world.admitEmails = () => {
         throw emailQuotaExceeded(3_000);
@@ -219,7 +219,7 @@ describe("what a send refuses", () => {
       });
     });
 
-    test("more than the room left in the hour: 429 that says when to come back", async () => {
+    test("more than the hour has left: 429 with Retry-After", async () => {
       world.hour = { limit: 100, used: 98, room: 2, retry_after_seconds: 75 };
       const company = await newCompany();
       await addMembers(company, 3);
@@ -233,7 +233,7 @@ describe("what a send refuses", () => {
       });
     });
 
-    test("a scheduled send is not held against this hour, and what fits exactly goes out", async () => {
+    test("a scheduled send does not count towards this hour, and an exact fit is admitted", async () => {
       world.hour = { limit: 100, used: 98, room: 2, retry_after_seconds: 75 };
       const company = await newCompany();
       await addMembers(company, 3);
@@ -246,7 +246,7 @@ describe("what a send refuses", () => {
       });
     });
 
-    test("the quota is asked for the list's size, whatever the list holds", async () => {
+    test("the quota is checked with the list's counter, whatever the list holds", async () => {
       const asked: number[] = [];
       world.admitEmails = (emails) => void asked.push(emails);
       const company = await newCompany();

@@ -94,7 +94,7 @@ describe("sending", () => {
     expect(await contents(sent.id)).toMatchObject({ list_id_name: "Acme", list_id_ref: company.id });
   });
 
-  test("receivers that cannot be saved are sent to all the same", async () => {
+  test("receivers that cannot be saved are still sent to", async () => {
     world.saveReceivers = () => {
       throw new Error("no room");
     };
@@ -144,7 +144,7 @@ describe("sending", () => {
     expect(await contents(sent.id)).toMatchObject({ subject: "Hi [[name]]", body: "<p>[[name]]</p>" });
   });
 
-  test("fields of another send mean nothing: a list, a template, a subject", async () => {
+  test("fields of another kind of send are ignored: a list, a template, a subject", async () => {
     const company = await newCompany();
     const receivers = [{ email: "ann@example.com" }];
     const alien = { list_id: newId(), segment_id: company.id, subject: "[[/if]]", body: 7 };
@@ -195,7 +195,7 @@ describe("sending", () => {
     expect(await segmentSize(company.id, segment, 30_000)).toBe(20_000);
   });
 
-  test("to a segment: says at once how many of it are active, and sends to these", async () => {
+  test("to a segment: answers with the number of active subscribers, and sends to these", async () => {
     const company = await newCompany();
     await addMembers(company, 12);
     const segment = newId();
@@ -243,7 +243,7 @@ describe("sending", () => {
   describe("on a schedule", () => {
     const soon = (ms: number) => new Date(Date.now() + ms).toISOString();
 
-    test("is scheduled, starts when due, with the members of then", async () => {
+    test("is scheduled, and starts when due with the members of that moment", async () => {
       const company = await newCompany();
       await addMembers(company, 1);
       const sent = await as(world, company)("campaigns.sendToList", toList(company, { scheduled_for: soon(60_000) }));
@@ -259,7 +259,7 @@ describe("sending", () => {
       expect((await recipients(sent.id)).length).toBeGreaterThan(0);
     });
 
-    test("starts within two seconds of its time, by the timer alone", async () => {
+    test("starts within two seconds of its time by the timer alone", async () => {
       const company = await newCompany();
       await addMembers(company, 2);
       const due = Date.now() + 300;
@@ -272,13 +272,13 @@ describe("sending", () => {
       expect(Date.now()).toBeGreaterThanOrEqual(due);
     });
 
-    test("ten nodes that look at once start it once", async () => {
+    test("ten nodes that poll at the same time start it once", async () => {
       const company = await newCompany();
       const { id } = await as(world, company)("campaigns.sendToList", toList(company, { scheduled_for: soon(60_000) }));
-      world.rung.length = 0;
+      world.emitted.length = 0;
       await query("update campaigns set scheduled_for = now() where id = $1", [id]);
       await Promise.all(Array.from({ length: 10 }, () => as(world)("campaigns.startDue", {})));
-      const started = world.rung.filter(
+      const started = world.emitted.filter(
         ({ event, payload }) => event === "campaign.pending" && payload.campaignId === id,
       );
       expect(started).toHaveLength(1);

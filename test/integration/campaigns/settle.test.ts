@@ -31,7 +31,7 @@ describe("settling", () => {
     expect((await campaignRow(id)).status).toBe(mayMove(from, to) ? to : from);
   });
 
-  test("of ten that want the same move one makes it", async () => {
+  test("of ten concurrent attempts at the same move one succeeds", async () => {
     const id = await newCampaign(company, { status: "pending" });
     const made = await Promise.all(Array.from({ length: 10 }, () => moveTo(pool(), id, "sending")));
     expect(made.filter(Boolean)).toHaveLength(1);
@@ -46,7 +46,7 @@ describe("settling", () => {
     expect((await campaignRow(id)).status).toBe("pending");
   });
 
-  test("waits for the end of the expansion, however many are sent", async () => {
+  test("waits for the end of the expansion, however many have been sent", async () => {
     const id = await newCampaign(company, { sent_count: 5, total_emails: 5 });
     expect(await settle(id)).toBe(false);
   });
@@ -80,7 +80,7 @@ describe("settling", () => {
       await query("update send_chunks set state = 2 where campaign_id = $1", [id]);
     };
 
-    test("counts the rows once nothing moves any more", async () => {
+    test("counts the rows once nothing has moved for ten minutes", async () => {
       const id = await sentTo(10);
       await deliverAll(id);
       await query("update campaigns set sent_count = 7 where id = $1", [id]);
@@ -89,7 +89,7 @@ describe("settling", () => {
       expect(await campaignRow(id)).toMatchObject({ status: "completed", sent_count: 10, failed_count: 0 });
     });
 
-    test("touches none that still has something to do", async () => {
+    test("leaves campaigns alone that still have something to do", async () => {
       const [waiting, open, orphaned] = [await sentTo(3), await sentTo(3), await sentTo(3)];
       for (const id of [waiting, open, orphaned]) await stuck(id);
       await query("update sent_emails set next_attempt_at = now() + interval '1 hour' where campaign_id = $1", [
@@ -105,7 +105,7 @@ describe("settling", () => {
   describe("of a campaign that an error stopped", () => {
     const stop = (id: string) => query("update campaigns set error = 'The login was refused.' where id = $1", [id]);
 
-    test("fails what was not tried with that error, in parts, and what waits for another try; counts match", async () => {
+    test("fails untried and deferred recipients with that error, in parts; the counts match", async () => {
       const id = await sentTo(25_000);
       await query("update sent_emails set status = 2 where campaign_id = $1 and seq <= 50", [id]);
       await query(
@@ -135,7 +135,7 @@ describe("settling", () => {
       ).toEqual({ n: 0 });
     });
 
-    test("waits for a leased chunk and for a retry that is under way", async () => {
+    test("waits for a leased chunk and for a retry in progress", async () => {
       const id = await sentTo(60);
       await stop(id);
       await query("update send_chunks set state = 1, owner = 'x' where campaign_id = $1 and no = 1", [id]);
@@ -149,7 +149,7 @@ describe("settling", () => {
       expect((await recipients(id)).filter(({ status }) => status === 3)).toHaveLength(0);
     });
 
-    test("leaves a chunk alone that a sender is claiming at this moment", async () => {
+    test("skips a chunk that a sender is claiming at this moment", async () => {
       const id = await sentTo(60);
       const sender = await pool().connect();
       await sender.query("begin");

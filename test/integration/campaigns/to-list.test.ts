@@ -20,7 +20,7 @@ describe("a send to a list", () => {
   });
   afterAll(() => world.app.stop());
 
-  test("answers with the campaign as pending, its counts at the list's, before anything is expanded", async () => {
+  test("answers with a pending campaign and the list's count before anything is expanded", async () => {
     const company = await newCompany();
     await addMembers(company, 12);
     const sent = await as(world, company)("campaigns.sendToList", toList(company));
@@ -61,7 +61,7 @@ describe("a send to a list", () => {
       { lo: 301, hi: 500, ready: true },
       { lo: 501, hi: 730, ready: true },
     ]);
-    expect(world.rung.filter(({ payload }) => payload.campaignId === id).map(({ event }) => event)).toContain(
+    expect(world.emitted.filter(({ payload }) => payload.campaignId === id).map(({ event }) => event)).toContain(
       "campaign.queued",
     );
     const counted = await queryOne("select count_of($1, 'sent_emails', $1) n", [company.id]);
@@ -71,7 +71,7 @@ describe("a send to a list", () => {
     });
   });
 
-  test("is completed when every recipient was sent to", async () => {
+  test("is completed when every recipient has been sent to", async () => {
     const company = await newCompany();
     await addMembers(company, 3);
     const ask = as(world, company);
@@ -82,7 +82,7 @@ describe("a send to a list", () => {
     expect(await ask("campaigns.get", { id })).toMatchObject({ status: "completed", total_emails: 3, sent_count: 3 });
   });
 
-  test("with nobody eligible is completed with 0", async () => {
+  test("with no eligible recipient is completed with 0", async () => {
     const company = await newCompany();
     const { id } = await as(world, company)("campaigns.sendToList", toList(company));
     const row = await until(

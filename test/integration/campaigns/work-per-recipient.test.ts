@@ -1,6 +1,6 @@
 /**
- * A company that imports its list right behind its first subscriber, and sends at once: the planner still believes that the
- * tables hold a row. What is read must not depend on what it believes.
+ * A company that imports its list right after its first subscriber and sends at once: the planner still expects tables of
+ * one row. The number of rows read must not depend on its statistics.
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
@@ -27,7 +27,7 @@ const removed = (node: Node): number =>
       (node["Rows Removed by Index Recheck"] ?? 0)) +
   (node.Plans ?? []).reduce((sum, plan) => sum + removed(plan), 0);
 
-describe("rows read for nothing, where tables grew since they were counted", () => {
+describe("rows read in vain after tables have grown since their last analysis", () => {
   let database: TestDatabase;
   let client: pg.Client;
   const [company, campaign, list] = [newId(), newId(), newId()];

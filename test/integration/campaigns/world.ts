@@ -7,8 +7,8 @@ import { type App, startApp } from "../../support/app.ts";
 
 export interface Neighbours {
   hour: { limit: number | null; used: number; room: number | null; retry_after_seconds: number };
-  /** Events that campaigns rang, newest last. */
-  rung: { event: string; payload: Record<string, string> }[];
+  /** Events emitted by campaigns, newest last. */
+  emitted: { event: string; payload: Record<string, string> }[];
   admitEmails: (emails: number) => void;
   requireFeature: (feature: string) => void;
   saveReceivers: (receivers: { email: string }[]) => Promise<unknown> | unknown;
@@ -16,7 +16,7 @@ export interface Neighbours {
 
 const quiet = (): Neighbours => ({
   hour: { limit: null, used: 0, room: null, retry_after_seconds: 0 },
-  rung: [],
+  emitted: [],
   admitEmails: () => {},
   requireFeature: () => {},
   saveReceivers: () => ({ ids: [] }),
@@ -42,7 +42,7 @@ function standIns(neighbours: Neighbours): ServiceSchema[] {
       name: "listener",
       events: {
         "campaign.*"(ctx: { eventName: string; params: Record<string, string> }) {
-          neighbours.rung.push({ event: ctx.eventName, payload: ctx.params });
+          neighbours.emitted.push({ event: ctx.eventName, payload: ctx.params });
         },
       },
     } as ServiceSchema,
@@ -142,7 +142,7 @@ export const campaignRow = async (campaignId: string) =>
     [campaignId],
   ))!;
 
-/** Waits for what rows say, not for time: asks again until it is so. */
+/** Polls until the condition on the rows holds. */
 export async function until<T>(ask: () => Promise<T>, so: (answer: T) => boolean, timeoutMs = 10_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

@@ -97,7 +97,7 @@ describe("a custom email", () => {
     expect(fieldOf(bytes(copy()), "Message-ID")).toBe(fieldOf(bytes(primary()), "Message-ID"));
   });
 
-  test("has links that lead where they should, static and from variables, in the primary's mail only", async () => {
+  test("has tracked links, static and from variables, in the primary recipient's mail only", async () => {
     const { html } = await read(bytes(primary()));
     const tracked = [...html.matchAll(/href="([^"]*\/click\/[^"]*)"/g)].map((match) => match[1]!);
     const locations = [];
@@ -106,7 +106,7 @@ describe("a custom email", () => {
     expect((await read(bytes(copy()))).html).not.toMatch(/\/click\/|\/open\//);
   });
 
-  test("has a pixel, a page for the browser, a subject in the list, and a way out", async () => {
+  test("has a pixel, a web view, a subject in the list of mails, and an unsubscribe link", async () => {
     const { html } = await read(bytes(primary()));
     expect((await visit(/src="([^"]*\/open\/[^"]*)"/.exec(html)![1]!)).headers.get("content-type")).toBe("image/gif");
     const unsubscribe = fieldOf(bytes(primary()), "List-Unsubscribe")!.slice(1, -1);

@@ -47,7 +47,7 @@ async function dkimResult(mail: Buffer, record: string): Promise<string | undefi
 }
 
 describe("renderer.renderMails", () => {
-  test("makes a message that an independent parser reads as it was meant", async () => {
+  test("makes a message that an independent parser reads as intended", async () => {
     const body = '<p>Hi <a href="https://example.com/x">[[first_name]]</a> [[plan]] [[company.name]]</p>';
     const to = { ...recipient(), attributes: { plan: "pro" } };
     const mail = await message(await campaign({ companyId: COMPANY, body }), to);
@@ -76,23 +76,23 @@ describe("renderer.renderMails", () => {
     expect(mails.every(({ ok }) => ok)).toBe(true);
   });
 
-  test("mails that take long each leave the process to others in between", async () => {
+  test("slow mails let other work of the process run in between", async () => {
     const body = `[[#each x]]${"[[#if y]][[/if]]".repeat(400)}[[/each]]`;
     const attributes = { x: Array.from({ length: 150 }, () => 1) };
     const id = await campaign({ companyId: COMPANY, body });
     await render(id, [recipient()]);
-    let turns = 0;
-    const others = setInterval(() => turns++, 1);
+    let ticks = 0;
+    const others = setInterval(() => ticks++, 1);
     const mails = await render(
       id,
       Array.from({ length: 15 }, () => ({ ...recipient(), attributes })),
     );
     clearInterval(others);
     expect(mails.every(({ ok }) => ok)).toBe(true);
-    expect(turns).toBeGreaterThan(5);
+    expect(ticks).toBeGreaterThan(5);
   });
 
-  test("a campaign that does not exist, or cannot be rendered, is told for each recipient", async () => {
+  test("a campaign that does not exist or cannot be rendered is an error for each recipient", async () => {
     const broken = await campaign({ companyId: COMPANY, body: "[[#if x]]" });
     const mails = [...(await render(newId(), [recipient(), recipient()])), ...(await render(broken, [recipient()]))];
     expect(mails).toEqual([
@@ -102,7 +102,7 @@ describe("renderer.renderMails", () => {
     ]);
   });
 
-  test("a preferences link is the subscriber's own; who is none may unsubscribe", async () => {
+  test("a preferences link is the subscriber's own; a recipient that is no subscriber gets the unsubscribe page", async () => {
     const id = await campaign({ companyId: COMPANY, tracking: false });
     const subscriberId = newId();
     const preferences = async (to: Recipients[number]) =>
@@ -126,7 +126,7 @@ describe("links", () => {
     expect(await links(id)).toEqual(["https://example.com/1?a=1&b=2", "https://example.com/[[x]]"]);
   });
 
-  test("keep the numbers they were given before, whoever compiles again", async () => {
+  test("keep their numbers when the campaign is compiled again", async () => {
     const id = await campaign({
       companyId: COMPANY,
       body: '<a href="https://example.com/new">n</a><a href="https://example.com/old">o</a>',
@@ -151,7 +151,7 @@ describe("links", () => {
 });
 
 describe("copies and attachments", () => {
-  test("a copy is made only where somebody gets one, untracked and otherwise the same", async () => {
+  test("a copy is made only for recipients with cc or bcc, untracked and otherwise the same", async () => {
     const id = await campaign({ companyId: COMPANY, body: '<a href="https://example.com/1">1</a>' });
     const [alone] = await render(id, [recipient()]);
     expect(alone).not.toHaveProperty("copy");
@@ -179,14 +179,14 @@ describe("copies and attachments", () => {
     expect(attachments[0]!.content.equals(Buffer.concat(parts))).toBe(true);
   });
 
-  test("an attachment that is gone fails the recipients with a sentence", async () => {
+  test("a missing attachment fails the recipients with a reason", async () => {
     const id = await campaign({ companyId: COMPANY, mediaIds: [newId()] });
     expect(await render(id, [recipient()])).toEqual([
       { ok: false, error: "An attachment of this campaign no longer exists." },
     ]);
   });
 
-  test("another company's file is as good as gone", async () => {
+  test("another company's file counts as missing", async () => {
     const other = newId();
     await query("insert into companies (id, name, plan) values ($1, 'Other', 'unlimited')", [other]);
     const id = await campaign({ companyId: COMPANY, mediaIds: [await media(other, "secret.pdf", [Buffer.from("s")])] });
@@ -195,7 +195,7 @@ describe("copies and attachments", () => {
 });
 
 describe("DKIM", () => {
-  test("signs each mail and copy with the configuration's key, and follows a change of it at once", async () => {
+  test("signs each mail and copy with the configuration's key, and uses a changed key immediately", async () => {
     const [first, second] = [keyPair(), keyPair()];
     const configId = await smtpConfig(COMPANY, { domain: "example.com", selector: "s1", privateKey: first.privateKey });
     const mediaIds = [await media(COMPANY, "a.pdf", [Buffer.alloc(5_000, 7)])];
@@ -213,7 +213,7 @@ describe("DKIM", () => {
     expect(await dkimResult(await message(id, to), second.record)).toBe("pass");
   });
 
-  test("a key that cannot be used fails the recipients with a sentence, not the sender", async () => {
+  test("an unusable key fails the recipients with a reason, not the sender", async () => {
     const smtpConfigId = await smtpConfig(COMPANY, { domain: "example.com", selector: "s1", privateKey: "no key" });
     const [mail] = await render(await campaign({ companyId: COMPANY, smtpConfigId }), [recipient()]);
     expect(mail).toEqual({ ok: false, error: "The DKIM key of the SMTP configuration cannot be read." });

@@ -41,7 +41,7 @@ describe("renderer.renderView", () => {
     expect(html).not.toMatch(/<img|\/click\//);
   });
 
-  test("knows an inline receiver by the variables of the request", async () => {
+  test("renders an inline receiver with the variables of the request", async () => {
     const id = await sentEmail(COMPANY, await campaign({ companyId: COMPANY, body }), {
       subscriberId: await subscriber(),
       variables: { first_name: "Given", city: "<Oslo>" },
@@ -52,7 +52,7 @@ describe("renderer.renderView", () => {
     });
   });
 
-  test("works when the subscriber is gone, and is 404 for an id that never was", async () => {
+  test("works when the subscriber has been deleted, and is 404 for an unknown id", async () => {
     const id = await sentEmail(COMPANY, await campaign({ companyId: COMPANY, body }), { subscriberId: newId() });
     expect((await view(id)).subject).toBe("Hi");
     await expect(view(newId())).rejects.toMatchObject({ code: 404 });

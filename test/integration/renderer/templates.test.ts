@@ -33,7 +33,7 @@ describe("templates", () => {
     expect((await company.api.get(`${PATH}${body.id}/`)).body).toEqual(body);
   });
 
-  test("change field by field; null and read-only fields change nothing", async () => {
+  test("are changed field by field; null and read-only fields are ignored", async () => {
     const made = await create();
     const { status, body } = await company.api.patch(`${PATH}${made.id}/`, {
       body: "new",
@@ -87,8 +87,8 @@ describe("templates", () => {
   });
 });
 
-describe("faults of a template", () => {
-  test("are all told at once", async () => {
+describe("errors of a template", () => {
+  test("are all reported at once", async () => {
     const { status, body } = await company.api.post(PATH, {
       subject: "[[",
       body: "a\n [[/if]]",
@@ -121,9 +121,9 @@ describe("faults of a template", () => {
       await company.api.post(PATH, { ...input, [field]: value }),
       await company.api.patch(`${PATH}${id}/`, { [field]: value }),
     ]) {
-      expect({ status: answer.status, told: answer.body[field] }).toMatchObject({
+      expect({ status: answer.status, errors: answer.body[field] }).toMatchObject({
         status: 400,
-        told: expect.arrayContaining([sentence]),
+        errors: expect.arrayContaining([sentence]),
       });
     }
   });
@@ -133,7 +133,7 @@ describe("preview", () => {
   const preview = (id: string, variables?: unknown) =>
     company.api.post(`${PATH}${id}/preview/`, variables === undefined ? {} : { variables });
 
-  test("is what a recipient with these variables gets, untracked", async () => {
+  test("shows what a recipient with these variables gets, untracked", async () => {
     const body =
       '<p>[[first_name]] &amp; [[#each items]]<a href="https://example.com/[[this]]">[[this]]</a>[[/each]]</p>[[[raw]]]';
     const { id } = await create({ body, template_type: "transactional" });
@@ -155,13 +155,13 @@ describe("preview", () => {
     });
   });
 
-  test("has an address to show, and the given one when there is one", async () => {
+  test("has a sample address, or the given one", async () => {
     const { id } = await create({ body: "[[email]]", template_type: "transactional" });
     expect((await preview(id)).body.html).toBe("subscriber@example.com");
     expect((await preview(id, { email: "ann@example.com" })).body.html).toBe("ann@example.com");
   });
 
-  test("that would grow without end is refused", async () => {
+  test("that would grow without limit is refused", async () => {
     const depth = 6;
     const { id } = await create({ body: `${"[[#each x]]".repeat(depth)}y${"[[/each]]".repeat(depth)}` });
     const answer = await preview(id, { x: Array.from({ length: 100 }, (_, i) => i) });

@@ -38,7 +38,7 @@ test("deferred recipients are tried again until they are accepted, and delay nob
   expect(tries.filter((n) => n === 1)).toHaveLength(140);
 });
 
-test("a hard bounce suppresses the address and tells the event; soft and block do not", async () => {
+test("a hard bounce suppresses the address and records the event; soft and block do not", async () => {
   const answers: Record<string, string> = {
     "hard@to.example": "550 5.1.1 User unknown",
     "full@to.example": "552 5.2.2 Mailbox full",

@@ -45,7 +45,7 @@ const call = <T>(action: string, params: object) =>
   app.broker.call<T, object>(`smtp-sender.${action}`, params, { meta });
 type View = { id: string } & Record<string, unknown>;
 const create = (more: object = {}) => call<View>("createConfig", { ...given, ...more });
-const faults = (work: Promise<unknown>) =>
+const errorsOf = (work: Promise<unknown>) =>
   work.then(
     () => null,
     (error) => error.data?.body,
@@ -91,7 +91,7 @@ test("a relay without login: both may be empty", async () => {
   expect(await create({ username: "", password: "" })).toMatchObject({ name: "Main" });
 });
 
-test("all faults are told at once", async () => {
+test("all errors are reported at once", async () => {
   const bad = {
     name: " ",
     host: "not a host",
@@ -101,7 +101,7 @@ test("all faults are told at once", async () => {
     max_connections: 0,
     dkim: { domain: "x", selector: "a b" },
   };
-  expect(await faults(call("createConfig", bad))).toEqual({
+  expect(await errorsOf(call("createConfig", bad))).toEqual({
     name: ["This field may not be blank."],
     host: ["Enter a valid host name or IP address."],
     port: ["Ensure this value is greater than or equal to 1."],
@@ -115,7 +115,7 @@ test("all faults are told at once", async () => {
       "private_key: This field is required.",
     ],
   });
-  expect(await faults(create({ sender_name: "a\r\nBcc: x@y.z" }))).toEqual({
+  expect(await errorsOf(create({ sender_name: "a\r\nBcc: x@y.z" }))).toEqual({
     sender_name: ["Line breaks and control characters are not allowed."],
   });
 });
@@ -142,7 +142,7 @@ test.each([
   ["a key that cannot sign mail", "private_key: Only RSA and Ed25519 keys can sign mail.", () => pem("ec")],
   ["a short key", "private_key: An RSA key must have at least 1024 bits.", () => pem("rsa", 512)],
 ])("%s is refused for DKIM", async (_name, text, key) => {
-  expect(await faults(create({ dkim: { domain: "example.com", selector: "s", private_key: key() } }))).toEqual({
+  expect(await errorsOf(create({ dkim: { domain: "example.com", selector: "s", private_key: key() } }))).toEqual({
     dkim: [text],
   });
 });
@@ -181,11 +181,11 @@ test("private networks are refused where they are not permitted", async () => {
   const { config } = await import("../../../services/lib/config.ts");
   Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: false });
   try {
-    expect(await faults(create({ host: "127.0.0.1" }))).toMatchObject({
+    expect(await errorsOf(create({ host: "127.0.0.1" }))).toMatchObject({
       host: [expect.stringContaining("not on the public internet")],
     });
-    const verdict = await call<object>("validate", { ...given, host: "10.0.0.1" });
-    expect(verdict).toMatchObject({ valid: false, stage: "dns" });
+    const result = await call<object>("validate", { ...given, host: "10.0.0.1" });
+    expect(result).toMatchObject({ valid: false, stage: "dns" });
   } finally {
     Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: true });
   }
@@ -210,12 +210,12 @@ describe("validate", () => {
     setDefaultCACertificates([...getCACertificates("bundled"), probe.certificate.cert]);
     const { certificate } = probe;
     await probe.stop();
-    const verdict = await validate({
+    const result = await validate({
       tls: "starttls",
       auth: { user: login.username, pass: login.password },
       certificate,
     });
-    expect(verdict).toEqual({
+    expect(result).toEqual({
       valid: true,
       stage: "ok",
       message: "The server accepts mail.",
@@ -228,13 +228,13 @@ describe("validate", () => {
     const { port } = server;
     await server.stop();
     server = undefined;
-    const verdict = await call<object>("validate", { host: "127.0.0.1", port, ...login });
-    expect(verdict).toMatchObject({ valid: false, stage: "connect" });
+    const result = await call<object>("validate", { host: "127.0.0.1", port, ...login });
+    expect(result).toMatchObject({ valid: false, stage: "connect" });
   });
 
   test("a name without address", async () => {
-    const verdict = await call<object>("validate", { host: "no-such-host.invalid", port: 25, ...login });
-    expect(verdict).toMatchObject({ valid: false, stage: "dns" });
+    const result = await call<object>("validate", { host: "no-such-host.invalid", port: 25, ...login });
+    expect(result).toMatchObject({ valid: false, stage: "dns" });
   });
 
   test("no STARTTLS, and an untrusted certificate", async () => {
@@ -247,7 +247,7 @@ describe("validate", () => {
     });
   });
 
-  test("a server that talks on in plain where TLS begins: told in words, without the library's innards", async () => {
+  test("a server that talks on in plain where TLS begins: reported in words, without the library's innards", async () => {
     const plain = createServer((socket) => {
       socket.write("220 plain\r\n");
       socket.on("data", (data) => {
@@ -257,24 +257,24 @@ describe("validate", () => {
     }).listen(0, "127.0.0.1");
     await once(plain, "listening");
     const { port } = plain.address() as AddressInfo;
-    const verdict = await call<{ message: string }>("validate", { host: "localhost", port, ...login });
-    expect(verdict).toMatchObject({ valid: false, stage: "tls" });
-    expect(verdict.message).toBe(`No TLS with the SMTP server localhost:${port}: wrong version number`);
+    const result = await call<{ message: string }>("validate", { host: "localhost", port, ...login });
+    expect(result).toMatchObject({ valid: false, stage: "tls" });
+    expect(result.message).toBe(`No TLS with the SMTP server localhost:${port}: wrong version number`);
     plain.close();
   });
 
   test("a wrong password, which is not given back", async () => {
-    const verdict = await validate({ auth: { user: "user", pass: "other" } }, { use_tls: false });
-    expect(verdict).toMatchObject({ valid: false, stage: "auth" });
-    expect(JSON.stringify(verdict)).not.toContain(login.password);
+    const result = await validate({ auth: { user: "user", pass: "other" } }, { use_tls: false });
+    expect(result).toMatchObject({ valid: false, stage: "auth" });
+    expect(JSON.stringify(result)).not.toContain(login.password);
   });
 
   test("a server that greets nobody: the answer comes within 10 seconds", async () => {
-    const verdict = await validate(
+    const result = await validate(
       { answer: ({ verb }) => (verb === "CONNECT" ? { hang: true } : undefined) },
       { use_tls: false },
     );
-    expect(verdict).toMatchObject({ valid: false, stage: "connect" });
-    expect(verdict.duration_ms as number).toBeLessThan(10_000);
+    expect(result).toMatchObject({ valid: false, stage: "connect" });
+    expect(result.duration_ms as number).toBeLessThan(10_000);
   });
 });

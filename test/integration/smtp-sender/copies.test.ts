@@ -49,3 +49,19 @@ test("the server does not come back: the primary counts as sent all the same", a
   sending.engine({ retryBaseMs: 60 });
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1, failed_count: 0 });
 });
+
+test("max_per_second holds for mails and their copies together", async () => {
+  const PER_SECOND = 20;
+  server = await sending.startServer();
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server, { maxPerSecond: PER_SECOND });
+  const recipients = Array.from({ length: 25 }, (_, n) => ({ email: `a${n}@to.example`, cc: [`c${n}@to.example`] }));
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients });
+  sending.engine();
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 25 });
+  expect(server.messages).toHaveLength(50);
+  for (const { at } of server.messages) {
+    const within = server.messages.filter((other) => other.at >= at && other.at < at + 950);
+    expect(within.length).toBeLessThanOrEqual(PER_SECOND);
+  }
+});

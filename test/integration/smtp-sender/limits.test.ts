@@ -1,4 +1,4 @@
-/** The hourly limit: exact over lanes, engines and restarts, and nothing fails for it. */
+/** The hourly limit: exact over batches, engines and restarts, and nothing fails for it. */
 
 import { query } from "../../../models/database/db.ts";
 import { hourWindow, type Limiter, type Window } from "../../../services/lib/limits/limiter.ts";

@@ -85,7 +85,7 @@ test("very many campaigns at once: all are sent, and no more are held in memory 
     },
     (seen) => seen === 3 * ids.length,
   );
-  // A company that has no lane gets one all the same.
+  // A company that has no batch gets one all the same.
   expect(most).toBeLessThanOrEqual(8 + 10);
   for (const id of ids) expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 3 });
   expect(to.doubled).toEqual([]);

@@ -33,7 +33,7 @@ test("campaigns of 16 MB of values each are not read ahead as a whole", async ()
   const engine = sending.engine();
   await sending.until(
     async () => [...engine.transports.batches()].length,
-    (lanes) => lanes === 15,
+    (batches) => batches === 15,
   );
   await new Promise((done) => setTimeout(done, 1_500));
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(60 * MB);

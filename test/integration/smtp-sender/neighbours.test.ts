@@ -37,10 +37,10 @@ async function mute() {
   return { host: "127.0.0.1", port, stop, connections: () => sockets.size };
 }
 
-async function sendsBeside(engine: ReturnType<Sending["engine"]>, lanes: number): Promise<void> {
+async function sendsBeside(engine: ReturnType<Sending["engine"]>, batches: number): Promise<void> {
   await sending.until(
     async () => [...engine.transports.batches()].length,
-    (n) => n >= lanes,
+    (n) => n >= batches,
   );
   const [id] = await campaigns(1, 100, server);
   expect(await sending.finished(id!, 5_000)).toMatchObject({ status: "completed", sent_count: 100 });
@@ -62,7 +62,7 @@ test("nor do dozens that may be sent one mail a second", async () => {
   await slow.stop();
 });
 
-test("more companies with silent servers than there should be lanes", async () => {
+test("more companies with silent servers than there should be batches", async () => {
   const silent = await mute();
   for (let n = 0; n < 8; n++) await campaigns(2, 5, silent);
   await sendsBeside(sending.engine({ maxBatches: 4 }), 8);
@@ -70,7 +70,7 @@ test("more companies with silent servers than there should be lanes", async () =
   await silent.stop();
 });
 
-test("a configuration with a server that never says a word is mended: the next try does not wait for the old one's end", async () => {
+test("a configuration with a server that never says a word is corrected: the next try does not wait for the old one's end", async () => {
   const silent = await mute();
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, silent, { maxConnections: 1 });
@@ -123,16 +123,16 @@ test("leases lock campaigns in the order of their ids, as results do", async () 
 test("three senders with many campaigns in common wait for each other in no circle", async () => {
   const total = 30 * 100;
   for (let n = 0; n < 30; n++) await campaigns(1, 100, server);
-  const told: string[] = [];
+  const reported: string[] = [];
   for (let n = 0; n < 3; n++) {
-    const { outage: trouble } = sending.engine();
-    const tell = trouble.report.bind(trouble);
-    trouble.report = (error) => {
-      if (error) told.push(error.message);
-      tell(error);
+    const { outage } = sending.engine();
+    const report = outage.report.bind(outage);
+    outage.report = (error) => {
+      if (error) reported.push(error.message);
+      report(error);
     };
   }
   await server.received(total);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   expect(server.doubled).toEqual([]);
 });

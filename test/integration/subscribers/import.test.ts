@@ -29,7 +29,7 @@ const byEmail = async (email: string) =>
   (await company.api.get(SUBSCRIBERS, { query: { search: email } })).body.results[0];
 
 describe("importing a file", () => {
-  test("creates and updates, skips what cannot be used and tells why, by line", async () => {
+  test("creates and updates, skips unusable rows and reports the reason by line", async () => {
     await company.api.post(SUBSCRIBERS, {
       email: "old@example.com",
       first_name: "Old",
@@ -104,7 +104,7 @@ describe("importing a file", () => {
     expect(await byEmail("gone@x.org")).toMatchObject({ status: "unsubscribed", attributes: {} });
   });
 
-  test("bytes that are not UTF-8 are told for their rows", async () => {
+  test("bytes that are not UTF-8 are reported for their rows", async () => {
     const { body } = await upload(Buffer.from("email,first_name\na@x.org,Jörg\nb@x.org,Jan\n", "latin1"));
     expect(body).toMatchObject({
       total: 2,
@@ -273,7 +273,7 @@ $`,
     };
     const slow = exportSubscribers(company.id) as Readable;
     await once(slow, "readable");
-    // It had all the time that a whole export takes.
+    // The whole export has run by now.
     const whole = await lengthOf(exportSubscribers(company.id));
     expect(slow.readableLength).toBeLessThan(whole / 5);
     expect(await lengthOf(slow)).toBe(whole);

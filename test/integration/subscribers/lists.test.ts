@@ -44,8 +44,8 @@ describe("a subscriber list", () => {
       { name: "n".repeat(256), description: 5 },
       { name: [expect.any(String)], description: ["Not a valid string."] },
     ],
-  ])("%j is refused", async (given, told) => {
-    expect(await own.api.post(LISTS, given)).toMatchObject({ status: 400, body: told });
+  ])("%j is refused", async (given, errors) => {
+    expect(await own.api.post(LISTS, given)).toMatchObject({ status: 400, body: errors });
   });
 
   test("of another company is missing everywhere", async () => {
@@ -56,7 +56,7 @@ describe("a subscriber list", () => {
     expect((await own.api.get(`${LISTS}${foreign}/subscribers/`)).status).toBe(404);
   });
 
-  test("lists its members in pages and leaves out who left", async () => {
+  test("lists its members in pages, without those that left", async () => {
     const list = await newList();
     const ids = [await newSubscriber("m1@example.com"), await newSubscriber("m2@example.com")];
     await bulk({ subscriber_ids: ids, add_to_lists: [list] });
@@ -75,7 +75,7 @@ describe("a subscriber list", () => {
     expect(await countOf(list)).toBe(2);
   });
 
-  test("takes its memberships along and leaves its subscribers", async () => {
+  test("is deleted with its memberships but without its subscribers", async () => {
     const list = await newList();
     const id = await newSubscriber("stays@example.com");
     await bulk({ subscriber_ids: [id], add_to_lists: [list] });
@@ -85,7 +85,7 @@ describe("a subscriber list", () => {
     expect(await query("select from counters where ref = $1", [list])).toEqual([]);
   });
 
-  test("deep pages of a large list neither repeat nor leave out anyone", async () => {
+  test("deep pages of a large list neither repeat nor omit a member", async () => {
     const list = await newList();
     await query(
       `with s as (insert into subscribers (company_id, email) select $1, 'deep' || n || '@example.com' from generate_series(1, 2500) n returning id)
@@ -112,7 +112,7 @@ describe("updating lists in bulk", () => {
     expect([await countOf(one), await countOf(two)]).toEqual([3, 0]);
   });
 
-  test("ids of another company are told field by field, and nothing is changed", async () => {
+  test("ids of another company are reported by field, and nothing is changed", async () => {
     const [mine, theirs] = [await newSubscriber("x1@example.com"), await newSubscriber("x1@example.com", other)];
     const [list, foreign] = [await newList(), await newList(other)];
     const answer = await bulk({
@@ -132,8 +132,8 @@ describe("updating lists in bulk", () => {
     [{}, { subscriber_ids: ["This field is required."] }],
     [{ subscriber_ids: [] }, { subscriber_ids: ["This list may not be empty."] }],
     [{ subscriber_ids: ["x"] }, { subscriber_ids: ["Item at index 0: Must be a valid UUID."] }],
-  ])("%j is refused", async (given, told) => {
-    expect(await bulk(given)).toMatchObject({ status: 400, body: told });
+  ])("%j is refused", async (given, errors) => {
+    expect(await bulk(given)).toMatchObject({ status: 400, body: errors });
   });
 
   test("no more than 10,000 ids at once", async () => {
@@ -155,7 +155,7 @@ describe("deleting in bulk", () => {
     expect((await own.api.get(SUBSCRIBERS)).body.count).toBe(before - 2);
   });
 
-  test("one id of another company, and nobody is deleted", async () => {
+  test("one id of another company, and nothing is deleted", async () => {
     const [mine, theirs] = [await newSubscriber("keep@example.com"), await newSubscriber("keep@example.com", other)];
     expect((await remove([mine, theirs])).status).toBe(400);
     expect((await own.api.get(`${SUBSCRIBERS}${mine}/`)).status).toBe(200);

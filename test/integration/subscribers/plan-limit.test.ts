@@ -27,7 +27,7 @@ const subscribe = (email: string) =>
   client(app, { ip: someIp() }).post(`/api/emails/public/subscribe/${company.id}/`, { email });
 
 describe("the plan's limit of subscribers", () => {
-  test("one more fits, the next is 403; who is there already is welcome", async () => {
+  test("one more fits, the next is 403; an existing subscriber is accepted", async () => {
     expect((await company.api.post(PATH, { email: "c@x.org" })).status).toBe(201);
     expect(await company.api.post(PATH, { email: "d@x.org" })).toMatchObject({ status: 403, body: refused });
     expect((await company.api.post(PATH, { email: "A@x.org", first_name: "A" })).status).toBe(201);
@@ -50,17 +50,17 @@ describe("the plan's limit of subscribers", () => {
     expect((await company.api.get(PATH, { query: { search: "ann" } })).body.count).toBe(0);
   });
 
-  test("an import of known ones and as many as there is room for passes", async () => {
+  test("an import of known subscribers and as many new ones as the plan allows passes", async () => {
     expect((await upload("email\na@x.org\nc@x.org\nC@x.org\n")).body).toMatchObject({ created: 1, updated: 2 });
   });
 
-  test("a public subscription over it is 403, one of somebody known is not", async () => {
+  test("a public subscription over it is 403, that of an existing subscriber is not", async () => {
     expect((await subscribe("c@x.org")).status).toBe(201);
     expect(await subscribe("d@x.org")).toMatchObject({ status: 403, body: refused });
     expect((await subscribe("b@x.org")).status).toBe(201);
   });
 
-  test("receivers of a send are kept as far as there is room, in order, and nothing fails", async () => {
+  test("receivers of a send are saved up to the limit, in order, and nothing fails", async () => {
     const receivers = ["B@x.org", "c@x.org", "nonsense", "d@x.org", "C@x.org"].map((email) => ({ email }));
     const { ids } = await call(
       app.broker,
@@ -74,7 +74,7 @@ describe("the plan's limit of subscribers", () => {
   });
 });
 
-describe("keeping receivers", () => {
+describe("saving receivers", () => {
   const save = async (receivers: { email: string; first_name?: string; last_name?: string }[], of: TestCompany) =>
     (await call(app.broker, "subscribers.saveReceivers", { receivers }, { meta: { companyId: of.id } })).ids;
 

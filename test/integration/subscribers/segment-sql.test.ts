@@ -150,7 +150,7 @@ const latest = (times: (Date | undefined)[]) =>
 
 const timeOf = (x: string | Date) => (x instanceof Date ? x : dates.has(x) ? new Date(dates.get(x)!) : undefined);
 
-/** What one text (or time) says to a positive operator: the reference's words, in JavaScript. */
+/** The reference implementation of the positive operators for one text or time. */
 function holds(x: string | Date | undefined, operator: string, value: unknown): boolean {
   if (x === undefined) return false;
   if (comparisons.includes(operator) && typeof value !== "number") {
@@ -271,7 +271,7 @@ describe("segment rules as SQL", () => {
     await database.drop();
   });
 
-  test("find whom the reference describes, and nobody of another company", async () => {
+  test("find the same subscribers as the reference, and none of another company", async () => {
     await fc.assert(
       fc.asyncProperty(rules, async (asked) => {
         const { where, values } = segmentSql(asked, COMPANY, 2);

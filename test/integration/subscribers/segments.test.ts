@@ -69,7 +69,7 @@ describe("a segment", () => {
     expect((await other.api.get(path)).body.name).toBe("Theirs");
   });
 
-  test("cannot speak of another company's list or campaign", async () => {
+  test("cannot refer to another company's list or campaign", async () => {
     const foreign = (await other.api.post("/api/emails/lists/", { name: "L" })).body.id;
     const conditions = [
       ...inLondon.conditions,
@@ -98,11 +98,11 @@ describe("a segment", () => {
       { name: " ", rules: { conditions: [{ field: "email", operator: "gt", value: 1 }] } },
       { name: ["This field may not be blank."], rules: ['Condition at index 0: "gt" is not an operator of email.'] },
     ],
-  ])("%j is refused", async (given, told) => {
-    expect(await own.api.post(PATH, given)).toMatchObject({ status: 400, body: told });
+  ])("%j is refused", async (given, errors) => {
+    expect(await own.api.post(PATH, given)).toMatchObject({ status: 400, body: errors });
   });
 
-  test("faults of the conditions are told beside those of the form", async () => {
+  test("errors of the conditions are reported together with those of the schema", async () => {
     const conditions = ["nonsense", { field: "nope", operator: "equals", value: 1 }, inLondon.conditions[0]];
     expect((await own.api.post(PATH, { name: "x", rules: { match: "some", conditions } })).body).toEqual({
       rules: [

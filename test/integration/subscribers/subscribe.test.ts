@@ -15,7 +15,7 @@ let mailFails: Error | undefined;
 
 beforeAll(async () => {
   app = await startApp({ services: ["accounts", "subscribers", "gateway"], env: { TRUST_PROXY: "1" } });
-  // In the place of the campaigns service: what would be sent.
+  // Stands in for the campaigns service: records what would be sent.
   app.broker.createService({
     name: "campaigns",
     actions: {
@@ -57,7 +57,7 @@ const tokenOf = (url: string) => /\/confirm\/([^/]+)\/$/.exec(url)![1]!;
 const confirm = (token: string) => call(app.broker, "subscribers.confirm", { token });
 
 describe("public subscribe", () => {
-  test("adds somebody, to a list too, and answers the same the second time", async () => {
+  test("adds a subscriber, also to a list, and answers the same the second time", async () => {
     const list = (await company.api.post("/api/emails/lists/", { name: "L" })).body.id;
     const given = { email: " Ann@example.com ", first_name: "Ann", last_name: "Lee", list_id: list };
     const first = await subscribe(given);
@@ -69,7 +69,7 @@ describe("public subscribe", () => {
     expect(mailed).toEqual([]);
   });
 
-  test("anybody may fill in a blank name, nobody changes one", async () => {
+  test("fills in a blank name and never changes an existing one", async () => {
     await subscribe({ email: "a@example.com", first_name: "Ann" });
     await subscribe({ email: "a@example.com", first_name: "Mallory", last_name: "Lee" });
     expect(await found("a@example.com")).toMatchObject({ first_name: "Ann", last_name: "Lee" });
@@ -92,7 +92,7 @@ describe("public subscribe", () => {
     expect((await blocks()).map(({ kind }) => kind).toSorted()).toEqual(["bounced", "complained", "manual"]);
   });
 
-  test("an unknown company is 404; what is wrong is told", async () => {
+  test("an unknown company is 404; invalid fields are reported", async () => {
     expect((await subscribe({ email: "a@example.com" }, SOME_ID)).status).toBe(404);
     expect((await subscribe({ email: "a@example.com" }, "x")).status).toBe(404);
     expect(await subscribe({ email: "a@" })).toMatchObject({
@@ -129,7 +129,7 @@ describe("double opt-in", () => {
     expect(await confirm(token)).toEqual(answer);
   });
 
-  test("the answer is the same for who is unknown, active, unsubscribed or bounced", async () => {
+  test("the answer is the same for unknown, active, unsubscribed and bounced addresses", async () => {
     const unknown = await subscribe({ email: "a@example.com" });
     for (const status of ["active", "unsubscribed", "bounced"]) {
       await setStatus(status);
@@ -138,7 +138,7 @@ describe("double opt-in", () => {
     }
   });
 
-  test("one mail a minute for an address, none for who is active, bounced or blocked", async () => {
+  test("one mail a minute for an address, none if it is active, bounced or blocked", async () => {
     await subscribe({ email: "a@example.com" });
     await subscribe({ email: "a@example.com" });
     expect(mailed).toHaveLength(1);
@@ -157,7 +157,7 @@ describe("double opt-in", () => {
     expect(mailed).toHaveLength(2);
   });
 
-  test("an unsubscribe is lifted by the confirmation, not by the wish", async () => {
+  test("an unsubscribe is lifted by the confirmation, not by the request", async () => {
     await subscribe({ email: "a@example.com" });
     await laterBy("2 minutes");
     await setStatus("unsubscribed");
@@ -176,13 +176,13 @@ describe("double opt-in", () => {
     await confirm(token);
     await setStatus("unsubscribed");
     await block("a@example.com", "unsubscribed");
-    // A page that says "confirmed" would not be true.
+    // A "confirmed" page would be wrong.
     await expect(confirm(token)).rejects.toMatchObject({ code: 410 });
     expect((await found("a@example.com"))?.status).toBe("unsubscribed");
     expect(await blocks()).toHaveLength(1);
   });
 
-  test("who is active comes onto a list by the link in a mail, not by what a stranger types", async () => {
+  test("an active subscriber is added to a list by the link in the mail, not by the public form", async () => {
     const list_id: string = (await company.api.post("/api/emails/lists/", { name: "L" })).body.id;
     const members = async () => (await company.api.get(`/api/emails/lists/${list_id}/`)).body.subscriber_count;
     const unknown = await subscribe({ email: "a@example.com" });
@@ -202,7 +202,7 @@ describe("double opt-in", () => {
     expect([mailed.length, await members()]).toEqual([3, 0]);
   });
 
-  test("who unsubscribed, was deleted and imported again comes back by the link", async () => {
+  test("a subscriber who unsubscribed, was deleted and imported again is reactivated by the link", async () => {
     await subscribe({ email: "a@example.com" });
     await setStatus("active");
     await block("a@example.com", "unsubscribed");
@@ -212,7 +212,7 @@ describe("double opt-in", () => {
     expect([(await found("a@example.com"))?.status, await blocks()]).toEqual(["active", []]);
   });
 
-  test("an address gets five confirmations a day, whoever asks how often", async () => {
+  test("an address gets at most five confirmations a day, however often they are requested", async () => {
     await subscribe({ email: "a@example.com" });
     const { id } = (await found("a@example.com"))!;
     const mailedAt = (at: string) =>
@@ -236,7 +236,7 @@ describe("double opt-in", () => {
     expect(mailed).toHaveLength(2);
   });
 
-  test("a mail that could not be asked for is an error, and the next try need not wait", async () => {
+  test("a mail that could not be created is an error, and the next attempt need not wait", async () => {
     const wish = { company_id: company.id, email: "a@example.com" };
     mailFails = new Error("There is no way to mail");
     await expect(call(app.broker, "subscribers.subscribe", wish)).rejects.toThrow("no way to mail");
@@ -245,7 +245,7 @@ describe("double opt-in", () => {
     expect(mailed).toHaveLength(1);
   });
 
-  test("a company that cannot send shows strangers no difference", async () => {
+  test("a company that cannot send gives the same public answer", async () => {
     mailFails = emailQuotaExceeded(10);
     const unknown = await subscribe({ email: "a@example.com" });
     await setStatus("active");

@@ -27,7 +27,7 @@ describe("creating a subscriber", () => {
     expect((await own.api.post(PATH, { email: "spaces@example.com", first_name: "  " })).body.first_name).toBe("Bea");
   });
 
-  test("answers with all of it", async () => {
+  test("answers with all fields", async () => {
     const list = await newList();
     const attributes = { city: "London", age: 36, vip: true, tags: ["math", "engines"] };
     const given = { email: " Ada@Example.com ", first_name: "Ada", last_name: "Lovelace", attributes, lists: [list] };
@@ -46,7 +46,7 @@ describe("creating a subscriber", () => {
     expect((await own.api.get(`${PATH}${body.id}/`)).body).toEqual(body);
   });
 
-  test("again, in other letters, returns the same one with what was given filled in", async () => {
+  test("again, in different case, returns the same subscriber with the given values filled in", async () => {
     const first = (await own.api.post(PATH, { email: "grace@example.com", first_name: "Grace", attributes: { a: 1 } }))
       .body;
     const { status, body } = await own.api.post(PATH, {
@@ -59,7 +59,7 @@ describe("creating a subscriber", () => {
     expect(body).toEqual({ ...first, last_name: "Hopper", attributes: { a: 1, b: "2" } });
   });
 
-  test("twenty at once make one", async () => {
+  test("twenty concurrent requests create one", async () => {
     const asked = Array.from({ length: 20 }, () => own.api.post(PATH, { email: "twenty@example.com" }));
     const answers = await Promise.all(asked);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
@@ -73,7 +73,7 @@ describe("creating a subscriber", () => {
     expect(theirs.body.id).not.toBe(mine.body.id);
   });
 
-  test("all that is wrong is told at once, and nothing is kept", async () => {
+  test("all errors are reported at once, and nothing is stored", async () => {
     const foreign = await newList(other);
     const { status, body } = await own.api.post(PATH, {
       email: "nobody@",
@@ -118,8 +118,8 @@ describe("creating a subscriber", () => {
     ],
     [{ email: "a@b.de", lists: "x" }, { lists: ['Expected a list of items but got type "str".'] }],
     [{ email: "a@b.de", lists: [SOME_ID] }, { lists: [`Invalid pk "${SOME_ID}" - object does not exist.`] }],
-  ])("%# is refused in the specification's words", async (given, told) => {
-    expect(await own.api.post(PATH, given)).toMatchObject({ status: 400, body: told });
+  ])("%# is refused in the specification's words", async (given, errors) => {
+    expect(await own.api.post(PATH, given)).toMatchObject({ status: 400, body: errors });
   });
 
   test("status and other read-only or unknown fields are ignored", async () => {
@@ -151,7 +151,7 @@ describe("one subscriber", () => {
     });
   });
 
-  test("loses an attribute that a PATCH says is null; a new subscriber has none to lose", async () => {
+  test("loses an attribute that a PATCH sets to null; a create refuses null", async () => {
     const attributes = { a: "1", b: "", c: ["x"] };
     const { id } = (await own.api.post(PATH, { email: "null@example.com", attributes })).body;
     const { body } = await own.api.patch(`${PATH}${id}/`, { attributes: { a: null, unknown: null } });
@@ -160,7 +160,7 @@ describe("one subscriber", () => {
     expect(created).toMatchObject({ status: 400, body: { attributes: ["b: This field may not be null."] } });
   });
 
-  test("cannot collect more attributes than one may have, by and by", async () => {
+  test("cannot exceed the limit of attributes through several changes", async () => {
     const { id } = (await own.api.post(PATH, { email: "greedy@example.com" })).body;
     const some = (from: number) => Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`k${from + n}`, n]));
     expect((await own.api.patch(`${PATH}${id}/`, { attributes: some(0) })).status).toBe(200);
@@ -225,7 +225,7 @@ describe("the list of subscribers", () => {
     expect(next.next).toBeNull();
   });
 
-  test("is sorted by what is allowed, and by nothing else", async () => {
+  test("is sorted by the allowed fields only", async () => {
     expect(await emails({ ordering: "email", page_size: 2 })).toEqual(["p01@example.com", "p02@example.com"]);
     expect(await emails({ ordering: "-first_name", page_size: 1 })).toEqual(["p07@example.com"]);
     expect(await company.api.get(PATH, { query: { ordering: "attributes" } })).toMatchObject({
@@ -234,7 +234,7 @@ describe("the list of subscribers", () => {
     });
   });
 
-  test("search looks into email and names, without regard to case, and takes no wildcards", async () => {
+  test("search covers email and names, ignores case, and has no wildcards", async () => {
     expect(await emails({ search: "P07@EXAMPLE" })).toEqual(["p07@example.com"]);
     expect(await emails({ search: "zoë" })).toEqual(["p07@example.com"]);
     expect(await emails({ search: "zoë doe" })).toEqual(["p07@example.com"]);
@@ -259,7 +259,7 @@ describe("the list of subscribers", () => {
     });
   });
 
-  test("no page repeats or leaves out a row, from either end and far in", async () => {
+  test("no page repeats or omits a row, near either end or in the middle", async () => {
     const many = await newCompany(app);
     await query(
       "insert into subscribers (company_id, email, first_name) select $1, 'n' || n || '@example.com', 'Same' from generate_series(1, 2500) n",

@@ -43,7 +43,7 @@ describe("a suppression", () => {
     });
   });
 
-  test("again is the existing one", async () => {
+  test("of the same address again is the existing one", async () => {
     const first = (await own.api.post(PATH, { email: "ann@example.com", reason: "one" })).body;
     expect(await own.api.post(PATH, { email: "ANN@example.com" })).toMatchObject({ status: 201, body: first });
     const domain = (await own.api.post(PATH, { domain: "example.org" })).body;
@@ -51,7 +51,7 @@ describe("a suppression", () => {
     expect((await own.api.get(PATH)).body.count).toBe(2);
   });
 
-  test("by hand over an unsubscribe becomes manual; a bounce stays a bounce", async () => {
+  test("created over an unsubscribe becomes manual; a bounce stays a bounce", async () => {
     await block("gone@example.com", "unsubscribed");
     await block("bad@example.com", "bounced");
     expect((await own.api.post(PATH, { email: "gone@example.com", reason: "r" })).body).toMatchObject({
@@ -74,8 +74,8 @@ describe("a suppression", () => {
       { domain: 5, reason: 5 },
       { domain: ["Not a valid string."], reason: ["Not a valid string."] },
     ],
-  ])("%j is refused", async (given, told) => {
-    expect(await own.api.post(PATH, given)).toMatchObject({ status: 400, body: told });
+  ])("%j is refused", async (given, errors) => {
+    expect(await own.api.post(PATH, given)).toMatchObject({ status: 400, body: errors });
     expect((await own.api.get(PATH)).body.count).toBe(0);
   });
 
@@ -108,7 +108,7 @@ describe("a suppression", () => {
     expect((await own.api.delete(`${PATH}${id}/`)).status).toBe(404);
   });
 
-  test("deleted: who never confirmed stays unconfirmed", async () => {
+  test("deleted: an unconfirmed subscriber stays unconfirmed", async () => {
     const subscriber = await newSubscriber("new@example.com", "unconfirmed");
     const { id } = (await own.api.post(PATH, { email: "new@example.com" })).body;
     await own.api.delete(`${PATH}${id}/`);
@@ -121,7 +121,7 @@ describe("an unsubscribe", () => {
   const comeBack = (email: string) => transaction((client) => markResubscribed(client, { companyId: own.id, email }));
   const kinds = async () => (await own.api.get(PATH)).body.results.map(({ kind }: { kind: string }) => kind);
 
-  test("happens once, however often and at the same time it is asked for", async () => {
+  test("takes effect once, however many concurrent requests there are", async () => {
     const id = await newSubscriber("Ann@example.com");
     const first = await Promise.all(Array.from({ length: 5 }, () => leave("ann@example.com")));
     expect(first.filter(Boolean)).toHaveLength(1);
@@ -137,7 +137,7 @@ describe("an unsubscribe", () => {
     expect(await kinds()).toEqual(["bounced"]);
   });
 
-  test("can be taken back by the person; a bounce, a complaint or the owner's block cannot", async () => {
+  test("can be undone by the subscriber; a bounce, a complaint or the company's own block cannot", async () => {
     const id = await newSubscriber("ann@example.com");
     await leave("ann@example.com");
     expect(await comeBack("Ann@Example.com")).toBe(true);
@@ -151,7 +151,7 @@ describe("an unsubscribe", () => {
   });
 });
 
-describe("who is suppressed, as SQL", () => {
+describe("suppressed addresses, as SQL", () => {
   const allowed = async (addresses: string[], transactional = false) => {
     const rows = await query<{ email: string }>(
       `select a.email from unnest($2::text[]) with ordinality a (email, no)
@@ -161,7 +161,7 @@ describe("who is suppressed, as SQL", () => {
     return rows.map(({ email }) => email);
   };
 
-  test("nobody, where there are none, and not by another company's", async () => {
+  test("none without suppressions, and none by another company's", async () => {
     const other = await newCompany(app);
     await other.api.post(PATH, { domain: "example.org" });
     await other.api.post(PATH, { email: "a@x.org" });
@@ -175,7 +175,7 @@ describe("who is suppressed, as SQL", () => {
     expect(await allowed(all, true)).toEqual(["unsubscribed@x.org", "free@x.org"]);
   });
 
-  test("a domain and all below it, in either spelling, not what only ends alike; the same as blocked_by()", async () => {
+  test("a domain and its subdomains, in either spelling, but no other domain with the same ending; the same as blocked_by()", async () => {
     for (const domain of ["example.org", "news.example.com", "Bücher.example"]) await own.api.post(PATH, { domain });
     const all = [
       "a@example.org",

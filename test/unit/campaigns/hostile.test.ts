@@ -16,12 +16,12 @@ const nearlyReceiver = fc.record(
   { requiredKeys: [] },
 );
 
-test("whatever comes as receivers is told by index or kept, never thrown at", () => {
+test("any input as receivers is reported by index or stored, and never throws", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(anyObject, nearlyReceiver)), (receivers) => {
-      const faults = receiverErrors(receivers as Record<string, unknown>[]);
-      for (const fault of faults) expect(fault).toMatch(/^Receiver at index \d+ /);
-      if (faults.length === 0)
+      const errors = receiverErrors(receivers as Record<string, unknown>[]);
+      for (const error of errors) expect(error).toMatch(/^Receiver at index \d+ /);
+      if (errors.length === 0)
         expect(storedReceivers(receivers as Record<string, unknown>[])).toHaveLength(receivers.length);
     }),
   );
@@ -51,7 +51,7 @@ test("any name is clean: one line, no folder, not empty, not too long", () => {
   );
 });
 
-test("a body has one hash whatever the order of its keys, and another with any other content", () => {
+test("a body's hash is independent of the order of its keys, and changes with its content", () => {
   fc.assert(
     fc.property(anyObject, fc.jsonValue(), (body, other) => {
       const reversed = Object.fromEntries(Object.entries(body).reverse());

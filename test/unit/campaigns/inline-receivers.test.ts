@@ -2,7 +2,7 @@ import { receiverErrors, storedReceivers } from "../../../services/campaigns/sen
 
 const nested = (depth: number): unknown => (depth === 0 ? "x" : { inner: nested(depth - 1) });
 
-describe("faults of receivers", () => {
+describe("errors of receivers", () => {
   test("none", () => {
     const receivers = [
       { email: " Ann@Example.com " },
@@ -47,12 +47,12 @@ describe("faults of receivers", () => {
     expect(receiverErrors([ok, ok, { name: "x" }])).toEqual(["Receiver at index 2 is missing 'email'."]);
   });
 
-  test("ten thousand bad ones are told as the first hundred", () => {
+  test("of ten thousand invalid ones the first hundred are reported", () => {
     expect(receiverErrors(Array(10_000).fill({}))).toHaveLength(100);
   });
 });
 
-describe("what is kept of receivers", () => {
+describe("what is stored of receivers", () => {
   test("addresses trimmed, copies once each, every other field a variable", () => {
     const given = {
       email: " Ann@Example.com ",

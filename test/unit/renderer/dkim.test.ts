@@ -53,7 +53,7 @@ describe.each(["rsa", "ed25519"] as const)("a signature by %s", (kind) => {
     expect(result.status).toMatchObject({ result: "pass" });
   });
 
-  test("covers what mailbox providers ask for", async () => {
+  test("covers the fields that mailbox providers require", async () => {
     const { message } = await makeMail({ dkim });
     const h = /\sh=([^;]+);/.exec(message.toString("latin1"))![1]!.replace(/\s/g, "").split(":");
     expect(h).toEqual(

@@ -49,7 +49,7 @@ describe("a template reaches nothing but the recipient's own data", () => {
   });
 });
 
-describe("a template comes to an end", () => {
+describe("a template is limited", () => {
   const many = Array.from({ length: 1000 }, (_, i) => i);
 
   test("loops within loops stop at the limit of output", () => {
@@ -65,7 +65,7 @@ describe("a template comes to an end", () => {
     ["lists of nothing", "[[objects]]"],
     ["loops over nothing", "[[#each a]][[/each]]"],
     ["addresses", '<a href="[[a]]"></a>'],
-  ])("loops that do much and write nothing stop soon: %s", async (_name, inner) => {
+  ])("loops that do much and write nothing stop early: %s", async (_name, inner) => {
     const body = `${"[[#each x]]".repeat(3)}${inner.repeat(1_000)}${"[[/each]]".repeat(3)}`;
     const attributes = { x: many, objects: many.map(() => ({})) };
     const start = cpuMs();
@@ -80,11 +80,11 @@ describe("a template comes to an end", () => {
     expect((await makeMail({ body }, { attributes: { x } })).message.length).toBeGreaterThan(100_000);
   });
 
-  test("a large value that is repeated stops there, too", () => {
+  test("a repeated large value stops at the limit, too", () => {
     expect(() => say("[[#each x]][[big]][[/each]]", { x: many, big: "b".repeat(100_000) })).toThrow(/grows over/);
   });
 
-  test("a subject that grows out of bounds fails this recipient", () => {
+  test("an oversized subject fails the recipient", () => {
     expect(() => say("[[x]]", { x: "s".repeat(10_001) }).subject).toThrow(
       "The subject is longer than 10000 characters.",
     );
@@ -126,7 +126,7 @@ describe("a template comes to an end", () => {
     ["links", '<a href="https://example.com/x">y</a>'.repeat(20_000)],
     ["ends of bodies", "</body>".repeat(100_000)],
     ["tags in an address", `<a href="${"[[a]]".repeat(400)}">`.repeat(300)],
-  ])("%s are looked through in linear time", async (_name, body) => {
+  ])("%s are scanned in linear time", async (_name, body) => {
     const start = cpuMs();
     await makeMail({ body }).catch(() => {});
     expect(cpuMs() - start).toBeLessThan(10_000);

@@ -40,7 +40,7 @@ describe("variables", () => {
     expect(say("[[x]]!", { x: "a\r\nBcc: b@c.example\u2028d\u0000" }).subject).toBe("a Bcc: b@c.example d !");
   });
 
-  test("that are built in win over attributes; a receiver's own names win over its subscriber's", () => {
+  test("that are built in take precedence over attributes; a receiver's names over its subscriber's", () => {
     const attributes = { email: "evil@example.com", first_name: "Attribute", unsubscribe_url: "https://evil.example" };
     expect(html("[[email]] [[first_name]]", attributes)).toBe("bob@example.com ");
     expect(html("[[unsubscribe_url]]", attributes)).toMatch(
@@ -51,7 +51,7 @@ describe("variables", () => {
     expect(say("[[first_name]] [[last_name]]", {}, { first_name: "Stored", last_name: "L" }).html).toBe("Stored L");
   });
 
-  test("of a receiver win over attributes of the same name", () => {
+  test("of a receiver take precedence over attributes of the same name", () => {
     expect(say("[[a]] [[b]]", {}, { variables: { a: 1 }, attributes: { a: 2, b: 3 } }).html).toBe("1 3");
   });
 });
@@ -74,7 +74,7 @@ describe("conditions", () => {
     [{}, "yes"],
   ])("%j is %s", (x, expected) => expect(html("[[#if x]]yes[[#else]]no[[/if]]", { x })).toBe(expected));
 
-  test("may ask for built-in addresses", () => {
+  test("may test built-in addresses", () => {
     expect(
       html("[[#if unsubscribe_url]]a[[/if]][[#if view_in_browser_url]]b[[/if]][[#if preferences_url]]c[[/if]]"),
     ).toBe("abc");
@@ -116,7 +116,7 @@ describe("loops", () => {
   ])("%s", (template, data, expected) => expect(html(template, data)).toBe(expected));
 });
 
-describe("what is no syntax", () => {
+describe("text that is no syntax", () => {
   test.each([
     ["\\[[name]]", "[[name]]"],
     ["\\[[[[name]]", "[[Ann"],
@@ -163,7 +163,7 @@ describe("errors name line and column", () => {
     expect(compileTemplate("[[#nope]]\n".repeat(500), "body").errors).toHaveLength(10);
   });
 
-  test("a source over the limit is refused before it is read", () => {
+  test("a source over the limit is refused before parsing", () => {
     expect(compileTemplate("x".repeat(1_000_001), "body").errors).toEqual(["Longer than 1000000 characters."]);
     expect(compileTemplate("x".repeat(999), "subject").errors).toEqual(["Longer than 998 characters."]);
   });

@@ -5,7 +5,7 @@ const key = randomBytes(32);
 const id = "018f0000-0000-7000-8000-0123456789ab";
 
 describe("tokens of tracked links", () => {
-  test("each is read as its mail and number, also where numbers take another character", () => {
+  test("each holds its mail and its number, also beyond one character", () => {
     const tokens = linkTokens(key, id, 4200);
     for (const link of [0, 1, 7, 8, 63, 64, 4095, 4096, 4097, 4200]) {
       expect(tokens[link]).toMatch(/^[\w-]{36}$/);
@@ -14,7 +14,7 @@ describe("tokens of tracked links", () => {
     expect(new Set(tokens).size).toBe(tokens.length);
   });
 
-  test("any id of a mail survives", () => {
+  test("any mail id survives", () => {
     for (let i = 0; i < 50; i++) {
       const any = randomUUID();
       expect(linkTokens(key, any, 3).map((token) => readLinkToken([key], token)?.sentEmailId)).toEqual(
@@ -23,7 +23,7 @@ describe("tokens of tracked links", () => {
     }
   });
 
-  test("with one character changed it means nothing", () => {
+  test("a token with one changed character is invalid", () => {
     const token = linkTokens(key, id, 1)[1]!;
     for (let i = 0; i < token.length; i++) {
       const other = token[i] === "A" ? "B" : "A";
@@ -31,7 +31,7 @@ describe("tokens of tracked links", () => {
     }
   });
 
-  test("an earlier key is still read, a foreign one is not", () => {
+  test("a token signed with an earlier key is valid, with a foreign key it is not", () => {
     const token = linkTokens(key, id, 0)[0]!;
     expect(readLinkToken([randomBytes(32), key], token)).not.toBeNull();
     expect(readLinkToken([randomBytes(32)], token)).toBeNull();

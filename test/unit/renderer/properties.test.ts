@@ -63,7 +63,7 @@ const data = fc.record({
 });
 
 describe("whatever the template and the data", () => {
-  test("random text as a template never crashes and faults are told with their place", () => {
+  test("random text as a template never crashes, and errors have their place", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -98,7 +98,7 @@ describe("whatever the template and the data", () => {
     );
   });
 
-  test("the message has no line too long, no bare CR or LF, no line that begins with a dot, no field of another's making", async () => {
+  test("the message has no overlong line, no bare CR or LF, no line that begins with a dot, no injected field", async () => {
     await fc.assert(
       fc.asyncProperty(tagged, nasty, data, nasty, async (body, subject, attributes, name) => {
         if (compileTemplate(body, "body").errors) return;
@@ -123,7 +123,7 @@ describe("whatever the template and the data", () => {
   test("MIME decodes to exactly what was rendered", async () => {
     await fc.assert(
       fc.asyncProperty(tagged, data, fc.boolean(), async (body, given, cyrillic) => {
-        // Line ends are made canonical piece by piece: a CR in one and a LF in the next are two of them.
+        // Line breaks are normalized piece by piece: a CR in one piece and an LF in the next count as two.
         const attributes = withoutCr(given) as Record<string, unknown>;
         const source = withoutCr(cyrillic ? `${"Здравствуйте ".repeat(9)}${body}` : body) as string;
         if (compileTemplate(source, "body").errors) return;
@@ -138,7 +138,7 @@ describe("whatever the template and the data", () => {
     );
   });
 
-  test("escaping holds: a value adds no markup, and reads as itself", async () => {
+  test("a value adds no markup, and is read back unchanged", async () => {
     await fc.assert(
       fc.property(nasty, (a) => {
         const { html } = say("<p title='[[a]]'>[[a]]</p>", { a });
@@ -154,7 +154,7 @@ describe("whatever the template and the data", () => {
     );
   });
 
-  test("a subject is read as it was rendered", async () => {
+  test("a subject is read back as rendered", async () => {
     await fc.assert(
       fc.asyncProperty(nasty, async (a) => {
         const { message } = await makeMail({ subject: "[[a]]" }, { attributes: { a } });
@@ -165,7 +165,7 @@ describe("whatever the template and the data", () => {
     );
   });
 
-  test("rendering throws for nothing but too much output", () => {
+  test("rendering throws only for too much output", () => {
     fc.assert(
       fc.property(tagged, data, (body, attributes) => {
         if (compileTemplate(body, "body").errors) return;

@@ -34,11 +34,11 @@ describe.each(Object.entries(scripts))("a mail in %s", (_script, { name, text, f
       { first_name: name, attributes: { note: `${text}\n.${text}` } },
     );
 
-  test("has only bytes that any server takes", async () => {
+  test("has only bytes that any server accepts", async () => {
     expect(faultsOfBytes((await mail()).message)).toEqual([]);
   });
 
-  test("is read as it was written: subject, names, both parts", async () => {
+  test("is read back unchanged: subject, names, both parts", async () => {
     const { message } = await mail();
     const parsed = await read(message);
     expect(parsed.subject).toBe(`${text} ${name} ${text}`);
@@ -50,7 +50,7 @@ describe.each(Object.entries(scripts))("a mail in %s", (_script, { name, text, f
     );
   });
 
-  test("carries its attachment byte by byte, under its name", async () => {
+  test("carries its attachment unchanged, under its name", async () => {
     const { attachments } = await read((await mail()).message);
     expect(attachments.map(({ filename, contentType }) => ({ filename, contentType }))).toEqual([
       { filename: file, contentType: "application/pdf" },

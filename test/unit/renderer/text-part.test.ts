@@ -3,7 +3,7 @@ import { say } from "../../support/render.ts";
 const text = (body: string, data: Record<string, unknown> = {}) => say(body, data).text;
 
 describe("the text part", () => {
-  test("keeps variables, conditions and loops where their words are", () => {
+  test("keeps variables, conditions and loops in place", () => {
     const body = `<h1>Hello [[name]]</h1>
       [[#if items]]<p>Your order:</p><ul>[[#each items]]<li>[[this.name]]: [[this.price]]</li>[[/each]]</ul>[[#else]]<p>Nothing yet.</p>[[/if]]
       <p>Bye, <b>[[name]]</b></p>`;
@@ -51,20 +51,20 @@ describe("the text part", () => {
     ["[[#each x]]<div>[[this]]</div>[[/each]]", "a\nb"],
     ["[[#each x]][[#each y]]<p>[[this]]</p>[[/each]][[/each]]z", "1\n\n2\n\n1\n\n2\n\nz"],
     ["x: [[#each x]][[this]] [[/each]]", "x: a b "],
-  ])("%s has rounds that stand apart as much as the items, not twice", (body, expected) => {
+  ])("%s separates iterations by the break between items, not twice", (body, expected) => {
     expect(text(body, { x: ["a", "b"], y: [1, 2] }).replace(/\n+$/, "")).toBe(expected);
   });
 
-  test("a tag that conversion loses with an attribute takes its partner along", () => {
+  test("a tag lost with an attribute in the conversion takes its counterpart along", () => {
     expect(text('<p>a<img alt="[[#if x]]">b</p><p title="[[/if]]">c</p>', { x: 1 })).toBe("ab\n\nc");
     expect(text("<style>[[#if x]]</style><p>a</p>[[#else]]<p>b</p>[[/if]]", { x: 1 }).trimEnd()).toBe("a\n\nb");
   });
 
-  test("private characters of its own make are not in the way", () => {
+  test("private-use characters in the source do no harm", () => {
     expect(text("a\ue0f00\ue0f1b [[x]]", { x: "\ue0f00\ue0f1" })).toBe("a0b \ue0f00\ue0f1");
   });
 
-  test("markup of absurd depth comes to an end", () => {
+  test("absurdly deep markup is converted", () => {
     expect(() => text(`${"<div>".repeat(20_000)}x`)).not.toThrow();
   });
 });

@@ -1,4 +1,4 @@
-import { MAX_TRIES, retryAfterMs, serverPauseMs } from "../../../services/smtp-sender/delivery/back-off.ts";
+import { MAX_TRIES, retryAfterMs } from "../../../services/smtp-sender/delivery/back-off.ts";
 
 const HOUR_MS = 3_600_000;
 const middle = () => 0.5;
@@ -14,10 +14,4 @@ test("the first retry comes after about a minute, 12 tries span about a day", ()
 test("jitter is a fifth to either side", () => {
   expect(retryAfterMs(1, undefined, () => 0)).toBe(48_000);
   expect(retryAfterMs(1, undefined, () => 1)).toBe(72_000);
-});
-
-test("a server that cannot be reached is left alone for 2 s, then longer, 5 minutes at most", () => {
-  expect([1, 2, 3, 20].map((failures) => serverPauseMs(failures, undefined, middle))).toEqual([
-    2_000, 4_000, 8_000, 300_000,
-  ]);
 });

@@ -1,7 +1,8 @@
 /** Which failures of TLS are worth another try: a server under load resets a handshake, or refuses one in plain text. */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import { OpenError, openSession, type TlsMode } from "../../../services/smtp-sender/smtp/session.ts";
+import type { TlsMode } from "../../../models/smtp-config.ts";
+import { OpenError, openSession } from "../../../services/smtp-sender/smtp/session.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";
 
 const servers: Server[] = [];

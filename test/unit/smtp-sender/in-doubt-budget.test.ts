@@ -35,7 +35,7 @@ test("slow transports share half of it", () => {
   expect(budget.take(slower, 100, false)).toBeLessThanOrEqual(40);
 });
 
-test("a relay that became slow counts as such with what it holds", () => {
+test("a transport that became slow counts as such with what it holds", () => {
   const budget = new InDoubtBudget(100);
   const [one, two] = [client(), client()];
   budget.take(one, 50, false);
@@ -46,7 +46,7 @@ test("a relay that became slow counts as such with what it holds", () => {
   expect(budget.take(two, 10, false)).toBe(10);
 });
 
-test("who got nothing is called when something comes back, and comes before one that holds more than its part", () => {
+test("a client that got nothing is called when something is returned, and served before one that holds more than its share", () => {
   const budget = new InDoubtBudget(100);
   const [greedy, late] = [client(), client()];
   budget.take(greedy, 90, false);

@@ -12,7 +12,7 @@ const refused = (stage: Stage, text: string): TransactionResult => {
 const first = { tries: 1, isTransactional: false };
 
 test.each<[Stage, string, string, string | undefined]>([
-  // What the answer says, what becomes of the recipient, how the bounce is told.
+  // What the answer says, what becomes of the recipient, how the bounce is recorded.
   ["rcpt", "550 5.1.1 User unknown", "bounced", "hard"],
   ["rcpt", "550 5.1.2 Bad destination system", "bounced", "hard"],
   ["rcpt", "550 5.2.1 Mailbox disabled", "bounced", "hard"],
@@ -32,7 +32,7 @@ test.each<[Stage, string, string, string | undefined]>([
     "failed",
     "block",
   ],
-  // Refusals of us that some servers tell for each recipient: one of them must never suppress a list.
+  // Refusals of the sender that some servers give for each recipient: one of them must never suppress a list.
   ["rcpt", "550 5.1.8 <a@b.example>: Sender address rejected: Domain not found", "failed", "block"],
   ["rcpt", "553 5.1.7 Bad sender's mailbox address syntax", "failed", "block"],
   [

@@ -23,7 +23,7 @@ const open = (): Promise<Session> =>
     { allowPrivate: true },
   );
 
-/** Sends the messages over one connection, and tells each one's result once the connection is over or all is told. */
+/** Sends the messages over one connection, and returns each one's result once the connection is over or all are answered. */
 async function sendAll(messages: Note[], session?: Session, timeouts = RFC_TIMEOUTS) {
   const results = new Map<number, TransactionResult>();
   const waiting = [...messages];
@@ -67,7 +67,7 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
     expect(server).toMatchObject({ connections: 1, protocolErrors: [], doubled: [] });
   });
 
-  test("tells each refusal to the message it belongs to", async () => {
+  test("attributes each refusal to the message it belongs to", async () => {
     const answers: Record<string, string> = {
       "MAIL 2": "550 5.7.1 not you",
       "RCPT 3": "550 5.1.1 nobody",
@@ -84,10 +84,20 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
       },
     });
     const { results } = await sendAll([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => note(n)));
-    const told = [...results.entries()]
+    const kinds = [...results.entries()]
       .sort(([a], [b]) => a - b)
       .map(([, v]) => (v.kind === "refused" ? v.stage : v.kind));
-    expect(told).toEqual(["accepted", "mail", "rcpt", "accepted", "rcpt", "data", "accepted", "endOfData", "accepted"]);
+    expect(kinds).toEqual([
+      "accepted",
+      "mail",
+      "rcpt",
+      "accepted",
+      "rcpt",
+      "data",
+      "accepted",
+      "endOfData",
+      "accepted",
+    ]);
     expect(server.messages.map(({ messageId }) => messageId)).toEqual(["<1@x>", "<4@x>", "<7@x>", "<9@x>"]);
     expect(server.protocolErrors).toEqual([]);
   });
@@ -210,7 +220,7 @@ test.each([
   expect(server.messages.map(({ raw }) => raw)).toEqual(messages.map(({ body }) => ended(body)));
 });
 
-test("what the server cannot take is told, and the next one goes out", async () => {
+test("what the server cannot take is reported, and the next one goes out", async () => {
   await start({ extensions: ["SIZE 1000"] });
   const { results } = await sendAll([
     note(1, undefined, 2_000),

@@ -13,7 +13,7 @@ async function read(...chunks: (string | Buffer)[]): Promise<CsvRow[]> {
 const cells = async (...chunks: (string | Buffer)[]) => (await read(...chunks)).map((row) => row.cells);
 
 describe("reading CSV", () => {
-  test("comma, semicolon and tab are told apart by the first line", async () => {
+  test("comma, semicolon and tab are detected from the first line", async () => {
     expect(await cells("a,b\n1,2;3\n")).toEqual([
       ["a", "b"],
       ["1", "2;3"],
@@ -49,7 +49,7 @@ describe("reading CSV", () => {
     expect(await cells("\uFEFFemail,name\n")).toEqual([["email", "name"]]);
   });
 
-  test("a row tells the line it begins on, also behind quoted line breaks and blank lines", async () => {
+  test("a row has the line it begins on, also after quoted line breaks and blank lines", async () => {
     const rows = await read('a,b\n"one\ntwo\nthree",x\n\nlast,y\n');
     expect(rows.map(({ line }) => line)).toEqual([1, 2, 5, 6]);
   });
@@ -63,7 +63,7 @@ describe("reading CSV", () => {
     ]);
   });
 
-  test("the same in a file that is larger than what a row may be", async () => {
+  test("the same in a file larger than the limit of a row", async () => {
     const filler = "x,1\n".repeat(300_000);
     const rows = await read('a,b\n"open,1\n', filler.slice(0, 700_000), filler.slice(700_000));
     expect(rows).toHaveLength(300_002);
@@ -76,7 +76,7 @@ describe("reading CSV", () => {
     ["behind a closed quote", '"a@x.co",', "b@x.co"],
     ["behind quoted line breaks", '"a@x.co\n\n",', "b@x.co"],
     ["within a quote", 'a@x.co,"', 'c"'],
-  ])("a line that does not end costs itself only: %s", async (_name, begin, end) => {
+  ])("an endless line costs only itself: %s", async (_name, begin, end) => {
     const filler = "x".repeat(900_000);
     const rows = await read(`email,note\n${begin}`, filler, filler, `${filler},${end}\nlast@x.co,1\n`);
     expect(rows).toHaveLength(3);
@@ -85,7 +85,7 @@ describe("reading CSV", () => {
     expect(rows[2]).toMatchObject({ line: begin.split("\n").length + 2, cells: ["last@x.co", "1"] });
   });
 
-  test("blank lines before the header decide nothing", async () => {
+  test("blank lines before the header are ignored", async () => {
     const rows = await read("\n \r\n", "a;b\n1;2\n");
     expect(rows.slice(2)).toEqual([
       { line: 3, cells: ["a", "b"] },
@@ -93,20 +93,20 @@ describe("reading CSV", () => {
     ]);
   });
 
-  test("what stands between a closing quote and the delimiter is kept, a quote within a cell is itself", async () => {
+  test("text between a closing quote and the delimiter is kept; a quote within a cell is literal", async () => {
     expect(await cells('a,b\n"x"y,5" disk\n')).toEqual([
       ["a", "b"],
       ["xy", '5" disk'],
     ]);
   });
 
-  test("bytes that are not UTF-8 come as U+FFFD; a character cut by a chunk's end is whole", async () => {
+  test("bytes that are not UTF-8 become U+FFFD; a character split between chunks stays whole", async () => {
     expect(await cells(Buffer.from("a\nM\xfcnchen\n", "latin1"))).toEqual([["a"], ["M\uFFFDnchen"]]);
     const umlaut = Buffer.from("a\nMünchen\n");
     expect(await cells(umlaut.subarray(0, 4), umlaut.subarray(4))).toEqual([["a"], ["München"]]);
   });
 
-  test("nothing gives nothing", async () => {
+  test("an empty file has no rows", async () => {
     expect(await read()).toEqual([]);
     expect(await read("")).toEqual([]);
   });
@@ -127,7 +127,7 @@ describe("reading CSV", () => {
     cuts: fc.array(fc.nat(), { maxLength: 4 }),
   });
 
-  test("asks for the next piece only when the rows of the one before are taken: memory does not grow with the file", async () => {
+  test("reads the next chunk only when the rows of the previous one are consumed: memory does not grow with the file", async () => {
     let pieces = 0;
     async function* endless() {
       for (;;) {
@@ -143,7 +143,7 @@ describe("reading CSV", () => {
     await reading.return(undefined);
   });
 
-  test("any table that was written as CSV is read as it was, wherever the chunks are cut", async () => {
+  test("any table written as CSV is read back unchanged, wherever the chunks are cut", async () => {
     await fc.assert(
       fc.asyncProperty(table, async ({ delimiter, newline, bom, lastNewline, quoteAll, rows, cuts }) => {
         const quoted = (cell: string) =>

@@ -24,7 +24,7 @@ async function lines(header: string[], ...rows: string[][]) {
 }
 
 describe("the header of an import", () => {
-  test("names are found in any order, spelled as spreadsheets spell them", () => {
+  test("columns are found in any order and in the usual spellings", () => {
     expect(columnsOf(["City", "Last Name", " EMAIL ", "first-name", ""])).toEqual({
       email: 2,
       firstName: 3,
@@ -63,7 +63,7 @@ describe("a row of an import", () => {
     expect(copied[0]).toEqual(["2", "a@b.de", "back\\\\slash", "", String.raw`{"note":"x\\ty\\\\z\\nw"}`]);
   });
 
-  test("blank lines are nothing; missing columns are blank", async () => {
+  test("blank lines are ignored; missing columns are blank", async () => {
     const { copied, tally } = await lines(["email", "first_name"], [""], ["a@b.de"], ["", " "]);
     expect(copied).toHaveLength(1);
     expect(tally.total).toBe(1);
@@ -82,13 +82,13 @@ describe("a row of an import", () => {
       "city: Ensure this field has no more than 4000 characters.",
     ],
     ["more columns than the header", ["a@b.de", "", "", "x"], "The row has 4 columns, the header 3."],
-  ])("with %s is skipped and told", async (_name, cells, error) => {
+  ])("with %s is skipped and reported", async (_name, cells, error) => {
     const { copied, tally } = await lines(["email", "first_name", "city"], cells);
     expect(copied).toEqual([]);
     expect(tally).toMatchObject({ total: 1, skipped: 1, errors: [{ row: 2, email: cells[0], error }] });
   });
 
-  test("the first hundred errors are told, all are counted", async () => {
+  test("the first hundred errors are reported, all are counted", async () => {
     const { tally } = await lines(["email"], ...Array.from({ length: 130 }, () => ["bad"]));
     expect(tally.errors).toHaveLength(100);
     expect(tally.skipped).toBe(130);

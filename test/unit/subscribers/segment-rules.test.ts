@@ -1,7 +1,7 @@
 import { type Condition, rulesErrors, segmentSql } from "../../../models/segment-rules/segment-sql.ts";
 
 const ID = "018f0000-0000-7000-8000-000000000001";
-const fault = (condition: unknown) => rulesErrors({ conditions: [condition as Condition] })[0];
+const errorOf = (condition: unknown) => rulesErrors({ conditions: [condition as Condition] })[0];
 
 describe("the rules of a segment", () => {
   test.each([
@@ -21,8 +21,8 @@ describe("the rules of a segment", () => {
     ["attributes.age", "gt", 17.5],
     ["attributes.vip", "equals", true],
     ["attributes.First Seen", "after", "2026-01-01"],
-  ])("%s %s %j is isValid", (field, operator, value) => {
-    expect(fault({ field, operator, value })).toBeUndefined();
+  ])("%s %s %j is valid", (field, operator, value) => {
+    expect(errorOf({ field, operator, value })).toBeUndefined();
   });
 
   test.each([
@@ -53,14 +53,14 @@ describe("the rules of a segment", () => {
     [{ field: "attributes.a", operator: "equals", value: {} }, "The value must be a text, a number or a boolean."],
     ["condition", "Expected an object."],
     [null, "Expected an object."],
-  ])("%j is told", (condition, sentence) => {
-    const told = fault(condition);
-    if (sentence === undefined) expect(told).toBeUndefined();
-    else if (typeof sentence === "string") expect(told).toBe(`Condition at index 0: ${sentence}`);
-    else expect(told?.replace("Condition at index 0: ", "")).toMatch(sentence);
+  ])("%j is reported", (condition, sentence) => {
+    const error = errorOf(condition);
+    if (sentence === undefined) expect(error).toBeUndefined();
+    else if (typeof sentence === "string") expect(error).toBe(`Condition at index 0: ${sentence}`);
+    else expect(error?.replace("Condition at index 0: ", "")).toMatch(sentence);
   });
 
-  test("every faulty condition is told with its index", () => {
+  test("every invalid condition is reported with its index", () => {
     const good = { field: "email", operator: "equals", value: "a@b.de" };
     const bad = { field: "email", operator: "gt", value: 1 };
     expect(rulesErrors({ conditions: [good, bad, good, bad] }).map((text) => text.slice(0, 20))).toEqual([
@@ -69,11 +69,11 @@ describe("the rules of a segment", () => {
     ]);
   });
 
-  test("their number and that of values is bounded", () => {
+  test("the numbers of conditions and values are limited", () => {
     const good = { field: "email", operator: "equals", value: "a@b.de" };
     expect(rulesErrors({ conditions: [] })).toEqual(["At least one condition is required."]);
     expect(rulesErrors({ conditions: Array(51).fill(good) })).toEqual(["No more than 50 conditions are allowed."]);
-    expect(fault({ ...good, operator: "in", value: Array(1_001).fill("a") })).toContain("no more than 1000 elements");
+    expect(errorOf({ ...good, operator: "in", value: Array(1_001).fill("a") })).toContain("no more than 1000 elements");
   });
 
   test.each([
@@ -81,7 +81,7 @@ describe("the rules of a segment", () => {
     ["2026-01-01T10:00", "2026-01-01T10:00:00.000Z"],
     ["2026-01-01 10:00:30", "2026-01-01T10:00:30.000Z"],
     ["2026-01-01T10:00:00+02:00", "2026-01-01T08:00:00.000Z"],
-  ])("the time %s is %s, wherever the service runs", (value, bound) => {
+  ])("the time %s is %s in any time zone", (value, bound) => {
     const { values } = segmentSql({ conditions: [{ field: "created_at", operator: "lt", value }] }, ID, 1);
     expect(values).toEqual([ID, bound]);
   });

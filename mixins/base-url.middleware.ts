@@ -1,0 +1,17 @@
+/** Broker middleware: warns at the start where the links of mails would open on this machine alone. */
+import type { Middleware, ServiceBroker } from "moleculer";
+import type { Config } from "../services/lib/config.ts";
+import { isLoopbackHost } from "../services/lib/ssrf/local-host.ts";
+
+export function baseUrlWarning({ BASE_URL }: Pick<Config, "BASE_URL">): Middleware {
+  return {
+    name: "BaseUrlWarning",
+    // Behind the start of all services: one that fails is reported in a line of its own and no other.
+    started(broker: ServiceBroker) {
+      if (!broker.getLocalService("renderer") || !isLoopbackHost(new URL(BASE_URL).hostname)) return;
+      broker.logger.warn(
+        `BASE_URL is ${BASE_URL}: links in mails open on this machine alone. Set it to the public address before mail leaves for others.`,
+      );
+    },
+  } as Middleware;
+}

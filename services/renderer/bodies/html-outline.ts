@@ -1,0 +1,174 @@
+/**
+ * What a browser takes for tags in a template's HTML, and what nobody sees of it: comments, the text of `<style>` and
+ * its like, attributes (HTML Living Standard, 13.2.5, as far as mail needs it). One pass, in linear time, over the
+ * source with its `[[…]]` still in it.
+ */
+
+/** The value of an `href`, without its quotes. */
+export interface Href {
+  start: number;
+  end: number;
+  quoted: boolean;
+}
+
+interface Span {
+  start: number;
+  end: number;
+}
+
+export interface HtmlOutline {
+  /** Of `<a>`, and of the shapes of VML that Outlook's buttons are made of; also within conditional comments. */
+  hrefs: Href[];
+  /** End tags of the document, outside of comments. */
+  closes: { name: "body" | "html"; at: number }[];
+  /** Places with `[[…]]` in them that no reader sees, in order: all markup but the addresses of `<a>`. */
+  unseen: Span[];
+  /** Behind the last character that is seen: before a comment, tag or raw text that is never closed, else the length. */
+  end: number;
+}
+
+/** Bounds the memory of one campaign's links. */
+const MAX_LINKS = 10_000;
+/** Longer than any `[[…]]` that compiles (lexer.ts). */
+const MAX_TEMPLATE_TAG = 300;
+
+/** Elements whose content is text to a browser, whatever it looks like, and up to where. */
+const RAW_TEXT = new Map(
+  ["style", "script", "title", "textarea", "xmp", "iframe", "noembed", "noframes"].map((name) => [
+    name,
+    new RegExp(`</${name}(?=[\\s/>])`, "gi"),
+  ]),
+);
+const CONDITIONAL = /^\[if[^\]>]*\]>/i;
+
+/** End of a `[[…]]` that starts at `from`, or `from` when none does: quotes and ">" within it are its own. */
+function skipTemplateTag(html: string, from: number): number {
+  if (!html.startsWith("[[", from)) return from;
+  const end = html.slice(from, from + MAX_TEMPLATE_TAG).indexOf("]]");
+  return end < 0 ? from : from + end + 2;
+}
+
+function skipTo(html: string, from: number, stops: (char: string) => boolean): number {
+  let i = from;
+  while (i < html.length && !stops(html[i]!)) {
+    const behind = skipTemplateTag(html, i);
+    i = behind > i ? behind : i + 1;
+  }
+  return i;
+}
+
+const isSpace = (char: string) => /[\s/]/.test(char);
+
+/** The href values of the tag whose name ends before `from`, and where its ">" is (or the end of the text). */
+function attributesOf(html: string, from: number): { hrefs: Href[]; end: number } {
+  const hrefs: Href[] = [];
+  let i = from;
+  for (;;) {
+    i = skipTo(html, i, (char) => !isSpace(char));
+    if (i >= html.length || html[i] === ">") return { hrefs, end: i };
+    const nameEnd = skipTo(html, i + 1, (char) => isSpace(char) || char === "=" || char === ">");
+    const name = html
+      .slice(i, nameEnd)
+      .replace(/^.*\]\]/s, "")
+      .toLowerCase();
+    i = skipTo(html, nameEnd, (char) => !/\s/.test(char));
+    if (html[i] !== "=") continue;
+    i = skipTo(html, i + 1, (char) => !/\s/.test(char));
+    const quote = html[i] === '"' || html[i] === "'" ? html[i]! : "";
+    const start = quote ? i + 1 : i;
+    const end = skipTo(html, start, quote ? (char) => char === quote : (char) => /[\s>]/.test(char));
+    if (name === "href" && (end < html.length || !quote)) hrefs.push({ start, end, quoted: quote !== "" });
+    i = quote ? end + 1 : end;
+  }
+}
+
+/** Behind the comment that begins at `at`, or -1 for one that never ends. `<!-->` and `<!--->` are whole. */
+function commentEnd(html: string, at: number): number {
+  const close = /--!?>/g;
+  close.lastIndex = at + 2;
+  let match = close.exec(html);
+  if (match?.[0] === "--!>" && match.index === at + 2) match = close.exec(html);
+  return match ? close.lastIndex : -1;
+}
+
+class Outliner implements HtmlOutline {
+  readonly hrefs: Href[] = [];
+  readonly closes: HtmlOutline["closes"] = [];
+  readonly unseen: Span[] = [];
+  readonly end: number;
+
+  constructor(html: string) {
+    this.end = this.#scan(html, 0, false);
+    this.#hide(html, this.end, html.length);
+  }
+
+  #hide(html: string, start: number, end: number): void {
+    if (html.slice(start, end).includes("[[")) this.unseen.push({ start, end });
+  }
+
+  /**
+   * Returns where a construct begins that never ends, or else the length. `inComment`: what Outlook alone reads; its
+   * links count, but to all others none of it is there.
+   */
+  #scan(html: string, from: number, inComment: boolean): number {
+    const markup = /<(?:!--|[!?]|\/[^a-z]|\/?([a-z][^\s/>]*))/gi;
+    markup.lastIndex = from;
+    for (let match = markup.exec(html); match; match = markup.exec(html)) {
+      const start = match.index;
+      const name = match[1]?.toLowerCase();
+      if (name === undefined) {
+        const isComment = match[0] === "<!--";
+        const end = isComment ? commentEnd(html, start) : html.indexOf(">", start + 2) + 1 || -1;
+        if (end < 0) return start;
+        const condition = isComment && !inComment ? CONDITIONAL.exec(html.slice(start + 4, end)) : null;
+        if (condition) this.#scan(html.slice(0, end - 3), start + 4 + condition[0].length, true);
+        if (!inComment) this.#hide(html, start, end);
+        markup.lastIndex = end;
+        continue;
+      }
+      const { hrefs, end } = attributesOf(html, markup.lastIndex);
+      const closing = html[start + 1] === "/";
+      if (!closing) this.#addLinks(name, hrefs);
+      if (end >= html.length) return start;
+      if (!inComment) this.#hideTag(html, { start, end }, name === "a" && !closing ? hrefs : []);
+      if (!inComment && closing && (name === "body" || name === "html")) this.closes.push({ name, at: start });
+      markup.lastIndex = end + 1;
+      const close = closing ? undefined : RAW_TEXT.get(name);
+      if (!close) continue;
+      close.lastIndex = end + 1;
+      const closedAt = close.exec(html)?.index;
+      if (closedAt === undefined) return start;
+      if (!inComment) this.#hide(html, end, closedAt);
+      markup.lastIndex = closedAt;
+    }
+    return html.length;
+  }
+
+  #addLinks(name: string, hrefs: readonly Href[]): void {
+    if (name !== "a" && !name.startsWith("v:")) return;
+    for (const href of hrefs) if (this.hrefs.length < MAX_LINKS) this.hrefs.push(href);
+  }
+
+  #hideTag(html: string, tag: Span, seen: readonly Href[]): void {
+    let at = tag.start;
+    for (const { start, end } of seen) {
+      this.#hide(html, at, start);
+      at = end;
+    }
+    this.#hide(html, at, tag.end);
+  }
+}
+
+export const outlineOf = (html: string): HtmlOutline => new Outliner(html);
+
+/** Whether `at` lies in one of these, which are in order and apart from each other. */
+export function spanAt(spans: readonly Span[], at: number): Span | undefined {
+  let [low, high] = [0, spans.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (spans[middle]!.end <= at) low = middle + 1;
+    else high = middle;
+  }
+  const span = spans[low];
+  return span && span.start <= at ? span : undefined;
+}

@@ -1,0 +1,56 @@
+/** What every recipient of a body gets to see, whatever the own values are, and where more of it can be added. */
+import { type Token, tokenize } from "../../lib/template/lexer.ts";
+import { type Node, parse } from "../../lib/template/parser.ts";
+import { outlineOf, spanAt } from "./html-outline.ts";
+
+/** Set for every recipient (scope.ts), so that a condition on them is always met. */
+const ALWAYS_SET = new Set(["email", "unsubscribe_url", "view_in_browser_url", "preferences_url"]);
+
+const isVariable = (node: Node, isOne: (name: string) => boolean): boolean =>
+  "path" in node && node.path.from === "variables" && isOne(node.path.name);
+
+function writesAlways(nodes: readonly Node[], name: string): boolean {
+  return nodes.some((node) => {
+    if (node.kind === "value") return isVariable(node, (own) => own === name);
+    if (node.kind !== "if" || !writesAlways(node.body, name)) return false;
+    return isVariable(node, (own) => ALWAYS_SET.has(own)) || writesAlways(node.otherwise, name);
+  });
+}
+
+/**
+ * True when each recipient can see this variable as text or follow it as a link: not in a comment (a conditional one is
+ * for Outlook alone), nor in other attributes, nor only where a condition holds or a list has items.
+ */
+export function showsAlways(body: string, name: string): boolean {
+  if (!body.includes(name)) return false;
+  const { unseen } = outlineOf(body);
+  const tokens = tokenize(body).tokens.map(
+    (token): Token =>
+      token.type === "value" && spanAt(unseen, token.at) ? { type: "text", text: "", at: token.at } : token,
+  );
+  return writesAlways(parse(tokens).nodes, name);
+}
+
+/** The conditions and loops that stand in no other, in order. */
+function outermostBlocks(html: string): { start: number; end: number }[] {
+  const blocks: { start: number; end: number }[] = [];
+  let depth = 0;
+  for (const { type, at } of tokenize(html).tokens) {
+    if ((type === "if" || type === "each") && depth++ === 0) blocks.push({ start: at, end: html.length });
+    if ((type === "endif" || type === "endeach") && --depth === 0) blocks.at(-1)!.end = at;
+  }
+  return blocks;
+}
+
+/**
+ * Where what is added to a mail goes, so that all see it: before the last `</body>` that is one and in no block, else
+ * `</html>`, else at the end.
+ */
+export function bodyEnd(html: string, { closes, end } = outlineOf(html)): number {
+  const blocks = outermostBlocks(html);
+  for (const wanted of ["body", "html"]) {
+    const last = closes.findLast(({ name, at }) => name === wanted && !spanAt(blocks, at));
+    if (last) return last.at;
+  }
+  return spanAt(blocks, end)?.start ?? end;
+}

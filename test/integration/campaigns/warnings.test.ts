@@ -1,0 +1,48 @@
+import { query } from "../../../models/database/db.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany } from "../../support/client.ts";
+
+const API = "/api/emails";
+
+let app: App;
+beforeAll(async () => {
+  // No sender: nothing is to leave for the server on the internet.
+  app = await startApp({
+    services: ["gateway", "accounts", "campaigns", "renderer", "subscribers"],
+    env: { BASE_URL: "http://localhost:3000" },
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  process.env.BASE_URL = "";
+});
+
+async function sends(host: string) {
+  const company = await newCompany(app);
+  const ids = await query<{ id: string }>(
+    `insert into smtp_configs (id, company_id, name, host, port, sender_name, sender_email)
+     values ($1, $1, 'S', $2, 1, 'Acme', 'news@acme.example') returning id`,
+    [company.id, host],
+  );
+  const list = (await company.api.post(`${API}/lists/`, { name: "L" })).body.id;
+  const template = (await company.api.post(`${API}/templates/`, { name: "T", subject: "S", body: "B" })).body.id;
+  const common = { name: "N", smtp_config_id: ids[0]!.id };
+  const receivers = [{ email: "ann@example.com" }];
+  const later = { template_id: template, scheduled_for: "2999-01-01T00:00:00Z" };
+  const answers = [
+    await company.api.post(`${API}/send/to-list/`, { ...common, ...later, list_id: list }),
+    await company.api.post(`${API}/send/to-receivers/`, { ...common, ...later, receivers }),
+    await company.api.post(`${API}/send/custom/`, { ...common, subject: "S", body: "B", receivers }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+  return answers.map(({ body }) => body.warnings);
+}
+
+test("without a public BASE_URL a send through a server on the internet answers that its links lead nowhere", async () => {
+  const warning = [expect.stringMatching(/^The links of these mails.* http:\/\/localhost:3000 .*Set BASE_URL/)];
+  expect(await sends("smtp.example.com")).toEqual([warning, warning, warning]);
+});
+
+test.each(["127.0.0.1", "mailpit"])("through %s, where mails stay near, there is nothing to warn of", async (host) => {
+  expect(await sends(host)).toEqual([[], [], []]);
+});

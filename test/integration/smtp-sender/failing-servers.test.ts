@@ -1,0 +1,133 @@
+/** Which failures of a server stop its campaigns, and that finding servers costs a round of claiming one statement. */
+import pg from "pg";
+import { query, queryOne } from "../../../models/database/db.ts";
+import { useSending } from "../../support/sending.ts";
+import { startSmtpServer } from "../../support/smtp-server.ts";
+
+const sending = useSending();
+
+interface ServerRow {
+  failing_for_hours: number | null;
+  last_error: string | null;
+}
+
+const serverRow = (id: string) =>
+  queryOne<ServerRow & Record<string, unknown>>(
+    `select extract(epoch from now() - failing_since)::float8 / 3600 as failing_for_hours, last_error
+     from smtp_configs where id = $1`,
+    [id],
+  );
+
+const fails = (id: string, since: string, backOffUntil: string) =>
+  query(
+    "update smtp_configs set failing_since = now() + $2::interval, backoff_until = now() + $3::interval where id = $1",
+    [id, since, backOffUntil],
+  );
+
+async function tenantOf(server: { host: string; port: number }, recipients = 20) {
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server);
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients });
+  return { companyId, smtpConfigId, id };
+}
+
+async function nobodyThere() {
+  const gone = await startSmtpServer();
+  await gone.stop();
+  return gone;
+}
+
+test("a server that failed at every try for 24 hours stops its campaigns", async () => {
+  const { id, smtpConfigId } = await tenantOf(await nobodyThere());
+  await fails(smtpConfigId, "-25 hours", "-1 minute");
+  sending.engine();
+  expect((await sending.finished(id)).error).toMatch(/could not be used for 24 hours/);
+});
+
+test("a server that failed a day ago and was not tried since begins anew", async () => {
+  const { id, smtpConfigId } = await tenantOf(await nobodyThere());
+  await fails(smtpConfigId, "-25 hours", "-3 hours");
+  sending.engine();
+  const row = await sending.until(
+    () => serverRow(smtpConfigId),
+    (seen) => /ECONNREFUSED/.test(seen?.last_error ?? ""),
+  );
+  expect(row!.failing_for_hours).toBeLessThan(1);
+  expect(await sending.counts(id)).toMatchObject({ error: null });
+});
+
+test("a server that accepts mail here has not been failing, whatever another node says", async () => {
+  const server = await sending.startServer({ delayMs: { DOT: 20 } });
+  const { smtpConfigId } = await tenantOf(server, 5_000);
+  const engine = sending.engine();
+  await server.received(5);
+  await fails(smtpConfigId, "-25 hours", "-1 minute");
+  await server.received(server.accepted + 5);
+  await engine.transports.reload(smtpConfigId);
+  await sending.until(
+    () => serverRow(smtpConfigId),
+    (row) => row!.failing_for_hours === null,
+  );
+});
+
+test("a server that stops working after it accepted mail has been failing since then at the most", async () => {
+  const server = await sending.startServer({ delayMs: { DOT: 20 } });
+  const { id, smtpConfigId } = await tenantOf(server, 5_000);
+  sending.engine();
+  await server.received(5);
+  await fails(smtpConfigId, "-25 hours", "-1 minute");
+  await server.stop();
+  sending.servers.splice(0);
+  await sending.until(
+    () => serverRow(smtpConfigId),
+    (seen) => /ECONNREFUSED/.test(seen?.last_error ?? ""),
+  );
+  expect((await serverRow(smtpConfigId))!.failing_for_hours).toBeLessThan(1);
+  expect((await sending.counts(id)).error).toBeNull();
+});
+
+test("a stored password that is damaged stops its campaign and nobody else's", async () => {
+  const server = await sending.startServer();
+  const broken = await tenantOf(server);
+  await query("update smtp_configs set password_sealed = substr(password_sealed, 1, 9) where id = $1", [
+    broken.smtpConfigId,
+  ]);
+  const { id } = await tenantOf(server);
+  sending.engine();
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 20 });
+  expect(await sending.finished(broken.id)).toMatchObject({
+    status: "failed",
+    error: "The stored SMTP password cannot be read any more. Enter it again.",
+  });
+});
+
+test("a round of claiming reads all configurations, and begins all campaigns, in one statement each", async () => {
+  const TENANTS = 30;
+  const server = await sending.startServer();
+  const ids: string[] = [];
+  for (let n = 0; n < TENANTS; n++) ids.push((await tenantOf(server, 1)).id);
+  const statements: { text: string; values: unknown }[] = [];
+  const original = pg.Client.prototype.query;
+  const spy = jest.spyOn(pg.Client.prototype, "query").mockImplementation(function (
+    this: pg.Client,
+    ...args: unknown[]
+  ) {
+    const [first, values] = args as [string | { text?: string }, unknown];
+    statements.push({ text: typeof first === "string" ? first : (first?.text ?? ""), values });
+    return (original as (...all: unknown[]) => unknown).apply(this, args);
+  } as never);
+  try {
+    sending.engine();
+    for (const id of ids) expect(await sending.finished(id)).toMatchObject({ status: "completed" });
+  } finally {
+    spy.mockRestore();
+  }
+  const reads = statements.filter(({ text }) => text.includes("password_sealed"));
+  const moves = statements.filter(
+    ({ text, values }) => /update campaigns set\s+status/.test(text) && `${values}`.includes("sending,pending"),
+  );
+  for (const { length } of [reads, moves]) {
+    expect(length).toBeGreaterThan(0);
+    expect(length).toBeLessThan(TENANTS / 3);
+  }
+});

@@ -1,0 +1,81 @@
+/** MAX_IN_DOUBT holds in the database: what a crash at any moment can leave in doubt. */
+import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { recoverLeases } from "../../../services/smtp-sender/claim/recover-leases.ts";
+import { plainMails, useSending } from "../../support/sending.ts";
+
+const MAX_IN_DOUBT = 20;
+
+const sending = useSending();
+
+/** Recipients that would be in doubt if all senders died now. */
+const inDoubt = async () =>
+  (await queryOne<{ n: number }>(
+    `select count(*)::int n from sent_emails e join send_chunks c on c.campaign_id = e.campaign_id and e.seq between c.lo and c.hi
+     where c.state = 1 and e.seq <= c.marked_to and e.status = 0 and e.next_attempt_at is null`,
+  ))!.n;
+
+async function campaign(options: { hang?: boolean }, recipients: number) {
+  const server = await sending.startServer({
+    answer: ({ verb }) => (options.hang && verb === "DOT" ? { hang: true } : undefined),
+  });
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server);
+  return sending.campaign({ companyId, smtpConfigId, recipients, chunk: 50 });
+}
+
+test("recipients that were marked and go back keep their budget until the lease is given back", async () => {
+  const broken = await campaign({}, 50);
+  const seen: number[] = [];
+  let locked = () => {};
+  const rendering = new Promise<void>((done) => (locked = done));
+  let fail = () => {};
+  const failure = new Promise<void>((done) => (fail = done));
+  const engine = sending.engine({
+    maxInDoubt: MAX_IN_DOUBT,
+    render: async (campaignId, rows) => {
+      if (campaignId !== broken) return plainMails(campaignId, rows);
+      locked();
+      await failure;
+      throw new Error("The renderer is away");
+    },
+  });
+  await rendering;
+  await sending.until(inDoubt, (n) => n > 0);
+  const marked = await inDoubt();
+  // The lease cannot be given back while its row is locked.
+  await transaction(async (client) => {
+    await client.query("select from send_chunks where campaign_id = $1 for update", [broken]);
+    fail();
+    await campaign({ hang: true }, 200);
+    engine.lookForWork();
+    await sending.until(inDoubt, (n) => n > marked);
+    for (let n = 0; n < 20; n++) {
+      seen.push(await inDoubt());
+      await new Promise((done) => setTimeout(done, 25));
+    }
+    expect(engine.budget.held).toBeGreaterThanOrEqual(Math.max(...seen));
+  });
+  expect(Math.max(...seen)).toBeLessThanOrEqual(MAX_IN_DOUBT);
+  // Given back, they return their budget.
+  await sending.until(
+    () => queryOne<{ state: number }>("select state from send_chunks where campaign_id = $1", [broken]),
+    (chunk) => chunk!.state === 0,
+  );
+});
+
+test("recovery says of each campaign how many of its own recipients are in doubt", async () => {
+  const [few, many, none] = [await campaign({}, 50), await campaign({}, 50), await campaign({}, 50)];
+  for (const [id, marked] of [
+    [few, 2],
+    [many, 7],
+    [none, 0],
+  ]) {
+    await query(
+      "update send_chunks set state = 1, owner = 'dead', lease_until = now() - interval '1 minute', marked_to = $2 where campaign_id = $1",
+      [id, marked],
+    );
+  }
+  const recovered = await recoverLeases("alive");
+  const doubtfulOf = (id: string) => recovered.find(({ campaign_id }) => campaign_id === id)?.doubtful;
+  expect([few, many, none].map(doubtfulOf)).toEqual([2, 7, 0]);
+});

@@ -1,0 +1,57 @@
+/** An attachment's name is read as it is, also where it looks like an encoded word (RFC 2047). */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { makeMail } from "../../support/render.ts";
+
+const SCRIPT = join(import.meta.dirname, "../../support/read-mail.py");
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+async function partOf(filename: string): Promise<{ head: string; message: Buffer }> {
+  const attachments = [{ filename, contentType: "application/pdf", data: Buffer.from("x") }];
+  const { message } = await makeMail({ attachments });
+  const text = message.toString("latin1");
+  const at = text.lastIndexOf("Content-Type: application/pdf");
+  return { head: text.slice(at, text.indexOf("\r\n\r\n", at)), message };
+}
+
+/** The parameter by the rules of RFC 2231, and nothing decoded that these do not name. */
+function extended(head: string, name: string): string {
+  const pieces = [...head.matchAll(new RegExp(`;\\r\\n ${name}\\*(?:\\d+\\*)?=([^;\\r]*)`, "g"))].map(
+    (match) => match[1]!,
+  );
+  return decodeURIComponent(pieces.join("").replace(/^utf-8''/, ""));
+}
+
+const NAMES = [
+  "=?utf-8?Q?evil.exe?=.txt",
+  "=?utf-8?B?ZXZpbC5leGU=?=",
+  "a =?us-ascii?q?=22=3B_b?= c.txt",
+  "=?",
+  `${"long ".repeat(30)}=?utf-8?Q?evil.exe?=.txt`,
+  "Größe =?utf-8?Q?evil.exe?=.txt",
+];
+
+describe("an attachment named", () => {
+  test.each(NAMES)("%j is named by RFC 2231, and by plain letters to those who do not know it", async (name) => {
+    const { head } = await partOf(name);
+    expect(extended(head, "filename")).toBe(name);
+    expect(head).not.toContain("=?");
+    expect(head.replace(/;\r\n name="[A-Za-z0-9._-]+"|;\r\n name(?:\*\d+)\*=[^;\r]+/g, "")).not.toMatch(/\bname/);
+  });
+
+  test.each(NAMES)("%j is read so by Python's strict policy", async (name) => {
+    if (!hasPython) return console.info("No python3 here: not checked against Python's email policy.");
+    const { message } = await partOf(name);
+    const { stdout, stderr, status } = spawnSync("python3", [SCRIPT], { input: message });
+    if (status !== 0) throw new Error(stderr.toString());
+    const { defects, attachments } = JSON.parse(stdout.toString());
+    expect(defects).toEqual([]);
+    expect(attachments).toMatchObject([{ filename: name }]);
+  });
+
+  test("any other way keeps its plain form", async () => {
+    const { head } = await partOf("a = b? c.txt");
+    expect(head).toContain(';\r\n name="a = b? c.txt"');
+    expect(head).toContain(';\r\n filename="a = b? c.txt"');
+  });
+});
