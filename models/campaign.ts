@@ -53,6 +53,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare requeueFrom: CreationOptional<number | null>;
   declare isInternal: CreationOptional<boolean>;
   declare blocksInARow: CreationOptional<number>;
+  declare repeatedRefusal: CreationOptional<string | null>;
   declare lastTurnAt: CreationOptional<Date | null>;
   declare startedAt: CreationOptional<Date | null>;
   declare finishedAt: CreationOptional<Date | null>;
@@ -87,6 +88,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         requeueFrom: nullable(DataTypes.INTEGER),
         isInternal: required(DataTypes.BOOLEAN, false),
         blocksInARow: required(DataTypes.INTEGER, 0),
+        repeatedRefusal: nullable(DataTypes.TEXT),
         lastTurnAt: nullable(DataTypes.DATE),
         startedAt: nullable(DataTypes.DATE),
         finishedAt: nullable(DataTypes.DATE),

@@ -8,7 +8,6 @@ import {
 } from "sequelize";
 import { config } from "../services/lib/config.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
-import { fromRow } from "./database/from-row.ts";
 
 /**
  * An uploaded file; its bytes are rows of media_parts. `deletedAt` is set instead of deleting the row while a campaign still
@@ -53,17 +52,5 @@ export class Media extends Model<InferAttributes<Media>, InferCreationAttributes
   }
 }
 
-/** The row of a statement that selects or returns MEDIA_COLUMNS. */
-export interface MediaRow {
-  id: string;
-  filename: string;
-  content_type: string;
-  size: number;
-  sha256: Buffer;
-  created_at: Date;
-}
-
 /** For a statement whose media have the alias m. */
 export const MEDIA_COLUMNS = "m.id, m.filename, m.content_type, m.size, m.sha256, m.created_at";
-
-export const mediaView = (row: MediaRow) => fromRow(Media, row).view();

@@ -312,6 +312,7 @@ create table campaigns (
   finished_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  repeated_refusal text,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
@@ -565,12 +566,17 @@ create table smtp_configs (
   last_error text,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  tls_mode text default 'auto'::text not null,
+  worked_at timestamp with time zone,
+  last_error_at timestamp with time zone,
+  backoff_count integer default 0 not null,
   constraint smtp_configs_pkey PRIMARY KEY (id),
   constraint smtp_configs_company_id_id_key UNIQUE (company_id, id),
   constraint smtp_configs_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
   constraint smtp_configs_max_connections_check CHECK (((max_connections >= 1) AND (max_connections <= 1000))),
   constraint smtp_configs_max_per_second_check CHECK ((max_per_second >= 1)),
-  constraint smtp_configs_port_check CHECK (((port >= 1) AND (port <= 65535)))
+  constraint smtp_configs_port_check CHECK (((port >= 1) AND (port <= 65535))),
+  constraint smtp_configs_tls_mode_check CHECK ((tls_mode = ANY (ARRAY['auto'::text, 'implicit'::text, 'starttls'::text, 'none'::text])))
 );
 CREATE UNIQUE INDEX smtp_configs_one_default ON public.smtp_configs USING btree (company_id) WHERE is_default;
 

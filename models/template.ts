@@ -8,8 +8,8 @@ import {
 } from "sequelize";
 import { company, id, required } from "./database/columns.ts";
 
-export type TemplateMode = "basic" | "visual";
-export type TemplateType = "marketing" | "transactional";
+type TemplateMode = "basic" | "visual";
+type TemplateType = "marketing" | "transactional";
 
 /** A saved subject and body. Campaigns copy it at the request, so that it may change or go at any time. */
 export class Template extends Model<InferAttributes<Template>, InferCreationAttributes<Template>> {

@@ -11,7 +11,7 @@ import type { EmailEventType } from "./email-event.ts";
 
 /** Pending: another attempt comes. Succeeded and dead are final, until somebody asks for the delivery again. */
 export const WEBHOOK_DELIVERY_STATUSES = ["pending", "succeeded", "dead"] as const;
-export type WebhookDeliveryStatus = (typeof WEBHOOK_DELIVERY_STATUSES)[number];
+type WebhookDeliveryStatus = (typeof WEBHOOK_DELIVERY_STATUSES)[number];
 
 /**
  * The outbox of webhooks: one row per event and endpoint, written in the transaction of the event

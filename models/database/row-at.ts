@@ -7,7 +7,7 @@
  * It costs 1.5 µs more than the join, for the rest of the index's page. An upper end of the range would save them, and
  * make the planner expect so few rows that any index looks good again.
  */
-export function rowAt(given: {
+function rowAt(given: {
   table: string;
   key: readonly [string, string];
   at: readonly [string, string];

@@ -1,25 +1,13 @@
 /**
- * The outbox: a webhook delivery is a row, written in the transaction (best: the statement) of the event it tells of, so
- * that no event is told that did not happen and none that happened is forgotten.
+ * The outbox: a webhook delivery is a row, written in the transaction (best: the statement) of its event, so that no delivery
+ * reports what did not happen, and nothing that happened goes unreported. Delivered later: webhook-deliveries.ts.
  *
  * A company without an endpoint costs one probe of an index that holds no row for it.
  */
-import { type Queryable, query } from "../database/db.ts";
-
-/** The columns a source of events must have: those of email_events. `delivered` events are never rows there. */
-export interface OutboxEvent {
-  id: string;
-  company_id: string;
-  type: "delivered" | "opened" | "clicked" | "bounced" | "unsubscribed";
-  recipient: string;
-  sent_email_id: string | null;
-  campaign_id: string | null;
-  metadata: Record<string, unknown>;
-  created_at: string;
-}
 
 /**
- * A data-modifying statement over `source`, a CTE or table of the caller's own SQL with OutboxEvent's columns:
+ * A data-modifying statement over `source`, a CTE or table of the caller's own SQL with these columns of email_events: id,
+ * company_id, type, recipient, sent_email_id, campaign_id, metadata, created_at. (`delivered` events are never rows there.)
  *
  *     with event as (insert into email_events … returning *), queued as (${outboxInsert("event")}) select …
  *
@@ -34,16 +22,3 @@ export const outboxInsert = (source: string) => `
   from ${source} e
   join webhook_endpoints w on w.company_id = e.company_id and w.disabled_at is null and e.type = any (w.events)
   returning company_id`;
-
-const QUEUE = `
-  with event as (
-    select * from json_to_recordset($1::json) as e (id uuid, company_id uuid, type text, recipient text,
-      sent_email_id uuid, campaign_id uuid, metadata jsonb, created_at timestamptz))
-  ${outboxInsert("event")}`;
-
-/** The same for events at hand. Returns the companies that have something to deliver now. */
-export async function queueWebhooks(events: readonly OutboxEvent[], on: Queryable): Promise<string[]> {
-  if (events.length === 0) return [];
-  const rows = await query<{ company_id: string }>(QUEUE, [JSON.stringify(events)], on);
-  return [...new Set(rows.map((row) => row.company_id))];
-}

@@ -4,6 +4,7 @@
  * logins take neither all memory nor all of libuv's threads, and MAX_WAITING wait.
  */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
+import pLimit from "p-limit";
 import { unavailable } from "../lib/errors.ts";
 
 const CURRENT = { logN: 14, r: 8, p: 5 };
@@ -18,29 +19,13 @@ interface Parameters {
   p: number;
 }
 
-let running = 0;
-const waiting: (() => void)[] = [];
-
-async function limited<T>(work: () => Promise<T>): Promise<T> {
-  if (running < MAX_AT_ONCE) running++;
-  else {
-    if (waiting.length >= MAX_WAITING) throw unavailable();
-    // One that ends hands on its place, so `running` stays.
-    await new Promise<void>((resolve) => waiting.push(resolve));
-  }
-  try {
-    return await work();
-  } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else running--;
-  }
-}
+const hashing = pLimit(MAX_AT_ONCE);
 
 function derive(password: string, salt: Buffer, { logN, r, p }: Parameters): Promise<Buffer> {
   const options: ScryptOptions = { N: 2 ** logN, r, p, maxmem: 256 * r * (2 ** logN + p + 2) };
+  if (hashing.activeCount + hashing.pendingCount >= MAX_AT_ONCE + MAX_WAITING) throw unavailable();
   // NFKC: the same characters typed on another system are the same password.
-  return limited(
+  return hashing(
     () =>
       new Promise((resolve, reject) => {
         scrypt(password.normalize("NFKC"), salt, HASH_BYTES, options, (error, hash) =>

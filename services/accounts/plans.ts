@@ -2,6 +2,7 @@
  * Plans are rows: what a company may do is read from there, at most PLAN_AGE_MS ago. And the plan endpoint: limits beside
  * what is used of them.
  */
+import { LRUCache } from "lru-cache";
 import { ApiKey } from "../../models/api-key.ts";
 import { Company } from "../../models/company.ts";
 import { Plan } from "../../models/plan.ts";
@@ -19,8 +20,8 @@ const PLAN_AGE_MS = 1_000;
 const MAX_CACHED = 10_000;
 const SENDER_TIMEOUT_MS = 2_000;
 
-/** Of the process: a plan is the same for every service in it. */
-const cached = new Map<string, { plan: PlanView; readAtMs: number }>();
+/** Of the process: a plan is the same for whoever asks. Age counts from the question, not from the answer. */
+const cached = new LRUCache<string, PlanView>({ max: MAX_CACHED, ttl: PLAN_AGE_MS });
 
 async function readPlan(companyId: string): Promise<PlanView> {
   const company = await Company.findByPk(companyId, { attributes: ["id"], include: "planRow" });
@@ -30,12 +31,10 @@ async function readPlan(companyId: string): Promise<PlanView> {
 
 export async function planOf(companyId: string): Promise<PlanView> {
   const known = cached.get(companyId);
-  const readAtMs = performance.now();
-  if (known && readAtMs - known.readAtMs < PLAN_AGE_MS) return known.plan;
-  cached.delete(companyId);
+  if (known) return known;
+  const start = performance.now();
   const plan = await readPlan(companyId);
-  cached.set(companyId, { plan, readAtMs });
-  if (cached.size > MAX_CACHED) cached.delete(cached.keys().next().value!);
+  cached.set(companyId, plan, { start });
   return plan;
 }
 

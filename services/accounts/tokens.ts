@@ -1,6 +1,6 @@
 /**
  * Refresh tokens: 32 random bytes, kept as SHA-256, good once. All that come from one login are a family; a spent one
- * that comes back was stolen from somebody, so its whole family ends.
+ * that comes back was stolen, so its whole family ends.
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { Transaction } from "sequelize";

@@ -3,8 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Campaign } from "../../models/campaign.ts";
 import { query } from "../../models/database/db.ts";
 import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
-import { SENT_EMAIL_STATUS_NAMES } from "../../models/sent-email.ts";
-import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
+import { SENT_EMAIL_STATUS, SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
@@ -104,5 +103,5 @@ export async function failuresByReason(campaignId: string): Promise<ReturnsOf<"o
   // "None failed" would be a lie about a campaign that there is not.
   if (rows.length === 0 && !(await Campaign.findOne({ attributes: ["id"], where: { id: campaignId } })))
     throw notFound();
-  return rows.map((row) => ({ ...row, status: SENT_EMAIL_STATUS_NAMES[row.status]! }));
+  return rows.map((row) => ({ ...row, status: SENT_EMAIL_STATUSES[row.status]! }));
 }

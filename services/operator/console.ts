@@ -11,7 +11,7 @@ import { replCommandsOver } from "./repl.ts";
 
 const FIND_SERVICE_MS = 5_000;
 
-export function consoleOptions(settings: Config): BrokerOptions {
+function consoleOptions(settings: Config): BrokerOptions {
   const attached = Boolean(settings.TRANSPORTER);
   const overSocket = askThroughSocket(settings.DATA_DIR).ask;
   const customCommands = replCommandsOver(attached ? askBroker : () => overSocket);

@@ -1,4 +1,4 @@
-/** What nodes report of themselves, and no row tells: health, senders, limits. */
+/** What only the running nodes know: health, senders, limits. */
 import type { NodeReport } from "../../mixins/node-actions.middleware.ts";
 import { Campaign } from "../../models/campaign.ts";
 import { Company } from "../../models/company.ts";

@@ -3,7 +3,7 @@
  * reader did, what blocks. A recipient who got nothing has one too: not confirmed, say, or a whole domain suppressed.
  */
 import { query } from "../../models/database/db.ts";
-import { SENT_EMAIL_STATUS_NAMES } from "../../models/sent-email.ts";
+import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import { isUuid } from "../lib/ids.ts";
 
@@ -70,7 +70,7 @@ function outcome(mail: Mail): History[number][] {
       what: "queued",
       detail: `"${mail.campaign}" of ${mail.company} to ${mail.email}, mail ${mail.id}`,
     },
-    { at: (mail.sent_at ?? mail.created_at).toISOString(), what: SENT_EMAIL_STATUS_NAMES[mail.status] ?? "?", detail },
+    { at: (mail.sent_at ?? mail.created_at).toISOString(), what: SENT_EMAIL_STATUSES[mail.status] ?? "?", detail },
   ];
 }
 

@@ -2,7 +2,7 @@
 const text = (value: unknown): string => {
   if (value === null || value === undefined) return "-";
   if (typeof value === "object") return Array.isArray(value) ? value.join(" ") : JSON.stringify(value);
-  // A terminal obeys control characters; names and SMTP answers come from strangers.
+  // A terminal obeys control characters; names and SMTP answers are not to be trusted.
   return String(value).replace(/[\u0000-\u001f\u007f-\u009f]/g, " ");
 };
 

@@ -70,7 +70,7 @@ function recordOf(claimed: ClaimedDelivery, result: AttemptResult | null): Attem
   };
 }
 
-export interface PumpReports {
+interface PumpReports {
   disabled: (endpointId: string) => void;
   failed: (error: unknown) => void;
 }

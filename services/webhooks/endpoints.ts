@@ -84,7 +84,7 @@ export async function createEndpoint(companyId: string, { url, events }: Input) 
   return { ...endpoint.view(), secret };
 }
 
-/** Whoever edits an endpoint has looked at it: one that was disabled gets a new chance. */
+/** An edit shows that somebody has looked at the endpoint: one that was disabled gets a new chance. */
 export async function updateEndpoint(companyId: string, { id, url, events }: Input & { id: string }) {
   const endpoint = await endpointOf(companyId, id);
   await endpoint.update({ url, events: unique(events), disabledAt: null, failingSince: null });

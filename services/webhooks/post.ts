@@ -11,7 +11,7 @@ const IDLE_MS = 4_000;
 const agentOptions = { keepAlive: true, keepAliveMsecs: IDLE_MS, maxFreeSockets: 64, timeout: IDLE_MS } as const;
 const agents = { "http:": new HttpAgent(agentOptions), "https:": new HttpsAgent(agentOptions) };
 
-export interface PinnedPost {
+interface PinnedPost {
   url: URL;
   address: PinnedAddress;
   headers: Record<string, string>;

@@ -61,9 +61,9 @@ describe("company settings", () => {
     expect((await call(app.broker, "accounts.planOf", {}, tenant)).plan).toBe("unlimited");
   });
 
-  test("tell all faults at once", async () => {
+  test("report all errors at once", async () => {
     const missing = randomUUID();
-    const faults = {
+    const wrong = {
       name: "",
       reply_to_email: "hello",
       website: "javascript:alert(1)",
@@ -72,7 +72,7 @@ describe("company settings", () => {
       default_smtp_config_id: missing,
       tracking_enabled: "yes",
     };
-    expect(await refusal(patch(faults))).toEqual([
+    expect(await refusal(patch(wrong))).toEqual([
       400,
       {
         name: ["This field may not be blank."],

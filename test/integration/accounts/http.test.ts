@@ -40,7 +40,7 @@ describe("accounts over HTTP", () => {
     expect(keys.text).not.toContain(made.body.key);
   });
 
-  test("faults of a registration are told by field, and a body that is no JSON in one sentence", async () => {
+  test("errors of a registration come by field, and a body that is not JSON gets one sentence", async () => {
     expect(seen(await anyone().post("/api/auth/register/", { email: company.email, password: "short" }))).toEqual([
       400,
       {
@@ -86,7 +86,7 @@ describe("accounts over HTTP", () => {
     expect(revoked.status).toBe(401);
   });
 
-  test("without credentials, or with wrong ones, nothing is told", async () => {
+  test("without credentials, or with wrong ones, nothing is disclosed", async () => {
     const expired = jwt.sign({ sub: company.userId, iss: "flockmail", exp: 1 }, keysFor("bearer")[0]!);
     expect(seen(await anyone().get(path()))).toEqual([
       401,
@@ -169,7 +169,7 @@ describe("accounts over HTTP", () => {
     expect(seen(await person().get("/api/companies/none/"))).toEqual(NOT_FOUND);
   });
 
-  test("the plan tells today's calls of the key that asks, and the headers what is left", async () => {
+  test("the plan shows today's calls of the key that asks, and the headers what is left", async () => {
     const small = await newCompany(app, { plan: "free" });
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const first = await small.api.get(path("plan/", small));

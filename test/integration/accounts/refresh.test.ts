@@ -71,7 +71,7 @@ describe("a refresh token", () => {
     expect(row!.days).toBe(7);
   });
 
-  test("nobody made is refused, and what is no token is a fault of the field", async () => {
+  test("nobody made is refused, and what is not a token is an error of the field", async () => {
     expect(await refusal(refresh("x".repeat(43)))).toEqual(REFUSED);
     expect(await refusal(refresh(""))).toEqual([400, { refresh: ["This field may not be blank."] }]);
     expect(await refusal(app.broker.call("accounts.refresh", { refresh: 1 }))).toEqual([

@@ -57,7 +57,7 @@ describe("registration", () => {
     expect(stored!.token_hash.toString("base64url")).not.toBe(refresh);
   });
 
-  test("tells all faults at once, also a taken address beside a short password", async () => {
+  test("reports all errors at once, also a taken address beside a short password", async () => {
     const { email } = await register(app.broker);
     expect(await refusal(attempt({ email: email.toUpperCase(), password: "short", company_name: " " }))).toEqual([
       400,

@@ -3,6 +3,8 @@ import type { ModelAttributeColumnOptions, ModelStatic } from "sequelize";
 import { Campaign } from "../../../models/campaign.ts";
 import { Company } from "../../../models/company.ts";
 import { closeDatabase, openDatabase, query, sequelize } from "../../../models/database/db.ts";
+import { fromRow } from "../../../models/database/from-row.ts";
+import { listModels } from "../../../models/database/listing.ts";
 import { Membership } from "../../../models/membership.ts";
 import { Subscriber } from "../../../models/subscriber.ts";
 import { User } from "../../../models/user.ts";
@@ -88,6 +90,15 @@ test("what is left out at the creation gets the value that the table would give"
   expect(without.map(({ table, name }) => `${table}.${name}`)).toEqual([]);
 });
 
+test("a row of plain SQL has the view that the model's own has", async () => {
+  const company = await Company.create({ name: "Plain", plan: "unlimited", website: "https://plain.example" });
+  const [row] = await query<object>("select * from companies where id = $1", [company.id]);
+  expect(fromRow(Company, row!).view()).toEqual(company.view());
+  const page = { from: "companies c", columns: "c.*", where: ["c.id = $1"], values: [company.id], id: "c.id" };
+  const { count, results } = await listModels(Company, { ...page, orderings: {}, searchIn: ["c.name"] }, {});
+  expect([count, results.map((one) => one.view())]).toEqual([1, [company.view()]]);
+});
+
 test("rows are read, found again by their associations, and written with their company's id", async () => {
   const company = await Company.create({ name: "Acme", plan: "unlimited" });
   const user = await User.create({ email: "Ann@Example.com", passwordHash: "-" });
@@ -97,7 +108,7 @@ test("rows are read, found again by their associations, and written with their c
   expect(membership!.get("company")).toMatchObject({ name: "Acme", doubleOptIn: false });
 
   const subscriber = await Subscriber.create({ companyId: company.id, email: "Bob@Example.com" });
-  expect(subscriber.view([])).toMatchObject({ email: "Bob@Example.com", status: "active", attributes: {} });
+  expect(subscriber.get()).toMatchObject({ email: "Bob@Example.com", status: "active", attributes: {} });
   const statements: string[] = [];
   await subscriber.update({ firstName: "Bob" }, { logging: (sql) => statements.push(sql) });
   expect(statements.join()).toMatch(/UPDATE "subscribers" .*"company_id" = /);

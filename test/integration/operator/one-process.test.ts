@@ -92,7 +92,7 @@ describe("operators' commands in one process", () => {
     expect(ran).toMatchObject({ code: 1, err: expect.stringMatching(/^No Flockmail runs on .*\n$/) });
   });
 
-  test("a cluster whose NATS is away is told within seconds, without the password to it", async () => {
+  test("a cluster whose NATS is away is reported within seconds, without the password to it", async () => {
     const { code, err } = await opsWith({ TRANSPORTER: "nats://ops:geheim@127.0.0.1:1" }, "health");
     expect({ code, err }).toEqual({ code: 1, err: "NATS does not answer at 127.0.0.1:1 (TRANSPORTER)\n" });
   });

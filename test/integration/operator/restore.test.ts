@@ -1,4 +1,4 @@
-/** Backup and restore as the README tells them, on the oldest PostgreSQL that is supported. */
+/** Backup and restore as the README describes them, on the oldest PostgreSQL that is supported. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,10 +45,10 @@ describe("a database that was dumped and restored", () => {
     const { rows } = await client.query("select tablename from pg_tables where schemaname = 'public' order by 1");
     const contents: Record<string, string> = {};
     for (const { tablename } of rows) {
-      const { rows: told } = await client.query(
-        `select count(*) || ' rows, ' || coalesce(md5(string_agg(t::text, e'\\n' order by t::text)), '') as told from ${tablename} t`,
+      const { rows: digests } = await client.query(
+        `select count(*) || ' rows, ' || coalesce(md5(string_agg(t::text, e'\\n' order by t::text)), '') as digest from ${tablename} t`,
       );
-      contents[tablename] = told[0].told;
+      contents[tablename] = digests[0].digest;
     }
     return contents;
   }

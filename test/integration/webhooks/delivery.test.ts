@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
-import { query, queryOne, transaction } from "../../../models/database/db.ts";
-import { type OutboxEvent, queueWebhooks } from "../../../models/statements/webhook-outbox.ts";
+import { type Queryable, query, queryOne, transaction } from "../../../models/database/db.ts";
+import type { EmailEventType } from "../../../models/email-event.ts";
+import { outboxInsert } from "../../../models/statements/webhook-outbox.ts";
 import { call } from "../../../services/call.ts";
 import type { ActionOf, ParamsOf } from "../../../services/contracts.ts";
 import { newId } from "../../../services/lib/ids.ts";
@@ -51,6 +52,29 @@ async function receiver(answer: Answer): Promise<Receiver> {
 
 const ok: Answer = (_, respond) => respond(200);
 
+interface Event {
+  id: string;
+  company_id: string;
+  type: EmailEventType;
+  recipient: string;
+  sent_email_id: string | null;
+  campaign_id: string | null;
+  metadata: Record<string, unknown>;
+  created_at: string;
+}
+
+const QUEUE = `
+  with event as (
+    select * from json_to_recordset($1::json) as e (id uuid, company_id uuid, type text, recipient text,
+      sent_email_id uuid, campaign_id uuid, metadata jsonb, created_at timestamptz))
+  ${outboxInsert("event")}`;
+
+/** Returns the companies that have something to deliver now. */
+async function queueWebhooks(events: readonly Event[], on: Queryable): Promise<string[]> {
+  const rows = await query<{ company_id: string }>(QUEUE, [JSON.stringify(events)], on);
+  return [...new Set(rows.map((row) => row.company_id))];
+}
+
 describe("webhook delivery", () => {
   let app: App;
   beforeAll(async () => {
@@ -72,7 +96,7 @@ describe("webhook delivery", () => {
   const as = <A extends ActionOf>(companyId: string, action: A, params: ParamsOf<A>) =>
     call(app.broker, action, params, { meta: { companyId } });
 
-  const event = (companyId: string, type: OutboxEvent["type"] = "opened"): OutboxEvent => ({
+  const event = (companyId: string, type: EmailEventType = "opened"): Event => ({
     id: newId(),
     company_id: companyId,
     type,

@@ -4,7 +4,7 @@ import { hashPassword, isPassword, NOBODYS_HASH } from "../../../services/accoun
 const cheap = `scrypt$1$1$1$${Buffer.alloc(16).toString("base64url")}$${Buffer.alloc(32).toString("base64url")}`;
 
 describe("a stored password", () => {
-  test("fits its own password only, and tells its parameters but not the password", async () => {
+  test("fits its own password only, and shows its parameters but not the password", async () => {
     const hash = await hashPassword("correct horse battery");
     expect(hash).toMatch(/^scrypt\$14\$8\$5\$[\w-]{22}\$[\w-]{43}$/);
     expect(await isPassword("correct horse battery", hash)).toBe(true);
@@ -34,12 +34,12 @@ describe("a stored password", () => {
     expect(NOBODYS_HASH.split("$").slice(0, 4)).toEqual(somebodys.split("$").slice(0, 4));
   });
 
-  test("of an unknown form is a fault of ours and no wrong password", async () => {
+  test("of an unknown form is an error of ours and not a wrong password", async () => {
     await expect(isPassword("x", "md5$abc")).rejects.toThrow("unknown form");
   });
 });
 
-test("more logins than can wait are told to come back, and those who wait are served", async () => {
+test("logins beyond those that can wait are refused for now, and those that wait are served", async () => {
   const many = await Promise.allSettled(Array.from({ length: 110 }, () => isPassword("x", cheap)));
   const refused = many.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
   expect(refused).toHaveLength(8);

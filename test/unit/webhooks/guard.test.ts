@@ -62,8 +62,8 @@ describe("addresses that are not the public internet", () => {
 
   test.each(refused)("in a URL, %s: %s", async (_, host) => {
     const bare = host.replace(/[[\]]/g, "");
-    const fault = await urlError(`https://${bare.includes(":") ? `[${bare}]` : bare}/hook`, false);
-    expect(fault).toMatch(/not on the public internet|valid URL/);
+    const error = await urlError(`https://${bare.includes(":") ? `[${bare}]` : bare}/hook`, false);
+    expect(error).toMatch(/not on the public internet|valid URL/);
   });
 
   test.each(["localhost", "foo.localhost", "LOCALHOST.", "１２７.０.０.１", "①②⑦.⓪.⓪.①"])(
@@ -133,6 +133,6 @@ test.each([
   ["nonsense", true, "Enter a valid URL."],
   ["http://127.0.0.1:8080/", true, null],
   ["https://1.1.1.1/hook", false, null],
-])("the address %s (private networks: %p): %p", async (url, allowPrivate, fault) => {
-  expect(await urlError(url as string, allowPrivate as boolean)).toBe(fault);
+])("the address %s (private networks: %p): %p", async (url, allowPrivate, error) => {
+  expect(await urlError(url as string, allowPrivate as boolean)).toBe(error);
 });
