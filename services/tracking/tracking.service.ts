@@ -20,7 +20,9 @@ const recorders = new WeakMap<Service, Recorder>();
 export default defineService("tracking", contract, {
   created() {
     const hits = recorder((companyIds) => {
-      emitWebhookQueued(this.broker, companyIds).catch((error: Error) => this.logger.warn(`No doorbell: ${error.message}`));
+      emitWebhookQueued(this.broker, companyIds).catch((error: Error) =>
+        this.logger.warn(`No doorbell: ${error.message}`),
+      );
     });
     recorders.set(this, hits);
   },

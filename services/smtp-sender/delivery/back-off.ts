@@ -54,7 +54,7 @@ const UNTRIED_AFTER = "1 hour";
 const RECORD_FAILURE = `
   update smtp_configs set last_error = $3, last_error_at = now(),
     failing_since = case
-      when failing_since is null or coalesce(backoff_until, failing_since) < now() - interval '${UNTRIED_AFTER}' then now()
+      when failing_since is null or coalesce(last_error_at, failing_since) < now() - interval '${UNTRIED_AFTER}' then now()
       else greatest(failing_since, now() - $4::float8 * interval '1 millisecond') end,
     backoff_count = case when backoff_until > now() and not $8::boolean then backoff_count else backoff_count + 1 end,
     backoff_until = case when backoff_until > now() and not $8::boolean then backoff_until
@@ -141,4 +141,11 @@ export async function claimProbe({ id, companyId }: ServerRow): Promise<"probe" 
   // A configuration that was deleted meanwhile is found so by the transport.
   if (!row || row.works) return "works";
   return { waitMs: Math.max(0, row.wait_ms ?? 0) };
+}
+
+export async function releaseProbe({ id, companyId }: ServerRow): Promise<void> {
+  await query(
+    "update smtp_configs set backoff_until = now() where id = $1 and company_id = $2 and failing_since is not null",
+    [id, companyId],
+  );
 }

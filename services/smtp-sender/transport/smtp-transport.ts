@@ -11,6 +11,7 @@ import {
   recordServerFailure,
   recordServerOpened,
   recordServerWorks,
+  releaseProbe,
 } from "../delivery/back-off.ts";
 import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
 import { type AnswerEffects, takeAnswer } from "../delivery/steps.ts";
@@ -220,7 +221,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   /** The pause is over for this node; of all nodes one finds out whether the server takes mail again. */
   async #claimProbe(): Promise<void> {
     if (this.#claimingProbe || performance.now() < this.backingOffUntil) return;
-    if (this.batches.length === 0 && this.#copies.size === 0) return;
+    if (this.#queue.work + this.#copies.size === 0) return;
     this.#claimingProbe = true;
     try {
       const claim = await claimProbe(this.config);
@@ -234,6 +235,15 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       this.#claimingProbe = false;
     }
     if (this.#health.mode !== "paused") this.wake();
+  }
+
+  /** The probe found nothing to send: while this node holds it, no node may claim mail for the server. */
+  #returnUnusedProbe(): void {
+    if (this.#health.mode !== "probing" || this.#probe || this.#queue.work + this.#copies.size > 0) return;
+    this.#health.become("paused");
+    void releaseProbe(this.config)
+      .then(() => this.#context.lookForWork())
+      .catch((error: Error) => this.#context.reportOutage(error));
   }
 
   /** Leases go back meanwhile. */
@@ -362,6 +372,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     if (slow && !this.slow) for (const batch of [...this.batches]) batch.takeBackReady();
     this.#context.budget.setSlow(this, slow);
     for (const batch of [...this.batches]) batch.endIfDone();
+    this.#returnUnusedProbe();
     this.connections.closeUnneeded(idleMs);
     this.wake();
   }

@@ -58,6 +58,11 @@ const stored = (id: string) =>
 test("gives back what was stored, and never the login", async () => {
   const created = await create({ sender_name: "Acme", reply_to_email: "hello@example.com" });
   expect(created).toEqual({
+    backing_off_until: null,
+    last_error: null,
+    last_error_at: null,
+    tls_mode: "auto",
+    working: true,
     id: created.id,
     name: "Main",
     host: "smtp.example.com",

@@ -20,7 +20,7 @@ const serverRow = (id: string) =>
 
 const fails = (id: string, since: string, backOffUntil: string) =>
   query(
-    "update smtp_configs set failing_since = now() + $2::interval, backoff_until = now() + $3::interval where id = $1",
+    "update smtp_configs set failing_since = now() + $2::interval, last_error_at = now() + $3::interval, backoff_until = now() + $3::interval where id = $1",
     [id, since, backOffUntil],
   );
 
