@@ -1,6 +1,7 @@
 /** Source is ESM TypeScript; swc turns it into CommonJS for jest, which needs no loader flags that way. */
 export default {
-  testEnvironment: "node",
+  // Node's, and a test file that leaves sockets, timers, child processes or databases behind fails.
+  testEnvironment: "<rootDir>/test/support/leak-environment.ts",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   // They need Chromium, 400 MB to fetch: `npm run test:browser`.
   testPathIgnorePatterns: process.env.BROWSER ? [] : ["<rootDir>/test/browser/"],

@@ -2,7 +2,7 @@
  * What the API serves: GET one subscriber and POST one with 32 connections beside a bare Koa app that answers the same
  * bytes in the same run, then page 1 and the last page of the list at 10 requests a second.
  *
- *   node test/bench/gateway.ts [subscribers=1000000] [seconds=5]
+ *   node test/bench gateway [subscribers=1000000] [seconds=5]
  *
  * Service, load and PostgreSQL share the machine. Prints figures and ratios, judges nothing.
  */

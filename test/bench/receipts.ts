@@ -1,5 +1,5 @@
 /**
- * How long receipts take beside a newsletter: `node test/bench/receipts.ts [recipients=200000] [senders=2] [perSecond=20]`.
+ * How long receipts take beside a newsletter: `node test/bench receipts [recipients=200000] [senders=2] [perSecond=20]`.
  *
  * A cluster; one company's newsletter at full speed into Debian's smtp-sink, and while it runs its transactional mails to a
  * server that notes when each one arrives. Prints POST to arrival, idle and beside the newsletter (spec: 500 ms at p99).

@@ -2,7 +2,7 @@
  * Opens and redirects a second that one node stores durably (fsync on), over HTTP with 64 connections, beside a bare
  * Koa app that answers a constant; and webhooks a second to a receiver on loopback. Load and service are two processes.
  *
- *     node test/bench/tracking.ts [seconds per run]
+ *     node test/bench tracking [seconds per run]
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
