@@ -1,4 +1,5 @@
-import { query, queryOne } from "../../../models/database/db.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pool, query, queryOne } from "../../../models/database/db.ts";
 import { expandSlice } from "../../../services/campaigns/expand.ts";
 import { expandAll, newCampaign, type Rows, startRows } from "./rows.ts";
 import { addMembers, type Company, campaignRow, newCompany, newList, recipients } from "./world.ts";
@@ -233,18 +234,24 @@ describe("expansion", () => {
       const id = await newCampaign(company);
       await expandSlice(rows.broker, id);
       await query(
-        "create function nap() returns trigger language plpgsql as $$ begin perform pg_sleep(0.5); return new; end $$",
+        `create function hold() returns trigger language plpgsql as $$ begin
+           perform pg_advisory_xact_lock(1); return new; end $$`,
       );
-      await query("create trigger napping before insert on send_chunks for each row execute function nap()");
+      await query("create trigger holding before insert on send_chunks for each row execute function hold()");
+      const holder = await pool().connect();
+      await holder.query("select pg_advisory_lock(1)");
       const slice = expandSlice(rows.broker, id);
-      const began = performance.now();
+      const waiting = () => queryOne("select from pg_locks where locktype = 'advisory' and not granted");
+      while (!(await waiting())) await sleep(5);
+      // In the middle of the slice, which does not end before the lock is given back.
       await query("update campaigns set sent_count = sent_count + 1 where company_id = $1 and id = $2", [
         company.id,
         id,
       ]);
-      expect(performance.now() - began).toBeLessThan(400);
+      await holder.query("select pg_advisory_unlock(1)");
+      holder.release();
       await slice;
-      await query("drop trigger napping on send_chunks");
+      await query("drop trigger holding on send_chunks");
       expect(await campaignRow(id)).toMatchObject({ sent_count: 1, total_emails: 600 });
     });
   });

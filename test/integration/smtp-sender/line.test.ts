@@ -8,7 +8,8 @@ const CONNECTIONS = 6;
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createDatabase();
-  openDatabase(database.url, CONNECTIONS);
+  // A statement ends soon after its connection was dropped, and not with its pg_sleep.
+  openDatabase(`${database.url}?options=-c%20client_connection_check_interval%3D50`, CONNECTIONS);
 });
 afterAll(async () => {
   await database.drop();
@@ -27,9 +28,8 @@ test("statements run in order, and one that fails holds up none behind it", asyn
 
 test("a database that does not answer any more is asked anew, over another connection", async () => {
   const line = new Line(200);
-  const began = performance.now();
-  await expect(line.run("silent", "select pg_sleep(20)", [])).rejects.toThrow(/terminated/);
-  expect(performance.now() - began).toBeLessThan(3_000);
+  // Longer than the test may take.
+  await expect(line.run("silent", "select pg_sleep(50)", [])).rejects.toThrow(/terminated/);
   expect(await line.run("again", "select 1 as n", [])).toEqual([{ n: 1 }]);
   line.close();
 });

@@ -1,5 +1,6 @@
 import { compileTemplate } from "../../../services/lib/template/compile.ts";
 import { MAX_OUTPUT, MAX_STEPS } from "../../../services/renderer/scope.ts";
+import { cpuMsOf } from "../../support/cpu.ts";
 import { makeMail, say } from "../../support/render.ts";
 
 const NAMES = [
@@ -62,9 +63,9 @@ describe("a template comes to an end", () => {
   ])("loops that do much and write nothing stop soon: %s", async (_name, inner) => {
     const body = `${"[[#each x]]".repeat(3)}${inner.repeat(1_000)}${"[[/each]]".repeat(3)}`;
     const attributes = { x: many, objects: many.map(() => ({})) };
-    const start = performance.now();
-    await expect(makeMail({ body }, { attributes })).rejects.toThrow(`The message takes more than ${MAX_STEPS} steps.`);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    const refused = async () =>
+      expect(makeMail({ body }, { attributes })).rejects.toThrow(`The message takes more than ${MAX_STEPS} steps.`);
+    expect(await cpuMsOf(refused)).toBeLessThan(2_000);
   });
 
   test("a long list of products is far from any limit", async () => {
@@ -101,10 +102,8 @@ describe("a template comes to an end", () => {
     ["raw tags", "[[[".repeat(300_000)],
     ["closing brackets", "]]".repeat(400_000)],
     ["values", "[[a]]".repeat(150_000)],
-  ])("%s compile in linear time", (_name, source) => {
-    const start = performance.now();
-    compileTemplate(source, "body");
-    expect(performance.now() - start).toBeLessThan(3_000);
+  ])("%s compile in linear time", async (_name, source) => {
+    expect(await cpuMsOf(() => compileTemplate(source, "body"))).toBeLessThan(3_000);
   });
 
   test.each([
@@ -121,8 +120,6 @@ describe("a template comes to an end", () => {
     ["ends of bodies", "</body>".repeat(100_000)],
     ["tags in an address", `<a href="${"[[a]]".repeat(400)}">`.repeat(300)],
   ])("%s are looked through in linear time", async (_name, body) => {
-    const start = performance.now();
-    await makeMail({ body }).catch(() => {});
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(await cpuMsOf(() => makeMail({ body }).catch(() => {}))).toBeLessThan(10_000);
   });
 });
