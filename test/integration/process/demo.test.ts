@@ -8,7 +8,7 @@ test("the demo starts a service of its own, and each of its 1,000 mails arrives 
   // No service listens on this port, so the demo brings one.
   const env = { ...process.env, PORT: `${await unusedPort()}` };
   const script = join(import.meta.dirname, "../../demo/run.ts");
-  const run = promisify(execFile)(node, [script], { env, timeout: 100_000, maxBuffer: 4_000_000 });
+  const run = promisify(execFile)(node, [script], { env, timeout: 170_000, maxBuffer: 4_000_000 });
   const { stdout } = await run.catch((error) => {
     throw new Error(`It failed: ${error.stdout.slice(-2_000)}`);
   });
@@ -20,4 +20,4 @@ test("the demo starts a service of its own, and each of its 1,000 mails arrives 
   expect(stdout).toMatch(/^Counted: .*"opens":\{"total":40,"unique":40,"machine":0\}/m);
   expect(stdout).toMatch(/^Counted: .*"clicks":\{"total":15,"unique":15,"machine":0\}/m);
   expect(stdout.trim().split("\n").at(-1)).toMatch(/^Next: start a service that stays with `npm start`/);
-}, 120_000);
+}, 180_000);

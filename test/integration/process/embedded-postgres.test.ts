@@ -21,7 +21,7 @@ async function ask(url: string, ...statements: string[]): Promise<unknown[]> {
 
 test("an end that takes too long is cut short, and nothing that was committed is lost", async () => {
   // An orderly end waits for an archive that is slow to take the log: here for longer than the test may take.
-  const slow = { archive_mode: "on", archive_command: "sleep 100" };
+  const slow = { archive_mode: "on", archive_command: "sleep 200" };
   const first = await startEmbeddedPostgres(data.path, slow);
   await ask(first.url, "create table kept (n int)", "insert into kept values (42)", "select pg_switch_wal()");
   await first.stop(500);

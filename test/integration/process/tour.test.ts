@@ -11,7 +11,7 @@ const tour = /<!-- tour -->\n```sh\n([\s\S]*?)```/.exec(
 )![1]!;
 
 const paste = (env: Record<string, string>) =>
-  promisify(execFile)("bash", ["-euo", "pipefail", "-c", tour], { env: { ...process.env, ...env }, timeout: 60_000 });
+  promisify(execFile)("bash", ["-euo", "pipefail", "-c", tour], { env: { ...process.env, ...env }, timeout: 120_000 });
 
 test("without a service the tour says so in one line", async () => {
   const API = `http://127.0.0.1:${await unusedPort()}`;
@@ -37,4 +37,4 @@ test("the README's tour works as it is pasted: both readers get their mail", asy
     await mailbox.stop();
     data.remove();
   }
-}, 90_000);
+}, 180_000);

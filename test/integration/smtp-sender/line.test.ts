@@ -29,7 +29,7 @@ test("statements run in order, and one that fails holds up none behind it", asyn
 test("a database that does not answer any more is asked anew, over another connection", async () => {
   const line = new Line(200);
   // Longer than the test may take.
-  await expect(line.run("silent", "select pg_sleep(50)", [])).rejects.toThrow(/terminated/);
+  await expect(line.run("silent", "select pg_sleep(100)", [])).rejects.toThrow(/terminated/);
   expect(await line.run("again", "select 1 as n", [])).toEqual([{ n: 1 }]);
   line.close();
 });
