@@ -4,7 +4,7 @@
  *
  *   node test/bench render [messages=2000] [rounds=7]
  *
- * Medians of rounds taken in turns, so that noise hits all alike. Prints figures and ratios, judges nothing.
+ * Medians of rounds taken in turns, so that noise hits all alike. Prints figures and ratios; nothing passes or fails.
  */
 import MailComposer from "nodemailer/lib/mail-composer/index.js";
 import nunjucks from "nunjucks";

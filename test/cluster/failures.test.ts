@@ -113,7 +113,7 @@ test("NATS away for a while: senders go on without it", async () => {
   await leftFor(0.1);
   await stage.nats.stop();
   await expect(stage.api("GET", "/api/emails/templates/")).rejects.toThrow("was answered 503");
-  // The rows are the jobs: without a doorbell the campaign ends all the same.
+  // The rows are the jobs: without events the campaign ends all the same.
   if (long) await sleep(30_000);
   else await untilFinal(stage, id, SETTLED_WITHIN_MS);
   stage.nats = await startNats({ own: true, port: Number(new URL(stage.nats.url).port) });

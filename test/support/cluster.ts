@@ -40,7 +40,7 @@ export const layoutTogether = { gateway: ["gateway"], core: APART.filter((name) 
 // A sender brings its renderer: rendering a chunk is a local call.
 const SENDER = ["smtp-sender", "renderer"];
 const POOL = "8";
-const JOINED_WITHIN_MS = 15_000;
+const JOINED_WITHIN_MS = 45_000;
 
 export const senderName = (n: number) => `sender-${n}`;
 

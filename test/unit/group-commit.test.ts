@@ -63,13 +63,13 @@ test("a failed batch fails its own items and no others", async () => {
   expect(await commit.add(2)).toBe(2);
 });
 
-test("an item that is refused fails alone, also in the middle of a batch; another fault fails them all", async () => {
+test("an item that is refused fails alone, also in the middle of a batch; another error fails them all", async () => {
   const batches: number[] = [];
-  let fault = "refused";
+  let message = "refused";
   const commit = groupCommit(
     async (items: number[]) => {
       batches.push(items.length);
-      if (items.includes(13)) throw new Error(fault);
+      if (items.includes(13)) throw new Error(message);
       return items;
     },
     { maxBatch: 100, maxWaiting: 100, mayBeOneItem: (error) => (error as Error).message === "refused" },
@@ -82,7 +82,7 @@ test("an item that is refused fails alone, also in the middle of a batch; anothe
   expect(await outcomes()).toEqual([13]);
   // Halves of halves: twice the logarithm, not one statement per item.
   expect(batches).toHaveLength(11);
-  fault = "disk full";
+  message = "disk full";
   expect(await outcomes()).toHaveLength(32);
 });
 

@@ -24,7 +24,7 @@ async function run(file: string, graceMs: number): Promise<{ code: number; outpu
   );
 }
 
-test("a file that leaves something behind fails, and is told what it was", async () => {
+test("a file that leaves something behind fails, and the message names it", async () => {
   const { code, output } = await run("leaky.ts", 200);
   expect(code).toBe(1);
   expect(output).toContain("The file left behind:");

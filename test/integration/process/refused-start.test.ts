@@ -55,8 +55,8 @@ describe("a start that cannot be", () => {
 
   test("a DEFAULT_PLAN that the database does not have is refused with one line", async () => {
     const { code, lines } = await outcome({ DATA_DIR: data.path, DEFAULT_PLAN: "gold" });
-    const told = `Flockmail cannot start: DEFAULT_PLAN is "gold", but there is no such plan. Choose one of: free, pro, starter, unlimited.`;
-    expect({ code, lines }).toEqual({ code: 1, lines: [told] });
+    const message = `Flockmail cannot start: DEFAULT_PLAN is "gold", but there is no such plan. Choose one of: free, pro, starter, unlimited.`;
+    expect({ code, lines }).toEqual({ code: 1, lines: [message] });
   });
 
   test("a DATA_DIR that cannot be one is refused with one line that names it", async () => {
@@ -64,12 +64,12 @@ describe("a start that cannot be", () => {
     writeFileSync(file, "");
     for (const path of [file, join(file, "below")]) {
       const { code, lines } = await outcome({ DATA_DIR: path });
-      const told = [`Flockmail cannot start: cannot use ${path} (DATA_DIR): it is no directory`];
-      expect({ code, lines }).toEqual({ code: 1, lines: told });
+      const message = [`Flockmail cannot start: cannot use ${path} (DATA_DIR): it is no directory`];
+      expect({ code, lines }).toEqual({ code: 1, lines: message });
     }
   });
 
-  test("a database that another user made is refused with one line that tells whose it is", async () => {
+  test("a database that another user made is refused with one line that says whose it is", async () => {
     // Only root can give a folder away.
     if (process.getuid?.() !== 0) return;
     const foreign = dataFolder();
@@ -143,14 +143,14 @@ describe("a start that cannot be", () => {
     });
   });
 
-  test("every fault of the configuration is told in a line of its own", async () => {
+  test("every error of the configuration is reported in a line of its own", async () => {
     const { code, lines } = await outcome({ DATABASE_URL: "mysql://x", TRUST_PROXY: "many", SECRET_KEY: "" });
     expect(code).toBe(78);
     expect(lines).toHaveLength(4);
     expect(lines.join("\n")).toMatch(/DATABASE_URL must be[\s\S]*TRUST_PROXY must be[\s\S]*SECRET_KEY is required/);
   });
 
-  test("an old Node is told in one line", async () => {
+  test("an old Node is reported in one line", async () => {
     const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.19.0"}})';
     const script = join(import.meta.dirname, "../../../services/lib/processes/node-version.js");
     const failed = await promisify(execFile)(node, ["--import", old, script]).catch((error) => error);

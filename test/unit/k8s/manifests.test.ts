@@ -128,7 +128,7 @@ withKustomize(() => {
       for (const wave of waves("Deployment")) expect(wave).toBeGreaterThan(job!);
     });
 
-    test("the README tells how many connections PostgreSQL must bear", () => {
+    test("the README says how many connections PostgreSQL must bear", () => {
       const most = Object.fromEntries(
         cluster
           .filter(({ kind }) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind))
