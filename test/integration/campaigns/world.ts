@@ -143,7 +143,7 @@ export const campaignRow = async (campaignId: string) =>
   ))!;
 
 /** Waits for what rows say, not for time: asks again until it is so. */
-export async function until<T>(ask: () => Promise<T>, so: (answer: T) => boolean, timeoutMs = 10_000): Promise<T> {
+export async function until<T>(ask: () => Promise<T>, so: (answer: T) => boolean, timeoutMs = 50_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const answer = await ask();

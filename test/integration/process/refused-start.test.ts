@@ -19,7 +19,7 @@ async function outcome(env: ProcessOptions["env"]) {
 }
 
 describe("a start that cannot be", () => {
-  jest.setTimeout(60_000);
+  jest.setTimeout(120_000);
   const data = dataFolder();
   afterAll(() => data.remove());
 

@@ -10,7 +10,7 @@ import { startSmtpServer } from "../../support/smtp-server.ts";
 const STOPPED_WITHIN_MS = 15_000;
 
 describe("a service started with npm start", () => {
-  jest.setTimeout(60_000);
+  jest.setTimeout(120_000);
   let data: ReturnType<typeof dataFolder>;
   let service: ServiceProcess;
 
@@ -91,7 +91,7 @@ describe("a service started with npm start", () => {
 });
 
 describe("a service started with node itself", () => {
-  jest.setTimeout(60_000);
+  jest.setTimeout(120_000);
 
   test("ends with code 0 on SIGTERM, also when it comes twice", async () => {
     const data = dataFolder();

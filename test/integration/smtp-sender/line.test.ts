@@ -38,7 +38,7 @@ test("what waits when it is closed takes no connection any more: the database ca
   const line = new Line();
   await line.run("open", "select 1", []);
   const waiting = Promise.allSettled([
-    line.run("slow", "select pg_sleep(20)", []),
+    line.run("slow", "select pg_sleep(200)", []),
     line.run("next", "select 1", []),
     line.run("last", "select 1", []),
   ]);
@@ -46,4 +46,4 @@ test("what waits when it is closed takes no connection any more: the database ca
   line.close();
   expect((await waiting).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
   await closeDatabase();
-}, 8_000);
+});
