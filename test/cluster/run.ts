@@ -36,7 +36,7 @@ try {
     ...backends,
     senders,
     env: { PORT },
-    ready: (name) => say(`  ${name} is ready (${++ready})`),
+    ready: (name, processes) => say(`  ${name} is ready (${++ready} of ${processes})`),
     died: (name, child, how) => {
       const last = child.output().trim().split("\n").at(-1) || "It wrote nothing";
       process.stderr.write(

@@ -15,8 +15,8 @@ export interface ClusterOptions extends Backends {
   /** Service folders by process, beside the senders; a process for each service by default. */
   layout?: Record<string, string[]>;
   env?: NodeJS.ProcessEnv;
-  /** Called with the name of each process as it becomes ready, and with that of one that ended though nobody stopped it. */
-  ready?: (name: string) => void;
+  /** Called for each process as it becomes ready, with the number of all, and for one that ended though nobody stopped it. */
+  ready?: (name: string, processes: number) => void;
   died?: (name: string, child: Child, how: number | NodeJS.Signals) => void;
 }
 
@@ -94,7 +94,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     } catch (error) {
       throw new Error(`${name}: ${(error as Error).message}`);
     }
-    options.ready?.(name);
+    options.ready?.(name, services.size);
     return service;
   };
   let stopping = false;
