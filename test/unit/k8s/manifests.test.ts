@@ -225,8 +225,7 @@ withKustomize(() => {
       },
     );
 
-    test.each(workloads)("%s selects its own pods", (_, { kind, spec }) => {
-      if (kind === "Job") return;
+    test.each(servers)("%s selects its own pods", (_, { spec }) => {
       expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
     });
 
