@@ -2,8 +2,9 @@
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# The lock file decides every version. Optional ones are left out: they are a Node and a PostgreSQL for laptops.
-RUN npm ci --omit=dev --omit=optional && npm cache clean --force
+# The lock file decides every version. Optional ones are left out: they are a Node and a PostgreSQL for laptops. No package
+# of what remains needs its install script.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
 
 FROM node:24-slim
 WORKDIR /app

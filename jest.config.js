@@ -1,3 +1,5 @@
+import { availableParallelism } from "node:os";
+
 /** Source is ESM TypeScript; swc turns it into CommonJS for jest, which needs no loader flags that way. */
 const swc = [
   "@swc/jest",
@@ -7,7 +9,8 @@ const swc = [
 const ESM_ONLY = "p-limit|yocto-queue";
 
 export default {
-  testEnvironment: "node",
+  // Node's, and a test file that leaves sockets, timers, child processes or databases behind fails.
+  testEnvironment: "<rootDir>/test/support/leak-environment.ts",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   testPathIgnorePatterns: [
     // They need Chromium, 400 MB to fetch: `npm run test:browser`.
@@ -17,7 +20,10 @@ export default {
   ],
   transform: { "^.+\\.ts$": swc, [`/node_modules/(?:${ESM_ONLY})/.+\\.js$`]: swc },
   transformIgnorePatterns: [`/node_modules/(?!(?:${ESM_ONLY})/)`],
+  // Jest would leave one of two cores to itself; beyond four the one PostgreSQL runs out of connections.
+  maxWorkers: Math.min(4, availableParallelism()),
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   globalTeardown: "<rootDir>/test/support/global-teardown.ts",
-  testTimeout: 30_000,
+  // A busy machine takes long for what is quick: nothing here means to measure.
+  testTimeout: 60_000,
 };

@@ -8,6 +8,7 @@ import type { Middleware, ServiceBroker } from "moleculer";
 import { closeDatabase, openDatabase } from "../models/database/db.ts";
 import { migrate, pending } from "../models/database/migrate.ts";
 import type { Config } from "../services/lib/config.ts";
+import { awaitPostgres } from "../services/lib/processes/await-postgres.ts";
 import type { EmbeddedPostgres } from "../services/lib/processes/embedded-postgres.ts";
 import { holdDirectory } from "../services/lib/processes/single-instance.ts";
 import { supervisedPostgres } from "../services/lib/processes/supervised-postgres.ts";
@@ -38,6 +39,18 @@ async function ownDirectory(directory: string): Promise<() => Promise<void>> {
   }
 }
 
+/** A signal to stop ends the wait: what waits a minute would else be killed by whoever sent it. */
+async function reached(url: string, waiting: (text: string) => void): Promise<void> {
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  process.on("SIGTERM", onSignal).on("SIGINT", onSignal);
+  try {
+    await awaitPostgres(url, { waiting, signal: stop.signal });
+  } finally {
+    process.off("SIGTERM", onSignal).off("SIGINT", onSignal);
+  }
+}
+
 export function database(config: Config): Middleware {
   let embedded: Omit<EmbeddedPostgres, "ended"> | undefined;
   let stopAtMs: number | undefined;
@@ -52,6 +65,8 @@ export function database(config: Config): Middleware {
         letGo = await ownDirectory(config.DATA_DIR);
         embedded = await supervisedPostgres(config.DATA_DIR, (text) => broker.logger.warn(text));
         url = embedded.url;
+      } else {
+        await reached(url, (text) => broker.logger.warn(text));
       }
       const applied = await migrate(url);
       if (applied.length > 0) broker.logger.info(`Applied ${applied.length} migrations, the last is ${applied.at(-1)}`);

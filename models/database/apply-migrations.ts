@@ -1,4 +1,5 @@
 /** `node models/database/apply-migrations.ts`: applies what is pending to DATABASE_URL, for a job that runs before new nodes start. */
+import { awaitPostgres } from "../../services/lib/processes/await-postgres.ts";
 import { migrate } from "./migrate.ts";
 
 const url = process.env.DATABASE_URL;
@@ -6,5 +7,13 @@ if (!url) {
   process.stderr.write("DATABASE_URL is not set.\n");
   process.exit(78);
 }
-const applied = await migrate(url);
-process.stdout.write(`${applied.length === 0 ? "Nothing is pending." : `Applied ${applied.join(", ")}.`}\n`);
+try {
+  // A signal ends a process that has no handler for it, also while it waits.
+  const signal = new AbortController().signal;
+  await awaitPostgres(url, { waiting: (text) => process.stderr.write(`${text}\n`), signal });
+  const applied = await migrate(url);
+  process.stdout.write(`${applied.length === 0 ? "Nothing is pending." : `Applied ${applied.join(", ")}.`}\n`);
+} catch (error) {
+  process.stderr.write(`Cannot apply migrations: ${(error as Error).message}\n`);
+  process.exitCode = 1;
+}

@@ -1,5 +1,5 @@
 /**
- * The whole path at full speed: `node test/bench/delivery.ts [recipients=50000] [connections=20] [rounds=1]`.
+ * The whole path at full speed: `node test/bench delivery [recipients=50000] [connections=20] [rounds=1]`.
  *
  * A service process of its own with an embedded PostgreSQL; the 10 KB newsletter with full tracking to a list, from the
  * POST to `completed`, into Debian's smtp-sink; beside it, in the same run, smtp-source into the same sink with the size

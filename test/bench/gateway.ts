@@ -2,9 +2,9 @@
  * What the API serves: GET one subscriber and POST one with 32 connections beside a bare Koa app that answers the same
  * bytes in the same run, then page 1 and the last page of the list at 10 requests a second.
  *
- *   node test/bench/gateway.ts [subscribers=1000000] [seconds=5]
+ *   node test/bench gateway [subscribers=1000000] [seconds=5]
  *
- * Service, load and PostgreSQL share the machine. Prints figures and ratios, judges nothing.
+ * Service, load and PostgreSQL share the machine. Prints figures and ratios; nothing passes or fails.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -93,7 +93,7 @@ function post(path: string, key: string, body: object): string {
   return `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
 }
 
-function tell(name: string, { perSecond, p50Ms, p99Ms, statuses }: Load, bare?: Load): void {
+function report(name: string, { perSecond, p50Ms, p99Ms, statuses }: Load, bare?: Load): void {
   const ratio = bare ? `   ${(perSecond / bare.perSecond).toFixed(2)} of bare Koa` : "";
   const times = `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`;
   console.log(
@@ -114,15 +114,15 @@ async function measure(bare: number, api: number): Promise<void> {
   await saturate(bare, () => get("/", key));
   await saturate(api, () => get(`${list}${id}/`, key));
   const constant = await saturate(bare, () => get("/", key));
-  tell("bare Koa", constant);
-  tell("GET one subscriber", await saturate(api, () => get(`${list}${id}/`, key)), constant);
+  report("bare Koa", constant);
+  report("GET one subscriber", await saturate(api, () => get(`${list}${id}/`, key)), constant);
   const fresh = (n: number) => ({ email: `fresh${n}-${process.pid}@example.com`, first_name: "Fresh" });
-  tell("POST subscriber", await saturate(api, (n) => post(list, key, fresh(n))), constant);
+  report("POST subscriber", await saturate(api, (n) => post(list, key, fresh(n))), constant);
 
   const { n } = (await queryOne<{ n: number }>("select count_of($1, 'subscribers', $1) n", [companyId]))!;
   for (const page of [1, Math.floor(subscribers / 25) || 1, Math.ceil(n / 20)]) {
     const request = () => get(`${list}?page=${page}`, key);
-    tell(
+    report(
       `page ${page.toLocaleString("en")} of ${n.toLocaleString("en")}`,
       await load({ port: api, connections: 4, seconds, request, pace: PAGE_PACE }),
     );

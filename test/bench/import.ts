@@ -1,5 +1,5 @@
 /**
- * How fast CSV comes in: `node test/bench/import.ts [rows=1000000]`. Prints the reader alone beside csv-parse, then the
+ * How fast CSV comes in: `node test/bench import [rows=1000000]`. Prints the reader alone beside csv-parse, then the
  * whole import with membership of a list, the same file again, and this process's peak memory. DATABASE_URL or an
  * embedded PostgreSQL of its own.
  */

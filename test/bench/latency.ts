@@ -1,7 +1,7 @@
 /**
  * More senders against a server that takes its time:
  *
- *     node test/bench/latency.ts [senders=1,2,4] [connectionsPerSender=20] [delayMs=50] [seconds=15]
+ *     node test/bench latency [senders=1,2,4] [connectionsPerSender=20] [delayMs=50] [seconds=15]
  *
  * A cluster for each number of senders; the configuration's max_connections is connectionsPerSender × senders, so that
  * the server allows `connections × 1000 / delayMs` mails a second. Prints the rate of the middle of the run (from a tenth

@@ -1,8 +1,8 @@
 /**
- * How long receipts take beside a newsletter: `node test/bench/receipts.ts [recipients=200000] [senders=2] [perSecond=20]`.
+ * How long receipts take beside a newsletter: `node test/bench receipts [recipients=200000] [senders=2] [perSecond=20]`.
  *
  * A cluster; one company's newsletter at full speed into Debian's smtp-sink, and while it runs its transactional mails to a
- * server that notes when each one arrives. Prints POST to arrival, idle and beside the newsletter (spec: 500 ms at p99).
+ * server that notes when each one arrives. Prints POST to arrival, idle and beside the newsletter (promised: 500 ms at p99).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSmtpSink } from "../support/servers.ts";
@@ -30,7 +30,7 @@ async function receipt(api: Api, template: string, smtp: string): Promise<void> 
   });
 }
 
-function told(name: string): string {
+function described(name: string): string {
   const sorted = latencies.splice(0).sort((a, b) => a - b);
   const at = (part: number) => `${sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]} ms`;
   return `${name}: ${sorted.length} receipts, p50 ${at(0.5)}, p99 ${at(0.99)}, worst ${at(1)}`;
@@ -74,12 +74,12 @@ try {
       sender_email: "shop@example.com",
     });
     await receipts(api, ids.template, shopConfig, () => postedAt.size < IDLE_RECEIPTS);
-    console.log(told("idle"));
+    console.log(described("idle"));
     let isSending = true;
     const newsletter = send(api, ids).finally(() => (isSending = false));
     await receipts(api, ids.template, shopConfig, () => isSending);
     const { ms } = await newsletter;
-    console.log(`${told("beside the newsletter")}; newsletter ${Math.round((recipients / ms) * 1_000)} mails/s`);
+    console.log(`${described("beside the newsletter")}; newsletter ${Math.round((recipients / ms) * 1_000)} mails/s`);
   } finally {
     await cluster.stop();
   }

@@ -2,9 +2,9 @@
  * µs of CPU per message of the 10 KB newsletter (20 variables, 2 conditions, 1 loop, 15 links; text and HTML part, all
  * headers), beside nodemailer's MailComposer with the same finished content in the same run.
  *
- *   node test/bench/render.ts [messages=2000] [rounds=7]
+ *   node test/bench render [messages=2000] [rounds=7]
  *
- * Medians of rounds taken in turns, so that noise hits all alike. Prints figures and ratios, judges nothing.
+ * Medians of rounds taken in turns, so that noise hits all alike. Prints figures and ratios; nothing passes or fails.
  */
 import MailComposer from "nodemailer/lib/mail-composer/index.js";
 import nunjucks from "nunjucks";

@@ -1,4 +1,4 @@
-/** Memory and connections of a process, as the kernel tells them. */
+/** Memory and connections of a process, as the kernel reports them. */
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 
 const megabytes = (pid: number, field: string): number =>

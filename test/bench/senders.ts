@@ -1,5 +1,5 @@
 /**
- * A cluster at full speed: `node test/bench/senders.ts [recipients=100000] [senders=2] [connections=20]`.
+ * A cluster at full speed: `node test/bench senders [recipients=100000] [senders=2] [connections=20]`.
  *
  * Senders in processes of their own over a real NATS, Redis and PostgreSQL; the 10 KB newsletter with full tracking to a
  * list, from the POST to `completed`, into Debian's smtp-sink; beside it, in the same run, smtp-source into the same sink

@@ -28,9 +28,9 @@ export async function startSlowSink(delayMs: number): Promise<SlowSink> {
   const child: ChildProcess = fork(import.meta.filename, [`${delayMs}`]);
   const [port] = (await once(child, "message")) as [number];
   const taken = async () => {
-    const told = once(child, "message");
+    const reported = once(child, "message");
     child.send("taken");
-    return (await told)[0] as Taken;
+    return (await reported)[0] as Taken;
   };
   return { url: new URL(`smtp://127.0.0.1:${port}`), taken, stop: () => void child.kill() };
 }
@@ -49,7 +49,7 @@ function count(id: string | undefined): void {
   counts[piece]!++;
 }
 
-function tell(): void {
+function report(): void {
   process.send!({ mails, doubled: mails - ids.size, counts } satisfies Taken);
   ids.clear();
   [mails, counts, firstAt] = [0, [], 0];
@@ -105,6 +105,6 @@ if (process.argv[1] === import.meta.filename) {
   const delayMs = Number(process.argv[2]);
   const server = createServer((socket) => serve(socket, delayMs)).listen(0, "127.0.0.1", 1_024);
   await once(server, "listening");
-  process.on("message", tell).on("disconnect", () => process.exit());
+  process.on("message", report).on("disconnect", () => process.exit());
   process.send!((server.address() as AddressInfo).port);
 }

@@ -3,7 +3,7 @@
  * measurements use, in English and Russian, and the demo's for its first readers of each language. The score and the
  * rules that make it; the aim is below 1.0, and 5.0 is what it calls spam.
  *
- *   node test/bench/spam-score.ts
+ *   node test/bench spam-score
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";

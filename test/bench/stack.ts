@@ -72,7 +72,7 @@ export async function mailsOf({ healthUrl }: Sender): Promise<number> {
   return counts.reduce((sum, [, n]) => sum + Number(n), 0);
 }
 
-/** Starts a count of CPU; the function tells what each has used since, in µs. */
+/** Starts a count of CPU; the function returns what each has used since, in µs. */
 export function countCpu(pids: Record<string, number>): () => Record<string, number> {
   const used = () => Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, cpuUs(pid)]));
   const before = used();

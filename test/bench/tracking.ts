@@ -2,7 +2,7 @@
  * Opens and redirects a second that one node stores durably (fsync on), over HTTP with 64 connections, beside a bare
  * Koa app that answers a constant; and webhooks a second to a receiver on loopback. Load and service are two processes.
  *
- *     node test/bench/tracking.ts [seconds per run]
+ *     node test/bench tracking [seconds per run]
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -159,16 +159,16 @@ async function measure(): Promise<void> {
     const [at] = (await once(child, "message")) as [Serving];
     const pids = [child.pid!, postmasterOf(join(folder, "postgres")), process.pid];
     const bare = await rate(at.koa, ["/"], "200", pids);
-    const tell = (name: string, { perSecond, cpu }: Rate) => {
+    const report = (name: string, { perSecond, cpu }: Rate) => {
       const [node, postgres, load] = cpu.map((us) => us.toFixed(0));
       console.log(
         `${name.padEnd(20)} ${Math.round(perSecond).toLocaleString("en")}/s   ${(perSecond / bare.perSecond).toFixed(2)} of bare Koa` +
           `   CPU µs each: Node ${node}, PostgreSQL ${postgres}, load ${load}`,
       );
     };
-    tell("bare Koa", bare);
-    tell("opens", await rate(at.service, at.opens, "200", pids));
-    tell("redirects", await rate(at.service, at.clicks, "302", pids));
+    report("bare Koa", bare);
+    report("opens", await rate(at.service, at.opens, "200", pids));
+    report("redirects", await rate(at.service, at.clicks, "302", pids));
     child.send("webhooks");
     const [webhooks] = (await once(child, "message")) as [number];
     console.log(`webhooks             ${Math.round(webhooks).toLocaleString("en")}/s`);

@@ -30,9 +30,23 @@ try {
   endings.push(nats.stop);
   const backends = { databaseUrl: postgres.url, redisUrl: redis.url, natsUrl: nats.url };
   const PORT = process.env.PORT || "3000";
-  const cluster = await startCluster({ ...backends, senders, env: { PORT } });
+  say("Starting the services, each in a process of its own …");
+  let ready = 0;
+  const cluster = await startCluster({
+    ...backends,
+    senders,
+    env: { PORT },
+    ready: (name, processes) => say(`  ${name} is ready (${++ready} of ${processes})`),
+    died: (name, child, how) => {
+      const last = child.output().trim().split("\n").at(-1) || "It wrote nothing";
+      process.stderr.write(
+        `\n${name} (pid ${child.pid}) died with ${Number.isInteger(how) ? "code " : ""}${how}: ${last}\n`,
+      );
+    },
+  });
   endings.push(cluster.stop);
 
+  say("");
   for (const [name, { child, healthUrl }] of cluster.processes) {
     say(`  ${name.padEnd(12)} pid ${child.pid}  ${healthUrl}/metrics`);
   }

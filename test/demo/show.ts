@@ -6,7 +6,7 @@ const BAR_WIDTH = 40;
 
 export const say = (text: string) => process.stdout.write(`${text}\n`);
 
-/** One line that is drawn over on a terminal, and told in tenths elsewhere. */
+/** One line that is drawn over on a terminal, and printed in tenths elsewhere. */
 export function progressBar(total: number): (done: number) => void {
   let shownTenths = -1;
   return (done) => {

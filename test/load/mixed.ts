@@ -120,13 +120,13 @@ async function main(): Promise<number> {
   say(
     `Longest: a campaign passed over ${watch.longestWaitSeconds.toFixed(1)} s, a webhook overdue ${watch.longestOverdueSeconds.toFixed(1)} s, event loop ${watch.longestLoopLagMs.toFixed(0)} ms.`,
   );
-  const faults = [
+  const broken = [
     ...(tally.serverErrors.length > 0 ? [`${tally.serverErrors.length} answers of 5xx or none`] : []),
     ...(smtp.doubled.length > 0 ? [`${smtp.doubled.length} mails came twice`] : []),
     ...(open > 0 ? ["campaigns that did not end"] : []),
   ];
-  say(faults.length === 0 ? "All as promised." : `Not as promised: ${faults.join(", ")}.`);
-  return faults.length === 0 ? 0 : 1;
+  say(broken.length === 0 ? "All as promised." : `Not as promised: ${broken.join(", ")}.`);
+  return broken.length === 0 ? 0 : 1;
 }
 
 try {

@@ -31,7 +31,7 @@ export class Tally {
     if (isServerError && this.serverErrors.length < 100) this.serverErrors.push(`${name}: ${what}`);
   }
 
-  /** Times a request; an answer of 500 or more, or none, is told as such and is not an exception. */
+  /** Times a request; an answer of 500 or more, or none, is counted as such and not thrown. */
   async request(name: string, ask: () => Promise<Response>): Promise<string | undefined> {
     const startedMs = performance.now();
     try {

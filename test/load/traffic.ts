@@ -102,6 +102,6 @@ async function readers(traffic: Traffic): Promise<void> {
   noteArrivals(traffic);
 }
 
-/** A fault of one kind of traffic ends the run: there is nothing to conclude from the rest. */
+/** An error of one kind of traffic ends the run: there is nothing to conclude from the rest. */
 export const drive = (traffic: Traffic): Promise<unknown> =>
   Promise.all([api(traffic), api(traffic), newsletters(traffic), receipts(traffic), readers(traffic)]);

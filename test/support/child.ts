@@ -66,8 +66,8 @@ export const listening = (port: number) =>
     socket.once("error", () => resolve(false));
   });
 
-/** Waits until the child listens on the port; tells its output when it ends or takes too long. */
-export async function untilListening(child: Child, port: number, timeoutMs = 20_000): Promise<void> {
+/** Waits until the child listens on the port; fails with its output when it ends or takes too long. */
+export async function untilListening(child: Child, port: number, timeoutMs = 50_000): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await listening(port))) {
     if (!child.running()) throw new Error(`It ended before it listened on port ${port}:\n${child.output()}`);

@@ -84,7 +84,7 @@ async function send(app: Served, method: string, path: string, body: Body, optio
     headers: { ...headers, ...options.headers },
     body: body === undefined || isRaw(body) ? body : JSON.stringify(body),
     redirect: "manual",
-    signal: AbortSignal.timeout(25_000),
+    signal: AbortSignal.timeout(50_000),
   });
   const bytes = Buffer.from(await response.arrayBuffer());
   const isJson = /^application\/json\b/.test(response.headers.get("content-type") ?? "");

@@ -1,6 +1,7 @@
 /** Flockmail as operators run it at scale, on one machine: services in processes of their own over a real NATS. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
+import type { Child } from "./child.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 export interface Backends {
@@ -14,6 +15,9 @@ export interface ClusterOptions extends Backends {
   /** Service folders by process, beside the senders; a process for each service by default. */
   layout?: Record<string, string[]>;
   env?: NodeJS.ProcessEnv;
+  /** Called for each process as it becomes ready, with the number of all, and for one that ended though nobody stopped it. */
+  ready?: (name: string, processes: number) => void;
+  died?: (name: string, child: Child, how: number | NodeJS.Signals) => void;
 }
 
 export interface Cluster {
@@ -36,7 +40,7 @@ export const layoutTogether = { gateway: ["gateway"], core: APART.filter((name) 
 // A sender brings its renderer: rendering a chunk is a local call.
 const SENDER = ["smtp-sender", "renderer"];
 const POOL = "8";
-const JOINED_WITHIN_MS = 15_000;
+const JOINED_WITHIN_MS = 45_000;
 
 export const senderName = (n: number) => `sender-${n}`;
 
@@ -82,9 +86,20 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const own = { ...env, ...(services.get(name)!.includes("gateway") ? { PORT: port } : {}) };
     const service = await startService({ services: services.get(name)!, env: own });
     processes.set(name, service);
-    return service.ready();
+    void service.child.ended.then((how) => {
+      if (!stopping) options.died?.(name, service.child, how);
+    });
+    try {
+      await service.ready();
+    } catch (error) {
+      throw new Error(`${name}: ${(error as Error).message}`);
+    }
+    options.ready?.(name, services.size);
+    return service;
   };
+  let stopping = false;
   const stop = async () => {
+    stopping = true;
     await Promise.all([...processes.values()].map(({ child }) => child.stop()));
   };
   const url = `http://localhost:${port}`;

@@ -1,6 +1,8 @@
 /**
- * `npm run lock:complete`: adds to package-lock.json what npm leaves out where the registry does not carry binaries for
- * other platforms. `npm ci` refuses a lock file without them, also on platforms that never install them.
+ * `npm run lock:complete`, after a change of dependencies: makes package-lock.json one that every npm takes and leaves as it
+ * is. It adds the optional packages that npm leaves out where the registry does not carry binaries for other platforms
+ * (`npm ci` refuses a lock file without them, also on platforms that never install them), and removes the `libc` fields:
+ * npm 11 keeps them, npm 10 does not know them and removes them at every `npm install`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,13 +43,8 @@ function placeholder(name: string, version: string, dev: boolean): Package {
   const words = name.split("/").at(-1)!.split("-");
   const cpu = PROCESSORS.find((word) => words.includes(word)) ?? "x64";
   const os = SYSTEMS.find((word) => words.includes(word));
-  const libc = words.includes("musl")
-    ? ["musl"]
-    : words.some((word) => /^g(nu|libc)/.test(word))
-      ? ["glibc"]
-      : undefined;
-  const base = { version, cpu: [cpu], ...(dev ? { dev } : {}), optional: true };
-  return { ...base, ...(os ? { os: [os] } : {}), ...(os === "linux" && libc ? { libc } : {}) };
+  // In npm's own order of fields, or the next `npm install` would reorder them.
+  return { version, cpu: [cpu], ...(dev ? { dev } : {}), optional: true, ...(os ? { os: [os] } : {}) };
 }
 
 export function completed(lock: Lock): Lock {
@@ -56,7 +53,8 @@ export function completed(lock: Lock): Lock {
     ({ name, version, dev }) => [`node_modules/${name}`, placeholder(name, version, dev)] as const,
   );
   const packages = [...Object.entries(lock.packages), ...entries].toSorted(([a], [b]) => a.localeCompare(b, "en"));
-  return { ...lock, packages: Object.fromEntries(packages) };
+  const plain = packages.map(([at, { libc: _, ...rest }]) => [at, rest] as const);
+  return { ...lock, packages: Object.fromEntries(plain) };
 }
 
 if (process.argv[1] === import.meta.filename) {

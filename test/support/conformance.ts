@@ -1,4 +1,4 @@
-/** Holds responses against the OpenAPI document: what is answered and not described there is a fault of one of both. */
+/** Holds responses against the OpenAPI document: what is answered and not described there is an error in one of the two. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { contractOf } from "../../services/contracts.ts";
@@ -46,7 +46,7 @@ export class Conformance {
   }
 
   /** What is wrong with the response, in words; null when it is as described. */
-  fault(method: string, path: string, seen: Seen): string | null {
+  errorIn(method: string, path: string, seen: Seen): string | null {
     if (/^\/(docs\/|openapi\.json$)/.test(path)) return null;
     const missing = this.#missingHeader(seen);
     if (missing) return `lacks the header ${missing}`;
@@ -97,6 +97,6 @@ let shared: Conformance | undefined;
 /** Throws for a response that the document does not describe; a 500 is described, and still never right in a test. */
 export function checkResponse(method: string, path: string, seen: Seen): void {
   shared ??= new Conformance(describeApi({ routes, contractOf, baseUrl: "http://localhost" }));
-  const fault = seen.status === 500 ? "is a 500" : shared.fault(method, path, seen);
-  if (fault) throw new Error(`${method} ${path} → ${seen.status} ${fault}\n${seen.text.slice(0, 2_000)}`);
+  const error = seen.status === 500 ? "is a 500" : shared.errorIn(method, path, seen);
+  if (error) throw new Error(`${method} ${path} → ${seen.status} ${error}\n${seen.text.slice(0, 2_000)}`);
 }

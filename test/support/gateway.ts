@@ -95,7 +95,7 @@ export async function startGateway(
   };
 }
 
-/** A route of company A's and B's, JSON in and out, unless told otherwise. */
+/** A route of company A's and B's, JSON in and out, unless stated otherwise. */
 export const sample = (
   route: Partial<Route> & Pick<Route, "method" | "path">,
   params: ActionContract["params"],

@@ -3,22 +3,22 @@ import { simpleParser } from "mailparser";
 
 export function faultsOfBytes(message: Buffer, options: { utf8?: boolean } = {}): string[] {
   const text = message.toString("latin1");
-  const faults: string[] = [];
-  if (!text.endsWith("\r\n")) faults.push("the last line is not ended");
-  if (/\r(?!\n)|(?<!\r)\n/.test(text)) faults.push("a bare CR or LF");
-  if (!options.utf8 && /[^\x00-\x7f]/.test(text)) faults.push("a byte beyond ASCII");
-  if (text.includes("\0")) faults.push("a NUL");
+  const errors: string[] = [];
+  if (!text.endsWith("\r\n")) errors.push("the last line is not ended");
+  if (/\r(?!\n)|(?<!\r)\n/.test(text)) errors.push("a bare CR or LF");
+  if (!options.utf8 && /[^\x00-\x7f]/.test(text)) errors.push("a byte beyond ASCII");
+  if (text.includes("\0")) errors.push("a NUL");
   for (const line of text.split("\r\n")) {
-    if (line.length > 998) faults.push(`a line of ${line.length} octets`);
-    if (line.startsWith(".")) faults.push(`a line that begins with a dot: ${line.slice(0, 20)}`);
+    if (line.length > 998) errors.push(`a line of ${line.length} octets`);
+    if (line.startsWith(".")) errors.push(`a line that begins with a dot: ${line.slice(0, 20)}`);
   }
   const head = text.slice(0, text.indexOf("\r\n\r\n"));
   for (const field of head.split(/\r\n(?![ \t])/)) {
-    if (!/^[A-Za-z0-9-]+:/.test(field)) faults.push(`not a header field: ${field.slice(0, 40)}`);
+    if (!/^[A-Za-z0-9-]+:/.test(field)) errors.push(`not a header field: ${field.slice(0, 40)}`);
     if (field.split("\r\n").some((line) => line.trim() === ""))
-      faults.push(`an empty folded line in ${field.slice(0, 20)}`);
+      errors.push(`an empty folded line in ${field.slice(0, 20)}`);
   }
-  return faults;
+  return errors;
 }
 
 /** A header's field as it stands, unfolded; undefined when there is none, an error when there are several. */

@@ -56,9 +56,9 @@ async function fetched(name: string, packages: string[]): Promise<Program> {
   try {
     await promisify(execFile)(FETCH, [root, ...packages], { timeout: FETCH_TIMEOUT_MS });
   } catch (error) {
-    const told = (error as { stderr?: string }).stderr?.trim() || (error as Error).message;
+    const reason = (error as { stderr?: string }).stderr?.trim() || (error as Error).message;
     throw new Error(
-      `${name} is neither on PATH nor could it be fetched: install it (on Debian: apt-get install ${packages[0]}). ${told}`,
+      `${name} is neither on PATH nor could it be fetched: install it (on Debian: apt-get install ${packages[0]}). ${reason}`,
     );
   }
   const path = executable(

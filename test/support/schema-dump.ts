@@ -27,7 +27,7 @@ const COLUMNS = `
   where a.attrelid = $1 and a.attnum > 0 and not a.attisdropped
   order by a.attnum`;
 
-// PostgreSQL 18 lists "not null" among the constraints, older ones do not: columns tell it already.
+// PostgreSQL 18 lists "not null" among the constraints, older ones do not: columns say it already.
 const CONSTRAINTS = `
   select conname as name, pg_get_constraintdef(oid) as text
   from pg_constraint where conrelid = $1 and contype <> 'n'

@@ -234,7 +234,7 @@ export class Sending {
   }
 
   /** Until the condition holds; fails with what it saw last. */
-  async until<T>(look: () => Promise<T>, holds: (seen: T) => boolean, timeoutMs = 20_000): Promise<T> {
+  async until<T>(look: () => Promise<T>, holds: (seen: T) => boolean, timeoutMs = 50_000): Promise<T> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
       const seen = await look();

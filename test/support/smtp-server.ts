@@ -148,7 +148,7 @@ export class SmtpServer {
   }
 
   /** Resolves once `n` messages have been accepted since the start. */
-  received(n: number, timeoutMs = 20_000): Promise<void> {
+  received(n: number, timeoutMs = 50_000): Promise<void> {
     if (this.accepted >= n) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const fail = () => reject(new Error(`${this.accepted} of ${n} messages arrived within ${timeoutMs} ms`));

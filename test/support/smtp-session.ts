@@ -114,27 +114,27 @@ export class SmtpSession {
       ...extra,
     };
     const answer: Answer = options.answer?.(command);
-    const told = typeof answer === "string" ? { reply: answer } : (answer ?? {});
-    const reply = told.reply ?? extra.usual ?? USUAL[verb];
-    const pauseMs = told.delayMs ?? (typeof options.delayMs === "object" ? options.delayMs[verb] : options.delayMs);
+    const scripted = typeof answer === "string" ? { reply: answer } : (answer ?? {});
+    const reply = scripted.reply ?? extra.usual ?? USUAL[verb];
+    const pauseMs = scripted.delayMs ?? (typeof options.delayMs === "object" ? options.delayMs[verb] : options.delayMs);
     if (pauseMs) {
       this.#flush();
       await new Promise((done) => setTimeout(done, pauseMs));
     }
-    if (verb === "DOT" && (told.accept ?? reply.startsWith("2"))) this.#keep(line, command.messageId);
-    if (told.hang) {
+    if (verb === "DOT" && (scripted.accept ?? reply.startsWith("2"))) this.#keep(line, command.messageId);
+    if (scripted.hang) {
       this.#flush();
       this.#dead = true;
       return "";
     }
-    if (told.drop && told.reply === undefined) {
+    if (scripted.drop && scripted.reply === undefined) {
       this.#flush();
       this.#drop();
       return "";
     }
     this.#output += this.#lines(reply);
     if (verb === "CONNECT" || verb === "STARTTLS") this.#flush();
-    if (told.drop || reply.startsWith("421") || verb === "QUIT") {
+    if (scripted.drop || reply.startsWith("421") || verb === "QUIT") {
       this.#flush();
       this.#dead = true;
       this.#socket.end();

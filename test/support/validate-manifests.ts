@@ -17,14 +17,14 @@ function moduleOf({ apiVersion, kind }: Manifest): string {
   return `kubernetes-models/${group ? `${group}/` : ""}${version}/${kind}`;
 }
 
-const faults: string[] = [];
+const errors: string[] = [];
 for (const manifest of JSON.parse(await text(process.stdin)) as Manifest[]) {
   const name = `${manifest.kind} ${manifest.metadata.name}`;
   try {
     const { [manifest.kind]: Kind } = (await import(moduleOf(manifest))) as Record<string, Model>;
     new Kind!(manifest).validate();
   } catch (error) {
-    faults.push(`${name}: ${(error as Error).message}`);
+    errors.push(`${name}: ${(error as Error).message}`);
   }
 }
-process.stdout.write(JSON.stringify(faults));
+process.stdout.write(JSON.stringify(errors));

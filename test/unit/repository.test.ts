@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { configTable } from "../../services/lib/config.ts";
-import { missingOptionals } from "../support/complete-lock.ts";
+import { completed, missingOptionals } from "../support/complete-lock.ts";
 import { MEMORY } from "../support/service-process.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
-const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+const packageJson = JSON.parse(read("package.json")) as { scripts: Record<string, string>; engines: { node: string } };
+const { scripts } = packageJson;
 
 test("the README's table of configuration is the schema's (else: npm run config:table)", () => {
   expect(read("README.md")).toContain(`<!-- config:table -->\n${configTable()}\n<!-- /config:table -->`);
@@ -42,6 +43,21 @@ test("every test that SECURITY.md points at exists", () => {
   expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
 
-test("npm ci accepts the lock file: it names every optional package (else: npm run lock:complete)", () => {
-  expect(missingOptionals(JSON.parse(read("package-lock.json")))).toEqual([]);
+test("npm ci takes the lock file, and neither npm 10 nor 11 rewrites it (else: npm run lock:complete)", () => {
+  const lock = JSON.parse(read("package-lock.json"));
+  expect(missingOptionals(lock)).toEqual([]);
+  expect(lock).toEqual(completed(lock));
+});
+
+test("only Moleculer's own packages ask for a newer Node than the oldest that can install the service", () => {
+  const { packages } = JSON.parse(read("package-lock.json")) as {
+    packages: Record<string, { engines?: { node?: string } }>;
+  };
+  const oldest = Number(/\d+/.exec(packageJson.engines.node)![0]);
+  // The lowest version that each range allows; "^20.19 || >=22" begins at 20.
+  const lowest = (range: string) => Math.min(...range.split("||").map((part) => Number(/\d+/.exec(part)?.[0] ?? 0)));
+  const newer = Object.entries(packages)
+    .filter(([, { engines }]) => engines?.node && lowest(engines.node) > oldest)
+    .map(([path]) => path.replace("node_modules/", ""));
+  expect(newer.sort()).toEqual(["moleculer", "moleculer-repl"]);
 });

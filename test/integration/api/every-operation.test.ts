@@ -54,7 +54,7 @@ describe("every operation", () => {
   }
 
   async function until<T>(what: () => Promise<T | undefined>): Promise<T> {
-    for (const deadline = Date.now() + 20_000; Date.now() < deadline; await sleep(50)) {
+    for (const deadline = Date.now() + 50_000; Date.now() < deadline; await sleep(50)) {
       const found = await what();
       if (found !== undefined) return found;
     }

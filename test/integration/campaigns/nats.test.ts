@@ -22,7 +22,7 @@ describe("with the gateway in a separate process", () => {
     await db.connect();
     const backends = { natsUrl: nats.url, redisUrl: redis.url, databaseUrl: database.url };
     cluster = await startCluster({ ...backends, senders: 1, layout: layoutTogether });
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await cluster?.stop();
     await db?.end();

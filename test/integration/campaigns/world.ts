@@ -143,7 +143,7 @@ export const campaignRow = async (campaignId: string) =>
   ))!;
 
 /** Polls until the condition on the rows holds. */
-export async function until<T>(ask: () => Promise<T>, so: (answer: T) => boolean, timeoutMs = 10_000): Promise<T> {
+export async function until<T>(ask: () => Promise<T>, so: (answer: T) => boolean, timeoutMs = 50_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const answer = await ask();

@@ -8,9 +8,16 @@ test("the demo starts a service of its own, and each of its 1,000 mails arrives 
   // No service listens on this port, so the demo brings one.
   const env = { ...process.env, PORT: `${await unusedPort()}` };
   const script = join(import.meta.dirname, "../../demo/run.ts");
-  const { stdout } = await promisify(execFile)(node, [script], { env, timeout: 60_000, maxBuffer: 4_000_000 });
+  const run = promisify(execFile)(node, [script], { env, timeout: 170_000, maxBuffer: 4_000_000 });
+  const { stdout } = await run.catch((error) => {
+    throw new Error(`It failed: ${error.stdout.slice(-2_000)}`);
+  });
   expect(stdout).toContain("Each of the 1,000 arrived exactly once.");
   expect(stdout).toContain("1,000 of 1,000");
   expect(stdout.match(/^ {2}(ar|de|el|en|es|fr|ja|ko|pl|zh) {2}\S/gm)).toHaveLength(10);
   expect(stdout.match(/^Message-ID: /gm)).toHaveLength(3);
-}, 90_000);
+  // Some are read, so that there is something to look at.
+  expect(stdout).toMatch(/^Counted: .*"opens":\{"total":40,"unique":40,"machine":0\}/m);
+  expect(stdout).toMatch(/^Counted: .*"clicks":\{"total":15,"unique":15,"machine":0\}/m);
+  expect(stdout.trim().split("\n").at(-1)).toMatch(/^Next: start a service that stays with `npm start`/);
+}, 180_000);

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { dataFolder, node, type ServiceProcess, startService } from "../../support/service-process.ts";
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const data = dataFolder();
 let service: ServiceProcess;

@@ -20,13 +20,11 @@ async function ask(url: string, ...statements: string[]): Promise<unknown[]> {
 }
 
 test("an end that takes too long is cut short, and nothing that was committed is lost", async () => {
-  // An archive that is slow to take the log is what an orderly end waits for.
-  const slow = { archive_mode: "on", archive_command: "sleep 30" };
+  // An orderly end waits for an archive that is slow to take the log: here for longer than the test may take.
+  const slow = { archive_mode: "on", archive_command: "sleep 200" };
   const first = await startEmbeddedPostgres(data.path, slow);
   await ask(first.url, "create table kept (n int)", "insert into kept values (42)", "select pg_switch_wal()");
-  const started = performance.now();
   await first.stop(500);
-  expect(performance.now() - started).toBeLessThan(4_000);
 
   const second = await startEmbeddedPostgres(data.path);
   expect(await ask(second.url, "select n from kept")).toEqual([{ n: 42 }]);

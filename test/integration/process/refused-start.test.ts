@@ -1,22 +1,25 @@
 import { execFile } from "node:child_process";
 import { chownSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
+import { createDatabase } from "../../support/database.ts";
 import { leftAfter } from "../../support/processes.ts";
 import { dataFolder, node, type ProcessOptions, startService } from "../../support/service-process.ts";
 
 /** How the process ended and what it said. */
 async function outcome(env: ProcessOptions["env"]) {
   const { child } = await startService({ env });
-  const tooLong = setTimeout(() => child.signal("SIGKILL"), 20_000);
+  const tooLong = setTimeout(() => child.signal("SIGKILL"), 50_000);
   const code = await child.ended;
   clearTimeout(tooLong);
   return { code, lines: child.output().trim().split("\n") };
 }
 
 describe("a start that cannot be", () => {
-  jest.setTimeout(60_000);
+  jest.setTimeout(120_000);
   const data = dataFolder();
   afterAll(() => data.remove());
 
@@ -52,8 +55,8 @@ describe("a start that cannot be", () => {
 
   test("a DEFAULT_PLAN that the database does not have is refused with one line", async () => {
     const { code, lines } = await outcome({ DATA_DIR: data.path, DEFAULT_PLAN: "gold" });
-    const told = `Flockmail cannot start: DEFAULT_PLAN is "gold", but there is no such plan. Choose one of: free, pro, starter, unlimited.`;
-    expect({ code, lines }).toEqual({ code: 1, lines: [told] });
+    const message = `Flockmail cannot start: DEFAULT_PLAN is "gold", but there is no such plan. Choose one of: free, pro, starter, unlimited.`;
+    expect({ code, lines }).toEqual({ code: 1, lines: [message] });
   });
 
   test("a DATA_DIR that cannot be one is refused with one line that names it", async () => {
@@ -61,14 +64,14 @@ describe("a start that cannot be", () => {
     writeFileSync(file, "");
     for (const path of [file, join(file, "below")]) {
       const { code, lines } = await outcome({ DATA_DIR: path });
-      const told = [`Flockmail cannot start: cannot use ${path} (DATA_DIR): it is no directory`];
-      expect({ code, lines }).toEqual({ code: 1, lines: told });
+      const message = [`Flockmail cannot start: cannot use ${path} (DATA_DIR): it is no directory`];
+      expect({ code, lines }).toEqual({ code: 1, lines: message });
     }
   });
 
-  test("a database that another user made is refused with one line that tells whose it is", async () => {
-    // Only root can give a folder away.
-    if (process.getuid?.() !== 0) return;
+  // Only root can give a folder away.
+  const testAsRoot = process.getuid?.() === 0 ? test : test.skip;
+  testAsRoot("a database that another user made is refused with one line that says whose it is", async () => {
     const foreign = dataFolder();
     mkdirSync(join(foreign.path, "postgres"), { mode: 0o700 });
     chownSync(join(foreign.path, "postgres"), 4_242, 4_242);
@@ -78,21 +81,76 @@ describe("a start that cannot be", () => {
     foreign.remove();
   });
 
-  test("a database that does not answer is told in one line", async () => {
-    const env = { DATABASE_URL: "postgres://nobody:x@127.0.0.1:1/none", SECRET_KEY: "0123456789abcdef" };
-    const { code, lines } = await outcome({ ...env, LOGLEVEL: "fatal" });
+  const KEY = { SECRET_KEY: "0123456789abcdef" };
+
+  test("a PostgreSQL that cannot be reached is waited for, then named in one line without its password", async () => {
+    const port = await unusedPort();
+    const DATABASE_URL = `postgres://nobody:hush@127.0.0.1:${port}/none?connect_timeout=1`;
+    const { code, lines } = await outcome({ ...KEY, DATABASE_URL, LOGLEVEL: "warn" });
     expect(code).toBe(1);
-    expect(lines).toEqual([expect.stringContaining("ECONNREFUSED")]);
+    const at = `PostgreSQL at 127.0.0.1:${port} (DATABASE_URL) cannot be reached: nothing listens there.`;
+    expect(lines).toEqual([
+      expect.stringContaining(`${at} Waiting up to 1 s for it`),
+      `Flockmail cannot start: ${at} It was waited for 1 s.`,
+    ]);
+    expect(lines.join()).not.toContain("hush");
   });
 
-  test("every fault of the configuration is told in a line of its own", async () => {
+  test("one that comes up meanwhile is used", async () => {
+    const server = new URL(process.env.TEST_SERVER_URL!);
+    const database = await createDatabase();
+    const port = await unusedPort();
+    const late = new URL(database.url);
+    late.port = `${port}`;
+    const service = await startService({ env: { ...KEY, DATABASE_URL: late.href, LOGLEVEL: "warn" } });
+    while (!service.child.output().includes("Waiting up to 60 s")) await sleep(20);
+    const sockets = new Set<Socket>();
+    const proxy = createServer((socket) => {
+      const upstream = connect(Number(server.port), server.hostname);
+      for (const [one, other] of [
+        [socket, upstream],
+        [upstream, socket],
+      ] as const) {
+        one.pipe(other);
+        one.on("error", () => other.destroy());
+        sockets.add(one);
+      }
+    });
+    await new Promise<void>((done) => proxy.listen(port, "127.0.0.1", done));
+    await service.ready();
+    await service.child.stop();
+    proxy.close();
+    for (const socket of sockets) socket.destroy();
+    await database.drop();
+  });
+
+  test("who stops it while it waits need not wait for the end of that", async () => {
+    const DATABASE_URL = `postgres://nobody:hush@127.0.0.1:${await unusedPort()}/none`;
+    const { child } = await startService({ env: { ...KEY, DATABASE_URL, LOGLEVEL: "warn" } });
+    while (!child.output().includes("Waiting up to 60 s")) await sleep(20);
+    child.signal("SIGTERM");
+    expect(await child.ended).toBe(0);
+  });
+
+  test("a PostgreSQL that refuses is not waited for", async () => {
+    const DATABASE_URL = new URL(process.env.TEST_SERVER_URL!);
+    DATABASE_URL.pathname = "/there_is_none";
+    const { code, lines } = await outcome({ ...KEY, DATABASE_URL: DATABASE_URL.href, LOGLEVEL: "fatal" });
+    const at = `PostgreSQL at ${DATABASE_URL.host} (DATABASE_URL)`;
+    expect({ code, lines }).toEqual({
+      code: 1,
+      lines: [`Flockmail cannot start: ${at} refuses the connection: database "there_is_none" does not exist`],
+    });
+  });
+
+  test("every error of the configuration is reported in a line of its own", async () => {
     const { code, lines } = await outcome({ DATABASE_URL: "mysql://x", TRUST_PROXY: "many", SECRET_KEY: "" });
     expect(code).toBe(78);
     expect(lines).toHaveLength(4);
     expect(lines.join("\n")).toMatch(/DATABASE_URL must be[\s\S]*TRUST_PROXY must be[\s\S]*SECRET_KEY is required/);
   });
 
-  test("an old Node is told in one line", async () => {
+  test("an old Node is reported in one line", async () => {
     const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.19.0"}})';
     const script = join(import.meta.dirname, "../../../services/lib/processes/node-version.js");
     const failed = await promisify(execFile)(node, ["--import", old, script]).catch((error) => error);

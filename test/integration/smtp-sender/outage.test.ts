@@ -38,4 +38,4 @@ test("two senders, a campaign, three leases' time without a database: all are se
   await databaseAway(4_500);
   expect(await sending.finished(id, 40_000)).toMatchObject({ status: "completed", sent_count: 2_000, failed_count: 0 });
   expect(server.doubled).toEqual([]);
-}, 90_000);
+}, 180_000);

@@ -8,7 +8,8 @@ const CONNECTIONS = 6;
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createDatabase();
-  openDatabase(database.url, CONNECTIONS);
+  // A statement ends soon after its connection was dropped, and not with its pg_sleep.
+  openDatabase(`${database.url}?options=-c%20client_connection_check_interval%3D50`, CONNECTIONS);
 });
 afterAll(async () => {
   await database.drop();
@@ -27,9 +28,8 @@ test("statements run in order, and one that fails holds up none behind it", asyn
 
 test("a database that does not answer any more is asked anew, over another connection", async () => {
   const line = new PinnedConnection(200);
-  const began = performance.now();
-  await expect(line.run("silent", "select pg_sleep(20)", [])).rejects.toThrow(/terminated/);
-  expect(performance.now() - began).toBeLessThan(3_000);
+  // Longer than the test may take.
+  await expect(line.run("silent", "select pg_sleep(100)", [])).rejects.toThrow(/terminated/);
   expect(await line.run("again", "select 1 as n", [])).toEqual([{ n: 1 }]);
   line.close();
 });
@@ -38,7 +38,7 @@ test("what waits when it is closed takes no connection any more: the database ca
   const line = new PinnedConnection();
   await line.run("open", "select 1", []);
   const waiting = Promise.allSettled([
-    line.run("slow", "select pg_sleep(20)", []),
+    line.run("slow", "select pg_sleep(200)", []),
     line.run("next", "select 1", []),
     line.run("last", "select 1", []),
   ]);
@@ -46,4 +46,4 @@ test("what waits when it is closed takes no connection any more: the database ca
   line.close();
   expect((await waiting).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
   await closeDatabase();
-}, 8_000);
+});

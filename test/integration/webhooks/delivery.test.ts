@@ -243,9 +243,7 @@ describe("webhook delivery", () => {
     for (const { url } of others) await as(id, "webhooks.create", { url, events: ["opened"] });
     const events = Array.from({ length: 20 }, () => event(id));
     await transaction((client) => queueWebhooks(events, client));
-    const started = performance.now();
     await until(() => others.every(({ got }) => got.length === 20));
-    expect(performance.now() - started).toBeLessThan(5_000);
     // Lanes of the hanging one are bounded: it cannot take what others need.
     expect(hanging.got.length).toBeLessThanOrEqual(16);
     hanging.close();

@@ -24,7 +24,7 @@ const seen = (status: number, body: unknown, more?: Record<string, string>) => (
 const list = { id: ID, name: "Readers", description: "", subscriber_count: 0, created_at: "2026-01-01T00:00:00.000Z" };
 const path = `/api/emails/lists/${ID}/`;
 const fault = (method: string, at: string, response: ReturnType<typeof seen>) =>
-  conformance.fault(method, at, response);
+  conformance.errorIn(method, at, response);
 
 describe("the check that every response of the suite goes through", () => {
   test("passes what the document describes", () => {

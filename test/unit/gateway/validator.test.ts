@@ -1,5 +1,6 @@
 import { checker } from "../../../mixins/ajv-validator.ts";
 import { Email, Nullable, Text, Time, Type, Uuid } from "../../../services/lib/shapes.ts";
+import { cpuMsOf } from "../../support/cpu.ts";
 
 const Params = Type.Object({
   email: Email,
@@ -67,10 +68,12 @@ describe("the validator", () => {
     ["of ids", { ids: Array.from({ length: 90_000 }, () => "x") }],
     ["of more ids", { ids: Array.from({ length: 500_000 }, () => "x") }],
     ["of anything, in millions", { receivers: new Array(5_000_000).fill(1) }],
-  ])("stays quick and brief with an endless array %s", (_, field) => {
-    const startedMs = performance.now();
-    const faults = errorsOf({ email: "a@example.com", ...field });
-    expect(performance.now() - startedMs).toBeLessThan(3_000);
+  ])("stays quick and brief with an endless array %s", async (_, field) => {
+    let faults: ReturnType<typeof errorsOf> = {};
+    const ms = await cpuMsOf(() => {
+      faults = errorsOf({ email: "a@example.com", ...field });
+    });
+    expect(ms).toBeLessThan(3_000);
     expect(Object.keys(faults)).toEqual(Object.keys(field));
     expect(Object.values(faults)[0]!.length).toBeLessThanOrEqual(100);
   });

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import pg from "pg";
 import { configSchema, readConfig } from "../../../services/lib/config.ts";
 import { createDatabase } from "../../support/database.ts";
-import { build, type Manifest } from "../../support/kustomize.ts";
+import { build, type Manifest, withKustomize } from "../../support/kustomize.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 
@@ -41,241 +41,244 @@ interface Workload extends Manifest {
   };
 }
 
-const overlay = (name: string) => build(join(ROOT, "k8s/overlays", name));
-const cluster = overlay("cluster");
-const small = overlay("small");
-const workloadsOf = (all: Manifest[]) =>
-  all.filter(({ kind }) => ["Deployment", "StatefulSet", "Job"].includes(kind)) as Workload[];
-const workloads = [...workloadsOf(cluster), ...workloadsOf(small)].map((one) => [one.metadata.name, one] as const);
-const servers = workloads.filter(([, { kind }]) => kind !== "Job");
-const ours = ({ spec }: Workload) => spec.template.spec.containers.find(({ name }) => name === "flockmail")!;
-const configMap = (cluster.find(({ kind }) => kind === "ConfigMap") as Manifest & { data: Record<string, string> })
-  .data;
-const services = readdirSync(join(ROOT, "services")).filter((name) =>
-  existsSync(join(ROOT, "services", name, `${name}.service.ts`)),
-);
-
-describe("settings", () => {
-  test.each(workloads)("%s is given only variables that exist", (_, workload) => {
-    const known = new Set([...Object.keys(configSchema.properties), "HOME", "NODE_OPTIONS", "POSTGRES_PASSWORD"]);
-    const names = [...Object.keys(configMap), ...(ours(workload).env ?? []).map(({ name }) => name)];
-    expect(names.filter((name) => !known.has(name))).toEqual([]);
-  });
-
-  test.each(servers)("%s starts with what it is given", (_, workload) => {
-    const example: Record<string, string> = {
-      DATABASE_URL: "postgres://u:p@db/x",
-      REDIS_URL: "redis://redis",
-      TRANSPORTER: "nats://nats",
-    };
-    const env = (ours(workload).env ?? []).map(({ name, value }) => [
-      name,
-      example[name] ?? value ?? "0123456789abcdef",
-    ]);
-    const config = readConfig({ ...configMap, ...Object.fromEntries(env) });
-    expect(config.ALLOW_PRIVATE_NETWORKS).toBe(false);
-  });
-
-  test("no secret is written down: each comes from the Secret by name", () => {
-    const secret = /KEY|PASSWORD|_URL|TRANSPORTER/;
-    const written = workloads.flatMap(([, workload]) =>
-      [...workload.spec.template.spec.containers, ...(workload.spec.template.spec.initContainers ?? [])]
-        .flatMap(({ env = [] }) => env)
-        .filter(
-          ({ name, value }) => secret.test(name) && value !== undefined && !value.includes("$(POSTGRES_PASSWORD)"),
-        ),
-    );
-    expect(written).toEqual([]);
-    expect(Object.keys(configMap).filter((name) => secret.test(name) && name !== "BASE_URL")).toEqual([]);
-    expect([...cluster, ...small].filter(({ kind }) => kind === "Secret")).toEqual([]);
-  });
-});
-
-describe("services", () => {
-  test("the cluster runs every service, and nothing that is none", () => {
-    const globs = workloadsOf(cluster).flatMap((workload) => ours(workload).args ?? []);
-    const named = globs.map((glob) => /^services\/([\w-]+)\/\*\.service\.ts$/.exec(glob)?.[1]);
-    expect([...new Set(named)].sort()).toEqual(services.toSorted());
-  });
-
-  test("small runs all of them in one process, once", () => {
-    const [workload] = workloadsOf(small);
-    expect(ours(workload!).args).toEqual(["services/**/*.service.ts"]);
-    expect(workload).toMatchObject({ kind: "StatefulSet", spec: { replicas: 1 } });
-  });
-
-  test("a sender brings its renderer: rendering is a local call", () => {
-    const sender = workloadsOf(cluster).find(({ metadata }) => metadata.name === "smtp-sender")!;
-    expect(ours(sender).args).toContain("services/renderer/*.service.ts");
-  });
-
-  test("the migration job runs a file that exists", () => {
-    const job = workloadsOf(cluster).find(({ kind }) => kind === "Job")!;
-    expect(existsSync(join(ROOT, ours(job).command![1]!))).toBe(true);
-  });
-
-  test("Argo CD applies what the migration job needs before it, and the nodes after it, at the first time too", () => {
-    const waveOf = ({ metadata }: Manifest) => {
-      const { annotations = {} } = metadata as { annotations?: Record<string, string> };
-      // Hooks before or after the sync would not take part in its waves.
-      expect(annotations["argocd.argoproj.io/hook"] ?? "Sync").toBe("Sync");
-      return Number(annotations["argocd.argoproj.io/sync-wave"] ?? 0);
-    };
-    const waves = (kind: string) => cluster.filter((one) => one.kind === kind).map(waveOf);
-    const [job] = waves("Job");
-    for (const wave of [...waves("ConfigMap"), ...waves("ServiceAccount")]) expect(wave).toBeLessThan(job!);
-    for (const wave of waves("Deployment")) expect(wave).toBeGreaterThan(job!);
-  });
-
-  test("the README tells how many connections PostgreSQL must bear", () => {
-    const most = Object.fromEntries(
-      cluster
-        .filter(({ kind }) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind))
-        .map(({ spec }) => spec as { scaleTargetRef: { name: string }; maxReplicas?: number; maxReplicaCount?: number })
-        .map((spec) => [spec.scaleTargetRef.name, spec.maxReplicas ?? spec.maxReplicaCount]),
-    ) as Record<string, number>;
-    const pods = workloadsOf(cluster)
-      .filter(({ kind }) => kind === "Deployment")
-      .map(({ metadata, spec }) => most[metadata.name] ?? (spec as unknown as { replicas: number }).replicas)
-      .reduce((sum, n) => sum + n, 0);
-    const { DATABASE_POOL } = readConfig({});
-    const readme = readFileSync(join(ROOT, "k8s/README.md"), "utf8").replaceAll(/\s+/g, " ");
-    expect(readme).toContain(`${pods} pods at most, with up to ${DATABASE_POOL} connections each`);
-  });
-});
-
-describe("ports and probes", () => {
-  test.each(servers)("%s: probes ask for paths that are served, on the port they are served on", (_, workload) => {
-    const health = readFileSync(join(ROOT, "mixins/health.middleware.ts"), "utf8");
-    const { startupProbe, readinessProbe, livenessProbe, ports } = ours(workload);
-    expect(readinessProbe!.httpGet.path).toBe("/ready");
-    expect(livenessProbe!.httpGet.path).toBe("/live");
-    for (const probe of [startupProbe, readinessProbe, livenessProbe]) {
-      expect(health).toContain(`case "${probe!.httpGet!.path}"`);
-      expect(probe!.httpGet!.port).toBe("health");
-    }
-    expect(ports!.find(({ name }) => name === "health")!.containerPort).toBe(Number(configMap.HEALTH_PORT));
-  });
-
-  test.each([
-    ["cluster", cluster],
-    ["small", small],
-  ])("%s: the Service leads to the API's port, of exactly the pods that have a gateway", (_, all) => {
-    const service = all.find(({ kind }) => kind === "Service") as Manifest & {
-      spec: { selector: Record<string, string>; ports: { targetPort: string }[] };
-    };
-    const chosen = workloadsOf(all).filter(({ spec }) =>
-      Object.entries(service.spec.selector).every(([label, value]) => spec.template.metadata.labels[label] === value),
-    );
-    expect(chosen).toHaveLength(1);
-    const { ports, args } = ours(chosen[0]!);
-    expect(args!.some((glob) => /\*\*|gateway/.test(glob))).toBe(true);
-    expect(ports!.find(({ name }) => name === service.spec.ports[0]!.targetPort)!.containerPort).toBe(
-      Number(configMap.PORT),
-    );
-  });
-
-  test.each(servers)("%s may take the time that an orderly stop may take", (_, workload) => {
-    const lifetime = readFileSync(join(ROOT, "services/lib/processes/lifetime.ts"), "utf8");
-    const stopMs = Number(/STOP_DEADLINE_MS = ([\d_]+)/.exec(lifetime)![1]!.replaceAll("_", ""));
-    const preStopSeconds = Number(ours(workload).lifecycle!.preStop.exec.command[1]);
-    const { terminationGracePeriodSeconds } = workload.spec.template.spec;
-    expect(terminationGracePeriodSeconds).toBeGreaterThan(preStopSeconds + stopMs / 1_000);
-  });
-});
-
-describe("hardening", () => {
-  test.each(workloads)("%s runs unprivileged, bounded, and without a token or service links", (_, workload) => {
-    const pod = workload.spec.template.spec;
-    expect(pod).toMatchObject({
-      enableServiceLinks: false,
-      automountServiceAccountToken: false,
-      securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
-    });
-    for (const container of [...pod.containers, ...(pod.initContainers ?? [])]) {
-      expect(container.securityContext).toMatchObject({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ["ALL"] },
-      });
-      expect(container.resources).toMatchObject({
-        requests: { cpu: expect.any(String), memory: expect.any(String) },
-        limits: { memory: expect.any(String) },
-      });
-      const volumes = [
-        ...pod.volumes.map(({ name }) => name),
-        ...(workload.spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name),
-      ];
-      for (const { name } of container.volumeMounts) expect(volumes).toContain(name);
-    }
-  });
-
-  test.each(workloads)(
-    "%s has room for the heap that it is allowed, and asks for what it takes at rest",
-    (_, workload) => {
-      const mebibytes = (text: string) => Number.parseInt(text, 10) * (text.endsWith("Gi") ? 1024 : 1);
-      const [semi, old] = [...configMap.NODE_OPTIONS!.matchAll(/=(\d+)/g)].map(([, n]) => Number(n));
-      const { limits, requests } = ours(workload).resources;
-      // Young generation is three semi-spaces; 100 MiB are code, buffers and threads.
-      expect(mebibytes(limits.memory!)).toBeGreaterThan(old! + 3 * semi! + 100);
-      if (workload.kind !== "Job") expect(mebibytes(requests.memory!)).toBeGreaterThanOrEqual(160);
-    },
+withKustomize(() => {
+  const overlay = (name: string) => build(join(ROOT, "k8s/overlays", name));
+  const cluster = overlay("cluster");
+  const small = overlay("small");
+  const workloadsOf = (all: Manifest[]) =>
+    all.filter(({ kind }) => ["Deployment", "StatefulSet", "Job"].includes(kind)) as Workload[];
+  const workloads = [...workloadsOf(cluster), ...workloadsOf(small)].map((one) => [one.metadata.name, one] as const);
+  const servers = workloads.filter(([, { kind }]) => kind !== "Job");
+  const ours = ({ spec }: Workload) => spec.template.spec.containers.find(({ name }) => name === "flockmail")!;
+  const configMap = (cluster.find(({ kind }) => kind === "ConfigMap") as Manifest & { data: Record<string, string> })
+    .data;
+  const services = readdirSync(join(ROOT, "services")).filter((name) =>
+    existsSync(join(ROOT, "services", name, `${name}.service.ts`)),
   );
 
-  test.each(workloads)("%s selects its own pods", (_, { kind, spec }) => {
-    if (kind === "Job") return;
-    expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
+  describe("settings", () => {
+    test.each(workloads)("%s is given only variables that exist", (_, workload) => {
+      const known = new Set([...Object.keys(configSchema.properties), "HOME", "NODE_OPTIONS", "POSTGRES_PASSWORD"]);
+      const names = [...Object.keys(configMap), ...(ours(workload).env ?? []).map(({ name }) => name)];
+      expect(names.filter((name) => !known.has(name))).toEqual([]);
+    });
+
+    test.each(servers)("%s starts with what it is given", (_, workload) => {
+      const example: Record<string, string> = {
+        DATABASE_URL: "postgres://u:p@db/x",
+        REDIS_URL: "redis://redis",
+        TRANSPORTER: "nats://nats",
+      };
+      const env = (ours(workload).env ?? []).map(({ name, value }) => [
+        name,
+        example[name] ?? value ?? "0123456789abcdef",
+      ]);
+      const config = readConfig({ ...configMap, ...Object.fromEntries(env) });
+      expect(config.ALLOW_PRIVATE_NETWORKS).toBe(false);
+    });
+
+    test("no secret is written down: each comes from the Secret by name", () => {
+      const secret = /KEY|PASSWORD|_URL|TRANSPORTER/;
+      const written = workloads.flatMap(([, workload]) =>
+        [...workload.spec.template.spec.containers, ...(workload.spec.template.spec.initContainers ?? [])]
+          .flatMap(({ env = [] }) => env)
+          .filter(
+            ({ name, value }) => secret.test(name) && value !== undefined && !value.includes("$(POSTGRES_PASSWORD)"),
+          ),
+      );
+      expect(written).toEqual([]);
+      expect(Object.keys(configMap).filter((name) => secret.test(name) && name !== "BASE_URL")).toEqual([]);
+      expect([...cluster, ...small].filter(({ kind }) => kind === "Secret")).toEqual([]);
+    });
   });
 
-  test("every Deployment but the operators' is spread and keeps pods through a drain", () => {
-    const deployments = workloadsOf(cluster).filter(({ kind }) => kind === "Deployment");
-    const budgets = cluster.filter(({ kind }) => kind === "PodDisruptionBudget").map(({ metadata }) => metadata.name);
-    for (const { metadata, spec } of deployments) {
-      const [spread] = spec.template.spec.topologySpreadConstraints!;
-      expect(spread!.labelSelector.matchLabels).toEqual(spec.selector.matchLabels);
-      if (metadata.name !== "operator") expect(budgets).toContain(metadata.name);
-    }
+  describe("services", () => {
+    test("the cluster runs every service, and nothing that is none", () => {
+      const globs = workloadsOf(cluster).flatMap((workload) => ours(workload).args ?? []);
+      const named = globs.map((glob) => /^services\/([\w-]+)\/\*\.service\.ts$/.exec(glob)?.[1]);
+      expect([...new Set(named)].sort()).toEqual(services.toSorted());
+    });
+
+    test("small runs all of them in one process, once", () => {
+      const [workload] = workloadsOf(small);
+      expect(ours(workload!).args).toEqual(["services/**/*.service.ts"]);
+      expect(workload).toMatchObject({ kind: "StatefulSet", spec: { replicas: 1 } });
+    });
+
+    test("a sender brings its renderer: rendering is a local call", () => {
+      const sender = workloadsOf(cluster).find(({ metadata }) => metadata.name === "smtp-sender")!;
+      expect(ours(sender).args).toContain("services/renderer/*.service.ts");
+    });
+
+    test("the migration job runs a file that exists", () => {
+      const job = workloadsOf(cluster).find(({ kind }) => kind === "Job")!;
+      expect(existsSync(join(ROOT, ours(job).command![1]!))).toBe(true);
+    });
+
+    test("Argo CD applies what the migration job needs before it, and the nodes after it, at the first time too", () => {
+      const waveOf = ({ metadata }: Manifest) => {
+        const { annotations = {} } = metadata as { annotations?: Record<string, string> };
+        // Hooks before or after the sync would not take part in its waves.
+        expect(annotations["argocd.argoproj.io/hook"] ?? "Sync").toBe("Sync");
+        return Number(annotations["argocd.argoproj.io/sync-wave"] ?? 0);
+      };
+      const waves = (kind: string) => cluster.filter((one) => one.kind === kind).map(waveOf);
+      const [job] = waves("Job");
+      for (const wave of [...waves("ConfigMap"), ...waves("ServiceAccount")]) expect(wave).toBeLessThan(job!);
+      for (const wave of waves("Deployment")) expect(wave).toBeGreaterThan(job!);
+    });
+
+    test("the README says how many connections PostgreSQL must bear", () => {
+      const most = Object.fromEntries(
+        cluster
+          .filter(({ kind }) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind))
+          .map(
+            ({ spec }) => spec as { scaleTargetRef: { name: string }; maxReplicas?: number; maxReplicaCount?: number },
+          )
+          .map((spec) => [spec.scaleTargetRef.name, spec.maxReplicas ?? spec.maxReplicaCount]),
+      ) as Record<string, number>;
+      const pods = workloadsOf(cluster)
+        .filter(({ kind }) => kind === "Deployment")
+        .map(({ metadata, spec }) => most[metadata.name] ?? (spec as unknown as { replicas: number }).replicas)
+        .reduce((sum, n) => sum + n, 0);
+      const { DATABASE_POOL } = readConfig({});
+      const readme = readFileSync(join(ROOT, "k8s/README.md"), "utf8").replaceAll(/\s+/g, " ");
+      expect(readme).toContain(`${pods} pods at most, with up to ${DATABASE_POOL} connections each`);
+    });
   });
 
-  test("everything is closed but what a policy opens, and only who must reaches the internet", () => {
-    for (const all of [cluster, small]) {
-      const closed = all.find(({ metadata }) => metadata.name === "flockmail-closed") as Manifest & { spec: object };
-      expect(closed.spec).toEqual({
-        podSelector: { matchLabels: { "app.kubernetes.io/name": "flockmail" } },
-        policyTypes: ["Ingress", "Egress"],
+  describe("ports and probes", () => {
+    test.each(servers)("%s: probes ask for paths that are served, on the port they are served on", (_, workload) => {
+      const health = readFileSync(join(ROOT, "mixins/health.middleware.ts"), "utf8");
+      const { startupProbe, readinessProbe, livenessProbe, ports } = ours(workload);
+      expect(readinessProbe!.httpGet.path).toBe("/ready");
+      expect(livenessProbe!.httpGet.path).toBe("/live");
+      for (const probe of [startupProbe, readinessProbe, livenessProbe]) {
+        expect(health).toContain(`case "${probe!.httpGet!.path}"`);
+        expect(probe!.httpGet!.port).toBe("health");
+      }
+      expect(ports!.find(({ name }) => name === "health")!.containerPort).toBe(Number(configMap.HEALTH_PORT));
+    });
+
+    test.each([
+      ["cluster", cluster],
+      ["small", small],
+    ])("%s: the Service leads to the API's port, of exactly the pods that have a gateway", (_, all) => {
+      const service = all.find(({ kind }) => kind === "Service") as Manifest & {
+        spec: { selector: Record<string, string>; ports: { targetPort: string }[] };
+      };
+      const chosen = workloadsOf(all).filter(({ spec }) =>
+        Object.entries(service.spec.selector).every(([label, value]) => spec.template.metadata.labels[label] === value),
+      );
+      expect(chosen).toHaveLength(1);
+      const { ports, args } = ours(chosen[0]!);
+      expect(args!.some((glob) => /\*\*|gateway/.test(glob))).toBe(true);
+      expect(ports!.find(({ name }) => name === service.spec.ports[0]!.targetPort)!.containerPort).toBe(
+        Number(configMap.PORT),
+      );
+    });
+
+    test.each(servers)("%s may take the time that an orderly stop may take", (_, workload) => {
+      const lifetime = readFileSync(join(ROOT, "services/lib/processes/lifetime.ts"), "utf8");
+      const stopMs = Number(/STOP_DEADLINE_MS = ([\d_]+)/.exec(lifetime)![1]!.replaceAll("_", ""));
+      const preStopSeconds = Number(ours(workload).lifecycle!.preStop.exec.command[1]);
+      const { terminationGracePeriodSeconds } = workload.spec.template.spec;
+      expect(terminationGracePeriodSeconds).toBeGreaterThan(preStopSeconds + stopMs / 1_000);
+    });
+  });
+
+  describe("hardening", () => {
+    test.each(workloads)("%s runs unprivileged, bounded, and without a token or service links", (_, workload) => {
+      const pod = workload.spec.template.spec;
+      expect(pod).toMatchObject({
+        enableServiceLinks: false,
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
       });
-    }
-    const outside = workloadsOf(cluster).filter(
-      ({ spec }) => spec.template.metadata.labels["flockmail/reaches"] === "internet",
+      for (const container of [...pod.containers, ...(pod.initContainers ?? [])]) {
+        expect(container.securityContext).toMatchObject({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        });
+        expect(container.resources).toMatchObject({
+          requests: { cpu: expect.any(String), memory: expect.any(String) },
+          limits: { memory: expect.any(String) },
+        });
+        const volumes = [
+          ...pod.volumes.map(({ name }) => name),
+          ...(workload.spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name),
+        ];
+        for (const { name } of container.volumeMounts) expect(volumes).toContain(name);
+      }
+    });
+
+    test.each(workloads)(
+      "%s has room for the heap that it is allowed, and asks for what it takes at rest",
+      (_, workload) => {
+        const mebibytes = (text: string) => Number.parseInt(text, 10) * (text.endsWith("Gi") ? 1024 : 1);
+        const [semi, old] = [...configMap.NODE_OPTIONS!.matchAll(/=(\d+)/g)].map(([, n]) => Number(n));
+        const { limits, requests } = ours(workload).resources;
+        // Young generation is three semi-spaces; 100 MiB are code, buffers and threads.
+        expect(mebibytes(limits.memory!)).toBeGreaterThan(old! + 3 * semi! + 100);
+        if (workload.kind !== "Job") expect(mebibytes(requests.memory!)).toBeGreaterThanOrEqual(160);
+      },
     );
-    expect(outside.map(({ metadata }) => metadata.name).sort()).toEqual(["smtp-sender", "webhooks"]);
-  });
-});
 
-describe("scaling", () => {
-  test("what is scaled exists and has no number of replicas of its own", () => {
-    const scalers = cluster.filter(({ kind }) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind));
-    const names = scalers.map(({ spec }) => (spec as { scaleTargetRef: { name: string } }).scaleTargetRef.name);
-    expect(names.sort()).toEqual(["gateway", "smtp-sender"]);
-    for (const name of names) {
-      const target = workloadsOf(cluster).find(({ metadata }) => metadata.name === name)!;
-      expect(target.spec).not.toHaveProperty("replicas");
-    }
+    test.each(servers)("%s selects its own pods", (_, { spec }) => {
+      expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
+    });
+
+    test("every Deployment but the operators' is spread and keeps pods through a drain", () => {
+      const deployments = workloadsOf(cluster).filter(({ kind }) => kind === "Deployment");
+      const budgets = cluster.filter(({ kind }) => kind === "PodDisruptionBudget").map(({ metadata }) => metadata.name);
+      for (const { metadata, spec } of deployments) {
+        const [spread] = spec.template.spec.topologySpreadConstraints!;
+        expect(spread!.labelSelector.matchLabels).toEqual(spec.selector.matchLabels);
+        if (metadata.name !== "operator") expect(budgets).toContain(metadata.name);
+      }
+    });
+
+    test("everything is closed but what a policy opens, and only who must reaches the internet", () => {
+      for (const all of [cluster, small]) {
+        const closed = all.find(({ metadata }) => metadata.name === "flockmail-closed") as Manifest & { spec: object };
+        expect(closed.spec).toEqual({
+          podSelector: { matchLabels: { "app.kubernetes.io/name": "flockmail" } },
+          policyTypes: ["Ingress", "Egress"],
+        });
+      }
+      const outside = workloadsOf(cluster).filter(
+        ({ spec }) => spec.template.metadata.labels["flockmail/reaches"] === "internet",
+      );
+      expect(outside.map(({ metadata }) => metadata.name).sort()).toEqual(["smtp-sender", "webhooks"]);
+    });
   });
 
-  test("the question that KEDA asks is one the database can answer", async () => {
-    const scaled = cluster.find(({ kind }) => kind === "ScaledObject") as Manifest & {
-      spec: { triggers: { metadata: { query: string } }[] };
-    };
-    const database = await createDatabase();
-    const client = new pg.Client({ connectionString: database.url });
-    await client.connect();
-    try {
-      const { rows } = await client.query(scaled.spec.triggers[0]!.metadata.query);
-      expect(Object.values(rows[0])).toEqual(["0"]);
-    } finally {
-      await client.end();
-      await database.drop();
-    }
+  describe("scaling", () => {
+    test("what is scaled exists and has no number of replicas of its own", () => {
+      const scalers = cluster.filter(({ kind }) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind));
+      const names = scalers.map(({ spec }) => (spec as { scaleTargetRef: { name: string } }).scaleTargetRef.name);
+      expect(names.sort()).toEqual(["gateway", "smtp-sender"]);
+      for (const name of names) {
+        const target = workloadsOf(cluster).find(({ metadata }) => metadata.name === name)!;
+        expect(target.spec).not.toHaveProperty("replicas");
+      }
+    });
+
+    test("the question that KEDA asks is one the database can answer", async () => {
+      const scaled = cluster.find(({ kind }) => kind === "ScaledObject") as Manifest & {
+        spec: { triggers: { metadata: { query: string } }[] };
+      };
+      const database = await createDatabase();
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      try {
+        const { rows } = await client.query(scaled.spec.triggers[0]!.metadata.query);
+        expect(Object.values(rows[0])).toEqual(["0"]);
+      } finally {
+        await client.end();
+        await database.drop();
+      }
+    });
   });
 });

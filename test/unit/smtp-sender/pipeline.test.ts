@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { OutgoingMessage, TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
 import { SmtpPipeline } from "../../../services/smtp-sender/smtp/pipeline.ts";
 import { openSession, type Session } from "../../../services/smtp-sender/smtp/session.ts";
@@ -240,7 +240,9 @@ test("what the server cannot take is reported, and the next one goes out", async
 test("a server that accepts a message before it has the whole of it is not believed", async () => {
   await start();
   const said = ["220 hi", "250-hi\r\n250 PIPELINING", "250 ok\r\n250 ok\r\n354 go", "250 accepted already"];
+  let theirs: Socket | undefined;
   const hasty = createServer((socket) => {
+    theirs = socket;
     const say = (text: string | undefined) => text !== undefined && socket.write(`${text}\r\n`);
     say(said[0]);
     let heard = 0;
@@ -259,5 +261,7 @@ test("a server that accepts a message before it has the whole of it is not belie
   const { kinds, reason } = await sendAll([note(1, undefined, 20_000_000)], session);
   expect(kinds).toEqual(["unsent"]);
   expect(reason).toMatch(/accepted already/);
+  // Paused, it never sees that we have closed the connection.
+  theirs?.destroy();
   hasty.close();
 });

@@ -1,4 +1,5 @@
 import { isMachineAgent, isTooFast, TOO_FAST_MS } from "../../../services/tracking/machine.ts";
+import { cpuMsOf } from "../../support/cpu.ts";
 
 const people = [
   "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0",
@@ -42,10 +43,9 @@ describe("who is behind an open or a click", () => {
   test.each(people)("a person: %s", (agent) => expect(isMachineAgent(agent)).toBe(false));
   test.each(machines)("a machine: %j", (agent) => expect(isMachineAgent(agent)).toBe(true));
 
-  test("a long user agent is judged in no time", () => {
-    const started = performance.now();
-    for (const text of ["bot-".repeat(5_000), "a-".repeat(10_000), "cubot ".repeat(3_000)]) isMachineAgent(text);
-    expect(performance.now() - started).toBeLessThan(1_000);
+  test("a long user agent is classified in no time", async () => {
+    const long = ["bot-".repeat(5_000), "a-".repeat(10_000), "cubot ".repeat(3_000)];
+    expect(await cpuMsOf(() => long.forEach(isMachineAgent))).toBeLessThan(1_000);
   });
 });
 

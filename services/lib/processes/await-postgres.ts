@@ -1,0 +1,68 @@
+/**
+ * PostgreSQL may be started at the same time as the service, or be away for a moment: a start waits for it. Errors name its
+ * address and never its user or password.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+
+/** As long as a start waits where the URL has no `connect_timeout` (seconds, as in libpq). */
+const WAIT_MS = 60_000;
+const TRY_AGAIN_MS = 500;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+const REASONS: Record<string, string> = {
+  ECONNREFUSED: "nothing listens there",
+  ENOTFOUND: "there is no such host",
+  EAI_AGAIN: "the host name cannot be resolved",
+  EHOSTUNREACH: "there is no route to it",
+  ENETUNREACH: "there is no route to it",
+  ETIMEDOUT: "it does not answer",
+};
+
+/** Starting up, or shutting down for a restart: SQLSTATE class 57P. */
+const isStarting = (code: string) => /^57P0[123]$/.test(code);
+const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code);
+
+/** `host:port` of a PostgreSQL URL. */
+export function addressOf(url: string): string {
+  const { hostname, port, searchParams } = new URL(url);
+  const host = hostname || searchParams.get("host") || "localhost";
+  return `${host}:${port || searchParams.get("port") || 5432}`;
+}
+
+async function tryOnce(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** Resolves once it takes connections. Refusals that time does not heal (a wrong password, no such database) throw at once. */
+export async function awaitPostgres(
+  url: string,
+  { waiting, signal }: { waiting: (text: string) => void; signal: AbortSignal },
+): Promise<void> {
+  const at = `PostgreSQL at ${addressOf(url)} (DATABASE_URL)`;
+  const seconds = Number(new URL(url).searchParams.get("connect_timeout") ?? WAIT_MS / 1_000);
+  const deadlineMs = performance.now() + seconds * 1_000;
+  for (let tried = 1; ; tried++) {
+    try {
+      return await tryOnce(url);
+    } catch (error) {
+      const { message, code: own, errors } = error as Error & { code?: string; errors?: { code?: string }[] };
+      // A name with several addresses fails with an AggregateError.
+      const code = own ?? errors?.[0]?.code ?? "";
+      if (isSqlState(code) && !isStarting(code)) throw new Error(`${at} refuses the connection: ${message}`);
+      const reason = REASONS[code] ?? (message || code);
+      if (performance.now() >= deadlineMs) {
+        throw new Error(`${at} cannot be reached: ${reason}. It was waited for ${seconds} s.`);
+      }
+      if (tried === 1) waiting(`${at} cannot be reached: ${reason}. Waiting up to ${seconds} s for it`);
+      await sleep(TRY_AGAIN_MS, undefined, { signal }).catch(() => {});
+      if (signal.aborted) throw new Error(`Stopped while waiting: ${at} cannot be reached: ${reason}.`);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Jest's Node environment with a guard: a test file that leaves anything behind fails, and the message names it. Without it
+ * a forgotten socket or timer keeps the whole run from ever ending, and nobody can say whose it was. What is looked for:
+ * sockets, servers, child processes and timers that keep the process alive, and test databases that were not dropped
+ * (`drop` in database.ts looks for connections and advisory locks).
+ */
+import { ChildProcess } from "node:child_process";
+import { Server, Socket } from "node:net";
+import timers from "node:timers/promises";
+import { TestEnvironment } from "jest-environment-node";
+
+/** What was closed may take a moment to be gone, on a busy machine a long one. Option `graceMs` of the environment. */
+const GRACE_MS = 5_000;
+const LOOK_EVERY_MS = 20;
+/** Undocumented, but there since Node 0.x; what `--detectOpenHandles` would give without its cost. */
+const activeHandles = (): object[] => (process as unknown as { _getActiveHandles(): object[] })._getActiveHandles();
+
+const address = ({ address, port }: { address?: string; port?: number }) => `${address}:${port}`;
+
+function described(handle: object): string {
+  if (handle instanceof ChildProcess) return `child process ${handle.pid}: ${handle.spawnargs.join(" ").slice(0, 200)}`;
+  if (handle instanceof Server) {
+    const at = handle.address();
+    return `server on ${at && typeof at === "object" ? address(at) : at}`;
+  }
+  if (handle instanceof Socket) {
+    const { localAddress, localPort, remoteAddress, remotePort } = handle;
+    if (!remoteAddress && !localAddress) return `pipe, or a socket that was never connected${paused(handle)}`;
+    const ends = [
+      address({ address: localAddress, port: localPort }),
+      address({ address: remoteAddress, port: remotePort }),
+    ];
+    return `socket ${ends.join(" → ")}${paused(handle)}`;
+  }
+  return handle.constructor.name;
+}
+
+/** One that is paused never sees that the other side has closed it. */
+const paused = (socket: Socket) => (socket.isPaused() ? ", paused" : "");
+
+type Global = Pick<typeof globalThis, "setTimeout" | "setInterval"> & { testDatabases?: Set<string> };
+type Start = (run: () => void, ...rest: unknown[]) => NodeJS.Timeout;
+
+const originalSleep = timers.setTimeout;
+
+/** Where in the project it was called from. */
+const origin = (stack = ""): string => {
+  const frames = stack.split("\n").filter((frame) => !/leak-environment|^Error|node:/.test(frame));
+  return (frames.find((frame) => !frame.includes("node_modules")) ?? frames[0] ?? "somewhere").trim();
+};
+
+export default class LeakEnvironment extends TestEnvironment {
+  readonly #before = new Set(activeHandles());
+  /** Pending ones of this file, with where they were made. */
+  readonly #timers = new Map<NodeJS.Timeout, Error>();
+  readonly #sleeps = new Set<Error>();
+  readonly #graceMs: number;
+
+  constructor(...given: ConstructorParameters<typeof TestEnvironment>) {
+    super(...given);
+    this.#graceMs = Number(given[0].projectConfig.testEnvironmentOptions.graceMs ?? GRACE_MS);
+    const global = this.global as unknown as Global;
+    for (const name of ["setTimeout", "setInterval"] as const) {
+      const start = global[name] as unknown as Start;
+      const kept: Start = (run, ...rest) => this.#keep(start(run, ...rest));
+      // util.promisify(setTimeout) finds its own version by a symbol.
+      Object.defineProperties(kept, Object.getOwnPropertyDescriptors(start));
+      Object.assign(global, { [name]: kept });
+    }
+    // The file shares this module with the environment, and the environment with no other file at a time.
+    const sleeping: typeof originalSleep = (ms, value, options) =>
+      this.#sleep(originalSleep(ms, value, options), options);
+    Object.assign(timers, { setTimeout: sleeping });
+  }
+
+  override async teardown(): Promise<void> {
+    Object.assign(timers, { setTimeout: originalSleep });
+    await super.teardown();
+  }
+
+  #keep(timer: NodeJS.Timeout): NodeJS.Timeout {
+    if (this.#timers.size % 1_000 === 999) this.#forgetEnded();
+    this.#timers.set(timer, new Error());
+    return timer;
+  }
+
+  #sleep<T>(sleep: Promise<T>, options: { ref?: boolean } = {}): Promise<T> {
+    if (options.ref === false) return sleep;
+    const made = new Error();
+    this.#sleeps.add(made);
+    const over = () => void this.#sleeps.delete(made);
+    sleep.then(over, over);
+    return sleep;
+  }
+
+  #forgetEnded(): void {
+    for (const timer of this.#timers.keys()) if (!isPending(timer)) this.#timers.delete(timer);
+  }
+
+  #leaks(): string[] {
+    this.#forgetEnded();
+    const handles = activeHandles().filter((handle) => !this.#before.has(handle));
+    const pending = [...this.#timers].filter(([timer]) => timer.hasRef()).map(([, made]) => made);
+    const databases = (this.global as unknown as Global).testDatabases ?? [];
+    return [
+      ...handles.map(described),
+      ...[...pending, ...this.#sleeps].map(({ stack }) => `timer made ${origin(stack)}`),
+      ...[...databases].map((name) => `database ${name}, not dropped`),
+    ];
+  }
+
+  async handleTestEvent({ name }: { name: string }, state: { unhandledErrors: unknown[] }): Promise<void> {
+    if (name !== "run_finish") return;
+    const deadline = performance.now() + this.#graceMs;
+    let leaks = this.#leaks();
+    while (leaks.length > 0 && performance.now() < deadline) {
+      await originalSleep(LOOK_EVERY_MS);
+      leaks = this.#leaks();
+    }
+    if (leaks.length === 0) return;
+    const error = new Error(`The file left behind:\n  ${[...new Set(leaks)].join("\n  ")}`);
+    error.stack = error.message;
+    state.unhandledErrors.push(error);
+  }
+}
+
+const isPending = (timer: NodeJS.Timeout): boolean => !(timer as unknown as { _destroyed: boolean })._destroyed;

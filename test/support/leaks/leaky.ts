@@ -1,0 +1,26 @@
+/** What test/unit/leak-environment.test.ts lets jest run: each test leaves something else behind. */
+import { spawn } from "node:child_process";
+import { connect, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+test("a timer", () => {
+  setInterval(() => {}, 60_000);
+});
+test("a timer of node:timers", () => {
+  void sleep(60_000);
+});
+test("a server, and a paused socket", async () => {
+  await new Promise<void>((done) => {
+    const server = createServer((socket) => {
+      socket.pause();
+      done();
+    });
+    server.listen(0, "127.0.0.1", () => connect((server.address() as { port: number }).port, "127.0.0.1").unref());
+  });
+});
+test("a child process", () => {
+  spawn("sleep", ["60"], { stdio: "ignore" });
+});
+test("a database", () => {
+  (globalThis as { testDatabases?: Set<string> }).testDatabases = new Set(["forgotten"]);
+});
