@@ -157,3 +157,32 @@ test("postscreen: the first connection is only looked at (450 at RCPT), later on
   expect(linesOf(log(), /PREGREET|COMMAND PIPELINING|BARE NEWLINE|NON-SMTP COMMAND/)).toEqual([]);
   expect(linesOf(log(), /NOQUEUE: reject: RCPT/).length).toBeGreaterThan(0);
 });
+
+test("a slow server, and somebody is suppressed meanwhile: no mail to them begins later than 2 seconds after", async () => {
+  const begun = new Map<string, number>();
+  const policy = await startPolicy(({ recipient = "" }) => {
+    begun.set(recipient, Date.now());
+    return "DUNNO";
+  });
+  const { port } = await start({
+    main: {
+      smtpd_recipient_restrictions: `${policy.check}, permit_mynetworks`,
+      smtpd_end_of_data_restrictions: "sleep 1",
+    },
+  });
+  const to = people(20);
+  const id = await service.send({ port, max_connections: 1 }, to);
+  await service.until(
+    () => begun.size,
+    (n) => n >= 3,
+    20_000,
+  );
+  const later = addresses(to).filter((address) => !begun.has(address));
+  for (const email of later) await service.api("POST", "/api/emails/suppressions/", { email });
+  const stood = Date.now();
+  await service.finished(id);
+  await policy.stop();
+  const late = later.filter((address) => (begun.get(address) ?? 0) > stood + 2_000);
+  expect({ late }).toEqual({ late: [] });
+  expect(tally(await service.settled(server.deliveries), addresses(to))).toMatchObject({ doubled: [], blank: [] });
+});

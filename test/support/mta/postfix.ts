@@ -14,6 +14,8 @@ export interface PostfixOptions {
   main?: Record<string, string>;
   /** TLS from the first byte instead of STARTTLS (the service "smtps"). */
   wrapper?: boolean;
+  /** What its daemons have in their environment. */
+  env?: Record<string, string>;
   /** postscreen in front of smtpd. */
   postscreen?: boolean;
 }
@@ -52,7 +54,7 @@ function mainCf(folder: string, at: Paths, options: PostfixOptions): string {
     mail_owner: MAIL_OWNER,
     setgid_group: SETGID_GROUP,
     default_privs: NOBODY.name,
-    import_environment: "MAIL_CONFIG LD_LIBRARY_PATH TZ LANG=C POSTLOG_SERVICE POSTLOG_HOSTNAME",
+    import_environment: `MAIL_CONFIG LD_LIBRARY_PATH TZ LANG=C POSTLOG_SERVICE POSTLOG_HOSTNAME ${Object.keys(options.env ?? {}).join(" ")}`,
     export_environment: "MAIL_CONFIG LD_LIBRARY_PATH TZ LANG=C",
     maillog_file: join(folder, "log"),
     maillog_file_prefixes: folder,
@@ -146,7 +148,9 @@ export async function startPostfix(options: PostfixOptions = {}): Promise<MailSe
   writeFileSync(join(folder, "conf/master.cf"), masterCf(port, options));
   const log = () => (existsSync(join(folder, "log")) ? readFileSync(join(folder, "log"), "utf8") : "");
   // It stays in the foreground and leads a session of its own, so that its daemons end with it.
-  const child = startChild(join(at.daemons, "master"), ["-c", join(folder, "conf")], { env: at.env });
+  const child = startChild(join(at.daemons, "master"), ["-c", join(folder, "conf")], {
+    env: { ...at.env, ...options.env },
+  });
   const stop = async () => {
     await child.stop();
     remove(folder);
