@@ -3,7 +3,7 @@ import { selfMadeCertificate } from "../support/certificate.ts";
 import { linesOf, type MailServer } from "../support/mta/daemon.ts";
 import { ALL_ARRIVED, tally } from "../support/mta/deliveries.ts";
 import { type PostfixOptions, startPostfix } from "../support/mta/postfix.ts";
-import { LOGIN, makeSasl, type Sasl } from "../support/mta/sasl.ts";
+import { LOGIN, type Mechanism, type Sasl, startSasl } from "../support/mta/sasl.ts";
 import { addresses, type Endpoint, type MailService, openService, people } from "../support/mta/service.ts";
 import { trusted } from "../support/mta/trusted.ts";
 
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 afterEach(async () => {
   await server?.stop();
-  sasl?.remove();
+  await sasl?.stop();
   sasl = undefined;
 });
 
@@ -84,17 +84,17 @@ test("an authority that is not trusted: nothing is sent, the reason names NODE_E
   expect(campaign.error).toMatch(/NODE_EXTRA_CA_CERTS/);
 });
 
-test.each(["PLAIN", "LOGIN", "CRAM-MD5"])("a login by %s over STARTTLS", async (mechanism) => {
-  sasl = await makeSasl([mechanism]);
+test.each<Mechanism>(["PLAIN", "LOGIN", "CRAM-MD5"])("a login by %s over STARTTLS", async (mechanism) => {
+  sasl = await startSasl([mechanism]);
   const tls = { smtpd_tls_security_level: "encrypt", smtpd_tls_chain_files: ca.chain };
-  const { port, log } = await start({ ...tls, ...sasl.main }, { env: sasl.env });
+  const { port, log } = await start({ ...tls, ...sasl.main });
   expect(await delivered({ port, use_tls: true, ...LOGIN })).toMatchObject(everybody(50));
   expect(linesOf(log(), new RegExp(`sasl_method=${mechanism}, sasl_username=ann`)).length).toBe(50);
 });
 
 test("a wrong password: nothing is sent, the reason is told, and the server is not asked again and again", async () => {
-  sasl = await makeSasl(["PLAIN", "LOGIN"]);
-  const { port, log } = await start(sasl.main, { env: sasl.env });
+  sasl = await startSasl(["PLAIN", "LOGIN"]);
+  const { port, log } = await start(sasl.main);
   const wrong = { port, ...LOGIN, password: "wrong" };
   expect(await validate(wrong)).toMatchObject({ valid: false, stage: "auth" });
   const { campaign, arrived } = await delivered(wrong, 20);

@@ -14,8 +14,6 @@ export interface PostfixOptions {
   main?: Record<string, string>;
   /** TLS from the first byte instead of STARTTLS (the service "smtps"). */
   wrapper?: boolean;
-  /** What its daemons have in their environment. */
-  env?: Record<string, string>;
   /** postscreen in front of smtpd. */
   postscreen?: boolean;
 }
@@ -54,7 +52,7 @@ function mainCf(folder: string, at: Paths, options: PostfixOptions): string {
     mail_owner: MAIL_OWNER,
     setgid_group: SETGID_GROUP,
     default_privs: NOBODY.name,
-    import_environment: `MAIL_CONFIG LD_LIBRARY_PATH TZ LANG=C POSTLOG_SERVICE POSTLOG_HOSTNAME ${Object.keys(options.env ?? {}).join(" ")}`,
+    import_environment: "MAIL_CONFIG LD_LIBRARY_PATH TZ LANG=C POSTLOG_SERVICE POSTLOG_HOSTNAME",
     export_environment: "MAIL_CONFIG LD_LIBRARY_PATH TZ LANG=C",
     maillog_file: join(folder, "log"),
     maillog_file_prefixes: folder,
@@ -149,7 +147,7 @@ export async function startPostfix(options: PostfixOptions = {}): Promise<MailSe
   const log = () => (existsSync(join(folder, "log")) ? readFileSync(join(folder, "log"), "utf8") : "");
   // It stays in the foreground and leads a session of its own, so that its daemons end with it.
   const child = startChild(join(at.daemons, "master"), ["-c", join(folder, "conf")], {
-    env: { ...at.env, ...options.env },
+    env: at.env,
   });
   const stop = async () => {
     await child.stop();
