@@ -1,9 +1,9 @@
-/** Postfix as distributions ship it, and with the restrictions that operators switch on. */
+/** Postfix with the restrictions that operators switch on: what it refuses for now must arrive, once, and nothing else. */
 import { linesOf, type MailServer } from "../support/mta/daemon.ts";
 import { ALL_ARRIVED, tally } from "../support/mta/deliveries.ts";
 import { startPolicy } from "../support/mta/policy.ts";
 import { type PostfixOptions, startPostfix } from "../support/mta/postfix.ts";
-import { addresses, type MailService, openService, people } from "../support/mta/service.ts";
+import { addresses, type MailService, openService, people, type Receiver } from "../support/mta/service.ts";
 
 jest.setTimeout(180_000);
 
@@ -20,21 +20,169 @@ const start = async (options: PostfixOptions = {}) => {
   server = await startPostfix(options);
   return server;
 };
-const arrived = () => service.settled(server.deliveries);
+
+/** All that can be said of a campaign: by the API, and by the maildirs. */
+async function outcome(id: string, to: readonly Receiver[], timeoutMs?: number) {
+  const campaign = await service.finished(id, timeoutMs);
+  const arrived = await service.settled(server.deliveries);
+  return { campaign, states: await service.counts(id), ...tally(arrived, addresses(to)) };
+}
+
+/** Tries that refusals cost beyond the one that each recipient needs. */
+const triesSpent = async (id: string) =>
+  (await service.sentEmails(id)).reduce((sum, { attempts }) => sum + Math.max(0, attempts - 1), 0);
+
+const everybody = (n: number, copies = 0) => ({
+  ...ALL_ARRIVED,
+  arrived: n + copies,
+  states: { sent: n },
+  campaign: { status: "completed", sent_count: n, failed_count: 0, error: null },
+});
 
 test("a policy defers one mail in four at the end of data: those wait, nobody gets a blank mail", async () => {
   const policy = await startPolicy((_attributes, no) => (no % 4 === 0 ? "451 4.7.1 Try again later" : "DUNNO"));
-  const { port } = await start({ main: { smtpd_end_of_data_restrictions: policy.check } });
+  const { port, log } = await start({ main: { smtpd_end_of_data_restrictions: policy.check } });
   const to = people(200);
-  const id = await service.send({ port, max_connections: 1 }, to);
-  const campaign = await service.finished(id);
-  const result = { campaign, states: await service.counts(id), ...tally(await arrived(), addresses(to)) };
+  const result = await outcome(await service.send({ port, max_connections: 1 }, to), to);
   await policy.stop();
-  expect(result).toMatchObject({
-    ...ALL_ARRIVED,
-    arrived: 200,
-    states: { sent: 200 },
-    campaign: { status: "completed", sent_count: 200, failed_count: 0 },
+  expect(result).toMatchObject(everybody(200));
+  expect(linesOf(log(), /nested MAIL command/)).toEqual([]);
+});
+
+test("a policy refuses one mail in ten for good at the end of data: those alone fail", async () => {
+  const isBad = (sender: string, no: number) => sender !== "" && no % 10 === 0;
+  const policy = await startPolicy(({ sender = "" }, no) => (isBad(sender, no) ? "550 5.6.0 Bad content" : "DUNNO"));
+  const { port, log } = await start({ main: { smtpd_end_of_data_restrictions: policy.check } });
+  const to = people(100);
+  const { campaign, states, arrived, doubled, blank } = await outcome(
+    await service.send({ port, max_connections: 1 }, to),
+    to,
+  );
+  await policy.stop();
+  expect({ arrived, doubled, blank, states }).toEqual({
+    arrived: 90,
+    doubled: [],
+    blank: [],
+    states: { sent: 90, failed: 10 },
   });
-  expect(linesOf(server.log(), /nested MAIL command/)).toEqual([]);
+  expect(campaign).toMatchObject({ status: "partial", sent_count: 90, failed_count: 10 });
+  expect(linesOf(log(), /nested MAIL command/)).toEqual([]);
+});
+
+test("two recipients per mail at most, five copies each: every copy arrives", async () => {
+  const { port } = await start({ main: { smtpd_recipient_limit: "2" } });
+  const to = people(4).map(({ email }) => ({
+    email,
+    cc: [1, 2, 3, 4, 5].map((n) => `copy${n}-${email.split("@")[0]}@to.example`),
+  }));
+  const id = await service.send({ port }, to);
+  await service.finished(id);
+  await service.until(server.deliveries, ({ length }) => length >= 24, 20_000).catch(() => []);
+  expect(await outcome(id, to)).toMatchObject(everybody(4, 20));
+});
+
+test("one copy needs SMTPUTF8, which is not offered: the others arrive, that one fails by name", async () => {
+  const { port } = await start({ main: { smtputf8_enable: "no" } });
+  const cc = ["plain1@to.example", "jörg@to.example", "plain2@to.example"];
+  const id = await service.send({ port }, [{ email: "r1@to.example", cc }]);
+  const { lost, doubled, blank } = await outcome(id, [{ email: "r1@to.example", cc }]);
+  expect({ lost, doubled, blank }).toEqual({ lost: ["jörg@to.example"], doubled: [], blank: [] });
+  const [mail] = await service.sentEmails(id);
+  expect(mail!.copies?.map(({ email, status }) => [email, status])).toEqual([
+    ["plain1@to.example", "sent"],
+    ["jörg@to.example", "failed"],
+    ["plain2@to.example", "sent"],
+  ]);
+});
+
+test("20 mails in 5 seconds are allowed (anvil): 100 arrive, with no more than two refusals for each", async () => {
+  const { port, log } = await start({
+    main: {
+      smtpd_client_message_rate_limit: "20",
+      anvil_rate_time_unit: "5s",
+      smtpd_client_event_limit_exceptions: "",
+    },
+  });
+  const to = people(100);
+  const id = await service.send({ port }, to);
+  expect(await outcome(id, to, 120_000)).toMatchObject(everybody(100));
+  expect(linesOf(log(), /Message delivery request rate limit exceeded/).length).toBeLessThanOrEqual(200);
+  expect(await triesSpent(id)).toBe(0);
+});
+
+test("two connections from one client are allowed (anvil), ten are configured: all arrive, the rest is not tried for ever", async () => {
+  const { port, log } = await start({
+    main: { smtpd_client_connection_count_limit: "2", smtpd_client_event_limit_exceptions: "" },
+  });
+  const to = people(400);
+  expect(await outcome(await service.send({ port, max_connections: 10 }, to), to)).toMatchObject(everybody(400));
+  expect(linesOf(log(), /Connection concurrency limit exceeded/).length).toBeLessThanOrEqual(40);
+});
+
+test("MAIL is refused for 12 seconds: pauses grow, no recipient spends a try, then all arrive", async () => {
+  const begin = Date.now();
+  const policy = await startPolicy(() => (Date.now() - begin < 12_000 ? "450 4.7.1 Not now" : "DUNNO"));
+  const { port } = await start({ main: { smtpd_sender_restrictions: policy.check, smtpd_delay_reject: "no" } });
+  const to = people(50);
+  const id = await service.send({ port, max_connections: 5 }, to);
+  await service.until(
+    () => Date.now() - begin,
+    (ms) => ms > 12_000,
+    20_000,
+  );
+  const refusals = policy.asked;
+  const result = await outcome(id, to);
+  await policy.stop();
+  expect(result).toMatchObject(everybody(50));
+  expect(await triesSpent(id)).toBe(0);
+  // Five connections meet it at once; then one probe after 1, 2, 4 and 8 seconds.
+  expect(refusals).toBeLessThanOrEqual(15);
+});
+
+test("postscreen: the first connection is only looked at (450 at RCPT), later ones deliver", async () => {
+  const { port, log } = await start({
+    postscreen: true,
+    main: {
+      postscreen_access_list: "",
+      postscreen_greet_action: "enforce",
+      postscreen_greet_wait: "2s",
+      postscreen_pipelining_enable: "yes",
+      postscreen_pipelining_action: "enforce",
+      postscreen_non_smtp_command_enable: "yes",
+      postscreen_bare_newline_enable: "yes",
+    },
+  });
+  const to = people(100);
+  expect(await outcome(await service.send({ port, max_connections: 3 }, to), to)).toMatchObject(everybody(100));
+  expect(linesOf(log(), /PREGREET|COMMAND PIPELINING|BARE NEWLINE|NON-SMTP COMMAND/)).toEqual([]);
+  expect(linesOf(log(), /NOQUEUE: reject: RCPT/).length).toBeGreaterThan(0);
+});
+
+test("a slow server, and somebody is suppressed meanwhile: no mail to them begins later than 2 seconds after", async () => {
+  const begun = new Map<string, number>();
+  const policy = await startPolicy(({ recipient = "" }) => {
+    begun.set(recipient, Date.now());
+    return "DUNNO";
+  });
+  const { port } = await start({
+    main: {
+      smtpd_recipient_restrictions: `${policy.check}, permit_mynetworks`,
+      smtpd_end_of_data_restrictions: "sleep 1",
+    },
+  });
+  const to = people(20);
+  const id = await service.send({ port, max_connections: 1 }, to);
+  await service.until(
+    () => begun.size,
+    (n) => n >= 3,
+    20_000,
+  );
+  const later = addresses(to).filter((address) => !begun.has(address));
+  for (const email of later) await service.api("POST", "/api/emails/suppressions/", { email });
+  const stood = Date.now();
+  await service.finished(id);
+  await policy.stop();
+  const late = later.filter((address) => (begun.get(address) ?? 0) > stood + 2_000);
+  expect({ late }).toEqual({ late: [] });
+  expect(tally(await service.settled(server.deliveries), addresses(to))).toMatchObject({ doubled: [], blank: [] });
 });

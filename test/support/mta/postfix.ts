@@ -146,7 +146,9 @@ export async function startPostfix(options: PostfixOptions = {}): Promise<MailSe
   writeFileSync(join(folder, "conf/master.cf"), masterCf(port, options));
   const log = () => (existsSync(join(folder, "log")) ? readFileSync(join(folder, "log"), "utf8") : "");
   // It stays in the foreground and leads a session of its own, so that its daemons end with it.
-  const child = startChild(join(at.daemons, "master"), ["-c", join(folder, "conf")], { env: at.env });
+  const child = startChild(join(at.daemons, "master"), ["-c", join(folder, "conf")], {
+    env: at.env,
+  });
   const stop = async () => {
     await child.stop();
     remove(folder);

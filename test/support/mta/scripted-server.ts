@@ -10,6 +10,8 @@ export interface Habits {
   pipelining: boolean;
   /** After a refused message the transaction stays open, and the next MAIL is answered 503 (Postfix). */
   keepsTransaction: boolean;
+  /** RSET is answered 250 and changes nothing: no server should, and none may make us send a blank mail. */
+  ignoresReset: boolean;
   /** 354 although no recipient was accepted, as RFC 2920 3.1 allows. */
   asksForNothing: boolean;
   /** How likely each answer is a refusal, and the connection's end. */
@@ -135,7 +137,7 @@ export class ScriptedServer {
         this.#data = "";
         return "354 End data with <CR><LF>.<CR><LF>";
       case "RSET":
-        this.#reset();
+        if (!this.#habits.ignoresReset) this.#reset();
         return "250 2.0.0 Ok";
       case "QUIT":
         this.#closing = true;

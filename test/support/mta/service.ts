@@ -154,9 +154,13 @@ export class MailService {
   }
 }
 
-/** r1@to.example … */
-export const people = (n: number, prefix = "r"): Receiver[] =>
-  Array.from({ length: n }, (_, i) => ({ email: `${prefix}${i + 1}@to.example` }));
+let groups = 0;
+
+/** 1.g7@to.example, 2.g7@to.example …: nobody that another case has, because one may have been suppressed there. */
+export function people(n: number, prefix = ""): Receiver[] {
+  const group = ++groups;
+  return Array.from({ length: n }, (_, i) => ({ email: `${prefix}${i + 1}.g${group}@to.example` }));
+}
 
 export const addresses = (receivers: readonly Receiver[]): string[] =>
   receivers.flatMap(({ email, cc = [], bcc = [] }) => [email, ...cc, ...bcc]);

@@ -1,0 +1,133 @@
+/**
+ * A real Exim on a loopback port, with configuration, spool and log in a folder of its own. It files mail for any address
+ * in a maildir. Needs root, as Exim changes to the user that it was built for.
+ */
+import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
+import type { Certificate } from "../certificate.ts";
+import { untilListening } from "../child.ts";
+import { program } from "../programs.ts";
+import { type MailServer, mailIn, needRoot, remove, serverFolder } from "./daemon.ts";
+import { startInView, stopGroup } from "./private-view.ts";
+
+export interface EximOptions {
+  /** Lines of the main section. */
+  main?: string[];
+  /** What the ACLs say before they accept; MAIL, RCPT and DATA. */
+  mail?: string[];
+  rcpt?: string[];
+  data?: string[];
+  /** Enables STARTTLS, or TLS from the first byte with `implicit`. */
+  certificate?: Certificate;
+  implicit?: boolean;
+  /** A free one by default. */
+  port?: number;
+}
+
+/** Debian builds Exim for this user, and it looks for it before it reads any configuration. */
+const USER = { name: "Debian-exim", id: 64_101 };
+
+function configuration(folder: string, port: number, options: EximOptions): string {
+  const acl = (name: string, lines: string[] = []) => [
+    `acl_${name}:`,
+    ...lines.map((line) => `  ${line}`),
+    "  accept",
+    "",
+  ];
+  const tls = options.certificate
+    ? [
+        `tls_certificate = ${join(folder, "cert.pem")}`,
+        `tls_privatekey = ${join(folder, "key.pem")}`,
+        "tls_advertise_hosts = *",
+        ...(options.implicit ? [`tls_on_connect_ports = ${port}`] : []),
+      ]
+    : ["tls_advertise_hosts ="];
+  return [
+    "primary_hostname = mx.to.example",
+    `spool_directory = ${join(folder, "spool")}`,
+    `log_file_path = ${join(folder, "log")}/%s`,
+    `pid_file_path = ${join(folder, "exim.pid")}`,
+    `exim_path = ${join(folder, "exim")}`,
+    "keep_environment = LD_LIBRARY_PATH",
+    "deliver_drop_privilege",
+    `daemon_smtp_ports = ${port}`,
+    "local_interfaces = 127.0.0.1",
+    "host_lookup =",
+    "rfc1413_query_timeout = 0s",
+    "never_users =",
+    // With more than these in one connection Exim leaves the rest to its next queue run; there is none here.
+    "smtp_accept_queue_per_connection = 0",
+    "log_selector = +smtp_connection +rejected_header +smtp_protocol_error",
+    "acl_smtp_mail = acl_mail",
+    "acl_smtp_rcpt = acl_rcpt",
+    "acl_smtp_data = acl_data",
+    ...tls,
+    ...(options.main ?? []),
+    "",
+    "begin acl",
+    ...acl("mail", options.mail),
+    ...acl("rcpt", options.rcpt),
+    ...acl("data", options.data),
+    "begin routers",
+    "everybody:",
+    "  driver = accept",
+    "  transport = maildir",
+    "",
+    "begin transports",
+    "maildir:",
+    "  driver = appendfile",
+    "  maildir_format",
+    `  directory = ${join(folder, "mail")}/all`,
+    "  create_directory",
+    "  envelope_to_add",
+    "  delivery_date_add",
+    "",
+    "begin retry",
+    "* * F,1h,1s",
+    "",
+  ].join("\n");
+}
+
+export async function startExim(options: EximOptions = {}): Promise<MailServer> {
+  needRoot("Exim");
+  const { path, env } = await program("exim4", ["exim4-daemon-light", "exim4-base"]);
+  const folder = serverFolder("exim");
+  // Without the set-user-ID bit, with which it would not take the libraries that were unpacked beside it.
+  copyFileSync(path, join(folder, "exim"));
+  chmodSync(join(folder, "exim"), 0o755);
+  const port = options.port ?? (await unusedPort());
+  for (const name of ["spool", "log", "mail"]) {
+    mkdirSync(join(folder, name));
+    chownSync(join(folder, name), USER.id, USER.id);
+  }
+  const owned = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text, { mode: 0o640 });
+    chownSync(join(folder, name), 0, USER.id);
+  };
+  owned("exim.conf", configuration(folder, port, options));
+  if (options.certificate) {
+    owned("cert.pem", options.certificate.cert);
+    owned("key.pem", options.certificate.key);
+  }
+  const logFile = (name: string) => {
+    const file = join(folder, "log", name);
+    return existsSync(file) ? readFileSync(file, "utf8") : "";
+  };
+  const log = () => logFile("main") + logFile("reject") + logFile("panic");
+  // -bdf: a daemon in the foreground. Deliveries are processes of their own, started for each message.
+  const command = [join(folder, "exim"), "-C", join(folder, "exim.conf"), "-bdf", "-q1s"];
+  const child = startInView(folder, { users: [USER] }, command, env);
+  const stop = async () => {
+    await stopGroup(child);
+    remove(folder);
+  };
+  try {
+    await untilListening(child, port);
+  } catch (error) {
+    const details = log();
+    await stop();
+    throw new Error(`${(error as Error).message}\n${details}`);
+  }
+  return { port, folder, child, log, deliveries: mailIn(folder), stop };
+}

@@ -1,0 +1,73 @@
+/**
+ * A real OpenSMTPD with its defaults, which files mail for any address in a maildir. The places that it was built for
+ * (queue, socket, its helpers) are folders of the test, in a mount namespace of its own. Needs root.
+ */
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
+import { untilListening } from "../child.ts";
+import { program } from "../programs.ts";
+import { type MailServer, mailIn, remove, serverFolder } from "./daemon.ts";
+import { startInView, stopGroup } from "./private-view.ts";
+
+const DAEMON = { name: "opensmtpd", id: 64_201 };
+const QUEUE = { name: "opensmtpq", id: 64_202 };
+const MAILBOX = { name: "flockbox", id: 64_203 };
+
+export interface OpenSmtpdOptions {
+  /** Further lines of smtpd.conf: limits, say. */
+  lines?: string[];
+}
+
+export async function startOpenSmtpd(options: OpenSmtpdOptions = {}): Promise<MailServer> {
+  const { path, env } = await program("smtpd", ["opensmtpd"]);
+  const folder = serverFolder("opensmtpd");
+  const port = await unusedPort();
+  const make = (name: string, mode = 0o711, uid = 0, gid = 0) => {
+    mkdirSync(join(folder, name), { recursive: true });
+    chmodSync(join(folder, name), mode);
+    chownSync(join(folder, name), uid, gid);
+  };
+  make("var-lib");
+  make("var-lib/opensmtpd/empty", 0o755);
+  make("run", 0o755);
+  make("spool/smtpd");
+  make("spool/smtpd/offline", 0o770, 0, QUEUE.id);
+  make("spool/smtpd/purge", 0o700, QUEUE.id, 0);
+  make("spool/smtpd/queue", 0o700, QUEUE.id, 0);
+  make("mail", 0o755, MAILBOX.id, MAILBOX.id);
+  writeFileSync(
+    join(folder, "smtpd.conf"),
+    [
+      `table everybody { "@" = ${MAILBOX.name} }`,
+      `table users { ${MAILBOX.name} = "${MAILBOX.id}:${MAILBOX.id}:${join(folder, "mail")}" }`,
+      `listen on 127.0.0.1 port ${port}`,
+      ...(options.lines ?? []),
+      `action "file" maildir "${join(folder, "mail")}/all" userbase <users> virtual <everybody>`,
+      'match from any for any action "file"',
+      "",
+    ].join("\n"),
+    { mode: 0o600 },
+  );
+  const view = {
+    users: [DAEMON, QUEUE, { ...MAILBOX, home: join(folder, "mail") }],
+    binds: [
+      { from: join(folder, "var-lib"), to: "/var/lib" },
+      { from: join(folder, "spool"), to: "/var/spool" },
+      { from: join(folder, "run"), to: "/run" },
+      { from: resolve(path, "../../libexec"), to: "/usr/libexec" },
+    ],
+  };
+  const child = startInView(folder, view, [path, "-d", "-f", join(folder, "smtpd.conf")], env);
+  const stop = async () => {
+    await stopGroup(child);
+    remove(folder);
+  };
+  try {
+    await untilListening(child, port);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { port, folder, child, log: () => child.output(), deliveries: mailIn(folder), stop };
+}

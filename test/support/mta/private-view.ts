@@ -1,0 +1,74 @@
+/**
+ * Servers that were built for users and folders which only their installed package brings see them here in a mount
+ * namespace of their own (unshare, bind mounts): nothing is added to the system. Needs root and CAP_SYS_ADMIN.
+ */
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Child } from "../child.ts";
+import { startChild } from "../child.ts";
+import { needRoot } from "./daemon.ts";
+
+/** Added to the view's /etc/passwd and /etc/group, user and group of one number. */
+export interface SystemUser {
+  name: string;
+  id: number;
+  home?: string;
+}
+
+export interface View {
+  users: SystemUser[];
+  /** What is seen at a path; both exist. */
+  binds?: { from: string; to: string }[];
+}
+
+const BIND =
+  'set -e; n=$1; shift; while [ "$n" -gt 0 ]; do mount --bind "$1" "$2"; shift 2; n=$((n - 1)); done; exec "$@"';
+
+function withUsers(folder: string, users: SystemUser[]): { from: string; to: string }[] {
+  const files = {
+    passwd: users.map(({ name, id, home = "/nonexistent" }) => `${name}:x:${id}:${id}::${home}:/usr/sbin/nologin\n`),
+    group: users.map(({ name, id }) => `${name}:x:${id}:\n`),
+  };
+  return Object.entries(files).map(([file, added]) => {
+    const to = `/etc/${file}`;
+    const own = readFileSync(to, "utf8")
+      .split("\n")
+      .filter((line) => line && !users.some(({ name }) => line.startsWith(`${name}:`)));
+    const from = join(folder, file);
+    writeFileSync(from, `${own.join("\n")}\n${added.join("")}`);
+    return { from, to };
+  });
+}
+
+/** Starts a program that sees the system so; `folder` keeps the files of the view. */
+export function startInView(
+  folder: string,
+  { users, binds = [] }: View,
+  command: string[],
+  env: Record<string, string>,
+): Child {
+  needRoot(command[0]!);
+  const unshare = ["--mount", "--propagation", "private"];
+  if (spawnSync("unshare", [...unshare, "true"]).status !== 0) {
+    throw new Error(
+      `${command[0]} needs a mount namespace, which this container does not allow: give it CAP_SYS_ADMIN.`,
+    );
+  }
+  const all = [...withUsers(folder, users), ...binds];
+  const pairs = all.flatMap(({ from, to }) => [from, to]);
+  return startChild("unshare", [...unshare, "sh", "-c", BIND, "sh", `${all.length}`, ...pairs, ...command], {
+    env,
+    detached: true,
+  });
+}
+
+/** Ends it and the processes that it started, which may still hold its output open. */
+export async function stopGroup(child: Child): Promise<void> {
+  try {
+    process.kill(-child.pid, "SIGTERM");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+  await child.stop();
+}
