@@ -3,7 +3,7 @@ import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
 import { authenticateKey, usesNoted } from "./authenticate-key.ts";
-import { getCompany, companyErrors, updateCompany } from "./company.ts";
+import { companyErrors, getCompany, updateCompany } from "./company.ts";
 import { contract } from "./contract.ts";
 import { createKey, listKeys, newKeyErrors, removeKey } from "./keys.ts";
 import { login } from "./login.ts";

@@ -1,5 +1,5 @@
 /** Each node in its own words: what it serves, whether it is ready, and what it cannot reach. */
-import type { NodeReport } from "../../mixins/node-actions.middleware.ts";
+import type { NodeReport } from "../../mixins/health.middleware.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
 

@@ -12,7 +12,10 @@ type Input = Static<Contract["createTemplate"]["params"]>;
 type Filters = ListQuery & { template_mode?: string; template_type?: string };
 
 /** Syntax errors of subject and body, both told at once. */
-export const syntaxErrors: Validate<Contract["createTemplate"]> & Validate<Contract["updateTemplate"]> = (ctx, isValid) => {
+export const syntaxErrors: Validate<Contract["createTemplate"]> & Validate<Contract["updateTemplate"]> = (
+  ctx,
+  isValid,
+) => {
   const faults: FieldErrors = {};
   for (const field of ["subject", "body"] as const) {
     const { errors } = isValid(field) ? compileTemplate(ctx.params[field]!, field) : {};

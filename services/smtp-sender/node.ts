@@ -1,6 +1,6 @@
 /** The engine of a broker's node: made when its service starts, with what the broker gives it. */
 import type { Service } from "moleculer";
-import { call, emit, broadcast, emitWebhookQueued } from "../call.ts";
+import { broadcast, call, emit, emitWebhookQueued } from "../call.ts";
 import { config } from "../lib/config.ts";
 import type { Limiter } from "../lib/limits/limiter.ts";
 import { MemoryLimiter } from "../lib/limits/limiter-memory.ts";

@@ -4,7 +4,7 @@ import { markResubscribed } from "../../models/statements/unsubscribe.ts";
 import { call } from "../call.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
-import { gone, invalid, isApiError, missingObject, notFound, subscriberLimitReached } from "../lib/errors.ts";
+import { gone, invalid, isServiceError, missingObject, notFound, subscriberLimitReached } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { personToken, readPersonToken } from "../lib/tokens/person-token.ts";
 import { addToLists, missing } from "./members.ts";
@@ -115,7 +115,7 @@ async function mailConfirmation(ctx: Ctx, companyId: string, subscriberId: strin
     // The next try must not have to wait for the minute of a mail that never was.
     await query(FORGET_MAIL, [companyId, subscriberId]);
     // Out of quota, no way to send: the company's affair, and no difference that a stranger may see.
-    if (!isApiError(error) || error.code >= 500) throw error;
+    if (!isServiceError(error) || isServiceError(error, "UNAVAILABLE")) throw error;
     ctx.broker.logger.warn("A confirmation mail could not be sent", { companyId, reason: error.message });
   }
 }

@@ -46,7 +46,8 @@ export default defineService("subscribers", contract, {
     export: async (ctx) => exportSubscribers(companyOf(ctx)),
 
     import: {
-      validate: (ctx, isValid) => (isValid("list_id") ? listErrors(companyOf(ctx), "list_id", [ctx.params.list_id!]) : {}),
+      validate: (ctx, isValid) =>
+        isValid("list_id") ? listErrors(companyOf(ctx), "list_id", [ctx.params.list_id!]) : {},
       async handler(ctx) {
         const companyId = companyOf(ctx);
         const limit = await subscriberLimit(ctx);

@@ -1,6 +1,7 @@
 import { call } from "../../../services/call.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { PASSWORD, refusal, register } from "./tenant.ts";
+import { refusal } from "../../support/refusal.ts";
+import { PASSWORD, register } from "./tenant.ts";
 
 const REFUSED = [401, { detail: "No active account found with the given credentials." }];
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import { query } from "../../../models/database/db.ts";
-import { call, broadcast } from "../../../services/call.ts";
+import { broadcast, call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { seal } from "../../../services/lib/secrets.ts";
 import { readPersonToken } from "../../../services/lib/tokens/person-token.ts";

@@ -7,7 +7,7 @@ import { BY_KEY } from "../../../models/database/by-key.ts";
 import { RECORD, RECORD_BOUNCES } from "../../../models/statements/record-outcomes.ts";
 import { CLAIM_DUE, DUE_TURNS, WHOSE_TURN } from "../../../services/smtp-sender/claim.ts";
 import { READ, READ_AGAIN, RENEW } from "../../../services/smtp-sender/source.ts";
-import { READ as READ_HIT, WRITE } from "../../../services/tracking/hits-sql.ts";
+import { READ as READ_HIT, WRITE } from "../../../services/tracking/hits/hit-statements.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 interface Node {

@@ -1,4 +1,4 @@
-import { checker } from "../../../mixins/ajv-validator.ts";
+import { compileValidator } from "../../../mixins/ajv-validator.ts";
 import type { ActionOf } from "../../../services/contracts.ts";
 import { contractOf } from "../../../services/contracts.ts";
 
@@ -42,7 +42,7 @@ const FIELDS: [ActionOf, string, before?: string, behind?: string][] = [
 ];
 
 test.each(FIELDS)("%s: no line break and no control character in %s", (action, field, before = "a", behind = "b") => {
-  const errorsOf = checker(contractOf(action).params);
+  const errorsOf = compileValidator(contractOf(action).params);
   expect(errorsOf({ [field]: `${before}${behind}` })).not.toHaveProperty(field);
   const passed = BREAKS.filter((text) => !(field in errorsOf({ [field]: `${before}${text}${behind}` })));
   expect(passed).toEqual([]);

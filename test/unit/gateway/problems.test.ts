@@ -1,5 +1,5 @@
 import { Errors } from "moleculer";
-import { problemOf } from "../../../services/gateway/problems.ts";
+import { problemOf } from "../../../services/gateway/http/problems.ts";
 import { dailyQuotaExceeded, throttled } from "../../../services/lib/errors.ts";
 
 describe("an error at the edge", () => {

@@ -1,4 +1,4 @@
-import { checker } from "../../../mixins/ajv-validator.ts";
+import { compileValidator } from "../../../mixins/ajv-validator.ts";
 import { Email, Nullable, Text, Time, Type, Uuid } from "../../../services/lib/shapes.ts";
 
 const Params = Type.Object({
@@ -7,7 +7,7 @@ const Params = Type.Object({
   ids: Type.Optional(Type.Array(Uuid, { maxItems: 1000 })),
   receivers: Type.Optional(Type.Array(Type.Unknown())),
 });
-const errorsOf = checker({ ...Params });
+const errorsOf = compileValidator({ ...Params });
 
 describe("the validator", () => {
   test("tells all faults of a body at once, in Django REST framework's words", () => {
@@ -44,7 +44,7 @@ describe("the validator", () => {
     ["a day that does not exist", "2030-02-31T00:00:00Z"],
   ])("takes no time that nobody can reckon with: %s", (_, at) => {
     const form = "YYYY-MM-DDThh:mm:ss[.uuuuuu](+HH:MM|-HH:MM|Z)";
-    expect(checker({ ...Type.Object({ at: Time }) })({ at })).toEqual({
+    expect(compileValidator({ ...Type.Object({ at: Time }) })({ at })).toEqual({
       at: [`Datetime has wrong format. Use one of these formats instead: ${form}.`],
     });
   });
@@ -52,13 +52,13 @@ describe("the validator", () => {
   test.each(["2030-01-01T00:00:00Z", "2030-01-01T00:00:00.123456+05:30", "9999-12-31T23:59:59.999Z"])(
     "takes the time %s",
     (at) => {
-      expect(checker({ ...Type.Object({ at: Time }) })({ at })).toEqual({});
+      expect(compileValidator({ ...Type.Object({ at: Time }) })({ at })).toEqual({});
     },
   );
 
   test("calls whole numbers by their name", () => {
     const Things = Type.Object({ things: Type.Array(Type.String()) });
-    expect(checker({ ...Things })({ things: 5 })).toEqual({
+    expect(compileValidator({ ...Things })({ things: 5 })).toEqual({
       things: ['Expected a list of items but got type "int".'],
     });
   });

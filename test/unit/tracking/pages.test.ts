@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { catalogueFor, catalogues } from "../../../services/lib/i18n/languages.ts";
-import { PAGE_CSP, page, wantsJson } from "../../../services/tracking/pages/page.ts";
+import { PAGE_CSP } from "../../../services/lib/page-style/page-style.ts";
+import { page, wantsJson } from "../../../services/tracking/pages/page.ts";
 import { http } from "../../integration/tracking/world.ts";
 
-const FOLDER = join(import.meta.dirname, "../../../services/tracking/pages");
+const FOLDER = join(import.meta.dirname, "../../../services/lib/page-style");
 const css = readFileSync(join(FOLDER, "page.css"), "utf8");
 
 /** Custom properties of the first block, and of the dark one over them. */
@@ -112,7 +113,9 @@ describe("every page in every language", () => {
         expect(slots(texts.get(key)!)).toEqual(slots(text));
       }
     }
-    expect(readdirSync(join(import.meta.dirname, "../../../services/lib/i18n")).length).toBe(Object.keys(catalogues).length + 1);
+    expect(readdirSync(join(import.meta.dirname, "../../../services/lib/i18n")).length).toBe(
+      Object.keys(catalogues).length + 1,
+    );
   });
 
   test("the policy names the one style element by its hash and allows nothing else", () => {
