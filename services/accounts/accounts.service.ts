@@ -23,7 +23,7 @@ export default defineService("accounts", contract, {
 
   actions: {
     register: { validate: registrationErrors, handler: (ctx) => register(ctx.params) },
-    login: (ctx) => login(ctx.params),
+    login,
     refresh: (ctx) => rotate(ctx.params.refresh),
     authenticateKey: (ctx) => authenticateKey(ctx.params.key),
     membershipOf: (ctx) => membershipOf(ctx.params),

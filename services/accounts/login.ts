@@ -3,7 +3,7 @@ import { Company } from "../../models/company.ts";
 import { query } from "../../models/database/db.ts";
 import { User } from "../../models/user.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
-import type { Role } from "../lib/caller.ts";
+import type { Ctx, Role } from "../lib/caller.ts";
 import { throttled, unauthenticated } from "../lib/errors.ts";
 import { counters } from "../lib/limits/counters.ts";
 import { isPassword, NOBODYS_HASH } from "./password.ts";
@@ -27,18 +27,28 @@ const companiesOf = async (userId: string) => {
 };
 
 /** The same answer, after the same work, for a wrong password and for a user that does not exist. */
-export async function login(params: ParamsOf<"accounts.login">): Promise<ReturnsOf<"accounts.login">> {
+export async function login(ctx: Ctx<ParamsOf<"accounts.login">>): Promise<ReturnsOf<"accounts.login">> {
+  const { params } = ctx;
+  // No address: people type passwords into the wrong field.
+  const logFailure = (reason: string, userId?: string) =>
+    ctx.broker.logger.info({ ip: ctx.meta.http?.ip, userId, reason }, "Login failed");
   const email = params.email.trim();
   const key = failuresKey(email);
   const attempt = await counters().take(key, MAX_FAILURES, FAILURES_WINDOW_SECONDS);
-  if (!attempt.allowed) throw throttled(attempt.retryAfterSeconds);
+  if (!attempt.allowed) {
+    logFailure("too many attempts");
+    throw throttled(attempt.retryAfterSeconds);
+  }
   const [found] = await query<Account>(
     `select id, password_hash as "passwordHash" from users where email_key = lower($1)`,
     [email],
   );
   const fits = await isPassword(params.password, found?.passwordHash ?? NOBODYS_HASH);
   const tokens = found && fits ? await issueTokens(found) : null;
-  if (!found || !tokens) throw unauthenticated("No active account found with the given credentials.");
+  if (!found || !tokens) {
+    logFailure(found ? "wrong password" : "unknown address", found?.id);
+    throw unauthenticated("No active account found with the given credentials.");
+  }
   await counters().forget(key);
   const [user, companies] = await Promise.all([
     User.findByPk(found.id, { rejectOnEmpty: true }),

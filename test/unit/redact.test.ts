@@ -1,4 +1,4 @@
-import { redact, redactText } from "../../../services/lib/redact.ts";
+import { redact, redactText } from "../../services/lib/redact.ts";
 
 describe("what a log line may hold", () => {
   test.each([
