@@ -4,10 +4,10 @@
  * An action is a function, or `{ validate, handler }` where errors beyond the schema (an id that refers to nothing) are
  * reported together with the schema's own, in one response.
  *
- * Visibility (Moleculer's): an action is "public", that is every node of the cluster can call it, because any service may
- * run on any node; what clients reach is decided by the gateway's routes.ts alone, so nothing is "published". An action
- * that only its own node has a use for is "protected": other nodes and operators' consoles do not see it. Actions that
- * `every` repeats (mixins/every.mixin.ts) are protected without saying so; another one says so in its contract.
+ * Visibility (Moleculer's): every node of the cluster can call an action, because any service may run on any node; what
+ * clients reach is decided by the gateway's routes.ts alone. An action that only its own node has a use for is
+ * "protected": other nodes and operators' consoles do not see it. Actions that `every` repeats (mixins/every.mixin.ts) are
+ * protected without saying so; another one says so in its contract.
  */
 import type { Service, ServiceSchema } from "moleculer";
 import type { EventName, EventPayload } from "./events.ts";
@@ -21,8 +21,7 @@ export interface ActionContract {
   description?: string;
   params: TSchema;
   returns: TSchema;
-  /** "public" where nothing is said. */
-  visibility?: "public" | "protected";
+  visibility?: "protected";
   /** Of a page that answers JSON too: that JSON. */
   json?: TSchema;
   /** Shown in OpenAPI as a request body's example. */

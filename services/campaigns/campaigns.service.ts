@@ -61,15 +61,15 @@ export default defineService("campaigns", contract, {
     sendConfirmation: (ctx) => sendConfirmation(ctx, ctx.params),
     expandWaiting: async (ctx) => ({ done: await expandWaiting(ctx.broker) }),
     startDue: async (ctx) => ({ done: await startDue(ctx.broker) }),
-    settleFinished: async () => ({ done: await settleFinished() }),
+    settleFinished: async (ctx) => ({ done: await settleFinished(ctx.broker) }),
     tidy: async (ctx) => ({ done: await tidy(ctx.broker) }),
-    settle: async (ctx) => ({ settled: await settle(ctx.params.campaign_id) }),
+    settle: async (ctx) => ({ settled: await settle(ctx.params.campaign_id, ctx.broker) }),
   },
 
   events: {
     "campaign.pending": (ctx) => expandNow(ctx.broker, ctx.params.campaignId),
     "campaign.drained": async (ctx) => {
-      await settle(ctx.params.campaignId);
+      await settle(ctx.params.campaignId, ctx.broker);
     },
   },
 });

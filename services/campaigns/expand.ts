@@ -122,12 +122,12 @@ const endHere = (client: Client, { id, company_id }: Expanding, error: string | 
   );
 
 /** The audience cannot be read, however often it is tried: the campaign has failed, and says so. */
-export async function giveUp(campaignId: string): Promise<void> {
+export async function giveUp(broker: ServiceBroker, campaignId: string): Promise<void> {
   await transaction(async (client) => {
     const campaign = await holdCampaign(client, campaignId);
     if (campaign) await endHere(client, campaign, "The recipients could not be selected.");
   });
-  await settle(campaignId);
+  await settle(campaignId, broker);
 }
 
 /** Writes the next slice. "nothing": all is written already, or another node is at it. */
@@ -138,6 +138,6 @@ export async function expandSlice(broker: ServiceBroker, campaignId: string): Pr
   const { companyId, kept, done } = written;
   if (kept > 0) knock(broker, "campaign.queued", { campaignId, companyId });
   // Senders may have been faster than the last slice, and an empty audience has no sender at all.
-  if (done) await settle(campaignId);
+  if (done) await settle(campaignId, broker);
   return done ? "done" : "more";
 }

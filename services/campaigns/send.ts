@@ -50,7 +50,10 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
     if (key) await keepAnswer(client, companyId, key, created);
     return created;
   });
-  if (answer.status === "pending") knock(ctx, "campaign.pending", { campaignId: answer.id });
+  if (answer.status === "pending") {
+    ctx.broker.logger.info({ campaignId: answer.id, companyId, emails }, "Campaign started");
+    knock(ctx, "campaign.pending", { campaignId: answer.id });
+  }
   return answer;
 }
 

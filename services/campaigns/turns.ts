@@ -45,7 +45,7 @@ async function expandOne(broker: ServiceBroker, campaignId: string) {
     return await expandSlice(broker, campaignId);
   } catch (error) {
     broker.logger.error(`Recipients of campaign ${campaignId} could not be written: ${(error as Error).message}`);
-    if (isHopeless(error)) await giveUp(campaignId);
+    if (isHopeless(error)) await giveUp(broker, campaignId);
     return "nothing";
   }
 }
