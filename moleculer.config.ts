@@ -6,9 +6,9 @@ import { freePorts } from "./mixins/free-ports.middleware.ts";
 import { health } from "./mixins/health.middleware.ts";
 import { callIds, logger } from "./mixins/logging.middleware.ts";
 import { natsLink } from "./mixins/nats-link.middleware.ts";
-import { nodeActions } from "./mixins/node-actions.middleware.ts";
 import { redisConnection } from "./mixins/redis.middleware.ts";
-import { welcome } from "./mixins/welcome.middleware.ts";
+import { startBanner } from "./mixins/start-banner.middleware.ts";
+import { events } from "./services/events.ts";
 import { type Config, ConfigError, config } from "./services/lib/config.ts";
 import { ownProcess } from "./services/lib/processes/lifetime.ts";
 import { replCommands } from "./services/operator/repl.ts";
@@ -27,12 +27,13 @@ const trackCalleeOnly = {
 
 /** Broker options for this process; tests make their own from another configuration. */
 export function brokerOptions(settings: Config): BrokerOptions {
+  const node = health(settings);
   return {
     namespace: "flockmail",
     transporter: (settings.TRANSPORTER ?? null) as BrokerOptions["transporter"],
     // Dates and Buffers arrive alike in one process and over NATS.
     serializer: "JSONExt",
-    validator: new AjvValidator(),
+    validator: new AjvValidator(events),
     logger: logger(settings),
     logLevel: settings.LOGLEVEL === "trace" ? "trace" : settings.LOGLEVEL,
     // Moleculer's default is to wait for ever.
@@ -40,18 +41,18 @@ export function brokerOptions(settings: Config): BrokerOptions {
     registry: { preferLocal: true },
     // Only calls that say so (`retries`) are repeated, on another node where there is one.
     retryPolicy: { enabled: true, retries: 0 },
-    // A node that was killed cannot say so; until it is missed, calls that went to it wait for their time-out.
+    // A node that was killed cannot say goodbye; until it is missed, calls that went to it wait for their time-out.
     heartbeatInterval: HEARTBEAT_SECONDS,
     heartbeatTimeout: 3 * HEARTBEAT_SECONDS,
     // Bounds the wait of a graceful stop for calls in flight.
     tracking: { enabled: true, shutdownTimeout: 4_000 },
-    internalServices: nodeActions(),
+    internalServices: node.internalServices,
     replOptions: { delimiter: "flockmail $", customCommands: replCommands },
     middlewares: [
       callIds,
       trackCalleeOnly,
       natsLink(),
-      health(settings),
+      node.middleware,
       database(settings),
       redisConnection(settings),
     ] as BrokerOptions["middlewares"],
@@ -71,6 +72,6 @@ function settingsOrExit(): Config {
 export default () => {
   const settings = settingsOrExit();
   const options = brokerOptions(settings);
-  const atStart = [welcome(settings), baseUrlWarning(settings)];
+  const atStart = [startBanner(settings), baseUrlWarning(settings)];
   return ownProcess({ ...options, middlewares: [freePorts(settings), ...options.middlewares!, ...atStart] });
 };

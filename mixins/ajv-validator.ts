@@ -1,22 +1,22 @@
 /**
- * Validates action and event parameters by the JSON Schemas of the contracts, and nothing else: Moleculer's own
- * `$node.*` actions keep their native format, which the parent class reads.
+ * Validates the parameters of actions and the payloads of events by the JSON Schemas of the contracts, and nothing else:
+ * Moleculer's own `$node.*` actions keep their native format, which the parent class reads.
  */
 import { Ajv, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
-import { Validators } from "moleculer";
+import { type ServiceBroker, Validators } from "moleculer";
 import { isAddress } from "../services/lib/address.ts";
 import type { Ctx } from "../services/lib/caller.ts";
 import { type FieldErrors, invalid } from "../services/lib/errors.ts";
-import { addFault, fieldErrors } from "../services/lib/field-errors.ts";
+import { addFieldError, fieldErrors } from "../services/lib/field-errors.ts";
 import { isUuid } from "../services/lib/ids.ts";
 import { isOneLine } from "../services/lib/one-line.ts";
 
 const OPTIONS = { verbose: true, strict: false, ownProperties: true } as const;
 
 /**
- * A date-time as RFC 3339 has it is not always an instant to us: leap seconds and offsets without minutes parse to nothing,
- * and years beyond 9999 (by the offset) would be told in a form that clients cannot read.
+ * RFC 3339 allows date-times that are no instant in JavaScript: leap seconds and offsets without minutes parse to
+ * nothing, and years beyond 9999 (by the offset) would be returned in a form that clients cannot read.
  */
 const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
@@ -33,15 +33,9 @@ function withFormats(ajv: Ajv): Ajv {
     .addFormat("line", isOneLine);
 }
 
-/** Stops at the first fault, which most parameters do not have; the other finds them all. */
+/** Stops at the first error, and most parameters have none; the other one finds them all. */
 const quick = withFormats(new Ajv(OPTIONS));
 const thorough = withFormats(new Ajv({ ...OPTIONS, allErrors: true }));
-
-type Handler = (ctx: Ctx) => Promise<unknown>;
-interface ActionLike {
-  params?: unknown;
-  validate?: (ctx: Ctx, isValid: (field: string) => boolean) => Promise<FieldErrors> | FieldErrors;
-}
 
 const isJsonSchema = (schema: unknown): schema is object =>
   typeof schema === "object" && schema !== null && (schema as { type?: unknown }).type === "object";
@@ -49,8 +43,8 @@ const isJsonSchema = (schema: unknown): schema is object =>
 const MAX_DEPTH = 32;
 // The largest send has 10,000 receivers with some thirty variables each.
 const MAX_VALUES = 1_000_000;
-// Millions of wrong values in one array must not become millions of faults: beyond this, only the first is told.
-const MAX_VALUES_TOLD = 100_000;
+// Millions of wrong values in one array must not become millions of errors: beyond this, only the first is reported.
+const MAX_VALUES_REPORTED = 100_000;
 
 interface Walked {
   values: number;
@@ -60,7 +54,7 @@ interface Walked {
  * NUL and lone surrogates are legal in JSON, but PostgreSQL stores neither; deep nesting would exhaust a stack, and an
  * endless array the memory.
  */
-function textFault(value: unknown, walked: Walked, depth = 0): string | undefined {
+function textError(value: unknown, walked: Walked, depth = 0): string | undefined {
   if (++walked.values > MAX_VALUES) return "Too many values.";
   if (typeof value === "string") {
     if (value.includes("\0")) return "Null characters are not allowed.";
@@ -70,70 +64,111 @@ function textFault(value: unknown, walked: Walked, depth = 0): string | undefine
   if (depth === MAX_DEPTH) return "Nested too deeply.";
   if (Array.isArray(value)) {
     for (const item of value) {
-      const fault = textFault(item, walked, depth + 1);
-      if (fault) return fault;
+      const error = textError(item, walked, depth + 1);
+      if (error) return error;
     }
     return undefined;
   }
   for (const key of Object.keys(value)) {
-    const fault =
-      textFault(key, walked, depth) ?? textFault((value as Record<string, unknown>)[key], walked, depth + 1);
-    if (fault) return fault;
+    const error =
+      textError(key, walked, depth) ?? textError((value as Record<string, unknown>)[key], walked, depth + 1);
+    if (error) return error;
   }
   return undefined;
 }
 
 /** Of the fields that the schema knows; others are ignored, whatever they hold. */
-function textFaults(params: unknown, known: string[], walked: Walked): FieldErrors {
+function textErrors(params: unknown, known: string[], walked: Walked): FieldErrors {
   const fields: FieldErrors = {};
   if (typeof params !== "object" || params === null) return fields;
   for (const field of known) {
     if (!Object.hasOwn(params, field)) continue;
-    const fault = textFault((params as Record<string, unknown>)[field], walked);
-    if (fault) addFault(fields, field, fault);
+    const error = textError((params as Record<string, unknown>)[field], walked);
+    if (error) addFieldError(fields, field, error);
   }
   return fields;
 }
 
-/** What is wrong with parameters, by field; an empty object when nothing is. Compiled here, once. */
-export function checker(schema: object): (params: unknown) => FieldErrors {
+type Validate = (params: unknown) => FieldErrors;
+
+/** Compiles a schema, once, to a function that returns the errors by field: an empty object where there are none. */
+export function compileValidator(schema: object): Validate {
   const passes = quick.compile(schema);
   const known = Object.keys((schema as { properties?: object }).properties ?? {});
-  let tell: ValidateFunction | undefined;
+  let findAll: ValidateFunction | undefined;
   return (params) => {
     const walked = { values: 0 };
-    const faults = textFaults(params, known, walked);
-    if (walked.values > MAX_VALUES || passes(params)) return faults;
-    if (walked.values > MAX_VALUES_TOLD) return { ...fieldErrors(passes.errors ?? []), ...faults };
-    tell ??= thorough.compile(schema);
-    tell(params);
-    return { ...fieldErrors(tell.errors ?? []), ...faults };
+    const errors = textErrors(params, known, walked);
+    if (walked.values > MAX_VALUES || passes(params)) return errors;
+    if (walked.values > MAX_VALUES_REPORTED) return { ...fieldErrors(passes.errors ?? []), ...errors };
+    findAll ??= thorough.compile(schema);
+    findAll(params);
+    return { ...fieldErrors(findAll.errors ?? []), ...errors };
   };
 }
 
+type Handler = (ctx: Ctx) => Promise<unknown>;
+interface ActionLike {
+  params?: unknown;
+  validate?: (ctx: Ctx, isValid: (field: string) => boolean) => Promise<FieldErrors> | FieldErrors;
+}
+type Emit = (name: string, payload?: unknown, options?: unknown) => Promise<unknown>;
+
+/**
+ * `events` maps names to schemas. An event whose payload breaks its schema is neither sent nor, where an older or newer
+ * node sent it, handled: an error is logged and the sender goes on. Events are hints that a poll makes up for, and the
+ * rows that this one announced are committed: failing its sender would invite the client to do the work twice.
+ */
 export class AjvValidator extends Validators.Fastest {
+  readonly #events: ReadonlyMap<string, Validate>;
+
+  constructor(events: Record<string, object> = {}) {
+    super();
+    this.#events = new Map(Object.entries(events).map(([name, schema]) => [name, compileValidator({ ...schema })]));
+  }
+
+  #isValidEvent(name: string, payload: unknown, refusal: string): boolean {
+    const errors = this.#events.get(name)?.(payload) ?? {};
+    if (Object.keys(errors).length === 0) return true;
+    (this.broker as ServiceBroker).logger.error(
+      { event: name, errors },
+      `${refusal}: the payload of ${name} is invalid`,
+    );
+    return false;
+  }
+
   override middleware() {
     const native = super.middleware(this.broker) as { localAction: (next: Handler, action: ActionLike) => Handler };
 
     const localAction = (next: Handler, action: ActionLike): Handler => {
       if (!isJsonSchema(action.params)) return native.localAction(next, action);
-      const errorsOf = checker(action.params);
+      const errorsOf = compileValidator(action.params);
       const { validate } = action;
-      return async function checked(ctx: Ctx) {
+      return async function validated(ctx: Ctx) {
         const params = ctx.params ?? {};
-        const faults = errorsOf(params);
+        const errors = errorsOf(params);
         if (validate) {
           const isValid = (field: string) =>
-            (params as Record<string, unknown>)[field] !== undefined && !(field in faults);
-          for (const [field, texts] of Object.entries(await validate(ctx, isValid))) {
-            for (const text of texts) addFault(faults, field, text);
+            (params as Record<string, unknown>)[field] !== undefined && !(field in errors);
+          for (const [field, sentences] of Object.entries(await validate(ctx, isValid))) {
+            for (const sentence of sentences) addFieldError(errors, field, sentence);
           }
         }
-        if (Object.keys(faults).length > 0) throw invalid(faults);
+        if (Object.keys(errors).length > 0) throw invalid(errors);
         return next(ctx);
       };
     };
 
-    return { ...native, name: "AjvValidator", localAction };
+    const localEvent =
+      (next: Handler): Handler =>
+      async (ctx) =>
+        this.#isValidEvent(ctx.eventName ?? "", ctx.params, "Not handled") ? next(ctx) : undefined;
+
+    const emit =
+      (next: Emit): Emit =>
+      async (name, payload, options) =>
+        this.#isValidEvent(name, payload, "Not sent") ? next(name, payload, options) : undefined;
+
+    return { ...native, name: "AjvValidator", localAction, localEvent, emit, broadcast: emit };
   }
 }

@@ -1,23 +1,26 @@
 /**
  * Broker middleware: the database is there before the first service starts and until the last one has stopped.
- * Without DATABASE_URL it brings its own PostgreSQL.
+ * Without DATABASE_URL it brings its own PostgreSQL. An action that fails because PostgreSQL is away, or because it ended
+ * a statement for the sake of others, fails as "unavailable": the caller may try again.
  */
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Middleware, ServiceBroker } from "moleculer";
+import type { Context, Middleware, ServiceBroker } from "moleculer";
 import { closeDatabase, openDatabase } from "../models/database/db.ts";
 import { migrate, pending } from "../models/database/migrate.ts";
+import { isDatabaseOutage } from "../models/database/outage.ts";
 import type { Config } from "../services/lib/config.ts";
+import { isServiceError, unavailable } from "../services/lib/errors.ts";
 import { awaitPostgres } from "../services/lib/processes/await-postgres.ts";
 import type { EmbeddedPostgres } from "../services/lib/processes/embedded-postgres.ts";
 import { holdDirectory } from "../services/lib/processes/single-instance.ts";
 import { supervisedPostgres } from "../services/lib/processes/supervised-postgres.ts";
 
-/** From the first sign to the end of an embedded database: whoever pressed Ctrl-C waits five seconds at most. */
+/** From the signal to the end of an embedded database: whoever pressed Ctrl-C waits five seconds at most. */
 const STOP_MS = 4_500;
 const LEAST_STOP_MS = 300;
 
-const WHY: Record<string, string> = {
+const REASONS: Record<string, string> = {
   EACCES: "permission denied",
   EPERM: "permission denied",
   EEXIST: "it is no directory",
@@ -35,7 +38,7 @@ async function ownDirectory(directory: string): Promise<() => Promise<void>> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (!code) throw error;
-    throw new Error(`cannot use ${resolve(directory)} (DATA_DIR): ${WHY[code] ?? (error as Error).message}`);
+    throw new Error(`cannot use ${resolve(directory)} (DATA_DIR): ${REASONS[code] ?? (error as Error).message}`);
   }
 }
 
@@ -50,19 +53,34 @@ async function reached(url: string, waiting: (text: string) => void): Promise<vo
     process.off("SIGTERM", onSignal).off("SIGINT", onSignal);
   }
 }
+type Handler = (ctx: Context) => Promise<unknown>;
+
+/** Here and not in the gateway: over NATS an error of Sequelize loses the code of PostgreSQL's error within it. */
+const failAsUnavailable =
+  (next: Handler): Handler =>
+  async (ctx) => {
+    try {
+      return await next(ctx);
+    } catch (error) {
+      if (isServiceError(error) || !isDatabaseOutage(error)) throw error;
+      throw unavailable(undefined, error as Error);
+    }
+  };
 
 export function database(config: Config): Middleware {
   let embedded: Omit<EmbeddedPostgres, "ended"> | undefined;
   let stopAtMs: number | undefined;
-  let letGo: (() => Promise<void>) | undefined;
+  let releaseDirectory: (() => Promise<void>) | undefined;
 
   return {
     name: "Database",
 
+    localAction: failAsUnavailable,
+
     async starting(broker: ServiceBroker) {
       let url = config.DATABASE_URL;
       if (!url) {
-        letGo = await ownDirectory(config.DATA_DIR);
+        releaseDirectory = await ownDirectory(config.DATA_DIR);
         embedded = await supervisedPostgres(config.DATA_DIR, (text) => broker.logger.warn(text));
         url = embedded.url;
       } else {
@@ -83,8 +101,8 @@ export function database(config: Config): Middleware {
     async stopped() {
       await closeDatabase();
       await embedded?.stop(stopAtMs && Math.max(LEAST_STOP_MS, stopAtMs - performance.now()));
-      await letGo?.();
-      letGo = undefined;
+      await releaseDirectory?.();
+      releaseDirectory = undefined;
     },
-  } as Middleware;
+  } as unknown as Middleware;
 }

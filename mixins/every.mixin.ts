@@ -1,39 +1,62 @@
 /**
- * Repeats an action of the service: through the broker, so that each run has a context, a time-out and metrics, and a
- * test can call it. Runs never overlap within a node; the pause counts from the end of a run. A failed run is logged
- * and the next one comes as usual.
+ * Repeats an action of the service: through the broker, so that each run has a context and metrics, and a test can call
+ * it. Runs never overlap within a node, however long one takes; the pause counts from the end of a run. A failed run is
+ * logged and the next one comes as usual.
+ *
+ * The action is protected: what a node repeats by itself nobody starts on it from elsewhere.
  */
 import type { Service, ServiceSchema } from "moleculer";
 
-const running = new WeakMap<
-  Service,
-  Map<string, { timer?: NodeJS.Timeout; run?: Promise<unknown>; stopped: boolean }>
->();
+// The broker's request time-out would end the wait and not the run, and the next one would start beside it. What a run
+// waits for (statements, calls to other services) has time-outs of its own.
+const NO_TIMEOUT = { timeout: 0 };
+const LONG_RUN_MS = 60_000;
+
+interface Repetition {
+  timer?: NodeJS.Timeout;
+  run?: Promise<void>;
+  stopped: boolean;
+}
+
+type Repeating = Service & { repetitions: Map<string, Repetition> };
+
+async function runOnce(service: Service, name: string): Promise<void> {
+  const warning = setTimeout(() => service.logger.warn(`${name} has been running for a minute`), LONG_RUN_MS).unref();
+  try {
+    await service.broker.call(name, {}, NO_TIMEOUT);
+  } catch (error) {
+    service.logger.error(`${name} failed: ${(error as Error).message}`);
+  } finally {
+    clearTimeout(warning);
+  }
+}
 
 export function every(pauseMs: number, action: string): Partial<ServiceSchema> {
   return {
-    started(this: Service) {
-      const state: { timer?: NodeJS.Timeout; run?: Promise<unknown>; stopped: boolean } = { stopped: false };
-      const all = running.get(this) ?? new Map();
-      running.set(this, all.set(action, state));
+    actions: { [action]: { visibility: "protected" } },
+
+    created(this: Repeating) {
+      this.repetitions ??= new Map();
+    },
+
+    started(this: Repeating) {
+      const repetition: Repetition = { stopped: false };
+      this.repetitions.set(action, repetition);
       const next = () => {
-        if (state.stopped) return;
-        state.timer = setTimeout(() => {
-          state.run = this.broker
-            .call(`${this.name}.${action}`)
-            .catch((error: Error) => this.logger.error(`${this.name}.${action} failed: ${error.message}`))
-            .finally(next);
+        if (repetition.stopped) return;
+        repetition.timer = setTimeout(() => {
+          repetition.run = runOnce(this, `${this.name}.${action}`).then(next);
         }, pauseMs);
       };
       next();
     },
 
-    async stopped(this: Service) {
-      const state = running.get(this)?.get(action);
-      if (!state) return;
-      state.stopped = true;
-      clearTimeout(state.timer);
-      await state.run;
+    async stopped(this: Repeating) {
+      const repetition = this.repetitions.get(action);
+      if (!repetition) return;
+      repetition.stopped = true;
+      clearTimeout(repetition.timer);
+      await repetition.run;
     },
-  } as Partial<ServiceSchema>;
+  } as unknown as Partial<ServiceSchema>;
 }

@@ -1,11 +1,11 @@
 /**
- * Broker middleware: /live, /ready and /metrics on a port of their own. /ready tells the truth about each dependency, and
- * is false while the process starts or drains, so that load balancers turn away before it stops listening.
+ * Broker middleware: /live, /ready and /metrics on a port of their own. /ready checks each dependency, and is false while
+ * the process starts or drains, so that load balancers turn away before it stops listening. Operators' consoles ask every
+ * node for the same over the broker: `$node.ready`.
  */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { Middleware, ServiceBroker } from "moleculer";
+import type { BrokerOptions, Middleware, ServiceBroker } from "moleculer";
 import { query } from "../models/database/db.ts";
 import type { Config } from "../services/lib/config.ts";
 import { forgetRefreshed, gauge, readMetrics, refreshed } from "../services/lib/metrics.ts";
@@ -14,70 +14,68 @@ import { redis } from "../services/lib/redis.ts";
 const CHECK_TIMEOUT_MS = 1_000;
 
 type State = "starting" | "started" | "draining";
-type Verdict = "ok" | "away" | "unused";
+type Reachable = "ok" | "away" | "unused";
 
-export interface Report {
+interface HealthReport {
   ready: boolean;
   state: State;
-  database: Verdict;
-  redis: Verdict;
-  nats: Verdict;
+  database: Reachable;
+  redis: Reachable;
+  nats: Reachable;
 }
 
-async function answers(question: Promise<unknown> | undefined): Promise<Verdict> {
+export interface NodeReport extends HealthReport {
+  services: string[];
+  pid: number;
+  uptime_seconds: number;
+  memory_bytes: number;
+}
+
+async function answers(question: Promise<unknown> | undefined): Promise<Reachable> {
   if (!question) return "unused";
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise((_, reject) => {
     timer = setTimeout(reject, CHECK_TIMEOUT_MS, new Error("no answer"));
   });
   return Promise.race([question, tooLate])
-    .then((): Verdict => "ok")
-    .catch((): Verdict => "away")
+    .then((): Reachable => "ok")
+    .catch((): Reachable => "away")
     .finally(() => clearTimeout(timer));
 }
 
-/** Moleculer's transit says "connected" all through an outage; only a round trip tells. */
+/** Moleculer's transit says "connected" all through an outage; only a round trip shows one. */
 function roundTrip(broker: ServiceBroker): Promise<number> | undefined {
   const { transit } = broker as unknown as { transit?: { tx: { client?: { rtt(): Promise<number> } } } };
   if (!transit) return undefined;
   return transit.tx.client?.rtt() ?? Promise.reject(new Error("not connected"));
 }
 
-const onceStarted = new WeakSet<ServiceBroker>();
-
-/** The broker tells of its stop before the first hook of it runs: earlier than a hook of ours could. */
-function stateOf(broker: ServiceBroker): State {
-  if (broker.started) return "started";
-  return onceStarted.has(broker) ? "draining" : "starting";
-}
-
-export async function report(broker: ServiceBroker): Promise<Report> {
-  const state = stateOf(broker);
-  const [database, redisVerdict, nats] = await Promise.all([
+async function healthReport(broker: ServiceBroker, state: State): Promise<HealthReport> {
+  const [database, redisAnswer, nats] = await Promise.all([
     answers((async () => query("select 1"))()),
     answers(redis()?.ping()),
     answers(roundTrip(broker)),
   ]);
-  // Without Redis the API goes on (limits are counted per process), so it is told, but turns nobody away.
+  // Without Redis the API goes on (limits are counted per process): it is reported, and does not make the node unready.
   const ready = state === "started" && database === "ok" && nats !== "away";
-  return { ready, state, database, redis: redisVerdict, nats };
+  return { ready, state, database, redis: redisAnswer, nats };
 }
 
 const DEPENDENCIES = ["database", "redis", "nats"] as const;
 const METRIC = "flockmail_dependency_up";
 
 /** /ready stays true without Redis, so that an alert needs another sign of it. */
-function showDependencies(broker: ServiceBroker): void {
-  const told = refreshed(METRIC, () => report(broker));
+function exportDependencies(report: () => Promise<HealthReport>): void {
+  const latest = refreshed(METRIC, report);
   gauge(METRIC, "Whether this process reaches what it depends on: 1, or 0.", () => {
-    const now = told();
+    const now = latest();
     if (!now) return [];
     const used = DEPENDENCIES.filter((dependency) => now[dependency] !== "unused");
     return used.map((dependency) => [{ dependency }, now[dependency] === "ok" ? 1 : 0]);
   });
 }
 
-function serve(broker: ServiceBroker): Server {
+function healthServer(report: () => Promise<HealthReport>): Server {
   return createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, async (request, response) => {
     const send = (status: number, type: string, body: string) =>
       response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store", Connection: "close" }).end(body);
@@ -85,8 +83,8 @@ function serve(broker: ServiceBroker): Server {
       case "/live":
         return send(200, "application/json", '{"live":true}');
       case "/ready": {
-        const told = await report(broker);
-        return send(told.ready ? 200 : 503, "application/json", JSON.stringify(told));
+        const now = await report();
+        return send(now.ready ? 200 : 503, "application/json", JSON.stringify(now));
       }
       case "/metrics":
         return send(200, "text/plain; version=0.0.4; charset=utf-8", await readMetrics());
@@ -96,34 +94,44 @@ function serve(broker: ServiceBroker): Server {
   });
 }
 
-let listening: AddressInfo | undefined;
+async function listen(server: Server, port: number): Promise<void> {
+  server.listen(port);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const taken = `port ${port} is taken by another program; choose one with HEALTH_PORT=…`;
+    throw new Error(code === "EADDRINUSE" ? taken : message);
+  }
+}
 
-/** Where the process tells its health; with HEALTH_PORT 0, only this knows. */
-export const healthPort = (): number | undefined => listening?.port;
+const userServices = (broker: ServiceBroker) => broker.services.filter(({ name }) => !name.startsWith("$"));
 
-export function health(config: Config): Middleware {
+/** For one broker: the middleware, and the action `$node.ready`. */
+export function health(config: Config): {
+  middleware: Middleware;
+  internalServices: NonNullable<BrokerOptions["internalServices"]>;
+} {
   let server: Server | undefined;
+  let hasStarted = false;
 
-  return {
+  // `started` is false from the first moment of a stop on, before any hook of it runs.
+  const stateOf = (broker: ServiceBroker): State => (broker.started ? "started" : hasStarted ? "draining" : "starting");
+
+  const middleware = {
     name: "Health",
 
     async starting(broker: ServiceBroker) {
-      // An operator's console has no services (but Moleculer's own) and no health to tell.
-      if (broker.services.length <= 1) return;
-      server = serve(broker).listen(config.HEALTH_PORT);
-      try {
-        await once(server, "listening");
-      } catch (error) {
-        const { code, message } = error as NodeJS.ErrnoException;
-        const taken = `port ${config.HEALTH_PORT} is taken by another program; choose one with HEALTH_PORT=…`;
-        throw new Error(code === "EADDRINUSE" ? taken : message);
-      }
-      listening = server.address() as AddressInfo;
-      showDependencies(broker);
+      // An operator's console has no services and no health to report.
+      if (userServices(broker).length === 0) return;
+      const report = () => healthReport(broker, stateOf(broker));
+      server = healthServer(report);
+      await listen(server, config.HEALTH_PORT);
+      exportDependencies(report);
     },
 
-    async started(broker: ServiceBroker) {
-      onceStarted.add(broker);
+    async started() {
+      hasStarted = true;
     },
 
     // Two SIGTERMs run every `stopped` twice.
@@ -136,5 +144,20 @@ export function health(config: Config): Middleware {
       closing.closeAllConnections();
       await once(closing, "close");
     },
-  } as Middleware;
+  };
+
+  async function ready(this: { broker: ServiceBroker }): Promise<NodeReport> {
+    return {
+      ...(await healthReport(this.broker, stateOf(this.broker))),
+      services: userServices(this.broker).map(({ name }) => name),
+      pid: process.pid,
+      uptime_seconds: Math.round(process.uptime()),
+      memory_bytes: process.memoryUsage.rss(),
+    };
+  }
+
+  return {
+    middleware: middleware as Middleware,
+    internalServices: { $node: { name: "$node", actions: { ready } } } as never,
+  };
 }

@@ -1,7 +1,7 @@
 /**
- * One JSON line per log entry. Lines written while an action or event runs carry the request, company and campaign they
- * belong to, on whichever node that is. What must never be in a log (credentials, bodies of mails) is blanked here, so
- * that no line has to think of it.
+ * One JSON line per log entry. Entries written while an action or event runs carry the request, company and campaign they
+ * belong to, on whichever node that is. What must never be in a log (credentials, bodies of mails) is blanked here, for
+ * every entry alike.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { BrokerOptions, Middleware } from "moleculer";
@@ -16,7 +16,7 @@ interface Ids {
 
 interface Running {
   ids: Ids;
-  /** Timers and loops begun by a call outlive it: what they log later is not of its request. */
+  /** Timers and loops started by a call outlive it: what they log later is not part of its request. */
   over: boolean;
 }
 
@@ -59,7 +59,7 @@ const identified =
     });
   };
 
-/** Broker middleware: which call a log line belongs to. */
+/** Broker middleware: which call a log entry belongs to. */
 export const callIds = {
   name: "CallIds",
   localAction: identified,
@@ -68,12 +68,12 @@ export const callIds = {
 
 type Log = (...args: unknown[]) => void;
 
-/** Moleculer's own, with a stack. lifetime.ts tells the reason in a line that people can read. */
-const TOLD_OTHERWISE = "Unable to start all services.";
+/** Moleculer's own entry, with a stack. services/lib/processes/lifetime.ts prints the reason in a readable line. */
+const PRINTED_ELSEWHERE = "Unable to start all services.";
 
 /** Moleculer logs an error behind its sentence; pino would drop it there. */
 function logMethod(this: unknown, args: unknown[], method: Log): void {
-  if (args[0] === TOLD_OTHERWISE) return;
+  if (args[0] === PRINTED_ELSEWHERE) return;
   const texts = args.filter((arg) => typeof arg === "string" || typeof arg === "number");
   const objects = args.filter((arg) => typeof arg === "object" && arg !== null);
   const fields = Object.assign({}, ...objects.map((one) => (one instanceof Error ? { error: one } : one)));

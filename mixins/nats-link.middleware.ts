@@ -1,6 +1,6 @@
 /**
  * Broker middleware: while NATS is away, a call to another node fails at once and not after its time-out: what is
- * published then is lost, and a client is better told "503, try again" than kept waiting.
+ * published then is lost, and a client is better served by "503, try again" at once.
  */
 import type { Context, Middleware, ServiceBroker } from "moleculer";
 import type { NatsConnection } from "nats";

@@ -22,11 +22,11 @@ export function call<A extends ActionOf>(
   return from.call(action, params, options) as Promise<ReturnsOf<A>>;
 }
 
-/** Rings one node of each service that listens. */
+/** To one node of each service that listens. */
 export const emit = <E extends EventName>(from: CanEmit, event: E, payload: EventPayload<E>) =>
   from.emit(event, payload);
 
-/** Rings every node that listens. */
+/** To every node that listens. */
 export const broadcast = <E extends EventName>(from: CanEmit, event: E, payload: EventPayload<E>) =>
   from.broadcast(event, payload);
 
@@ -37,7 +37,7 @@ export function emitAndForget<E extends EventName>(from: CanEmit, event: E, payl
   emit(from, event, payload).catch(() => {});
 }
 
-/** Tells the webhooks service of rows that were queued for these companies. A lost event costs a second: it polls. */
+/** Notifies the webhooks service of rows that were queued for these companies. A lost event costs a second: it polls. */
 export async function emitWebhookQueued(from: CanEmit, companyIds: Iterable<string>): Promise<void> {
   for (const companyId of new Set(companyIds)) await emit(from, "webhook.queued", { companyId });
 }

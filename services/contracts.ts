@@ -1,4 +1,4 @@
-/** All actors and what can be asked of them: service name → action → contract. */
+/** All services and what they can be asked: service name → action → contract. */
 import { contract as accounts } from "./accounts/contract.ts";
 import { contract as campaigns } from "./campaigns/contract.ts";
 import type { ActionContract } from "./define.ts";

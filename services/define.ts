@@ -1,8 +1,13 @@
 /**
  * Binds a service's handlers to its contract: a missing, surplus or mistyped handler does not compile.
  *
- * An action is a function, or `{ validate, handler }` where faults beyond the schema (an id that refers to nothing) are
- * told together with the schema's own, in one answer.
+ * An action is a function, or `{ validate, handler }` where errors beyond the schema (an id that refers to nothing) are
+ * reported together with the schema's own, in one response.
+ *
+ * Visibility (Moleculer's): every node of the cluster can call an action, because any service may run on any node; what
+ * clients reach is decided by the gateway's routes.ts alone. An action that only its own node has a use for is
+ * "protected": other nodes and operators' consoles do not see it. Actions that `every` repeats (mixins/every.mixin.ts) are
+ * protected without saying so; another one says so in its contract.
  */
 import type { Service, ServiceSchema } from "moleculer";
 import type { EventName, EventPayload } from "./events.ts";
@@ -16,6 +21,7 @@ export interface ActionContract {
   description?: string;
   params: TSchema;
   returns: TSchema;
+  visibility?: "protected";
   /** Of a page that answers JSON too: that JSON. */
   json?: TSchema;
   /** Shown in OpenAPI as a request body's example. */
@@ -25,7 +31,7 @@ export type ServiceContract = Record<string, ActionContract>;
 
 type ParamsOf<A extends ActionContract> = Static<A["params"]>;
 type Handler<A extends ActionContract> = (this: Service, ctx: Ctx<ParamsOf<A>>) => Promise<Static<A["returns"]>>;
-/** Returns the faults it finds; `isValid(field)` tells whether a field is given and passed the schema. */
+/** Returns the errors it finds; `isValid(field)`: the field is given and passed the schema. */
 export type Validate<A extends ActionContract> = (
   ctx: Ctx<ParamsOf<A>>,
   isValid: (field: keyof ParamsOf<A> & string) => boolean,
@@ -48,11 +54,11 @@ export function defineService<const C extends ServiceContract>(
   parts: Parts<C>,
 ): ServiceSchema {
   const actions: Record<string, unknown> = {};
-  for (const [action, { params }] of Object.entries(contract)) {
+  for (const [action, { params, visibility }] of Object.entries(contract)) {
     const part = parts.actions[action]!;
+    const handler = typeof part === "function" ? { handler: part } : part;
     // A shallow copy: Moleculer's registry publishes actions through a WeakSet that drops the second use of an object.
-    actions[action] =
-      typeof part === "function" ? { params: { ...params }, handler: part } : { params: { ...params }, ...part };
+    actions[action] = { params: { ...params }, ...(visibility ? { visibility } : {}), ...handler };
   }
   return { ...parts, name, actions } as ServiceSchema;
 }

@@ -1,6 +1,7 @@
 /**
- * Every event that crosses a service border. Events are doorbells: the rows are the truth and a poll finds the work a
- * little later when one is lost (NATS delivers at most once).
+ * Every event that crosses a service border. Events are hints: the rows are the truth, and where an event is lost (NATS
+ * delivers at most once) a poll finds the work a little later. Payloads are validated by these schemas where they are sent
+ * and where they arrive (mixins/ajv-validator.ts).
  */
 import { type Static, type TSchema, Type, Uuid } from "./lib/shapes.ts";
 
@@ -11,7 +12,7 @@ export const events = {
   "campaign.queued": Type.Object({ campaignId: Uuid, companyId: Uuid }),
   /** Senders recorded the last outcome they had of a campaign: it may be finished. */
   "campaign.drained": Type.Object({ campaignId: Uuid }),
-  /** An API key was deleted: nodes that remember it must forget it. */
+  /** An API key was deleted: nodes that cache it must drop it. */
   "apiKey.deleted": Type.Object({ apiKeyId: Uuid }),
   /** An SMTP configuration was changed or deleted: open connections made from it must not be used for the next mail. */
   "smtpConfig.changed": Type.Object({ smtpConfigId: Uuid }),

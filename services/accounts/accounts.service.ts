@@ -40,7 +40,7 @@ export default defineService("accounts", contract, {
 
   actions: {
     register: { validate: registrationErrors, handler: (ctx) => register(ctx.params) },
-    login: (ctx) => login(ctx.params),
+    login,
     refresh: (ctx) => rotate(ctx.params.refresh),
     authenticateKey(ctx) {
       return keysOf(this).authenticate(ctx.params.key);

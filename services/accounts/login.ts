@@ -4,6 +4,7 @@ import { sequelize } from "../../models/database/db.ts";
 import { Membership } from "../../models/membership.ts";
 import { User } from "../../models/user.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
+import type { Ctx } from "../lib/caller.ts";
 import { throttled, unauthenticated } from "../lib/errors.ts";
 import { apiLimiter } from "../lib/limits/api-limiter.ts";
 import { exactWindow } from "../lib/limits/limiter.ts";
@@ -38,15 +39,25 @@ async function companiesOf(userId: string) {
 }
 
 /** The same answer, after the same work, for a wrong password and for a user that does not exist. */
-export async function login(params: ParamsOf<"accounts.login">): Promise<ReturnsOf<"accounts.login">> {
+export async function login(ctx: Ctx<ParamsOf<"accounts.login">>): Promise<ReturnsOf<"accounts.login">> {
+  const { params } = ctx;
+  // No address: people type passwords into the wrong field.
+  const logFailure = (reason: string, userId?: string) =>
+    ctx.broker.logger.info({ ip: ctx.meta.http?.ip, userId, reason }, "Login failed");
   const email = params.email.trim();
   const failures = failuresOf(email);
   const { granted, retryAfterMs } = await apiLimiter().take(failures, 1);
-  if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
+  if (granted === 0) {
+    logFailure("too many attempts");
+    throw throttled(Math.ceil(retryAfterMs / 1_000));
+  }
   const user = await userByEmail(email);
   const fits = await isPassword(params.password, user?.passwordHash ?? NOBODYS_HASH);
   const tokens = user && fits ? await issueTokens(user) : null;
-  if (!user || !tokens) throw unauthenticated("No active account found with the given credentials.");
+  if (!user || !tokens) {
+    logFailure(user ? "wrong password" : "unknown address", user?.id);
+    throw unauthenticated("No active account found with the given credentials.");
+  }
   await apiLimiter().forget(failures);
   return { ...tokens, user: user.view(), companies: await companiesOf(user.id) };
 }

@@ -71,9 +71,9 @@ export default defineService("campaigns", contract, {
       return { done: await queueOf(this).expandWaiting() };
     },
     startDue: async (ctx) => ({ done: await startDue(ctx.broker) }),
-    settleFinished: async () => ({ done: await settleFinished() }),
+    settleFinished: async (ctx) => ({ done: await settleFinished(ctx.broker) }),
     tidy: async (ctx) => ({ done: await tidy(ctx.broker) }),
-    settle: async (ctx) => ({ settled: await settle(ctx.params.campaign_id) }),
+    settle: async (ctx) => ({ settled: await settle(ctx.params.campaign_id, ctx.broker) }),
   },
 
   events: {
@@ -81,7 +81,7 @@ export default defineService("campaigns", contract, {
       return queueOf(this).expandNow(ctx.params.campaignId);
     },
     "campaign.drained": async (ctx) => {
-      await settle(ctx.params.campaignId);
+      await settle(ctx.params.campaignId, ctx.broker);
     },
   },
 });

@@ -44,7 +44,7 @@ async function recountStuck(broker: ServiceBroker): Promise<number> {
     const counted = await queryOne<{ open: number }>(RECOUNT, [company_id, id]);
     if (counted!.open === 0) {
       broker.logger.warn(`The counts of campaign ${id} differed from its recipients and were recounted`);
-      await settle(id);
+      await settle(id, broker);
     } else {
       // It is unknown whether these were sent: a person has to decide.
       broker.logger.error(`${counted!.open} recipients of campaign ${id} are queued, and no sender will take them`);

@@ -7,7 +7,7 @@ import { routes } from "./routes.ts";
 
 type GatewayService = Service & { gateway?: Gateway; url?: string };
 
-/** The REST API: HTTP in, actions out. It owns no data; what it remembers, it remembers for a second. */
+/** The REST API: HTTP in, actions out. It owns no data, and what it caches is at most a second old. */
 export default defineService(
   "gateway",
   {},
@@ -22,6 +22,11 @@ export default defineService(
     async started(this: GatewayService) {
       this.gateway = await openGateway(this.broker, { routes, contractOf, settings: config() });
       this.url = this.gateway.url;
+    },
+
+    async stopped(this: GatewayService) {
+      // Where the service alone is stopped; with the whole broker it is drained already.
+      await this.gateway?.drain();
     },
 
     events: {

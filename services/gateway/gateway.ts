@@ -1,13 +1,19 @@
-/** Puts the gateway's parts together over a broker and a configuration. */
+/** Puts the gateway together over a broker and a configuration: the Koa application and the server it listens on. */
+import Koa from "koa";
 import type { ServiceBroker } from "moleculer";
+import type { ActionContract } from "../define.ts";
 import type { Config } from "../lib/config.ts";
 import { httpAnswered } from "../lib/metrics.ts";
-import type { AppOptions } from "./app.ts";
-import { buildApp } from "./app.ts";
-import { Authentication } from "./auth.ts";
-import type { Exchange } from "./exchange.ts";
-import { DailyQuota } from "./quota.ts";
-import { type HttpServer, listen } from "./server.ts";
+import { Authentication } from "./access/authentication.ts";
+import { DailyQuota } from "./access/daily-quota.ts";
+import { builtInPages } from "./built-in-pages.ts";
+import { hitBatches } from "./hit-batches.ts";
+import type { Context, State } from "./http/context.ts";
+import { type ErrorHandlerOptions, errorHandler } from "./http/error-handler.ts";
+import { notFound } from "./http/not-found.ts";
+import { ResourceRouter } from "./http/router.ts";
+import { type HttpServer, listen } from "./http/server.ts";
+import { type RouteDeps, routeHandler } from "./route-handler.ts";
 
 const MAX_IMPORT_BYTES = 1024 ** 3;
 
@@ -17,18 +23,48 @@ export interface Gateway {
   drain(): Promise<void>;
 }
 
-type Table = Pick<AppOptions, "routes" | "contractOf"> & { settings: Config };
+interface AppOptions extends ErrorHandlerOptions, RouteDeps {
+  name: string;
+  contractOf: (action: string) => ActionContract;
+}
 
-const leftBehind = new Set(["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ECONNABORTED"]);
+/** Reads from top to bottom as a request goes. */
+function buildApp(options: AppOptions): Koa<State> {
+  const app = new Koa<State>();
+  const router = new ResourceRouter();
+  for (const [path, handler] of builtInPages(options)) router.add("GET", path, handler);
+  for (const route of options.routes) {
+    router.add(route.method, route.path, routeHandler(route, options.contractOf(route.action), options));
+  }
+  // Only what breaks after the response has begun comes here: a download whose source fails, a client that left.
+  app.on("error", (error, context) => options.reportDefect(error, context));
+  app.use(errorHandler(options));
+  app.use(hitBatches(options));
+  app.use(router.middleware());
+  app.use(notFound(router));
+  return app;
+}
 
-function reporter(broker: ServiceBroker) {
-  return (error: unknown, exchange: Exchange): void => {
-    // A client that goes away is no fault of anybody.
-    if (leftBehind.has((error as NodeJS.ErrnoException).code ?? "")) return;
-    const { method, state } = exchange;
+const CLIENT_LEFT = new Set(["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ECONNABORTED"]);
+
+function defectLog(broker: ServiceBroker) {
+  return (error: unknown, { method, state }: Context): void => {
+    if (CLIENT_LEFT.has((error as NodeJS.ErrnoException).code ?? "")) return;
     broker.logger.error({ error, requestId: state.requestId, route: state.route }, `${method} ${state.route} failed`);
   };
 }
+
+/**
+ * One entry for each response that is no success. The route stands for the path: paths carry the tokens of recipients, and
+ * queries may carry anything.
+ */
+function logProblem(broker: ServiceBroker, { method, status, state }: Context, durationMs: number): void {
+  const { route = "none", requestId, companyId, reason } = state;
+  const fields = { method, route, status, durationMs: Math.round(durationMs * 10) / 10, requestId, companyId, reason };
+  broker.logger.info(fields, `${method} ${route} ${status}`);
+}
+
+type Table = Pick<AppOptions, "routes" | "contractOf"> & { settings: Config };
 
 export async function openGateway(broker: ServiceBroker, { routes, contractOf, settings }: Table): Promise<Gateway> {
   const authentication = new Authentication(broker);
@@ -40,13 +76,18 @@ export async function openGateway(broker: ServiceBroker, { routes, contractOf, s
     broker,
     authentication,
     quota: new DailyQuota(broker),
+    name: settings.SERVICE_NAME,
     baseUrl: settings.BASE_URL,
     https: settings.BASE_URL.startsWith("https:"),
     trustedProxies: settings.TRUST_PROXY,
     maxUploadBytes: { media: settings.MAX_UPLOAD_BYTES, import: MAX_IMPORT_BYTES },
     draining: () => draining,
-    report: reporter(broker),
-    answered: ({ method, status, state }, seconds) => httpAnswered(method, state.route, status, seconds),
+    reportDefect: defectLog(broker),
+    onResponse: (context, durationMs) => {
+      const { method, status, state } = context;
+      httpAnswered(method, state.route, status, durationMs / 1_000);
+      if (status >= 400) logProblem(broker, context, durationMs);
+    },
   });
   server = await listen(app.callback(), settings.PORT);
   return {

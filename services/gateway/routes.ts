@@ -3,10 +3,10 @@ import type { ActionOf } from "../contracts.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** How a request is allowed in: an API key or a bearer token; a bearer token only; nobody asks. */
+/** What a request needs: an API key or a bearer token; a bearer token; nothing. */
 export type Access = "company" | "user" | "public";
 
-/** What the body of the answer is: JSON, a page of a list, a CSV download, an HTML page, bytes, a redirect, nothing. */
+/** What the body of the response is: JSON, a page of a list, a CSV download, an HTML page, bytes, a redirect, nothing. */
 export type Answer = "json" | "list" | "csv" | "html" | "bytes" | "redirect" | "none";
 
 export interface Route {
@@ -18,9 +18,9 @@ export interface Route {
   status: number;
   /** A body of form-data with one file in the field `file`, streamed to the action; the kind decides how large. */
   upload?: "import" | "media";
-  /** Whatever is sent is fine, also nothing: RFC 8058 clients differ, and none of them may fail to unsubscribe. */
+  /** Any body is accepted, also none: clients of one-click unsubscribe (RFC 8058) differ, and none of them may fail. */
   anyBody?: boolean;
-  /** Counted by this throttle of spec section 8 instead of the plan's daily API calls. */
+  /** Counted by this throttle (access/throttle.ts) instead of the plan's daily API calls. */
   throttle?: "auth" | "subscribe" | "tracking";
 }
 
@@ -42,12 +42,12 @@ const auth = { access: "public", throttle: "auth" } as const;
 const E = "/api/emails";
 
 export const routes: readonly Route[] = [
-  // Sending (spec 4.1)
+  // Sending
   route("POST", `${E}/send/to-list/`, "campaigns.sendToList", created),
   route("POST", `${E}/send/to-receivers/`, "campaigns.sendToReceivers", created),
   route("POST", `${E}/send/custom/`, "campaigns.sendCustom", created),
 
-  // Subscribers (4.2)
+  // Subscribers
   route("GET", `${E}/subscribers/`, "subscribers.list", list),
   route("POST", `${E}/subscribers/`, "subscribers.create", created),
   route("POST", `${E}/subscribers/bulk/`, "subscribers.import", { ...created, upload: "import" }),
@@ -58,7 +58,7 @@ export const routes: readonly Route[] = [
   route("PATCH", `${E}/subscribers/:id/`, "subscribers.update"),
   route("DELETE", `${E}/subscribers/:id/`, "subscribers.remove"),
 
-  // Subscriber lists (4.3)
+  // Subscriber lists
   route("GET", `${E}/lists/`, "subscribers.listLists", list),
   route("POST", `${E}/lists/`, "subscribers.createList", created),
   route("GET", `${E}/lists/:id/`, "subscribers.getList"),
@@ -66,7 +66,7 @@ export const routes: readonly Route[] = [
   route("DELETE", `${E}/lists/:id/`, "subscribers.removeList"),
   route("GET", `${E}/lists/:id/subscribers/`, "subscribers.listMembers", list),
 
-  // Templates (4.4)
+  // Templates
   route("GET", `${E}/templates/`, "renderer.listTemplates", list),
   route("POST", `${E}/templates/`, "renderer.createTemplate", created),
   route("GET", `${E}/templates/:id/`, "renderer.getTemplate"),
@@ -74,7 +74,7 @@ export const routes: readonly Route[] = [
   route("DELETE", `${E}/templates/:id/`, "renderer.removeTemplate"),
   route("POST", `${E}/templates/:id/preview/`, "renderer.preview"),
 
-  // SMTP configurations (4.5)
+  // SMTP configurations
   route("GET", `${E}/smtp-configs/`, "smtp-sender.listConfigs", list),
   route("POST", `${E}/smtp-configs/`, "smtp-sender.createConfig", created),
   route("GET", `${E}/smtp-configs/:id/`, "smtp-sender.getConfig"),
@@ -82,7 +82,7 @@ export const routes: readonly Route[] = [
   route("DELETE", `${E}/smtp-configs/:id/`, "smtp-sender.removeConfig"),
   route("POST", `${E}/smtp/validate/`, "smtp-sender.validate"),
 
-  // Campaigns (4.6)
+  // Campaigns
   route("GET", `${E}/campaigns/`, "campaigns.list", list),
   route("GET", `${E}/campaigns/:id/`, "campaigns.get"),
   route("POST", `${E}/campaigns/:id/resume/`, "campaigns.resume"),
@@ -90,7 +90,7 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/campaigns/:id/analytics/`, "tracking.analytics"),
   route("GET", `${E}/campaigns/:id/export/`, "campaigns.export", csv),
 
-  // Webhook endpoints (4.7)
+  // Webhook endpoints
   route("GET", `${E}/webhook-endpoints/`, "webhooks.list", list),
   route("POST", `${E}/webhook-endpoints/`, "webhooks.create", created),
   route("GET", `${E}/webhook-endpoints/:id/`, "webhooks.get"),
@@ -101,13 +101,13 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/webhook-endpoints/:id/deliveries/`, "webhooks.listDeliveries", list),
   route("POST", `${E}/webhook-endpoints/:id/deliveries/:delivery_id/redeliver/`, "webhooks.redeliver"),
 
-  // Suppressions (4.8)
+  // Suppressions
   route("GET", `${E}/suppressions/`, "subscribers.listSuppressions", list),
   route("POST", `${E}/suppressions/`, "subscribers.createSuppression", created),
   route("GET", `${E}/suppressions/:id/`, "subscribers.getSuppression"),
   route("DELETE", `${E}/suppressions/:id/`, "subscribers.removeSuppression"),
 
-  // Segments (4.9)
+  // Segments
   route("GET", `${E}/segments/`, "subscribers.listSegments", list),
   route("POST", `${E}/segments/`, "subscribers.createSegment", created),
   route("GET", `${E}/segments/:id/`, "subscribers.getSegment"),
@@ -115,17 +115,17 @@ export const routes: readonly Route[] = [
   route("DELETE", `${E}/segments/:id/`, "subscribers.removeSegment"),
   route("GET", `${E}/segments/:id/subscribers/`, "subscribers.listSegmentSubscribers", list),
 
-  // Media files (4.10)
+  // Media files
   route("GET", `${E}/media/`, "campaigns.listMedia", list),
   route("POST", `${E}/media/`, "campaigns.createMedia", { ...created, upload: "media" }),
   route("GET", `${E}/media/:id/`, "campaigns.getMedia"),
   route("DELETE", `${E}/media/:id/`, "campaigns.removeMedia"),
 
-  // Tracking (4.11)
+  // Tracking
   route("GET", `${E}/sent-emails/`, "tracking.listSentEmails", list),
   route("GET", `${E}/events/`, "tracking.listEvents", list),
 
-  // Public endpoints (4.12) and what mails link to
+  // Public endpoints, and what mails link to
   route("POST", `${E}/public/subscribe/:company_id/`, "subscribers.subscribe", {
     ...anyone,
     ...created,
@@ -148,7 +148,7 @@ export const routes: readonly Route[] = [
   }),
   route("GET", `${E}/public/media/:id/:filename`, "campaigns.downloadMedia", { ...anyone, answer: "bytes" }),
 
-  // Accounts (5, 4.13)
+  // Accounts
   route("POST", "/api/auth/register/", "accounts.register", { ...auth, ...created }),
   route("POST", "/api/auth/login/", "accounts.login", auth),
   route("POST", "/api/auth/token/refresh/", "accounts.refresh", auth),

@@ -1,101 +1,123 @@
 /**
- * The error catalogue: every answer that is not a success, with its HTTP status and body (spec section 7).
- *
- * A service throws what these functions return and knows nothing of HTTP beyond it; the gateway maps them in one
- * place (services/gateway/problems.ts). Anything else that is thrown is a 500 whose message stays inside.
+ * The error catalogue: everything that a caller can have done wrong or has to wait for. A service throws what these
+ * functions return: a code, a sentence and details. It knows nothing of HTTP: status, headers and body belong to the
+ * gateway (services/gateway/http/problems.ts). Whatever else is thrown is a defect: a 500 whose message stays inside.
  */
-import { Errors } from "moleculer";
 
+/** The sentences on each wrong field. */
 export type FieldErrors = Record<string, string[]>;
 
-interface Extras {
-  /** Sent as Retry-After. */
-  retryAfterSeconds?: number;
-  headers?: Record<string, string>;
-  retryable?: boolean;
+type None = Record<string, never>;
+
+/** The details that go with each code. */
+export interface ErrorDetails {
+  /** Some field breaks its rule. */
+  INVALID: { fields: FieldErrors };
+  BAD_REQUEST: None;
+  /** The thing exists, but not in a state that allows this. */
+  WRONG_STATE: None;
+  UNAUTHENTICATED: None;
+  FORBIDDEN: None;
+  /** Does not exist, or belongs to another company. */
+  NOT_FOUND: None;
+  INVALID_PAGE: None;
+  CONFLICT: None;
+  /** Existed, and has expired. */
+  GONE: None;
+  TOO_LARGE: None;
+  SUBSCRIBER_LIMIT: None;
+  EMAIL_QUOTA: None;
+  FEATURE_NOT_AVAILABLE: { feature: string; plan: string };
+  DAILY_QUOTA: { limit: number; current: number; retryAfterSeconds: number };
+  SMTP_RATE_LIMITED: { retryAfterSeconds: number };
+  THROTTLED: { retryAfterSeconds: number };
+  /** `reason` is for the log and never leaves the service. */
+  UNAVAILABLE: { retryAfterSeconds: number; reason?: string };
 }
 
-export interface ErrorData extends Extras {
-  body: Record<string, unknown>;
-}
+export type ErrorCode = keyof ErrorDetails;
 
-/** Survives the way over NATS: name, numeric code, type and data arrive as they left. */
-export class ApiError extends Errors.MoleculerError {
-  declare data: ErrorData;
+/** Of an error over NATS Moleculer keeps name, message, code, data and retryable, and no class: so the details are `data`. */
+export class ServiceError<C extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = "ServiceError";
+  readonly code: C;
+  readonly data: ErrorDetails[C];
+  /** Moleculer repeats a call that asked for it (`retries`) only after such an error. */
+  readonly retryable: boolean;
 
-  constructor(type: string, status: number, body: Record<string, unknown>, extras: Extras = {}) {
-    super(typeof body.detail === "string" ? body.detail : type, status, type, { body, ...extras });
-    this.name = "ApiError";
-    this.retryable = extras.retryable ?? false;
+  constructor(code: C, message: string, data: ErrorDetails[C], options: ErrorOptions & { retryable?: boolean } = {}) {
+    super(message, options);
+    this.code = code;
+    this.data = data;
+    this.retryable = options.retryable ?? false;
   }
 }
 
-/** True for ours, also when it arrived from another node as a plain object of the same shape. */
-export function isApiError(error: unknown): error is ApiError {
-  const e = error as ApiError | undefined;
-  return e?.name === "ApiError" && typeof e.code === "number" && typeof e.data?.body === "object";
+/** True for one of ours, also when it came from another node as a plain error; with a code, for one with that code. */
+export function isServiceError<C extends ErrorCode>(error: unknown, code?: C): error is ServiceError<C> {
+  const e = error as ServiceError | null | undefined;
+  if (e?.name !== "ServiceError" || typeof e.code !== "string") return false;
+  return code === undefined || e.code === code;
 }
 
-const detail = (type: string, status: number, sentence: string, extras?: Extras) =>
-  new ApiError(type, status, { detail: sentence }, extras);
+const plain = <C extends { [K in ErrorCode]: None extends ErrorDetails[K] ? K : never }[ErrorCode]>(
+  code: C,
+  sentence: string,
+) => new ServiceError(code, sentence, {} as ErrorDetails[C]);
 
-export const invalid = (fields: FieldErrors) => new ApiError("INVALID", 400, fields);
-export const badRequest = (sentence: string) => detail("BAD_REQUEST", 400, sentence);
-export const wrongState = (sentence: string) => detail("WRONG_STATE", 400, sentence);
-export const notFound = () => detail("NOT_FOUND", 404, "Not found.");
-export const invalidPage = () => detail("INVALID_PAGE", 404, "Invalid page.");
-export const gone = (sentence: string) => detail("GONE", 410, sentence);
-export const conflict = (sentence: string) => detail("CONFLICT", 409, sentence);
-export const tooLarge = (sentence: string) => detail("TOO_LARGE", 413, sentence);
+// Beyond this many fields nobody reads on; the details name them all.
+const MAX_FIELDS_IN_MESSAGE = 5;
+
+function sentenceOf(fields: FieldErrors): string {
+  const first = Object.entries(fields).slice(0, MAX_FIELDS_IN_MESSAGE);
+  return first.map(([field, [sentence]]) => `${field}: ${sentence}`).join(" ");
+}
+
+export const invalid = (fields: FieldErrors) => new ServiceError("INVALID", sentenceOf(fields), { fields });
+export const badRequest = (sentence: string) => plain("BAD_REQUEST", sentence);
+export const wrongState = (sentence: string) => plain("WRONG_STATE", sentence);
+export const notFound = () => plain("NOT_FOUND", "Not found.");
+export const invalidPage = () => plain("INVALID_PAGE", "Invalid page.");
+export const gone = (sentence: string) => plain("GONE", sentence);
+export const conflict = (sentence: string) => plain("CONFLICT", sentence);
+export const tooLarge = (sentence: string) => plain("TOO_LARGE", sentence);
 export const forbidden = (sentence = "You do not have permission to perform this action.") =>
-  detail("FORBIDDEN", 403, sentence);
-
-const challenge = { headers: { "WWW-Authenticate": 'Bearer realm="api", ApiKey realm="api", header="X-API-Key"' } };
+  plain("FORBIDDEN", sentence);
 export const unauthenticated = (sentence = "Authentication credentials were not provided.") =>
-  detail("UNAUTHENTICATED", 401, sentence, challenge);
+  plain("UNAUTHENTICATED", sentence);
 
 export const subscriberLimitReached = (limit: number) =>
-  detail("SUBSCRIBER_LIMIT", 403, `Subscriber limit reached. Your plan allows ${limit} subscribers.`);
+  plain("SUBSCRIBER_LIMIT", `Subscriber limit reached. Your plan allows ${limit} subscribers.`);
 export const emailQuotaExceeded = (limit: number) =>
-  detail("EMAIL_QUOTA", 403, `Email quota exceeded. Your plan allows ${limit} emails per month.`);
+  plain("EMAIL_QUOTA", `Email quota exceeded. Your plan allows ${limit} emails per month.`);
 
 export const featureNotAvailable = (feature: string, plan: string) =>
-  new ApiError("FEATURE_NOT_AVAILABLE", 403, {
-    detail: {
-      code: "feature_not_available",
-      message: `The feature ${feature} is not available on the plan ${plan}.`,
-      feature,
-      package: plan,
-    },
+  new ServiceError("FEATURE_NOT_AVAILABLE", `The feature ${feature} is not available on the plan ${plan}.`, {
+    feature,
+    plan,
   });
 
 export const dailyQuotaExceeded = (limit: number, current: number, retryAfterSeconds: number) =>
-  new ApiError(
-    "DAILY_QUOTA",
-    429,
-    { detail: { code: "rate_limit_exceeded", message: "Daily API call limit exceeded.", limit, current } },
-    { retryAfterSeconds },
-  );
+  new ServiceError("DAILY_QUOTA", "Daily API call limit exceeded.", { limit, current, retryAfterSeconds });
 
-export const smtpRateLimited = (message: string, retryAfterSeconds: number) =>
-  new ApiError(
-    "SMTP_RATE_LIMITED",
-    429,
-    { detail: { code: "smtp_rate_limited", message, limit_type: "hourly" } },
-    { retryAfterSeconds },
-  );
+export const smtpRateLimited = (sentence: string, retryAfterSeconds: number) =>
+  new ServiceError("SMTP_RATE_LIMITED", sentence, { retryAfterSeconds });
 
-export const throttled = (seconds: number) =>
-  detail(
+export const throttled = (retryAfterSeconds: number) =>
+  new ServiceError(
     "THROTTLED",
-    429,
-    `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? "" : "s"}.`,
-    {
-      retryAfterSeconds: seconds,
-    },
+    `Request was throttled. Expected available in ${retryAfterSeconds} second${retryAfterSeconds === 1 ? "" : "s"}.`,
+    { retryAfterSeconds },
   );
 
-export const unavailable = (sentence = "The service is not available at the moment.") =>
-  detail("UNAVAILABLE", 503, sentence, { retryAfterSeconds: 5, retryable: true });
+const RETRY_SECONDS = 5;
+
+export const unavailable = (sentence = "The service is not available at the moment.", cause?: Error) =>
+  new ServiceError(
+    "UNAVAILABLE",
+    sentence,
+    { retryAfterSeconds: RETRY_SECONDS, ...(cause ? { reason: cause.message || cause.name } : {}) },
+    { retryable: true, ...(cause ? { cause } : {}) },
+  );
 
 export const missingObject = (id: string) => `Invalid pk "${id}" - object does not exist.`;

@@ -100,7 +100,7 @@ function placed(rest: string[], text: string): string {
 // An array with a fault in each of thousands of items: nobody reads on, and comparing all with all would take seconds.
 const MAX_TOLD = 100;
 
-export function addFault(fields: FieldErrors, field: string, text: string): void {
+export function addFieldError(fields: FieldErrors, field: string, text: string): void {
   if (!Object.hasOwn(fields, field)) fields[field] = [];
   const told = fields[field]!;
   if (told.length < MAX_TOLD && !told.includes(text)) told.push(text);
@@ -115,9 +115,13 @@ export function fieldErrors(errors: readonly ErrorObject[]): FieldErrors {
     if (error.keyword === "required") path.push(error.params.missingProperty);
     const [field, ...rest] = path;
     if (field === undefined) {
-      addFault(fields, "non_field_errors", `Invalid data. Expected a dictionary, but got ${typeName(error.data)}.`);
+      addFieldError(
+        fields,
+        "non_field_errors",
+        `Invalid data. Expected a dictionary, but got ${typeName(error.data)}.`,
+      );
     } else {
-      addFault(fields, field, placed(rest, sentence(error)));
+      addFieldError(fields, field, placed(rest, sentence(error)));
     }
   }
   return fields;

@@ -1,5 +1,5 @@
 /** What only the running nodes know: health, senders, limits. */
-import type { NodeReport } from "../../mixins/node-actions.middleware.ts";
+import type { NodeReport } from "../../mixins/health.middleware.ts";
 import { Campaign } from "../../models/campaign.ts";
 import { Company } from "../../models/company.ts";
 import { call } from "../call.ts";

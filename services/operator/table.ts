@@ -21,19 +21,14 @@ export function table(rows: readonly object[]): string {
 
 interface AnyError {
   message: string;
-  data?: { body?: Record<string, unknown> };
+  data?: { fields?: Record<string, string[]> };
 }
-
-const errorsOf = (value: unknown) => (Array.isArray(value) ? value.join(" ") : JSON.stringify(value));
 
 /** An error in one line: the sentences of the API where it has any, behind the name of the field they are about. */
 export function sentence(error: unknown): string {
   const { message, data } = error as AnyError;
-  const body = data?.body;
-  if (!body) return message;
-  if (typeof body.detail === "string") return body.detail;
-  if (body.detail) return JSON.stringify(body.detail);
-  return Object.entries(body)
-    .map(([field, value]) => `${field}: ${errorsOf(value)}`)
+  if (!data?.fields) return message;
+  return Object.entries(data.fields)
+    .map(([field, value]) => `${field}: ${value.join(" ")}`)
     .join(" ");
 }

@@ -7,7 +7,7 @@ import { Subscriber, type SubscriberStatus } from "../../models/subscriber.ts";
 import { call } from "../call.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
-import { gone, invalid, isApiError, missingObject, notFound, subscriberLimitReached } from "../lib/errors.ts";
+import { gone, invalid, isServiceError, missingObject, notFound, subscriberLimitReached } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { personToken, readPersonToken } from "../lib/tokens/person-token.ts";
 import { roomFor, subscriberLimit } from "./company-locks.ts";
@@ -125,7 +125,7 @@ async function mailConfirmation(ctx: Ctx, companyId: string, subscriberId: strin
     // The next attempt must not wait for a minute because of a mail that was never sent.
     await query(RESET_CONFIRM_MAILED, [companyId, subscriberId]);
     // Out of quota, or no SMTP configuration: the company's problem, which the public answer must not reveal.
-    if (!isApiError(error) || error.code >= 500) throw error;
+    if (!isServiceError(error) || isServiceError(error, "UNAVAILABLE")) throw error;
     ctx.broker.logger.warn("A confirmation mail could not be sent", { companyId, reason: error.message });
   }
 }

@@ -2,33 +2,31 @@ import type { Service } from "moleculer";
 import { emitWebhookQueued } from "../call.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
-import { analytics } from "./analytics.ts";
-import { asPage } from "./as-page.ts";
-import { confirm, confirmPage } from "./confirm.ts";
 import { contract } from "./contract.ts";
-import { listEvents } from "./event-list.ts";
-import { click, open, type Recorder, recorder } from "./hits.ts";
-import { recordTogether } from "./hits-together.ts";
-import { preferencesPage, updatePreferences } from "./preferences-page.ts";
-import { listSentEmails } from "./sent-emails.ts";
-import { unsubscribe, unsubscribePage } from "./unsubscribe.ts";
-import { view } from "./view.ts";
+import { HitRecorder } from "./hits/hit-recorder.ts";
+import { confirm, confirmPage, unsubscribe, unsubscribePage, view } from "./pages/mail-pages.ts";
+import { withProblemPage } from "./pages/page.ts";
+import { preferencesPage, updatePreferences } from "./pages/preferences-page.ts";
+import { analytics } from "./reports/analytics.ts";
+import { listEvents } from "./reports/event-list.ts";
+import { listSentEmails } from "./reports/sent-email-list.ts";
 
-const recorders = new WeakMap<Service, Recorder>();
+type TrackingService = Service & { recorder?: HitRecorder };
+
+const recorderOf = (service: Service): HitRecorder => (service as TrackingService).recorder!;
 
 /** What recipients do with their mail, the pages they see, and what the company learns of it. */
 export default defineService("tracking", contract, {
-  created() {
-    const hits = recorder((companyIds) => {
+  created(this: TrackingService) {
+    this.recorder = new HitRecorder((companyIds) => {
       emitWebhookQueued(this.broker, companyIds).catch((error: Error) =>
-        this.logger.warn(`No doorbell: ${error.message}`),
+        this.logger.warn(`webhook.queued was not emitted: ${error.message}`),
       );
     });
-    recorders.set(this, hits);
   },
 
-  async stopped() {
-    await recorders.get(this)?.idle();
+  async stopped(this: TrackingService) {
+    await this.recorder?.idle();
   },
 
   actions: {
@@ -37,22 +35,22 @@ export default defineService("tracking", contract, {
     analytics: (ctx) => analytics(companyOf(ctx), ctx.params.id),
 
     async open(ctx) {
-      return open(ctx.params.token, ctx.meta.http, recorders.get(this)!);
+      return recorderOf(this).open(ctx.params.token, ctx.meta.http);
     },
     async click(ctx) {
-      return click(ctx.params.token, ctx.meta.http, recorders.get(this)!);
+      return recorderOf(this).click(ctx.params.token, ctx.meta.http);
     },
     async hits(ctx) {
-      const failed = (error: unknown) => this.logger.error({ error }, "A hit could not be stored");
-      return { answers: await recordTogether(ctx.params.hits, recorders.get(this)!, failed) };
+      const onFailure = (error: unknown) => this.logger.error({ error }, "A hit could not be stored");
+      return { answers: await recorderOf(this).recordBatch(ctx.params.hits, onFailure) };
     },
 
-    unsubscribePage: asPage(unsubscribePage),
-    unsubscribe: asPage(unsubscribe),
-    view: asPage(view),
-    confirmPage: asPage(confirmPage),
-    confirm: asPage(confirm),
-    preferencesPage: asPage(preferencesPage),
-    updatePreferences: asPage(updatePreferences),
+    unsubscribePage: withProblemPage(unsubscribePage),
+    unsubscribe: withProblemPage(unsubscribe),
+    view: withProblemPage(view),
+    confirmPage: withProblemPage(confirmPage),
+    confirm: withProblemPage(confirm),
+    preferencesPage: withProblemPage(preferencesPage),
+    updatePreferences: withProblemPage(updatePreferences),
   },
 });

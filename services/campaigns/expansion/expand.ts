@@ -129,12 +129,12 @@ const endExpansion = (client: Client, { id, company_id }: ExpandingCampaign, err
   );
 
 /** The audience can never be read: the campaign fails with an error that says so. */
-export async function failExpansion(campaignId: string): Promise<void> {
+export async function failExpansion(broker: ServiceBroker, campaignId: string): Promise<void> {
   await transaction(async (client) => {
     const campaign = await holdCampaign(client, campaignId);
     if (campaign) await endExpansion(client, campaign, "The recipients could not be selected.");
   });
-  await settle(campaignId);
+  await settle(campaignId, broker);
 }
 
 interface Unsaved {
@@ -174,6 +174,6 @@ export async function expandSlice(broker: ServiceBroker, campaignId: string): Pr
   const { companyId, kept, done } = written;
   if (kept > 0) emitAndForget(broker, "campaign.queued", { campaignId, companyId });
   // Senders may have been faster than the last slice, and an empty audience has no sender at all.
-  if (done) await settle(campaignId);
+  if (done) await settle(campaignId, broker);
   return done ? "done" : "more";
 }

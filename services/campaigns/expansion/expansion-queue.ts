@@ -86,7 +86,7 @@ export class ExpansionQueue {
       this.#broker.logger.error(
         `Recipients of campaign ${campaignId} could not be written: ${(error as Error).message}`,
       );
-      if (isPermanent(error)) await failExpansion(campaignId);
+      if (isPermanent(error)) await failExpansion(this.#broker, campaignId);
       return "nothing";
     }
   }

@@ -8,13 +8,14 @@ import { notFound, wrongState } from "../../lib/errors.ts";
 
 /** Starts the campaigns that are due, each once on any number of nodes: of two that try, one moves the row. */
 export async function startDue(broker: ServiceBroker): Promise<number> {
-  const due = await query<{ id: string }>(
-    "select id from campaigns where status = 'scheduled' and scheduled_for <= now() order by scheduled_for limit 500",
+  const due = await query<{ id: string; company_id: string }>(
+    "select id, company_id from campaigns where status = 'scheduled' and scheduled_for <= now() order by scheduled_for limit 500",
   );
   let started = 0;
-  for (const { id } of due) {
+  for (const { id, company_id } of due) {
     if (!(await moveTo(pool(), id, "pending"))) continue;
     started += 1;
+    broker.logger.info({ campaignId: id, companyId: company_id }, "Campaign started");
     emitAndForget(broker, "campaign.pending", { campaignId: id });
   }
   return started;

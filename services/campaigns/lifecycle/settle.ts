@@ -3,6 +3,7 @@
  * completed, partial or failed. Triggered by the sender's last outcome (campaign.drained) and by a poll; calling it too
  * often does no harm.
  */
+import type { ServiceBroker } from "moleculer";
 import { finalStatus, moveTo } from "../../../models/campaign-lifecycle.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { failUntried } from "../../../models/statements/fail-untried.ts";
@@ -19,7 +20,14 @@ interface Running {
 const EXPANDED = `select id, company_id, total_emails, sent_count, failed_count, error from campaigns
   where id = $1 and status in ('pending', 'sending') and expanded_at is not null for no key update`;
 
-async function settleStep(client: Client, campaignId: string): Promise<"wait" | "more" | "settled"> {
+interface Ended {
+  companyId: string;
+  status: string;
+  sent: number;
+  failed: number;
+}
+
+async function settleStep(client: Client, campaignId: string): Promise<"wait" | "more" | Ended> {
   const campaign = await queryOne<Running>(EXPANDED, [campaignId], client);
   if (!campaign) return "wait";
   if (campaign.error !== null) {
@@ -34,19 +42,24 @@ async function settleStep(client: Client, campaignId: string): Promise<"wait" | 
     error,
   } = (await queryOne<Running>(EXPANDED, [campaignId], client))!;
   if (sent + failed < total_emails) return "wait";
-  return (await moveTo(client, campaignId, finalStatus({ sent, failed, error }))) ? "settled" : "wait";
+  const status = finalStatus({ sent, failed, error });
+  if (!(await moveTo(client, campaignId, status))) return "wait";
+  return { companyId: campaign.company_id, status, sent, failed };
 }
 
 /** True if this call gave the campaign its final status. */
-export async function settle(campaignId: string): Promise<boolean> {
+export async function settle(campaignId: string, broker?: ServiceBroker): Promise<boolean> {
   for (;;) {
     const step = await transaction((client) => settleStep(client, campaignId));
-    if (step !== "more") return step === "settled";
+    if (step === "more") continue;
+    if (step === "wait") return false;
+    broker?.logger.info({ campaignId, ...step }, "Campaign ended");
+    return true;
   }
 }
 
 /** Settles what no event announced: campaigns whose counts are complete, and those stopped by an error. */
-export async function settleFinished(): Promise<number> {
+export async function settleFinished(broker?: ServiceBroker): Promise<number> {
   const finished = await query<{ id: string }>(
     `select id from campaigns
      where status in ('pending', 'sending') and expanded_at is not null
@@ -54,6 +67,6 @@ export async function settleFinished(): Promise<number> {
      order by id limit 200`,
   );
   let settled = 0;
-  for (const { id } of finished) if (await settle(id)) settled += 1;
+  for (const { id } of finished) if (await settle(id, broker)) settled += 1;
   return settled;
 }

@@ -63,7 +63,10 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
     if (key) await storeAnswer(client, companyId, key, created);
     return created;
   });
-  if (answer.status === "pending") emitAndForget(ctx, "campaign.pending", { campaignId: answer.id });
+  if (answer.status === "pending") {
+    ctx.broker.logger.info({ campaignId: answer.id, companyId, emails }, "Campaign started");
+    emitAndForget(ctx, "campaign.pending", { campaignId: answer.id });
+  }
   return answer;
 }
 

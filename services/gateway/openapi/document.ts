@@ -1,13 +1,12 @@
 /**
- * The description of the API, OpenAPI 3.1: generated from routes.ts and the contracts, so that it cannot say anything
- * else than what is validated. The test suite holds every response against it.
+ * The description of the API, OpenAPI 3.1: generated from routes.ts and the contracts, so that it cannot differ from what
+ * is validated. The test suite checks every response against it.
  */
 import type { ActionContract } from "../../define.ts";
 import type { Route } from "../routes.ts";
-import { errorSchemas } from "./errors.ts";
+import { Components } from "./components.ts";
+import { errorSchemas } from "./error-responses.ts";
 import { type Operation, operationOf } from "./operation.ts";
-import { Components } from "./schemas.ts";
-import { tagOf, tags } from "./tags.ts";
 
 export interface OpenApi {
   openapi: string;
@@ -40,6 +39,30 @@ const securitySchemes = {
     description: "`access` of login, good for 15 minutes.",
   },
 };
+
+/** Chapters of the API reference, in the order of routes.ts. */
+const CHAPTERS: [prefix: string, name: string][] = [
+  ["/api/emails/send/", "Sending"],
+  ["/api/emails/subscribers/", "Subscribers"],
+  ["/api/emails/lists/", "Subscriber lists"],
+  ["/api/emails/templates/", "Templates"],
+  ["/api/emails/smtp-configs/", "SMTP configurations"],
+  ["/api/emails/smtp/", "SMTP configurations"],
+  ["/api/emails/campaigns/", "Campaigns"],
+  ["/api/emails/webhook-endpoints/", "Webhook endpoints"],
+  ["/api/emails/suppressions/", "Suppressions"],
+  ["/api/emails/segments/", "Segments"],
+  ["/api/emails/media/", "Media files"],
+  ["/api/emails/sent-emails/", "Tracking"],
+  ["/api/emails/events/", "Tracking"],
+  ["/api/emails/public/", "Public endpoints"],
+  ["/api/auth/", "Sign in"],
+  ["/api/companies/", "Companies"],
+];
+
+const tags = [...new Set(CHAPTERS.map(([, name]) => name))].map((name) => ({ name }));
+
+const tagOf = (path: string): string => CHAPTERS.find(([prefix]) => path.startsWith(prefix))?.[1] ?? "Other";
 
 const openApiPath = (path: string) => path.replaceAll(/:(\w+)/g, "{$1}");
 

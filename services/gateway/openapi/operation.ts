@@ -1,11 +1,11 @@
 /** One row of routes.ts as an operation of the document. */
 import type { ActionContract } from "../../define.ts";
 import type { TSchema } from "../../lib/shapes.ts";
-import { isCompanyPath, tellsCompanyInBody } from "../company.ts";
-import { pathNames, propertiesOf } from "../params.ts";
+import { isCompanyPath, namesCompanyInBody } from "../access/company-of-request.ts";
+import { pathNames, propertiesOf } from "../http/params.ts";
 import type { Route } from "../routes.ts";
-import { errorsOf, rateLimitHeaders, requestIdHeader } from "./errors.ts";
-import type { Components } from "./schemas.ts";
+import type { Components } from "./components.ts";
+import { errorsOf, rateLimitHeaders, requestIdHeader } from "./error-responses.ts";
 
 export interface Operation {
   operationId: string;
@@ -23,7 +23,7 @@ type Parameter = {
 };
 
 const IDEMPOTENCY_KEY = "idempotency_key";
-/** Told by the file itself. */
+/** Taken from the uploaded file itself. */
 const FILE_FIELDS = ["filename", "content_type", "size"];
 
 const hasBody = ({ method }: Route) => method === "POST" || method === "PUT" || method === "PATCH";
@@ -51,7 +51,7 @@ function parametersOf(route: Route, contract: ActionContract, components: Compon
       list.push({ name, in: "query", required: isRequired(contract, name), schema: components.shown(schema) });
     }
   }
-  if (route.access !== "public" && !isCompanyPath(route) && !tellsCompanyInBody(contract)) {
+  if (route.access !== "public" && !isCompanyPath(route) && !namesCompanyInBody(contract)) {
     const description = "Required with a bearer token, else the key's company.";
     list.push({
       name: "company",

@@ -118,7 +118,7 @@ export class SmtpPipeline<L extends OutgoingMessage> {
     if (!message) return [];
     const transaction: Transaction<L> = { message, accepted: 0, refused: [], failure: undefined };
     this.#open = transaction;
-    const behindMessage = this.#unanswered.some(({ stage }) => stage === "endOfData");
+    const behindMessage = this.#unanswered.some(({ stage }) => stage === "endOfData" || stage === "emptyData");
     const commands = envelope(transaction, this.session, this.#resetFirst || behindMessage);
     this.#resetFirst = false;
     return commands;

@@ -1,17 +1,13 @@
 /** Renders the recipients' pages: plain HTML that needs no script, no cookie, nothing from elsewhere. */
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import nunjucks from "nunjucks";
-import type { Caller } from "../../lib/caller.ts";
+import type { Caller, Ctx } from "../../lib/caller.ts";
+import { isServiceError } from "../../lib/errors.ts";
 import { catalogueFor, parseAccept } from "../../lib/i18n/languages.ts";
+import { PAGE_CSP, PAGE_CSS } from "../../lib/page-style/page-style.ts";
 import type { Document } from "../../lib/shapes.ts";
 import type { PageCompany } from "./page-company.ts";
 
-const FOLDER = import.meta.dirname;
-
-const css = readFileSync(join(FOLDER, "page.css"), "utf8");
-const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(FOLDER), {
+const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(import.meta.dirname), {
   autoescape: true,
   trimBlocks: true,
   lstripBlocks: true,
@@ -23,15 +19,6 @@ environment.addFilter("fill", function (this: { ctx: Record<string, unknown> }, 
   const values: Record<string, string | undefined> = { company: company?.name, email };
   return text.replace(/\{(\w+)\}/g, (_, name: string) => `\u2068${values[name] ?? ""}\u2069`);
 });
-
-/** The one style element is named by its hash, so that no other style, and no script at all, has an effect. */
-export const PAGE_CSP = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash("sha256").update(css).digest("base64")}'`,
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
 
 const headers = {
   "content-security-policy": PAGE_CSP,
@@ -53,7 +40,7 @@ interface Values {
 
 function html(template: string, http: Http, values: Values, status = 200): Document {
   const t = catalogueFor(http?.acceptLanguage ?? "");
-  const body = environment.render(`${template}.njk`, { ...values, t, css });
+  const body = environment.render(`${template}.njk`, { ...values, t, css: PAGE_CSS });
   return {
     status,
     content_type: "text/html; charset=utf-8",
@@ -86,3 +73,19 @@ export function wantsJson(http: Http): boolean {
   if (asJson !== asHtml) return asJson > asHtml;
   return asJson > 0 ? false : (http?.contentType ?? "").startsWith("application/json") || http?.method === "PUT";
 }
+
+type PageHandler<P> = (ctx: Ctx<P>) => Promise<Document>;
+
+/** A person who follows a link that leads nowhere gets a page in their language; a program gets the error as JSON. */
+export const withProblemPage =
+  <P>(handler: PageHandler<P>): PageHandler<P> =>
+  async (ctx) => {
+    try {
+      return await handler(ctx);
+    } catch (error) {
+      const status = isServiceError(error, "NOT_FOUND") ? 404 : isServiceError(error, "GONE") ? 410 : undefined;
+      const acceptsHtml = (ctx.meta.http?.accept ?? "").includes("text/html");
+      if (!status || !acceptsHtml || wantsJson(ctx.meta.http)) throw error;
+      return problemPage(status, ctx.meta.http);
+    }
+  };

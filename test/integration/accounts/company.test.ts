@@ -3,7 +3,8 @@ import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { FORBIDDEN, join, NOT_FOUND, refusal, register, type Tenant } from "./tenant.ts";
+import { refusal } from "../../support/refusal.ts";
+import { FORBIDDEN, join, NOT_FOUND, register, type Tenant } from "./tenant.ts";
 
 async function smtpConfig(companyId: string): Promise<string> {
   const id = newId();

@@ -3,7 +3,8 @@ import { query, queryOne } from "../../../models/database/db.ts";
 import type { KeyAuthentication } from "../../../services/accounts/key-authentication.ts";
 import { call } from "../../../services/call.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { FORBIDDEN, join, NOT_FOUND, refusal, register, type Tenant } from "./tenant.ts";
+import { refusal } from "../../support/refusal.ts";
+import { FORBIDDEN, join, NOT_FOUND, register, type Tenant } from "./tenant.ts";
 
 const INVALID = [401, { detail: "Invalid API key." }];
 

@@ -1,7 +1,8 @@
 import { call } from "../../../services/call.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { cpuMsOf } from "../../support/cpu.ts";
-import { PASSWORD, refusal, register } from "./tenant.ts";
+import { refusal } from "../../support/refusal.ts";
+import { PASSWORD, register } from "./tenant.ts";
 
 const REFUSED = [401, { detail: "No active account found with the given credentials." }];
 
@@ -25,6 +26,24 @@ describe("login", () => {
       { ...own.company, role: "owner" },
       { ...other.company, role: "admin" },
     ]);
+  });
+
+  test("that fails is one entry in the log, without address and password", async () => {
+    const { email, user } = await register(app.broker);
+    const info = jest.spyOn(app.broker.logger, "info").mockImplementation(() => {});
+    const meta = { http: { ip: "192.0.2.1" } } as never;
+    const attempt = (address: string) =>
+      call(app.broker, "accounts.login", { email: address, password: "s3cret-s3cret" }, { meta }).catch(() => {});
+    await attempt(email);
+    await attempt("nobody@example.com");
+    expect(info.mock.calls).toEqual([
+      [{ ip: "192.0.2.1", userId: user.id, reason: "wrong password" }, "Login failed"],
+      [{ ip: "192.0.2.1", userId: undefined, reason: "unknown address" }, "Login failed"],
+    ]);
+    info.mockClear();
+    await login(email);
+    expect(info).not.toHaveBeenCalled();
+    info.mockRestore();
   });
 
   test("is refused alike for a wrong password and for a user that does not exist", async () => {

@@ -3,7 +3,8 @@ import { call } from "../../../services/call.ts";
 import type { Caller, Role } from "../../../services/lib/caller.ts";
 import { passwordMarkOf } from "../../../services/lib/tokens/bearer.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { FORBIDDEN, join, NOT_FOUND, refusal, seed } from "./tenant.ts";
+import { refusal } from "../../support/refusal.ts";
+import { FORBIDDEN, join, NOT_FOUND, seed } from "./tenant.ts";
 
 const LAST_OWNER = [400, { detail: "A company must keep at least one owner." }];
 

@@ -2,7 +2,8 @@ import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { verifyBearer } from "../../../services/lib/tokens/bearer.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { NOT_FOUND, PASSWORD, refusal, register } from "./tenant.ts";
+import { refusal } from "../../support/refusal.ts";
+import { NOT_FOUND, PASSWORD, register } from "./tenant.ts";
 
 // Nobody listens on port 1: the whole file runs while Redis is away.
 describe("an operator, on a node whose Redis is away,", () => {

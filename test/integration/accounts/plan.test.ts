@@ -8,8 +8,9 @@ import { newId } from "../../../services/lib/ids.ts";
 import { apiLimiter } from "../../../services/lib/limits/api-limiter.ts";
 import { apiCallsToday } from "../../../services/lib/limits/limiter.ts";
 import { type App, startApp } from "../../support/app.ts";
+import { refusal } from "../../support/refusal.ts";
 import { type Server, startRedis } from "../../support/servers.ts";
-import { NOT_FOUND, refusal, register, type Tenant } from "./tenant.ts";
+import { NOT_FOUND, register, type Tenant } from "./tenant.ts";
 
 describe("plans", () => {
   let app: App;

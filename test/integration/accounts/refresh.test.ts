@@ -2,7 +2,8 @@ import { query, queryOne } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
 import { verifyBearer } from "../../../services/lib/tokens/bearer.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { PASSWORD, refusal, register } from "./tenant.ts";
+import { refusal } from "../../support/refusal.ts";
+import { PASSWORD, register } from "./tenant.ts";
 
 const REFUSED = [401, { detail: "Token is invalid or expired." }];
 

@@ -3,7 +3,8 @@ import { requireDefaultPlan } from "../../../services/accounts/plans.ts";
 import { call } from "../../../services/call.ts";
 import { verifyBearer } from "../../../services/lib/tokens/bearer.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { PASSWORD, refusal, register } from "./tenant.ts";
+import { answerTo, refusal } from "../../support/refusal.ts";
+import { PASSWORD, register } from "./tenant.ts";
 
 describe("registration", () => {
   let app: App;
@@ -107,7 +108,7 @@ describe("registration", () => {
     const params = isValid({ email: "twice@example.com" });
     const results = await Promise.allSettled([attempt(params), attempt(params), attempt(params)]);
     const lost = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-    expect(lost.map((error) => [error.code, error.data.body])).toEqual(
+    expect(lost.map(answerTo)).toEqual(
       Array(2).fill([400, { email: ["A user with this email address already exists."] }]),
     );
     const after = await rows();

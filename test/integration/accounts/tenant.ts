@@ -6,7 +6,6 @@ import { Membership } from "../../../models/membership.ts";
 import { User } from "../../../models/user.ts";
 import { call } from "../../../services/call.ts";
 import type { Caller, Role } from "../../../services/lib/caller.ts";
-import { isApiError } from "../../../services/lib/errors.ts";
 
 export const PASSWORD = "correct horse battery";
 
@@ -36,17 +35,6 @@ export async function join(broker: ServiceBroker, tenant: Pick<Tenant, "id" | "m
   const { user, email } = await seed();
   await call(broker, "accounts.addMember", { id: tenant.id, email, role }, { meta: tenant.meta });
   return { user, email, meta: { companyId: tenant.id, userId: user.id, role } satisfies Caller };
-}
-
-/** Status and body of the error that a call must end with. */
-export async function refusal(work: Promise<unknown>): Promise<[number, Record<string, unknown>]> {
-  try {
-    await work;
-  } catch (error) {
-    if (!isApiError(error)) throw error;
-    return [error.code, error.data.body];
-  }
-  throw new Error("It was not refused");
 }
 
 export const NOT_FOUND = [404, { detail: "Not found." }];

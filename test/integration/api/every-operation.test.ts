@@ -1,6 +1,6 @@
 /** One customer's way through the whole API: every operation of the document gives its success at least once. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { pathNames } from "../../../services/gateway/params.ts";
+import { pathNames } from "../../../services/gateway/http/params.ts";
 import { routes } from "../../../services/gateway/routes.ts";
 import { keysFor } from "../../../services/lib/secrets.ts";
 import { linkTokens } from "../../../services/lib/tokens/link-token.ts";

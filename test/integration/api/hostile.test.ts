@@ -1,6 +1,6 @@
 /** Generated hostile input for each field of each operation of the document: never a 500, never a hang, always as described. */
 import { contractOf } from "../../../services/contracts.ts";
-import { pathNames, propertiesOf } from "../../../services/gateway/params.ts";
+import { pathNames, propertiesOf } from "../../../services/gateway/http/params.ts";
 import { type Route, routes } from "../../../services/gateway/routes.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Client, client, fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";

@@ -73,9 +73,9 @@ describe("Idempotency-Key", () => {
 
   test("with another body, or another kind of send: 409", async () => {
     await send({ idempotency_key: "k" });
-    await expect(send({ idempotency_key: "k", name: "Other" })).rejects.toMatchObject({ code: 409 });
+    await expect(send({ idempotency_key: "k", name: "Other" })).rejects.toMatchObject({ code: "CONFLICT" });
     const other = toReceivers(company, [{ email: "a@example.com" }], { idempotency_key: "k" });
-    await expect(as(world, company)("campaigns.sendToReceivers", other)).rejects.toMatchObject({ code: 409 });
+    await expect(as(world, company)("campaigns.sendToReceivers", other)).rejects.toMatchObject({ code: "CONFLICT" });
     expect(await campaigns()).toBe(1);
   });
 
@@ -98,14 +98,14 @@ describe("Idempotency-Key", () => {
     expect(await campaigns()).toBe(1);
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
     for (const outcome of outcomes)
-      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: 409 });
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "CONFLICT" });
   });
 
   test("a first request that fails leaves the key free", async () => {
     world.hour = { limit: 1, used: 1, room: 0, retry_after_seconds: 9 };
-    await expect(send({ idempotency_key: "k" })).rejects.toMatchObject({ code: 429 });
+    await expect(send({ idempotency_key: "k" })).rejects.toMatchObject({ code: "SMTP_RATE_LIMITED" });
     world.hour = { limit: null, used: 0, room: null, retry_after_seconds: 0 };
-    await expect(send({ idempotency_key: "k", template_id: company.list })).rejects.toMatchObject({ code: 400 });
+    await expect(send({ idempotency_key: "k", template_id: company.list })).rejects.toMatchObject({ code: "INVALID" });
     expect(await send({ idempotency_key: "k" })).toMatchObject({ status: "pending" });
   });
 
@@ -131,8 +131,8 @@ describe("Idempotency-Key", () => {
     ["x".repeat(257), "Ensure this field has no more than 256 characters."],
   ])("%#: no key", async (key, sentence) => {
     await expect(send({ idempotency_key: key })).rejects.toMatchObject({
-      code: 400,
-      data: { body: { idempotency_key: [sentence] } },
+      code: "INVALID",
+      data: { fields: { idempotency_key: [sentence] } },
     });
   });
 });

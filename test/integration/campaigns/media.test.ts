@@ -103,8 +103,8 @@ describe("media", () => {
 
   test("an empty file and an aborted upload leave nothing", async () => {
     await expect(upload(Buffer.alloc(0))).rejects.toMatchObject({
-      code: 400,
-      data: { body: { file: ["The submitted file is empty."] } },
+      code: "INVALID",
+      data: { fields: { file: ["The submitted file is empty."] } },
     });
     function* breaking() {
       yield Buffer.alloc(300_000);
@@ -138,15 +138,15 @@ describe("media", () => {
     const ask = as(world, company);
     expect(await ask("campaigns.getMedia", { id })).toMatchObject({ id });
     expect(await ask("campaigns.removeMedia", { id })).toBeNull();
-    await expect(ask("campaigns.getMedia", { id })).rejects.toMatchObject({ code: 404 });
-    await expect(ask("campaigns.removeMedia", { id })).rejects.toMatchObject({ code: 404 });
-    await expect(download(id)).rejects.toMatchObject({ code: 404 });
+    await expect(ask("campaigns.getMedia", { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(ask("campaigns.removeMedia", { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(download(id)).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(await parts(id)).toEqual({ n: 0 });
   });
 
   test.each(["getMedia", "removeMedia"] as const)("%s of another company's file: 404", async (action) => {
     const { id } = await upload(PNG);
-    await expect(as(world)(`campaigns.${action}`, { id })).rejects.toMatchObject({ code: 404 });
+    await expect(as(world)(`campaigns.${action}`, { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(await as(world, company)("campaigns.getMedia", { id })).toMatchObject({ id });
   });
 
@@ -156,7 +156,7 @@ describe("media", () => {
     const ask = as(world, company);
     const sent = await ask("campaigns.sendToList", toList(company, { attachment_ids: [id] }));
     await ask("campaigns.removeMedia", { id });
-    await expect(ask("campaigns.getMedia", { id })).rejects.toMatchObject({ code: 404 });
+    await expect(ask("campaigns.getMedia", { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(await parts(id)).toEqual({ n: 1 });
 
     await query("update media set deleted_at = now() - interval '2 hours' where id = $1", [id]);

@@ -119,8 +119,8 @@ describe("resume and cancel", () => {
     await setOutcomes(id, [3, 3]);
     await ask("campaigns.settle", { campaign_id: id });
     await expect(ask("campaigns.resume", { id })).rejects.toMatchObject({
-      code: 400,
-      data: { body: { detail: "This campaign failed before any email was sent, so it cannot be resumed." } },
+      code: "WRONG_STATE",
+      message: "This campaign failed before any email was sent, so it cannot be resumed.",
     });
   });
 
@@ -131,8 +131,8 @@ describe("resume and cancel", () => {
       const { ask, id } = await campaign(1);
       await query("update campaigns set status = $2 where id = $1", [id, status]);
       await expect(ask("campaigns.resume", { id })).rejects.toMatchObject({
-        code: 400,
-        data: { body: { detail: `Only a partial or failed campaign can be resumed. This one is ${status}.` } },
+        code: "WRONG_STATE",
+        message: `Only a partial or failed campaign can be resumed. This one is ${status}.`,
       });
     },
   );
@@ -143,8 +143,8 @@ describe("resume and cancel", () => {
     const { id } = await ask("campaigns.sendToList", toList(company, { scheduled_for: "2999-01-01T00:00:00Z" }));
     expect(await ask("campaigns.cancel", { id })).toMatchObject({ id, status: "cancelled" });
     await expect(ask("campaigns.cancel", { id })).rejects.toMatchObject({
-      code: 400,
-      data: { body: { detail: "Only a scheduled campaign can be cancelled. This one is cancelled." } },
+      code: "WRONG_STATE",
+      message: "Only a scheduled campaign can be cancelled. This one is cancelled.",
     });
   });
 
@@ -153,13 +153,15 @@ describe("resume and cancel", () => {
     async (status) => {
       const { ask, id } = await campaign(1);
       await query("update campaigns set status = $2 where id = $1", [id, status]);
-      await expect(ask("campaigns.cancel", { id })).rejects.toMatchObject({ code: 400 });
+      await expect(ask("campaigns.cancel", { id })).rejects.toMatchObject({ code: "WRONG_STATE" });
       expect((await campaignRow(id)).status).toBe(status);
     },
   );
 
   test.each(["get", "cancel", "resume", "export"] as const)("%s of another company's campaign: 404", async (action) => {
     const { id } = await campaign(1);
-    await expect(as(world, await newCompany())(`campaigns.${action}`, { id })).rejects.toMatchObject({ code: 404 });
+    await expect(as(world, await newCompany())(`campaigns.${action}`, { id })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
   });
 });

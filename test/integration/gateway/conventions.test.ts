@@ -17,8 +17,7 @@ describe("the conventions of the API", () => {
 
   test("what does not exist is 404, with and without a slash, also outside of the API", async () => {
     for (const path of [
-      "/",
-      "/api/",
+      "/api/emails/",
       "/api/emails/nothing",
       "/api/emails/nothing/",
       "//evil.example/x",

@@ -1,13 +1,51 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { bannerText } from "../../../mixins/start-banner.middleware.ts";
+import { config } from "../../../services/lib/config.ts";
+import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany } from "../../support/client.ts";
 
 describe("the documents of the gateway", () => {
   let app: App;
   beforeAll(async () => {
-    app = await startApp({ services: ["gateway", "accounts"] });
+    const env = { HEALTH_PORT: String(await unusedPort()), SERVICE_NAME: "Ann & Co" };
+    app = await startApp({ services: ["gateway", "accounts"], env });
   });
   afterAll(() => app.stop());
+
+  test.each(["/", "/api/"])("GET %s says what this is and where the documents are", async (path) => {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../../../package.json"), "utf8"));
+    const base = config().BASE_URL;
+    const { status, body, headers } = await client(app).get(path);
+    expect([status, body]).toEqual([
+      200,
+      { name: "Ann & Co", version, docs: `${base}/docs/`, openapi: `${base}/openapi.json` },
+    ]);
+    expect(headers.get("vary")).toContain("Accept");
+    for (const link of [body.docs, body.openapi]) expect(await client(app).get(link)).toMatchObject({ status: 200 });
+  });
+
+  test.each(["/", "/api/"])("GET %s is a page for browsers whose links work", async (path) => {
+    const page = await client(app).get(path, { headers: { Accept: "text/html,*/*;q=0.8" } });
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(page.text).toContain("<h1>Ann &#38; Co</h1>");
+    const links = [...page.text.matchAll(/href="([^"]+)"/g)].map(([, link]) => new URL(link!, `${app.url}${path}`));
+    expect(links).toHaveLength(2);
+    for (const link of links) expect((await fetch(link)).status).toBe(200);
+  });
+
+  test("the path without its slash leads to it", async () => {
+    expect((await client(app).get("/api")).headers.get("location")).toBe("/api/");
+  });
+
+  test("every link of the start banner works", async () => {
+    const links = [...bannerText(config()).matchAll(/https?:\/\/[^\s)]+/g)].map(([link]) => link);
+    expect(links).toHaveLength(3);
+    for (const link of links) expect((await fetch(link.replace(config().BASE_URL, app.url))).status).toBe(200);
+  });
 
   test("GET /openapi.json is OpenAPI 3.1 with every operation, its errors and its security", async () => {
     const { status, body } = await client(app).get("/openapi.json");

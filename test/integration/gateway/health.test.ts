@@ -1,17 +1,21 @@
-import { healthPort } from "../../../mixins/health.middleware.ts";
 import { closeDatabase } from "../../../models/database/db.ts";
+import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client } from "../../support/client.ts";
 
+let port: number;
+
 const ask = async (path: string) => {
-  const response = await fetch(`http://127.0.0.1:${healthPort()}${path}`);
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
   return { status: response.status, text: await response.text() };
 };
 
 describe("the health port", () => {
   let app: App;
   beforeAll(async () => {
-    app = await startApp({ services: ["gateway", "accounts"], env: { REDIS_URL: "redis://127.0.0.1:1" } });
+    port = await unusedPort();
+    const env = { REDIS_URL: "redis://127.0.0.1:1", HEALTH_PORT: String(port) };
+    app = await startApp({ services: ["gateway", "accounts"], env });
   });
   afterAll(() => app.stop());
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { listen } from "../../../services/gateway/server.ts";
+import { listen } from "../../../services/gateway/http/server.ts";
 import { Type } from "../../../services/lib/shapes.ts";
 import { type Sample, sample, startGateway } from "../../support/gateway.ts";
 

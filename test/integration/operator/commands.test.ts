@@ -73,7 +73,7 @@ describe("an operator's commands", () => {
     expect(body).toMatchObject({ plan: "gold", features: ["webhooks", "segments"], limits: { smtp_per_hour: 600 } });
     expect(await one("save-plan", "gold", "-", "-,-,-,-")).toMatchObject({ features: "", subscribers: null });
     await expect(run("save-plan", "gold", "-", "1,2,3")).rejects.toThrow("api_calls_per_day");
-    await expect(run("save-plan", "gold", "-", "many,-,-,-")).rejects.toMatchObject({ code: 400 });
+    await expect(run("save-plan", "gold", "-", "many,-,-,-")).rejects.toMatchObject({ code: "INVALID" });
   });
 
   test("companies: all of them, however many pages that takes", async () => {

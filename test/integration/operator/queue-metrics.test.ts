@@ -8,7 +8,7 @@ import { type App, startApp } from "../../support/app.ts";
 describe("the metrics of an operator's node", () => {
   let app: App;
   let metrics: string;
-  const valueOf = (sample: string) => {
+  const sampleOf = (sample: string) => {
     const line = metrics.split("\n").find((one) => one.startsWith(`${sample} `));
     return line === undefined ? undefined : Number(line.slice(sample.length));
   };
@@ -42,26 +42,26 @@ describe("the metrics of an operator's node", () => {
   afterAll(() => app.stop());
 
   test("recipients that wait, by state: what was marked in a chunk does not wait any more", () => {
-    expect(valueOf('flockmail_send_queue_recipients{state="ready"}')).toBe(400);
-    expect(valueOf('flockmail_send_queue_recipients{state="leased"}')).toBe(200);
-    expect(valueOf('flockmail_send_queue_recipients{state="deferred"}')).toBe(0);
+    expect(sampleOf('flockmail_send_queue_recipients{state="ready"}')).toBe(400);
+    expect(sampleOf('flockmail_send_queue_recipients{state="leased"}')).toBe(200);
+    expect(sampleOf('flockmail_send_queue_recipients{state="deferred"}')).toBe(0);
   });
 
   test("how long a campaign has been passed over counts from when it could be sent; zeros are reported", () => {
-    expect(valueOf('flockmail_send_queue_wait_seconds{kind="marketing"}')).toBeGreaterThan(89);
-    expect(valueOf('flockmail_send_queue_wait_seconds{kind="marketing"}')).toBeLessThan(120);
-    expect(valueOf('flockmail_send_queue_wait_seconds{kind="transactional"}')).toBe(0);
-    expect(valueOf('flockmail_campaigns{status="pending"}')).toBe(1);
-    expect(valueOf('flockmail_campaigns{status="sending"}')).toBe(0);
+    expect(sampleOf('flockmail_send_queue_wait_seconds{kind="marketing"}')).toBeGreaterThan(89);
+    expect(sampleOf('flockmail_send_queue_wait_seconds{kind="marketing"}')).toBeLessThan(120);
+    expect(sampleOf('flockmail_send_queue_wait_seconds{kind="transactional"}')).toBe(0);
+    expect(sampleOf('flockmail_campaigns{status="pending"}')).toBe(1);
+    expect(sampleOf('flockmail_campaigns{status="sending"}')).toBe(0);
   });
 
   test("the webhook queue: how many, and how late", () => {
-    expect(valueOf("flockmail_webhook_queue_deliveries")).toBe(1);
-    expect(valueOf("flockmail_webhook_queue_overdue_seconds")).toBeGreaterThanOrEqual(30);
+    expect(sampleOf("flockmail_webhook_queue_deliveries")).toBe(1);
+    expect(sampleOf("flockmail_webhook_queue_overdue_seconds")).toBeGreaterThanOrEqual(30);
   });
 
   test("the process: memory and event loop", () => {
-    expect(valueOf("process_resident_memory_bytes")).toBeGreaterThan(1e7);
-    expect(valueOf("flockmail_event_loop_lag_seconds")).toBeGreaterThanOrEqual(0);
+    expect(sampleOf("process_resident_memory_bytes")).toBeGreaterThan(1e7);
+    expect(sampleOf("flockmail_event_loop_lag_seconds")).toBeGreaterThanOrEqual(0);
   });
 });

@@ -55,7 +55,7 @@ describe("renderer.renderView", () => {
   test("works when the subscriber has been deleted, and is 404 for an unknown id", async () => {
     const id = await sentEmail(COMPANY, await campaign({ companyId: COMPANY, body }), { subscriberId: newId() });
     expect((await view(id)).subject).toBe("Hi");
-    await expect(view(newId())).rejects.toMatchObject({ code: 404 });
+    await expect(view(newId())).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 });
 

@@ -48,7 +48,7 @@ const create = (more: object = {}) => call<View>("createConfig", { ...given, ...
 const errorsOf = (work: Promise<unknown>) =>
   work.then(
     () => null,
-    (error) => error.data?.body,
+    (error) => error.data?.fields,
   );
 const stored = (id: string) =>
   queryOne<{ password_sealed: Buffer; dkim_key_sealed: Buffer | null }>("select * from smtp_configs where id = $1", [
@@ -171,15 +171,15 @@ test("of many that become the default at one moment one is it in the end, and no
 test("another company's configuration does not exist", async () => {
   const { id } = await create();
   meta = { companyId: newId() };
-  await expect(call("getConfig", { id })).rejects.toMatchObject({ code: 404 });
-  await expect(call("updateConfig", { id, name: "x" })).rejects.toMatchObject({ code: 404 });
-  await expect(call("removeConfig", { id })).rejects.toMatchObject({ code: 404 });
+  await expect(call("getConfig", { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(call("updateConfig", { id, name: "x" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(call("removeConfig", { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
 test("deleted is deleted", async () => {
   const { id } = await create();
   expect(await call("removeConfig", { id })).toBeNull();
-  await expect(call("getConfig", { id })).rejects.toMatchObject({ code: 404 });
+  await expect(call("getConfig", { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
 test("private networks are refused where they are not permitted", async () => {

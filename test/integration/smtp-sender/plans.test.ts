@@ -10,7 +10,7 @@ import {
   CLAIMABLE_CAMPAIGNS,
 } from "../../../services/smtp-sender/claim/claim-statements.ts";
 import { CLAIM_DUE, READ, READ_AGAIN, RENEW } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
-import { READ as READ_HIT, WRITE } from "../../../services/tracking/hits-sql.ts";
+import { READ as READ_HIT, WRITE } from "../../../services/tracking/hits/hit-statements.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 interface Node {

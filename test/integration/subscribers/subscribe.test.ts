@@ -177,7 +177,7 @@ describe("double opt-in", () => {
     await setStatus("unsubscribed");
     await block("a@example.com", "unsubscribed");
     // A "confirmed" page would be wrong.
-    await expect(confirm(token)).rejects.toMatchObject({ code: 410 });
+    await expect(confirm(token)).rejects.toMatchObject({ code: "GONE" });
     expect((await found("a@example.com"))?.status).toBe("unsubscribed");
     expect(await blocks()).toHaveLength(1);
   });
@@ -258,12 +258,12 @@ describe("double opt-in", () => {
     await subscribe({ email: "a@example.com" });
     const { id } = (await found("a@example.com"))!;
     const token = tokenOf(mailed[0]!.confirm_url);
-    await expect(confirm(`${token.slice(0, -2)}AA`)).rejects.toMatchObject({ code: 404 });
-    await expect(confirm("x")).rejects.toMatchObject({ code: 404 });
-    await expect(confirm(personToken("preferences", company.id, id))).rejects.toMatchObject({ code: 404 });
+    await expect(confirm(`${token.slice(0, -2)}AA`)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(confirm("x")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(confirm(personToken("preferences", company.id, id))).rejects.toMatchObject({ code: "NOT_FOUND" });
     const expired = personToken("confirm", company.id, id, new Date(Date.now() - DAY_MS));
-    await expect(confirm(expired)).rejects.toMatchObject({ code: 410 });
+    await expect(confirm(expired)).rejects.toMatchObject({ code: "GONE" });
     await company.api.delete(`/api/emails/subscribers/${id}/`);
-    await expect(confirm(token)).rejects.toMatchObject({ code: 404 });
+    await expect(confirm(token)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 });

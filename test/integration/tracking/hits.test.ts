@@ -4,7 +4,8 @@ import type { Caller } from "../../../services/lib/caller.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { keysFor } from "../../../services/lib/secrets.ts";
 import { addressToken } from "../../../services/lib/tokens/link-token.ts";
-import { recordHits } from "../../../services/tracking/record-hits.ts";
+import { CampaignLinks } from "../../../services/tracking/hits/campaign-links.ts";
+import { storeHits } from "../../../services/tracking/hits/store-hits.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { FIREFOX, http, LINKS, newWorld, token, type World } from "./world.ts";
 
@@ -79,12 +80,12 @@ describe("opens and clicks", () => {
     const url = addressToken(Buffer.alloc(32), id, 1, "https://evil.example/");
     for (const bad of [forged, url, "x", "", token(id, 0), token(newId(), 1), token(id, LINKS.length + 1)]) {
       await expect(call(app.broker, "tracking.click", { token: bad }, { meta: http() })).rejects.toMatchObject({
-        code: 404,
+        code: "NOT_FOUND",
       });
     }
     for (const bad of [token(id, 1), token(newId(), 0)]) {
       await expect(call(app.broker, "tracking.open", { token: bad }, { meta: http() })).rejects.toMatchObject({
-        code: 404,
+        code: "NOT_FOUND",
       });
     }
     expect(await eventsOf(world)).toEqual([]);
@@ -103,7 +104,7 @@ describe("opens and clicks", () => {
     expect(answer.headers?.location).toBe("https://example.org/p?x=%C3%BC");
     await expect(
       call(app.broker, "tracking.click", { token: made("javascript:alert(1)") }, { meta: http() }),
-    ).rejects.toMatchObject({ code: 404 });
+    ).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect((await analyticsOf(world)).links[2]).toMatchObject({ total: 1 });
   });
 
@@ -113,7 +114,7 @@ describe("opens and clicks", () => {
     expect((await click(id, 1, http({ method: "HEAD" }))).headers?.location).toBe(LINKS[0]);
     expect((await click(id, 1, http({ overLimit: true }))).headers?.location).toBe(LINKS[0]);
     expect((await open(id, http({ method: "HEAD" }))).content_type).toBe("image/gif");
-    await expect(open(id, http({ overLimit: true }))).rejects.toMatchObject({ code: 429 });
+    await expect(open(id, http({ overLimit: true }))).rejects.toMatchObject({ code: "THROTTLED" });
     expect(await eventsOf(world)).toEqual([]);
   });
 
@@ -207,7 +208,7 @@ describe("opens and clicks", () => {
     const world = await newWorld();
     const { id: sentEmailId } = world.mails[0]!;
     const hit = { sentEmailId, link: 0, at: new Date(), userAgent: FIREFOX, ip: "192.0.2.7" };
-    await Promise.all(Array.from({ length: 10 }, () => recordHits([hit])));
+    await Promise.all(Array.from({ length: 10 }, () => storeHits([hit], new CampaignLinks())));
     expect((await analyticsOf(world)).opens).toEqual({ total: 10, unique: 1, machine: 0 });
     expect((await eventsOf(world)).filter(({ is_first }) => is_first)).toHaveLength(1);
     expect(await rowOf(sentEmailId)).toMatchObject({ opens: 10 });
@@ -224,7 +225,7 @@ describe("opens and clicks", () => {
       userAgent: FIREFOX,
       ip: "",
     }));
-    await Promise.all(clicks.map((hit) => recordHits([hit])));
+    await Promise.all(clicks.map((hit) => storeHits([hit], new CampaignLinks())));
     expect((await analyticsOf(world)).clicks).toEqual({ total: 0, unique: 0, machine: 9 });
     expect(await rowOf(sentEmailId)).toMatchObject({ clicks: 0, clicked_at: null });
   });

@@ -82,7 +82,7 @@ describe("lists for API users", () => {
       expect(await sent({ recipient: world.mails[0]!.email }, stranger.companyId)).toEqual({ count: 0, results: [] });
       await expect(
         call(app.broker, "tracking.analytics", { id: world.campaignId }, { meta: { companyId: stranger.companyId } }),
-      ).rejects.toMatchObject({ code: 404 });
+      ).rejects.toMatchObject({ code: "NOT_FOUND" });
     });
   });
 

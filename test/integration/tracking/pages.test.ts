@@ -76,7 +76,7 @@ describe("recipients' pages", () => {
         status: 404,
         content_type: "text/html; charset=utf-8",
       });
-      await expect(ask(json)).rejects.toMatchObject({ code: 404 });
+      await expect(ask(json)).rejects.toMatchObject({ code: "NOT_FOUND" });
     });
 
     test("in the reader's language, Arabic from right to left, English for all others", async () => {
@@ -202,7 +202,7 @@ describe("recipients' pages", () => {
     test("a token of another kind or a damaged one opens nothing", async () => {
       const confirm = personToken("confirm", world.companyId, mail().subscriberId);
       for (const token of [confirm, `${preferencesToken().slice(0, -2)}xx`, "nonsense"]) {
-        await expect(get(json, token)).rejects.toMatchObject({ code: 404 });
+        await expect(get(json, token)).rejects.toMatchObject({ code: "NOT_FOUND" });
       }
     });
   });
@@ -229,10 +229,10 @@ describe("recipients' pages", () => {
         status: 410,
       });
       await expect(call(app.broker, "tracking.confirm", { token: expired }, { meta: json })).rejects.toMatchObject({
-        code: 410,
+        code: "GONE",
       });
       await expect(call(app.broker, "tracking.confirm", { token: "x" }, { meta: json })).rejects.toMatchObject({
-        code: 404,
+        code: "NOT_FOUND",
       });
       expect(await statusOf()).toBe("unconfirmed");
     });

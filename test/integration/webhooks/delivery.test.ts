@@ -275,7 +275,7 @@ describe("webhook delivery", () => {
     await transaction((client) => queueWebhooks([event(id)], client));
     await call(app.broker, "webhooks.purge", {});
     expect((await rowsOf(id)).map(({ status }) => status)).toEqual(["dead"]);
-    await expect(as(id, "webhooks.test", { id: endpoint })).rejects.toMatchObject({ code: 400 });
+    await expect(as(id, "webhooks.test", { id: endpoint })).rejects.toMatchObject({ code: "WRONG_STATE" });
     const updated = await as(id, "webhooks.update", { id: endpoint, url, events: ["opened", "opened"] });
     expect(updated).toMatchObject({ disabled_at: null, events: ["opened"] });
   });
@@ -308,9 +308,11 @@ describe("webhook delivery", () => {
     expect(log).toMatchObject({ count: 1, results: [{ id: tested.id, status: "succeeded", response_status: 200 }] });
     const stranger = await company();
     await expect(as(stranger, "webhooks.redeliver", { id: endpoint, delivery_id: tested.id })).rejects.toMatchObject({
-      code: 404,
+      code: "NOT_FOUND",
     });
-    await expect(as(stranger, "webhooks.listDeliveries", { id: endpoint })).rejects.toMatchObject({ code: 404 });
+    await expect(as(stranger, "webhooks.listDeliveries", { id: endpoint })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
   });
 
   test("an event of a company without an endpoint queues nothing", async () => {

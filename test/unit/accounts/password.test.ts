@@ -43,6 +43,6 @@ test("logins beyond those that can wait are refused for now, and those that wait
   const many = await Promise.allSettled(Array.from({ length: 110 }, () => isPassword("x", cheap)));
   const refused = many.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
   expect(refused).toHaveLength(8);
-  expect(refused.every(({ code, retryable }) => code === 503 && retryable)).toBe(true);
+  expect(refused.every(({ code, retryable }) => code === "UNAVAILABLE" && retryable)).toBe(true);
   expect(await isPassword("x", cheap)).toBe(false);
 });

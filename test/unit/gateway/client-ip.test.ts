@@ -1,4 +1,4 @@
-import { addressBlock, clientIp } from "../../../services/gateway/client-ip.ts";
+import { addressBlock, clientIp } from "../../../services/gateway/http/client-ip.ts";
 
 describe("the address of a client", () => {
   test("is the socket's where no proxy is trusted, whatever the header claims", () => {

@@ -1,7 +1,7 @@
-import { checker } from "../../../mixins/ajv-validator.ts";
+import { compileValidator } from "../../../mixins/ajv-validator.ts";
 import { contractOf } from "../../../services/contracts.ts";
+import { pathNames } from "../../../services/gateway/http/params.ts";
 import { describeApi } from "../../../services/gateway/openapi/document.ts";
-import { pathNames } from "../../../services/gateway/params.ts";
 import { routes } from "../../../services/gateway/routes.ts";
 import { Conformance, checkResponse } from "../../support/conformance.ts";
 
@@ -80,7 +80,7 @@ describe("the document", () => {
     (_, at, { params, example }) => {
       if (example === undefined) return;
       const inPath = Object.fromEntries(pathNames(at).map((name) => [name, ID]));
-      expect(checker({ ...params })({ ...(example as object), ...inPath })).toEqual({});
+      expect(compileValidator({ ...params })({ ...(example as object), ...inPath })).toEqual({});
     },
   );
 

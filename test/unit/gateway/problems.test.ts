@@ -1,9 +1,17 @@
 import { Errors } from "moleculer";
-import { problemOf } from "../../../services/gateway/problems.ts";
-import { dailyQuotaExceeded, throttled } from "../../../services/lib/errors.ts";
+import { problemOf } from "../../../services/gateway/http/problems.ts";
+import {
+  dailyQuotaExceeded,
+  featureNotAvailable,
+  gone,
+  invalid,
+  smtpRateLimited,
+  throttled,
+  unauthenticated,
+} from "../../../services/lib/errors.ts";
 
-describe("an error at the edge", () => {
-  test("of the catalogue is told as it is, with its Retry-After", () => {
+describe("an error that reaches the gateway", () => {
+  test("of the catalogue has its status and body, with its Retry-After", () => {
     expect(problemOf(throttled(45), "r")).toEqual({
       status: 429,
       body: { detail: "Request was throttled. Expected available in 45 seconds." },
@@ -13,7 +21,39 @@ describe("an error at the edge", () => {
     expect(problemOf(dailyQuotaExceeded(10, 10, 0.2), "r").headers).toEqual({ "Retry-After": "1" });
   });
 
-  test("that came over NATS as a plain object of the same shape is told too", () => {
+  test.each([
+    [invalid({ email: ["Enter a valid email address."] }), 400, { email: ["Enter a valid email address."] }],
+    [unauthenticated("Invalid API key."), 401, { detail: "Invalid API key." }],
+    [
+      featureNotAvailable("segments", "free"),
+      403,
+      {
+        detail: {
+          code: "feature_not_available",
+          message: "The feature segments is not available on the plan free.",
+          feature: "segments",
+          package: "free",
+        },
+      },
+    ],
+    [
+      smtpRateLimited("Wait.", 75),
+      429,
+      { detail: { code: "smtp_rate_limited", message: "Wait.", limit_type: "hourly" } },
+    ],
+    [gone("This link has expired."), 410, { detail: "This link has expired." }],
+  ])("%s is the same where it is thrown and, as a plain error, behind NATS", (error, status, body) => {
+    const { name, message, code, data, retryable } = error;
+    const remote = Object.assign(new Error(message), JSON.parse(JSON.stringify({ name, code, data, retryable })));
+    for (const one of [error, remote]) expect(problemOf(one, "r")).toMatchObject({ status, body, internal: false });
+  });
+
+  test("with a code that this version does not know is a 500", () => {
+    const error = Object.assign(new Error("new"), { name: "ServiceError", code: "FROM_THE_FUTURE", data: {} });
+    expect(problemOf(error, "r").status).toBe(500);
+  });
+
+  test("of a node of version 0.1.0, which threw status and body, keeps both", () => {
     const remote = JSON.parse(
       JSON.stringify({ name: "ApiError", code: 404, type: "NOT_FOUND", data: { body: { detail: "Not found." } } }),
     );

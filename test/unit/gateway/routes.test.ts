@@ -1,5 +1,5 @@
 import { contractOf } from "../../../services/contracts.ts";
-import { pathNames, propertiesOf } from "../../../services/gateway/params.ts";
+import { pathNames, propertiesOf } from "../../../services/gateway/http/params.ts";
 import { routes } from "../../../services/gateway/routes.ts";
 
 /** The endpoints of spec.md sections 4.1 to 4.12, written down from it by hand: method, path, status of success, access. */

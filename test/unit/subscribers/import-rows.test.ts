@@ -4,7 +4,7 @@ const bodyOf = (work: () => unknown): unknown => {
   try {
     work();
   } catch (error) {
-    return (error as { data?: { body?: unknown } }).data?.body;
+    return (error as { data?: { fields?: unknown } }).data?.fields;
   }
   throw new Error("Nothing was refused");
 };

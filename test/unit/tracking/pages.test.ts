@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { catalogueFor, catalogues } from "../../../services/lib/i18n/languages.ts";
-import { PAGE_CSP, page, wantsJson } from "../../../services/tracking/pages/page.ts";
+import { PAGE_CSP } from "../../../services/lib/page-style/page-style.ts";
+import { page, wantsJson } from "../../../services/tracking/pages/page.ts";
 import { http } from "../../integration/tracking/world.ts";
 
-const FOLDER = join(import.meta.dirname, "../../../services/tracking/pages");
+const FOLDER = join(import.meta.dirname, "../../../services/lib/page-style");
 const css = readFileSync(join(FOLDER, "page.css"), "utf8");
 
 /** Custom properties of the first block, and of the dark one over them. */

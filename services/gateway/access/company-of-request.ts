@@ -1,0 +1,44 @@
+/** Which company a request is about: the path's, the key's, or the one that a request with a bearer token must name. */
+import { compileValidator } from "../../../mixins/ajv-validator.ts";
+import type { ActionContract } from "../../define.ts";
+import { invalid, missingObject } from "../../lib/errors.ts";
+import { addFieldError } from "../../lib/field-errors.ts";
+import { isUuid } from "../../lib/ids.ts";
+import type { Context } from "../http/context.ts";
+import { type Params, propertiesOf } from "../http/params.ts";
+import type { Route } from "../routes.ts";
+import type { Identity } from "./authentication.ts";
+
+export const isCompanyPath = (route: Route): boolean => route.path.startsWith("/api/companies/:id/");
+
+/** With a bearer token the company is named in the body where the contract has it there, else in the query. */
+export const namesCompanyInBody = (contract: ActionContract): boolean => "company" in propertiesOf(contract);
+
+function refuse(contract: ActionContract, params: Params, sentence: string): never {
+  // All errors of a body are reported at once, also when the first of them is found here.
+  const { company: _, ...others } = params;
+  const errors = compileValidator(contract.params)(others);
+  delete errors.company;
+  addFieldError(errors, "company", sentence);
+  throw invalid(errors);
+}
+
+function namedCompany(contract: ActionContract, params: Params, { key }: Identity, named: unknown): string {
+  if (named === undefined || named === null)
+    return key?.companyId ?? refuse(contract, params, "This field is required.");
+  if (!isUuid(named)) refuse(contract, params, "Must be a valid UUID.");
+  const company = named.toLowerCase();
+  if (key && key.companyId !== company) refuse(contract, params, missingObject(named));
+  return company;
+}
+
+export function companyReader(route: Route, contract: ActionContract) {
+  const inPath = isCompanyPath(route);
+  const inBody = namesCompanyInBody(contract);
+  return (identity: Identity, params: Params, context: Context): string => {
+    if (inPath) return (params.id as string).toLowerCase();
+    // A body that contradicts its key is refused by the action, together with all else that is wrong with the body.
+    if (inBody && identity.key) return identity.key.companyId;
+    return namedCompany(contract, params, identity, inBody ? params.company : context.query.company || undefined);
+  };
+}

@@ -1,0 +1,43 @@
+/** The plan's daily API calls, counted per key, or per company for people. */
+import { call } from "../../call.ts";
+import type { Caller } from "../../lib/caller.ts";
+import { dailyQuotaExceeded } from "../../lib/errors.ts";
+import { apiLimiter } from "../../lib/limits/api-limiter.ts";
+import { apiCallsToday } from "../../lib/limits/limiter.ts";
+import type { Context } from "../http/context.ts";
+import { TtlCache } from "./ttl-cache.ts";
+
+type Broker = Parameters<typeof call>[0];
+
+const CACHE_MS = 1_000;
+const CACHE_ENTRIES = 10_000;
+// Everyone of a company waits for one answer: a lost call must not hold them long.
+const LOOK_UP_MS = 3_000;
+
+export class DailyQuota {
+  readonly #broker: Broker;
+  readonly #limits = new TtlCache<number | null>(CACHE_MS, CACHE_ENTRIES);
+
+  constructor(broker: Broker) {
+    this.#broker = broker;
+  }
+
+  /** Counts one call and sets the headers that say how many are left; throws where none is. */
+  async charge(context: Context, caller: Caller): Promise<void> {
+    const limit = await this.#limits.get(caller.companyId!, async () => {
+      return (await call(this.#broker, "accounts.planOf", {}, { meta: caller, timeout: LOOK_UP_MS })).limits
+        .api_calls_per_day;
+    });
+    const today = apiCallsToday(caller, limit);
+    const counted = apiLimiter().take(today, 1);
+    // No request waits for a number that decides nothing; it still shows in the plan's usage.
+    if (limit === null) return void counted.catch(() => {});
+
+    const { granted, used } = await counted;
+    const secondsLeft = Math.ceil(today.windowMs / 1_000);
+    context.set("X-RateLimit-Limit", String(limit));
+    context.set("X-RateLimit-Remaining", String(Math.max(0, limit - used)));
+    context.set("X-RateLimit-Reset", String(Math.floor(Date.now() / 1_000) + secondsLeft));
+    if (granted === 0) throw dailyQuotaExceeded(limit, limit, secondsLeft);
+  }
+}

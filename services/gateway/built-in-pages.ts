@@ -1,0 +1,61 @@
+/** What the gateway answers by itself: what this is (`/`, `/api/`), the description of the API and the page that shows it. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PAGE_CSP, PAGE_CSS } from "../lib/page-style/page-style.ts";
+import type { Context } from "./http/context.ts";
+import { escapeHtml, htmlPage } from "./http/html-page.ts";
+import type { RouteHandler } from "./http/router.ts";
+import { type Described, describeApi } from "./openapi/document.ts";
+import { referencePage } from "./openapi/reference-page.ts";
+
+export interface BuiltInPagesOptions extends Described {
+  /** SERVICE_NAME. */
+  name: string;
+}
+
+const packageFile = join(import.meta.dirname, "../../package.json");
+const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
+
+/** For a browser a page, else JSON. `root` leads from the page to the root, whatever address the browser came by. */
+function about(path: string, root: string, { name, baseUrl }: BuiltInPagesOptions): RouteHandler {
+  const title = escapeHtml(name);
+  const main = `<h1>${title}</h1>
+<p>An email campaign service with a REST API. Version ${version}.</p>
+<p><a href="${root}docs/">API reference</a></p>
+<p><a href="${root}openapi.json">Description of the API (OpenAPI 3.1)</a></p>`;
+  const html = htmlPage(name, main, PAGE_CSS);
+  const json = { name, version, docs: `${baseUrl}/docs/`, openapi: `${baseUrl}/openapi.json` };
+  return (context: Context) => {
+    context.state.route = path;
+    context.vary("Accept");
+    if (context.accepts("json", "html") !== "html") {
+      context.body = json;
+      return;
+    }
+    context.set("Content-Security-Policy", PAGE_CSP);
+    context.type = "html";
+    context.body = html;
+  };
+}
+
+function openApi(options: Described): RouteHandler {
+  let description: string | undefined;
+  return (context: Context) => {
+    context.state.route = "/openapi.json";
+    // Written at first use: most processes are never asked.
+    description ??= JSON.stringify(describeApi(options), null, 2);
+    context.set("Content-Type", "application/json; charset=utf-8");
+    // Tools of other origins read it; it holds no secret.
+    context.set("Access-Control-Allow-Origin", "*");
+    context.body = description;
+  };
+}
+
+export function builtInPages(options: BuiltInPagesOptions): [path: string, handler: RouteHandler][] {
+  return [
+    ["/", about("/", "", options)],
+    ["/api/", about("/api/", "../", options)],
+    ["/openapi.json", openApi(options)],
+    ...referencePage(),
+  ];
+}

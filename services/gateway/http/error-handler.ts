@@ -1,0 +1,100 @@
+/** The outermost layer: every response leaves with an id, the security headers and, where something failed, a problem. */
+import { notFound } from "../../lib/errors.ts";
+import { type Context, ipOf, type Next, requestIdOf } from "./context.ts";
+import { allowOtherSites } from "./cors.ts";
+import { escapeHtml, htmlPage } from "./html-page.ts";
+import { type Problem, problemOf } from "./problems.ts";
+
+const STRICT_CSP = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+// A client that still sends its body after the response is read to the end for this long, or it would get a reset
+// connection instead of the response.
+const LINGER_MS = 10_000;
+
+export interface ErrorHandlerOptions {
+  trustedProxies: number;
+  /** BASE_URL is https: browsers are asked to stay with it. */
+  https: boolean;
+  /** True while the process stops: connections are not kept. */
+  draining: () => boolean;
+  /** Called for each request that failed by a defect of ours. */
+  reportDefect: (error: unknown, context: Context) => void;
+  /** Called after each request. */
+  onResponse: (context: Context, durationMs: number) => void;
+}
+
+function setHeaders(context: Context, options: ErrorHandlerOptions): void {
+  const { res } = context;
+  res.setHeader("X-Request-Id", context.state.requestId);
+  res.setHeader("X-Content-Type-Options", "nosniff");
+  res.setHeader("Referrer-Policy", "no-referrer");
+  res.setHeader("X-Frame-Options", "DENY");
+  res.setHeader("Content-Security-Policy", STRICT_CSP);
+  res.setHeader("Cache-Control", "no-store");
+  allowOtherSites(context);
+  if (options.https) res.setHeader("Strict-Transport-Security", "max-age=31536000");
+  if (options.draining()) res.setHeader("Connection", "close");
+}
+
+/** Reads on past the response, bounded, where the body was not read to its end. */
+function linger(context: Context): void {
+  const { req, res } = context;
+  if (req.complete) return;
+  req.resume();
+  res.once("finish", () => {
+    if (req.complete || req.destroyed) return;
+    const timer = setTimeout(() => req.socket.destroy(), LINGER_MS).unref();
+    const done = () => clearTimeout(timer);
+    req.once("end", done).once("close", done);
+  });
+}
+
+const PAGE_TITLES: Record<number, string> = {
+  400: "This request cannot be understood",
+  404: "This page does not exist",
+  410: "This link has expired",
+  429: "Too many requests",
+  503: "Not available at the moment",
+};
+
+/** Only pages are read by people: an API path answers JSON whatever a browser would like. */
+const prefersHtml = (context: Context): boolean =>
+  context.path.startsWith("/api/emails/public/") && context.accepts("json", "html") === "html";
+
+/** A problem as a person sees it who followed a link in a mail. */
+function problemPage(status: number, body: Record<string, unknown>): string {
+  const title = PAGE_TITLES[status] ?? "Something went wrong";
+  const detail = typeof body.detail === "string" ? body.detail : "";
+  return htmlPage(title, `<h1>${escapeHtml(title)}</h1>\n<p>${escapeHtml(detail)}</p>`);
+}
+
+function respond(context: Context, { status, body, headers, reason }: Problem): void {
+  context.status = status;
+  context.set(headers);
+  context.state.reason = reason;
+  if (prefersHtml(context)) {
+    context.type = "html";
+    context.body = problemPage(status, body);
+  } else {
+    context.body = body;
+  }
+  linger(context);
+}
+
+export function errorHandler(options: ErrorHandlerOptions) {
+  return async (context: Context, next: Next): Promise<void> => {
+    const startedMs = performance.now();
+    context.state.requestId = requestIdOf(context);
+    context.state.ip = ipOf(context, options.trustedProxies);
+    setHeaders(context, options);
+    try {
+      await next();
+      if (context.status === 404 && context.body === undefined) throw notFound();
+    } catch (error) {
+      const problem = problemOf(error, context.state.requestId);
+      if (problem.internal) options.reportDefect(error, context);
+      respond(context, problem);
+    }
+    options.onResponse(context, performance.now() - startedMs);
+  };
+}

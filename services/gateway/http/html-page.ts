@@ -1,0 +1,22 @@
+/** The gateway's own few pages; what recipients of mails see is made by services/tracking/pages. */
+
+export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+
+/** `main` and `style` are HTML and CSS as they stand; `title` is text. */
+export function htmlPage(title: string, main: string, style?: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+${style === undefined ? "" : `<style>${style}</style>\n`}</head>
+<body>
+<main>
+${main}
+</main>
+</body>
+</html>
+`;
+}

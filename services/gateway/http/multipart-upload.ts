@@ -1,0 +1,120 @@
+/**
+ * An uploaded file is spooled to a temporary file first, so that a slow client holds neither memory nor a transaction,
+ * and form fields behind the file are known before its first byte is used.
+ */
+import { randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import busboy from "busboy";
+import { badRequest, invalid } from "../../lib/errors.ts";
+import type { Context } from "./context.ts";
+import type { Params } from "./params.ts";
+import { bodyTooLarge, hasBody, mediaTypeOf, refuseEncoded, tooSlow, unsupportedType } from "./request-body.ts";
+
+const FIELD = "file";
+const LIMITS = { files: 1, fields: 20, fieldSize: 64 * 1024, fieldNameSize: 200, parts: 25, headerPairs: 50 };
+/** Form-data adds its boundaries and small fields to the file. */
+const FORM_BYTES = 2 * 1024 * 1024;
+/** Between two pieces of the body. */
+const IDLE_MS = 30_000;
+
+export interface Upload {
+  params: Params;
+  stream: NodeJS.ReadableStream;
+}
+
+interface Spooled {
+  fields: Params;
+  filename: string;
+  contentType: string;
+  size: number;
+}
+
+const noFile = () => invalid({ [FIELD]: ["No file was submitted."] });
+const unreadable = (error: Error) => badRequest(`Multipart form parse error - ${error.message}`);
+
+function parserFor({ req }: Context, maxBytes: number): busboy.Busboy {
+  try {
+    // busboy already calls a file of exactly fileSize bytes too large.
+    return busboy({ headers: req.headers, limits: { ...LIMITS, fileSize: maxBytes + 1 }, defParamCharset: "utf8" });
+  } catch (error) {
+    throw unreadable(error as Error);
+  }
+}
+
+async function spool(context: Context, path: string, maxBytes: number): Promise<Spooled> {
+  const { req } = context;
+  if (Number(req.headers["content-length"] ?? 0) > maxBytes + FORM_BYTES) throw bodyTooLarge(maxBytes);
+  const { promise: parsed, resolve, reject } = Promise.withResolvers<void>();
+  const spooled: Spooled = { fields: {}, filename: "", contentType: "", size: -1 };
+  const stop = new AbortController();
+  let writing: Promise<void> | undefined;
+
+  const parser = parserFor(context, maxBytes);
+  parser.on("field", (name, value) => {
+    if (name !== "__proto__") spooled.fields[name] = value;
+  });
+  parser.on("file", (name, file, { filename, mimeType }) => {
+    if (name !== FIELD || writing) return void file.resume();
+    Object.assign(spooled, { filename: filename ?? "", contentType: mimeType });
+    file.on("limit", () => reject(bodyTooLarge(maxBytes)));
+    const out = createWriteStream(path, { mode: 0o600 });
+    writing = pipeline(file, out, { signal: stop.signal }).then(() => {
+      spooled.size = out.bytesWritten;
+    });
+    writing.catch(reject);
+  });
+  parser.on("error", (error) => reject(unreadable(error as Error)));
+  parser.on("close", resolve);
+
+  const timer = setTimeout(() => reject(tooSlow()), IDLE_MS);
+  const wait = () => void timer.refresh();
+  // "close" also follows an orderly end, and may come before the last of the file is written.
+  const broken = () => {
+    if (!req.complete) reject(unreadable(new Error("the request ended before its body did")));
+  };
+  // Not stream.pipeline: on a failure it would destroy the request, and with it the connection for the response.
+  req.on("data", wait).on("close", broken).pipe(parser);
+  try {
+    await parsed;
+    await writing;
+    return spooled;
+  } finally {
+    clearTimeout(timer);
+    req.off("data", wait).off("close", broken).unpipe(parser);
+    parser.destroy();
+    stop.abort();
+    await writing?.catch(() => {});
+  }
+}
+
+/** Runs `work` with the upload; the temporary file is gone afterwards, however it ends. */
+export async function withUpload<T>(
+  context: Context,
+  maxBytes: number,
+  work: (upload: Upload) => Promise<T>,
+): Promise<T> {
+  if (!hasBody(context)) throw noFile();
+  const mediaType = mediaTypeOf(context);
+  if (mediaType !== "multipart/form-data") throw unsupportedType(mediaType);
+  refuseEncoded(context);
+  const path = join(tmpdir(), `flockmail-upload-${randomUUID()}`);
+  try {
+    const { fields, filename, contentType, size } = await spool(context, path, maxBytes);
+    if (size < 0) throw noFile();
+    if (size === 0) throw invalid({ [FIELD]: ["The submitted file is empty."] });
+    const params = { ...fields, filename, content_type: contentType, size };
+    const stream = createReadStream(path);
+    try {
+      return await work({ params, stream });
+    } finally {
+      // An upload that was refused before anyone read it must not keep its file open.
+      stream.destroy();
+    }
+  } finally {
+    await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,78 @@
+/** Reads an action's parameters from path and query. What the contract says of each name is looked up once, at start. */
+import { parse } from "node:querystring";
+import type { ActionContract } from "../../define.ts";
+import { invalidPage, notFound } from "../../lib/errors.ts";
+import { isUuid } from "../../lib/ids.ts";
+import type { TSchema } from "../../lib/shapes.ts";
+import type { Route } from "../routes.ts";
+import type { Context } from "./context.ts";
+
+export type Params = Record<string, unknown>;
+type Property = TSchema & { type?: string; format?: string; anyOf?: TSchema[] };
+
+const MAX_PAGE_SIZE = 100;
+export const PAGE_SIZE = 20;
+
+export const propertiesOf = (contract: ActionContract): Record<string, Property> =>
+  (contract.params as { properties?: Record<string, Property> }).properties ?? {};
+
+export const pathNames = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+
+/** Reads the ids and tokens of the path; a value that cannot be one is a 404. */
+export function pathReader(route: Route, contract: ActionContract): (context: Context) => Params {
+  const properties = propertiesOf(contract);
+  const names = pathNames(route.path);
+  const uuids = new Set(names.filter((name) => properties[name]?.format === "uuid"));
+  return ({ params }) => {
+    const read: Params = {};
+    for (const name of names) {
+      const value = params[name]!;
+      if (uuids.has(name) ? !isUuid(value) : value.includes("\0")) throw notFound();
+      read[name] = value;
+    }
+    return read;
+  };
+}
+
+/** The type that a query's text is converted to; null for text that stays text. */
+function typeOf(property: Property): string | null {
+  const types = [property, ...((property.anyOf as Property[] | undefined) ?? [])].map(({ type }) => type);
+  return types.find((type) => type === "integer" || type === "number" || type === "boolean") ?? null;
+}
+
+/** Text that does not convert stays as it is, for the validator to refuse. */
+function coerce(type: string | null, text: string): unknown {
+  if (type === "boolean")
+    return text === "true" || text === "1" ? true : text === "false" || text === "0" ? false : text;
+  if (type === "integer") return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+  if (type === "number") return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+  return text;
+}
+
+/** As Django REST framework has it: a page that is no number is a 404, a page size that makes no sense is the default. */
+function coercePaging(params: Params): void {
+  if (params.page !== undefined && !(Number.isInteger(params.page) && (params.page as number) > 0)) throw invalidPage();
+  const size = params.page_size;
+  if (size === undefined) return;
+  if (Number.isInteger(size) && (size as number) > 0) params.page_size = Math.min(size as number, MAX_PAGE_SIZE);
+  else delete params.page_size;
+}
+
+/**
+ * Reads the query: only names that the contract knows, and the last one where a name comes twice. A name without a value
+ * is ignored: forms and generated clients send `?search=&status=&page=` for what was left blank.
+ */
+export function queryReader(route: Route, contract: ActionContract): (context: Context) => Params {
+  const types = new Map(Object.entries(propertiesOf(contract)).map(([name, property]) => [name, typeOf(property)]));
+  return (context) => {
+    const read: Params = {};
+    if (context.querystring === "") return read;
+    for (const [name, value] of Object.entries(parse(context.querystring))) {
+      const type = types.get(name);
+      const text = Array.isArray(value) ? value.at(-1)! : value!;
+      if (type !== undefined && text !== "") read[name] = coerce(type, text);
+    }
+    if (route.answer === "list") coercePaging(read);
+    return read;
+  };
+}

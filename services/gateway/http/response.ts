@@ -1,0 +1,80 @@
+/** Writes what an action returned as the HTTP response. */
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+import type { Document } from "../../lib/shapes.ts";
+import type { Answer, Route } from "../routes.ts";
+import type { Context } from "./context.ts";
+import { PAGE_SIZE, type Params } from "./params.ts";
+
+type Write = (context: Context, result: unknown, request: { params: Params; baseUrl: string; route: Route }) => unknown;
+
+interface Rows {
+  count: number;
+  results: unknown[];
+}
+
+/** The same address with another page, all other query parameters kept. */
+function pageUrl(context: Context, baseUrl: string, page: number): string {
+  const query = new URLSearchParams(context.querystring);
+  if (page === 1) query.delete("page");
+  else query.set("page", String(page));
+  const text = query.toString();
+  return `${baseUrl}${context.path}${text === "" ? "" : `?${text}`}`;
+}
+
+const list: Write = (context, result, { params, baseUrl }) => {
+  const { count, results } = result as Rows;
+  const page = (params.page as number | undefined) ?? 1;
+  const pages = Math.ceil(count / ((params.page_size as number | undefined) ?? PAGE_SIZE));
+  context.body = {
+    count,
+    next: page < pages ? pageUrl(context, baseUrl, page + 1) : null,
+    previous: page > 1 ? pageUrl(context, baseUrl, page - 1) : null,
+    results,
+  };
+};
+
+const csv: Write = async (context, result, { route }) => {
+  const stream = result as Readable;
+  // A download that fails before its first byte can still become an error response.
+  if (!stream.readable || stream.readableLength === 0) {
+    await Promise.race([once(stream, "readable"), once(stream, "end")]);
+  }
+  const [noun] = route.path
+    .split("/")
+    .filter((part) => part !== "export" && !part.startsWith(":"))
+    .slice(3);
+  context.set("Content-Type", "text/csv; charset=utf-8");
+  context.set("Content-Disposition", `attachment; filename="${noun}-${new Date().toISOString().slice(0, 10)}.csv"`);
+  context.body = stream;
+};
+
+const document: Write = (context, result) => {
+  const { status, content_type, body, headers = {} } = result as Document;
+  if (status !== undefined) context.status = status;
+  context.set(headers);
+  context.set("Content-Type", content_type);
+  context.body = body;
+};
+
+const writers: Record<Answer, Write> = {
+  json: (context, result) => {
+    context.body = result;
+  },
+  list,
+  csv,
+  html: document,
+  bytes: document,
+  redirect: document,
+  none: (context) => {
+    context.body = null;
+  },
+};
+
+export function responseWriter(route: Route, baseUrl: string) {
+  const write = writers[route.answer];
+  return (context: Context, result: unknown, params: Params): unknown => {
+    context.status = route.status;
+    return write(context, result, { params, baseUrl, route });
+  };
+}

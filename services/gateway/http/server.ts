@@ -1,0 +1,75 @@
+/** The HTTP server: listens, bounds what a connection may cost, and drains before the process stops. */
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+/** Longer than the minute for which load balancers keep an idle connection, or they would reuse one that closes. */
+const KEEP_ALIVE_MS = 65_000;
+const HEADERS_MS = 10_000;
+// The largest upload over a slow connection; bodies have tighter bounds of their own (request-body.ts,
+// multipart-upload.ts).
+const REQUEST_MS = 60 * 60_000;
+const CHECK_MS = 2_000;
+/** No byte in either direction: a reader who stopped reading, a body that stopped coming. */
+const SILENCE_MS = 120_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_HEADERS = 100;
+const DRAIN_MS = 3_000;
+
+export interface HttpServer {
+  port: number;
+  /** Stops accepting, lets requests in flight finish for a while, then closes what is left. */
+  drain(): Promise<void>;
+}
+
+const REFUSALS: Record<string, [number, string, string]> = {
+  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "The request's headers are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "The request took too long to arrive."],
+};
+
+/** What is not HTTP never reaches Koa; it still gets a JSON response. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const [status, reason, detail] = REFUSALS[error.code ?? ""] ?? [
+    400,
+    "Bad Request",
+    "This is not a valid HTTP request.",
+  ];
+  const body = JSON.stringify({ detail });
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+async function drain(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, "close");
+  // Closes idle connections too; the others close after their response, which says so in a header.
+  server.close();
+  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+export async function listen(listener: RequestListener, port: number): Promise<HttpServer> {
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    connectionsCheckingInterval: CHECK_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  });
+  server.maxHeadersCount = MAX_HEADERS;
+  server.setTimeout(SILENCE_MS);
+  server.on("clientError", refuseMalformed).on("request", listener).listen(port);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(
+      code === "EADDRINUSE" ? `port ${port} is taken by another program; choose one with PORT=…` : message,
+    );
+  }
+  return { port: (server.address() as AddressInfo).port, drain: () => drain(server) };
+}

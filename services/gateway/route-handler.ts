@@ -1,0 +1,120 @@
+/** Turns one row of routes.ts into a Koa handler: throttle, credentials, parameters, company, action, response. */
+import type { CallingOptions } from "moleculer";
+import type { ActionContract } from "../define.ts";
+import type { Caller } from "../lib/caller.ts";
+import { isServiceError, notFound } from "../lib/errors.ts";
+import type { Document } from "../lib/shapes.ts";
+import type { Authentication, Identity } from "./access/authentication.ts";
+import { companyReader } from "./access/company-of-request.ts";
+import type { DailyQuota } from "./access/daily-quota.ts";
+import { isOverLimit } from "./access/throttle.ts";
+import { type Context, httpOf } from "./http/context.ts";
+import { withUpload } from "./http/multipart-upload.ts";
+import { type Params, pathNames, pathReader, propertiesOf, queryReader } from "./http/params.ts";
+import { readAny, readForm, readJson } from "./http/request-body.ts";
+import { responseWriter } from "./http/response.ts";
+import type { Route } from "./routes.ts";
+
+export interface RouteDeps {
+  broker: { call(action: string, params: unknown, options: CallingOptions): Promise<unknown> };
+  authentication: Authentication;
+  quota: DailyQuota;
+  baseUrl: string;
+  routes: readonly Route[];
+  maxUploadBytes: Record<NonNullable<Route["upload"]>, number>;
+}
+
+/** An import of a gigabyte takes minutes, and its client waits for the result. */
+const UPLOAD_TIMEOUT_MS = 15 * 60_000;
+
+type ReadBody = (context: Context) => Params | Promise<Params>;
+
+function bodyReader(route: Route): ReadBody {
+  if (route.method === "GET" || route.method === "DELETE" || route.upload) return () => ({});
+  if (route.anyBody) return readAny;
+  return route.path.startsWith("/api/emails/public/") ? readForm : readJson;
+}
+
+/** The key of the sends is a header; a field of the same name in a body means nothing. */
+function setIdempotencyKey(context: Context, params: Params): void {
+  const key = context.req.headers["idempotency-key"];
+  if (key === undefined) delete params.idempotency_key;
+  else params.idempotency_key = key;
+}
+
+/** A value of the path that the action's schema refuses names nothing that exists. */
+function notFoundIfInPath(error: unknown, names: string[]): unknown {
+  if (!isServiceError(error, "INVALID")) return error;
+  return names.some((name) => name in error.data.fields) ? notFound() : error;
+}
+
+/** The action that reads what a PATCH or PUT would change. */
+function readingAction({ method, path, access }: Route, routes: readonly Route[]): string | undefined {
+  if (access === "public" || (method !== "PATCH" && method !== "PUT")) return undefined;
+  return routes.find((other) => other.method === "GET" && other.path === path)?.action;
+}
+
+export function routeHandler(route: Route, contract: ActionContract, deps: RouteDeps) {
+  const { broker, authentication, quota } = deps;
+  const readPath = pathReader(route, contract);
+  const readQuery = queryReader(route, contract);
+  const readBody = bodyReader(route);
+  const companyOf = companyReader(route, contract);
+  const writeResponse = responseWriter(route, deps.baseUrl);
+  const names = pathNames(route.path);
+  const reading = readingAction(route, deps.routes);
+  const takesIdempotencyKey = "idempotency_key" in propertiesOf(contract);
+
+  /** A key's call is charged as soon as the key is known: a request that is wrong otherwise costs a call too. */
+  async function identify(context: Context): Promise<Identity | undefined> {
+    if (route.access === "public") return undefined;
+    const identity = await authentication.identify(context, route.access);
+    const { requestId } = context.state;
+    if (identity.key) {
+      const { companyId, apiKeyId } = identity.key;
+      context.state.companyId = companyId;
+      await quota.charge(context, { companyId, apiKeyId, requestId });
+    }
+    return identity;
+  }
+
+  async function callerOf(context: Context, identity: Identity, params: Params): Promise<Caller> {
+    const caller = await authentication.callerIn(companyOf(identity, params, context), identity);
+    caller.requestId = context.state.requestId;
+    context.state.companyId = caller.companyId;
+    if (identity.person) await quota.charge(context, caller);
+    return caller;
+  }
+
+  async function run(context: Context, params: Params, meta: Caller, more: CallingOptions): Promise<void> {
+    const options = { meta, requestID: context.state.requestId, ...more };
+    try {
+      const result = await broker.call(route.action, params, options);
+      const from = route.answer === "bytes" ? (result as Document).body_from : undefined;
+      const body = from && { body: await broker.call(from.action, from.params, options) };
+      await writeResponse(context, body ? { ...(result as Document), ...body } : result, params);
+    } catch (error) {
+      // What does not exist is a 404 whatever the body says; only of what exists are the body's errors reported.
+      if (reading && isServiceError(error, "INVALID")) await broker.call(reading, readPath(context), options);
+      throw notFoundIfInPath(error, names);
+    }
+  }
+
+  return async (context: Context): Promise<void> => {
+    context.state.route = route.path;
+    const overLimit = await isOverLimit(context, route);
+    const identity = await identify(context);
+    const path = readPath(context);
+    const params = { ...readQuery(context), ...(await readBody(context)), ...path };
+    if (takesIdempotencyKey) setIdempotencyKey(context, params);
+    const meta: Caller = identity
+      ? await callerOf(context, identity, params)
+      : { requestId: context.state.requestId, http: { ...httpOf(context), overLimit } };
+    if (!route.upload) return run(context, params, meta, {});
+    // The response may come long after the last byte of the request.
+    context.req.socket.setTimeout(0);
+    await withUpload(context, deps.maxUploadBytes[route.upload], ({ params: file, stream }) =>
+      run(context, { ...params, ...file, ...path }, meta, { stream, timeout: UPLOAD_TIMEOUT_MS } as CallingOptions),
+    );
+  };
+}

@@ -1,0 +1,52 @@
+/** Where a campaign's tracked links lead. They never change once compiled, so that a process reads them once. */
+import { LRUCache } from "lru-cache";
+import { type Queryable, query } from "../../../models/database/db.ts";
+
+/** Of all campaigns together: bounds the memory, also where campaigns have thousands of links. */
+const MAX_CACHED_LINKS = 50_000;
+
+export interface CampaignRef {
+  company_id: string;
+  campaign_id: string;
+}
+
+/** By campaign id: the address of link n at n - 1. */
+export type LinksByCampaign = ReadonlyMap<string, readonly string[]>;
+
+const SELECT = `
+  select c.campaign_id, c.links from campaign_contents c
+  join unnest($1::uuid[], $2::uuid[]) as asked (company_id, campaign_id) using (company_id, campaign_id)
+  where c.links is not null`;
+
+export class CampaignLinks {
+  readonly #cache = new LRUCache<string, readonly string[]>({
+    maxSize: MAX_CACHED_LINKS,
+    // An entry must weigh something, also that of a campaign without links.
+    sizeCalculation: (links) => links.length + 1,
+  });
+
+  async of(campaigns: Iterable<CampaignRef>, on?: Queryable): Promise<LinksByCampaign> {
+    const found = new Map<string, readonly string[]>();
+    const missing = new Map<string, string>();
+    for (const { company_id, campaign_id } of campaigns) {
+      const links = this.#cache.get(campaign_id);
+      if (links) found.set(campaign_id, links);
+      else missing.set(campaign_id, company_id);
+    }
+    if (missing.size === 0) return found;
+    const values = [[...missing.values()], [...missing.keys()]];
+    for (const { campaign_id, links } of await query<{ campaign_id: string; links: string[] }>(SELECT, values, on)) {
+      this.#cache.set(campaign_id, links);
+      found.set(campaign_id, links);
+    }
+    return found;
+  }
+}
+
+/** Only http and https: a template or a variable may have held anything. */
+export const isWebAddress = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url);
+
+export function linkUrl(links: LinksByCampaign, campaignId: string, link: number): string | undefined {
+  const url = links.get(campaignId)?.[link - 1];
+  return url && isWebAddress(url) ? url : undefined;
+}

@@ -1,0 +1,115 @@
+/** Opens and clicks as they come in: read the token, store, then answer. Stored in groups, one commit for many. */
+import { isRefusal, query } from "../../../models/database/db.ts";
+import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
+import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
+import type { Caller } from "../../lib/caller.ts";
+import { notFound, throttled } from "../../lib/errors.ts";
+import { type GroupCommit, groupCommit } from "../../lib/group-commit.ts";
+import { pixel, redirect } from "../../lib/hit-answers.ts";
+import { keysFor } from "../../lib/secrets.ts";
+import type { Document } from "../../lib/shapes.ts";
+import { type LinkTarget, readLinkToken } from "../../lib/tokens/link-token.ts";
+import { MAX_AGENT_LENGTH } from "./bot-detection.ts";
+import { CampaignLinks, type CampaignRef, isWebAddress, linkUrl } from "./campaign-links.ts";
+import type { Hit } from "./classify-hits.ts";
+import { type StoredHit, storeHits } from "./store-hits.ts";
+
+const MAX_BATCH = 500;
+/** Far above what is in flight at once; beyond it the database is not keeping up and 503 is the honest answer. */
+const MAX_WAITING = 20_000;
+const THROTTLE_SECONDS = 60;
+
+type BatchedHit = ParamsOf<"tracking.hits">["hits"][number];
+type BatchedAnswer = ReturnsOf<"tracking.hits">["answers"][number];
+
+const UNKNOWN: BatchedAnswer = { outcome: "unknown", url: null };
+
+/** What a token stands for; null for one that is not ours, or that leads where no browser should go. */
+function readTarget(token: string): LinkTarget | null {
+  const target = readLinkToken(keysFor("link"), token);
+  return target?.url && !isWebAddress(target.url) ? null : target;
+}
+
+function targetOf(token: string): LinkTarget {
+  const target = readTarget(token);
+  if (!target) throw notFound();
+  return target;
+}
+
+const hitOf = (target: LinkTarget, from: { userAgent: string; ip: string } | undefined): Hit => ({
+  ...target,
+  at: new Date(),
+  userAgent: (from?.userAgent ?? "").slice(0, MAX_AGENT_LENGTH).toWellFormed(),
+  ip: from?.ip ?? "",
+});
+
+export class HitRecorder {
+  readonly #links = new CampaignLinks();
+  readonly #groups: GroupCommit<Hit, StoredHit>;
+
+  /** `onQueued` is called with the companies that have something for their webhooks, after the commit. */
+  constructor(onQueued: (companyIds: string[]) => void) {
+    const store = async (hits: Hit[]) => {
+      const { results, companyIds } = await retryOnConflict(() => storeHits(hits, this.#links));
+      if (companyIds.length > 0) onQueued(companyIds);
+      return results;
+    };
+    this.#groups = groupCommit(store, {
+      maxBatch: MAX_BATCH,
+      maxWaiting: MAX_WAITING,
+      atOnce: 2,
+      mayBeOneItem: isRefusal,
+    });
+  }
+
+  async open(token: string, http: Caller["http"]): Promise<Document> {
+    const target = targetOf(token);
+    if (target.link !== 0) throw notFound();
+    if (http?.method === "HEAD") return pixel();
+    if (http?.overLimit) throw throttled(THROTTLE_SECONDS);
+    const { found } = await this.#groups.add(hitOf(target, http));
+    if (!found) throw notFound();
+    return pixel();
+  }
+
+  async click(token: string, http: Caller["http"]): Promise<Document> {
+    const target = targetOf(token);
+    if (target.link === 0) throw notFound();
+    const uncounted = http?.method === "HEAD" || http?.overLimit;
+    const url = uncounted ? await this.#urlOf(target) : (await this.#groups.add(hitOf(target, http))).url;
+    if (!url) throw notFound();
+    return redirect(url);
+  }
+
+  /** Where a link leads, without counting anything. */
+  async #urlOf({ sentEmailId, link, url }: LinkTarget): Promise<string | null> {
+    if (url) return url;
+    // The token is the only thing at hand: the mail's row says which company it is.
+    const [mail] = await query<CampaignRef>("select company_id, campaign_id from sent_emails where id = $1", [
+      sentEmailId,
+    ]);
+    if (!mail) return null;
+    return linkUrl(await this.#links.of([mail]), mail.campaign_id, link) ?? null;
+  }
+
+  /** Many at once. One that fails does not fail the others, and `onFailure` gets the error. Where all fail, so does the call. */
+  async recordBatch(hits: readonly BatchedHit[], onFailure: (error: unknown) => void): Promise<BatchedAnswer[]> {
+    const settled = await Promise.allSettled(hits.map((hit) => this.#recordOne(hit)));
+    const errors = settled.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    if (errors.length > 0 && errors.length === hits.length) throw errors[0];
+    for (const error of errors) onFailure(error);
+    return settled.map((one) => (one.status === "fulfilled" ? one.value : { outcome: "failed", url: null }));
+  }
+
+  async #recordOne(hit: BatchedHit): Promise<BatchedAnswer> {
+    const target = readTarget(hit.token);
+    if (!target || hit.open !== (target.link === 0)) return UNKNOWN;
+    const { found, url } = await this.#groups.add(hitOf(target, hit));
+    return found ? { outcome: "stored", url } : UNKNOWN;
+  }
+
+  /** When everything that was added is stored. */
+  idle(): Promise<void> {
+    return this.#groups.idle();
+  }
+}

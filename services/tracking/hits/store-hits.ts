@@ -1,0 +1,119 @@
+/**
+ * Stores a batch of opens and clicks: event rows, what they change on the mails' rows, webhook outbox, all or nothing.
+ * The campaign's numbers follow by trigger (migration 0006).
+ *
+ * What a hit means depends on the hits before it, so that of two nodes which see the same mail at the same moment one
+ * must come first. That is rare: a batch is classified by what was read, and written by one statement that succeeds only
+ * if no mail's row has changed since. Two round trips and no lock: begin, lock, write and commit cost Node 6 µs more per
+ * open and 14 more per click. Where it fails, or stored clicks change too, the mails' rows are locked first.
+ */
+import { type Client, prepared, preparedTransaction } from "../../../models/database/db.ts";
+import { isConflict } from "../../../models/database/retry-on-conflict.ts";
+import { BURST_MS } from "./bot-detection.ts";
+import { type CampaignLinks, linkUrl } from "./campaign-links.ts";
+import {
+  type ClassifiedHits,
+  classifyHits,
+  type EarlierClick,
+  type Hit,
+  type Mail,
+  type MailChange,
+} from "./classify-hits.ts";
+import { LOCK, MARK, READ, WRITE } from "./hit-statements.ts";
+
+/** `url` is where a click leads; null for a mail or a link that does not exist, of which nothing is stored. */
+export interface StoredHit {
+  found: boolean;
+  url: string | null;
+}
+
+export interface StoredBatch {
+  results: StoredHit[];
+  /** Companies with something for their webhooks. */
+  companyIds: string[];
+}
+
+interface Read extends Mail {
+  version: string;
+  earlier_clicks: [id: string | null, link: number, atMs: number, machine: boolean][] | null;
+}
+
+async function read(hits: readonly Hit[], client: Client | undefined): Promise<Map<string, Read>> {
+  const clicks = hits.filter(({ link }) => link > 0);
+  const since = new Date(Math.min(Date.now(), ...clicks.map(({ at }) => at.getTime())) - BURST_MS);
+  const ids = (of: readonly Hit[]) => [...new Set(of.map(({ sentEmailId }) => sentEmailId))];
+  if (client) await prepared("lock mails", LOCK, [ids(hits)], client);
+  const mails = await prepared<Read>("read mails", READ, [ids(hits), ids(clicks), since], client);
+  return new Map(mails.map((mail) => [mail.id, mail]));
+}
+
+const earlierClicks = (mails: ReadonlyMap<string, Read>): EarlierClick[] =>
+  [...mails.values()].flatMap(({ id: sent_email_id, earlier_clicks }) =>
+    (earlier_clicks ?? []).map(([id, link, atMs, machine]) => ({
+      sent_email_id,
+      id,
+      link,
+      created_at: new Date(atMs),
+      machine,
+    })),
+  );
+
+const ms = (at: Date | null) => at?.getTime() ?? null;
+
+/** In the order of their key: two batches with the same mails must not wait for each other in a circle. */
+const byKey = (a: MailChange, b: MailChange) =>
+  a.campaign_id === b.campaign_id ? a.seq - b.seq : a.campaign_id < b.campaign_id ? -1 : 1;
+
+function columnsOf({ events, changes }: ClassifiedHits, mails: ReadonlyMap<string, Read>): unknown[][] {
+  changes.sort(byKey);
+  return [
+    changes.map((change) => change.company_id),
+    changes.map((change) => change.campaign_id),
+    changes.map((change) => change.seq),
+    changes.map((change) => change.opens),
+    changes.map((change) => change.clicks),
+    changes.map((change) => ms(change.opened_at)),
+    changes.map((change) => ms(change.clicked_at)),
+    changes.map((change) => mails.get(change.id)!.version),
+    events.map((event) => event.id),
+    events.map((event) => event.sent_email_id),
+    events.map((event) => event.link),
+    events.map((event) => event.machine),
+    events.map((event) => event.is_first),
+    events.map((event) => event.is_first_of_link),
+    events.map((event) => event.user_agent),
+    events.map((event) => event.ip),
+    events.map((event) => event.url),
+    events.map((event) => ms(event.created_at)),
+  ];
+}
+
+/** Null where it takes locks: stored clicks turned out to be a machine's. */
+async function tryStore(hits: readonly Hit[], cache: CampaignLinks, client?: Client): Promise<StoredBatch | null> {
+  const mails = await read(hits, client);
+  const links = await cache.of(
+    hits.flatMap(({ sentEmailId, link }) => (link > 0 && mails.get(sentEmailId)) || []),
+    client,
+  );
+  const urlOf = ({ sentEmailId, link, url }: Hit) => url ?? linkUrl(links, mails.get(sentEmailId)!.campaign_id, link);
+  const known = (hit: Hit) => mails.has(hit.sentEmailId) && (hit.link === 0 || urlOf(hit) !== undefined);
+  const real = hits.filter(known);
+  const results = hits.map((hit) => ({ found: known(hit), url: known(hit) && hit.link > 0 ? urlOf(hit)! : null }));
+  if (real.length === 0) return { results, companyIds: [] };
+
+  const classified = classifyHits(real, mails, earlierClicks(mails), (hit) => (hit.link > 0 ? urlOf(hit) : undefined));
+  if (classified.marked.length > 0) {
+    if (!client) return null;
+    await client.query(MARK, [classified.marked, [...new Set(classified.events.map(({ company_id }) => company_id))]]);
+  }
+  const queued = await prepared<{ company_id: string }>("write hits", WRITE, columnsOf(classified, mails), client);
+  return { results, companyIds: queued.map(({ company_id }) => company_id) };
+}
+
+export async function storeHits(hits: readonly Hit[], links: CampaignLinks): Promise<StoredBatch> {
+  const stored = await tryStore(hits, links).catch((error: unknown) => {
+    if (isConflict(error)) return null;
+    throw error;
+  });
+  return stored ?? preparedTransaction(async (client) => (await tryStore(hits, links, client))!);
+}

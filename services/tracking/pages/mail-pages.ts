@@ -1,0 +1,110 @@
+/** The pages that links in a mail lead to: unsubscribe, view in the browser, confirm. GET only shows; a POST acts. */
+import { queryOne, transaction } from "../../../models/database/db.ts";
+import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
+import { call, emitWebhookQueued } from "../../call.ts";
+import type { ParamsOf } from "../../contracts.ts";
+import type { Caller, Ctx } from "../../lib/caller.ts";
+import { config } from "../../lib/config.ts";
+import { gone, notFound } from "../../lib/errors.ts";
+import type { Document } from "../../lib/shapes.ts";
+import { personToken, readPersonToken } from "../../lib/tokens/person-token.ts";
+import { json, page, problemPage, wantsJson } from "./page.ts";
+import { type PageCompany, pageCompany } from "./page-company.ts";
+import { type UnsubscribeMethod, unsubscribePerson } from "./unsubscribe-person.ts";
+
+interface Mail {
+  company_id: string;
+  campaign_id: string;
+  email: string;
+  subscriber_id: string | null;
+}
+
+interface UnsubscribeValues extends Record<string, unknown> {
+  company: PageCompany;
+  email: string;
+  preferencesUrl: string | null;
+}
+
+/** The id stands in place of credentials: it is all that the link carries, and nobody can guess one. */
+const mailOf = (id: string) =>
+  queryOne<Mail>("select company_id, campaign_id, email, subscriber_id from sent_emails where id = $1", [id]);
+
+async function unsubscribeValues({ company_id, email, subscriber_id }: Mail): Promise<UnsubscribeValues> {
+  const token = subscriber_id && personToken("preferences", company_id, subscriber_id);
+  return {
+    company: await pageCompany(company_id),
+    email,
+    preferencesUrl: token && `${config().BASE_URL}/api/emails/public/preferences/${token}/`,
+  };
+}
+
+export async function unsubscribePage(ctx: Ctx<ParamsOf<"tracking.unsubscribePage">>): Promise<Document> {
+  const mail = await mailOf(ctx.params.sent_email_id);
+  if (!mail) throw notFound();
+  return page("unsubscribe", ctx.meta.http, await unsubscribeValues(mail));
+}
+
+const methodOf = (params: ParamsOf<"tracking.unsubscribe">): UnsubscribeMethod =>
+  params.from === "page" && params["List-Unsubscribe"] === undefined ? "page" : "one_click";
+
+/** A success: whom the link was for gets nothing any more, and mailbox providers hold a failed one-click against the sender. */
+const nobodyToUnsubscribe = (http: Caller["http"]) =>
+  wantsJson(http) ? json({ detail: "Nobody gets emails by this link." }) : problemPage(404, http, 200);
+
+/** Never refused, never throttled, and the second time changes nothing. */
+export async function unsubscribe(ctx: Ctx<ParamsOf<"tracking.unsubscribe">>): Promise<Document> {
+  const { sent_email_id: sentEmailId } = ctx.params;
+  const mail = await mailOf(sentEmailId);
+  if (!mail) return nobodyToUnsubscribe(ctx.meta.http);
+  const { company_id: companyId, campaign_id: campaignId, email } = mail;
+  const person = { companyId, campaignId, sentEmailId, email, method: methodOf(ctx.params) };
+  await emitWebhookQueued(ctx, await retryOnConflict(() => transaction((client) => unsubscribePerson(client, person))));
+  if (wantsJson(ctx.meta.http)) return json({ detail: "Unsubscribed.", email });
+  return page("unsubscribed", ctx.meta.http, await unsubscribeValues(mail));
+}
+
+// The mail's HTML is the tenant's, on the service's own address: the policy gives it pictures and styles and nothing else,
+// and `sandbox` an origin of its own that can reach nothing of ours.
+const VIEW_CSP = [
+  "default-src 'none'",
+  "img-src https: http: data:",
+  "media-src https: http:",
+  "font-src https: http: data:",
+  "style-src 'unsafe-inline' https: http:",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation",
+].join("; ");
+
+export async function view(ctx: Ctx<{ sent_email_id: string }>): Promise<Document> {
+  const { html } = await call(ctx, "renderer.renderView", { sentEmailId: ctx.params.sent_email_id });
+  return {
+    content_type: "text/html; charset=utf-8",
+    body: html,
+    headers: {
+      "content-security-policy": VIEW_CSP,
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+      "x-robots-tag": "noindex",
+      "cache-control": "no-store",
+    },
+  };
+}
+
+export async function confirmPage(ctx: Ctx<{ token: string }>): Promise<Document> {
+  const person = readPersonToken("confirm", ctx.params.token);
+  if (!person) throw notFound();
+  const { companyId, subscriberId, expired } = person;
+  const sql = "select email from subscribers where company_id = $1 and id = $2";
+  const found = await queryOne<{ email: string }>(sql, [companyId, subscriberId]);
+  if (!found) throw notFound();
+  if (expired) throw gone("This link has expired. Please subscribe again.");
+  return page("confirm", ctx.meta.http, { company: await pageCompany(companyId), email: found.email });
+}
+
+export async function confirm(ctx: Ctx<{ token: string }>): Promise<Document> {
+  const { company_id, email } = await call(ctx, "subscribers.confirm", { token: ctx.params.token });
+  if (wantsJson(ctx.meta.http)) return json({ detail: "Subscription confirmed.", email });
+  return page("confirmed", ctx.meta.http, { company: await pageCompany(company_id), email });
+}

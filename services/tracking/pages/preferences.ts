@@ -1,0 +1,88 @@
+/** What a subscriber wants to get, as rows: names, subscribed at all, and which of the lists they were put on. */
+import { type Client, type Queryable, query, queryOne, transaction } from "../../../models/database/db.ts";
+import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
+import { markResubscribed } from "../../../models/statements/unsubscribe.ts";
+import { notFound } from "../../lib/errors.ts";
+import { unsubscribePerson } from "./unsubscribe-person.ts";
+
+export interface Preferences {
+  email: string;
+  first_name: string;
+  last_name: string;
+  subscribed: boolean;
+  lists: { id: string; name: string; subscribed: boolean }[];
+}
+
+/** What is not given stays. */
+export interface PreferencesChange {
+  first_name?: string;
+  last_name?: string;
+  subscribed?: boolean;
+  lists?: { id: string; subscribed: boolean }[];
+}
+
+export interface PersonRef {
+  companyId: string;
+  subscriberId: string;
+}
+
+// Who unsubscribed, was deleted and came back with an import is active again, and still gets nothing.
+const PERSON = `
+  select email, first_name, last_name, status = 'active' and not exists (
+    select from suppressions x where x.company_id = $1 and x.email_key = s.email_key and x.kind = 'unsubscribed') as subscribed
+  from subscribers s where company_id = $1 and id = $2`;
+
+const LISTS = `
+  select l.id, l.name, m.left_at is null as subscribed
+  from list_members m join lists l on l.company_id = m.company_id and l.id = m.list_id
+  where m.company_id = $1 and m.subscriber_id = $2 order by lower(l.name), l.id`;
+
+export async function preferencesOf({ companyId, subscriberId }: PersonRef, on?: Queryable): Promise<Preferences> {
+  const values = [companyId, subscriberId];
+  const person = await queryOne<Omit<Preferences, "lists">>(PERSON, values, on);
+  if (!person) throw notFound();
+  return { ...person, lists: await query<Preferences["lists"][number]>(LISTS, values, on) };
+}
+
+const RENAME = `
+  update subscribers set first_name = coalesce($3, first_name), last_name = coalesce($4, last_name), updated_at = now()
+  where company_id = $1 and id = $2
+    and (first_name, last_name) is distinct from (coalesce($3, first_name), coalesce($4, last_name))`;
+
+// Only lists the owner put them on: the page is no way onto others.
+const CHOOSE = `
+  update list_members m set left_at = case when c.subscribed then null else coalesce(m.left_at, now()) end
+  from unnest($3::uuid[], $4::boolean[]) as c (list_id, subscribed)
+  where m.company_id = $1 and m.subscriber_id = $2 and m.list_id = c.list_id
+    and (m.left_at is null) <> c.subscribed`;
+
+// The webhook's event names a mail, and the link to the page came with one.
+const LAST_MAIL = `
+  select id, campaign_id from sent_emails
+  where company_id = $1 and subscriber_id = $2 and status = 2 order by id desc limit 1`;
+
+async function apply(client: Client, person: PersonRef, change: PreferencesChange): Promise<string[]> {
+  const { companyId, subscriberId } = person;
+  const now = await preferencesOf(person, client);
+  const { first_name, last_name, lists = [] } = change;
+  await client.query(RENAME, [companyId, subscriberId, first_name?.trim(), last_name?.trim()]);
+  if (lists.length > 0) {
+    const choices = new Map(lists.map(({ id, subscribed }) => [id.toLowerCase(), subscribed]));
+    await client.query(CHOOSE, [companyId, subscriberId, [...choices.keys()], [...choices.values()]]);
+  }
+  if (change.subscribed === true && !now.subscribed) await markResubscribed(client, { companyId, email: now.email });
+  if (change.subscribed !== false) return [];
+  const mail = await queryOne<{ id: string; campaign_id: string }>(LAST_MAIL, [companyId, subscriberId], client);
+  const { id: sentEmailId = null, campaign_id: campaignId = null } = mail ?? {};
+  return unsubscribePerson(client, { companyId, email: now.email, method: "preferences", sentEmailId, campaignId });
+}
+
+/** Returns the preferences as they are now, and the companies with something for their webhooks. */
+export async function changePreferences(person: PersonRef, change: PreferencesChange) {
+  return retryOnConflict(() =>
+    transaction(async (client) => {
+      const companyIds = await apply(client, person, change);
+      return { companyIds, preferences: await preferencesOf(person, client) };
+    }),
+  );
+}

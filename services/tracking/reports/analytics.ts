@@ -1,0 +1,88 @@
+/** A campaign's numbers, from counters that are kept with the events: as cheap at ten million events as at ten. */
+import { query, queryOne } from "../../../models/database/db.ts";
+import type { ReturnsOf } from "../../contracts.ts";
+import { notFound } from "../../lib/errors.ts";
+
+type Analytics = ReturnsOf<"tracking.analytics">;
+
+interface Campaign {
+  id: string;
+  total_emails: number;
+  sent_count: number;
+  failed_count: number;
+  links: string[] | null;
+}
+
+interface Count {
+  metric: string;
+  bucket: number;
+  n: number;
+}
+
+const CAMPAIGN = `
+  select c.id, c.total_emails, c.sent_count, c.failed_count, t.links
+  from campaigns c left join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id
+  where c.company_id = $1 and c.id = $2`;
+
+const COUNTS = `
+  select metric, bucket, sum(n)::bigint n from campaign_counts
+  where company_id = $1 and campaign_id = $2
+  group by metric, bucket having sum(n) > 0`;
+
+const HOUR_MS = 3_600_000;
+
+/** Four decimals say a hundredth of a percent. */
+const ratio = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000);
+
+function timeline(counts: readonly Count[]): Analytics["timeline"] {
+  const of = (metric: string) => new Map(counts.filter((c) => c.metric === metric).map(({ bucket, n }) => [bucket, n]));
+  const opens = of("opened_by_hour");
+  const clicks = of("clicked_by_hour");
+  return [...new Set([...opens.keys(), ...clicks.keys()])]
+    .toSorted((a, b) => a - b)
+    .map((hour) => ({
+      at: new Date(hour * HOUR_MS).toISOString(),
+      opens: opens.get(hour) ?? 0,
+      clicks: clicks.get(hour) ?? 0,
+    }));
+}
+
+export function analyticsOf(campaign: Campaign, counts: readonly Count[]): Analytics {
+  const n = (metric: string, bucket = 0) => counts.find((c) => c.metric === metric && c.bucket === bucket)?.n ?? 0;
+  const counted = (type: string) => ({ total: n(type), unique: n(`${type}_unique`), machine: n(`${type}_machine`) });
+  const opens = counted("opened");
+  const clicks = counted("clicked");
+  const delivered = campaign.sent_count;
+  const bounced = n("bounced");
+  const unsubscribed = n("unsubscribed");
+  return {
+    campaign_id: campaign.id,
+    total_emails: campaign.total_emails,
+    sent: campaign.sent_count,
+    failed: campaign.failed_count,
+    delivered,
+    bounced,
+    unsubscribed,
+    opens,
+    clicks,
+    rates: {
+      open: ratio(opens.unique, delivered),
+      click: ratio(clicks.unique, delivered),
+      click_to_open: ratio(clicks.unique, opens.unique),
+      bounce: ratio(bounced, delivered + bounced),
+      unsubscribe: ratio(unsubscribed, delivered),
+    },
+    links: (campaign.links ?? []).map((url, at) => ({
+      url,
+      total: n("link", at + 1),
+      unique: n("link_unique", at + 1),
+    })),
+    timeline: timeline(counts),
+  };
+}
+
+export async function analytics(companyId: string, id: string): Promise<Analytics> {
+  const campaign = await queryOne<Campaign>(CAMPAIGN, [companyId, id]);
+  if (!campaign) throw notFound();
+  return analyticsOf(campaign, await query<Count>(COUNTS, [companyId, id]));
+}
