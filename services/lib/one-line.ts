@@ -9,4 +9,4 @@ export const isOneLine = (text: string): boolean => !BREAKS.test(text);
 
 export const toOneLine = (text: string): string => text.replace(ALL_BREAKS, " ");
 
-export const ONE_LINE_FAULT = "Line breaks and control characters are not allowed.";
+export const ONE_LINE_ERROR = "Line breaks and control characters are not allowed.";

@@ -3,7 +3,7 @@ import { isAddress } from "../lib/address.ts";
 import { MAX_BYTES, MAX_TEXT } from "../lib/attributes.ts";
 import { withoutGuard } from "../lib/csv.ts";
 import { newId } from "../lib/ids.ts";
-import { isOneLine, ONE_LINE_FAULT } from "../lib/one-line.ts";
+import { isOneLine, ONE_LINE_ERROR } from "../lib/one-line.ts";
 import type { CsvRow } from "./csv-reader.ts";
 import type { Columns } from "./import-columns.ts";
 
@@ -38,7 +38,7 @@ const textAt = (cells: string[], at: number): string => withoutGuard(cells[at]?.
 
 function nameFault(field: string, name: string): string | undefined {
   if (name.length > MAX_NAME) return `${field}: Ensure this field has no more than ${MAX_NAME} characters.`;
-  return isOneLine(name) ? undefined : `${field}: ${ONE_LINE_FAULT}`;
+  return isOneLine(name) ? undefined : `${field}: ${ONE_LINE_ERROR}`;
 }
 
 /** JSON of the columns that are not blank, or a fault; `\N` (null) where there are none. */
