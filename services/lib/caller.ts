@@ -1,10 +1,9 @@
-/** Who makes a call: the gateway sets it from the credentials, and every nested call and event carries it along. */
+/** Who makes a call: the gateway sets it from the credentials, and Moleculer passes it on with nested calls and events. */
 import type { Context } from "moleculer";
 import { forbidden } from "./errors.ts";
 
 export type Role = "owner" | "admin" | "member";
 
-/** Who asks: set by the gateway from the credentials, carried with every nested call. */
 export interface Caller {
   companyId?: string;
   userId?: string;

@@ -1,4 +1,4 @@
-/** Turns what ajv found into the specification's field errors (section 7), in the sentences of Django REST framework. */
+/** Turns ajv's errors into field errors, in the sentences of Django REST framework. */
 import type { ErrorObject } from "ajv";
 import type { FieldErrors } from "./errors.ts";
 import { ONE_LINE_ERROR } from "./one-line.ts";
@@ -76,7 +76,10 @@ function sentence(error: ErrorObject): string {
   }
 }
 
-/** What is wrong within a property's name is told by "propertyNames". A nullable field fails as "neither the type nor null": only the first of both faults says something to a user. */
+/**
+ * An error within a property's name is reported by "propertyNames". A nullable field fails as "neither the type nor null":
+ * only the first of the two means something to a user.
+ */
 const isNoise = (error: ErrorObject) =>
   error.keyword === "anyOf" ||
   error.propertyName !== undefined ||
@@ -89,7 +92,7 @@ const steps = (pointer: string) =>
     .slice(1)
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 
-/** Faults below a field's top level are told in its own array, with the place in words. */
+/** Errors below a field's top level stand in that field's array, with the place in words. */
 function placed(rest: string[], text: string): string {
   if (rest.length === 0) return text;
   const [first, ...deeper] = rest;
@@ -97,16 +100,16 @@ function placed(rest: string[], text: string): string {
   return `${place}: ${placed(deeper, text)}`;
 }
 
-// An array with a fault in each of thousands of items: nobody reads on, and comparing all with all would take seconds.
-const MAX_TOLD = 100;
+// An array with an error in each of thousands of items: nobody reads on, and comparing all with all would take seconds.
+const MAX_SENTENCES = 100;
 
 export function addFieldError(fields: FieldErrors, field: string, text: string): void {
   if (!Object.hasOwn(fields, field)) fields[field] = [];
-  const told = fields[field]!;
-  if (told.length < MAX_TOLD && !told.includes(text)) told.push(text);
+  const sentences = fields[field]!;
+  if (sentences.length < MAX_SENTENCES && !sentences.includes(text)) sentences.push(text);
 }
 
-/** All faults of the parameters, by top-level field. A body that is no object is told as non_field_errors. */
+/** All errors of the parameters, by top-level field. A body that is no object is reported as non_field_errors. */
 export function fieldErrors(errors: readonly ErrorObject[]): FieldErrors {
   const fields: FieldErrors = {};
   for (const error of errors) {

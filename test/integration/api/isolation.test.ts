@@ -59,8 +59,8 @@ describe("one company and another's things", () => {
       });
       const callers = access === "user" ? [asPerson] : [ours.api, asPerson];
       for (const caller of callers) {
-        const { status, body: told } = await caller.request(method, pathOf(path, owned), body as object);
-        expect([status, told]).toEqual([404, { detail: "Not found." }]);
+        const { status, body: answer } = await caller.request(method, pathOf(path, owned), body as object);
+        expect([status, answer]).toEqual([404, { detail: "Not found." }]);
       }
     },
   );
@@ -160,8 +160,8 @@ describe("one company and another's things", () => {
     const own = client(app, { token: ours.token, query: { company: ours.id } });
     const target = path.replaceAll(/:(\w+)/g, (_, name: string) => mine[name]!);
     const caller = method === "PATCH" && path.startsWith("/api/companies/") ? own : ours.api;
-    const { status, body: told } = await caller.request(method, target, body(owned, mine));
-    expect([status, Object.keys(told)]).toEqual([400, [field]]);
+    const { status, body: answer } = await caller.request(method, target, body(owned, mine));
+    expect([status, Object.keys(answer)]).toEqual([400, [field]]);
   });
 
   let mine: Promise<Owned> | undefined;
@@ -185,7 +185,7 @@ describe("one company and another's things", () => {
     expect((await caller.request(method, target)).status).toBe(404);
   });
 
-  // Reads that come together are one statement: each caller must still get what is hers, and only that.
+  // Reads that come together are one statement: each caller must still get what is theirs, and only that.
   test("many who read at the same time each see their own company only", async () => {
     const mine = await mineOnce();
     const their = client(app, { key: theirs.key });

@@ -97,7 +97,7 @@ describe("media", () => {
     function* pieces() {
       for (let n = 0; n < 11; n++) yield piece;
     }
-    await expect(upload(pieces())).rejects.toMatchObject({ code: 413 });
+    await expect(upload(pieces())).rejects.toMatchObject({ code: "TOO_LARGE" });
     expect(await queryOne("select count(*) n from media where company_id = $1", [company.id])).toEqual({ n: 0 });
   });
 

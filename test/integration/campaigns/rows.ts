@@ -19,7 +19,7 @@ export async function startRows(connections = 16): Promise<Rows> {
   const broker = {
     call: async () => ({ ids: [] }),
     emit: async (event: string, payload: { campaignId: string }) => emitted.push(`${event} ${payload.campaignId}`),
-    logger: { warn: () => {}, error: () => {} },
+    logger: { info: () => {}, warn: () => {}, error: () => {} },
     stopping: false,
   };
   return {

@@ -1,5 +1,5 @@
 import { A, B } from "../../support/gateway.ts";
-import { json, MISSING, startThings, type Things, told } from "./things.ts";
+import { json, MISSING, startThings, statusAndBody, type Things } from "./things.ts";
 
 describe("the conventions of the API", () => {
   let gateway: Things;
@@ -24,13 +24,13 @@ describe("the conventions of the API", () => {
       "/%zz/",
       "/API/emails/things/",
     ]) {
-      expect(await told(await fetchIt(path))).toEqual([404, { detail: "Not found." }]);
+      expect(await statusAndBody(await fetchIt(path))).toEqual([404, { detail: "Not found." }]);
     }
   });
 
-  test("another method is 405 with Allow; OPTIONS tells the same; HEAD is GET without a body", async () => {
+  test("another method is 405 with Allow; OPTIONS lists the same; HEAD is GET without a body", async () => {
     const put = await fetchIt("/api/emails/things/", { method: "PUT" });
-    expect(await told(put)).toEqual([405, { detail: 'Method "PUT" not allowed.' }]);
+    expect(await statusAndBody(put)).toEqual([405, { detail: 'Method "PUT" not allowed.' }]);
     expect(put.headers.get("allow")).toBe("GET, HEAD, POST, OPTIONS");
     const options = await fetchIt("/api/emails/things/", { method: "OPTIONS" });
     expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, POST, OPTIONS"]);
@@ -62,7 +62,7 @@ describe("the conventions of the API", () => {
 
   test("a change of what does not exist is 404, whatever the body", async () => {
     const change = (id: string, body: object) =>
-      fetchIt(`/api/emails/things/${id}/`, { ...json(body), method: "PATCH" }).then(told);
+      fetchIt(`/api/emails/things/${id}/`, { ...json(body), method: "PATCH" }).then(statusAndBody);
     expect(await change(MISSING, { n: "x" })).toEqual([404, { detail: "Not found." }]);
     expect(await change(A, { n: "x" })).toEqual([400, { n: ["A valid integer is required."] }]);
     expect((await change(A, { n: 1 }))[0]).toBe(200);
@@ -70,26 +70,26 @@ describe("the conventions of the API", () => {
 
   test("a body that is not JSON is 415, or 400 when it says it is", async () => {
     const plain = await fetchIt("/api/emails/things/", json("hello", { "Content-Type": "text/plain; charset=utf-8" }));
-    expect(await told(plain)).toEqual([415, { detail: 'Unsupported media type "text/plain" in request.' }]);
+    expect(await statusAndBody(plain)).toEqual([415, { detail: 'Unsupported media type "text/plain" in request.' }]);
     const malformed = await fetchIt("/api/emails/things/", json('{"note": '));
-    expect(await told(malformed)).toEqual([400, { detail: expect.stringMatching(/^JSON parse error - /) }]);
+    expect(await statusAndBody(malformed)).toEqual([400, { detail: expect.stringMatching(/^JSON parse error - /) }]);
     const latin = await fetchIt("/api/emails/things/", { ...json(""), body: Buffer.from('{"note":"\xe9"}', "latin1") });
-    expect(await told(latin)).toEqual([400, { detail: expect.stringMatching(/^JSON parse error - /) }]);
+    expect(await statusAndBody(latin)).toEqual([400, { detail: expect.stringMatching(/^JSON parse error - /) }]);
     const zipped = await fetchIt("/api/emails/things/", json("{}", { "Content-Encoding": "gzip" }));
     expect(zipped.status).toBe(415);
   });
 
-  test("a body that is no object is told as non_field_errors, no body is an object without fields", async () => {
+  test("a body that is no object is reported as non_field_errors, no body is an object without fields", async () => {
     const list = await fetchIt("/api/emails/things/", json([1]));
-    expect(await told(list)).toEqual([
+    expect(await statusAndBody(list)).toEqual([
       400,
       { non_field_errors: ["Invalid data. Expected a dictionary, but got list."] },
     ]);
     const nothing = await fetchIt("/api/emails/things/", { method: "POST" });
-    expect(await told(nothing)).toEqual([400, { note: ["This field is required."] }]);
+    expect(await statusAndBody(nothing)).toEqual([400, { note: ["This field is required."] }]);
   });
 
-  test("a body of more than 16 MiB is 413, told before it is read, and the connection stays usable", async () => {
+  test("a body of more than 16 MiB is 413 before it is read, and the connection stays usable", async () => {
     const response = await fetchIt("/api/emails/things/", json(`{"note":"${"x".repeat(16 * 1024 * 1024)}"}`));
     expect(response.status).toBe(413);
     const chunked = new ReadableStream({
@@ -115,8 +115,8 @@ describe("the conventions of the API", () => {
   });
 
   test("a uuid that is none is 404 in a path and 400 in a query; an id of the path wins over the body and the query", async () => {
-    expect(await told(await fetchIt("/api/emails/things/17/"))).toEqual([404, { detail: "Not found." }]);
-    expect(await told(await fetchIt("/api/emails/things/?campaign=17"))).toEqual([
+    expect(await statusAndBody(await fetchIt("/api/emails/things/17/"))).toEqual([404, { detail: "Not found." }]);
+    expect(await statusAndBody(await fetchIt("/api/emails/things/?campaign=17"))).toEqual([
       400,
       { campaign: ["Must be a valid UUID."] },
     ]);
@@ -130,22 +130,27 @@ describe("the conventions of the API", () => {
       results: unknown[];
     };
     expect(results).toEqual([{ flag: true, search: "last" }]);
-    expect(await told(await fetchIt("/api/emails/things/?flag=maybe"))).toEqual([
+    expect(await statusAndBody(await fetchIt("/api/emails/things/?flag=maybe"))).toEqual([
       400,
       { flag: ["Must be a valid boolean."] },
     ]);
-    expect(await told(await fetchIt(`/api/emails/things/${A}/?n=1e3`))).toEqual([
+    expect(await statusAndBody(await fetchIt(`/api/emails/things/${A}/?n=1e3`))).toEqual([
       400,
       { n: ["A valid integer is required."] },
     ]);
   });
 
   test.each(["0", "-1", "x", "1.5", "99999999999999999999"])("page %j does not exist", async (page) => {
-    expect(await told(await fetchIt(`/api/emails/things/?page=${page}`))).toEqual([404, { detail: "Invalid page." }]);
+    expect(await statusAndBody(await fetchIt(`/api/emails/things/?page=${page}`))).toEqual([
+      404,
+      { detail: "Invalid page." },
+    ]);
   });
 
   test("a parameter without a value asks for nothing", async () => {
-    const [status, body] = await told(await fetchIt("/api/emails/things/?page=&page_size=&search=&flag=&ordering="));
+    const [status, body] = await statusAndBody(
+      await fetchIt("/api/emails/things/?page=&page_size=&search=&flag=&ordering="),
+    );
     expect([status, (body as { results: unknown[] }).results]).toEqual([200, [{}]]);
   });
 
@@ -174,14 +179,14 @@ describe("the conventions of the API", () => {
     expect(await page("?page_size=45")).toMatchObject({ next: null, previous: null });
   });
 
-  test("our own fault is a 500 with the request's id and nothing of what happened", async () => {
+  test("a defect of ours is a 500 with the request's id and nothing of what happened", async () => {
     const response = await fetchIt("/api/emails/broken/", { headers: { "X-Request-Id": "abc-1" } });
-    expect(await told(response)).toEqual([500, { detail: "Internal server error.", request_id: "abc-1" }]);
+    expect(await statusAndBody(response)).toEqual([500, { detail: "Internal server error.", request_id: "abc-1" }]);
   });
 
   test("an actor that does not answer in time, or is not there, is 503 with Retry-After", async () => {
     const slow = await fetchIt("/api/emails/slow/");
-    expect(await told(slow)).toEqual([503, { detail: expect.any(String) }]);
+    expect(await statusAndBody(slow)).toEqual([503, { detail: expect.any(String) }]);
     expect(slow.headers.get("retry-after")).toBe("5");
   });
 

@@ -1,8 +1,8 @@
 import { signBearer } from "../../../services/lib/tokens/bearer.ts";
 import { A, B } from "../../support/gateway.ts";
-import { json, startThings, type Things, told } from "./things.ts";
+import { json, startThings, statusAndBody, type Things } from "./things.ts";
 
-describe("who asks", () => {
+describe("credentials", () => {
   let gateway: Things;
   beforeAll(async () => {
     gateway = await startThings();
@@ -12,17 +12,17 @@ describe("who asks", () => {
 
   test("no credentials, a malformed one and a wrong one are 401 with WWW-Authenticate", async () => {
     const without = await fetch(`${gateway.url}/api/emails/things/`);
-    expect(await told(without)).toEqual([401, { detail: "Authentication credentials were not provided." }]);
+    expect(await statusAndBody(without)).toEqual([401, { detail: "Authentication credentials were not provided." }]);
     expect(without.headers.get("www-authenticate")).toContain("Bearer");
     for (const key of ["", "good", "fm_wrong", "fm_good' or '1'='1", `fm_${"x".repeat(5_000)}`]) {
-      expect(await told(await fetchIt("/api/emails/things/", { headers: { "X-API-Key": key } }))).toEqual([
+      expect(await statusAndBody(await fetchIt("/api/emails/things/", { headers: { "X-API-Key": key } }))).toEqual([
         401,
         { detail: "Invalid API key." },
       ]);
     }
     for (const authorization of ["Bearer", "Bearer x.y.z", "Basic YTpi", "Bearer  "]) {
       const response = await fetch(`${gateway.url}/api/emails/things/`, { headers: { Authorization: authorization } });
-      expect(await told(response)).toEqual([401, { detail: "Invalid or expired token." }]);
+      expect(await statusAndBody(response)).toEqual([401, { detail: "Invalid or expired token." }]);
     }
   });
 
@@ -38,19 +38,22 @@ describe("who asks", () => {
       expect(await (await bearer(`/api/emails/things/${A}/?company=${A}`)).json()).toMatchObject({
         meta: { companyId: A, userId: user, role: "owner" },
       });
-      expect(await told(await bearer("/api/emails/things/"))).toEqual([400, { company: ["This field is required."] }]);
-      expect((await told(await bearer("/api/emails/things/?company=")))[1]).toEqual({
+      expect(await statusAndBody(await bearer("/api/emails/things/"))).toEqual([
+        400,
+        { company: ["This field is required."] },
+      ]);
+      expect((await statusAndBody(await bearer("/api/emails/things/?company=")))[1]).toEqual({
         company: ["This field is required."],
       });
-      expect(await told(await bearer("/api/emails/things/?company=x"))).toEqual([
+      expect(await statusAndBody(await bearer("/api/emails/things/?company=x"))).toEqual([
         400,
         { company: ["Must be a valid UUID."] },
       ]);
       expect((await bearer(`/api/emails/things/?company=${B}`)).status).toBe(404);
     });
 
-    test("sends name it in the body, told together with the other faults", async () => {
-      expect(await told(await bearer("/api/emails/send/thing/", json({})))).toEqual([
+    test("sends name it in the body, reported together with the other errors", async () => {
+      expect(await statusAndBody(await bearer("/api/emails/send/thing/", json({})))).toEqual([
         400,
         { company: ["This field is required."], name: ["This field is required."] },
       ]);
@@ -66,7 +69,7 @@ describe("who asks", () => {
   });
 
   test("a key speaks for its company only: another one in `company` is 400, in a company path 404", async () => {
-    // What a body says is held against the key by the action, which tells it with all other faults.
+    // A body that contradicts its key is refused by the action, together with all other errors.
     const named = await fetchIt("/api/emails/send/thing/", json({ company: B, name: "x" }));
     expect(await named.json()).toMatchObject({ meta: { companyId: A } });
     expect((await fetchIt(`/api/emails/things/?company=${B}`)).status).toBe(400);

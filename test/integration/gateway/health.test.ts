@@ -19,7 +19,7 @@ describe("the health port", () => {
   });
   afterAll(() => app.stop());
 
-  test("/live answers, /ready tells each dependency and stays true without Redis, other paths do not exist", async () => {
+  test("/live answers, /ready reports each dependency and stays true without Redis, other paths do not exist", async () => {
     expect(await ask("/live")).toMatchObject({ status: 200 });
     const ready = await ask("/ready");
     expect(ready.status).toBe(200);
@@ -33,7 +33,7 @@ describe("the health port", () => {
     expect(await ask("/secrets")).toMatchObject({ status: 404 });
   });
 
-  test("/metrics counts requests by route and status, and tells the event loop's lag", async () => {
+  test("/metrics counts requests by route and status, and reports the event loop's lag", async () => {
     await client(app).get("/api/emails/subscribers/0190a0a0-0000-7000-8000-000000000000/");
     await client(app).get("/nowhere/");
     const { text } = await ask("/metrics");
@@ -43,7 +43,7 @@ describe("the health port", () => {
     expect(text.endsWith("\n")).toBe(true);
   });
 
-  test("/metrics tells what is out of reach, so that an alert can", async () => {
+  test("/metrics reports what is out of reach, so that an alert can", async () => {
     const { text } = await ask("/metrics");
     expect(text).toMatch(/^flockmail_dependency_up\{dependency="database"\} 1$/m);
     expect(text).toMatch(/^flockmail_dependency_up\{dependency="redis"\} 0$/m);

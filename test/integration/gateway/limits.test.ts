@@ -50,7 +50,7 @@ const samples: Record<string, Sample> = {
   remove: sample({ method: "DELETE", path: "/api/emails/things/:id/" }, ById, Any, fine),
 };
 
-describe("the limits of spec section 8", () => {
+describe("throttles and the daily quota", () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startGateway(samples, { callsPerDay: (company) => (company === A ? null : 3) });
@@ -144,7 +144,7 @@ describe("the limits of spec section 8", () => {
     }
   });
 
-  test("a call that is refused for its path or body is counted and told all the same", async () => {
+  test("a call that is refused for its path or body is counted and gets its error all the same", async () => {
     const refused = (method: string, path: string) =>
       ask(method, path, someIp(), { "X-API-Key": "fm_third", "Content-Type": "application/json" }, "{");
     const malformed = await refused("POST", "/api/emails/things/");

@@ -90,4 +90,4 @@ export const json = (body: unknown, headers: Record<string, string> = {}): Reque
   headers: { "Content-Type": "application/json", ...headers },
 });
 
-export const told = async (response: Response) => [response.status, await response.json()];
+export const statusAndBody = async (response: Response) => [response.status, await response.json()];

@@ -94,7 +94,7 @@ describe("uploads", () => {
     }
   });
 
-  test("whose fields are wrong are told by field; a field cannot pose as the file's size", async () => {
+  test("whose fields are wrong get an error by field; a field cannot pose as the file's size", async () => {
     expect((await post(fileForm("x", "a.png", { list_id: "17", size: "9" }))).body).toEqual({
       list_id: ["Must be a valid UUID."],
     });

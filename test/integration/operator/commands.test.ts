@@ -60,7 +60,9 @@ describe("an operator's commands", () => {
     expect(await run("companies", "lantern")).toMatchObject([{ id: company, name: "Lantern Books", plan: "pro" }]);
     expect((await run("plans")).map(({ plan }) => plan)).toContain("starter");
     expect(await one("plan", company, "starter")).toMatchObject({ plan: "starter", smtp_per_hour: 2_000 });
-    await expect(run("plan", company, "golden")).rejects.toMatchObject({ data: { body: { plan: expect.any(Array) } } });
+    await expect(run("plan", company, "golden")).rejects.toMatchObject({
+      data: { fields: { plan: expect.any(Array) } },
+    });
     expect(await one("plan", company, "pro")).toMatchObject({ plan: "pro" });
   });
 

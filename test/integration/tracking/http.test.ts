@@ -53,7 +53,7 @@ describe("recipients over HTTP", () => {
     world = await newWorld(6);
     const [refused] = world.mails;
     await query(`alter table email_events add constraint refuse check (recipient <> '${refused!.email}')`);
-    // Not by the client of the other tests, to which a 500 is always a fault.
+    // Not by the client of the other tests, to which a 500 is always a failure.
     const headers = { "user-agent": FIREFOX, "x-forwarded-for": someIp() };
     const get = (path: string) => fetch(new URL(pub(path), app.url), { headers, redirect: "manual" });
     const opened = world.mails.map(({ id }) => get(`open/${token(id, 0)}.gif`));
@@ -118,8 +118,8 @@ describe("recipients over HTTP", () => {
     const oneClick = new URLSearchParams({ "List-Unsubscribe": "One-Click" });
     const page = await client(app).post(path, oneClick);
     expect([page.status, page.text.includes("You are unsubscribed")]).toEqual([200, false]);
-    const told = await client(app, { headers: { accept: "application/json" } }).post(path, oneClick);
-    expect([told.status, told.body]).toEqual([200, { detail: "Nobody gets emails by this link." }]);
+    const answer = await client(app, { headers: { accept: "application/json" } }).post(path, oneClick);
+    expect([answer.status, answer.body]).toEqual([200, { detail: "Nobody gets emails by this link." }]);
     expect(await events()).toEqual([]);
   });
 
@@ -184,7 +184,7 @@ describe("recipients over HTTP", () => {
     expect((await browser.get(pub(`view/${newId()}/`))).status).toBe(404);
   });
 
-  test("webhook endpoints as a resource: faults, the secret once, the plan's feature", async () => {
+  test("webhook endpoints as a resource: errors, the secret once, the plan's feature", async () => {
     const company = await newCompany(app);
     const hooks = "/api/emails/webhook-endpoints/";
     expect((await company.api.post(hooks, {})).body).toEqual({

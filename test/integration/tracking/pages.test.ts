@@ -61,7 +61,7 @@ describe("recipients' pages", () => {
       expect(blocked).toEqual([{ kind: "unsubscribed" }]);
     });
 
-    test("the page's own form is told apart, and JSON gets JSON", async () => {
+    test("the page's own form is recognised, and JSON gets JSON", async () => {
       expect((await unsubscribe({ from: "page" })).body).toContain("You are unsubscribed");
       expect(await events()).toMatchObject([{ metadata: { method: "page" } }]);
       expect(bodyOf(await unsubscribe({}, http({ method: "POST", accept: "application/json" })))).toEqual({

@@ -2,7 +2,7 @@ import { contractOf } from "../../../services/contracts.ts";
 import { pathNames, propertiesOf } from "../../../services/gateway/http/params.ts";
 import { routes } from "../../../services/gateway/routes.ts";
 
-/** The endpoints of spec.md sections 4.1 to 4.12, written down from it by hand: method, path, status of success, access. */
+/** The promised endpoints, written down by hand: method, path, status of success, access. */
 const SPECIFIED = `
 POST   /api/emails/send/to-list/                        201 key
 POST   /api/emails/send/to-receivers/                   201 key
@@ -103,7 +103,7 @@ describe("the routes", () => {
     }
   });
 
-  test("the throttles of spec section 8 stand where it says", () => {
+  test("the throttles stand on exactly these routes", () => {
     const throttled = routes.filter(({ throttle }) => throttle).map(({ throttle, path }) => `${throttle} ${path}`);
     expect(throttled).toEqual([
       "subscribe /api/emails/public/subscribe/:company_id/",

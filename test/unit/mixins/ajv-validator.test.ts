@@ -11,7 +11,7 @@ const Params = Type.Object({
 const errorsOf = compileValidator({ ...Params });
 
 describe("the validator", () => {
-  test("tells all faults of a body at once, in Django REST framework's words", () => {
+  test("reports all errors of a body at once, in Django REST framework's words", () => {
     expect(errorsOf({ note: "x".repeat(11), ids: ["1"] })).toEqual({
       email: ["This field is required."],
       note: ["Ensure this field has no more than 10 characters."],
@@ -69,12 +69,12 @@ describe("the validator", () => {
     ["of more ids", { ids: Array.from({ length: 500_000 }, () => "x") }],
     ["of anything, in millions", { receivers: new Array(5_000_000).fill(1) }],
   ])("stays quick and brief with an endless array %s", async (_, field) => {
-    let faults: ReturnType<typeof errorsOf> = {};
+    let errors: ReturnType<typeof errorsOf> = {};
     const ms = await cpuMsOf(() => {
-      faults = errorsOf({ email: "a@example.com", ...field });
+      errors = errorsOf({ email: "a@example.com", ...field });
     });
     expect(ms).toBeLessThan(3_000);
-    expect(Object.keys(faults)).toEqual(Object.keys(field));
-    expect(Object.values(faults)[0]!.length).toBeLessThanOrEqual(100);
+    expect(Object.keys(errors)).toEqual(Object.keys(field));
+    expect(Object.values(errors)[0]!.length).toBeLessThanOrEqual(100);
   });
 });
