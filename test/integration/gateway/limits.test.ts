@@ -138,7 +138,7 @@ describe("throttles and the daily quota", () => {
         { detail: { code: "rate_limit_exceeded", message: "Daily API call limit exceeded.", limit: 3, current: 3 } },
       ]);
       const toMidnight = 86_400 - (Math.floor(Date.now() / 1_000) % 86_400);
-      expect(Math.abs(Number(refused.headers.get("retry-after")) - toMidnight)).toBeLessThanOrEqual(2);
+      expect(Math.abs(Number(refused.headers.get("retry-after")) - toMidnight)).toBeLessThanOrEqual(30);
       expect(refused.headers.get("x-ratelimit-limit")).toBe("3");
       expect(Number(refused.headers.get("x-ratelimit-reset")) % 86_400).toBeLessThanOrEqual(1);
     }
