@@ -5,8 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Child } from "../child.ts";
-import { startChild } from "../child.ts";
+import { type Child, startChild } from "../child.ts";
 import { needRoot } from "./daemon.ts";
 
 /** Added to the view's /etc/passwd and /etc/group, user and group of one number. */

@@ -48,18 +48,15 @@ interface SentEmail {
 export class MailService {
   readonly api: Send;
   readonly url: string;
-  #child: { stop(): Promise<void>; output(): string };
+  #child: { stop(): Promise<void> };
   #drop: () => Promise<void>;
 
-  constructor(url: string, api: Send, child: { stop(): Promise<void>; output(): string }, drop: () => Promise<void>) {
+  constructor(url: string, api: Send, child: { stop(): Promise<void> }, drop: () => Promise<void>) {
     this.url = url;
     this.api = api;
     this.#child = child;
     this.#drop = drop;
   }
-
-  /** What the process wrote, for messages of failed cases. */
-  output = () => this.#child.output();
 
   async configure(endpoint: Endpoint): Promise<string> {
     const { id } = await this.api<{ id: string }>("POST", "/api/emails/smtp-configs/", {
@@ -116,7 +113,7 @@ export class MailService {
     return (await this.api<{ count: number }>("GET", "/api/emails/suppressions/")).count;
   }
 
-  /** Until `holds`; otherwise fails with what it saw last and the campaign's counts. */
+  /** Until `holds`; otherwise fails with what it saw last. */
   async until<T>(look: () => T | Promise<T>, holds: (seen: T) => boolean, timeoutMs: number): Promise<T> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
