@@ -77,7 +77,7 @@ const Login = Type.Object({
   use_tls: Type.Optional(Bool),
 });
 
-export const STAGES = ["dns", "connect", "tls", "auth", "ok"] as const;
+const STAGES = ["dns", "connect", "tls", "auth", "ok"] as const;
 const TryServerResult = Type.Object({
   valid: Bool,
   /** Where it failed; "ok" when it did not. */

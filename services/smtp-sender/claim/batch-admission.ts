@@ -16,7 +16,7 @@ const MIN_BATCHES_PER_TRANSPORT = 10;
 /** How far the soft limit may be exceeded, when each further batch is the first one of its company. */
 const HARD_CAP_FACTOR = 5;
 
-export type BatchKind = "chunk" | "retries";
+type BatchKind = "chunk" | "retries";
 
 /** Made for one round of claiming. */
 export class BatchAdmission {

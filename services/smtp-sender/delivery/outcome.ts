@@ -48,7 +48,7 @@ const POLICY =
   /policy|\bdenied\b|not (?:allowed|authori[sz]ed|permitted)|relay|dmarc|\bspf\b|dkim|banned|prohibited|\bauth|starttls|\bhelo\b|\behlo\b/i;
 const QUOTA = /quota|mailbox (?:is )?full|over\s?quota|insufficient (?:system )?storage/i;
 
-export function refusalOf({ code, enhanced, text }: Reply): BounceType | "other" {
+function refusalOf({ code, enhanced, text }: Reply): BounceType | "other" {
   if (/^5\.7\./.test(enhanced) || SENDER_CODES.test(enhanced)) return "block";
   if (BLOCKED.test(text) || OF_SENDER.test(text)) return "block";
   if (enhanced === "5.2.2" || (!enhanced && (QUOTA.test(text) || code === 552))) return "soft";

@@ -26,7 +26,7 @@ export interface Session {
   loggedIn: boolean;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   allowPrivate: boolean;
   /** Our name in EHLO. */
   name?: string;
@@ -37,7 +37,7 @@ export interface OpenOptions {
   loginTimeoutMs?: number;
 }
 
-export type OpenStage = "dns" | "connect" | "tls" | "auth";
+type OpenStage = "dns" | "connect" | "tls" | "auth";
 
 /** `permanent`: only the user can change it (a wrong password, no TLS); otherwise the server may be back in a while. */
 export class OpenError extends Error {
