@@ -27,7 +27,7 @@ export interface Command<L extends OutgoingMessage> {
   to?: string;
 }
 
-/** `resetFirst`: the transaction before ended between MAIL and DATA, and the server is still in it. RSET goes out in the same write. */
+/** `resetFirst`: the transaction before ended after MAIL, and the server is still in it: RSET goes out in the same write. */
 export function envelope<L extends OutgoingMessage>(
   transaction: Transaction<L>,
   session: Session,
