@@ -42,7 +42,7 @@ const WRITTEN = `written as (
         else lease.no is not null and e.status = ${queued} and e.next_attempt_at is null end
   returning e.id, e.company_id, e.campaign_id, e.subscriber_id, e.email, e.status, e.smtp_response, r.n)`;
 
-export const BLOCKS_STOP_AT = 20;
+const BLOCKS_STOP_AT = 20;
 const BLOCKED = `${BLOCKS_STOP_AT} mails in a row were refused as unwanted. Check the sender address and its DNS records (SPF, DKIM, DMARC), and the list.`;
 
 // Locked in the order of ids: two senders that write for the same campaigns would deadlock otherwise.

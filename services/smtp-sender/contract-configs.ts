@@ -88,7 +88,7 @@ const Login = Type.Object({
   sender_email: Type.Optional(Email),
 });
 
-export const STAGES = ["dns", "connect", "tls", "auth", "ok"] as const;
+const STAGES = ["dns", "connect", "tls", "auth", "ok"] as const;
 const TryServerResult = Type.Object({
   valid: Bool,
   /** Where it failed; "ok" when it did not. */

@@ -16,7 +16,7 @@ const MIN_BATCHES_PER_TRANSPORT = 10;
 /** How far the soft limit may be exceeded, when each further batch is the first one of its company. */
 const HARD_CAP_FACTOR = 5;
 
-export type BatchKind = "chunk" | "retries";
+type BatchKind = "chunk" | "retries";
 
 /** Made for one round of claiming. */
 export class BatchAdmission {
@@ -46,7 +46,7 @@ export class BatchAdmission {
       left += Math.max(1, batch.left);
     }
     if (held < MIN_BATCHES_PER_TRANSPORT) return MIN_BATCHES_PER_TRANSPORT - held;
-    // A batch may bring no more than one recipient. Enough for the next fifth of a second, as with chunks that are read ahead.
+    // A batch may bring no more than one recipient. Enough for the next fifth of a second, as with chunks read ahead.
     return connections.size === 0 ? 0 : Math.max(2 * connections.size, 4 * throughput.recent) - left;
   }
 

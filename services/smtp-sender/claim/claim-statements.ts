@@ -26,7 +26,8 @@ const values = ({ companyIds, smtpConfigIds, campaignIds, suppliedIds }: Exclude
   suppliedIds,
 ];
 
-// Sub-selects, which PostgreSQL hashes: with lists each of 10,000 waiting campaigns would be compared with each of hundreds of ids.
+// Sub-selects, which PostgreSQL hashes: with lists each of 10,000 waiting campaigns would be compared with each of hundreds
+// of ids.
 const SENDABLE = `c.status in ('pending', 'sending') and c.error is null
   and c.company_id not in (select unnest($1::uuid[])) and c.smtp_config_id not in (select unnest($2::uuid[]))
   and c.id not in (select unnest($3::uuid[]))

@@ -30,7 +30,7 @@ async function hostError(host: string): Promise<string | undefined> {
   return undefined;
 }
 
-export function dkimKeyError(pem: string): string | undefined {
+function dkimKeyError(pem: string): string | undefined {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
     if (asymmetricKeyType === "ed25519") return undefined;

@@ -238,7 +238,7 @@ export class BatchDelivery implements Batch {
     this.end();
   }
 
-  /** Called after each step that may have been the last, and by a timer: a batch that is forgotten would hold its lease for ever. */
+  /** Called after each step that may have been the last, and by a timer: a forgotten batch would hold its lease for ever. */
   endIfDone(): void {
     if (this.state === "over" || this.#preparing || this.unrecorded + this.handedOver + this.ready.length > 0) return;
     if (this.state === "open" && this.#endsWhenEmpty) {

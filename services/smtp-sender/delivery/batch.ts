@@ -54,7 +54,7 @@ export interface Batch {
   readonly chunk: LeasedChunk | null;
   readonly hour: HourLimit;
   readonly ready: PreparedMail[];
-  /** Marked, and neither recorded nor put back. */
+  /** Recipients taken from the source, and neither recorded nor put back. */
   unrecorded: number;
   readonly state: "open" | "ending" | "over";
   /** Put back while the database still has them marked: they keep their share of the budget. */

@@ -1,4 +1,4 @@
-/** Something the engine needs is away (PostgreSQL, Redis, the renderer): it waits, logs that once, and logs when it is over. */
+/** Something the engine needs is away (PostgreSQL, Redis, the renderer): it waits, and logs when that begins and ends. */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 

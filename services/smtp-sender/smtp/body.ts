@@ -16,9 +16,9 @@ function dotStuffed(message: string): string {
 }
 
 /**
- * A whole message, its final dot and the commands behind it. The renderer promises lines without a leading dot; should it break the
- * promise, the message must not end early, so the first such line has to be the final dot. The search stands here
- * because it flattens the message's hundred pieces into one string, which is then written at once and does not stay in the heap.
+ * A whole message, its final dot and the commands behind it. The renderer promises lines without a leading dot; should it
+ * break the promise, the message must not end early, so the first such line has to be the final dot. The search stands here
+ * because it flattens the message's hundred pieces into one string, which is then written at once and leaves the heap.
  */
 function wireForm(message: string, commands: string): string {
   const text = message + DOT + commands;

@@ -31,7 +31,7 @@ export interface Session {
   loggedIn: boolean;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   allowPrivate: boolean;
   /** Our name in EHLO. */
   name?: string;
@@ -42,7 +42,7 @@ export interface OpenOptions {
   loginTimeoutMs?: number;
 }
 
-export type OpenStage = "dns" | "connect" | "tls" | "auth";
+type OpenStage = "dns" | "connect" | "tls" | "auth";
 
 /**
  * Whether trying again can help.
@@ -70,7 +70,8 @@ export class OpenError extends Error {
   }
 }
 
-// RFC 5321 section 4.5.3.2.1 wants five minutes for the greeting. A TCP handshake is given up sooner, to try the next address.
+// RFC 5321 section 4.5.3.2.1 wants five minutes for the greeting. A TCP handshake is given up sooner, to try the next
+// address.
 const CONNECT_TIMEOUT_MS = 30_000;
 const GREETING_TIMEOUT_MS = 300_000;
 const LOGIN_TIMEOUT_MS = 120_000;
@@ -153,7 +154,7 @@ function openError(error: SmtpError, endpoint: Endpoint): OpenError {
   );
 }
 
-/** Private fields of nodemailer's SMTPConnection; test/unit/smtp-sender/nodemailer-contract.test.ts fails when one changes. */
+/** Private fields of nodemailer's SMTPConnection, held by test/unit/smtp-sender/nodemailer-contract.test.ts. */
 interface Internals {
   _socket: Socket;
   _ehloLines?: string[];

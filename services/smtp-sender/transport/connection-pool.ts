@@ -30,7 +30,7 @@ interface Attempt {
 }
 
 /** What the transport does for its connections. */
-export interface PoolTransport {
+interface PoolTransport {
   endpoint(): Endpoint & { maxConnections: number };
   /** How many mails could be handed over now or soon. */
   work(): number;

@@ -8,7 +8,7 @@ import { SmtpTransport } from "./smtp-transport.ts";
 
 /** In case the event about a changed configuration is lost. */
 const RELOAD_MS = 15_000;
-/** Above so many connections, idle ones are closed soon: thousands of companies that send a little would keep all of theirs open. */
+/** Above so many connections, idle ones are closed soon: thousands of companies that send a little would keep theirs. */
 const MANY_CONNECTIONS = 400;
 const MANY_CONNECTIONS_IDLE_MS = 500;
 /** A transport that was just asked for has no batch yet: its lease is being taken. Dropped now, the lease would hang. */

@@ -7,7 +7,7 @@ import { type Batch, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
 /** A campaign prepares no less than this part of its fair share at once: fewer are not worth the two statements. */
 const GROUPS_PER_SHARE = 4;
 
-export interface Capacity {
+interface Capacity {
   /** Recipients that the transport may hold. */
   window: number;
   /** Of the window, by all batches. */
