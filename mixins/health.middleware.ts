@@ -10,6 +10,7 @@ import { query } from "../models/database/db.ts";
 import type { Config } from "../services/lib/config.ts";
 import { forgetRefreshed, gauge, readMetrics, refreshed } from "../services/lib/metrics.ts";
 import { redis } from "../services/lib/redis.ts";
+import { withTimeout } from "../services/lib/timeouts.ts";
 
 const CHECK_TIMEOUT_MS = 1_000;
 
@@ -33,14 +34,10 @@ export interface NodeReport extends HealthReport {
 
 async function answers(question: Promise<unknown> | undefined): Promise<Reachable> {
   if (!question) return "unused";
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise((_, reject) => {
-    timer = setTimeout(reject, CHECK_TIMEOUT_MS, new Error("no answer"));
-  });
-  return Promise.race([question, tooLate])
-    .then((): Reachable => "ok")
-    .catch((): Reachable => "away")
-    .finally(() => clearTimeout(timer));
+  return withTimeout(question, CHECK_TIMEOUT_MS, () => new Error("no answer")).then(
+    (): Reachable => "ok",
+    (): Reachable => "away",
+  );
 }
 
 /** Moleculer's transit says "connected" all through an outage; only a round trip shows one. */

@@ -39,7 +39,7 @@ function idsOf({ meta, params, requestID }: CtxLike): Ids {
 }
 
 /** The ids of the call that runs now, and nothing where none does. */
-export const currentIds = (): Ids => {
+const currentIds = (): Ids => {
   const now = running.getStore();
   return now && !now.over ? now.ids : {};
 };

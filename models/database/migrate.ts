@@ -17,7 +17,7 @@ interface Migration {
   checksum: string;
 }
 
-export function migrations(folder = FOLDER): Migration[] {
+function migrations(folder = FOLDER): Migration[] {
   const names = readdirSync(folder).filter((name) => /^\d{4}_.*\.sql$/.test(name));
   return names.sort().map((name) => {
     const sql = readFileSync(join(folder, name), "utf8");

@@ -8,7 +8,7 @@ import type { RouteHandler } from "./http/router.ts";
 import { type Described, describeApi } from "./openapi/document.ts";
 import { referencePage } from "./openapi/reference-page.ts";
 
-export interface BuiltInPagesOptions extends Described {
+interface BuiltInPagesOptions extends Described {
   /** SERVICE_NAME. */
   name: string;
 }

@@ -1,11 +1,11 @@
 /** How a command reaches the running service: over NATS where there are several processes, else through its socket. */
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceBroker } from "moleculer";
 import { brokerOptions } from "../../moleculer.config.ts";
 import type { Config } from "../lib/config.ts";
 import { socketPath } from "../lib/processes/single-instance.ts";
+import { withTimeout } from "../lib/timeouts.ts";
 import { ANSWER_MS, type Ask, askBroker } from "./ask-broker.ts";
 
 export interface OperatorConnection {
@@ -17,12 +17,8 @@ export const SOCKET_NAME = "operator.sock";
 const FIND_SERVICE_MS = 5_000;
 
 /** Moleculer tries to connect, and waits for services, without an end. */
-async function within(timeoutMs: number, doing: Promise<unknown>, otherwise: string): Promise<void> {
-  const tooLate = sleep(timeoutMs, undefined, { ref: false }).then(() => {
-    throw new Error(otherwise);
-  });
-  await Promise.race([doing, tooLate]);
-}
+const within = (timeoutMs: number, work: Promise<unknown>, otherwise: string) =>
+  withTimeout(work, timeoutMs, () => new Error(otherwise));
 
 /** A node that joins to ask and leaves: no services, no database, no port. */
 async function askOverNats(settings: Config): Promise<OperatorConnection> {

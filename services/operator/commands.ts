@@ -4,7 +4,7 @@ import type { ActionOf } from "../contracts.ts";
 import type { Caller } from "../lib/caller.ts";
 import type { Ask } from "./ask-broker.ts";
 
-export type Rows = object[];
+type Rows = object[];
 
 export interface Command {
   name: string;

@@ -2,7 +2,7 @@
 import type { ServiceContract } from "../define.ts";
 import { Email, ListQuery, Nullable, OneOf, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 
-export const SentEmailStatus = OneOf("queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown");
+const SentEmailStatus = OneOf("queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown");
 
 const SentEmail = Type.Object({
   id: Uuid,

@@ -7,7 +7,7 @@ const SECRET_BYTES = 32;
 export const newSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 
 /** The header's value: one `v1` signature per secret, so that a receiver may know either while they are rotated. */
-export function signature(secrets: readonly string[], id: string, timestamp: number, body: string): string {
+function signature(secrets: readonly string[], id: string, timestamp: number, body: string): string {
   return secrets
     .map((secret) => {
       const key = Buffer.from(secret.slice(PREFIX.length), "base64");

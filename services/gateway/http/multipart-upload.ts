@@ -21,7 +21,7 @@ const FORM_BYTES = 2 * 1024 * 1024;
 /** Between two pieces of the body. */
 const IDLE_MS = 30_000;
 
-export interface Upload {
+interface Upload {
   params: Params;
   stream: NodeJS.ReadableStream;
 }

@@ -24,7 +24,7 @@ const isStarting = (code: string) => /^57P0[123]$/.test(code);
 const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code);
 
 /** `host:port` of a PostgreSQL URL. */
-export function addressOf(url: string): string {
+function addressOf(url: string): string {
   const { hostname, port, searchParams } = new URL(url);
   const host = hostname || searchParams.get("host") || "localhost";
   return `${host}:${port || searchParams.get("port") || 5432}`;

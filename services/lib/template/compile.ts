@@ -9,7 +9,7 @@
 import { type TemplateError, type Token, tokenize } from "./lexer.ts";
 import { type Node, parse } from "./parser.ts";
 
-export interface Template {
+interface Template {
   source: string;
   tokens: readonly Token[];
   nodes: readonly Node[];

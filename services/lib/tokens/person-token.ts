@@ -9,7 +9,7 @@ import { keysFor } from "../secrets.ts";
 
 type PersonTokenKind = "confirm" | "preferences";
 
-export interface PersonTokenTarget {
+interface PersonTokenTarget {
   companyId: string;
   subscriberId: string;
   /** The list that a confirmation is for; absent where it is for mail at all. */

@@ -5,7 +5,7 @@
  */
 
 /** The value of an `href`, without its quotes. */
-export interface Href {
+interface Href {
   start: number;
   end: number;
   quoted: boolean;
@@ -16,7 +16,7 @@ interface Span {
   end: number;
 }
 
-export interface HtmlOutline {
+interface HtmlOutline {
   /** Of `<a>`, and of the shapes of VML that Outlook's buttons are made of; also within conditional comments. */
   hrefs: Href[];
   /** End tags of the document, outside of comments. */

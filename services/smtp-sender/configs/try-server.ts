@@ -1,5 +1,6 @@
 /** Tries a server as the sender would use it: address, connection, TLS, login. Ten seconds at most. */
 import { config } from "../../lib/config.ts";
+import { withTimeout } from "../../lib/timeouts.ts";
 import type { TryServerResult } from "../contract-configs.ts";
 import { engineSettings } from "../engine/settings.ts";
 import { OpenError, openSession, type Session } from "../smtp/session.ts";
@@ -13,14 +14,6 @@ interface Login {
   username: string;
   password: string;
   use_tls?: boolean;
-}
-
-async function within<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
-  });
-  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
 
 const quit = ({ socket }: Session) => {
@@ -48,7 +41,7 @@ export async function tryServer({ host, port, username, password, use_tls = true
   });
   try {
     const late = () => new OpenError("connect", "yes", `No answer from ${host}:${port} within 10 seconds.`);
-    const session = await within(opening, TOTAL_MS, late);
+    const session = await withTimeout(opening, TOTAL_MS, late);
     quit(session);
     if (session.loggedIn || !username) return result("ok", "The server accepts mail.");
     return result("ok", "The server accepts mail and does not ask for a login.");

@@ -8,6 +8,7 @@ import { performance } from "node:perf_hooks";
 import { query } from "../../../models/database/db.ts";
 import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
+import { withTimeout } from "../../lib/timeouts.ts";
 import type { Rendered } from "../../renderer/contract.ts";
 import { Claimer } from "../claim/claimer.ts";
 import { recoverLeases } from "../claim/recover-leases.ts";
@@ -235,8 +236,8 @@ export class Engine {
   async #settled(until: number): Promise<void> {
     for (let over = false; !over && performance.now() < until; ) {
       over = this.transports.batches().next().done === true;
-      const late = new Promise((done) => setTimeout(done, until - performance.now()).unref());
-      await Promise.race([this.recorder.drain().then(() => this.claimer.settled()), late]);
+      const written = this.recorder.drain().then(() => this.claimer.settled());
+      await withTimeout(written, until - performance.now(), () => new Error("late")).catch(() => {});
       if (!over) await new Promise((done) => setTimeout(done, SETTLE_PAUSE_MS));
     }
   }

@@ -51,7 +51,7 @@ type OpenStage = "dns" | "connect" | "tls" | "auth";
  * notIfItNeverWorked   the server says that it has no TLS, or none that we speak. Where it worked before, it is a hiccup
  * yes                  whatever else: the server may be back in a while
  */
-export type MayRecover = "yes" | "notIfItNeverWorked" | "no";
+type MayRecover = "yes" | "notIfItNeverWorked" | "no";
 
 export class OpenError extends Error {
   readonly stage: OpenStage;

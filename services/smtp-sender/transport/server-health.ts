@@ -16,7 +16,7 @@ import type { TransactionResult } from "../smtp/message.ts";
 
 const EQUAL_REFUSALS = 5;
 
-export type ServerMode = "working" | "paused" | "probing";
+type ServerMode = "working" | "paused" | "probing";
 
 export class ServerHealth {
   mode: ServerMode;

@@ -11,7 +11,7 @@ export interface CampaignRef {
 }
 
 /** By campaign id: the address of link n at n - 1. */
-export type LinksByCampaign = ReadonlyMap<string, readonly string[]>;
+type LinksByCampaign = ReadonlyMap<string, readonly string[]>;
 
 const SELECT = `
   select c.campaign_id, c.links from campaign_contents c

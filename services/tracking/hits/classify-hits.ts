@@ -37,7 +37,7 @@ export interface EarlierClick {
   machine: boolean;
 }
 
-export interface EventRow {
+interface EventRow {
   id: string;
   company_id: string;
   sent_email_id: string;

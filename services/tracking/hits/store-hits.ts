@@ -27,7 +27,7 @@ export interface StoredHit {
   url: string | null;
 }
 
-export interface StoredBatch {
+interface StoredBatch {
   results: StoredHit[];
   /** Companies with something for their webhooks. */
   companyIds: string[];

@@ -28,7 +28,7 @@ const headers = {
   vary: "Accept, Accept-Language",
 };
 
-export type PageName = "unsubscribe" | "unsubscribed" | "confirm" | "confirmed" | "preferences";
+type PageName = "unsubscribe" | "unsubscribed" | "confirm" | "confirmed" | "preferences";
 
 type Http = Caller["http"];
 

@@ -47,7 +47,7 @@ function timeline(counts: readonly Count[]): Analytics["timeline"] {
     }));
 }
 
-export function analyticsOf(campaign: Campaign, counts: readonly Count[]): Analytics {
+function analyticsOf(campaign: Campaign, counts: readonly Count[]): Analytics {
   const n = (metric: string, bucket = 0) => counts.find((c) => c.metric === metric && c.bucket === bucket)?.n ?? 0;
   const counted = (type: string) => ({ total: n(type), unique: n(`${type}_unique`), machine: n(`${type}_machine`) });
   const opens = counted("opened");
