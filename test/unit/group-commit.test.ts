@@ -41,7 +41,7 @@ test("a batch has a limit, and so has what waits", async () => {
   const { store, batches, nextTick, release } = heldStore();
   const commit = groupCommit(store, { maxBatch: 2, maxWaiting: 3 });
   const added = [1, 2, 3].map((item) => commit.add(item));
-  await expect(commit.add(4)).rejects.toMatchObject({ code: 503 });
+  await expect(commit.add(4)).rejects.toMatchObject({ code: "UNAVAILABLE" });
   await nextTick();
   expect(batches).toEqual([[1, 2]]);
   await release();
