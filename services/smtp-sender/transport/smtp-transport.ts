@@ -23,6 +23,7 @@ import type { Reply } from "../smtp/replies.ts";
 import type { OpenError } from "../smtp/session.ts";
 import { type Connection, ConnectionPool } from "./connection-pool.ts";
 import { CopyQueue } from "./copies.ts";
+import { LearnedRate } from "./learned-rate.ts";
 import { ServerHealth } from "./server-health.ts";
 import { ThroughputMeter } from "./throughput-meter.ts";
 import { TransportQueue } from "./transport-queue.ts";
@@ -47,6 +48,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   readonly #perSecond: PerSecondLimit;
   #context: EngineContext;
   readonly #health: ServerHealth;
+  readonly #rate = new LearnedRate();
+  #paceTimer: NodeJS.Timeout | undefined;
   #claimingProbe = false;
   /** The one mail that shows whether the server takes mail again. */
   #probe: PreparedMail | undefined;
@@ -161,12 +164,23 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   #next(): PreparedMail | undefined {
     if (!this.#maySend) return undefined;
     const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
-    if (anyReady && !this.#perSecond.take(this.config.maxPerSecond)) return undefined;
+    if (anyReady && (this.#isPaced() || !this.#perSecond.take(this.config.maxPerSecond))) return undefined;
     const mail = this.#copies.next() ?? this.#queue.next();
     if (!mail) return undefined;
     mail.handedAtMs = performance.now();
     if (this.#health.mode === "probing") this.#probe = mail;
     return mail;
+  }
+
+  /** True: the server's own rate lets the next mail go later. */
+  #isPaced(): boolean {
+    const waitMs = this.#rate.take(performance.now());
+    if (waitMs === 0) return false;
+    this.#paceTimer ??= setTimeout(() => {
+      this.#paceTimer = undefined;
+      this.wake();
+    }, waitMs).unref();
+    return true;
   }
 
   recorded(n: number): void {
@@ -190,6 +204,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
 
   #accepted(): void {
     this.#acceptedAt = performance.now();
+    this.#rate.accepted();
     const probed = this.#health.mode === "probing";
     this.#health.accepted();
     if (!probed) return;
@@ -215,6 +230,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   pauseServer(reason: string): void {
+    if (this.#health.mode !== "paused") this.#rate.paused(reason, performance.now());
     void this.backOff(`The SMTP server accepts no mail at the moment: ${reason}`);
   }
 
@@ -379,6 +395,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
 
   async close(withinMs: number): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#paceTimer);
     for (const batch of [...this.batches]) batch.end();
     await this.connections.close(withinMs);
     this.#copies.giveUp();

@@ -8,7 +8,7 @@ import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany } from "../../support/client.ts";
 
 /** With its body read: a response that is left half read keeps its socket. */
-async function statusOf(url: string): Promise<number> {
+async function statusOf(url: string | URL): Promise<number> {
   const response = await fetch(url);
   await response.arrayBuffer();
   return response.status;
