@@ -183,9 +183,14 @@ export class ConnectionPool {
     transport.opened();
   }
 
+  /** All end after their present mail. */
+  quitAll(): void {
+    for (const { pipeline } of this.#open) pipeline.quit();
+  }
+
   /** New connections from now on; open ones end after their present mail. */
   renew(): void {
-    for (const { pipeline } of this.#open) pipeline.quit();
+    this.quitAll();
     // A server that never greets holds an attempt for minutes: once the address is corrected nobody waits for that.
     for (const attempt of this.#attempts) {
       attempt.cancelled = true;

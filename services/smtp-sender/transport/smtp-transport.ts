@@ -334,6 +334,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     this.#health.become("paused");
     this.#probe = undefined;
     this.lastError = error;
+    // What a server holds against a session ends with it: postscreen defers everybody on the first one.
+    this.connections.quitAll();
     // At least until the row says for how long.
     this.backingOffUntil = performance.now() + SLOW_MS;
     const batches = [...this.batches];
