@@ -20,7 +20,16 @@ export interface Connection {
   /** Mails it was given. */
   tried: number;
   accepted: number;
+  /** Refused since the last one that was accepted. */
+  refusedInARow: number;
 }
+
+/**
+ * Servers slow a session down after errors (Postfix by a second for each after ten, and ends it after twenty), also where
+ * each was greylisting of another recipient. A new session begins without them. Each refusal is two errors: RCPT, and the
+ * DATA that was pipelined behind it.
+ */
+const MAX_REFUSED_IN_A_ROW = 4;
 
 /** A session that is being opened. */
 interface Attempt {
@@ -150,7 +159,7 @@ export class ConnectionPool {
 
   #use(session: Awaited<ReturnType<typeof openSession>>, freeSlot: () => void): void {
     const transport = this.#transport;
-    const connection = { busySince: undefined, tried: 0, accepted: 0 } as unknown as Connection;
+    const connection = { busySince: undefined, tried: 0, accepted: 0, refusedInARow: 0 } as unknown as Connection;
     connection.pipeline = new SmtpPipeline<PreparedMail>(
       session,
       {
@@ -166,8 +175,10 @@ export class ConnectionPool {
         answered: (mail, result) => {
           connection.busySince = connection.pipeline.waiting ? performance.now() : undefined;
           if (result.kind === "accepted") connection.accepted++;
+          connection.refusedInARow = result.kind === "refused" ? connection.refusedInARow + 1 : 0;
           transport.answered(mail, result, connection);
-          if (connection.pipeline.handled >= this.#settings.maxMessagesPerConnection) connection.pipeline.quit();
+          const usedUp = connection.pipeline.handled >= this.#settings.maxMessagesPerConnection;
+          if (usedUp || connection.refusedInARow >= MAX_REFUSED_IN_A_ROW) connection.pipeline.quit();
         },
         closed: (reason, reply) => {
           freeSlot();
