@@ -186,13 +186,18 @@ test("private networks are refused where they are not permitted", async () => {
   const { config } = await import("../../../services/lib/config.ts");
   Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: false });
   try {
-    expect(await errorsOf(create({ host: "127.0.0.1" }))).toMatchObject({
-      host: [expect.stringContaining("not on the public internet")],
-    });
+    const help = expect.stringMatching(/not on the public internet.*ALLOWED_PRIVATE_HOSTS.*ALLOW_PRIVATE_NETWORKS/);
+    expect(await errorsOf(create({ host: "127.0.0.1" }))).toMatchObject({ host: [help] });
     const result = await call<object>("validate", { ...given, host: "10.0.0.1" });
-    expect(result).toMatchObject({ valid: false, stage: "dns" });
+    expect(result).toMatchObject({ valid: false, stage: "dns", message: help });
+    Object.assign(config(), { ALLOWED_PRIVATE_HOSTS: "localhost, 127.0.0.0/8" });
+    expect(await create({ host: "127.0.0.1" })).toMatchObject({ host: "127.0.0.1" });
+    server = await startSmtpServer();
+    const { host, port } = server;
+    const tried = await call<object>("validate", { ...given, host, port, use_tls: false });
+    expect(tried).toMatchObject({ valid: true, stage: "ok" });
   } finally {
-    Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: true });
+    Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: true, ALLOWED_PRIVATE_HOSTS: undefined });
   }
 });
 
