@@ -6,7 +6,7 @@
  * sending     A sender has claimed recipients. Stays so while mail waits for another try or for room in the hour.
  * completed   Every recipient was sent to, or nobody was eligible.
  * partial     Every recipient is final, some were sent to and some failed.
- * failed      Nobody was sent to, or an error stopped it (a refused login, 20 blocks in a row, the configuration
+ * failed      Nobody was sent to, or an error stopped it (a refused login, 20 equal refusals in a row, the configuration
  *             deleted): what was not tried counts as failed.
  * cancelled   Was called off before its time. Final.
  *

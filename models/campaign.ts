@@ -131,8 +131,17 @@ export interface CampaignRow {
   updated_at: Date;
 }
 
+/**
+ * What is wrong with a campaign (alias c): the error that stopped it, or, while it waits for a failing SMTP server, what
+ * that one says. The latter is never stored: senders leave a campaign with an error alone. One look by primary key, and
+ * only for campaigns under way.
+ */
+export const CAMPAIGN_ERROR = `coalesce(c.error, case when c.status in ('pending', 'sending') then (
+    select 'Waiting for the SMTP server: ' || s.last_error from smtp_configs s
+    where s.id = c.smtp_config_id and s.company_id = c.company_id and s.failing_since is not null) end)`;
+
 /** For a statement whose campaigns have the alias c. */
 export const CAMPAIGN_COLUMNS = `c.id, c.name, c.campaign_type, c.status, c.total_emails, c.sent_count, c.failed_count,
-  c.scheduled_for, c.error, c.created_at, c.updated_at`;
+  c.scheduled_for, ${CAMPAIGN_ERROR} as error, c.created_at, c.updated_at`;
 
 export const campaignView = (row: CampaignRow) => fromRow(Campaign, row).view();

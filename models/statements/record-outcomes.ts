@@ -42,21 +42,28 @@ const WRITTEN = `written as (
         else lease.no is not null and e.status = ${queued} and e.next_attempt_at is null end
   returning e.id, e.company_id, e.campaign_id, e.subscriber_id, e.email, e.status, e.smtp_response, r.n)`;
 
-const BLOCKS_STOP_AT = 20;
-const BLOCKED = `${BLOCKS_STOP_AT} mails in a row were refused as unwanted. Check the sender address and its DNS records (SPF, DKIM, DMARC), and the list.`;
+/** So many refusals with the same text in a row stop the campaign: it is the server, or the sender, and not the recipients. */
+export const EQUAL_REFUSALS_STOP_AT = 20;
+const QUOTED = `'The SMTP server gave the same refusal to ${EQUAL_REFUSALS_STOP_AT} recipients in a row: "' || l.quote
+  || '". Nobody was suppressed. Check the sender address, its DNS records (SPF, DKIM, DMARC) and the account at the server.'`;
+/** The stored row of equal refusals, continued by the first ones of this statement. */
+const CONTINUED = "l.head_count + case when l.head_text = c.repeated_refusal then c.blocks_in_a_row else 0 end";
 
 // Locked in the order of ids: two senders that write for the same campaigns would deadlock otherwise.
 const COUNTED = `locked as (
-  select c.id, b.accepted, b.blocks
-  from unnest($20::uuid[], $21::uuid[], $22::bool[], $23::int[]) b (company_id, campaign_id, accepted, blocks)
+  select c.id, b.head_text, b.head_count, b.ended, b.tail_text, b.tail_count, b.quote
+  from unnest($20::uuid[], $21::uuid[], $22::text[], $23::int[], $24::bool[], $25::text[], $26::int[], $27::text[])
+    b (company_id, campaign_id, head_text, head_count, ended, tail_text, tail_count, quote)
   join campaigns c on c.id = b.campaign_id and c.company_id = b.company_id
   order by c.id for no key update of c),
 counted as (
   update campaigns c
   set sent_count = c.sent_count + w.sent, failed_count = c.failed_count + w.failed, updated_at = now(),
-    blocks_in_a_row = case when l.accepted then l.blocks else c.blocks_in_a_row + l.blocks end,
-    error = coalesce(c.error, case when (case when l.accepted then 0 else c.blocks_in_a_row end) + l.blocks
-      >= ${BLOCKS_STOP_AT} then '${BLOCKED}' end)
+    repeated_refusal = case when l.ended then l.tail_text else coalesce(l.head_text, c.repeated_refusal) end,
+    blocks_in_a_row = case when l.ended then l.tail_count when l.head_text is null then c.blocks_in_a_row
+      else ${CONTINUED} end,
+    error = coalesce(c.error, case when greatest(l.tail_count, ${CONTINUED}) >= ${EQUAL_REFUSALS_STOP_AT}
+      then ${QUOTED} end)
   from locked l
   join (select campaign_id, count(*) filter (where status = ${sent}) sent, count(*) filter (where status > ${sent}) failed
         from written group by campaign_id) w on w.campaign_id = l.id
@@ -77,7 +84,7 @@ const DELIVERED = `delivered as (
 
 const BOUNCED = `bounce as (
   select w.*, b.metadata, b.reason, b.hard
-  from json_to_recordset($24::json) b (n int, metadata jsonb, reason text, hard bool) join written w on w.n = b.n),
+  from json_to_recordset($28::json) b (n int, metadata jsonb, reason text, hard bool) join written w on w.n = b.n),
 bounced as (
   insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, metadata)
   select company_id, campaign_id, id, 'bounced', email, metadata from bounce

@@ -11,7 +11,11 @@ export const Campaign = Type.Object({
   sent_count: Type.Integer(),
   failed_count: Type.Integer(),
   scheduled_for: Nullable(Time),
-  error: Nullable(Type.String({ description: "Why the campaign stopped by itself." })),
+  error: Nullable(
+    Type.String({
+      description: "Why the campaign stopped by itself, or what the SMTP server that it waits for said last.",
+    }),
+  ),
   created_at: Time,
   updated_at: Time,
 });

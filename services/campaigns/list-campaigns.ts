@@ -1,4 +1,5 @@
-import { CAMPAIGN_COLUMNS, Campaign } from "../../models/campaign.ts";
+import { CAMPAIGN_COLUMNS, Campaign, type CampaignRow, campaignView } from "../../models/campaign.ts";
+import { queryOne } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
 import { notFound } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
@@ -42,7 +43,10 @@ export async function listCampaigns(companyId: string, asked: Asked) {
 }
 
 export async function getCampaign(companyId: string, id: string) {
-  const campaign = await Campaign.findOne({ where: { companyId, id } });
+  const campaign = await queryOne<CampaignRow>(
+    `select ${CAMPAIGN_COLUMNS} from campaigns c where c.company_id = $1 and c.id = $2`,
+    [companyId, id],
+  );
   if (!campaign) throw notFound();
-  return campaign.view();
+  return campaignView(campaign);
 }

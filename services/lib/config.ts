@@ -4,6 +4,7 @@
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Ajv } from "ajv";
+import { parseAllowedHosts } from "./ssrf/allowed-hosts.ts";
 
 /** A default that depends on other variables: as the README shows it, and how it is found. */
 interface DerivedDefault {
@@ -64,6 +65,13 @@ export const configSchema = Type.Object({
     },
     description: "Permit SMTP hosts and webhooks on private and loopback addresses, and plain http webhooks.",
   }),
+  ALLOWED_PRIVATE_HOSTS: Type.Optional(
+    Type.String({
+      hostList: true,
+      description:
+        "Private hosts that SMTP and webhooks may use where ALLOW_PRIVATE_NETWORKS is off: names, addresses and networks such as 10.1.0.0/16, comma separated.",
+    }),
+  ),
   MAX_UPLOAD_BYTES: integer(1, 1_073_741_824, { default: 10 * 1024 * 1024, description: "Largest media file." }),
   SERVICE_NAME: text({ default: "Flockmail", description: "Name in the X-Mailer header and on public pages." }),
   HEALTH_PORT: integer(0, 65_535, { default: 3030, description: "Port of /live, /ready and /metrics." }),
@@ -115,15 +123,21 @@ ajv.addKeyword({
   schemaType: "array",
   validate: (protocols: string[], value: string) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
 });
+ajv.addKeyword({
+  keyword: "hostList",
+  schemaType: "boolean",
+  validate: (_wanted: boolean, value: string) => parseAllowedHosts(value) !== null,
+});
 // What is not set is not missing: it has a default, perhaps a derived one.
 const validate = ajv.compile(Type.Partial(configSchema));
 
 /** What a variable must be, as the end of a sentence that begins with its name. */
-function requirement({ type, minimum, maximum, minLength, protocols, enum: values }: TSchema): string {
+function requirement({ type, minimum, maximum, minLength, protocols, hostList, enum: values }: TSchema): string {
   if (type === "integer") return `must be a whole number from ${minimum} to ${maximum}`;
   if (type === "boolean") return "must be true or false";
   if (protocols) return `must be a URL that begins with ${protocols.map((p: string) => `${p}//`).join(" or ")}`;
   if (values) return `must be one of ${values.join(", ")}`;
+  if (hostList) return "must list host names, addresses and networks (10.1.0.0/16), comma separated";
   return `must have at least ${minLength} characters`;
 }
 

@@ -1,6 +1,6 @@
 /** The progress of campaigns, and why recipients failed. Over all companies on purpose: an operator asks. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Campaign } from "../../models/campaign.ts";
+import { CAMPAIGN_ERROR, Campaign } from "../../models/campaign.ts";
 import { query } from "../../models/database/db.ts";
 import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS, SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
@@ -15,7 +15,8 @@ const A_SENDER = "a sender";
 
 // One statement for all that a row shows: each question is a probe of a partial index.
 const UNFINISHED = `
-  select c.id, c.smtp_config_id, co.name company, c.name, c.status, c.total_emails, c.sent_count, c.failed_count, c.scheduled_for, c.error,
+  select c.id, c.smtp_config_id, co.name company, c.name, c.status, c.total_emails, c.sent_count, c.failed_count, c.scheduled_for,
+    ${CAMPAIGN_ERROR} as error,
     case
       when c.status = 'scheduled' then 'its time'
       when co.sending_paused_at is not null then 'the company to be resumed'

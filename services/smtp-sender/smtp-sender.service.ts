@@ -14,7 +14,7 @@ import {
   removeConfig,
   updateConfig,
 } from "./configs/smtp-configs.ts";
-import { tryServer } from "./configs/try-server.ts";
+import { limitTries, tryServer } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
 import { broadcastConfigChanged, type SenderNode, startEngine, statusOf } from "./engine/start-engine.ts";
 import { hourRoom } from "./limits/hour-limit.ts";
@@ -45,7 +45,10 @@ export default defineService("smtp-sender", contract, {
       await broadcastConfigChanged(ctx, ctx.params.id);
       return null;
     },
-    validate: (ctx) => tryServer(ctx.params),
+    async validate(ctx) {
+      await limitTries(companyOf(ctx));
+      return tryServer(ctx.params);
+    },
     async hourRoom(ctx) {
       return hourRoom(companyOf(ctx), nodeOf(this).limiter);
     },

@@ -4,7 +4,7 @@ import { config } from "../lib/config.ts";
 import { counter, histogram } from "../lib/metrics.ts";
 import { toOneLine } from "../lib/one-line.ts";
 import { unseal } from "../lib/secrets.ts";
-import { HostError, resolvePublic } from "../lib/ssrf/guard.ts";
+import { HostError, isPermittedHost, resolvePublic } from "../lib/ssrf/guard.ts";
 import { postToFirst } from "./post.ts";
 import { signedHeaders } from "./signature.ts";
 
@@ -40,7 +40,8 @@ function secretsOf({ endpoint_id, secret_sealed, old_secret_sealed }: ClaimedDel
 async function send(claimed: ClaimedDelivery, signal: AbortSignal): Promise<AttemptResult> {
   const { ALLOW_PRIVATE_NETWORKS: allowPrivate } = config();
   const url = new URL(claimed.url);
-  if (url.protocol === "http:" && !allowPrivate) return failed("The URL must begin with https://.");
+  if (url.protocol === "http:" && !allowPrivate && !isPermittedHost(url.hostname))
+    return failed("The URL must begin with https://.");
   const addresses = await resolvePublic(url.hostname, { allowPrivate });
   const headers = {
     "content-type": "application/json",

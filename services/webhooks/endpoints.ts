@@ -9,7 +9,7 @@ import { type FieldErrors, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { seal } from "../lib/secrets.ts";
 import type { ListQuery } from "../lib/shapes.ts";
-import { HostError, resolvePublic } from "../lib/ssrf/guard.ts";
+import { HostError, isPermittedHost, resolvePublic } from "../lib/ssrf/guard.ts";
 import { newSecret } from "./signature.ts";
 
 const OLD_SECRET_SIGNS_MS = 24 * 60 * 60 * 1000;
@@ -39,7 +39,7 @@ export async function listEndpoints(ctx: Ctx<ListQuery>) {
 export async function urlError(text: string, allowPrivate = config().ALLOW_PRIVATE_NETWORKS): Promise<string | null> {
   if (!URL.canParse(text)) return "Enter a valid URL.";
   const url = new URL(text);
-  if (url.protocol !== "https:" && !(allowPrivate && url.protocol === "http:"))
+  if (url.protocol !== "https:" && !((allowPrivate || isPermittedHost(url.hostname)) && url.protocol === "http:"))
     return "The URL must begin with https://.";
   if (url.username !== "" || url.password !== "") return "The URL must not contain a user name or password.";
   // Everything is allowed, so there is nothing to resolve; and a host that has no address today may have one tomorrow.

@@ -59,6 +59,11 @@ describe("the configuration", () => {
     ["PORT", "Infinity", "PORT must be a whole number from 0 to 65535"],
     ["DATABASE_POOL", "2", "DATABASE_POOL must be a whole number from 3 to 500"],
     ["ALLOW_PRIVATE_NETWORKS", "maybe", "ALLOW_PRIVATE_NETWORKS must be true or false"],
+    [
+      "ALLOWED_PRIVATE_HOSTS",
+      "10.0.0.0/99",
+      "ALLOWED_PRIVATE_HOSTS must list host names, addresses and networks (10.1.0.0/16), comma separated",
+    ],
     ["BASE_URL", "mail.example", "BASE_URL must be a URL that begins with http:// or https://"],
     ["SECRET_KEY", "short", "SECRET_KEY must have at least 16 characters"],
     ["LOGLEVEL", "loud", "LOGLEVEL must be one of fatal, error, warn, info, debug, trace"],

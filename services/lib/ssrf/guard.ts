@@ -5,8 +5,10 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
+import { config } from "../config.ts";
 import { withTimeout } from "../timeouts.ts";
 import { isPublicAddress, literalAddress } from "./address-range.ts";
+import { type AllowedHosts, allowsAddress, allowsName, parseAllowedHosts } from "./allowed-hosts.ts";
 
 export interface PinnedAddress {
   address: string;
@@ -25,6 +27,10 @@ export class HostError extends Error {
     this.reason = reason;
   }
 }
+
+/** What to do about a refused host, for those whose own server it may be. */
+export const PERMIT_HELP =
+  "Whoever runs this service can permit it by ALLOWED_PRIVATE_HOSTS, or all private networks by ALLOW_PRIVATE_NETWORKS.";
 
 const DNS_TIMEOUT_MS = 4_000;
 
@@ -54,17 +60,33 @@ async function askBoth(host: string): Promise<string[]> {
   });
 }
 
+let permitted: { text: string | undefined; hosts: AllowedHosts } | undefined;
+
+function permittedHosts(): AllowedHosts {
+  const { ALLOWED_PRIVATE_HOSTS: text } = config();
+  if (!permitted || permitted.text !== text) permitted = { text, hosts: parseAllowedHosts(text ?? "")! };
+  return permitted.hosts;
+}
+
+/** Whether the operator permits this private host by its spelling alone. */
+export function isPermittedHost(host: string, hosts = permittedHosts()): boolean {
+  const literal = literalAddress(host);
+  return literal === null ? allowsName(hosts, host) : allowsAddress(hosts, literal);
+}
+
 /** The addresses of a host, each one checked. Throws HostError with a sentence for the user. */
 export async function resolvePublic(
   host: string,
-  options: { allowPrivate: boolean; resolve?: Resolve },
+  { allowPrivate: allAllowed, ...options }: { allowPrivate: boolean; resolve?: Resolve; permitted?: AllowedHosts },
 ): Promise<PinnedAddress[]> {
+  const hosts = options.permitted ?? permittedHosts();
+  const allowPrivate = allAllowed || isPermittedHost(host, hosts);
   const ascii = host.includes(":") ? host : domainToASCII(host) || host;
-  if (!options.allowPrivate && /(^|\.)localhost\.?$/i.test(ascii)) {
+  if (!allowPrivate && /(^|\.)localhost\.?$/i.test(ascii)) {
     throw new HostError("refused", `The host ${host} is not on the public internet.`);
   }
   const literal = literalAddress(ascii);
-  const ask = options.resolve ?? (options.allowPrivate ? askBoth : (name) => askDns(name));
+  const ask = options.resolve ?? (allowPrivate ? askBoth : (name) => askDns(name));
   let addresses: string[];
   if (literal) {
     addresses = [literal];
@@ -77,7 +99,8 @@ export async function resolvePublic(
     );
   }
   if (addresses.length === 0) throw new HostError("dns", `The host name ${host} has no address.`);
-  const bad = options.allowPrivate ? undefined : addresses.find((address) => !isPublicAddress(address));
+  const mayUse = (address: string) => allowPrivate || isPublicAddress(address) || allowsAddress(hosts, address);
+  const bad = addresses.find((address) => !mayUse(address));
   if (bad) throw new HostError("refused", `The host ${host} is not on the public internet (${bad}).`);
   return addresses.map(pinned);
 }

@@ -33,6 +33,14 @@ const SENDABLE = `c.status in ('pending', 'sending') and c.error is null
   and c.id not in (select unnest($3::uuid[]))
   and (c.is_transactional or c.smtp_config_id not in (select unnest($4::uuid[])))`;
 
+/** Of these campaigns those that no sender may send for any more, whoever stopped them. */
+export const STOPPED = `
+  select w.campaign_id from unnest($1::uuid[], $2::uuid[]) w (company_id, campaign_id)
+  where not exists (
+    select from campaigns c join companies o on o.id = c.company_id
+    where c.id = w.campaign_id and c.company_id = w.company_id
+      and c.status in ('pending', 'sending') and c.error is null and o.sending_paused_at is null)`;
+
 /** Counted once for all campaigns: the answer for one is looked up in it. */
 const LEASES_OF_COMPANY = `coalesce(((
       select jsonb_object_agg(l.company_id, l.n)

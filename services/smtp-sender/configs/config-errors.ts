@@ -5,7 +5,7 @@ import { domainToASCII } from "node:url";
 import { asciiDomain } from "../../lib/address.ts";
 import { config } from "../../lib/config.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
-import { HostError, resolvePublic } from "../../lib/ssrf/guard.ts";
+import { HostError, PERMIT_HELP, resolvePublic } from "../../lib/ssrf/guard.ts";
 
 const LABELS = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i;
 const MIN_RSA_BITS = 1_024;
@@ -25,7 +25,7 @@ async function hostError(host: string): Promise<string | undefined> {
   try {
     await resolvePublic(name, { allowPrivate: false });
   } catch (error) {
-    if (error instanceof HostError && error.reason === "refused") return error.message;
+    if (error instanceof HostError && error.reason === "refused") return `${error.message} ${PERMIT_HELP}`;
   }
   return undefined;
 }

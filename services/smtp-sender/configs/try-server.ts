@@ -1,20 +1,21 @@
-/** Tries a server as the sender would use it: address, connection, TLS, login. Ten seconds at most. */
+/** Tries a server as the sender would use it: address, connection, TLS, login, a sender. Ten seconds at most, no mail. */
+import { isIP } from "node:net";
 import { config } from "../../lib/config.ts";
+import { throttled } from "../../lib/errors.ts";
+import { apiLimiter } from "../../lib/limits/api-limiter.ts";
+import { exactWindow } from "../../lib/limits/limiter.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
-import type { TryServerResult } from "../contract-configs.ts";
+import type { TryServerParams, TryServerResult } from "../contract-configs.ts";
+import { wireAddress } from "../delivery/prepared-mail.ts";
 import { engineSettings } from "../engine/settings.ts";
+import { NotSmtp, type Reply, ReplyReader } from "../smtp/replies.ts";
 import { OpenError, openSession, type Session } from "../smtp/session.ts";
 
 const TOTAL_MS = 9_500;
 const STEP_MS = 8_000;
 
-interface Login {
-  host: string;
-  port: number;
-  username: string;
-  password: string;
-  use_tls?: boolean;
-}
+/** Each try opens a connection to a host of the caller's choice. */
+const TRIES_PER_MINUTE = 20;
 
 const quit = ({ socket }: Session) => {
   socket.on("error", () => {});
@@ -22,7 +23,62 @@ const quit = ({ socket }: Session) => {
   setTimeout(() => socket.destroy(), 1_000).unref();
 };
 
-export async function tryServer({ host, port, username, password, use_tls = true }: Login): Promise<TryServerResult> {
+/** The reply to a command; rejects where the server closes the connection or says what is not SMTP. */
+function ask({ socket }: Session, command: string): Promise<Reply> {
+  const over = new AbortController();
+  return new Promise<Reply>((resolve, reject) => {
+    const reader = new ReplyReader();
+    const onData = (chunk: Buffer) => {
+      try {
+        reader.push(chunk.toString("latin1"), resolve);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const onClosed = () => reject(new NotSmtp("The server closed the connection"));
+    for (const [event, listener] of [
+      ["data", onData],
+      ["error", onClosed],
+      ["close", onClosed],
+    ] as const) {
+      socket.on(event, listener);
+      over.signal.addEventListener("abort", () => socket.removeListener(event, listener));
+    }
+    socket.write(`${command}\r\n`);
+  }).finally(() => over.abort());
+}
+
+/** A sender where none is given: the login, if it is an address, else the host's postmaster. */
+function likelySender({ username, host }: TryServerParams): string {
+  if (/^[^\s@<>]+@[^\s@<>]+$/.test(username)) return username;
+  const version = isIP(host);
+  return `postmaster@${version ? `[${version === 6 ? "IPv6:" : ""}${host}]` : host}`;
+}
+
+/** Begins a mail and takes it back. The refusal, if there is one. */
+async function senderRefusal(session: Session, sender: string): Promise<Reply | undefined> {
+  const { text, smtpUtf8 } = wireAddress(sender);
+  const reply = await ask(session, `MAIL FROM:<${text}>${smtpUtf8 && session.smtpUtf8 ? " SMTPUTF8" : ""}`);
+  if (reply.code >= 300) return reply;
+  await ask(session, "RSET");
+  return undefined;
+}
+
+/** It asks for a login, or for TLS before one. Others refuse the sender, or all mail for now: no stage of ours is nearer than "connect". */
+const asksForLogin = ({ code, enhanced, text }: Reply) =>
+  code === 530 || enhanced === "5.7.0" || (code >= 500 && /authenticat|\bauth\b|starttls|log ?in\b/i.test(text));
+
+export async function limitTries(companyId: string): Promise<void> {
+  const { granted, retryAfterMs } = await apiLimiter().take(
+    exactWindow(`throttle-validate:${companyId}`, TRIES_PER_MINUTE, 60),
+    1,
+  );
+  if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
+}
+
+export async function tryServer(given: TryServerParams): Promise<TryServerResult> {
+  const { port, username, password, use_tls: useTls = true, tls_mode: tlsMode = "auto" } = given;
+  const host = given.host.trim();
   const began = performance.now();
   const result = (stage: TryServerResult["stage"], message: string): TryServerResult => ({
     valid: stage === "ok",
@@ -30,24 +86,36 @@ export async function tryServer({ host, port, username, password, use_tls = true
     message,
     duration_ms: Math.round(performance.now() - began),
   });
-  const endpoint = { host: host.trim(), port, username, password, useTls: use_tls };
   const { ehloName } = engineSettings();
-  const opening = openSession(endpoint, {
-    allowPrivate: config().ALLOW_PRIVATE_NETWORKS,
-    ...(ehloName ? { name: ehloName } : {}),
-    connectTimeoutMs: STEP_MS,
-    greetingTimeoutMs: STEP_MS,
-    loginTimeoutMs: STEP_MS,
-  });
+  const opening = openSession(
+    { host, port, username, password, useTls, tlsMode },
+    {
+      allowPrivate: config().ALLOW_PRIVATE_NETWORKS,
+      ...(ehloName ? { name: ehloName } : {}),
+      connectTimeoutMs: STEP_MS,
+      greetingTimeoutMs: STEP_MS,
+      loginTimeoutMs: STEP_MS,
+    },
+  );
+  const sender = given.sender_email?.trim() ?? likelySender({ ...given, host });
   try {
     const late = () => new OpenError("connect", "yes", `No answer from ${host}:${port} within 10 seconds.`);
-    const session = await withTimeout(opening, TOTAL_MS, late);
-    quit(session);
+    const work = opening.then(async (session) => ({ session, refusal: await senderRefusal(session, sender) }));
+    const { session, refusal } = await withTimeout(work, TOTAL_MS, late);
+    if (refusal) {
+      const advice = given.sender_email || asksForLogin(refusal) ? "" : " Give `sender_email` to try another one.";
+      const what = `The SMTP server ${host}:${port} did not accept ${sender} as a sender: ${refusal.text}.${advice}`;
+      return result(asksForLogin(refusal) ? "auth" : "connect", what);
+    }
     if (session.loggedIn || !username) return result("ok", "The server accepts mail.");
     return result("ok", "The server accepts mail and does not ask for a login.");
   } catch (error) {
-    opening.then(quit, () => {});
+    if (error instanceof NotSmtp) {
+      return result("connect", `The SMTP server ${host}:${port} did not answer to a sender: ${error.message}.`);
+    }
     if (!(error instanceof OpenError)) throw error;
     return result(error.stage, error.message);
+  } finally {
+    opening.then(quit, () => {});
   }
 }

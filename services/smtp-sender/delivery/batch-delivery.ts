@@ -18,6 +18,7 @@ import type { Outcome } from "./outcome.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
 import { prepareGroup } from "./steps.ts";
+import { checkAgain, MAX_CHECK_AGE_MS, RECHECK_AFTER_MS, suppressionOf } from "./suppression.ts";
 
 const QUEUED: Outcome = { status: "queued", error: null, reply: null };
 /** A company whose hour has no room for longer than this gives its leases back. */
@@ -37,6 +38,7 @@ export class BatchDelivery implements Batch {
   #host: BatchHost;
   /** A group is being prepared, or the mark is being moved back. */
   #preparing = false;
+  #rechecking = false;
   #pausedUntil = 0;
   #leaseIsLost = false;
   #endsWhenEmpty = false;
@@ -107,7 +109,8 @@ export class BatchDelivery implements Batch {
       surplus = reused.length + fresh - rows.length;
       for (const { seq } of rows) if (this.#reserved.delete(seq)) surplus++;
       this.unrecorded += rows.length;
-      await prepareGroup({ batch: this, host: this.#host, context: this.#context, rows });
+      const checkedAtMs = this.source.readAtMs;
+      await prepareGroup({ batch: this, host: this.#host, context: this.#context, rows, checkedAtMs });
     } finally {
       this.#host.returnBudget(surplus);
     }
@@ -143,6 +146,11 @@ export class BatchDelivery implements Batch {
 
   next(): PreparedMail | undefined {
     for (let next = this.ready.shift(); next; next = this.ready.shift()) {
+      if (performance.now() - next.checkedAtMs > MAX_CHECK_AGE_MS) {
+        this.ready.unshift(next);
+        this.recheck();
+        return undefined;
+      }
       if (this.hour.isFresh(next.token)) {
         this.#handedOver.add(next);
         return next;
@@ -151,6 +159,37 @@ export class BatchDelivery implements Batch {
       this.putBack([next.row]);
     }
     return undefined;
+  }
+
+  recheck(): void {
+    const now = performance.now();
+    if (this.#rechecking || !this.ready.some(({ checkedAtMs }) => now - checkedAtMs > RECHECK_AFTER_MS)) return;
+    this.#rechecking = true;
+    const waiting = [...this.ready];
+    checkAgain(
+      this.#context,
+      this.campaign,
+      waiting.map(({ row }) => row),
+    )
+      .then(() => {
+        for (const mail of waiting) mail.checkedAtMs = now;
+        this.#removeSuppressed();
+      })
+      .catch((error: Error) => this.#context.reportOutage(error))
+      .finally(() => {
+        this.#rechecking = false;
+        this.#host.wake();
+      });
+  }
+
+  #removeSuppressed(): void {
+    for (const mail of [...this.ready]) {
+      const error = suppressionOf(mail.row, this.campaign.is_transactional);
+      if (!error) continue;
+      this.ready.splice(this.ready.indexOf(mail), 1);
+      void this.hour.give(mail.token);
+      this.record(mail.row, { status: "suppressed", error, reply: null });
+    }
   }
 
   mayStillSend({ row, token }: PreparedMail): boolean {

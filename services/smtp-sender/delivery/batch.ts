@@ -15,6 +15,8 @@ export interface PreparedMail extends OutgoingMessage {
   row: RecipientRow;
   /** Its token of the company's hour. */
   token: HourToken;
+  /** When it was last asked whether the recipient may get it. */
+  checkedAtMs: number;
   /** When a connection took it last. */
   handedAtMs: number;
   /** How many sessions it was given to that ended before they could send it. */
@@ -33,6 +35,8 @@ export interface RecipientSource {
   readonly exhausted: boolean;
   /** About how many it has. */
   readonly left: number;
+  /** When the oldest of the rows that were taken last was read. */
+  readonly readAtMs: number;
   take(n: number): Promise<RecipientRow[]>;
   /** False: they cannot be taken from here again, so their state must be written. */
   putBack(rows: readonly RecipientRow[]): boolean;
@@ -70,6 +74,8 @@ export interface Batch {
   /** Prepares the next group, if the transport and the budget have room for one. */
   fill(): void;
   next(): PreparedMail | undefined;
+  /** Checks mails that have been waiting: called a few times a second. */
+  recheck(): void;
   /** Asked right before the body is written: the lease is ours and the hour token has not expired. */
   mayStillSend(mail: PreparedMail): boolean;
   /** A connection ended before it could send this one. */

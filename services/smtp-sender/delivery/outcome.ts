@@ -41,7 +41,7 @@ function refused(stage: RefusedStage, reply: Reply): Outcome {
   }
   const kind = refusalKind(reply);
   if (kind === "block") return { ...failed, bounce: kind, repeated: repeatedText(reply) };
-  if (kind === "soft") return { ...failed, bounce: kind };
+  if (kind === "soft") return { ...failed, bounce: kind, repeated: reply.enhanced ? undefined : repeatedText(reply) };
   if (kind === "hard" && stage === "rcpt") return { ...failed, status: "bounced", bounce: "hard" };
   return failed;
 }

@@ -45,7 +45,13 @@ function message(from: string, to: readonly string[], raw: string, mail: Rendere
   };
 }
 
-export function preparedMail(batch: Batch, row: RecipientRow, mail: RenderedMail, token: HourToken): PreparedMail {
+export function preparedMail(
+  batch: Batch,
+  row: RecipientRow,
+  mail: RenderedMail,
+  token: HourToken,
+  checkedAtMs: number,
+): PreparedMail {
   const from = batch.campaign.sender_email;
   const copies = row.cc || row.bcc ? copyAddresses(row) : [];
   const copy = copies.length === 0 ? undefined : message(from, copies, mail.copy ?? mail.raw, mail);
@@ -54,6 +60,7 @@ export function preparedMail(batch: Batch, row: RecipientRow, mail: RenderedMail
     batch,
     row,
     token,
+    checkedAtMs,
     handedAtMs: 0,
     endedSessions: 0,
     copy,

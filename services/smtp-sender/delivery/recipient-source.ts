@@ -21,6 +21,7 @@ export class ChunkSource implements RecipientSource {
   #campaign: ClaimableCampaign;
   #rows: RecipientRow[] = [];
   #readAt = 0;
+  readAtMs = 0;
   #readSize = READ_AHEAD;
   #readTo: number;
   #reading: Promise<void> | undefined;
@@ -49,8 +50,9 @@ export class ChunkSource implements RecipientSource {
     const { campaign_id, company_id, is_transactional } = this.#campaign;
     const asked = this.#readSize;
     const values = [campaign_id, company_id, this.#readTo, is_transactional, this.chunk.hi, asked];
+    const at = performance.now();
     const rows = await this.#context.reads.run<RecipientRow & { found: number }>("recipients", READ, values);
-    if (this.#rows.length === 0) this.#readAt = performance.now();
+    if (this.#rows.length === 0) this.#readAt = at;
     this.#rows.push(...rows);
     const found = rows[0]?.found ?? 0;
     this.#readTo = rows.length === found && found < asked ? this.chunk.hi : rows.at(-1)!.seq;
@@ -81,6 +83,7 @@ export class ChunkSource implements RecipientSource {
     if (this.#rows.length > 0 && performance.now() - this.#readAt > STALE_MS) await this.#readAgain();
     if (this.#rows.length === 0 && this.#readTo < this.chunk.hi) await this.#read();
     const rows = this.#rows.splice(0, n);
+    this.readAtMs = this.#readAt;
     if (this.#runsLow) this.#read().catch(() => {});
     this.exhausted = this.#rows.length === 0 && this.#readTo >= this.chunk.hi;
     return rows;
@@ -88,6 +91,8 @@ export class ChunkSource implements RecipientSource {
 
   putBack(rows: readonly RecipientRow[]): boolean {
     this.#rows = [...rows, ...this.#rows].sort((a, b) => a.seq - b.seq);
+    // They were read some time ago.
+    this.#readAt = Number.NEGATIVE_INFINITY;
     this.exhausted = false;
     return true;
   }
@@ -119,6 +124,7 @@ export class ChunkSource implements RecipientSource {
 export class RetrySource implements RecipientSource {
   readonly chunk = null;
   exhausted = false;
+  readAtMs = 0;
   #context: EngineContext;
   #campaign: ClaimableCampaign;
   /** Claimed and not yet recorded, with the start of the row's lease. */
@@ -139,6 +145,7 @@ export class RetrySource implements RecipientSource {
     const values = [campaign_id, company_id, n, is_transactional, this.#context.settings.leaseMs];
     const rows = await this.#context.reads.run<RecipientRow>("claim-due", CLAIM_DUE, values);
     for (const row of rows) this.#claimed.set(row, at);
+    this.readAtMs = at;
     this.exhausted = rows.length < n;
     return rows;
   }

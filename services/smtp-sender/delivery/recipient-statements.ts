@@ -8,13 +8,16 @@ const { queued, sending } = SENT_EMAIL_STATUS;
 /** The subscriber s of a recipient e. */
 const OF_SUBSCRIBER = `left join lateral (${subscriberAt("e.company_id", "e.subscriber_id", "r.*")}) s on true`;
 
+/** The kind of the suppression that blocks the recipient e of company $2. */
+const BLOCKED = `case when (select exists (select from suppressions where company_id = $2 and domain is not null))
+    then blocked_by(e.company_id, e.email)
+    else (${suppressionAt("e.company_id", "lower(e.email)", "r.kind")})
+  end as blocked`;
+
 /** The columns of RecipientRow; alias e = sent_emails, s = subscribers, $4 = is_transactional. */
 const RECIPIENT = `e.id, e.seq, e.email, e.cc, e.bcc, e.subscriber_id, e.variables::text, e.attempts,
   s.first_name, s.last_name, s.attributes::text, s.status as subscriber_status,
-  case when (select exists (select from suppressions where company_id = $2 and domain is not null))
-    then blocked_by(e.company_id, e.email)
-    else (${suppressionAt("e.company_id", "lower(e.email)", "r.kind")})
-  end as blocked,
+  ${BLOCKED},
   case when e.cc is not null or e.bcc is not null then (
     select array_agg(address) from unnest(coalesce(e.cc, '{}') || coalesce(e.bcc, '{}')) address
     where coalesce(blocked_by(e.company_id, address), 'unsubscribed') <> 'unsubscribed'
@@ -46,6 +49,13 @@ export const READ_AGAIN = `
   where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq = any ($3)
     and e.status = ${queued} and e.next_attempt_at is null
   order by e.seq`;
+
+/** Whether they may still get their mail; in any state, because some are claimed. */
+export const RECHECK = `
+  select e.seq, s.status as subscriber_status, ${BLOCKED}
+  from sent_emails e
+  left join lateral (${subscriberAt("e.company_id", "e.subscriber_id", "r.status")}) s on true
+  where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq = any ($3)`;
 
 /** Takes deferred recipients that are due, one by one: each is its own lease, fenced by its number of tries. */
 export const CLAIM_DUE = `

@@ -1,5 +1,6 @@
 /** Results on their way into the database, and the columns of the statement that writes them (record-outcomes.ts). */
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { EQUAL_REFUSALS_STOP_AT } from "../../../models/statements/record-outcomes.ts";
 import type { Reply } from "../smtp/replies.ts";
 import type { Outcome } from "./outcome.ts";
 import type { BounceType } from "./refusals.ts";
@@ -102,25 +103,66 @@ export function resultColumns(results: readonly RecordedResult[]): unknown[] {
   ];
 }
 
-/** Per campaign: whether any mail was accepted, and the policy refusals since the last one that was. */
+/** Refusals with an equal text in a row. */
+interface Run {
+  text: string | null;
+  count: number;
+  /** What the server said to the last of them. */
+  quote: string | null;
+}
+
+/**
+ * What the results of a campaign do to its row of equal refusals, in their order. An accepted mail ends a run, and so does
+ * another text; results that say nothing about the server (deferred, a dead mailbox) change nothing.
+ */
+interface Refusals {
+  companyId: string;
+  /** Continues the run that is stored; empty where the first result of interest is an accepted mail. */
+  head: Run;
+  ended: boolean;
+  /** The last run behind the head, or one that stops the campaign by itself. */
+  tail: Run;
+}
+
+const noRun = (): Run => ({ text: null, count: 0, quote: null });
+
+function noteRefusal(refusals: Refusals, text: string, quote: string | null): void {
+  const { head, tail } = refusals;
+  if (tail.count >= EQUAL_REFUSALS_STOP_AT) return;
+  if (!refusals.ended && head.text !== null && head.text !== text) refusals.ended = true;
+  const run = refusals.ended ? tail : head;
+  run.count = run.text === text ? run.count + 1 : 1;
+  run.text = text;
+  run.quote = quote;
+}
+
+function noteAccepted(refusals: Refusals): void {
+  if (refusals.tail.count >= EQUAL_REFUSALS_STOP_AT) return;
+  refusals.ended = true;
+  refusals.tail = noRun();
+}
+
+/** Per campaign: the equal refusals in a row. */
 export function campaignColumns(results: readonly RecordedResult[]): unknown[] {
-  const campaigns = new Map<string, { companyId: string; accepted: boolean; blocks: number }>();
+  const campaigns = new Map<string, Refusals>();
   for (const { companyId, campaignId, outcome } of results) {
-    const counted = campaigns.get(campaignId) ?? { companyId, accepted: false, blocks: 0 };
-    campaigns.set(campaignId, counted);
-    if (outcome.status === "sent") {
-      counted.accepted = true;
-      counted.blocks = 0;
-    } else if (outcome.bounce === "block") {
-      counted.blocks++;
+    const refusals = campaigns.get(campaignId) ?? { companyId, head: noRun(), ended: false, tail: noRun() };
+    campaigns.set(campaignId, refusals);
+    if (outcome.status === "sent") noteAccepted(refusals);
+    else if (outcome.repeated !== undefined && outcome.reply) {
+      noteRefusal(refusals, storable(outcome.repeated)!, storable(outcome.reply.text));
     }
   }
-  const counted = [...campaigns.values()];
+  const refusals = [...campaigns.values()];
   return [
-    counted.map(({ companyId }) => companyId),
+    refusals.map(({ companyId }) => companyId),
     [...campaigns.keys()],
-    counted.map(({ accepted }) => accepted),
-    counted.map(({ blocks }) => blocks),
+    refusals.map(({ head }) => head.text),
+    refusals.map(({ head }) => head.count),
+    refusals.map(({ ended }) => ended),
+    refusals.map(({ tail }) => tail.text),
+    refusals.map(({ tail }) => tail.count),
+    refusals.map(({ head, tail }) => (tail.count >= EQUAL_REFUSALS_STOP_AT ? tail.quote : head.quote)),
   ];
 }
 

@@ -45,6 +45,9 @@ const MAILBOX = new RegExp(
   "i",
 );
 
+/** A full one. "Daily quota exceeded" may be the sender's own. */
+const FULL_MAILBOX = new RegExp(`\\b${MAILBOX_NOUN}.{0,60}(?:full|quota)|over\\s?quota`, "i");
+
 const isOfMailbox = (text: string): boolean => MAILBOX.test(text) && !POLICY.test(text);
 
 export function refusalKind({ code, enhanced, text }: Reply): BounceType | "other" {
@@ -79,7 +82,7 @@ const MAX_TEXT = 200;
  * holds a digit (queue ids, times). Undefined where the text speaks of the mailbox: such refusals do not stop a campaign.
  */
 export function repeatedText({ code, text }: Reply): string | undefined {
-  if (MAILBOX.test(text) && !SENDER.test(text)) return undefined;
+  if ((MAILBOX.test(text) || FULL_MAILBOX.test(text)) && !SENDER.test(text)) return undefined;
   const words = text
     .slice(3)
     .toLowerCase()

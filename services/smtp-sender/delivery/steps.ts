@@ -16,6 +16,7 @@ import { type Outcome, outcomeOf } from "./outcome.ts";
 import { bytesOf, preparedMail } from "./prepared-mail.ts";
 import { isSessionUsedUp } from "./refusals.ts";
 import type { RecipientRow } from "./rows.ts";
+import { checkAgain, RECHECK_AFTER_MS, suppressionOf } from "./suppression.ts";
 
 interface Group {
   readonly batch: Batch;
@@ -23,29 +24,25 @@ interface Group {
   readonly context: EngineContext;
   /** Those that have passed the steps so far. */
   rows: RecipientRow[];
+  /** When the oldest of them was read, by the monotonic clock. */
+  checkedAtMs: number;
   token?: HourToken;
   mails?: Rendered[];
 }
 
 type GroupStep = (group: Group) => void | Promise<void>;
 
-const SUPPRESSION: Record<string, string> = {
-  manual: "The address or its domain is suppressed.",
-  unsubscribed: "The recipient has unsubscribed.",
-  bounced: "Mail to this address bounced before.",
-  complained: "The recipient has complained about mail.",
+/** Rows may have waited in their source. */
+const checkOldOnesAgain: GroupStep = async (group) => {
+  const { batch, context, rows } = group;
+  const now = performance.now();
+  if (now - group.checkedAtMs < RECHECK_AFTER_MS) return;
+  await checkAgain(context, batch.campaign, rows).catch((error) => {
+    batch.putBack(rows);
+    throw error;
+  });
+  group.checkedAtMs = now;
 };
-
-/** Why the recipient may not get the mail, as of now. Transactional mail passes an unsubscription, and nothing else. */
-function suppressionOf(row: RecipientRow, isTransactional: boolean): string | undefined {
-  if (row.blocked && !(isTransactional && row.blocked === "unsubscribed")) {
-    return SUPPRESSION[row.blocked] ?? SUPPRESSION.manual!;
-  }
-  const { subscriber_status: status } = row;
-  if (row.subscriber_id !== null && status === null) return "The subscriber was deleted.";
-  if (isTransactional || status === null || status === "active") return undefined;
-  return status === "unconfirmed" ? "The subscriber has not confirmed the subscription." : SUPPRESSION[status]!;
-}
 
 const suppressWhoMayNotGetIt: GroupStep = (group) => {
   const { batch, rows } = group;
@@ -96,12 +93,12 @@ const markAndRender: GroupStep = async (group) => {
 };
 
 /** Rendering never throws for one recipient: a mail that cannot be rendered says why. */
-const makeReady: GroupStep = ({ batch, host, rows, mails, token }) => {
+const makeReady: GroupStep = ({ batch, host, rows, mails, token, checkedAtMs }) => {
   host.noteMailBytes(Math.max(1, ...mails!.map(bytesOf)));
   for (const [i, row] of rows.entries()) {
     const mail = mails![i]!;
     if (mail.ok) {
-      batch.ready.push(preparedMail(batch, row, mail, token!));
+      batch.ready.push(preparedMail(batch, row, mail, token!, checkedAtMs));
     } else {
       void batch.hour.give(token!);
       batch.record(row, { status: "failed", error: `The mail could not be rendered: ${mail.error}`, reply: null });
@@ -109,7 +106,13 @@ const makeReady: GroupStep = ({ batch, host, rows, mails, token }) => {
   }
 };
 
-const BEFORE_SMTP: readonly GroupStep[] = [suppressWhoMayNotGetIt, takeHourTokens, markAndRender, makeReady];
+const BEFORE_SMTP: readonly GroupStep[] = [
+  checkOldOnesAgain,
+  suppressWhoMayNotGetIt,
+  takeHourTokens,
+  markAndRender,
+  makeReady,
+];
 
 /** Throws when the database, the limiter or the renderer is away; the rows are back in their source then. */
 export async function prepareGroup(group: Group): Promise<void> {

@@ -10,6 +10,7 @@ import { PinnedConnection } from "../../../models/database/pinned-connection.ts"
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
 import type { Rendered } from "../../renderer/contract.ts";
+import { STOPPED } from "../claim/claim-statements.ts";
 import { Claimer } from "../claim/claimer.ts";
 import { recoverLeases } from "../claim/recover-leases.ts";
 import type { Batch } from "../delivery/batch.ts";
@@ -25,6 +26,8 @@ import type { EngineSettings } from "./settings.ts";
 
 const TICK_MS = 250;
 const RECOVER_MS = 2_000;
+/** A campaign that is stopped gets no mail that begins more than 2 s later: half of it for the mail that is being sent. */
+const LOOK_FOR_STOPS_MS = 750;
 const SETTLE_PAUSE_MS = 5;
 /** When the database is back, all senders' leases may have run out; those that live have written their results by then. */
 const AFTER_OUTAGE_MS = 6_000;
@@ -69,6 +72,7 @@ export class Engine {
   #timers: NodeJS.Timeout[] = [];
   #recovering: Promise<void> | undefined;
   #recoverFrom = 0;
+  #lookForStopsAt = 0;
 
   constructor(node: string, settings: EngineSettings, outputs: EngineOutputs) {
     this.owner = `${node}:${randomBytes(4).toString("hex")}`;
@@ -135,6 +139,7 @@ export class Engine {
 
   #tick(): void {
     this.transports.tick();
+    void this.#endStopped();
     for (const batch of this.transports.batches()) {
       if (batch.state !== "over") this.#renew(batch);
     }
@@ -182,6 +187,27 @@ export class Engine {
 
   #endBatchesOf(campaignId: string): void {
     for (const batch of [...this.transports.batches()]) if (batch.campaign.campaign_id === campaignId) batch.end();
+  }
+
+  /** Stopped by an action, by another node, or by an operator's statement. One look for all campaigns at work here. */
+  async #endStopped(): Promise<void> {
+    const now = performance.now();
+    if (now < this.#lookForStopsAt) return;
+    const campaigns = new Map<string, string>();
+    for (const { campaign, state } of this.transports.batches()) {
+      if (state === "open") campaigns.set(campaign.campaign_id, campaign.company_id);
+    }
+    if (campaigns.size === 0) return;
+    this.#lookForStopsAt = Number.POSITIVE_INFINITY;
+    try {
+      const values = [[...campaigns.values()], [...campaigns.keys()]];
+      const stopped = await this.#reads.run<{ campaign_id: string }>("stopped-campaigns", STOPPED, values);
+      for (const { campaign_id } of stopped) this.#endBatchesOf(campaign_id);
+    } catch (error) {
+      this.outage.report(error as Error);
+    } finally {
+      this.#lookForStopsAt = now + LOOK_FOR_STOPS_MS;
+    }
   }
 
   #flushed({ lost, stopped, webhookCompanyIds }: FlushReport): void {

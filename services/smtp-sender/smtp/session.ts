@@ -9,7 +9,7 @@ import { domainToASCII } from "node:url";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { TlsMode } from "../../../models/smtp-config.ts";
 import { toOneLine } from "../../lib/one-line.ts";
-import { HostError, type PinnedAddress, resolvePublic } from "../../lib/ssrf/guard.ts";
+import { HostError, PERMIT_HELP, type PinnedAddress, resolvePublic } from "../../lib/ssrf/guard.ts";
 
 export interface Endpoint {
   host: string;
@@ -264,7 +264,8 @@ function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions)
 /** Throws OpenError only. */
 export async function openSession(endpoint: Endpoint, options: OpenOptions): Promise<Session> {
   const addresses = await resolvePublic(endpoint.host, { allowPrivate: options.allowPrivate }).catch((error: Error) => {
-    throw new OpenError("dns", error instanceof HostError && error.reason === "refused" ? "no" : "yes", error.message);
+    const refused = error instanceof HostError && error.reason === "refused";
+    throw new OpenError("dns", refused ? "no" : "yes", refused ? `${error.message} ${PERMIT_HELP}` : error.message);
   });
   const plain = await connectToFirst(addresses, endpoint, options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
   const handshakeMs = options.greetingTimeoutMs ?? GREETING_TIMEOUT_MS;

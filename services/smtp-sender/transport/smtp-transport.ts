@@ -389,7 +389,10 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     const slow = oldest > SLOW_MS;
     if (slow && !this.slow) for (const batch of [...this.batches]) batch.takeBackReady();
     this.#context.budget.setSlow(this, slow);
-    for (const batch of [...this.batches]) batch.endIfDone();
+    for (const batch of [...this.batches]) {
+      batch.recheck();
+      batch.endIfDone();
+    }
     this.#returnUnusedProbe();
     this.connections.closeUnneeded(idleMs);
     this.wake();

@@ -82,19 +82,72 @@ test("a hard bounce suppresses the address and records the event; soft and block
   ]);
 });
 
-test("20 policy refusals in a row stop the campaign before it burns the list", async () => {
-  await start(
-    { answer: ({ verb }) => (verb === "DOT" ? "554 5.7.1 Blocked, see our policy" : undefined) },
-    { maxConnections: 2 },
-  );
-  const id = await campaign(3_000);
-  sending.engine({ maxInDoubt: 20 });
-  const counts = await sending.finished(id);
-  expect(counts).toMatchObject({ status: "failed", sent_count: 0, failed_count: 3_000 });
-  expect(counts.error).toMatch(/20 mails in a row/);
-  const tried = (await sending.recipients(id)).filter(({ attempts }) => attempts > 0);
-  expect(tried.length).toBeGreaterThanOrEqual(20);
-  expect(tried.length).toBeLessThanOrEqual(60);
+describe("the same refusal to 20 recipients in a row stops the campaign and suppresses nobody", () => {
+  const none = async () => {
+    expect(await query("select email from suppressions where company_id = $1", [companyId])).toEqual([]);
+    expect(
+      await query("select from email_events where company_id = $1 and metadata->>'bounce_type' = 'hard'", [companyId]),
+    ).toEqual([]);
+  };
+
+  test.each([
+    ["RCPT", "550 Administrative prohibition"],
+    ["DOT", "550 Administrative prohibition"],
+    ["DOT", "554 5.7.1 Blocked, see our policy"],
+    ["RCPT", "553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)"],
+    ["RCPT", "550 Daily quota exceeded"],
+    ["DATA", "554 Transaction failed"],
+  ])("%s: %s", async (verb, text) => {
+    await start({ answer: (command) => (command.verb === verb ? text : undefined) }, { maxConnections: 2 });
+    const id = await campaign(1_000);
+    sending.engine({ maxInDoubt: 20 });
+    const counts = await sending.finished(id);
+    expect(counts).toMatchObject({ status: "failed", sent_count: 0, failed_count: 1_000 });
+    expect(counts.error).toContain(`"${text}"`);
+    const tried = (await sending.recipients(id)).filter(({ attempts }) => attempts > 0);
+    expect(tried.length).toBeGreaterThanOrEqual(20);
+    expect(tried.length).toBeLessThanOrEqual(60);
+    await none();
+  });
+
+  test("counted over all nodes", async () => {
+    await start({ answer: ({ verb }) => (verb === "RCPT" ? "550 No" : undefined) }, { maxConnections: 2 });
+    const id = await campaign(300);
+    for (let n = 0; n < 2; n++) sending.engine({ maxInDoubt: 8, pollMs: 20 });
+    await sending.finished(id);
+    const tried = (await sending.recipients(id)).filter(({ attempts }) => attempts > 0);
+    expect(tried.length).toBeLessThanOrEqual(60);
+    await none();
+  });
+
+  test("whatever the server does afterwards, also within the same moment", async () => {
+    let n = 0;
+    await start({ answer: ({ verb }) => (verb === "RCPT" && ++n > 10 && n <= 40 ? "550 No" : undefined) });
+    const id = await campaign(45);
+    sending.engine();
+    expect(await sending.finished(id)).toMatchObject({ sent_count: 15, error: expect.stringContaining('"550 No"') });
+  });
+
+  test.each([
+    ["another text", (n: number) => (n % 2 ? "550 No" : "550 Never")],
+    ["an accepted mail", (n: number) => (n % 15 ? "550 No" : undefined)],
+  ])("%s between them begins anew", async (_what, said) => {
+    let n = 0;
+    await start({ answer: ({ verb }) => (verb === "RCPT" ? said(++n) : undefined) }, { maxConnections: 1 });
+    const id = await campaign(60);
+    sending.engine();
+    expect(await sending.finished(id)).toMatchObject({ error: null });
+    expect((await sending.recipients(id)).every(({ attempts }) => attempts === 1)).toBe(true);
+  });
+
+  test("texts that speak of the mailbox are no reason, and count for nothing", async () => {
+    await start({
+      answer: ({ verb }) => (verb === "RCPT" ? "550 5.7.1 Recipient address rejected: user unknown" : undefined),
+    });
+    const id = await campaign(40);
+    sending.engine();
+    expect(await sending.finished(id)).toMatchObject({ error: null, failed_count: 40 });
+  });
 });
 
 test("refusals that are not in a row stop nothing", async () => {

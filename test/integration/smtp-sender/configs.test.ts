@@ -186,13 +186,18 @@ test("private networks are refused where they are not permitted", async () => {
   const { config } = await import("../../../services/lib/config.ts");
   Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: false });
   try {
-    expect(await errorsOf(create({ host: "127.0.0.1" }))).toMatchObject({
-      host: [expect.stringContaining("not on the public internet")],
-    });
+    const help = expect.stringMatching(/not on the public internet.*ALLOWED_PRIVATE_HOSTS.*ALLOW_PRIVATE_NETWORKS/);
+    expect(await errorsOf(create({ host: "127.0.0.1" }))).toMatchObject({ host: [help] });
     const result = await call<object>("validate", { ...given, host: "10.0.0.1" });
-    expect(result).toMatchObject({ valid: false, stage: "dns" });
+    expect(result).toMatchObject({ valid: false, stage: "dns", message: help });
+    Object.assign(config(), { ALLOWED_PRIVATE_HOSTS: "localhost, 127.0.0.0/8" });
+    expect(await create({ host: "127.0.0.1" })).toMatchObject({ host: "127.0.0.1" });
+    server = await startSmtpServer();
+    const { host, port } = server;
+    const tried = await call<object>("validate", { ...given, host, port, use_tls: false });
+    expect(tried).toMatchObject({ valid: true, stage: "ok" });
   } finally {
-    Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: true });
+    Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: true, ALLOWED_PRIVATE_HOSTS: undefined });
   }
 });
 
@@ -272,6 +277,57 @@ describe("validate", () => {
     const result = await validate({ auth: { user: "user", pass: "other" } }, { use_tls: false });
     expect(result).toMatchObject({ valid: false, stage: "auth" });
     expect(JSON.stringify(result)).not.toContain(login.password);
+  });
+
+  test.each([
+    ["530 5.7.0 Must issue a STARTTLS command first", "auth"],
+    ["550 5.7.1 Client was not authenticated", "auth"],
+    ["553 5.1.8 Sender address rejected", "connect"],
+    ["451 4.3.2 Try again later", "connect"],
+  ])("MAIL answered with `%s`: not valid, in the server's words", async (text, stage) => {
+    const answer: SmtpServerOptions["answer"] = ({ verb }) => (verb === "MAIL" ? text : undefined);
+    const result = await validate({ answer }, { use_tls: false, username: "" });
+    expect(result).toMatchObject({ valid: false, stage, message: expect.stringContaining(text) });
+    expect(server!.protocolErrors).toEqual([]);
+  });
+
+  test.each([
+    [{ username: "me@login.example" }, "me@login.example"],
+    [{}, "postmaster@localhost"],
+    [{ host: "127.0.0.1" }, "postmaster@[127.0.0.1]"],
+    [{ sender_email: "news@bücher.example" }, "news@xn--bcher-kva.example"],
+  ])("the sender that is tried with %j: %s, taken back by RSET", async (more, sender) => {
+    const verbs: string[] = [];
+    let from = "";
+    const answer: SmtpServerOptions["answer"] = (command) => {
+      verbs.push(command.verb);
+      if (command.verb === "MAIL") from = command.from;
+      return undefined;
+    };
+    expect(await validate({ answer }, { use_tls: false, ...more })).toMatchObject({ valid: true, stage: "ok" });
+    expect(from).toBe(sender);
+    expect(verbs.slice(0, 4)).toEqual(["CONNECT", "EHLO", "MAIL", "RSET"]);
+    expect(server!.accepted).toBe(0);
+  });
+
+  test("a server that closes the connection at MAIL", async () => {
+    const answer: SmtpServerOptions["answer"] = ({ verb }) => (verb === "MAIL" ? { drop: true } : undefined);
+    expect(await validate({ answer }, { use_tls: false })).toMatchObject({ valid: false, stage: "connect" });
+  });
+
+  test("`tls_mode` decides, whatever the port: implicit TLS is begun at once", async () => {
+    const result = await validate({ tls: "implicit" }, { tls_mode: "implicit" });
+    expect(result).toMatchObject({ stage: "tls", message: expect.stringMatching(/certificate/) });
+    await server!.stop();
+    expect(await validate({}, { tls_mode: "none" })).toMatchObject({ valid: true });
+  });
+
+  test("20 a minute for a company", async () => {
+    const tryIt = () => call("validate", { host: "no-such-host.invalid", port: 25, ...login });
+    for (let n = 0; n < 20; n++) await tryIt();
+    await expect(tryIt()).rejects.toMatchObject({ code: 429, data: { retryAfterSeconds: expect.any(Number) } });
+    meta = { companyId: newId() };
+    await expect(tryIt()).resolves.toMatchObject({ valid: false });
   });
 
   test("a server that greets nobody: the answer comes within 10 seconds", async () => {

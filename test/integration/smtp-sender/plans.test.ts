@@ -9,7 +9,13 @@ import {
   CAMPAIGNS_WITH_DUE_RETRIES,
   CLAIMABLE_CAMPAIGNS,
 } from "../../../services/smtp-sender/claim/claim-statements.ts";
-import { CLAIM_DUE, READ, READ_AGAIN, RENEW } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
+import {
+  CLAIM_DUE,
+  READ,
+  READ_AGAIN,
+  RECHECK,
+  RENEW,
+} from "../../../services/smtp-sender/delivery/recipient-statements.ts";
 import { READ as READ_HIT, WRITE } from "../../../services/tracking/hits/hit-statements.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
@@ -24,6 +30,7 @@ interface Node {
 const STATEMENTS = {
   READ,
   READ_AGAIN,
+  RECHECK,
   RENEW,
   CLAIM_DUE,
   CAMPAIGNS_WITH_DUE_RETRIES,

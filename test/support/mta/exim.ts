@@ -114,7 +114,8 @@ export async function startExim(options: EximOptions = {}): Promise<MailServer> 
     const file = join(folder, "log", name);
     return existsSync(file) ? readFileSync(file, "utf8") : "";
   };
-  const log = () => logFile("main") + logFile("reject") + logFile("panic");
+  // What it refuses stands in the main log and once more in the reject log.
+  const log = () => logFile("main") + logFile("panic");
   // -bdf: a daemon in the foreground. Deliveries are processes of their own, started for each message.
   const command = [join(folder, "exim"), "-C", join(folder, "exim.conf"), "-bdf", "-q1s"];
   const child = startInView(folder, { users: [USER] }, command, env);

@@ -1,5 +1,6 @@
 import { isPublicAddress, literalAddress } from "../../../services/lib/ssrf/address-range.ts";
-import { resolvePublic } from "../../../services/lib/ssrf/guard.ts";
+import { parseAllowedHosts } from "../../../services/lib/ssrf/allowed-hosts.ts";
+import { isPermittedHost, resolvePublic } from "../../../services/lib/ssrf/guard.ts";
 import { urlError } from "../../../services/webhooks/endpoints.ts";
 
 const refused = [
@@ -122,6 +123,44 @@ describe("names", () => {
   test("private networks are open where they are allowed", async () => {
     expect(await resolvePublic("127.0.0.1", { allowPrivate: true })).toEqual([{ address: "127.0.0.1", family: 4 }]);
     expect((await resolvePublic("localhost", { allowPrivate: true })).length).toBeGreaterThan(0);
+  });
+});
+
+describe("single private hosts that the operator permits", () => {
+  const permitted = parseAllowedHosts("10.1.0.0/16, 192.168.7.9,fd00:7::/64 ,Mail.Corp.example., localhost")!;
+  const ask = (host: string, ...addresses: string[]) =>
+    resolvePublic(host, { allowPrivate: false, permitted, resolve: async () => addresses });
+
+  test.each(["10.1.255.1", "192.168.7.9", "[fd00:7::25]", "::ffff:10.1.2.3", "0x0a010203"])(
+    "the address %s",
+    async (host) => {
+      expect(await ask(host)).toHaveLength(1);
+      expect(isPermittedHost(host, permitted)).toBe(true);
+    },
+  );
+
+  test.each(["10.2.0.1", "192.168.7.8", "127.0.0.1", "169.254.169.254", "fd00:8::1"])(
+    "%s stays refused",
+    async (host) => {
+      await expect(ask(host)).rejects.toMatchObject({ reason: "refused" });
+      expect(isPermittedHost(host, permitted)).toBe(false);
+    },
+  );
+
+  test("a name, wherever it leads; but none beneath it", async () => {
+    expect(await ask("mail.corp.EXAMPLE", "172.16.3.4")).toEqual([{ address: "172.16.3.4", family: 4 }]);
+    expect(await ask("localhost", "127.0.0.1")).toHaveLength(1);
+    await expect(ask("x.mail.corp.example", "172.16.3.4")).rejects.toMatchObject({ reason: "refused" });
+    await expect(ask("foo.localhost", "127.0.0.1")).rejects.toMatchObject({ reason: "refused" });
+  });
+
+  test("any name that leads into a permitted network, and nowhere else", async () => {
+    expect(await ask("any.example", "10.1.0.1", "1.1.1.1")).toHaveLength(2);
+    await expect(ask("any.example", "10.1.0.1", "10.2.0.1")).rejects.toMatchObject({ reason: "refused" });
+  });
+
+  test.each(["10.0.0.0/33", "a b", "http://x", "10.0.0.0/", "-x"])("%s is no list of hosts", (text) => {
+    expect(parseAllowedHosts(`1.2.3.4, ${text}`)).toBeNull();
   });
 });
 

@@ -1,0 +1,151 @@
+/** Who is suppressed, or whose campaign is stopped, while a slow server is at work: no envelope begins 2 s later. */
+import { query } from "../../../models/database/db.ts";
+import { useSending } from "../../support/sending.ts";
+import type { SmtpServer } from "../../support/smtp-server.ts";
+
+const sending = useSending();
+
+const MAX_LATE_MS = 2_000;
+const SLOW_MS = 400;
+
+let companyId: string;
+let server: SmtpServer;
+/** When the server answered MAIL for a recipient, by the clock. */
+let begun: Map<string, number>;
+
+async function slowCampaign(
+  options: { transactional?: boolean; recipients?: number; maxConnections?: number; quick?: number } = {},
+) {
+  const { quick = 0 } = options;
+  const mine = new Map<string, number>();
+  begun = mine;
+  let mailAt = 0;
+  server = await sending.startServer({
+    answer: ({ verb, to, accepted }) => {
+      // Quick at first: many mails are prepared, and then wait.
+      if (verb === "DOT" && accepted >= quick) return { reply: "250 2.0.0 Ok", delayMs: SLOW_MS };
+      if (verb === "MAIL") mailAt = Date.now();
+      if (verb === "RCPT") mine.set(to, mailAt);
+      return undefined;
+    },
+  });
+  companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: options.maxConnections ?? 1 });
+  const { transactional = false, recipients = 20 } = options;
+  return sending.campaign({ companyId, smtpConfigId, recipients, transactional });
+}
+
+const lateOnes = (since: number) => [...begun].filter(([, at]) => at > since + MAX_LATE_MS).map(([to]) => to);
+const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+test.each([
+  [
+    "an address",
+    "insert into suppressions (company_id, email) select company_id, email from sent_emails where campaign_id = $1",
+  ],
+  [
+    "a domain",
+    "insert into suppressions (company_id, domain) select company_id, 'to.example' from campaigns where id = $1",
+  ],
+])("%s that is suppressed", async (_what, suppress) => {
+  const id = await slowCampaign({ quick: 100, recipients: 140 });
+  sending.engine();
+  await server.received(101);
+  await query(suppress, [id]);
+  const since = Date.now();
+  const counts = await sending.finished(id);
+  expect(counts.sent_count).toBeGreaterThanOrEqual(101);
+  expect(counts.sent_count + counts.failed_count).toBe(140);
+  expect(lateOnes(since)).toEqual([]);
+  const states = await sending.states(id);
+  expect(states.suppressed).toBe(140 - counts.sent_count);
+  expect(states.suppressed).toBeGreaterThan(30);
+  expect(server.accepted).toBe(counts.sent_count);
+  await sending.until(
+    async () => sending.engines[0]!.budget.held,
+    (held) => held === 0,
+  );
+});
+
+test("someone who unsubscribes; transactional mail still goes out", async () => {
+  const news = await slowCampaign();
+  const [newsServer, newsBegun] = [server, begun];
+  const receipts = await slowCampaign({ transactional: true, recipients: 10 });
+  sending.engine();
+  await newsServer.received(3);
+  await server.received(3);
+  for (const id of [news, receipts]) {
+    await query(
+      `insert into suppressions (company_id, email, kind)
+       select company_id, email, 'unsubscribed' from sent_emails where campaign_id = $1`,
+      [id],
+    );
+  }
+  const since = Date.now();
+  expect((await sending.finished(news)).failed_count).toBeGreaterThan(10);
+  expect(await sending.finished(receipts)).toMatchObject({ status: "completed", sent_count: 10 });
+  begun = newsBegun;
+  expect(lateOnes(since)).toEqual([]);
+});
+
+test.each([
+  ["a campaign that gets an error", "update campaigns set error = 'Stopped by a person' where id = $1"],
+  [
+    "a company that is paused",
+    "update companies set sending_paused_at = now() where id = (select company_id from campaigns where id = $1)",
+  ],
+])("%s", async (_what, stop) => {
+  const id = await slowCampaign({ maxConnections: 3, recipients: 60 });
+  const other = await slowCampaign({ recipients: 15 });
+  const otherServer = server;
+  const engine = sending.engine();
+  await otherServer.received(3);
+  await query(stop, [other]);
+  const since = Date.now();
+  await sleep(MAX_LATE_MS + 2 * SLOW_MS + 500);
+  expect(lateOnes(since)).toEqual([]);
+  // What was not handed over is back: nobody is in doubt, and no lease is held.
+  expect(
+    await query("select from send_chunks where campaign_id = $1 and owner is not null and state = 1", [other]),
+  ).toEqual([]);
+  const { sent, unknown } = await sending.states(other);
+  expect({ sent, unknown }).toEqual({ sent: otherServer.accepted, unknown: undefined });
+  expect([...engine.transports.batches()].map(({ campaign }) => campaign.campaign_id)).not.toContain(other);
+  // The neighbour is not held up.
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 60 });
+});
+
+test("a paused company, at a server that is fast", async () => {
+  server = await sending.startServer({ delayMs: { DOT: 10 } });
+  companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 1 });
+  await sending.campaign({ companyId, smtpConfigId, recipients: 2_000, chunk: 2_000 });
+  sending.engine();
+  await server.received(20);
+  await query("update companies set sending_paused_at = now() where id = $1", [companyId]);
+  await sleep(MAX_LATE_MS);
+  const accepted = server.accepted;
+  await sleep(300);
+  expect(server.accepted).toBe(accepted);
+});
+
+test("mails of a fast server are not checked again", async () => {
+  server = await sending.startServer();
+  companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 4 });
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 3_000 });
+  const engine = sending.engine();
+  const checks = jest.spyOn(
+    (await import("../../../models/database/pinned-connection.ts")).PinnedConnection.prototype,
+    "run",
+  );
+  try {
+    await sending.finished(id);
+    const names = checks.mock.calls.map(([name]) => name);
+    expect(names.filter((name) => name === "recipients").length).toBeGreaterThan(3);
+    expect(names.filter((name) => name === "recheck").length).toBeLessThanOrEqual(3);
+  } finally {
+    checks.mockRestore();
+  }
+  expect(engine.counts.sent).toBe(3_000);
+});
