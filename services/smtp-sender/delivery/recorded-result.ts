@@ -1,6 +1,7 @@
 /** Results on their way into the database, and the columns of the statement that writes them (record-outcomes.ts). */
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import type { Reply } from "../smtp/replies.ts";
+import type { CopyOutcome } from "./copies.ts";
 import type { Outcome } from "./outcome.ts";
 import type { BounceType } from "./refusals.ts";
 import type { ChunkLease } from "./rows.ts";
@@ -28,7 +29,11 @@ export interface RecordedResult {
   seq: number;
   /** As claimed: the fence where there is no chunk. */
   attempts: number;
+  /** Set where the result is a copy's that was claimed by itself. */
+  copyNo: number | null;
   outcome: Outcome;
+  /** Of a mail that was accepted. */
+  copies: readonly CopyOutcome[];
   /** Deferred: until the next try. Queued and claimed by itself: 0. */
   delayMs: number | null;
   /** Learns how many of its results were written. */
@@ -76,7 +81,7 @@ function storable(text: string | null): string | null {
   return (bytes ? Buffer.from(text, "latin1").toString("utf8") : text.toWellFormed()).replaceAll("\0", "");
 }
 
-const statusOf = ({ outcome }: RecordedResult): number =>
+const statusOf = ({ outcome }: { outcome: Outcome }): number =>
   SENT_EMAIL_STATUS[outcome.status === "deferred" ? "queued" : outcome.status];
 
 /** A try counts when it is made; for a recipient claimed by itself the claim has counted it already. */
@@ -140,3 +145,37 @@ export function bouncesOf(results: readonly RecordedResult[]): BounceRow[] {
     return [{ n, metadata, reason: diagnostic, hard: bounce === "hard" }];
   });
 }
+
+const textsOf = ({ outcome }: { outcome: Outcome }) => ({
+  error: storable(outcome.error),
+  response: storable(outcome.reply?.text ?? null),
+});
+
+/** The copies of these mails, by the number of the mail. */
+export const copyRows = (results: readonly RecordedResult[]) =>
+  results.flatMap(({ copies }, n) =>
+    copies.map((copy) => ({
+      n,
+      no: copy.no,
+      email: copy.email,
+      kind: copy.kind,
+      status: statusOf(copy),
+      attempts: copy.attempts,
+      delay_ms: copy.delayMs,
+      ...textsOf(copy),
+    })),
+  );
+
+/** Results of copies that were claimed by themselves. */
+export const copyResultRows = (results: readonly RecordedResult[]) =>
+  results.map((result) => ({
+    company_id: result.companyId,
+    campaign_id: result.campaignId,
+    seq: result.seq,
+    no: result.copyNo,
+    attempts: result.attempts,
+    status: statusOf(result),
+    tried: triesMade(result),
+    delay_ms: result.delayMs,
+    ...textsOf(result),
+  }));

@@ -12,10 +12,12 @@ import type { TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
 import { MAX_SESSIONS_PER_MAIL, retryAfterMs } from "./back-off.ts";
 import type { Batch, BatchHost, PreparedMail } from "./batch.ts";
+import { copyOutcome } from "./copies.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { bytesOf, preparedMail } from "./prepared-mail.ts";
 import { isSessionUsedUp } from "./refusals.ts";
 import type { RecipientRow } from "./rows.ts";
+import { suppressionOf } from "./suppression.ts";
 
 interface Group {
   readonly batch: Batch;
@@ -28,24 +30,6 @@ interface Group {
 }
 
 type GroupStep = (group: Group) => void | Promise<void>;
-
-const SUPPRESSION: Record<string, string> = {
-  manual: "The address or its domain is suppressed.",
-  unsubscribed: "The recipient has unsubscribed.",
-  bounced: "Mail to this address bounced before.",
-  complained: "The recipient has complained about mail.",
-};
-
-/** Why the recipient may not get the mail, as of now. Transactional mail passes an unsubscription, and nothing else. */
-function suppressionOf(row: RecipientRow, isTransactional: boolean): string | undefined {
-  if (row.blocked && !(isTransactional && row.blocked === "unsubscribed")) {
-    return SUPPRESSION[row.blocked] ?? SUPPRESSION.manual!;
-  }
-  const { subscriber_status: status } = row;
-  if (row.subscriber_id !== null && status === null) return "The subscriber was deleted.";
-  if (isTransactional || status === null || status === "active") return undefined;
-  return status === "unconfirmed" ? "The subscriber has not confirmed the subscription." : SUPPRESSION[status]!;
-}
 
 const suppressWhoMayNotGetIt: GroupStep = (group) => {
   const { batch, rows } = group;
@@ -121,8 +105,9 @@ export async function prepareGroup(group: Group): Promise<void> {
 
 /** What the steps after a transaction ask of the transport. */
 export interface AnswerEffects {
-  /** Sends the copy for cc and bcc; its primary is answered when that is over. */
-  sendCopy(mail: PreparedMail, accepted: Reply): void;
+  /** Sends the copies for cc and bcc; their mail is answered when that is over. */
+  sendCopies(mail: PreparedMail, accepted: Reply): void;
+  sendCopyAgain(copy: PreparedMail): void;
   copyAnswered(copy: PreparedMail, result: TransactionResult): void;
   stopCampaignOf(batch: Batch, error: string): void;
   /** Why the server is to be left alone after this result; undefined where it is not. */
@@ -151,36 +136,44 @@ const measureDuration: AnswerStep = ({ mail, result }) => {
   return false;
 };
 
-const finishCopy: AnswerStep = ({ mail, result, effects }) => {
-  if (mail.primary) effects.copyAnswered(mail, result);
-  return mail.primary !== undefined;
+const again = ({ mail, effects }: Answer): void => {
+  if (mail.copyOf) effects.sendCopyAgain(mail);
+  else mail.batch.again(mail);
 };
 
-const giveToAnotherConnection: AnswerStep = ({ mail, result, session }) => {
+const giveToAnotherConnection: AnswerStep = (answer) => {
+  const { mail, result, session } = answer;
   if (result.kind !== "unsent" || !session.hadAccepted || ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL) return false;
-  mail.batch.again(mail);
+  again(answer);
   return true;
 };
 
-const replaceUsedUpSession: AnswerStep = ({ mail, result, session }) => {
+const replaceUsedUpSession: AnswerStep = (answer) => {
+  const { result, session } = answer;
   if (result.kind !== "refused" || !session.hadAccepted || !isSessionUsedUp(result)) return false;
   session.quit();
-  mail.batch.again(mail);
+  again(answer);
   return true;
 };
 
 /** The mail only showed it: its try is not spent. */
-const pauseServerThatTakesNone: AnswerStep = ({ mail, result, effects }) => {
+const pauseServerThatTakesNone: AnswerStep = (answer) => {
+  const { result, effects } = answer;
   const reason = effects.reasonToPause(result);
   if (reason === undefined) return false;
-  mail.batch.again(mail);
+  again(answer);
   effects.pauseServer(reason);
   return true;
 };
 
-const sendCopyFirst: AnswerStep = ({ mail, result, effects }) => {
-  if (result.kind !== "accepted" || !mail.copy) return false;
-  effects.sendCopy(mail, result.reply);
+const finishCopies: AnswerStep = ({ mail, result, effects }) => {
+  if (mail.copyOf) effects.copyAnswered(mail, result);
+  return mail.copyOf !== undefined;
+};
+
+const sendCopiesFirst: AnswerStep = ({ mail, result, effects }) => {
+  if (result.kind !== "accepted" || !mail.copies?.messages.length) return false;
+  effects.sendCopies(mail, result.reply);
   return true;
 };
 
@@ -189,9 +182,11 @@ const recordOutcome: AnswerStep = (answer) => {
   const { batch, row } = mail;
   // The claim of a retry has counted this try already.
   const tries = row.attempts + (batch.chunk ? 1 : 0);
-  const outcome = outcomeOf(result, { tries, isTransactional: batch.campaign.is_transactional });
+  const tried = { tries, isTransactional: batch.campaign.is_transactional };
+  const outcome = row.copy_no === undefined ? outcomeOf(result, tried) : copyOutcome(result, tried);
   const delayMs = outcome.status === "deferred" ? retryAfterMs(tries, retryBaseMs) : null;
-  batch.answered(mail, outcome, delayMs, result.kind === "accepted" || result.kind === "doubt");
+  const accepted = result.kind === "accepted";
+  batch.answered(mail, outcome, delayMs, accepted || result.kind === "doubt", accepted ? mail.copies?.suppressed : []);
   answer.outcome = outcome;
   return false;
 };
@@ -203,11 +198,11 @@ const stopCampaignOfRefusedSender: AnswerStep = ({ mail, outcome, effects }) => 
 
 const AFTER_SMTP: readonly AnswerStep[] = [
   measureDuration,
-  finishCopy,
   giveToAnotherConnection,
   replaceUsedUpSession,
   pauseServerThatTakesNone,
-  sendCopyFirst,
+  finishCopies,
+  sendCopiesFirst,
   recordOutcome,
   stopCampaignOfRefusedSender,
 ];

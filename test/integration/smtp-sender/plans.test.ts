@@ -4,12 +4,19 @@
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
-import { RECORD, RECORD_BOUNCES, RECORD_ROW_ONLY } from "../../../models/statements/record-outcomes.ts";
 import {
+  RECORD,
+  RECORD_BOUNCES,
+  RECORD_COPIES,
+  RECORD_ROW_ONLY,
+  RECORD_ROW_ONLY_COPIES,
+} from "../../../models/statements/record-outcomes.ts";
+import {
+  CAMPAIGNS_WITH_DUE_COPIES,
   CAMPAIGNS_WITH_DUE_RETRIES,
   CLAIMABLE_CAMPAIGNS,
 } from "../../../services/smtp-sender/claim/claim-statements.ts";
-import { CLAIM_DUE, READ, READ_AGAIN, RENEW } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
+import { CLAIM_DUE, CLAIM_DUE_COPIES, READ, READ_AGAIN, RENEW, RENEW_COPIES } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
 import { READ as READ_HIT, WRITE } from "../../../services/tracking/hits-sql.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
@@ -29,11 +36,16 @@ const STATEMENTS = {
   CAMPAIGNS_WITH_DUE_RETRIES,
   RECORD,
   RECORD_BOUNCES,
+  RECORD_COPIES,
   RECORD_ROW_ONLY,
+  RECORD_ROW_ONLY_COPIES,
+  RENEW_COPIES,
+  CLAIM_DUE_COPIES,
+  CAMPAIGNS_WITH_DUE_COPIES,
   READ_HIT,
   WRITE,
 };
-const MAY_USE = ["sent_emails_pkey", "sent_emails_due", "sent_emails_id", "email_events_of_mail"];
+const MAY_USE = ["sent_emails_pkey", "sent_emails_due", "sent_emails_id", "email_events_of_mail", "sent_email_copies_pkey", "sent_email_copies_due"];
 
 const nodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
 
@@ -62,8 +74,8 @@ describe("plans of tables that grew", () => {
   const reads = async (statement: string): Promise<Node[]> =>
     (await plan(statement)).filter(
       (node) =>
-        /^(sent_emails|email_events)/.test(node["Index Name"] ?? "none") ||
-        (node["Node Type"] === "Seq Scan" && /^(sent_emails|email_events)$/.test(node["Relation Name"]!)),
+        /^(sent_emails|sent_email_copies|email_events)/.test(node["Index Name"] ?? "none") ||
+        (node["Node Type"] === "Seq Scan" && /^(sent_emails|sent_email_copies|email_events)$/.test(node["Relation Name"]!)),
     );
 
   const company = `
