@@ -97,5 +97,5 @@ export const RENEW_COPIES = `
   update sent_email_copies c set next_attempt_at = now() + $5 * interval '1 millisecond'
   from unnest($3::int[], $4::int[], $6::int[]) r (seq, attempts, no)
   where c.campaign_id = $1 and ${sameCompany("c.company_id", "$2")} and c.seq = r.seq and c.no = r.no
-    and c.status = ${sending} and c.attempts = r.attempts
+    and c.status is not distinct from ${sending} and c.attempts = r.attempts
   returning c.seq, c.no as copy_no`;

@@ -146,11 +146,6 @@ export function bouncesOf(results: readonly RecordedResult[]): BounceRow[] {
   });
 }
 
-const textsOf = ({ outcome }: { outcome: Outcome }) => ({
-  error: storable(outcome.error),
-  response: storable(outcome.reply?.text ?? null),
-});
-
 /** The copies of these mails, by the number of the mail. */
 export const copyRows = (results: readonly RecordedResult[]) =>
   results.flatMap(({ copies }, n) =>
@@ -162,20 +157,21 @@ export const copyRows = (results: readonly RecordedResult[]) =>
       status: statusOf(copy),
       attempts: copy.attempts,
       delay_ms: copy.delayMs,
-      ...textsOf(copy),
+      error: storable(copy.outcome.error),
+      response: storable(copy.outcome.reply?.text ?? null),
     })),
   );
 
 /** Results of copies that were claimed by themselves. */
-export const copyResultRows = (results: readonly RecordedResult[]) =>
-  results.map((result) => ({
-    company_id: result.companyId,
-    campaign_id: result.campaignId,
-    seq: result.seq,
-    no: result.copyNo,
-    attempts: result.attempts,
-    status: statusOf(result),
-    tried: triesMade(result),
-    delay_ms: result.delayMs,
-    ...textsOf(result),
-  }));
+export const copyResultColumns = (results: readonly RecordedResult[]): unknown[] => [
+  results.map(({ companyId }) => companyId),
+  results.map(({ campaignId }) => campaignId),
+  results.map(({ seq }) => seq),
+  results.map(({ copyNo }) => copyNo),
+  results.map(({ attempts }) => attempts),
+  results.map(statusOf),
+  results.map(triesMade),
+  results.map(({ delayMs }) => delayMs),
+  results.map(({ outcome }) => storable(outcome.error)),
+  results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
+];

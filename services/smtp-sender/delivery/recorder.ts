@@ -25,7 +25,7 @@ import {
   type ChunkUpdate,
   campaignColumns,
   chunkColumns,
-  copyResultRows,
+  copyResultColumns,
   copyRows,
   type LeasedChunk,
   type RecordedResult,
@@ -88,18 +88,18 @@ function withoutTexts(result: RecordedResult): RecordedResult {
   return { ...result, outcome: plain(result.outcome), copies };
 }
 
-/** The least that writes these results, and the lists that it takes besides the columns. */
+/** The least that writes these results, and what it takes besides the columns of all of them. */
 function statementFor(results: readonly RecordedResult[], mails: readonly RecordedResult[], rowOnly: boolean) {
   const bounces = bouncesOf(mails);
   const copies = copyRows(mails);
   if (copies.length > 0 || mails.length < results.length) {
-    const lists = [copies, copyResultRows(results.filter(({ copyNo }) => copyNo !== null))];
+    const lists = [JSON.stringify(copies), ...copyResultColumns(results.filter(({ copyNo }) => copyNo !== null))];
     return rowOnly
       ? { name: "record-row-only-copies", text: RECORD_ROW_ONLY_COPIES, more: lists }
-      : { name: "record-copies", text: RECORD_COPIES, more: [bounces, ...lists] };
+      : { name: "record-copies", text: RECORD_COPIES, more: [JSON.stringify(bounces), ...lists] };
   }
   if (rowOnly) return { name: "record-row-only", text: RECORD_ROW_ONLY, more: [] };
-  if (bounces.length > 0) return { name: "record-bounces", text: RECORD_BOUNCES, more: [bounces] };
+  if (bounces.length > 0) return { name: "record-bounces", text: RECORD_BOUNCES, more: [JSON.stringify(bounces)] };
   return { name: "record", text: RECORD, more: [] };
 }
 
@@ -270,7 +270,7 @@ export class Recorder {
     ];
     const { name, text, more } = statementFor(results, mails, rowOnly);
     const at = performance.now();
-    const rows = await connection.run<Answer>(name, text, [...values, ...more.map((list) => JSON.stringify(list))]);
+    const rows = await connection.run<Answer>(name, text, [...values, ...more]);
     const { leases, stopped, webhook_company_ids } = rows[0]!;
     this.flushes++;
     const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
