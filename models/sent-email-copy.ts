@@ -9,6 +9,21 @@ import {
 import { company, nullable, primaryKey, required } from "./database/columns.ts";
 import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
 
+export interface CopyAddress {
+  /** Counts the addresses of cc and bcc together, from 1. */
+  no: number;
+  email: string;
+  kind: "cc" | "bcc";
+}
+
+/** The copies of a mail. An address that stands in both fields gets one. */
+export function copyAddresses({ cc, bcc }: { cc: string[] | null; bcc: string[] | null }): CopyAddress[] {
+  const kinds = new Map<string, "cc" | "bcc">();
+  for (const email of cc ?? []) kinds.set(email, "cc");
+  for (const email of bcc ?? []) if (!kinds.has(email)) kinds.set(email, "bcc");
+  return [...kinds].map(([email, kind], n) => ({ no: n + 1, email, kind }));
+}
+
 /**
  * A copy (cc, bcc) of a sent email, and what became of it. The recorder writes the rows together with the mail's own result,
  * so a mail that was not sent has none. Its status counts in no campaign. Senders write it by set-based SQL.

@@ -5,6 +5,7 @@ import { call } from "../call.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { asciiDomain, domainOf } from "../lib/address.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
+import { copiesOfMails } from "./copies-of-mails.ts";
 import { ofRecipient } from "./mails-of-recipient.ts";
 
 type Asked = ParamsOf<"tracking.listSentEmails">;
@@ -14,6 +15,7 @@ type Status = SentEmail["status"];
 interface Row {
   id: string;
   campaign_id: string;
+  seq: number;
   subscriber_id: string | null;
   email: string;
   cc: string[] | null;
@@ -99,8 +101,9 @@ export async function listSentEmails(ctx: Ctx<Asked>): Promise<{ count: number; 
   const companyId = companyOf(ctx);
   const { count, results } = await listPage<Row>(listing(companyId, ctx.params), ctx.params);
   if (results.length === 0) return { count, results: [] };
-  const [domains, { subjects }] = await Promise.all([
+  const [domains, copies, { subjects }] = await Promise.all([
     senderDomains(companyId, results),
+    copiesOfMails(companyId, results),
     // Of many nodes that render, one that was killed is asked until its silence is noticed: then another one answers.
     call(ctx, "renderer.subjects", { ids: results.map(({ id }) => id) }, { timeout: SUBJECTS_MS, retries: 4 }),
   ]);
@@ -111,6 +114,7 @@ export async function listSentEmails(ctx: Ctx<Asked>): Promise<{ count: number; 
     recipient: row.email,
     cc: row.cc ?? [],
     bcc: row.bcc ?? [],
+    copies: copies[at]!,
     subject: subjects[at] ?? "",
     status: row.handed_over ? "sending" : STATUSES[row.status]!,
     attempts: row.attempts,

@@ -2,10 +2,11 @@
  * The interfaces between a batch, the source of its recipients and the transport that delivers it. A batch never imports
  * the transport, and the transport knows of a batch only what stands here.
  */
+import type { CopyAddress } from "../../../models/sent-email-copy.ts";
 import type { HourToken, HourTokens } from "../limits/hour-limit.ts";
 import type { OutgoingMessage } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
-import type { CopyAddress, CopyOutcome } from "./copies.ts";
+import type { CopyOutcome } from "./copies.ts";
 import type { Outcome } from "./outcome.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";

@@ -5,6 +5,7 @@
  * recipients at a time, and one for those that need SMTPUTF8, so that a server without it refuses nobody else. What that
  * leads to is recorded together with the mail. A copy that is deferred is tried again by itself, as a recipient of its own.
  */
+import { type CopyAddress, copyAddresses } from "../../../models/sent-email-copy.ts";
 import type { RefusedStage, TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
 import { retryAfterMs } from "./back-off.ts";
@@ -12,13 +13,6 @@ import { type Outcome, outcomeOf } from "./outcome.ts";
 import { isTooManyRecipients } from "./refusals.ts";
 import type { RecipientRow } from "./rows.ts";
 import { suppressionSentence } from "./suppression.ts";
-
-export interface CopyAddress {
-  /** Counts the addresses of cc and bcc together, from 1. */
-  no: number;
-  email: string;
-  kind: "cc" | "bcc";
-}
 
 export interface CopyOutcome extends CopyAddress {
   outcome: Outcome;
@@ -28,19 +22,11 @@ export interface CopyOutcome extends CopyAddress {
   delayMs: number | null;
 }
 
-/** An address that stands in both fields gets one copy. */
-function copiesOf({ cc, bcc }: RecipientRow): CopyAddress[] {
-  const kinds = new Map<string, "cc" | "bcc">();
-  for (const email of cc ?? []) kinds.set(email, "cc");
-  for (const email of bcc ?? []) if (!kinds.has(email)) kinds.set(email, "bcc");
-  return [...kinds].map(([email, kind], n) => ({ no: n + 1, email, kind }));
-}
-
 /** Those that get a copy, and the outcomes of those that may not get one. */
 export function allowedCopies(row: RecipientRow): { allowed: CopyAddress[]; suppressed: CopyOutcome[] } {
   const allowed: CopyAddress[] = [];
   const suppressed: CopyOutcome[] = [];
-  for (const copy of copiesOf(row)) {
+  for (const copy of copyAddresses(row)) {
     const kind = row.blocked_copies?.[copy.email];
     if (kind === undefined) allowed.push(copy);
     else {

@@ -1,10 +1,11 @@
 /** Makes a recipient's mail, and its copy for cc and bcc, from what the renderer returned. */
 import { domainToASCII } from "node:url";
+import type { CopyAddress } from "../../../models/sent-email-copy.ts";
 import type { Rendered } from "../../renderer/contract.ts";
 import type { HourToken } from "../limits/hour-limit.ts";
 import type { OutgoingMessage } from "../smtp/message.ts";
 import type { Batch, PreparedCopies, PreparedMail } from "./batch.ts";
-import { allowedCopies, type CopyAddress } from "./copies.ts";
+import { allowedCopies } from "./copies.ts";
 import type { RecipientRow } from "./rows.ts";
 
 type RenderedMail = Extract<Rendered, { ok: true }>;
