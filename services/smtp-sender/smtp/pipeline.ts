@@ -56,6 +56,7 @@ export class SmtpPipeline<L extends OutgoingMessage> {
   #resetFirst = false;
   #ending = false;
   #ended = false;
+  #reporting = false;
   #deadline: Deadline;
   /** When it last had nothing to do; undefined while it is busy. */
   idleSince: number | undefined = performance.now();
@@ -84,6 +85,7 @@ export class SmtpPipeline<L extends OutgoingMessage> {
 
   /** There may be something to send now. */
   wake(): void {
+    if (this.#reporting) return;
     if (!this.#open && !this.#ending && !this.#ended && (this.session.pipelining || this.#unanswered.length === 0)) {
       this.#write(this.#beginNext());
     }
@@ -283,8 +285,11 @@ export class SmtpPipeline<L extends OutgoingMessage> {
     this.#write(this.#open ? [] : this.#beginNext());
   }
 
+  /** Whoever is notified may wake all connections, this one too. It begins the next message itself, once, after that. */
   #report(message: L, result: TransactionResult): void {
+    this.#reporting = true;
     this.#source.answered(message, result);
+    this.#reporting = false;
   }
 
   /** 421 may come at any time: the server is about to close and answers none of the commands still unanswered. */
