@@ -149,8 +149,10 @@ const giveToAnotherConnection: AnswerStep = (answer) => {
 };
 
 const replaceUsedUpSession: AnswerStep = (answer) => {
-  const { result, session } = answer;
+  const { mail, result, session } = answer;
   if (result.kind !== "refused" || !session.hadAccepted || !isSessionUsedUp(result)) return false;
+  // While its copies are under way a mail is not recorded: they may not wait for ever for a session that takes them.
+  if (mail.copyOf && ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL) return false;
   session.quit();
   again(answer);
   return true;

@@ -189,6 +189,17 @@ describe.each([true, false])("outcomes (pipelining %s)", (pipelining) => {
   });
 });
 
+test("copies that no session has room for are deferred, and their mails are recorded", async () => {
+  const id = await start(
+    { answer: ({ verb, to }) => (verb === "RCPT" && isCopy(to) ? "452 4.5.3 Too many recipients" : undefined) },
+    Array.from({ length: 10 }, (_, n) => ({ email: `r${n}@to.example`, cc: [`cc${n}@to.example`] })),
+    { maxConnections: 1 },
+  );
+  sending.engine({ retryBaseMs: 60_000 });
+  expect(await sending.finished(id, 20_000)).toMatchObject({ status: "completed", sent_count: 10 });
+  expect((await copiesOf(id)).map(({ status }) => status)).toEqual(Array(10).fill("queued"));
+});
+
 test("a copy that needs SMTPUTF8 fails alone where the server has none", async () => {
   const id = await start({ extensions: ["SIZE 20000000", "8BITMIME"] }, [
     { email: "a@to.example", cc: ["cc1@to.example", "用户@to.example"], bcc: ["bcc@to.example"] },
