@@ -26,6 +26,7 @@ import { RefreshToken } from "./refresh-token.ts";
 import { Segment } from "./segment.ts";
 import { SendChunk } from "./send-chunk.ts";
 import { SentEmail } from "./sent-email.ts";
+import { SentEmailCopy } from "./sent-email-copy.ts";
 import { SmtpConfig } from "./smtp-config.ts";
 import { Subscriber } from "./subscriber.ts";
 import { Suppression } from "./suppression.ts";
@@ -56,6 +57,7 @@ const MODELS = [
   Segment,
   SendChunk,
   SentEmail,
+  SentEmailCopy,
   SmtpConfig,
   Subscriber,
   Suppression,
@@ -96,6 +98,7 @@ function associate(): void {
   Campaign.hasMany(SendChunk, { as: "chunks", foreignKey: "campaignId", constraints });
   Campaign.hasMany(SentEmail, { as: "sentEmails", foreignKey: "campaignId", constraints });
   SentEmail.belongsTo(Campaign, { as: "campaign", foreignKey: "campaignId", constraints });
+  Campaign.hasMany(SentEmailCopy, { as: "copies", foreignKey: "campaignId", constraints });
   SentEmail.belongsTo(Subscriber, { as: "subscriber", foreignKey: "subscriberId", constraints });
   EmailEvent.belongsTo(SentEmail, { as: "sentEmail", foreignKey: "sentEmailId", targetKey: "id", constraints });
   EmailEvent.belongsTo(Campaign, { as: "campaign", foreignKey: "campaignId", constraints });

@@ -513,6 +513,27 @@ create table send_chunks (
 CREATE INDEX send_chunks_leased ON public.send_chunks USING btree (company_id) WHERE (state = 1);
 CREATE INDEX send_chunks_ready ON public.send_chunks USING btree (campaign_id, no) WHERE (state = 0);
 
+create table sent_email_copies (
+  campaign_id uuid not null,
+  seq integer not null,
+  no integer not null,
+  company_id uuid not null,
+  email text not null,
+  kind text not null,
+  status smallint default 0 not null,
+  attempts smallint default 0 not null,
+  next_attempt_at timestamp with time zone,
+  error text,
+  smtp_response text,
+  sent_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  constraint sent_email_copies_pkey PRIMARY KEY (campaign_id, seq, no),
+  constraint sent_email_copies_kind_check CHECK ((kind = ANY (ARRAY['cc'::text, 'bcc'::text])))
+) with (fillfactor=70);
+CREATE INDEX sent_email_copies_due ON public.sent_email_copies USING btree (campaign_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX sent_email_copies_leased ON public.sent_email_copies USING btree (next_attempt_at) WHERE (status = 1);
+CREATE INDEX sent_email_copies_of_address ON public.sent_email_copies USING btree (company_id, lower(email));
+
 create table sent_emails (
   id uuid default uuid_v7() not null,
   company_id uuid not null,

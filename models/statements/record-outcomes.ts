@@ -7,6 +7,9 @@
  * recovery of an expired lease comes before or after, never between.
  *
  * `result.no` null means: claimed by itself.
+ *
+ * Copies (cc, bcc) get their rows with the result of their mail, and only if that is written. Flushes without copies use
+ * statements that do not know of them.
  */
 import { sameCompany } from "../database/same-company.ts";
 import { SEND_CHUNK_STATE } from "../send-chunk.ts";
@@ -98,6 +101,33 @@ gone as (
   update subscribers s set status = 'bounced', updated_at = now()
   from bounce b where b.hard and s.company_id = b.company_id and s.email_key = lower(b.email) and s.status <> 'bounced')`;
 
+const COPY_RESULT_TYPES = ["uuid", "uuid", "int", "int", "int", "int", "int", "float8", "text", "text"];
+
+/**
+ * $first: copies of mails in `result`, by its `n`. The next ones: results of copies that were claimed by themselves, in
+ * columns, because of a JSON list the planner expects so many rows that it would rather read the table. Neither must it
+ * take the index on those that are leased: "is not distinct from".
+ */
+const copies = (first: number) => `copies as (
+  insert into sent_email_copies (company_id, campaign_id, seq, no, email, kind, status, attempts, next_attempt_at, error,
+    smtp_response, sent_at)
+  select w.company_id, w.campaign_id, r.seq, c.no, c.email, c.kind, c.status, c.attempts,
+    now() + c.delay_ms * interval '1 millisecond', c.error, c.response, case when c.status = ${sent} then now() end
+  from json_to_recordset($${first}::json)
+    c (n int, no int, email text, kind text, status int, attempts int, delay_ms float8, error text, response text)
+  join written w on w.n = c.n join result r on r.n = c.n
+  on conflict (campaign_id, seq, no) do nothing),
+copy_written as (
+  update sent_email_copies c
+  set status = r.status, attempts = c.attempts + r.tried, error = r.error, smtp_response = r.response,
+    next_attempt_at = now() + r.delay_ms * interval '1 millisecond',
+    sent_at = case when r.status = ${sent} then now() else c.sent_at end
+  from unnest(${COPY_RESULT_TYPES.map((type, n) => `$${first + 1 + n}::${type}[]`).join(", ")})
+    r (company_id, campaign_id, seq, no, attempts, status, tried, delay_ms, error, response)
+  where c.campaign_id = r.campaign_id and c.seq = r.seq and c.no = r.no
+    and ${sameCompany("c.company_id", "r.company_id")} and c.status is not distinct from ${sending}
+    and c.attempts = r.attempts)`;
+
 const answer = (webhooks: string) => `select
   (select json_agg(json_build_array(campaign_id, no)) from lease) as leases,
   (select json_agg(json_build_array(id, error)) from counted where error is not null) as stopped,
@@ -113,7 +143,9 @@ export const RECORD = statement(LEASE, RESULT, WRITTEN, COUNTED, DELIVERED, outb
 /** The row and its campaign alone: for a result that PostgreSQL refuses together with its events and webhooks. */
 export const RECORD_ROW_ONLY = `with ${[LEASE, RESULT, WRITTEN, COUNTED].join(",\n")}\n${answer("null")}`;
 
-export const RECORD_BOUNCES = statement(
+export const RECORD_ROW_ONLY_COPIES = `with ${[LEASE, RESULT, WRITTEN, COUNTED, copies(24)].join(",\n")}\n${answer("null")}`;
+
+const WITH_BOUNCES = [
   LEASE,
   RESULT,
   WRITTEN,
@@ -125,4 +157,9 @@ export const RECORD_BOUNCES = statement(
     union all
     select id, company_id, type, recipient, sent_email_id, campaign_id, metadata, created_at from bounced)`,
   outbox("event"),
-);
+];
+
+export const RECORD_BOUNCES = statement(...WITH_BOUNCES);
+
+/** Of all of them the one with copies; bounces may be empty. */
+export const RECORD_COPIES = statement(...WITH_BOUNCES, copies(25));

@@ -28,6 +28,8 @@ const QUEUES = `
   union all
   select 'recipients to try again', count(*)::int, min(next_attempt_at) from sent_emails where next_attempt_at is not null
   union all
+  select 'copies to try again', count(*)::int, min(next_attempt_at) from sent_email_copies where next_attempt_at is not null
+  union all
   select 'webhooks pending', count(*)::int, min(created_at) from webhook_deliveries where status = 'pending'`;
 
 interface Queue {

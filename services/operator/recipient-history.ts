@@ -41,6 +41,38 @@ const BY_ID = `
   select ${COLUMNS} from sent_emails s join campaigns c on c.id = s.campaign_id join companies co on co.id = s.company_id
   where s.id = $1`;
 
+interface Copy {
+  mail_id: string;
+  company: string;
+  campaign: string;
+  recipient: string;
+  email: string;
+  kind: string;
+  status: number;
+  attempts: number;
+  error: string | null;
+  smtp_response: string | null;
+  next_attempt_at: Date | null;
+  created_at: Date;
+  sent_at: Date | null;
+}
+
+const COPIES = (found: string) => `
+  select s.id mail_id, co.name company, c.name campaign, s.email recipient, x.email, x.kind, x.status, x.attempts, x.error,
+    x.smtp_response, x.next_attempt_at, x.created_at, x.sent_at
+  from ${found} x
+  join sent_emails s on s.campaign_id = x.campaign_id and s.seq = x.seq
+  join campaigns c on c.id = x.campaign_id
+  join companies co on co.id = x.company_id
+  order by x.created_at desc, x.no limit ${MAX_ROWS}`;
+const COPIES_TO_ADDRESS = COPIES(`(
+  select k.* from companies o cross join lateral (
+    select * from sent_email_copies where company_id = o.id and lower(email) = lower($1)
+    order by created_at desc limit ${MAX_ROWS}) k)`);
+const COPIES_OF_MAIL = COPIES(`(
+  select k.* from sent_emails m join sent_email_copies k on k.campaign_id = m.campaign_id and k.seq = m.seq
+  where m.id = $1)`);
+
 const EVENTS = `
   select type, machine, metadata, created_at from email_events where sent_email_id = any($1) order by id limit 500`;
 
@@ -60,17 +92,33 @@ const SUBSCRIBERS = `
   from companies co join subscribers p on p.company_id = co.id and p.email_key = lower($1)
   order by p.id limit ${MAX_ROWS}`;
 
+function detailOf(of: Mail | Copy): string {
+  const reasons = [of.error, of.smtp_response].filter(Boolean).join(" · ");
+  const next = of.next_attempt_at ? `next try ${of.next_attempt_at.toISOString()}` : "";
+  return [reasons, of.attempts > 1 ? `${of.attempts} tries` : "", next].filter(Boolean).join("; ");
+}
+
+function copied(copy: Copy): History[number] {
+  const about = `${copy.kind} to ${copy.email} of "${copy.campaign}" of ${copy.company} to ${copy.recipient}, mail ${copy.mail_id}`;
+  return {
+    at: (copy.sent_at ?? copy.created_at).toISOString(),
+    what: `copy ${SENT_EMAIL_STATUSES[copy.status] ?? "?"}`,
+    detail: [about, detailOf(copy)].filter(Boolean).join("; "),
+  };
+}
+
 function outcome(mail: Mail): History[number][] {
-  const reasons = [mail.error, mail.smtp_response].filter(Boolean).join(" · ");
-  const next = mail.next_attempt_at ? `next try ${mail.next_attempt_at.toISOString()}` : "";
-  const detail = [reasons, mail.attempts > 1 ? `${mail.attempts} tries` : "", next].filter(Boolean).join("; ");
   return [
     {
       at: mail.created_at.toISOString(),
       what: "queued",
       detail: `"${mail.campaign}" of ${mail.company} to ${mail.email}, mail ${mail.id}`,
     },
-    { at: (mail.sent_at ?? mail.created_at).toISOString(), what: SENT_EMAIL_STATUSES[mail.status] ?? "?", detail },
+    {
+      at: (mail.sent_at ?? mail.created_at).toISOString(),
+      what: SENT_EMAIL_STATUSES[mail.status] ?? "?",
+      detail: detailOf(mail),
+    },
   ];
 }
 
@@ -110,9 +158,11 @@ async function knownAs(address: string): Promise<History> {
 
 export async function historyOf(recipient: string): Promise<History> {
   const wanted = recipient.trim();
-  const mails = await query<Mail>(isUuid(wanted) ? BY_ID : BY_ADDRESS, [wanted]);
-  const address = isUuid(wanted) ? mails[0]?.email : wanted;
+  const byId = isUuid(wanted);
+  const mails = await query<Mail>(byId ? BY_ID : BY_ADDRESS, [wanted]);
+  const copies = await query<Copy>(byId ? COPIES_OF_MAIL : COPIES_TO_ADDRESS, [wanted]);
+  const address = byId ? mails[0]?.email : wanted;
   const about = address ? [...(await knownAs(address)), ...(await blocks(address))] : [];
-  const history = [...about, ...mails.flatMap(outcome), ...(await reactions(mails))];
+  const history = [...about, ...mails.flatMap(outcome), ...copies.map(copied), ...(await reactions(mails))];
   return history.toSorted((a, b) => a.at.localeCompare(b.at));
 }

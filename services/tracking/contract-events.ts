@@ -4,6 +4,14 @@ import { Email, ListQuery, Nullable, OneOf, Page, Time, Type, Uuid } from "../li
 
 const SentEmailStatus = OneOf("queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown");
 
+const Copy = Type.Object({
+  email: Type.String(),
+  kind: OneOf("cc", "bcc"),
+  status: SentEmailStatus,
+  error: Nullable(Type.String()),
+  sent_at: Nullable(Time),
+});
+
 const SentEmail = Type.Object({
   id: Uuid,
   campaign_id: Uuid,
@@ -11,6 +19,8 @@ const SentEmail = Type.Object({
   recipient: Type.String(),
   cc: Type.Array(Type.String()),
   bcc: Type.Array(Type.String()),
+  /** One for each address of cc and bcc; what became of it changes nothing for the mail itself. */
+  copies: Type.Array(Copy),
   subject: Type.String(),
   status: SentEmailStatus,
   attempts: Type.Integer(),

@@ -7,6 +7,7 @@
  * - a company that has no batch here gets one, even when the others have all there should be;
  * - transactional mail always gets one.
  */
+import type { BatchKind } from "../delivery/batch.ts";
 import type { ClaimableCampaign } from "../delivery/rows.ts";
 import type { SmtpTransport } from "../transport/smtp-transport.ts";
 import type { SmtpTransports } from "../transport/smtp-transports.ts";
@@ -15,8 +16,6 @@ import type { SmtpTransports } from "../transport/smtp-transports.ts";
 const MIN_BATCHES_PER_TRANSPORT = 10;
 /** How far the soft limit may be exceeded, when each further batch is the first one of its company. */
 const HARD_CAP_FACTOR = 5;
-
-type BatchKind = "chunk" | "retries";
 
 /** Made for one round of claiming. */
 export class BatchAdmission {
@@ -41,7 +40,7 @@ export class BatchAdmission {
     let held = 0;
     let left = 0;
     for (const batch of batches) {
-      if (batch.campaign.is_transactional || (batch.chunk === null) !== (this.#kind === "retries")) continue;
+      if (batch.campaign.is_transactional || batch.kind !== this.#kind) continue;
       held++;
       left += Math.max(1, batch.left);
     }

@@ -47,20 +47,7 @@ const LEASES_OF_COMPANY = `coalesce(((
       from (select company_id, count(*) as n from send_chunks where state = ${SEND_CHUNK_STATE.leased} group by company_id) l
     ) ->> c.company_id::text)::int, 0)`;
 
-/**
- * The first campaigns in the given order that have what is wanted. All that are alive are put in order by what their own
- * rows say, and then looked at one by one until there are enough: in a join the planner may begin with the companies
- * (0.8 s with 5,000 of them and 10,000 campaigns that wait; like this 0.02 s). Campaigns with a deleted configuration are
- * among them: the transport is not found, and they are stopped.
- */
-const firstCampaigns = (order: string, wanted: string) => `
-  select c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_transactional, c.status, cc.sender_email,
-    co.smtp_per_hour
-  from (
-    select c.id, c.company_id, c.smtp_config_id, c.is_transactional, c.status, c.last_turn_at,
-      (${LEASES_OF_COMPANY}) as leases
-    from campaigns c where ${SENDABLE} order by ${order} offset 0) c
-  cross join lateral (${wanted} limit 1) wanted
+const OF_CAMPAIGN = `
   cross join lateral (
     select p.smtp_per_hour from companies o join plans p on p.name = o.plan
     where o.id = c.company_id and o.sending_paused_at is null limit 1) co
@@ -68,7 +55,25 @@ const firstCampaigns = (order: string, wanted: string) => `
     select sender_email from campaign_contents where campaign_id = c.id and company_id = c.company_id limit 1) cc
   left join lateral (
     select backoff_until from smtp_configs where id = c.smtp_config_id and company_id = c.company_id limit 1) s on true
-  where s.backoff_until is null or s.backoff_until <= now()
+  where (s.backoff_until is null or s.backoff_until <= now())`;
+
+const CLAIMABLE = `c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_transactional, c.status, cc.sender_email,
+    co.smtp_per_hour`;
+
+/**
+ * The first campaigns in the given order that have what is wanted. All that are alive are put in order by what their own
+ * rows say, and then looked at one by one until there are enough: in a join the planner may begin with the companies
+ * (0.8 s with 5,000 of them and 10,000 campaigns that wait; like this 0.02 s). Campaigns with a deleted configuration are
+ * among them: the transport is not found, and they are stopped.
+ */
+const firstCampaigns = (order: string, wanted: string) => `
+  select ${CLAIMABLE}
+  from (
+    select c.id, c.company_id, c.smtp_config_id, c.is_transactional, c.status, c.last_turn_at,
+      (${LEASES_OF_COMPANY}) as leases
+    from campaigns c where ${SENDABLE} order by ${order} offset 0) c
+  cross join lateral (${wanted} limit 1) wanted
+  ${OF_CAMPAIGN}
   order by ${order}
   limit ${MAX_CAMPAIGNS}`;
 
@@ -153,3 +158,51 @@ export const campaignsWithDueRetries = (
   connection: PinnedConnection,
 ): Promise<ClaimableCampaign[]> =>
   connection.run<ClaimableCampaign>("campaigns-with-due-retries", CAMPAIGNS_WITH_DUE_RETRIES, values(excluded));
+
+// Copies wait also in campaigns that are over, and those are too many to look at: the index of the waiting is read by
+// skipping from campaign to campaign. Neither a company's hour nor an error that stopped their
+// campaign holds them up: their mails are out.
+export const CAMPAIGNS_WITH_DUE_COPIES = `
+  with recursive waiting as (
+    (select campaign_id, company_id from sent_email_copies where next_attempt_at is not null
+     order by campaign_id limit 1)
+    union all
+    select n.campaign_id, n.company_id
+    from waiting w cross join lateral (
+      select campaign_id, company_id from sent_email_copies
+      where campaign_id > w.campaign_id and next_attempt_at is not null order by campaign_id limit 1) n)
+  select ${CLAIMABLE}
+  from waiting w
+  cross join lateral (
+    select id, company_id, smtp_config_id, is_transactional, status from campaigns
+    where id = w.campaign_id and company_id = w.company_id limit 1) c
+  cross join lateral (
+    select next_attempt_at as at from sent_email_copies
+    where campaign_id = w.campaign_id and ${sameCompany("company_id", "w.company_id")} and next_attempt_at <= now()
+      and status = ${SENT_EMAIL_STATUS.queued}
+    order by next_attempt_at limit 1) due
+  ${OF_CAMPAIGN}
+    and c.smtp_config_id not in (select unnest($1::uuid[])) and c.id not in (select unnest($2::uuid[]))
+    and (c.is_transactional or c.smtp_config_id not in (select unnest($3::uuid[])))
+  order by c.is_transactional desc, due.at, c.id
+  limit ${MAX_CAMPAIGNS}`;
+
+export const campaignsWithDueCopies = (
+  { smtpConfigIds, campaignIds, suppliedIds }: Excluded,
+  connection: PinnedConnection,
+): Promise<ClaimableCampaign[]> =>
+  connection.run<ClaimableCampaign>("campaigns-with-due-copies", CAMPAIGNS_WITH_DUE_COPIES, [
+    smtpConfigIds,
+    campaignIds,
+    suppliedIds,
+  ]);
+
+const FAIL_QUEUED_COPIES = `
+  update sent_email_copies set status = ${SENT_EMAIL_STATUS.failed}, next_attempt_at = null, error = $3
+  where campaign_id = $2 and ${sameCompany("company_id", "$1")} and next_attempt_at is not null
+    and status = ${SENT_EMAIL_STATUS.queued}`;
+
+/** Of a campaign that is stopped for what only the user can change. A copy under way is failed by the next stop. */
+export async function failQueuedCopies(companyId: string, campaignId: string, error: string): Promise<void> {
+  await query(FAIL_QUEUED_COPIES, [companyId, campaignId, error]);
+}

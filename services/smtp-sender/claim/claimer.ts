@@ -5,7 +5,7 @@
 import { performance } from "node:perf_hooks";
 import type { Batch } from "../delivery/batch.ts";
 import { BatchDelivery } from "../delivery/batch-delivery.ts";
-import { ChunkSource, RetrySource } from "../delivery/recipient-source.ts";
+import { ChunkSource, DueSource } from "../delivery/recipient-source.ts";
 import type { LeasedChunk } from "../delivery/recorded-result.ts";
 import type { ClaimableCampaign } from "../delivery/rows.ts";
 import type { EngineContext } from "../engine/context.ts";
@@ -13,6 +13,7 @@ import type { SmtpTransport } from "../transport/smtp-transport.ts";
 import type { SmtpTransports } from "../transport/smtp-transports.ts";
 import { BatchAdmission } from "./batch-admission.ts";
 import {
+  campaignsWithDueCopies,
   campaignsWithDueRetries,
   claimableCampaigns,
   type Excluded,
@@ -25,6 +26,7 @@ const MIN_PAUSE_MS = 20;
 const SKIPPED_MS = 5_000;
 /** Chunks are asked for up to 50 times a second; retries are less urgent. */
 const RETRIES_PAUSE_MS = 100;
+const COPIES_PAUSE_MS = 250;
 
 export class Claimer {
   #context: EngineContext;
@@ -33,6 +35,7 @@ export class Claimer {
   #again = false;
   #stopped = false;
   #retriesAskedAt = Number.NEGATIVE_INFINITY;
+  #copiesAskedAt = Number.NEGATIVE_INFINITY;
   /** Until when a company (its hour is full) or a campaign (stopped) is left out. */
   #parked = new Map<string, number>();
   #skipped = new Map<string, number>();
@@ -71,9 +74,14 @@ export class Claimer {
   async #claim(): Promise<void> {
     while (!this.#stopped && (await this.#claimChunks()));
     const now = performance.now();
-    if (this.#stopped || now - this.#retriesAskedAt < RETRIES_PAUSE_MS) return;
-    this.#retriesAskedAt = now;
-    await this.#claimRetries();
+    if (!this.#stopped && now - this.#retriesAskedAt >= RETRIES_PAUSE_MS) {
+      this.#retriesAskedAt = now;
+      await this.#claimDue("retries");
+    }
+    if (!this.#stopped && now - this.#copiesAskedAt >= COPIES_PAUSE_MS) {
+      this.#copiesAskedAt = now;
+      await this.#claimDue("copies");
+    }
   }
 
   #excluded(admission: BatchAdmission, campaignIds: Iterable<string>): Excluded {
@@ -151,19 +159,23 @@ export class Claimer {
     return [...served.values()].some(({ campaign, transport }) => this.#needsChunk(transport, campaign.campaign_id));
   }
 
-  /** Deferred recipients that are due: each campaign has one batch for them, beside and never behind its chunks. */
-  async #claimRetries(): Promise<void> {
+  /** What was deferred and is due: each campaign has one batch for each kind of it, beside and never behind its chunks. */
+  async #claimDue(kind: "retries" | "copies"): Promise<void> {
     const { settings, reads } = this.#context;
-    const admission = new BatchAdmission(this.#transports, "retries", settings.maxBatches);
-    const waiting = [...this.#transports.batches()].filter(({ chunk }) => chunk === null);
-    const campaignIds = waiting.map(({ campaign }) => campaign.campaign_id);
-    const found = await campaignsWithDueRetries(this.#excluded(admission, campaignIds), reads);
+    const admission = new BatchAdmission(this.#transports, kind, settings.maxBatches);
+    const batches = [...this.#transports.batches()].filter((batch) => batch.kind === kind);
+    const campaignIds = batches.map(({ campaign }) => campaign.campaign_id);
+    const excluded = this.#excluded(admission, campaignIds);
+    const found =
+      kind === "retries"
+        ? await campaignsWithDueRetries(excluded, reads)
+        : await campaignsWithDueCopies(excluded, reads);
     const transports = await this.#transportsFor(found, admission);
     for (const campaign of found) {
       const transport = transports.get(campaign.smtp_config_id);
       if (!transport || this.#stopped || !admission.mayServe(campaign)) continue;
       if (!admission.admit(campaign, transport)) continue;
-      const source = new RetrySource(this.#context, campaign);
+      const source = new DueSource(this.#context, campaign, kind);
       transport.addBatch(new BatchDelivery(this.#context, transport, campaign, source));
     }
   }

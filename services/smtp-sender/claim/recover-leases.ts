@@ -67,6 +67,19 @@ const EXPIRED_SINGLES = `
   ${COUNTED(`freed where status = ${unknown}`)}
   ${PER_CAMPAIGN("freed")}`;
 
+const EXPIRED_COPIES = `
+  with expired as (
+    select e.campaign_id, e.seq, e.no, e.company_id, c.is_transactional
+    from (
+      select campaign_id, seq, no, company_id from sent_email_copies
+      where next_attempt_at < now() and status = ${sending} order by next_attempt_at limit 500 for update skip locked) e
+    join campaigns c on c.id = e.campaign_id and c.company_id = e.company_id)
+  update sent_email_copies e
+  set status = case when x.is_transactional then ${queued} else ${unknown} end, error = $1,
+    next_attempt_at = case when x.is_transactional then now() end
+  from expired x where e.campaign_id = x.campaign_id and e.seq = x.seq and e.no = x.no
+    and ${sameCompany("e.company_id", "x.company_id")}`;
+
 interface Recovered {
   campaign_id: string;
   company_id: string;
@@ -77,6 +90,7 @@ interface Recovered {
 export async function recoverLeases(owner: string): Promise<Recovered[]> {
   const chunks = await query<Recovered>(EXPIRED_CHUNKS, [owner, OWN_GRACE_MS, DOUBT]);
   const singles = await query<Recovered>(EXPIRED_SINGLES, [DOUBT]);
+  await query(EXPIRED_COPIES, [DOUBT]);
   return [...chunks, ...singles];
 }
 
@@ -86,4 +100,5 @@ export async function endAllLeases(): Promise<void> {
   await query(
     `update sent_emails set next_attempt_at = now() where next_attempt_at is not null and status = ${sending}`,
   );
+  await query(`update sent_email_copies set next_attempt_at = now() where status = ${sending}`);
 }

@@ -5,7 +5,8 @@
  * |-------------------------------------------------|------------------------------------------------------------|
  * | a recipient that was deferred (4xx, not accepted) | 1 minute, doubling to 8 hours, 12 tries: about 24 hours  |
  * | a mail whose session ended before it was sent   | the next connection, 3 sessions; then as a deferred one    |
- * | a copy (cc, bcc)                                | 3 sessions; given up after 8 failed openings in a row      |
+ * | a copy (cc, bcc)                                | as a recipient; it waits for no server: what cannot go out |
+ * |                                                 | behind its mail is queued by itself, untried               |
  * | a server that takes no mail for now             | 2 seconds, doubling to 5 minutes, then one mail as a       |
  * | (transport/server-health.ts)                    | probe; stored in its row, so that all nodes know. After    |
  * |                                                 | 24 hours its campaigns are stopped                         |
@@ -25,9 +26,6 @@ const JITTER = 0.2;
 /** Tries per recipient, the first one included. */
 export const MAX_TRIES = 12;
 export const MAX_SESSIONS_PER_MAIL = 3;
-export const MAX_SESSIONS_PER_COPY = 3;
-/** Failed openings in a row after which waiting copies are given up: about ten minutes. */
-export const MAX_FAILED_OPENINGS_PER_COPY = 8;
 export const SERVER_LIMIT_KEPT_MS = 60_000;
 export const NO_SLOT_PAUSE_MS = 500;
 

@@ -12,8 +12,9 @@
 import { performance } from "node:perf_hooks";
 import type { EngineContext } from "../engine/context.ts";
 import { limiterWaited } from "../engine/metrics.ts";
-import { HourLimit } from "../limits/hour-limit.ts";
-import type { Batch, BatchHost, PreparedMail, RecipientSource } from "./batch.ts";
+import { HourLimit, type HourTokens, UNCOUNTED } from "../limits/hour-limit.ts";
+import type { Batch, BatchHost, BatchKind, PreparedMail, RecipientSource } from "./batch.ts";
+import type { CopyOutcome } from "./copies.ts";
 import type { Outcome } from "./outcome.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
@@ -28,7 +29,7 @@ const OUTAGE_PAUSE_MS = 1_000;
 export class BatchDelivery implements Batch {
   readonly campaign: ClaimableCampaign;
   readonly source: RecipientSource;
-  readonly hour: HourLimit;
+  readonly hour: HourTokens;
   readonly ready: PreparedMail[] = [];
   unrecorded = 0;
   state: "open" | "ending" | "over" = "open";
@@ -52,7 +53,12 @@ export class BatchDelivery implements Batch {
     this.#host = host;
     this.campaign = campaign;
     this.source = source;
-    this.hour = new HourLimit(context.limiter, campaign, context.settings.windowSeconds);
+    this.hour =
+      source.kind === "copies" ? UNCOUNTED : new HourLimit(context.limiter, campaign, context.settings.windowSeconds);
+  }
+
+  get kind(): BatchKind {
+    return this.source.kind;
   }
 
   get handedOver(): number {
@@ -207,13 +213,24 @@ export class BatchDelivery implements Batch {
     }
   }
 
-  answered(mail: PreparedMail, outcome: Outcome, delayMs: number | null, countsInHour: boolean): void {
+  answered(
+    mail: PreparedMail,
+    outcome: Outcome,
+    delayMs: number | null,
+    countsInHour: boolean,
+    copies: readonly CopyOutcome[] = [],
+  ): void {
     this.#handedOver.delete(mail);
     if (!countsInHour) void this.hour.give(mail.token);
-    this.record(mail.row, outcome, delayMs);
+    this.record(mail.row, outcome, delayMs, copies);
   }
 
-  record(row: RecipientRow, outcome: Outcome, delayMs: number | null = null): void {
+  record(
+    row: RecipientRow,
+    outcome: Outcome,
+    delayMs: number | null = null,
+    copies: readonly CopyOutcome[] = [],
+  ): void {
     this.source.settled(row);
     this.#context.recorder.add({
       companyId: this.campaign.company_id,
@@ -221,11 +238,13 @@ export class BatchDelivery implements Batch {
       chunk: this.chunk,
       seq: row.seq,
       attempts: row.attempts,
+      copyNo: row.copy_no ?? null,
       outcome,
       delayMs: outcome.status === "queued" && !this.chunk ? (delayMs ?? 0) : delayMs,
+      copies,
       by: this,
     });
-    this.#context.count(outcome.status);
+    if (row.copy_no === undefined) this.#context.count(outcome.status);
   }
 
   recorded(n: number): void {

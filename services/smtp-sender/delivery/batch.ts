@@ -2,9 +2,11 @@
  * The interfaces between a batch, the source of its recipients and the transport that delivers it. A batch never imports
  * the transport, and the transport knows of a batch only what stands here.
  */
-import type { HourLimit, HourToken } from "../limits/hour-limit.ts";
+import type { CopyAddress } from "../../../models/sent-email-copy.ts";
+import type { HourToken, HourTokens } from "../limits/hour-limit.ts";
 import type { OutgoingMessage } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
+import type { CopyOutcome } from "./copies.ts";
 import type { Outcome } from "./outcome.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
@@ -21,16 +23,35 @@ export interface PreparedMail extends OutgoingMessage {
   handedAtMs: number;
   /** How many sessions it was given to that ended before they could send it. */
   endedSessions: number;
-  /** The mail for cc and bcc, sent in a transaction of its own. */
-  copy: OutgoingMessage | undefined;
-  /** What the server said when it accepted the primary, kept while its copy is under way. */
-  accepted: Reply | null;
-  /** Set on a copy: the mail it is a copy of. */
-  primary: PreparedMail | undefined;
+  /** For cc and bcc, sent when it was accepted. */
+  copies: PreparedCopies | undefined;
+  /** Set on a transaction with copies: what it belongs to, and to whom it goes (in the order of `to`). */
+  copyOf?: CopyDelivery;
+  addresses?: readonly CopyAddress[];
 }
 
-/** Where the recipients of a batch come from: the rows of a leased chunk, or due retries claimed one by one. */
+/** The copies of one mail. */
+export interface PreparedCopies {
+  suppressed: readonly CopyOutcome[];
+  messages: readonly (OutgoingMessage & { addresses: readonly CopyAddress[] })[];
+}
+
+/** The copies of a mail that was accepted, under way. */
+export interface CopyDelivery {
+  readonly primary: PreparedMail;
+  /** What the server said when it accepted the primary. */
+  readonly accepted: Reply;
+  readonly outcomes: CopyOutcome[];
+  /** Transactions that are not over. */
+  underWay: number;
+}
+
+/** A leased chunk, due retries, or due copies. */
+export type BatchKind = "chunk" | "retries" | "copies";
+
+/** Where the recipients of a batch come from: the rows of a leased chunk, or due retries and copies claimed one by one. */
 export interface RecipientSource {
+  readonly kind: BatchKind;
   readonly chunk: LeasedChunk | null;
   readonly exhausted: boolean;
   /** About how many it has. */
@@ -51,12 +72,13 @@ export interface RecipientSource {
   renew(): Promise<boolean>;
 }
 
-/** Recipients of one campaign that this node delivers: a leased chunk, or due retries. */
+/** Recipients of one campaign that this node delivers: a leased chunk, due retries, or due copies. */
 export interface Batch {
+  readonly kind: BatchKind;
   readonly campaign: ClaimableCampaign;
   readonly source: RecipientSource;
   readonly chunk: LeasedChunk | null;
-  readonly hour: HourLimit;
+  readonly hour: HourTokens;
   readonly ready: PreparedMail[];
   /** Recipients taken from the source, and neither recorded nor put back. */
   unrecorded: number;
@@ -80,8 +102,17 @@ export interface Batch {
   mayStillSend(mail: PreparedMail): boolean;
   /** A connection ended before it could send this one. */
   again(mail: PreparedMail): void;
-  /** Final result of a mail that was handed over; `countsInHour`: it was accepted, or may have been. */
-  answered(mail: PreparedMail, outcome: Outcome, delayMs: number | null, countsInHour: boolean): void;
+  /**
+   * Final result of a mail that was handed over; `countsInHour`: it was accepted, or may have been. `copies`: what became of
+   * its copies, where it was accepted.
+   */
+  answered(
+    mail: PreparedMail,
+    outcome: Outcome,
+    delayMs: number | null,
+    countsInHour: boolean,
+    copies?: readonly CopyOutcome[],
+  ): void;
   record(row: RecipientRow, outcome: Outcome): void;
   putBack(rows: readonly RecipientRow[]): void;
   /** Gives ready mails back, so that a server which hangs keeps none of the budget for them. */

@@ -1,9 +1,11 @@
 /** Makes a recipient's mail, and its copy for cc and bcc, from what the renderer returned. */
 import { domainToASCII } from "node:url";
+import type { CopyAddress } from "../../../models/sent-email-copy.ts";
 import type { Rendered } from "../../renderer/contract.ts";
 import type { HourToken } from "../limits/hour-limit.ts";
 import type { OutgoingMessage } from "../smtp/message.ts";
-import type { Batch, PreparedMail } from "./batch.ts";
+import type { Batch, PreparedCopies, PreparedMail } from "./batch.ts";
+import { allowedCopies } from "./copies.ts";
 import type { RecipientRow } from "./rows.ts";
 
 type RenderedMail = Extract<Rendered, { ok: true }>;
@@ -26,12 +28,6 @@ export function wireAddress(address: string): { text: string; smtpUtf8: boolean 
 /** Memory that it takes; attachments are the same string for all recipients. */
 export const bytesOf = (mail: Rendered): number => (mail.ok ? mail.raw.length + (mail.copy?.length ?? 0) : 0);
 
-/** Addresses of cc and bcc that get a copy. */
-function copyAddresses({ cc, bcc, blocked_copies }: RecipientRow): string[] {
-  const blocked = new Set(blocked_copies ?? []);
-  return [...new Set([...(cc ?? []), ...(bcc ?? [])])].filter((address) => !blocked.has(address));
-}
-
 function message(from: string, to: readonly string[], raw: string, mail: RenderedMail): OutgoingMessage {
   const recipients = to.map(wireAddress);
   const sender = wireAddress(from);
@@ -45,6 +41,24 @@ function message(from: string, to: readonly string[], raw: string, mail: Rendere
   };
 }
 
+const needsSmtpUtf8 = ({ email }: CopyAddress): boolean => wireAddress(email).smtpUtf8;
+
+/** The transactions for these copies of a mail: `copy` is any message that has their body. */
+export function copyMessages(copy: OutgoingMessage, copies: readonly CopyAddress[]): PreparedCopies["messages"] {
+  const groups = [copies.filter((one) => !needsSmtpUtf8(one)), copies.filter(needsSmtpUtf8)];
+  return groups.flatMap((addresses, group) => {
+    if (addresses.length === 0) return [];
+    const to = addresses.map(({ email }) => wireAddress(email).text);
+    const { from, body, bytes, eightBit, smtpUtf8 } = copy;
+    return [{ from, to, body, bytes, eightBit, smtpUtf8: smtpUtf8 || group === 1, addresses }];
+  });
+}
+
+function preparedCopies(from: string, row: RecipientRow, mail: RenderedMail): PreparedCopies {
+  const { allowed, suppressed } = allowedCopies(row);
+  return { suppressed, messages: copyMessages(message(from, [], mail.copy ?? mail.raw, mail), allowed) };
+}
+
 export function preparedMail(
   batch: Batch,
   row: RecipientRow,
@@ -53,18 +67,18 @@ export function preparedMail(
   checkedAtMs: number,
 ): PreparedMail {
   const from = batch.campaign.sender_email;
-  const copies = row.cc || row.bcc ? copyAddresses(row) : [];
-  const copy = copies.length === 0 ? undefined : message(from, copies, mail.copy ?? mail.raw, mail);
+  const own = row.copy_email
+    ? message(from, [row.copy_email], mail.copy ?? mail.raw, mail)
+    : message(from, [row.email], mail.raw, mail);
+  const hasCopies = !row.copy_email && (row.cc || row.bcc);
   return {
-    ...message(from, [row.email], mail.raw, mail),
+    ...own,
     batch,
     row,
     token,
     checkedAtMs,
     handedAtMs: 0,
     endedSessions: 0,
-    copy,
-    accepted: null,
-    primary: undefined,
+    copies: hasCopies ? preparedCopies(from, row, mail) : undefined,
   };
 }

@@ -1,8 +1,16 @@
-/** Where a batch's recipients come from: the rows of a leased chunk, or due retries claimed one by one. */
+/** Where a batch's recipients come from: the rows of a leased chunk, or due retries and copies claimed one by one. */
 import { performance } from "node:perf_hooks";
 import type { EngineContext } from "../engine/context.ts";
 import type { RecipientSource } from "./batch.ts";
-import { BYTES_AHEAD, CLAIM_DUE, READ, READ_AGAIN, RENEW } from "./recipient-statements.ts";
+import {
+  BYTES_AHEAD,
+  CLAIM_DUE,
+  CLAIM_DUE_COPIES,
+  READ,
+  READ_AGAIN,
+  RENEW,
+  RENEW_COPIES,
+} from "./recipient-statements.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
 
@@ -15,6 +23,7 @@ const STALE_MS = 2_000;
 const bytesOf = ({ variables, attributes }: RecipientRow) => (variables?.length ?? 0) + (attributes?.length ?? 0);
 
 export class ChunkSource implements RecipientSource {
+  readonly kind = "chunk";
   readonly chunk: LeasedChunk;
   exhausted = false;
   #context: EngineContext;
@@ -121,7 +130,17 @@ export class ChunkSource implements RecipientSource {
   }
 }
 
-export class RetrySource implements RecipientSource {
+const DUE = {
+  retries: { claim: CLAIM_DUE, renew: RENEW },
+  copies: { claim: CLAIM_DUE_COPIES, renew: RENEW_COPIES },
+} as const;
+
+type CopyKey = Pick<RecipientRow, "seq" | "copy_no">;
+const keyOf = ({ seq, copy_no }: CopyKey) => `${seq} ${copy_no ?? ""}`;
+
+/** Deferred recipients that are due, or deferred copies. */
+export class DueSource implements RecipientSource {
+  readonly kind: "retries" | "copies";
   readonly chunk = null;
   exhausted = false;
   readAtMs = 0;
@@ -130,7 +149,8 @@ export class RetrySource implements RecipientSource {
   /** Claimed and not yet recorded, with the start of the row's lease. */
   #claimed = new Map<RecipientRow, number>();
 
-  constructor(context: EngineContext, campaign: ClaimableCampaign) {
+  constructor(context: EngineContext, campaign: ClaimableCampaign, kind: "retries" | "copies") {
+    this.kind = kind;
     this.#context = context;
     this.#campaign = campaign;
   }
@@ -142,8 +162,9 @@ export class RetrySource implements RecipientSource {
   async take(n: number): Promise<RecipientRow[]> {
     const { campaign_id, company_id, is_transactional } = this.#campaign;
     const at = performance.now();
-    const values = [campaign_id, company_id, n, is_transactional, this.#context.settings.leaseMs];
-    const rows = await this.#context.reads.run<RecipientRow>("claim-due", CLAIM_DUE, values);
+    const { leaseMs } = this.#context.settings;
+    const values = [campaign_id, company_id, n, ...(this.kind === "copies" ? [leaseMs] : [is_transactional, leaseMs])];
+    const rows = await this.#context.reads.run<RecipientRow>(`claim-due-${this.kind}`, DUE[this.kind].claim, values);
     for (const row of rows) this.#claimed.set(row, at);
     this.readAtMs = at;
     this.exhausted = rows.length < n;
@@ -185,10 +206,12 @@ export class RetrySource implements RecipientSource {
     const { campaign_id, company_id } = this.#campaign;
     const seqs = old.map(({ seq }) => seq);
     const attempts = old.map((row) => row.attempts);
-    const values = [campaign_id, company_id, seqs, attempts, leaseMs];
-    const ours = await this.#context.reads.run<{ seq: number }>("renew-due", RENEW, values);
-    const renewed = new Set(ours.map(({ seq }) => seq));
-    for (const row of old) if (renewed.has(row.seq) && this.#claimed.has(row)) this.#claimed.set(row, now);
+    const values: unknown[] = [campaign_id, company_id, seqs, attempts, leaseMs];
+    if (this.kind === "copies") values.push(old.map(({ copy_no }) => copy_no));
+    const { renew } = DUE[this.kind];
+    const ours = await this.#context.reads.run<CopyKey>(`renew-due-${this.kind}`, renew, values);
+    const renewed = new Set(ours.map(keyOf));
+    for (const row of old) if (renewed.has(keyOf(row)) && this.#claimed.has(row)) this.#claimed.set(row, now);
     return true;
   }
 }

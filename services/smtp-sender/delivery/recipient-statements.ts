@@ -14,14 +14,19 @@ const BLOCKED = `case when (select exists (select from suppressions where compan
     else (${suppressionAt("e.company_id", "lower(e.email)", "r.kind")})
   end as blocked`;
 
-/** The columns of RecipientRow; alias e = sent_emails, s = subscribers, $4 = is_transactional. */
-const RECIPIENT = `e.id, e.seq, e.email, e.cc, e.bcc, e.subscriber_id, e.variables::text, e.attempts,
-  s.first_name, s.last_name, s.attributes::text, s.status as subscriber_status,
+/** What every row of RecipientRow has; alias e = sent_emails, s = subscribers. */
+const MAIL = `e.id, e.seq, e.email, e.cc, e.bcc, e.subscriber_id, e.variables::text,
+  s.first_name, s.last_name, s.attributes::text, s.status as subscriber_status`;
+
+/** The columns of a recipient; $4 = is_transactional. */
+const RECIPIENT = `${MAIL}, e.attempts,
   ${BLOCKED},
   case when e.cc is not null or e.bcc is not null then (
-    select array_agg(address) from unnest(coalesce(e.cc, '{}') || coalesce(e.bcc, '{}')) address
-    where coalesce(blocked_by(e.company_id, address), 'unsubscribed') <> 'unsubscribed'
-      or (not $4::boolean and blocked_by(e.company_id, address) is not null))
+    select json_object_agg(address, kind)
+    from (
+      select distinct address, blocked_by(e.company_id, address) as kind
+      from unnest(coalesce(e.cc, '{}') || coalesce(e.bcc, '{}')) address) a
+    where kind is not null and not ($4::boolean and kind = 'unsubscribed'))
   end as blocked_copies`;
 
 /** Values of one read; a campaign's receivers may bring a few bytes each or 16 MB, and hundreds of batches read ahead. */
@@ -79,3 +84,28 @@ export const RENEW = `
   where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq = r.seq
     and e.status = ${sending} and e.attempts = r.attempts
   returning e.seq`;
+
+/** The same for copies: a row for each, with the recipient that it is a copy for. */
+export const CLAIM_DUE_COPIES = `
+  with due as (
+    select seq, no from sent_email_copies
+    where next_attempt_at <= now() and status = ${queued} and campaign_id = $1 and ${sameCompany("company_id", "$2")}
+    order by next_attempt_at limit $3 for update skip locked),
+  taken as (
+    update sent_email_copies c
+    set status = ${sending}, attempts = c.attempts + 1, next_attempt_at = now() + $4 * interval '1 millisecond'
+    from due where c.campaign_id = $1 and c.seq = due.seq and c.no = due.no and ${sameCompany("c.company_id", "$2")}
+    returning c.seq, c.no, c.email, c.attempts)
+  select ${MAIL}, t.attempts, t.no as copy_no, t.email as copy_email,
+    blocked_by(e.company_id, t.email) as blocked, null::json as blocked_copies
+  from taken t
+  join sent_emails e on e.campaign_id = $1 and e.seq = t.seq and ${sameCompany("e.company_id", "$2")}
+  ${OF_SUBSCRIBER}
+  order by t.seq, t.no`;
+
+export const RENEW_COPIES = `
+  update sent_email_copies c set next_attempt_at = now() + $5 * interval '1 millisecond'
+  from unnest($3::int[], $4::int[], $6::int[]) r (seq, attempts, no)
+  where c.campaign_id = $1 and ${sameCompany("c.company_id", "$2")} and c.seq = r.seq and c.no = r.no
+    and c.status is not distinct from ${sending} and c.attempts = r.attempts
+  returning c.seq, c.no as copy_no`;

@@ -2,6 +2,7 @@
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { EQUAL_REFUSALS_STOP_AT } from "../../../models/statements/record-outcomes.ts";
 import type { Reply } from "../smtp/replies.ts";
+import type { CopyOutcome } from "./copies.ts";
 import type { Outcome } from "./outcome.ts";
 import type { BounceType } from "./refusals.ts";
 import type { ChunkLease } from "./rows.ts";
@@ -29,7 +30,11 @@ export interface RecordedResult {
   seq: number;
   /** As claimed: the fence where there is no chunk. */
   attempts: number;
+  /** Set where the result is a copy's that was claimed by itself. */
+  copyNo: number | null;
   outcome: Outcome;
+  /** Of a mail that was accepted. */
+  copies: readonly CopyOutcome[];
   /** Deferred: until the next try. Queued and claimed by itself: 0. */
   delayMs: number | null;
   /** Learns how many of its results were written. */
@@ -77,7 +82,7 @@ function storable(text: string | null): string | null {
   return (bytes ? Buffer.from(text, "latin1").toString("utf8") : text.toWellFormed()).replaceAll("\0", "");
 }
 
-const statusOf = ({ outcome }: RecordedResult): number =>
+const statusOf = ({ outcome }: { outcome: Outcome }): number =>
   SENT_EMAIL_STATUS[outcome.status === "deferred" ? "queued" : outcome.status];
 
 /** A try counts when it is made; for a recipient claimed by itself the claim has counted it already. */
@@ -182,3 +187,33 @@ export function bouncesOf(results: readonly RecordedResult[]): BounceRow[] {
     return [{ n, metadata, reason: diagnostic, hard: bounce === "hard" }];
   });
 }
+
+/** The copies of these mails, by the number of the mail. */
+export const copyRows = (results: readonly RecordedResult[]) =>
+  results.flatMap(({ copies }, n) =>
+    copies.map((copy) => ({
+      n,
+      no: copy.no,
+      email: copy.email,
+      kind: copy.kind,
+      status: statusOf(copy),
+      attempts: copy.attempts,
+      delay_ms: copy.delayMs,
+      error: storable(copy.outcome.error),
+      response: storable(copy.outcome.reply?.text ?? null),
+    })),
+  );
+
+/** Results of copies that were claimed by themselves. */
+export const copyResultColumns = (results: readonly RecordedResult[]): unknown[] => [
+  results.map(({ companyId }) => companyId),
+  results.map(({ campaignId }) => campaignId),
+  results.map(({ seq }) => seq),
+  results.map(({ copyNo }) => copyNo),
+  results.map(({ attempts }) => attempts),
+  results.map(statusOf),
+  results.map(triesMade),
+  results.map(({ delayMs }) => delayMs),
+  results.map(({ outcome }) => storable(outcome.error)),
+  results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
+];

@@ -12,12 +12,21 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isRefusal } from "../../../models/database/db.ts";
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
-import { RECORD, RECORD_BOUNCES, RECORD_ROW_ONLY } from "../../../models/statements/record-outcomes.ts";
+import {
+  RECORD,
+  RECORD_BOUNCES,
+  RECORD_COPIES,
+  RECORD_ROW_ONLY,
+  RECORD_ROW_ONLY_COPIES,
+} from "../../../models/statements/record-outcomes.ts";
+import type { Outcome } from "./outcome.ts";
 import {
   bouncesOf,
   type ChunkUpdate,
   campaignColumns,
   chunkColumns,
+  copyResultColumns,
+  copyRows,
   type LeasedChunk,
   type RecordedResult,
   resultColumns,
@@ -68,6 +77,31 @@ type Chunks = ReadonlyMap<LeasedChunk, ChunkUpdate>;
 /** The leases that these results need, and nothing else about their chunks. */
 const leasesOf = (results: readonly RecordedResult[]): Chunks =>
   new Map(results.flatMap(({ chunk }) => (chunk ? [[chunk, { done: false, resolve: [] }]] : [])));
+
+function withoutTexts(result: RecordedResult): RecordedResult {
+  const plain = (outcome: Outcome): Outcome => ({
+    ...outcome,
+    error: outcome.error === null ? null : NOT_STORABLE,
+    reply: null,
+  });
+  const copies = result.copies.map((copy) => ({ ...copy, outcome: plain(copy.outcome) }));
+  return { ...result, outcome: plain(result.outcome), copies };
+}
+
+/** The least that writes these results, and what it takes besides the columns of all of them. */
+function statementFor(results: readonly RecordedResult[], mails: readonly RecordedResult[], rowOnly: boolean) {
+  const bounces = bouncesOf(mails);
+  const copies = copyRows(mails);
+  if (copies.length > 0 || mails.length < results.length) {
+    const lists = [JSON.stringify(copies), ...copyResultColumns(results.filter(({ copyNo }) => copyNo !== null))];
+    return rowOnly
+      ? { name: "record-row-only-copies", text: RECORD_ROW_ONLY_COPIES, more: lists }
+      : { name: "record-copies", text: RECORD_COPIES, more: [JSON.stringify(bounces), ...lists] };
+  }
+  if (rowOnly) return { name: "record-row-only", text: RECORD_ROW_ONLY, more: [] };
+  if (bounces.length > 0) return { name: "record-bounces", text: RECORD_BOUNCES, more: [JSON.stringify(bounces)] };
+  return { name: "record", text: RECORD, more: [] };
+}
 
 interface Answer {
   leases: [string, number][] | null;
@@ -200,12 +234,11 @@ export class Recorder {
 
   /** Its row alone; then without the texts that came from outside; then its lease is left to run out. */
   async #writeRefused(result: RecordedResult, later: RecordedResult[], error: Error): Promise<void> {
-    const { outcome, chunk, seq } = result;
-    const plain = { ...outcome, error: outcome.error === null ? null : NOT_STORABLE, reply: null };
-    const attempts = [result, { ...result, outcome: plain }];
+    const { chunk, seq } = result;
+    const attempts = [result, withoutTexts(result)];
     for (let failures = 0; attempts.length > 0; ) {
       try {
-        await this.#run([attempts[0]!], leasesOf([result]), later, RECORD_ROW_ONLY);
+        await this.#run([attempts[0]!], leasesOf([result]), later, true);
         this.#options.onRefused({ result, error, stateStored: true });
         return;
       } catch (failure) {
@@ -226,21 +259,18 @@ export class Recorder {
     results: RecordedResult[],
     chunks: Chunks,
     later: RecordedResult[],
-    rowOnly?: string,
+    rowOnly = false,
   ): Promise<FlushReport> {
     const { connection, owner, leaseMs } = this.#options;
-    const bounces = rowOnly ? [] : bouncesOf(results);
+    const mails = results.filter(({ copyNo }) => copyNo === null);
     const values = [
       ...chunkColumns(chunks, owner, leaseMs, [...later, ...this.#results]),
-      ...resultColumns(results),
-      ...campaignColumns(results),
+      ...resultColumns(mails),
+      ...campaignColumns(mails),
     ];
+    const { name, text, more } = statementFor(results, mails, rowOnly);
     const at = performance.now();
-    const rows = rowOnly
-      ? await connection.run<Answer>("record-row-only", rowOnly, values)
-      : bounces.length === 0
-        ? await connection.run<Answer>("record", RECORD, values)
-        : await connection.run<Answer>("record-bounces", RECORD_BOUNCES, [...values, JSON.stringify(bounces)]);
+    const rows = await connection.run<Answer>(name, text, [...values, ...more]);
     const { leases, stopped, webhook_company_ids } = rows[0]!;
     this.flushes++;
     const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));

@@ -75,6 +75,13 @@ export const isSessionUsedUp = ({ stage, reply }: { stage: RefusedStage; reply: 
     reply.enhanced === "4.5.3" ||
     /too many (?:messages|mails|transactions|recipients)/i.test(reply.text));
 
+/**
+ * A refusal at RCPT that only says that a transaction may have no more recipients (RFC 5321 section 4.5.3.1.10). Old servers
+ * say it with 552, which is to be read as 452.
+ */
+export const isTooManyRecipients = ({ code, enhanced, text }: Reply): boolean =>
+  (code === 452 || code === 552) && (/^[45]\.5\.3$/.test(enhanced) || /too many recipients/i.test(text));
+
 const MAX_TEXT = 200;
 
 /**

@@ -1,4 +1,5 @@
 /** What the sender reads from the database: recipients, campaigns it may claim from, and leased chunks. */
+import type { CampaignStatus } from "../../../models/campaign.ts";
 
 export interface RecipientRow {
   id: string;
@@ -17,8 +18,11 @@ export interface RecipientRow {
   subscriber_status: string | null;
   /** Kind of the suppression that blocks the address. */
   blocked: string | null;
-  /** Addresses of cc and bcc that a suppression blocks. */
-  blocked_copies: string[] | null;
+  /** Addresses of cc and bcc that a suppression blocks, with its kind. */
+  blocked_copies: Record<string, string> | null;
+  /** Set where this is a copy that was claimed by itself; `attempts` and `blocked` are the copy's then. */
+  copy_no?: number;
+  copy_email?: string;
 }
 
 /** A campaign with recipients that can be claimed now. */
@@ -27,7 +31,8 @@ export interface ClaimableCampaign {
   company_id: string;
   smtp_config_id: string;
   is_transactional: boolean;
-  status: "pending" | "sending";
+  /** Only copies are claimed from a campaign that is over. */
+  status: CampaignStatus;
   sender_email: string;
   smtp_per_hour: number | null;
 }

@@ -12,6 +12,7 @@ import type { TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
 import { MAX_SESSIONS_PER_MAIL, retryAfterMs } from "./back-off.ts";
 import type { Batch, BatchHost, PreparedMail } from "./batch.ts";
+import { copyOutcome } from "./copies.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { bytesOf, preparedMail } from "./prepared-mail.ts";
 import { isSessionUsedUp } from "./refusals.ts";
@@ -124,8 +125,9 @@ export async function prepareGroup(group: Group): Promise<void> {
 
 /** What the steps after a transaction ask of the transport. */
 export interface AnswerEffects {
-  /** Sends the copy for cc and bcc; its primary is answered when that is over. */
-  sendCopy(mail: PreparedMail, accepted: Reply): void;
+  /** Sends the copies for cc and bcc; their mail is answered when that is over. */
+  sendCopies(mail: PreparedMail, accepted: Reply): void;
+  sendCopyAgain(copy: PreparedMail): void;
   copyAnswered(copy: PreparedMail, result: TransactionResult): void;
   stopCampaignOf(batch: Batch, error: string): void;
   /** Why the server is to be left alone after this result; undefined where it is not. */
@@ -154,36 +156,46 @@ const measureDuration: AnswerStep = ({ mail, result }) => {
   return false;
 };
 
-const finishCopy: AnswerStep = ({ mail, result, effects }) => {
-  if (mail.primary) effects.copyAnswered(mail, result);
-  return mail.primary !== undefined;
+const again = ({ mail, effects }: Answer): void => {
+  if (mail.copyOf) effects.sendCopyAgain(mail);
+  else mail.batch.again(mail);
 };
 
-const giveToAnotherConnection: AnswerStep = ({ mail, result, session }) => {
+const giveToAnotherConnection: AnswerStep = (answer) => {
+  const { mail, result, session } = answer;
   if (result.kind !== "unsent" || !session.hadAccepted || ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL) return false;
-  mail.batch.again(mail);
+  again(answer);
   return true;
 };
 
-const replaceUsedUpSession: AnswerStep = ({ mail, result, session }) => {
+const replaceUsedUpSession: AnswerStep = (answer) => {
+  const { mail, result, session } = answer;
   if (result.kind !== "refused" || !session.hadAccepted || !isSessionUsedUp(result)) return false;
+  // While its copies are under way a mail is not recorded: they may not wait for ever for a session that takes them.
+  if (mail.copyOf && ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL) return false;
   session.quit();
-  mail.batch.again(mail);
+  again(answer);
   return true;
 };
 
 /** The mail only showed it: its try is not spent. */
-const pauseServerThatTakesNone: AnswerStep = ({ mail, result, effects }) => {
+const pauseServerThatTakesNone: AnswerStep = (answer) => {
+  const { result, effects } = answer;
   const reason = effects.reasonToPause(result);
   if (reason === undefined) return false;
-  mail.batch.again(mail);
+  again(answer);
   effects.pauseServer(reason);
   return true;
 };
 
-const sendCopyFirst: AnswerStep = ({ mail, result, effects }) => {
-  if (result.kind !== "accepted" || !mail.copy) return false;
-  effects.sendCopy(mail, result.reply);
+const finishCopies: AnswerStep = ({ mail, result, effects }) => {
+  if (mail.copyOf) effects.copyAnswered(mail, result);
+  return mail.copyOf !== undefined;
+};
+
+const sendCopiesFirst: AnswerStep = ({ mail, result, effects }) => {
+  if (result.kind !== "accepted" || !mail.copies?.messages.length) return false;
+  effects.sendCopies(mail, result.reply);
   return true;
 };
 
@@ -192,9 +204,11 @@ const recordOutcome: AnswerStep = (answer) => {
   const { batch, row } = mail;
   // The claim of a retry has counted this try already.
   const tries = row.attempts + (batch.chunk ? 1 : 0);
-  const outcome = outcomeOf(result, { tries, isTransactional: batch.campaign.is_transactional });
+  const tried = { tries, isTransactional: batch.campaign.is_transactional };
+  const outcome = row.copy_no === undefined ? outcomeOf(result, tried) : copyOutcome(result, tried);
   const delayMs = outcome.status === "deferred" ? retryAfterMs(tries, retryBaseMs) : null;
-  batch.answered(mail, outcome, delayMs, result.kind === "accepted" || result.kind === "doubt");
+  const accepted = result.kind === "accepted";
+  batch.answered(mail, outcome, delayMs, accepted || result.kind === "doubt", accepted ? mail.copies?.suppressed : []);
   answer.outcome = outcome;
   return false;
 };
@@ -206,11 +220,11 @@ const stopCampaignOfRefusedSender: AnswerStep = ({ mail, outcome, effects }) => 
 
 const AFTER_SMTP: readonly AnswerStep[] = [
   measureDuration,
-  finishCopy,
   giveToAnotherConnection,
   replaceUsedUpSession,
   pauseServerThatTakesNone,
-  sendCopyFirst,
+  finishCopies,
+  sendCopiesFirst,
   recordOutcome,
   stopCampaignOfRefusedSender,
 ];

@@ -19,15 +19,18 @@ const SUPPRESSION: Record<string, string> = {
   complained: "The recipient has complained about mail.",
 };
 
-/** Why the recipient may not get the mail, as of the row's last check. Transactional mail passes an unsubscription, and nothing else. */
+/** `kind`: of the suppression. */
+export const suppressionSentence = (kind: string): string => SUPPRESSION[kind] ?? SUPPRESSION.manual!;
+
+/** As of the row's last check; undefined where nothing is in the way. Transactional mail passes an unsubscription, and nothing else. */
 export function suppressionOf(row: RecipientRow, isTransactional: boolean): string | undefined {
-  if (row.blocked && !(isTransactional && row.blocked === "unsubscribed")) {
-    return SUPPRESSION[row.blocked] ?? SUPPRESSION.manual!;
-  }
+  if (row.blocked && !(isTransactional && row.blocked === "unsubscribed")) return suppressionSentence(row.blocked);
+  // The mail itself went out, whatever became of its subscriber since then.
+  if (row.copy_no !== undefined) return undefined;
   const { subscriber_status: status } = row;
   if (row.subscriber_id !== null && status === null) return "The subscriber was deleted.";
   if (isTransactional || status === null || status === "active") return undefined;
-  return status === "unconfirmed" ? "The subscriber has not confirmed the subscription." : SUPPRESSION[status]!;
+  return status === "unconfirmed" ? "The subscriber has not confirmed the subscription." : suppressionSentence(status);
 }
 
 type Check = Pick<RecipientRow, "seq" | "subscriber_status" | "blocked">;
@@ -38,7 +41,9 @@ export async function checkAgain(
   { campaign_id, company_id }: ClaimableCampaign,
   rows: readonly RecipientRow[],
 ): Promise<void> {
-  const bySeq = new Map(rows.map((row) => [row.seq, row]));
+  // A copy (cc, bcc) has its mail's number and an address of its own: it was checked when it was claimed, just now.
+  const bySeq = new Map(rows.flatMap((row) => (row.copy_no === undefined ? [[row.seq, row] as const] : [])));
+  if (bySeq.size === 0) return;
   const checks = await context.reads.run<Check>("recheck", RECHECK, [campaign_id, company_id, [...bySeq.keys()]]);
   for (const { seq, ...check } of checks) Object.assign(bySeq.get(seq)!, check);
 }

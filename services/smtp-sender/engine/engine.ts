@@ -10,7 +10,7 @@ import { PinnedConnection } from "../../../models/database/pinned-connection.ts"
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
 import type { Rendered } from "../../renderer/contract.ts";
-import { STOPPED } from "../claim/claim-statements.ts";
+import { failQueuedCopies, STOPPED } from "../claim/claim-statements.ts";
 import { Claimer } from "../claim/claimer.ts";
 import { recoverLeases } from "../claim/recover-leases.ts";
 import type { Batch } from "../delivery/batch.ts";
@@ -180,7 +180,10 @@ export class Engine {
   async #stopCampaign(companyId: string, campaignId: string, error: string): Promise<void> {
     this.claimer.skip(campaignId);
     this.#outputs.log.warn("campaign stopped", { campaignId, companyId, error });
-    await this.outage.retryUntilDone(`stopping campaign ${campaignId}`, () => writeStop(companyId, campaignId, error));
+    await this.outage.retryUntilDone(`stopping campaign ${campaignId}`, async () => {
+      await writeStop(companyId, campaignId, error);
+      await failQueuedCopies(companyId, campaignId, error);
+    });
     this.#endBatchesOf(campaignId);
     this.#outputs.campaignDrained(campaignId);
   }

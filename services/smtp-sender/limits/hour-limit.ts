@@ -15,7 +15,27 @@ export interface HourToken {
   until: number | undefined;
 }
 
-export class HourLimit {
+/** A company's hour, as a batch uses it. */
+export interface HourTokens {
+  take(n: number): Promise<Grant>;
+  /** The token of each mail of a grant. */
+  tokenOf(grant: Grant): HourToken;
+  give(token: HourToken, n?: number): Promise<void>;
+  /** With half of its life left, the body of its mail will be written in time. */
+  isFresh(token: HourToken): boolean;
+  isValid(token: HourToken): boolean;
+}
+
+/** For mails that count in no hour: retried copies, as those that go out behind their mail. */
+export const UNCOUNTED: HourTokens = {
+  take: async (n) => ({ granted: n, used: 0, bucket: 0, retryAfterMs: 0 }),
+  tokenOf: ({ bucket }) => ({ bucket, until: undefined }),
+  give: async () => {},
+  isFresh: () => true,
+  isValid: () => true,
+};
+
+export class HourLimit implements HourTokens {
   readonly #limiter: Limiter;
   readonly #window: Window;
   readonly #lifeMs: number;
@@ -34,7 +54,6 @@ export class HourLimit {
     return this.#limiter.take(this.#window, n);
   }
 
-  /** The token of each mail of a grant. */
   tokenOf({ bucket }: Grant): HourToken {
     return { bucket, until: this.#window.limit === null ? undefined : performance.now() + this.#lifeMs };
   }
@@ -44,7 +63,6 @@ export class HourLimit {
     await this.#limiter.give(this.#window, bucket, n).catch(() => {});
   }
 
-  /** With half of its life left, the body of its mail will be written in time. */
   isFresh({ until }: HourToken): boolean {
     return until === undefined || until - performance.now() > this.#lifeMs / 2;
   }

@@ -1,5 +1,5 @@
 /** The commands of a mail transaction up to DATA, and what the replies to them mean for it. */
-import type { OutgoingMessage, RefusedStage } from "./message.ts";
+import type { OutgoingMessage, RefusedStage, TransactionResult } from "./message.ts";
 import { NotSmtp, type Reply } from "./replies.ts";
 import type { Session } from "./session.ts";
 
@@ -72,6 +72,14 @@ export function noteEnvelopeReply<L extends OutgoingMessage>(
     transaction!.refused.push({ to: to!, reply });
     if (!failure) transaction!.failure = { stage: "rcpt", reply };
   }
+}
+
+/** `failure`: the reply to blame. A single recipient's own refusal is that one. */
+export function refusedResult<L extends OutgoingMessage>(
+  { message, refused }: Transaction<L>,
+  failure: Failure,
+): TransactionResult {
+  return message.to.length === 1 ? { kind: "refused", ...failure } : { kind: "refused", ...failure, refused };
 }
 
 /**

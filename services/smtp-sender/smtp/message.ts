@@ -18,9 +18,12 @@ export interface OutgoingMessage {
 
 export type RefusedStage = "mail" | "rcpt" | "data" | "endOfData";
 
+type Refusals = readonly { to: string; reply: Reply }[];
+
 export type TransactionResult =
-  | { kind: "accepted"; reply: Reply; refused: readonly { to: string; reply: Reply }[] }
-  | { kind: "refused"; stage: RefusedStage; reply: Reply }
+  | { kind: "accepted"; reply: Reply; refused: Refusals }
+  /** `refused`: recipients' own refusals, where there were several recipients. */
+  | { kind: "refused"; stage: RefusedStage; reply: Reply; refused?: Refusals }
   /** Its final dot was written and no reply came: it may have been accepted. */
   | { kind: "doubt"; reason: string }
   /** Certainly not accepted, and the session has ended. `reply`: the 421, where there was one. */

@@ -20,6 +20,7 @@ import {
   envelope,
   isOutOfSequence,
   noteEnvelopeReply,
+  refusedResult,
   type Stage,
   type Transaction,
 } from "./envelope.ts";
@@ -55,6 +56,7 @@ export class SmtpPipeline<L extends OutgoingMessage> {
   #resetFirst = false;
   #ending = false;
   #ended = false;
+  #reporting = false;
   #deadline: Deadline;
   /** When it last had nothing to do; undefined while it is busy. */
   idleSince: number | undefined = performance.now();
@@ -83,6 +85,7 @@ export class SmtpPipeline<L extends OutgoingMessage> {
 
   /** There may be something to send now. */
   wake(): void {
+    if (this.#reporting) return;
     if (!this.#open && !this.#ending && !this.#ended && (this.session.pipelining || this.#unanswered.length === 0)) {
       this.#write(this.#beginNext());
     }
@@ -222,20 +225,20 @@ export class SmtpPipeline<L extends OutgoingMessage> {
     if (!expectsMessage) {
       this.#open = undefined;
       this.#resetFirst = true;
-      this.#report(open.message, { kind: "refused", ...failure });
+      this.#report(open.message, refusedResult(open, failure));
       this.#write(this.#beginNext());
     } else if (hasRecipients) {
       this.#writeBody(open);
     } else if (open.accepted > 0) {
       // MAIL was refused and RCPT accepted: whatever is written now, an empty message too, would reach somebody.
       this.#open = undefined;
-      this.#report(open.message, { kind: "refused", ...failure });
+      this.#report(open.message, refusedResult(open, failure));
       this.#end(`The server accepted recipients of a message whose sender it had refused: ${failure.reply.text}`);
     } else {
       // The server waits for a message that nobody would get: an empty one ends the transaction (RFC 2920 section 3.1).
       this.#open = undefined;
       this.#unanswered.push({ stage: "emptyData", text: "", transaction: undefined });
-      this.#report(open.message, { kind: "refused", ...open.failure! });
+      this.#report(open.message, refusedResult(open, open.failure!));
       this.#write(this.#beginNext(), [], ".\r\n");
     }
   }
@@ -264,7 +267,7 @@ export class SmtpPipeline<L extends OutgoingMessage> {
       return;
     }
     if (!this.#unanswered.some(({ stage }) => stage === "rset")) this.#resetFirst = true;
-    this.#report(message, { kind: "refused", stage: "endOfData", reply });
+    this.#report(message, refusedResult(transaction!, { stage: "endOfData", reply }));
   }
 
   /** Without PIPELINING: continues the open transaction, or gives it up and begins the next one. */
@@ -276,14 +279,17 @@ export class SmtpPipeline<L extends OutgoingMessage> {
         this.#queued = [];
         this.#open = undefined;
         this.#resetFirst = true;
-        this.#report(open.message, { kind: "refused", ...open.failure });
+        this.#report(open.message, refusedResult(open, open.failure));
       }
     }
     this.#write(this.#open ? [] : this.#beginNext());
   }
 
+  /** Whoever is notified may wake all connections, this one too. It begins the next message itself, once, after that. */
   #report(message: L, result: TransactionResult): void {
+    this.#reporting = true;
     this.#source.answered(message, result);
+    this.#reporting = false;
   }
 
   /** 421 may come at any time: the server is about to close and answers none of the commands still unanswered. */

@@ -71,7 +71,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
         endpoint: () => (this.#health.mode === "working" ? this.config : { ...this.config, maxConnections: 1 }),
         work: () => this.#work,
         next: () => this.#next(),
-        mayStillSend: (mail) => mail.primary !== undefined || mail.batch.mayStillSend(mail),
+        mayStillSend: (mail) => (mail.copyOf ? mail.batch.source.leaseIsOurs(mail.row) : mail.batch.mayStillSend(mail)),
         answered: (mail, result, connection) => this.#answered(mail, result, connection),
         opened: () => this.#opened(),
         noSlot: (error) => this.#noSlot(error),
@@ -212,13 +212,26 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     this.#context.lookForWork();
   }
 
-  sendCopy(mail: PreparedMail, accepted: Reply): void {
+  sendCopies(mail: PreparedMail, accepted: Reply): void {
     this.#copies.add(mail, accepted);
-    this.connections.wake();
+    this.#copiesAdded();
+  }
+
+  sendCopyAgain(copy: PreparedMail): void {
+    this.#copies.again(copy);
+    this.#copiesAdded();
   }
 
   copyAnswered(copy: PreparedMail, result: TransactionResult): void {
-    this.#copies.answered(copy, result, this.#closed);
+    this.#copies.answered(copy, result, this.#context.settings.retryBaseMs);
+    this.#copiesAdded();
+  }
+
+  /** While they wait their mails are not recorded: they do so for a free connection, and for nothing else. */
+  #copiesAdded(): void {
+    if (this.#copies.size === 0) return;
+    if (this.#maySend && this.#health.mode === "working") this.connections.wake();
+    else this.#copies.giveUp();
   }
 
   stopCampaignOf(batch: Batch, error: string): void {
@@ -265,12 +278,12 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   /** Leases go back meanwhile. */
   #wait(ms: number): void {
     this.backingOffUntil = performance.now() + ms;
+    this.#copies.giveUp();
     for (const batch of [...this.batches]) batch.end();
     setTimeout(() => this.#context.lookForWork(), ms + 10).unref();
   }
 
   #opened(): void {
-    this.#copies.opened();
     if (!this.config.workedBefore) {
       this.config.workedBefore = true;
       void recordServerOpened(this.config).catch((error: Error) => this.#context.reportOutage(error));
@@ -289,6 +302,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     if (error) this.#context.reportOutage(error);
     if (this.connections.size > 0) return;
     this.backingOffUntil = performance.now() + NO_SLOT_PAUSE_MS;
+    this.#copies.giveUp();
     for (const batch of [...this.batches]) {
       batch.end();
       if (batch.campaign.is_transactional) this.#context.notifyOtherNodes(batch.campaign);
@@ -298,7 +312,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   #cannotOpen(error: OpenError): void {
     this.lastError = error.message;
     const permanent = error.isPermanent(this.config.workedBefore);
-    this.#copies.notOpened(permanent);
+    this.#copies.giveUp();
     if (!permanent) {
       void this.backOff(error.message);
       return;
@@ -338,6 +352,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     this.connections.quitAll();
     // At least until the row says for how long.
     this.backingOffUntil = performance.now() + SLOW_MS;
+    this.#copies.giveUp();
     const batches = [...this.batches];
     for (const batch of batches) batch.end();
     try {

@@ -21,7 +21,7 @@ const waitsForPrevious = ({ previous }: Batch): boolean => previous?.state === "
 
 export class TransportQueue {
   readonly all: Batch[] = [];
-  /** How many campaigns they belong to. */
+  /** How many campaigns they belong to; the due copies of one count as another, so that neither holds up the other. */
   #campaigns = 0;
   #position = 0;
 
@@ -40,7 +40,9 @@ export class TransportQueue {
   }
 
   #count(): void {
-    this.#campaigns = new Set(this.all.map(({ campaign }) => campaign.campaign_id)).size;
+    this.#campaigns = new Set(
+      this.all.map(({ kind, campaign }) => `${kind === "copies"} ${campaign.campaign_id}`),
+    ).size;
   }
 
   /** Recipients that connections could be sending to. */

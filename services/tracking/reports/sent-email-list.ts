@@ -5,6 +5,7 @@ import { call } from "../../call.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { copiesOfMails } from "./copies-of-mails.ts";
 
 type Asked = ParamsOf<"tracking.listSentEmails">;
 type SentEmail = ReturnsOf<"tracking.listSentEmails">["results"][number];
@@ -13,6 +14,7 @@ type Status = SentEmail["status"];
 interface Row {
   id: string;
   campaign_id: string;
+  seq: number;
   subscriber_id: string | null;
   email: string;
   cc: string[] | null;
@@ -106,8 +108,9 @@ export async function listSentEmails(ctx: Ctx<Asked>): Promise<{ count: number; 
   const companyId = companyOf(ctx);
   const { count, results } = await listPage<Row>(listing(companyId, ctx.params), ctx.params);
   if (results.length === 0) return { count, results: [] };
-  const [domains, { subjects }] = await Promise.all([
+  const [domains, copies, { subjects }] = await Promise.all([
     senderDomains(companyId, results),
+    copiesOfMails(companyId, results),
     // A node that was killed gets calls until its silence is noticed; the repeated call reaches another one.
     call(ctx, "renderer.subjects", { ids: results.map(({ id }) => id) }, { timeout: SUBJECTS_MS, retries: 4 }),
   ]);
@@ -118,6 +121,7 @@ export async function listSentEmails(ctx: Ctx<Asked>): Promise<{ count: number; 
     recipient: row.email,
     cc: row.cc ?? [],
     bcc: row.bcc ?? [],
+    copies: copies[at]!,
     subject: subjects[at] ?? "",
     status: row.handed_over ? "sending" : STATUSES[row.status]!,
     attempts: row.attempts,

@@ -39,10 +39,11 @@ describe("an operator's commands", () => {
     await smtp.stop();
   });
 
-  async function send(...recipients: string[]): Promise<string> {
+  const send = (...recipients: string[]) => sendTo(recipients.map((email) => ({ email })));
+
+  async function sendTo(receivers: { email: string; cc?: string[] }[]): Promise<string> {
     const config = { name: "S", host: "127.0.0.1", port: smtp.port, username: "", password: "", use_tls: false };
     const { body: relay } = await api.post(`${API}/smtp-configs/`, { ...config, sender_email: "news@lantern.example" });
-    const receivers = recipients.map((email) => ({ email }));
     const custom = { name: "Six books", subject: "Hi", body: "<p>Hi</p>", smtp_config_id: relay.id, receivers };
     const sent = await api.post(`${API}/send/custom/`, custom);
     expect(sent.status).toBe(201);
@@ -131,6 +132,24 @@ describe("an operator's commands", () => {
     expect(await run("why", "stranger@example.com")).toEqual([]);
   });
 
+  test("why finds copies: by their address, and with their mail", async () => {
+    answer = ({ verb, to }) =>
+      verb === "RCPT" && to === "boss@example.org" ? "550 5.1.1 no such person here" : undefined;
+    const id = await sendTo([{ email: "yan@example.org", cc: ["boss@example.org"] }]);
+    expect(await ended(id)).toMatchObject({ status: "completed" });
+    const [mail] = (await api.get(`${API}/sent-emails/?campaign=${id}`)).body.results;
+    const copy = {
+      what: "copy bounced",
+      detail: expect.stringMatching(
+        new RegExp(
+          `^cc to boss@example.org of "Six books" of Lantern Books to yan@example.org, mail ${mail.id}; .*no such`,
+        ),
+      ),
+    };
+    expect(await run("why", "Boss@example.org")).toMatchObject([copy]);
+    expect(await run("why", mail.id)).toEqual(expect.arrayContaining([expect.objectContaining(copy)]));
+  });
+
   test("why shows those who got nothing, too: what they are, and a domain above theirs that is suppressed", async () => {
     await api.post(`${API}/subscribers/`, { email: "Bo@news.blocked.example" });
     await api.post(`${API}/suppressions/`, { domain: "blocked.example", reason: "Asked us to" });
@@ -163,7 +182,7 @@ describe("an operator's commands", () => {
     expect(limits.find(({ limit }) => limit === "api_calls_per_day")!.used).toBeGreaterThan(0);
     expect(limits).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ limit: "emails_per_month", allowed: 2_500_000, used: 4 }),
+        expect.objectContaining({ limit: "emails_per_month", allowed: 2_500_000, used: 5 }),
         expect.objectContaining({ limit: "smtp_per_hour", allowed: 50_000, used: expect.any(Number) }),
       ]),
     );

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { resume } from "../../../services/campaigns/lifecycle/resume.ts";
 import type { Ctx } from "../../../services/lib/caller.ts";
-import { messageId, type Sending, startSending } from "../../support/sending.ts";
+import { messageId, type Recipient, type Sending, startSending } from "../../support/sending.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 
 const NODE = join(import.meta.dirname, "../../support/sender-node.ts");
@@ -49,7 +49,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await exited;
 }
 
-async function campaign(recipients: number, transactional = false) {
+async function campaign(recipients: number | Recipient[], transactional = false) {
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 5 });
   const id = await sending.campaign({ companyId, smtpConfigId, recipients, transactional, chunk: 200 });
@@ -126,6 +126,89 @@ test("a sender that is paused past its lease writes nothing and sends nothing mo
   await accountFor(id);
   await end(other, "SIGTERM");
   await end(paused, "SIGTERM");
+}, 180_000);
+
+interface Copy {
+  id: string;
+  email: string;
+  status: number;
+  attempts: number;
+}
+
+const copiesOf = (id: string) =>
+  query<Copy>(
+    `select s.id, c.email, c.status, c.attempts from sent_email_copies c
+     join sent_emails s on s.campaign_id = c.campaign_id and s.seq = c.seq where c.campaign_id = $1`,
+    [id],
+  );
+
+const arrivals = (id: string, to: string) => server.counts.get(`${messageId(id)} ${to}`) ?? 0;
+
+test("kill -9 between mails and their copies, and while copies are tried again: none is lost, none doubled", async () => {
+  const seen = new Set<string>();
+  const isDeferred = (to: string) => /^cc\d*[02468]@/.test(to) && seen.size < seen.add(to).size;
+  server = await startSmtpServer({
+    delayMs: { DOT: 3 },
+    answer: ({ verb, to }) => (verb === "RCPT" && isDeferred(to) ? "450 4.2.0 Greylisted" : undefined),
+  });
+  const recipients = Array.from({ length: 800 }, (_, n) => ({
+    email: `r${n}@to.example`,
+    cc: [`cc${n}@to.example`],
+    bcc: [`bcc${n}@to.example`],
+  }));
+  const { id } = await campaign(recipients);
+  const senders = [await sender(), await sender()];
+  let kills = 0;
+  for (let n = 0; n < 5; n++) {
+    await server.received(Math.min(server.accepted + 300, 1_700));
+    await end(senders[n % 2]!, "SIGKILL");
+    kills++;
+    senders[n % 2] = await sender();
+  }
+  const counts = await sending.finished(id, 60_000);
+  expect(counts.sent_count + counts.failed_count).toBe(800);
+  const copies = await sending.until(
+    () => copiesOf(id),
+    (rows) => rows.length === 2 * counts.sent_count && rows.every(({ status }) => status > 1),
+    60_000,
+  );
+  // Of a newsletter nothing goes out twice, and whatever may have arrived is in doubt.
+  expect(server.doubled).toEqual([]);
+  for (const copy of copies) {
+    const arrived = arrivals(copy.id, copy.email);
+    if (copy.status === 2) expect([copy.email, arrived]).toEqual([copy.email, 1]);
+    else expect([copy.email, copy.status]).toEqual([copy.email, 6]);
+  }
+  const doubtful = copies.filter(({ status }) => status === 6).length;
+  expect(doubtful).toBeLessThanOrEqual(IN_DOUBT * kills);
+  // A mail in doubt has no rows for its copies: they share its doubt.
+  const unknown = (await sending.recipients(id)).filter(({ status }) => status === 6).length;
+  expect(2 * (counts.sent_count + unknown)).toBe(1_600);
+}, 240_000);
+
+test("everything killed while copies wait and are under way: a transactional campaign's copies arrive all", async () => {
+  const seen = new Set<string>();
+  server = await startSmtpServer({
+    delayMs: { DOT: 3 },
+    answer: ({ verb, to }) =>
+      verb === "RCPT" && to.startsWith("cc") && seen.size < seen.add(to).size ? "450 4.2.0 Greylisted" : undefined,
+  });
+  const recipients = Array.from({ length: 300 }, (_, n) => ({ email: `r${n}@to.example`, cc: [`cc${n}@to.example`] }));
+  const { id } = await campaign(recipients, true);
+  let senders = [await sender(), await sender()];
+  for (const accepted of [150, 400]) {
+    await server.received(accepted);
+    await Promise.all(senders.map((child) => end(child, "SIGKILL")));
+    senders = [await sender(), await sender()];
+  }
+  expect(await sending.finished(id, 60_000)).toMatchObject({ status: "completed", sent_count: 300 });
+  const copies = await sending.until(
+    () => copiesOf(id),
+    (rows) => rows.length === 300 && rows.every(({ status }) => status === 2),
+    60_000,
+  );
+  for (const { id: mail, email } of copies) expect(arrivals(mail, email)).toBeGreaterThanOrEqual(1);
+  expect(server.doubled.length).toBeLessThanOrEqual(4 * IN_DOUBT);
 }, 180_000);
 
 test("senders that are stopped and started in turn leave nothing in doubt", async () => {

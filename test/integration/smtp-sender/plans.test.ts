@@ -4,17 +4,26 @@
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
-import { RECORD, RECORD_BOUNCES, RECORD_ROW_ONLY } from "../../../models/statements/record-outcomes.ts";
 import {
+  RECORD,
+  RECORD_BOUNCES,
+  RECORD_COPIES,
+  RECORD_ROW_ONLY,
+  RECORD_ROW_ONLY_COPIES,
+} from "../../../models/statements/record-outcomes.ts";
+import {
+  CAMPAIGNS_WITH_DUE_COPIES,
   CAMPAIGNS_WITH_DUE_RETRIES,
   CLAIMABLE_CAMPAIGNS,
 } from "../../../services/smtp-sender/claim/claim-statements.ts";
 import {
   CLAIM_DUE,
+  CLAIM_DUE_COPIES,
   READ,
   READ_AGAIN,
   RECHECK,
   RENEW,
+  RENEW_COPIES,
 } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
 import { READ as READ_HIT, WRITE } from "../../../services/tracking/hits/hit-statements.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
@@ -36,11 +45,22 @@ const STATEMENTS = {
   CAMPAIGNS_WITH_DUE_RETRIES,
   RECORD,
   RECORD_BOUNCES,
+  RECORD_COPIES,
   RECORD_ROW_ONLY,
+  RECORD_ROW_ONLY_COPIES,
+  RENEW_COPIES,
+  CLAIM_DUE_COPIES,
   READ_HIT,
   WRITE,
 };
-const MAY_USE = ["sent_emails_pkey", "sent_emails_due", "sent_emails_id", "email_events_of_mail"];
+const MAY_USE = [
+  "sent_emails_pkey",
+  "sent_emails_due",
+  "sent_emails_id",
+  "email_events_of_mail",
+  "sent_email_copies_pkey",
+  "sent_email_copies_due",
+];
 
 const nodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
 
@@ -69,8 +89,9 @@ describe("plans of tables that grew", () => {
   const reads = async (statement: string): Promise<Node[]> =>
     (await plan(statement)).filter(
       (node) =>
-        /^(sent_emails|email_events)/.test(node["Index Name"] ?? "none") ||
-        (node["Node Type"] === "Seq Scan" && /^(sent_emails|email_events)$/.test(node["Relation Name"]!)),
+        /^(sent_emails|sent_email_copies|email_events)/.test(node["Index Name"] ?? "none") ||
+        (node["Node Type"] === "Seq Scan" &&
+          /^(sent_emails|sent_email_copies|email_events)$/.test(node["Relation Name"]!)),
     );
 
   const company = `
@@ -81,7 +102,10 @@ describe("plans of tables that grew", () => {
     with mail as (
       insert into sent_emails (company_id, campaign_id, seq, email)
       select company_id, id, n, n || '@example.com' from campaigns, generate_series(${from}, ${to}) n
-      returning id, company_id, campaign_id, email)
+      returning id, company_id, campaign_id, seq, email),
+    copy as (
+      insert into sent_email_copies (company_id, campaign_id, seq, no, email, kind, next_attempt_at)
+      select company_id, campaign_id, seq, 1, email, 'cc', now() from mail)
     insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, metadata)
     select company_id, campaign_id, id, 'opened', email, '{}' from mail`;
 
@@ -104,6 +128,14 @@ describe("plans of tables that grew", () => {
         ]);
       }
     }
+  });
+
+  test("the search for campaigns with due copies reads nothing but the index of those that wait", async () => {
+    await client.query(
+      `${company}; ${mails(1, 1_000)}; update sent_email_copies set next_attempt_at = null where seq > 5`,
+    );
+    const found = await reads(CAMPAIGNS_WITH_DUE_COPIES);
+    expect(found.map((node) => node["Index Name"])).toEqual(Array(3).fill("sent_email_copies_due"));
   });
 
   test.each([

@@ -34,6 +34,7 @@ describe("lists for API users", () => {
         recipient: world.mails[2]!.email,
         cc: [],
         bcc: [],
+        copies: [],
         subject: "Hello Ann",
         status: "sent",
         attempts: 1,
@@ -63,6 +64,43 @@ describe("lists for API users", () => {
       await query("update sent_emails set status = 6 where id = $1", [world.mails[1]!.id]);
       await query("update campaigns set failed_count = 1 where id = $1", [world.campaignId]);
       expect(await recipients({ status: "unknown" })).toEqual([second]);
+    });
+
+    test("copies as they were recorded, and by their mail's status while nothing is recorded of them", async () => {
+      await query(
+        "update sent_emails set cc = '{c@x.example}', bcc = '{b@x.example, c@x.example}' where campaign_id = $1",
+        [world.campaignId],
+      );
+      await query(
+        "update sent_emails set status = seq - 1 + case seq when 3 then 1 else 0 end where campaign_id = $1",
+        [world.campaignId],
+      );
+      await query("update sent_emails set status = 2 where id = $1", [world.mails[1]!.id]);
+      await query(
+        `insert into sent_email_copies (company_id, campaign_id, seq, no, email, kind, status, error, sent_at)
+         select company_id, campaign_id, seq, n, (array['c@x.example', 'b@x.example'])[n], (array['cc', 'bcc'])[n],
+           (array[2, 0])[n], (array[null, 'Deferred: 450 later'])[n], (array[timestamptz '2026-01-01Z', null])[n]
+         from sent_emails, generate_series(1, 2) n where id = $1`,
+        [world.mails[1]!.id],
+      );
+      const [failed, recorded, queued] = (await sent({ campaign: world.campaignId })).results.map(
+        ({ copies }) => copies,
+      );
+      const copies = (status: string, error: string | null) => [
+        { email: "c@x.example", kind: "cc", status, error, sent_at: null },
+        { email: "b@x.example", kind: "bcc", status, error, sent_at: null },
+      ];
+      expect(queued).toEqual(copies("queued", null));
+      expect(failed).toEqual(copies("failed", "Not sent, because the mail to the recipient was not accepted."));
+      expect(recorded).toEqual([
+        { email: "c@x.example", kind: "cc", status: "sent", error: null, sent_at: "2026-01-01T00:00:00.000Z" },
+        { email: "b@x.example", kind: "bcc", status: "queued", error: "Deferred: 450 later", sent_at: null },
+      ]);
+      await query("delete from sent_email_copies");
+      expect((await sent({ campaign: world.campaignId })).results[1]!.copies).toMatchObject([
+        { status: "unknown" },
+        { status: "unknown" },
+      ]);
     });
 
     test("by recipient, with and without a subscriber, in any case", async () => {

@@ -38,6 +38,8 @@ async function sendAll(messages: Note[], session?: Session, timeouts = RFC_TIMEO
         answered: (message, result) => {
           if (results.has(message.no)) throw new Error(`${message.no} was answered twice`);
           results.set(message.no, result);
+          // Whoever is notified may wake all connections: no message may be begun twice or forgotten for it.
+          pipeline.wake();
           if (results.size === messages.length) pipeline.quit();
         },
         closed: (why) => {

@@ -20,8 +20,10 @@ const sent = (leased: LeasedChunk, seq: number, by = { recorded: () => {} }): Re
   chunk: leased,
   seq,
   attempts: 0,
+  copyNo: null,
   outcome: { status: "sent", error: null, reply: null },
   delayMs: null,
+  copies: [],
   by,
 });
 

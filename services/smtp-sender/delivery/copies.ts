@@ -1,0 +1,96 @@
+/**
+ * Copies (cc, bcc) of a mail: who gets one, in which transactions, and what a result means for each. Pure.
+ *
+ * When their mail was accepted, its copies go out in one transaction of their own: further ones where the server takes fewer
+ * recipients at a time, and one for those that need SMTPUTF8, so that a server without it refuses nobody else. What that
+ * leads to is recorded together with the mail. A copy that is deferred is tried again by itself, as a recipient of its own.
+ */
+import { type CopyAddress, copyAddresses } from "../../../models/sent-email-copy.ts";
+import type { RefusedStage, TransactionResult } from "../smtp/message.ts";
+import type { Reply } from "../smtp/replies.ts";
+import { retryAfterMs } from "./back-off.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
+import { isTooManyRecipients } from "./refusals.ts";
+import type { RecipientRow } from "./rows.ts";
+import { suppressionSentence } from "./suppression.ts";
+
+export interface CopyOutcome extends CopyAddress {
+  outcome: Outcome;
+  /** Tries made. */
+  attempts: number;
+  /** Queued: until the next try. */
+  delayMs: number | null;
+}
+
+/** Those that get a copy, and the outcomes of those that may not get one. */
+export function allowedCopies(row: RecipientRow): { allowed: CopyAddress[]; suppressed: CopyOutcome[] } {
+  const allowed: CopyAddress[] = [];
+  const suppressed: CopyOutcome[] = [];
+  for (const copy of copyAddresses(row)) {
+    const kind = row.blocked_copies?.[copy.email];
+    if (kind === undefined) allowed.push(copy);
+    else {
+      const outcome: Outcome = { status: "suppressed", error: suppressionSentence(kind), reply: null };
+      suppressed.push({ ...copy, outcome, attempts: 0, delayMs: null });
+    }
+  }
+  return { allowed, suppressed };
+}
+
+/** Not tried, or not by its own fault: due at once. */
+export const untriedCopy = (copy: CopyAddress): CopyOutcome => ({
+  ...copy,
+  outcome: { status: "queued", error: null, reply: null },
+  attempts: 0,
+  delayMs: 0,
+});
+
+interface Tried {
+  tries: number;
+  isTransactional: boolean;
+}
+
+/**
+ * Nothing that a copy meets changes anything for its mail or the campaign: no bounce event, no suppression, and a sender
+ * that is refused now was accepted for the mail itself.
+ */
+export function copyOutcome(result: TransactionResult, tried: Tried): Outcome {
+  const { status, error, reply, stops } = outcomeOf(result, tried);
+  return stops ? { status: "failed", error: stops, reply } : { status, error, reply };
+}
+
+interface FirstTransaction {
+  /** As they stood in the transaction, in wire form. */
+  to: readonly string[];
+  copies: readonly CopyAddress[];
+  isTransactional: boolean;
+  retryBaseMs: number;
+}
+
+/** What the result of a mail's first transaction with copies means for each of them. `rest`: goes out once more, at once. */
+export function copyOutcomes(
+  result: TransactionResult,
+  { to, copies, isTransactional, retryBaseMs }: FirstTransaction,
+): { outcomes: CopyOutcome[]; rest: CopyAddress[] } {
+  const refusals = result.kind === "accepted" || result.kind === "refused" ? (result.refused ?? []) : [];
+  const refusedAt = new Map<string, Reply>(refusals.map((refusal) => [refusal.to, refusal.reply]));
+  const outcomes: CopyOutcome[] = [];
+  const rest: CopyAddress[] = [];
+  for (const [n, copy] of copies.entries()) {
+    const reply = refusedAt.get(to[n]!);
+    if (reply && result.kind === "accepted" && isTooManyRecipients(reply)) {
+      rest.push(copy);
+      continue;
+    }
+    const stage: RefusedStage = "rcpt";
+    const own: TransactionResult = reply ? { kind: "refused", stage, reply } : result;
+    const outcome = copyOutcome(own, { tries: 1, isTransactional });
+    outcomes.push({
+      ...copy,
+      outcome,
+      attempts: 1,
+      delayMs: outcome.status === "deferred" ? retryAfterMs(1, retryBaseMs) : null,
+    });
+  }
+  return { outcomes, rest };
+}
