@@ -1,5 +1,7 @@
 /** What servers answer, and what becomes of recipients, campaigns and addresses. */
 import { query } from "../../../models/database/db.ts";
+import { resume } from "../../../services/campaigns/lifecycle/resume.ts";
+import type { Ctx } from "../../../services/lib/caller.ts";
 import { type Sending, useSending } from "../../support/sending.ts";
 import type { SmtpServer, SmtpServerOptions } from "../../support/smtp-server.ts";
 
@@ -120,12 +122,21 @@ describe("the same refusal to 20 recipients in a row stops the campaign and supp
     await none();
   });
 
-  test("whatever the server does afterwards, also within the same moment", async () => {
+  test("whatever the server does afterwards, also within the same moment; resumed, it is counted anew", async () => {
     let n = 0;
-    await start({ answer: ({ verb }) => (verb === "RCPT" && ++n > 10 && n <= 40 ? "550 No" : undefined) });
+    let refused: [from: number, to: number] = [11, 40];
+    await start({
+      answer: ({ verb }) => (verb === "RCPT" && ++n >= refused[0] && n <= refused[1] ? "550 No" : undefined),
+    });
     const id = await campaign(45);
     sending.engine();
-    expect(await sending.finished(id)).toMatchObject({ sent_count: 15, error: expect.stringContaining('"550 No"') });
+    const stopped = await sending.finished(id);
+    expect(stopped.error).toContain('"550 No"');
+    expect(stopped.sent_count).toBeGreaterThanOrEqual(10);
+    n = 0;
+    refused = [1, 15];
+    await resume({ meta: { companyId }, emit: async () => {} } as unknown as Ctx, id);
+    expect(await sending.finished(id)).toMatchObject({ status: "partial", sent_count: 30, error: null });
   });
 
   test.each([
