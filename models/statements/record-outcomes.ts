@@ -85,9 +85,12 @@ const DELIVERED = `delivered as (
     select from webhook_endpoints p
     where p.company_id = w.company_id and p.disabled_at is null and 'delivered' = any (p.events)))`;
 
+/** The parameter behind those that every form of the statement has: bounces, or copies. */
+const NEXT = 28;
+
 const BOUNCED = `bounce as (
   select w.*, b.metadata, b.reason, b.hard
-  from json_to_recordset($28::json) b (n int, metadata jsonb, reason text, hard bool) join written w on w.n = b.n),
+  from json_to_recordset($${NEXT}::json) b (n int, metadata jsonb, reason text, hard bool) join written w on w.n = b.n),
 bounced as (
   insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, metadata)
   select company_id, campaign_id, id, 'bounced', email, metadata from bounce
@@ -143,7 +146,7 @@ export const RECORD = statement(LEASE, RESULT, WRITTEN, COUNTED, DELIVERED, outb
 /** The row and its campaign alone: for a result that PostgreSQL refuses together with its events and webhooks. */
 export const RECORD_ROW_ONLY = `with ${[LEASE, RESULT, WRITTEN, COUNTED].join(",\n")}\n${answer("null")}`;
 
-export const RECORD_ROW_ONLY_COPIES = `with ${[LEASE, RESULT, WRITTEN, COUNTED, copies(24)].join(",\n")}\n${answer("null")}`;
+export const RECORD_ROW_ONLY_COPIES = `with ${[LEASE, RESULT, WRITTEN, COUNTED, copies(NEXT)].join(",\n")}\n${answer("null")}`;
 
 const WITH_BOUNCES = [
   LEASE,
@@ -162,4 +165,4 @@ const WITH_BOUNCES = [
 export const RECORD_BOUNCES = statement(...WITH_BOUNCES);
 
 /** Of all of them the one with copies; bounces may be empty. */
-export const RECORD_COPIES = statement(...WITH_BOUNCES, copies(25));
+export const RECORD_COPIES = statement(...WITH_BOUNCES, copies(NEXT + 1));

@@ -325,7 +325,7 @@ describe("validate", () => {
   test("20 a minute for a company", async () => {
     const tryIt = () => call("validate", { host: "no-such-host.invalid", port: 25, ...login });
     for (let n = 0; n < 20; n++) await tryIt();
-    await expect(tryIt()).rejects.toMatchObject({ code: 429, data: { retryAfterSeconds: expect.any(Number) } });
+    await expect(tryIt()).rejects.toMatchObject({ code: "THROTTLED", data: { retryAfterSeconds: expect.any(Number) } });
     meta = { companyId: newId() };
     await expect(tryIt()).resolves.toMatchObject({ valid: false });
   });
