@@ -49,6 +49,9 @@ const origin = (stack = ""): string => {
   return (frames.find((frame) => !frame.includes("node_modules")) ?? frames[0] ?? "somewhere").trim();
 };
 
+// Made at their first use: a warning in the first file of a worker would look like a pipe that the file left behind.
+void [process.stdout, process.stderr];
+
 export default class LeakEnvironment extends TestEnvironment {
   readonly #before = new Set(activeHandles());
   /** Pending ones of this file, with where they were made. */
