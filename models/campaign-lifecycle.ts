@@ -42,7 +42,7 @@ export async function moveTo(client: Queryable, campaignId: string, to: Status):
   return (await moveAllTo(client, [campaignId], to)).length === 1;
 }
 
-/** The same for several campaigns in one statement; the ids of those that moved. Who locks several locks in the order of ids. */
+/** The same for several campaigns in one statement; the ids of those that moved. Callers that lock several rows must lock them in the order of ids. */
 export async function moveAllTo(client: Queryable, campaignIds: readonly string[], to: Status): Promise<string[]> {
   const moved = await query<{ id: string }>(
     `update campaigns set

@@ -58,7 +58,7 @@ export async function awaitPostgres(
       if (isSqlState(code) && !isStarting(code)) throw new Error(`${at} refuses the connection: ${message}`);
       const reason = REASONS[code] ?? (message || code);
       if (performance.now() >= deadlineMs) {
-        throw new Error(`${at} cannot be reached: ${reason}. It was waited for ${seconds} s.`);
+        throw new Error(`${at} cannot be reached: ${reason}. Gave up after ${seconds} s.`);
       }
       if (tried === 1) waiting(`${at} cannot be reached: ${reason}. Waiting up to ${seconds} s for it`);
       await sleep(TRY_AGAIN_MS, undefined, { signal }).catch(() => {});

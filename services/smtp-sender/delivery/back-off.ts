@@ -116,7 +116,7 @@ export async function recordServerWorks({ id, companyId }: ServerRow): Promise<v
   );
 }
 
-/** A probe that is not over by then is taken for lost with its node. */
+/** A probe that still runs after this is presumed lost, and its node with it. */
 const PROBE_MS = 60_000;
 
 const CLAIM_PROBE = `
@@ -136,7 +136,7 @@ export async function claimProbe({ id, companyId }: ServerRow): Promise<"probe" 
     PROBE_MS,
   ]);
   if (row?.claimed) return "probe";
-  // A configuration that was deleted meanwhile is found so by the transport.
+  // If the configuration has since been deleted, the transport notices.
   if (!row || row.works) return "works";
   return { waitMs: Math.max(0, row.wait_ms ?? 0) };
 }

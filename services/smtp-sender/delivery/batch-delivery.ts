@@ -173,7 +173,7 @@ export class BatchDelivery implements Batch {
     this.#rechecking = true;
     const waiting = [...this.ready];
     checkAgain(
-      this.#context,
+      this.#context.reads,
       this.campaign,
       waiting.map(({ row }) => row),
     )

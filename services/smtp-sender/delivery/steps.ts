@@ -34,18 +34,18 @@ interface Group {
 type GroupStep = (group: Group) => void | Promise<void>;
 
 /** Rows may have waited in their source. */
-const checkOldOnesAgain: GroupStep = async (group) => {
+const recheckStale: GroupStep = async (group) => {
   const { batch, context, rows } = group;
   const now = performance.now();
   if (now - group.checkedAtMs < RECHECK_AFTER_MS) return;
-  await checkAgain(context, batch.campaign, rows).catch((error) => {
+  await checkAgain(context.reads, batch.campaign, rows).catch((error) => {
     batch.putBack(rows);
     throw error;
   });
   group.checkedAtMs = now;
 };
 
-const suppressWhoMayNotGetIt: GroupStep = (group) => {
+const suppressIneligible: GroupStep = (group) => {
   const { batch, rows } = group;
   group.rows = rows.filter((row) => {
     const error = suppressionOf(row, batch.campaign.is_transactional);
@@ -107,13 +107,7 @@ const makeReady: GroupStep = ({ batch, host, rows, mails, token, checkedAtMs }) 
   }
 };
 
-const BEFORE_SMTP: readonly GroupStep[] = [
-  checkOldOnesAgain,
-  suppressWhoMayNotGetIt,
-  takeHourTokens,
-  markAndRender,
-  makeReady,
-];
+const BEFORE_SMTP: readonly GroupStep[] = [recheckStale, suppressIneligible, takeHourTokens, markAndRender, makeReady];
 
 /** Throws when the database, the limiter or the renderer is away; the rows are back in their source then. */
 export async function prepareGroup(group: Group): Promise<void> {
@@ -178,8 +172,8 @@ const replaceUsedUpSession: AnswerStep = (answer) => {
   return true;
 };
 
-/** The mail only showed it: its try is not spent. */
-const pauseServerThatTakesNone: AnswerStep = (answer) => {
+/** The mail merely revealed it, so this does not count as a try. */
+const pauseUnavailableServer: AnswerStep = (answer) => {
   const { result, effects } = answer;
   const reason = effects.reasonToPause(result);
   if (reason === undefined) return false;
@@ -222,7 +216,7 @@ const AFTER_SMTP: readonly AnswerStep[] = [
   measureDuration,
   giveToAnotherConnection,
   replaceUsedUpSession,
-  pauseServerThatTakesNone,
+  pauseUnavailableServer,
   finishCopies,
   sendCopiesFirst,
   recordOutcome,

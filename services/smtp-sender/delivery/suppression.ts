@@ -3,7 +3,7 @@
  * suppressed or unsubscribes gets no mail whose envelope begins more than 2 seconds later, however slow the server. At a
  * fast one mails wait for less than RECHECK_AFTER_MS, and nothing is asked twice.
  */
-import type { EngineContext } from "../engine/context.ts";
+import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { RECHECK } from "./recipient-statements.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
 
@@ -37,13 +37,13 @@ type Check = Pick<RecipientRow, "seq" | "subscriber_status" | "blocked">;
 
 /** Brings `blocked` and `subscriber_status` of the rows up to date, in one statement. */
 export async function checkAgain(
-  context: EngineContext,
+  reads: PinnedConnection,
   { campaign_id, company_id }: ClaimableCampaign,
   rows: readonly RecipientRow[],
 ): Promise<void> {
   // A copy (cc, bcc) has its mail's number and an address of its own: it was checked when it was claimed, just now.
   const bySeq = new Map(rows.flatMap((row) => (row.copy_no === undefined ? [[row.seq, row] as const] : [])));
   if (bySeq.size === 0) return;
-  const checks = await context.reads.run<Check>("recheck", RECHECK, [campaign_id, company_id, [...bySeq.keys()]]);
+  const checks = await reads.run<Check>("recheck", RECHECK, [campaign_id, company_id, [...bySeq.keys()]]);
   for (const { seq, ...check } of checks) Object.assign(bySeq.get(seq)!, check);
 }

@@ -8,8 +8,8 @@
  * A server that works is paused when no connection can be opened, or one ends before it took any mail; when MAIL is refused
  * with 4xx, from the first one; when DATA, the end of data or RCPT is refused with 4xx and the same text five times in a
  * row with nothing accepted between. At RCPT a text that speaks of the mailbox or of greylisting is that recipient's own
- * wait and does not count. Only an accepted message ends it: a connection that opens proves nothing. The recipients whose
- * mails showed it go back untried.
+ * wait and does not count. Only an accepted message ends it: a connection that opens proves nothing. A mail whose refusal
+ * pauses the server does not count as a try; those before it do.
  */
 import { isRecipientsOwnWait, repeatedText } from "../delivery/refusals.ts";
 import type { TransactionResult } from "../smtp/message.ts";

@@ -91,7 +91,7 @@ describe("a start that cannot be", () => {
     const at = `PostgreSQL at 127.0.0.1:${port} (DATABASE_URL) cannot be reached: nothing listens there.`;
     expect(lines).toEqual([
       expect.stringContaining(`${at} Waiting up to 1 s for it`),
-      `Flockmail cannot start: ${at} It was waited for 1 s.`,
+      `Flockmail cannot start: ${at} Gave up after 1 s.`,
     ]);
     expect(lines.join()).not.toContain("hush");
   });
