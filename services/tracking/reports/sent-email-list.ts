@@ -1,6 +1,8 @@
 /** The list of sent emails: one row per recipient, whatever became of it. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { type Listing, listPage } from "../../../models/database/listing.ts";
+import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
+import { SENT_EMAIL_STATUS, SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
 import { call } from "../../call.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
@@ -31,22 +33,22 @@ interface Row {
   created_at: Date;
 }
 
-const STATUSES: readonly Status[] = ["queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown"];
+const { queued, sending } = SENT_EMAIL_STATUS;
 
-/** A queued recipient that its sender has marked is on its way; the mark is the chunk's (migration 0005), not the row's. */
-const HANDED_OVER = `(s.status = 0 and s.next_attempt_at is null and exists (
-  select from send_chunks c where c.company_id = s.company_id and c.campaign_id = s.campaign_id and c.state = 1
+/** A queued recipient that its sender has marked is on its way; the mark is the chunk's (send_chunks), not the row's. */
+const HANDED_OVER = `(s.status = ${queued} and s.next_attempt_at is null and exists (
+  select from send_chunks c where c.company_id = s.company_id and c.campaign_id = s.campaign_id and c.state = ${SEND_CHUNK_STATE.leased}
     and s.seq between c.lo and c.marked_to))`;
 
 function statusCondition(status: Status): string {
-  if (status === "queued") return `(s.status = 0 and not ${HANDED_OVER})`;
-  if (status === "sending") return `(s.status = 1 or ${HANDED_OVER})`;
+  if (status === "queued") return `(s.status = ${queued} and not ${HANDED_OVER})`;
+  if (status === "sending") return `(s.status = ${sending} or ${HANDED_OVER})`;
   // Recipients that were not sent are few, in few campaigns: the others need not be looked at.
   const among =
     status === "sent"
       ? ""
       : " and s.campaign_id in (select id from campaigns where company_id = $1 and failed_count > 0)";
-  return `s.status = ${STATUSES.indexOf(status)}${among}`;
+  return `s.status = ${SENT_EMAIL_STATUS[status]}${among}`;
 }
 
 /**
@@ -123,7 +125,7 @@ export async function listSentEmails(ctx: Ctx<Asked>): Promise<{ count: number; 
     bcc: row.bcc ?? [],
     copies: copies[at]!,
     subject: subjects[at] ?? "",
-    status: row.handed_over ? "sending" : STATUSES[row.status]!,
+    status: row.handed_over ? "sending" : SENT_EMAIL_STATUSES[row.status]!,
     attempts: row.attempts,
     error: row.error,
     smtp_response: row.smtp_response,
