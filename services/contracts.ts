@@ -10,7 +10,7 @@ import { contract as subscribers } from "./subscribers/contract.ts";
 import { contract as tracking } from "./tracking/contract.ts";
 import { contract as webhooks } from "./webhooks/contract.ts";
 
-const contracts = {
+export const contracts = {
   accounts,
   subscribers,
   campaigns,

@@ -4,10 +4,9 @@
  * An action is a function, or `{ validate, handler }` where errors beyond the schema (an id that refers to nothing) are
  * reported together with the schema's own, in one response.
  *
- * Visibility (Moleculer's): every node of the cluster can call an action, because any service may run on any node; what
- * clients reach is decided by the gateway's routes.ts alone. An action that only its own node has a use for is
- * "protected": other nodes and operators' consoles do not see it. Actions that `every` repeats (mixins/every.mixin.ts) are
- * protected without saying so; another one says so in its contract.
+ * Visibility (Moleculer's), by contract: an action without it is published, which means that a route of the gateway leads
+ * to it; "public": other services and operators on any node call it, but no route does (the gateway refuses to bind one);
+ * "protected": only its own node does, as with what `every` repeats (mixins/every.mixin.ts).
  */
 import type { Service, ServiceSchema } from "moleculer";
 import type { EventName, EventPayload } from "./events.ts";
@@ -21,7 +20,7 @@ export interface ActionContract {
   description?: string;
   params: TSchema;
   returns: TSchema;
-  visibility?: "protected";
+  visibility?: "public" | "protected";
   /** Of a page that answers JSON too: that JSON. */
   json?: TSchema;
   /** Shown in OpenAPI as a request body's example. */

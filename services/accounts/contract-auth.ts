@@ -42,16 +42,19 @@ export const contract = {
   },
   authenticateKey: {
     summary: "The company of an API key; 401 for a wrong, expired or deleted one",
+    visibility: "public",
     params: Type.Object({ key: Type.String() }),
     returns: Type.Object({ companyId: Uuid, apiKeyId: Uuid, expiresAt: Nullable(Time) }),
   },
   membershipOf: {
     summary: "A user's role in a company; 404 when she has none, 401 when her password has changed",
+    visibility: "public",
     params: Type.Object({ userId: Uuid, companyId: Uuid, passwordMark: Type.String() }),
     returns: Type.Object({ role: RoleName }),
   },
   purge: {
     summary: "Delete expired refresh tokens (internal, repeated)",
+    visibility: "protected",
     params: Type.Object({}),
     returns: Nothing,
   },

@@ -104,14 +104,21 @@ export const contract = {
     params: ById,
     returns: PlanUsage,
   },
-  planOf: { summary: "The company's plan, at most a second old", params: Type.Object({}), returns: Plan },
+  planOf: {
+    summary: "The company's plan, at most a second old",
+    visibility: "public",
+    params: Type.Object({}),
+    returns: Plan,
+  },
   requireFeature: {
     summary: "403 when the company's plan lacks a feature",
+    visibility: "public",
     params: Type.Object({ feature: Type.String() }),
     returns: Nothing,
   },
   admitEmails: {
     summary: "403 when so many emails would exceed the month's quota",
+    visibility: "public",
     params: Type.Object({ emails: Type.Integer({ minimum: 0 }) }),
     returns: Nothing,
   },

@@ -19,15 +19,22 @@ const Tenant = Type.Object({
 });
 
 export const contract = {
-  listCompanies: { summary: "All companies with plan and usage", params: ListQuery, returns: Page(Tenant) },
+  listCompanies: {
+    summary: "All companies with plan and usage",
+    visibility: "public",
+    params: ListQuery,
+    returns: Page(Tenant),
+  },
   createCompany: {
     summary: "Create a company and its first API key",
+    visibility: "public",
     params: Type.Object({ name: CompanyName, plan: Type.Optional(Name), key_name: Type.Optional(Name) }),
     returns: Type.Object({ company: Company, key: NewApiKey }),
   },
-  listPlans: { summary: "All plans", params: Type.Object({}), returns: Type.Array(Plan) },
+  listPlans: { summary: "All plans", visibility: "public", params: Type.Object({}), returns: Type.Array(Plan) },
   savePlan: {
     summary: "Add a plan or change one; a limit that is not given is unlimited",
+    visibility: "public",
     params: Type.Object({
       plan: Name,
       features: Type.Array(Name),
@@ -37,14 +44,16 @@ export const contract = {
   },
   setPlan: {
     summary: "Put a company on another plan",
+    visibility: "public",
     params: Type.Object({ ...ByCompany.properties, plan: Name }),
     returns: Plan,
   },
   setPassword: {
     summary: "Give a user who lost her password a new one, and end all her logins",
+    visibility: "public",
     params: Type.Object({ email: Email, password: Type.String({ minLength: 10, maxLength: 1024 }) }),
     returns: Nothing,
   },
-  pauseCompany: { summary: "Hold back a company's mails", params: ByCompany, returns: Paused },
-  resumeCompany: { summary: "Let a company's mails go on", params: ByCompany, returns: Paused },
+  pauseCompany: { summary: "Hold back a company's mails", visibility: "public", params: ByCompany, returns: Paused },
+  resumeCompany: { summary: "Let a company's mails go on", visibility: "public", params: ByCompany, returns: Paused },
 } as const satisfies ServiceContract;

@@ -37,7 +37,12 @@ const media = {
     params: Type.Object({ id: Uuid, filename: Type.String() }),
     returns: Document,
   },
-  streamMedia: { summary: "The bytes of a media file as a stream, for the gateway", params: ById, returns: Stream },
+  streamMedia: {
+    summary: "The bytes of a media file as a stream, for the gateway",
+    visibility: "public",
+    params: ById,
+    returns: Stream,
+  },
 } as const satisfies ServiceContract;
 
 const None = Type.Object({});
@@ -47,28 +52,38 @@ const Done = Type.Object({ done: Type.Integer() });
 const work = {
   expandWaiting: {
     summary: "Write the recipients of waiting campaigns, one slice of each per round",
+    visibility: "protected",
     params: None,
     returns: Done,
   },
-  startDue: { summary: "Start scheduled campaigns whose time has come", params: None, returns: Done },
+  startDue: {
+    summary: "Start scheduled campaigns whose time has come",
+    visibility: "protected",
+    params: None,
+    returns: Done,
+  },
   settleFinished: {
     summary: "Give campaigns whose recipients are all final their final status",
+    visibility: "protected",
     params: None,
     returns: Done,
   },
   tidy: {
     summary: "Delete old idempotency keys and unused files, recount stuck campaigns",
+    visibility: "protected",
     params: None,
     returns: Done,
   },
   sendConfirmation: {
     summary: "Send the double opt-in mail to one subscriber",
+    visibility: "public",
     description: "Through the company's default SMTP configuration. 400 where it has none, 403 over the monthly quota.",
     params: Type.Object({ subscriber_id: Uuid, confirm_url: Type.String({ maxLength: 2_000 }) }),
     returns: Type.Object({ campaign_id: Uuid }),
   },
   settle: {
     summary: "Give one campaign its final status if all its recipients are final",
+    visibility: "public",
     params: Type.Object({ campaign_id: Uuid }),
     returns: Type.Object({ settled: Type.Boolean() }),
   },

@@ -55,6 +55,7 @@ function readingAction({ method, path, access }: Route, routes: readonly Route[]
 }
 
 export function routeHandler(route: Route, contract: ActionContract, deps: RouteDeps) {
+  if (contract.visibility) throw new Error(`${route.action} is ${contract.visibility}: no route may lead to it`);
   const { broker, authentication, quota } = deps;
   const readPath = pathReader(route, contract);
   const readQuery = queryReader(route, contract);

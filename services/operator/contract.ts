@@ -40,16 +40,19 @@ const EndpointQueue = {
 export const contract = {
   campaigns: {
     summary: "Campaigns that are not finished, with rate and time left",
+    visibility: "public",
     params: None,
     returns: Rows(Running),
   },
   failures: {
     summary: "Why recipients of a campaign did not get their mail, by reason",
+    visibility: "public",
     params: Type.Object({ campaign_id: Uuid }),
     returns: Rows({ status: Type.String(), reason: Type.String(), recipients: Type.Integer(), example: Type.String() }),
   },
   senders: {
     summary: "Sender nodes with what they have in hand",
+    visibility: "public",
     params: None,
     returns: Rows({
       node: Type.String(),
@@ -66,6 +69,7 @@ export const contract = {
   },
   backingOff: {
     summary: "SMTP servers that senders leave alone for a while, and why",
+    visibility: "public",
     params: None,
     returns: Rows({
       node: Type.String(),
@@ -77,6 +81,7 @@ export const contract = {
   },
   limits: {
     summary: "A company's limits and what is used of them now",
+    visibility: "public",
     params: Type.Object({ company_id: Uuid }),
     returns: Rows({
       limit: Type.String(),
@@ -87,12 +92,19 @@ export const contract = {
   },
   why: {
     summary: "The whole history of a recipient (an address) or of one mail (its id)",
+    visibility: "public",
     params: Type.Object({ recipient: Text(254) }),
     returns: Rows(Step),
   },
-  webhooks: { summary: "Webhook endpoints with something waiting or dead", params: None, returns: Rows(EndpointQueue) },
+  webhooks: {
+    summary: "Webhook endpoints with something waiting or dead",
+    visibility: "public",
+    params: None,
+    returns: Rows(EndpointQueue),
+  },
   batches: {
     summary: "What each sender node is working on, campaign by campaign",
+    visibility: "public",
     params: None,
     returns: Rows({
       node: Type.String(),
@@ -107,6 +119,7 @@ export const contract = {
   },
   deadWebhooks: {
     summary: "An endpoint's deliveries that were given up, newest first",
+    visibility: "public",
     params: Type.Object({ endpoint_id: Uuid }),
     returns: Rows({
       delivery_id: Uuid,
@@ -119,6 +132,7 @@ export const contract = {
   },
   reseal: {
     summary: "Seal stored secrets with the current SECRET_KEY, so that SECRET_KEY_OLD can be taken away",
+    visibility: "public",
     params: None,
     returns: Rows({
       what: Type.String(),
@@ -130,16 +144,19 @@ export const contract = {
   },
   requeueWebhooks: {
     summary: "Deliver an endpoint's dead webhooks again, and enable it",
+    visibility: "public",
     params: Type.Object({ endpoint_id: Uuid }),
     returns: Rows({ requeued: Type.Integer() }),
   },
   queues: {
     summary: "What waits, how much and since when",
+    visibility: "public",
     params: None,
     returns: Rows({ queue: Type.String(), waiting: Type.Integer(), oldest: Nullable(Time) }),
   },
   health: {
     summary: "The nodes and what they depend on",
+    visibility: "public",
     params: None,
     returns: Rows({
       node: Type.String(),

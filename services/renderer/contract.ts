@@ -44,6 +44,7 @@ export const contract = {
 
   renderMails: {
     summary: "Messages for recipients of a campaign",
+    visibility: "public",
     description: "In the order of the recipients. One that cannot be rendered gets an error and fails no other.",
     // Not validated: recipients come from a sender's own rows. Validation would cost 1.4 µs each, and a chunk with many
     // large attributes would exceed the limit on values that is meant for requests.
@@ -56,11 +57,13 @@ export const contract = {
   },
   renderView: {
     summary: "One mail as a page: untracked, without pixel",
+    visibility: "public",
     params: Type.Object({ sentEmailId: Uuid }),
     returns: Type.Object({ subject: Type.String(), html: Type.String() }),
   },
   subjects: {
     summary: "Rendered subjects of sent emails",
+    visibility: "public",
     description: "In the order of the ids; empty for one that does not exist.",
     params: Type.Object({ ids: Type.Array(Uuid, { maxItems: 500 }) }),
     returns: Type.Object({ subjects: Type.Array(Type.String()) }),

@@ -27,6 +27,7 @@ const Server = Type.Object({
 const work = {
   hourRoom: {
     summary: "How many mails the company may still hand to SMTP within the rolling hour",
+    visibility: "public",
     params: Type.Object({}),
     returns: Type.Object({
       /** Null: the plan has no hourly limit. */
@@ -39,6 +40,7 @@ const work = {
   },
   status: {
     summary: "What this sender node is doing",
+    visibility: "public",
     params: Type.Object({}),
     returns: Type.Object({
       node: Type.String(),

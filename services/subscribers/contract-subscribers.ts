@@ -119,12 +119,14 @@ export const subscribers = {
   },
   confirm: {
     summary: "Confirm a double opt-in subscription",
+    visibility: "public",
     description: "Unknown token: 404; expired, or unsubscribed since: 410. A second time changes nothing.",
     params: Type.Object({ token: Type.String() }),
     returns: Type.Object({ company_id: Uuid, subscriber_id: Uuid, email: Type.String() }),
   },
   saveReceivers: {
     summary: "Keep the receivers of a send as subscribers",
+    visibility: "public",
     description:
       "Best effort: where the plan's limit leaves no room a receiver is not kept (id null). Blank names are filled in, nothing else of an existing subscriber changes.",
     params: Type.Object({ receivers: Type.Array(Receiver, { maxItems: 10_000 }) }),

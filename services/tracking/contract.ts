@@ -35,6 +35,7 @@ export const contract = {
   },
   hits: {
     summary: "Many opens and clicks at once",
+    visibility: "public",
     description: "What a gateway got together, answered in order; each once it is stored.",
     params: Type.Object({
       hits: Type.Array(

@@ -82,11 +82,13 @@ export const contract = {
   },
   deliverDue: {
     summary: "Deliver what is due (internal, repeated by each node)",
+    visibility: "protected",
     params: Type.Object({}),
     returns: Type.Object({ claimed: Type.Integer(), idle: Bool }),
   },
   purge: {
     summary: "End deliveries of disabled endpoints and delete those settled 30 days ago (internal, repeated)",
+    visibility: "protected",
     params: Type.Object({}),
     returns: Nothing,
   },

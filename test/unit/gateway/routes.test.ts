@@ -1,5 +1,7 @@
-import { contractOf } from "../../../services/contracts.ts";
+import { contractOf, contracts } from "../../../services/contracts.ts";
+import type { ActionContract } from "../../../services/define.ts";
 import { pathNames, propertiesOf } from "../../../services/gateway/http/params.ts";
+import { type RouteDeps, routeHandler } from "../../../services/gateway/route-handler.ts";
 import { routes } from "../../../services/gateway/routes.ts";
 
 /** The promised endpoints, written down by hand: method, path, status of success, access. */
@@ -119,5 +121,20 @@ describe("the routes", () => {
     expect(routes.filter(({ anyBody }) => anyBody).map(({ path }) => path)).toEqual([
       "/api/emails/public/unsubscribe/:sent_email_id/",
     ]);
+  });
+
+  test("every action that no route leads to says so in its contract, and no other one does", () => {
+    const published = Object.entries(contracts).flatMap(([service, contract]) =>
+      Object.entries<ActionContract>(contract).flatMap(([name, { visibility }]) =>
+        visibility ? [] : [`${service}.${name}`],
+      ),
+    );
+    expect(published.sort()).toEqual([...new Set<string>(routes.map(({ action }) => action))].sort());
+  });
+
+  test("the gateway refuses to bind an internal action", () => {
+    const internal = contractOf("accounts.setPassword");
+    const bind = () => routeHandler({ ...routes[0]!, action: "accounts.setPassword" }, internal, {} as RouteDeps);
+    expect(bind).toThrow("accounts.setPassword is public: no route may lead to it");
   });
 });
