@@ -4,8 +4,9 @@
  * and writes the senders' in the transaction that moves the campaign's cursor: a crash loses and doubles nobody.
  *
  * Eligible are active subscribers who have not left the list. Transactional mail also reaches unsubscribed ones, and an
- * inline receiver who has not confirmed a subscription yet; an address that bounced never gets any. Suppressions are
- * applied last.
+ * inline receiver who has not confirmed a subscription yet; an address that bounced never gets any. Suppressed addresses
+ * are left out, too. Whoever is left out here has no row; who is suppressed later, up to the moment of sending, keeps
+ * theirs, as `suppressed` (services/smtp-sender/delivery/suppression.ts).
  *
  * A list member that a filter leaves out still moves the cursor, so that a slice reads a bounded number of rows.
  */
@@ -14,6 +15,7 @@ import type { CampaignType } from "../campaign.ts";
 import { type Client, queryOne } from "../database/db.ts";
 import { subscriberAt, subscriberOf } from "../database/row-at.ts";
 import { type Rules, segmentSql } from "../segment-rules/segment-sql.ts";
+import type { SubscriberStatus } from "../subscriber.ts";
 import { notSuppressed } from "./not-suppressed.ts";
 
 /** A campaign whose recipients are still being written. */
@@ -95,9 +97,10 @@ export const ofReceivers: Source = {
     where s.id is null or s.status = any($5)`,
 };
 
-function reachableStatuses(campaign: ExpandingCampaign): string[] {
-  if (!campaign.is_transactional) return ["active"];
-  return campaign.campaign_type === "to_list" ? ["active", "unsubscribed"] : ["active", "unsubscribed", "unconfirmed"];
+/** Of subscribers that such a mail goes to. */
+export function reachableStatuses(type: CampaignType, isTransactional: boolean): SubscriberStatus[] {
+  if (!isTransactional) return ["active"];
+  return type === "to_list" ? ["active", "unsubscribed"] : ["active", "unsubscribed", "unconfirmed"];
 }
 
 interface From {
@@ -115,7 +118,7 @@ async function take(client: Client, campaign: ExpandingCampaign, limit: number, 
     id,
     expand_cursor ?? from.first,
     limit,
-    reachableStatuses(campaign),
+    reachableStatuses(campaign.campaign_type, is_transactional),
     next_seq,
     ...from.values,
   ];

@@ -1,10 +1,12 @@
 /**
- * How many recipients a campaign will have at most, as far as that is known immediately: the list's counter, or the
- * number of receivers. Exact only after expansion, which leaves out suppressed, unsubscribed and unconfirmed ones.
+ * How many recipients a campaign will have, as far as that is known immediately: the list's counter, the number of
+ * receivers, or the segment's people whose status such a mail reaches (estimated where counting takes too long). Exact only
+ * after expansion, which leaves out suppressed addresses, and of lists and receivers those whom the mail does not reach.
  */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { Segment } from "../../../models/segment.ts";
 import { segmentSql } from "../../../models/segment-rules/segment-sql.ts";
+import { reachableStatuses } from "../../../models/statements/write-audience-slice.ts";
 import type { SendParams } from "./send-params.ts";
 
 /** A segment that takes longer to count is estimated from the planner's statistics, so that the request need not wait. */
@@ -13,7 +15,7 @@ const QUERY_CANCELED = "57014";
 
 export async function audienceSize(companyId: string, params: SendParams): Promise<number> {
   if (params.receivers) return params.receivers.length;
-  if (params.segment_id) return segmentSize(companyId, params.segment_id);
+  if (params.segment_id) return segmentSize(companyId, params.segment_id, params.is_transactional ?? false);
   const counted = await queryOne<{ n: number }>("select count_of($1, 'list_members', $2) n", [
     companyId,
     params.list_id,
@@ -21,22 +23,28 @@ export async function audienceSize(companyId: string, params: SendParams): Promi
   return counted?.n ?? 0;
 }
 
-export async function segmentSize(companyId: string, segmentId: string, countMs = COUNT_MS): Promise<number> {
+export async function segmentSize(
+  companyId: string,
+  segmentId: string,
+  isTransactional: boolean,
+  countMs = COUNT_MS,
+): Promise<number> {
   const segment = await Segment.findOne({ attributes: ["rules"], where: { companyId, id: segmentId } });
   if (!segment) return 0;
-  const { where, values } = segmentSql(segment.rules, companyId, 2);
-  const members = `from subscribers s where s.company_id = $1 and s.status = 'active' and (${where})`;
+  const { where, values } = segmentSql(segment.rules, companyId, 3);
+  const members = `from subscribers s where s.company_id = $1 and s.status = any($2) and (${where})`;
+  const bound = [companyId, reachableStatuses("to_list", isTransactional), ...values];
   try {
     return await transaction(async (client) => {
       await query("select set_config('statement_timeout', $1, true)", [String(countMs)], client);
-      const rows = await query<{ n: number }>(`select count(*) n ${members}`, [companyId, ...values], client);
+      const rows = await query<{ n: number }>(`select count(*) n ${members}`, bound, client);
       return rows[0]!.n;
     });
   } catch (error) {
     if ((error as { code?: string }).code !== QUERY_CANCELED) throw error;
     const plan = await query<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>(
       `explain (format json) select 1 ${members}`,
-      [companyId, ...values],
+      bound,
     );
     return Math.round(plan[0]!["QUERY PLAN"][0].Plan["Plan Rows"]);
   }

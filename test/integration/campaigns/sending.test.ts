@@ -185,10 +185,29 @@ describe("sending", () => {
       JSON.stringify({ conditions: [{ field: "email", operator: "contains", value: "u" }] }),
     ]);
     await query("analyze subscribers");
-    const size = await segmentSize(company.id, segment, 1);
+    const size = await segmentSize(company.id, segment, false, 1);
     expect(size).toBeGreaterThan(0);
     expect(Number.isInteger(size)).toBe(true);
-    expect(await segmentSize(company.id, segment, 30_000)).toBe(20_000);
+    expect(await segmentSize(company.id, segment, false, 30_000)).toBe(20_000);
+  });
+
+  test("a transactional send to a segment counts also the unsubscribed, whom it reaches", async () => {
+    const company = await newCompany();
+    await addMembers(company, 5);
+    await query(
+      "update subscribers set status = 'unsubscribed' where id in (select id from subscribers where company_id = $1 limit 2)",
+      [company.id],
+    );
+    const segment = newId();
+    await query("insert into segments (id, company_id, name, rules) values ($1, $2, 'S', $3)", [
+      segment,
+      company.id,
+      JSON.stringify({ conditions: [{ field: "email", operator: "contains", value: "u" }] }),
+    ]);
+    const sizes = await Promise.all(
+      [false, true].map((transactional) => segmentSize(company.id, segment, transactional)),
+    );
+    expect(sizes).toEqual([3, 5]);
   });
 
   test("to a segment: answers with the number of active subscribers, and sends to these", async () => {
