@@ -6,12 +6,21 @@
  * sending     A sender has claimed recipients. Stays so while mail waits for another try or for room in the hour.
  * completed   Every recipient was sent to, or nobody was eligible.
  * partial     Every recipient is final, some were sent to and some failed.
- * failed      Nobody was sent to, or an error stopped it (a refused login, 20 equal refusals in a row, the configuration
- *             deleted): what was not tried counts as failed.
+ * failed      Nobody was sent to, or an error stopped it (a refused login or sender address, 24 hours of a server that
+ *             fails, 20 equal refusals in a row, the configuration, list or segment deleted, content or receivers that
+ *             cannot be read): what was not tried counts as failed.
  * cancelled   Was called off before its time. Final.
  *
  * completed, partial and failed are reached from pending as well: an empty audience, a resume that finds nobody to try
- * again, an error before the first claim. Each move is one conditional UPDATE, which takes the row's lock: of two that
+ * again, an error before the first claim. A failed campaign can be resumed only when a mail of it was sent or is in doubt.
+ *
+ * | to                         | moved by                                                                          |
+ * |----------------------------|-----------------------------------------------------------------------------------|
+ * | (new) scheduled, pending   | services/campaigns/send/send.ts; confirmations: models/statements/write-confirmation.ts |
+ * | pending, cancelled         | services/campaigns/lifecycle/schedule.ts, resume.ts                               |
+ * | sending                    | services/smtp-sender/claim/claim-statements.ts, with the first lease              |
+ * | completed, partial, failed | services/campaigns/lifecycle/settle.ts                                            |
+ * Each move is one conditional UPDATE, which takes the row's lock: of two that
  * want the same move, one makes it and the other learns that it did not.
  */
 import { CAMPAIGN_STATUSES, type CampaignStatus } from "./campaign.ts";

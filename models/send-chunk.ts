@@ -8,7 +8,7 @@ import {
 } from "sequelize";
 import { company, nullable, primaryKey, required } from "./database/columns.ts";
 
-/** send_chunks.state. Ready: any sender may take it. Leased: `owner` works on it until `lease_until`. Done: never touched again. */
+/** send_chunks.state. Ready: any sender may take it. Leased: `owner` works on it until `lease_until`. Done: touched again by a resume only. */
 export const SEND_CHUNK_STATE = { ready: 0, leased: 1, done: 2 } as const;
 
 /**

@@ -2,6 +2,9 @@
  * What happens to webhook deliveries many at a time: claimed, recorded, queued again, ended, deleted. SQL, because each is
  * one statement over sets that any number of nodes may run at once. Single deliveries go by the model
  * (services/webhooks/deliveries.ts), and they come into being in webhook-outbox.ts.
+ *
+ * Each event is delivered at least once, always under the same id: what a process that dies had claimed is claimed again
+ * when its lease ends, 30 seconds later, and the lost attempt does not count.
  */
 import { pool, query, queryOne, transaction } from "../database/db.ts";
 import type { EmailEventType } from "../email-event.ts";
@@ -90,8 +93,9 @@ export interface AttemptRecord {
   retry_seconds: number | null;
 }
 
-// Fenced by the lease. What a delivery says of its endpoint is written only where it changes something: an endpoint that
-// works is not updated with every batch.
+// Fenced by the lease: an attempt whose lease another node has taken over says nothing any more, of its endpoint neither.
+// What a delivery says of its endpoint is written only where it changes something: an endpoint that works is not updated
+// with every batch.
 const RECORD = `
   with outcome as (
     select * from json_to_recordset($1::json) as o (id uuid, company_id uuid, endpoint_id uuid, lease timestamptz,
@@ -104,9 +108,10 @@ const RECORD = `
       last_error = case when o.attempted then o.error else d.last_error end,
       next_attempt_at = case when not o.ok then now() + make_interval(secs => o.retry_seconds) end
     from outcome o
-    where d.company_id = o.company_id and d.id = o.id and d.status = 'pending' and d.next_attempt_at = o.lease),
+    where d.company_id = o.company_id and d.id = o.id and d.status = 'pending' and d.next_attempt_at = o.lease
+    returning o.company_id, o.endpoint_id, o.ok, o.attempted),
   by_endpoint as (
-    select company_id, endpoint_id, bool_or(ok) as ok from outcome where attempted
+    select company_id, endpoint_id, bool_or(ok) as ok from delivery where attempted
     group by company_id, endpoint_id order by endpoint_id)
   update webhook_endpoints w set
     failing_since = case when not e.ok then coalesce(w.failing_since, now()) end,

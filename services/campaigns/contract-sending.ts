@@ -24,7 +24,7 @@ const Receiver = Type.Object(
   { title: "Receiver", description: "Any other field is a template variable.", additionalProperties: true },
 );
 
-/** What a receiver must be is checked in receivers.ts, whose sentences name the receiver's index. */
+/** What a receiver must be is checked in send/inline-receivers.ts, whose sentences name the receiver's index. */
 const Receivers = Type.Array(Type.Unsafe<Record<string, unknown>>({ type: "object", shownAs: Receiver }), {
   minItems: 1,
   maxItems: MAX_RECEIVERS,

@@ -54,9 +54,12 @@ export const configSchema = Type.Object({
   ),
   SECRET_KEY: secret({
     description:
-      "Signs links and tokens, encrypts stored passwords. Required with DATABASE_URL. Unset: made once and kept in DATA_DIR.",
+      "Signs links and tokens, encrypts stored passwords, DKIM keys and webhook secrets. Required with DATABASE_URL. Unset: made once and kept in DATA_DIR.",
   }),
-  SECRET_KEY_OLD: secret({ description: "The previous SECRET_KEY while rotating: still accepted for reading." }),
+  SECRET_KEY_OLD: secret({
+    description:
+      "Another key that is accepted for reading while SECRET_KEY changes: the next one, then the previous one.",
+  }),
   DEFAULT_PLAN: text({ default: "unlimited", description: "Plan of a new company." }),
   ALLOW_PRIVATE_NETWORKS: boolean({
     derivedDefault: {

@@ -1,6 +1,7 @@
 /** What a subscriber wants to get, as rows: names, subscribed at all, and which of the lists they were put on. */
 import { type Client, type Queryable, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { markResubscribed } from "../../../models/statements/unsubscribe.ts";
 import { notFound } from "../../lib/errors.ts";
 import { unsubscribePerson } from "./unsubscribe-person.ts";
@@ -59,7 +60,7 @@ const CHOOSE = `
 // The webhook's event names a mail, and the link to the page came with one.
 const LAST_MAIL = `
   select id, campaign_id from sent_emails
-  where company_id = $1 and subscriber_id = $2 and status = 2 order by id desc limit 1`;
+  where company_id = $1 and subscriber_id = $2 and status = ${SENT_EMAIL_STATUS.sent} order by id desc limit 1`;
 
 async function apply(client: Client, person: PersonRef, change: PreferencesChange): Promise<string[]> {
   const { companyId, subscriberId } = person;

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { type Queryable, query, queryOne, transaction } from "../../../models/database/db.ts";
 import type { EmailEventType } from "../../../models/email-event.ts";
+import { recordAttempts } from "../../../models/statements/webhook-deliveries.ts";
 import { outboxInsert } from "../../../models/statements/webhook-outbox.ts";
 import { call } from "../../../services/call.ts";
 import type { ActionOf, ParamsOf } from "../../../services/contracts.ts";
@@ -250,15 +251,22 @@ describe("webhook delivery", () => {
     await query("delete from webhook_endpoints where company_id = $1", [id]);
   });
 
+  /** As if a node had claimed it at the moment it was queued. */
+  const queueClaimed = (id: string, lease: string) =>
+    transaction(async (client) => {
+      await queueWebhooks([event(id)], client);
+      await query(
+        "update webhook_deliveries set next_attempt_at = now() + $2::interval where company_id = $1",
+        [id, lease],
+        client,
+      );
+    });
+
   test("what a killed node had taken comes again under the same id when its lease ends", async () => {
     const id = await company();
     const { url, got } = await receiver(ok);
     await as(id, "webhooks.create", { url, events: ["opened"] });
-    await transaction((client) => queueWebhooks([event(id)], client));
-    await query(
-      "update webhook_deliveries set next_attempt_at = now() + interval '300 milliseconds' where company_id = $1",
-      [id],
-    );
+    await queueClaimed(id, "1 second");
     expect(got).toHaveLength(0);
     await until(async () => (await rowsOf(id))[0]?.status === "succeeded");
     expect(got).toHaveLength(1);
@@ -289,6 +297,34 @@ describe("webhook delivery", () => {
     await until(async () => (await rowsOf(id))[0]!.status === "succeeded");
     const row = await queryOne("select failing_since from webhook_endpoints where company_id = $1", [id]);
     expect(row).toEqual({ failing_since: null });
+  });
+
+  test("a result whose lease another node has taken over says nothing of the delivery, nor of its endpoint", async () => {
+    const id = await company();
+    const { url } = await receiver((_, respond) => respond(503));
+    const { id: endpoint } = await as(id, "webhooks.create", { url, events: ["opened"] });
+    await transaction((client) => queueWebhooks([event(id)], client));
+    await query("update webhook_deliveries set next_attempt_at = now() + interval '1 hour' where company_id = $1", [
+      id,
+    ]);
+    const [delivery] = await query<{ id: string }>("select id from webhook_deliveries where company_id = $1", [id]);
+    await recordAttempts([
+      {
+        id: delivery!.id,
+        company_id: id,
+        endpoint_id: endpoint,
+        lease: new Date(0).toISOString(),
+        attempted: true,
+        ok: false,
+        response_status: 503,
+        error: "late",
+        retry_seconds: 60,
+      },
+    ]);
+    expect(await queryOne("select failing_since from webhook_endpoints where company_id = $1", [id])).toEqual({
+      failing_since: null,
+    });
+    expect((await rowsOf(id))[0]).toMatchObject({ status: "pending", attempts: 0 });
   });
 
   test("test events and redelivery; the log is a list with its count", async () => {
