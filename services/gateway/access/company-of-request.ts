@@ -32,13 +32,25 @@ function namedCompany(contract: ActionContract, params: Params, { key }: Identit
   return company;
 }
 
-export function companyReader(route: Route, contract: ActionContract) {
+export interface CompanyReader {
+  /** Where path or query say it: who may not act there is refused before a body is read. */
+  beforeBody(path: Params, context: Context): string | undefined;
+  of(identity: Identity, params: Params, context: Context): string;
+}
+
+export function companyReader(route: Route, contract: ActionContract): CompanyReader {
   const inPath = isCompanyPath(route);
   const inBody = namesCompanyInBody(contract);
-  return (identity: Identity, params: Params, context: Context): string => {
-    if (inPath) return (params.id as string).toLowerCase();
-    // A body that contradicts its key is refused by the action, together with all else that is wrong with the body.
-    if (inBody && identity.key) return identity.key.companyId;
-    return namedCompany(contract, params, identity, inBody ? params.company : context.query.company || undefined);
+  return {
+    beforeBody(path, { query }) {
+      if (inPath) return (path.id as string).toLowerCase();
+      return !inBody && isUuid(query.company) ? query.company.toLowerCase() : undefined;
+    },
+    of(identity, params, { query }) {
+      if (inPath) return (params.id as string).toLowerCase();
+      // A body that contradicts its key is refused by the action, together with all else that is wrong with the body.
+      if (inBody && identity.key) return identity.key.companyId;
+      return namedCompany(contract, params, identity, inBody ? params.company : query.company || undefined);
+    },
   };
 }

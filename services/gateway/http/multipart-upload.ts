@@ -10,9 +10,10 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import busboy from "busboy";
 import { badRequest, invalid } from "../../lib/errors.ts";
+import { bodyTooLarge } from "./body-cost.ts";
 import type { Context } from "./context.ts";
 import type { Params } from "./params.ts";
-import { bodyTooLarge, hasBody, mediaTypeOf, refuseEncoded, tooSlow, unsupportedType } from "./request-body.ts";
+import { hasBody, mediaTypeOf, refuseEncoded, tooSlow, unsupportedType } from "./request-body.ts";
 
 const FIELD = "file";
 const LIMITS = { files: 1, fields: 20, fieldSize: 64 * 1024, fieldNameSize: 200, parts: 25, headerPairs: 50 };
