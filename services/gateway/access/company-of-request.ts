@@ -5,6 +5,7 @@ import { invalid, missingObject } from "../../lib/errors.ts";
 import { addFieldError } from "../../lib/field-errors.ts";
 import { isUuid } from "../../lib/ids.ts";
 import type { Context } from "../http/context.ts";
+import { FILE_FIELDS } from "../http/multipart-upload.ts";
 import { type Params, propertiesOf } from "../http/params.ts";
 import type { Route } from "../routes.ts";
 import type { Identity } from "./authentication.ts";
@@ -15,10 +16,10 @@ export const isCompanyPath = (route: Route): boolean => route.path.startsWith("/
 export const namesCompanyInBody = (contract: ActionContract): boolean => "company" in propertiesOf(contract);
 
 function refuse(contract: ActionContract, params: Params, sentence: string): never {
-  // All errors of a body are reported at once, also when the first of them is found here.
+  // All errors of a body are reported at once, also when the first of them is found here; an upload's file is not read yet.
   const { company: _, ...others } = params;
   const errors = compileValidator(contract.params)(others);
-  delete errors.company;
+  for (const field of ["company", ...FILE_FIELDS]) delete errors[field];
   addFieldError(errors, "company", sentence);
   throw invalid(errors);
 }

@@ -5,6 +5,7 @@ import { badRequest, invalid } from "../../lib/errors.ts";
 import { typeName } from "../../lib/field-errors.ts";
 import { type BodyLimits, type BodyReservation, bodyTooLarge, JsonCost } from "./body-cost.ts";
 import type { Context } from "./context.ts";
+import { jsonErrorOffset, placeOf } from "./json-error.ts";
 import type { Params } from "./params.ts";
 import { HttpRefusal } from "./problems.ts";
 
@@ -73,14 +74,22 @@ const PROTO =
 
 const withoutProto = (key: string, value: unknown) => (key === "__proto__" ? undefined : value);
 
-/** Throws nothing but a 400. Keys named __proto__ are dropped at any depth. */
-export function parseJson(bytes: Uint8Array): unknown {
+function decoded(bytes: Uint8Array): string {
   try {
-    const text = decoder.decode(bytes);
+    return decoder.decode(bytes);
+  } catch {
+    throw badRequest("JSON parse error - The text is not UTF-8.");
+  }
+}
+
+/** Throws nothing but a 400, with the place of the error and never what stands there. Keys named __proto__ are dropped at any depth. */
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = decoded(bytes);
+  try {
     // A reviver makes parsing several times slower: only where the name occurs at all.
     return PROTO.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
-  } catch (error) {
-    throw badRequest(`JSON parse error - ${(error as Error).message}`);
+  } catch {
+    throw badRequest(`JSON parse error - The error is at ${placeOf(text, jsonErrorOffset(text))}.`);
   }
 }
 

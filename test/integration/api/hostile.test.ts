@@ -51,6 +51,7 @@ const VALUES: unknown[] = [
   nested(2_000),
   withProto,
   [withProto],
+  { toString: null, valueOf: null, toJSON: null },
 ];
 
 /** The same for what stands in a URL, spelled as it goes over the wire. */
