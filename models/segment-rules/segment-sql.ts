@@ -21,6 +21,7 @@
  * as numbers with gt … lte and with a number after equals. Only opens and clicks by people count, on
  * mails sent to the subscriber. `in_last_days` counts from the moment of the query.
  */
+import { invalid } from "../../services/lib/errors.ts";
 import { type Bind, type FieldKind, fieldKind } from "./fields.ts";
 import { operatorsOf, type Test } from "./operators.ts";
 
@@ -91,14 +92,17 @@ interface SegmentSql {
   values: unknown[];
 }
 
-/** The condition over the alias `s`; its parameters begin at $firstParameter. Throws on invalid rules. */
+/**
+ * The condition over the alias `s`; its parameters begin at $firstParameter. Throws INVALID on rules that are not valid
+ * (also on stored ones that an older version let through).
+ */
 export function segmentSql(rules: Rules, companyId: string, firstParameter: number): SegmentSql {
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${firstParameter + values.push(value) - 1}`;
   const company = bind(companyId);
   const parts = rules.conditions.map((condition, index) => {
     const found = parseCondition(condition);
-    if (typeof found === "string") throw new Error(`Condition at index ${index}: ${found}`);
+    if (typeof found === "string") throw invalid({ rules: [`Condition at index ${index}: ${found}`] });
     const sql = found.test.sql(found.kind.expression(bind), condition.value, bind);
     return found.negated ? `not coalesce(${sql}, false)` : `(${sql})`;
   });
@@ -110,7 +114,7 @@ export function segmentSql(rules: Rules, companyId: string, firstParameter: numb
 export function references(rules: Rules): { type: "list" | "campaign"; id: string; index: number }[] {
   return rules.conditions.flatMap((condition, index) => {
     const found = parseCondition(condition);
-    if (typeof found === "string" || condition.value === undefined) return [];
+    if (typeof found === "string" || condition.value === undefined || UNARY.has(condition.operator)) return [];
     const { type } = found.kind;
     if (type !== "list" && type !== "opened" && type !== "clicked") return [];
     const ids = [condition.value].flat() as string[];

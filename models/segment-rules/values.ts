@@ -38,10 +38,17 @@ export function timeFrom(value: string): Date {
   return new Date(/T(?!.*(?:Z|[+-]\d{2}:?\d{2})$)/.test(iso) ? `${iso}Z` : iso);
 }
 
-export const dateError: Check = (value) =>
-  typeof value === "string" && DATE.test(value) && !value.startsWith("0000") && !Number.isNaN(timeFrom(value).getTime())
-    ? undefined
-    : "The value must be a date (YYYY-MM-DD) or a date-time.";
+// In UTC: an offset may lead out of the years that PostgreSQL and ISO 8601 write with four digits.
+const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+
+export const dateError: Check = (value) => {
+  if (typeof value !== "string" || !DATE.test(value) || Number.isNaN(timeFrom(value).getTime())) {
+    return "The value must be a date (YYYY-MM-DD) or a date-time.";
+  }
+  const ms = timeFrom(value).getTime();
+  return ms >= FIRST_MS && ms <= LAST_MS ? undefined : "The value must lie within the years 1 to 9999 (UTC).";
+};
 
 export const daysError: Check = (value) =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_DAYS

@@ -8,6 +8,7 @@ import { Authentication } from "./access/authentication.ts";
 import { DailyQuota } from "./access/daily-quota.ts";
 import { builtInPages } from "./built-in-pages.ts";
 import { hitBatches } from "./hit-batches.ts";
+import { BodyBudget } from "./http/body-cost.ts";
 import type { Context, State } from "./http/context.ts";
 import { type ErrorHandlerOptions, errorHandler } from "./http/error-handler.ts";
 import { notFound } from "./http/not-found.ts";
@@ -76,6 +77,7 @@ export async function openGateway(broker: ServiceBroker, { routes, contractOf, s
     broker,
     authentication,
     quota: new DailyQuota(broker),
+    bodyBudget: new BodyBudget(),
     name: settings.SERVICE_NAME,
     baseUrl: settings.BASE_URL,
     https: settings.BASE_URL.startsWith("https:"),

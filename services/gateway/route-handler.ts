@@ -8,10 +8,11 @@ import type { Authentication, Identity } from "./access/authentication.ts";
 import { companyReader } from "./access/company-of-request.ts";
 import type { DailyQuota } from "./access/daily-quota.ts";
 import { isOverLimit } from "./access/throttle.ts";
+import { BODY_LIMITS, type BodyBudget, type BodyLimits } from "./http/body-cost.ts";
 import { type Context, httpOf } from "./http/context.ts";
 import { withUpload } from "./http/multipart-upload.ts";
 import { type Params, pathNames, pathReader, propertiesOf, queryReader } from "./http/params.ts";
-import { readAny, readForm, readJson } from "./http/request-body.ts";
+import { type BodyBounds, readForm, readJson } from "./http/request-body.ts";
 import { responseWriter } from "./http/response.ts";
 import type { Route } from "./routes.ts";
 
@@ -19,6 +20,7 @@ export interface RouteDeps {
   broker: { call(action: string, params: unknown, options: CallingOptions): Promise<unknown> };
   authentication: Authentication;
   quota: DailyQuota;
+  bodyBudget: BodyBudget;
   baseUrl: string;
   routes: readonly Route[];
   maxUploadBytes: Record<NonNullable<Route["upload"]>, number>;
@@ -27,11 +29,18 @@ export interface RouteDeps {
 /** An import of a gigabyte takes minutes, and its client waits for the result. */
 const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 
-type ReadBody = (context: Context) => Params | Promise<Params>;
+type ReadBody = (context: Context, bounds: BodyBounds) => Params | Promise<Params>;
 
-function bodyReader(route: Route): ReadBody {
-  if (route.method === "GET" || route.method === "DELETE" || route.upload) return () => ({});
-  if (route.anyBody) return readAny;
+const limitsOf = ({ access, path, body }: Route): BodyLimits => {
+  if (access === "public" || path.startsWith("/api/auth/")) return BODY_LIMITS.small;
+  return BODY_LIMITS[body ?? "ordinary"];
+};
+
+/** Undefined where a body means nothing: it is not read. */
+function bodyReader(route: Route): ReadBody | undefined {
+  if (route.method === "GET" || route.method === "DELETE" || route.upload) return undefined;
+  // Mailbox providers must never be turned away: what cannot be read is an empty body.
+  if (route.anyBody) return (context, bounds) => readForm(context, bounds).catch(() => ({}));
   return route.path.startsWith("/api/emails/public/") ? readForm : readJson;
 }
 
@@ -54,13 +63,18 @@ function readingAction({ method, path, access }: Route, routes: readonly Route[]
   return routes.find((other) => other.method === "GET" && other.path === path)?.action;
 }
 
+/** Whose share of the process's memory a body takes. */
+const ownerOf = ({ state }: Context, identity: Identity | undefined): string =>
+  identity?.key?.companyId ?? identity?.person?.userId ?? state.ip;
+
 export function routeHandler(route: Route, contract: ActionContract, deps: RouteDeps) {
   if (contract.visibility) throw new Error(`${route.action} is ${contract.visibility}: no route may lead to it`);
   const { broker, authentication, quota } = deps;
   const readPath = pathReader(route, contract);
   const readQuery = queryReader(route, contract);
   const readBody = bodyReader(route);
-  const companyOf = companyReader(route, contract);
+  const limits = limitsOf(route);
+  const company = companyReader(route, contract);
   const writeResponse = responseWriter(route, deps.baseUrl);
   const names = pathNames(route.path);
   const reading = readingAction(route, deps.routes);
@@ -79,8 +93,8 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     return identity;
   }
 
-  async function callerOf(context: Context, identity: Identity, params: Params): Promise<Caller> {
-    const caller = await authentication.callerIn(companyOf(identity, params, context), identity);
+  async function callerIn(companyId: string, context: Context, identity: Identity): Promise<Caller> {
+    const caller = await authentication.callerIn(companyId, identity);
     caller.requestId = context.state.requestId;
     context.state.companyId = caller.companyId;
     if (identity.person) await quota.charge(context, caller);
@@ -101,21 +115,33 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     }
   }
 
-  return async (context: Context): Promise<void> => {
-    context.state.route = route.path;
-    const overLimit = await isOverLimit(context, route);
-    const identity = await identify(context);
-    const path = readPath(context);
-    const params = { ...readQuery(context), ...(await readBody(context)), ...path };
-    if (takesIdempotencyKey) setIdempotencyKey(context, params);
-    const meta: Caller = identity
-      ? await callerOf(context, identity, params)
-      : { requestId: context.state.requestId, http: { ...httpOf(context), overLimit } };
+  async function answer(context: Context, params: Params, meta: Caller, path: Params): Promise<void> {
     if (!route.upload) return run(context, params, meta, {});
     // The response may come long after the last byte of the request.
     context.req.socket.setTimeout(0);
     await withUpload(context, deps.maxUploadBytes[route.upload], ({ params: file, stream }) =>
       run(context, { ...params, ...file, ...path }, meta, { stream, timeout: UPLOAD_TIMEOUT_MS } as CallingOptions),
     );
+  }
+
+  return async (context: Context): Promise<void> => {
+    context.state.route = route.path;
+    const overLimit = await isOverLimit(context, route);
+    const identity = await identify(context);
+    const path = readPath(context);
+    const reservation = deps.bodyBudget.open(ownerOf(context, identity));
+    try {
+      const known = identity?.person && company.beforeBody(path, context);
+      const early = known && (await callerIn(known, context, identity));
+      const body = await readBody?.(context, { limits, reservation });
+      const params: Params = { ...readQuery(context), ...body, ...path };
+      if (takesIdempotencyKey) setIdempotencyKey(context, params);
+      const meta: Caller = identity
+        ? early || (await callerIn(company.of(identity, params, context), context, identity))
+        : { requestId: context.state.requestId, http: { ...httpOf(context), overLimit } };
+      await answer(context, params, meta, path);
+    } finally {
+      reservation.release();
+    }
   };
 }

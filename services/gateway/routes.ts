@@ -20,11 +20,13 @@ export interface Route {
   upload?: "import" | "media";
   /** Any body is accepted, also none: clients of one-click unsubscribe (RFC 8058) differ, and none of them may fail. */
   anyBody?: boolean;
+  /** How much a body may cost (http/body-cost.ts), where it is not what its access says: strangers' bodies are small. */
+  body?: "large";
   /** Counted by this throttle (access/throttle.ts) instead of the plan's daily API calls. */
   throttle?: "auth" | "subscribe" | "tracking";
 }
 
-type Options = Partial<Pick<Route, "access" | "answer" | "status" | "upload" | "anyBody" | "throttle">>;
+type Options = Partial<Pick<Route, "access" | "answer" | "status" | "upload" | "anyBody" | "body" | "throttle">>;
 
 function route(method: Method, path: string, action: ActionOf, options: Options = {}): Route {
   const status = options.status ?? (method === "DELETE" ? 204 : 200);
@@ -34,6 +36,7 @@ function route(method: Method, path: string, action: ActionOf, options: Options 
 const list = { answer: "list" } as const;
 const csv = { answer: "csv" } as const;
 const created = { status: 201 } as const;
+const send = { status: 201, body: "large" } as const;
 const user = { access: "user" } as const;
 const anyone = { access: "public" } as const;
 const page = { access: "public", answer: "html" } as const;
@@ -43,9 +46,9 @@ const E = "/api/emails";
 
 export const routes: readonly Route[] = [
   // Sending
-  route("POST", `${E}/send/to-list/`, "campaigns.sendToList", created),
-  route("POST", `${E}/send/to-receivers/`, "campaigns.sendToReceivers", created),
-  route("POST", `${E}/send/custom/`, "campaigns.sendCustom", created),
+  route("POST", `${E}/send/to-list/`, "campaigns.sendToList", send),
+  route("POST", `${E}/send/to-receivers/`, "campaigns.sendToReceivers", send),
+  route("POST", `${E}/send/custom/`, "campaigns.sendCustom", send),
 
   // Subscribers
   route("GET", `${E}/subscribers/`, "subscribers.list", list),

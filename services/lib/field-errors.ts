@@ -38,6 +38,14 @@ function typeSentence(expected: string, value: unknown): string {
   }
 }
 
+const MAX_SHOWN = 100;
+
+/** A value as a sentence quotes it. Never `String(value)`: an object from a body may have a `toString` that is no function. */
+function shown(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
 function sentence(error: ErrorObject): string {
   const { keyword, params, data } = error;
   switch (keyword) {
@@ -49,7 +57,7 @@ function sentence(error: ErrorObject): string {
       return data === "" ? "This field may not be blank." : (FORMATS[params.format] ?? "Invalid value.");
     case "enum":
     case "const":
-      return data === null ? "This field may not be null." : `"${String(data)}" is not a valid choice.`;
+      return data === null ? "This field may not be null." : `"${shown(data)}" is not a valid choice.`;
     case "minLength":
       return data === "" || params.limit === 1
         ? "This field may not be blank."

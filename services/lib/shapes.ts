@@ -7,7 +7,7 @@ export const Time = Type.String({ format: "date-time" });
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** Text that must say something: neither empty nor white space only. */
-export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S" });
+export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", format: "line" });
 export const Text = (maxLength: number) => Type.String({ maxLength });
 /** One line: what ends up in a mail header must not carry a line break or a control character. */
 export const Line = (maxLength: number) => Type.String({ maxLength, format: "line" });

@@ -14,6 +14,7 @@ export interface Seen {
 
 type Schema = Record<string, unknown>;
 interface Response {
+  $ref?: string;
   content?: Record<string, { schema: Schema }>;
 }
 interface Template {
@@ -31,6 +32,7 @@ function closed(node: unknown): unknown {
 
 export class Conformance {
   readonly #templates: Template[];
+  readonly #responses: Record<string, Response>;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
   readonly #compiled = new Map<Schema, ValidateFunction>();
 
@@ -39,6 +41,7 @@ export class Conformance {
     this.#ajv.addFormat("email", /@/);
     this.#ajv.addFormat("binary", true);
     this.#ajv.addSchema({ $id: "api", components: closed(document.components) });
+    this.#responses = document.components.responses as Record<string, Response>;
     this.#templates = Object.entries(document.paths).map(([path, operations]) => ({
       pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
       operations: operations as Template["operations"],
@@ -55,7 +58,8 @@ export class Conformance {
     if (!operation) return this.#undescribed(method, template !== undefined, seen);
     const response = operation.responses[seen.status];
     if (!response) return `${seen.status} is not among ${Object.keys(operation.responses).join(", ")}`;
-    return method === "HEAD" ? null : this.#contentFault(response, seen);
+    const described = response.$ref ? this.#responses[response.$ref.split("/").at(-1)!]! : response;
+    return method === "HEAD" ? null : this.#contentFault(described, seen);
   }
 
   #missingHeader({ status, headers }: Seen): string | undefined {

@@ -5,6 +5,7 @@ import { invalid, missingObject } from "../../lib/errors.ts";
 import { addFieldError } from "../../lib/field-errors.ts";
 import { isUuid } from "../../lib/ids.ts";
 import type { Context } from "../http/context.ts";
+import { FILE_FIELDS } from "../http/multipart-upload.ts";
 import { type Params, propertiesOf } from "../http/params.ts";
 import type { Route } from "../routes.ts";
 import type { Identity } from "./authentication.ts";
@@ -15,10 +16,10 @@ export const isCompanyPath = (route: Route): boolean => route.path.startsWith("/
 export const namesCompanyInBody = (contract: ActionContract): boolean => "company" in propertiesOf(contract);
 
 function refuse(contract: ActionContract, params: Params, sentence: string): never {
-  // All errors of a body are reported at once, also when the first of them is found here.
+  // All errors of a body are reported at once, also when the first of them is found here; an upload's file is not read yet.
   const { company: _, ...others } = params;
   const errors = compileValidator(contract.params)(others);
-  delete errors.company;
+  for (const field of ["company", ...FILE_FIELDS]) delete errors[field];
   addFieldError(errors, "company", sentence);
   throw invalid(errors);
 }
@@ -32,13 +33,25 @@ function namedCompany(contract: ActionContract, params: Params, { key }: Identit
   return company;
 }
 
-export function companyReader(route: Route, contract: ActionContract) {
+export interface CompanyReader {
+  /** Where path or query say it: who may not act there is refused before a body is read. */
+  beforeBody(path: Params, context: Context): string | undefined;
+  of(identity: Identity, params: Params, context: Context): string;
+}
+
+export function companyReader(route: Route, contract: ActionContract): CompanyReader {
   const inPath = isCompanyPath(route);
   const inBody = namesCompanyInBody(contract);
-  return (identity: Identity, params: Params, context: Context): string => {
-    if (inPath) return (params.id as string).toLowerCase();
-    // A body that contradicts its key is refused by the action, together with all else that is wrong with the body.
-    if (inBody && identity.key) return identity.key.companyId;
-    return namedCompany(contract, params, identity, inBody ? params.company : context.query.company || undefined);
+  return {
+    beforeBody(path, { query }) {
+      if (inPath) return (path.id as string).toLowerCase();
+      return !inBody && isUuid(query.company) ? query.company.toLowerCase() : undefined;
+    },
+    of(identity, params, { query }) {
+      if (inPath) return (params.id as string).toLowerCase();
+      // A body that contradicts its key is refused by the action, together with all else that is wrong with the body.
+      if (inBody && identity.key) return identity.key.companyId;
+      return namedCompany(contract, params, identity, inBody ? params.company : query.company || undefined);
+    },
   };
 }

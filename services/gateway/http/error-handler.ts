@@ -1,5 +1,5 @@
 /** The outermost layer: every response leaves with an id, the security headers and, where something failed, a problem. */
-import { notFound } from "../../lib/errors.ts";
+import { badRequest, notFound } from "../../lib/errors.ts";
 import { type Context, ipOf, type Next, requestIdOf } from "./context.ts";
 import { allowOtherSites } from "./cors.ts";
 import { escapeHtml, htmlPage } from "./html-page.ts";
@@ -81,13 +81,28 @@ function respond(context: Context, { status, body, headers, reason }: Problem): 
   linger(context);
 }
 
+/**
+ * RFC 9112, section 3.2: a request of HTTP/1.1 names its host, and its target is a path or, as proxies are asked, a whole
+ * address, which is served by its path. Returns what is wrong; the target is then one that Koa can parse.
+ */
+function readTarget({ req }: Context): Error | undefined {
+  if (req.httpVersion === "1.1" && req.headers.host === undefined) return badRequest("The header Host is missing.");
+  const target = req.url ?? "";
+  if (target.startsWith("/") || target === "*") return undefined;
+  const url = /^https?:/i.test(target) && URL.canParse(target) ? new URL(target) : undefined;
+  req.url = url ? url.pathname + url.search : "/";
+  return url ? undefined : badRequest("The request's target is not a valid address.");
+}
+
 export function errorHandler(options: ErrorHandlerOptions) {
   return async (context: Context, next: Next): Promise<void> => {
     const startedMs = performance.now();
     context.state.requestId = requestIdOf(context);
     context.state.ip = ipOf(context, options.trustedProxies);
+    const refusal = readTarget(context);
     setHeaders(context, options);
     try {
+      if (refusal) throw refusal;
       await next();
       if (context.status === 404 && context.body === undefined) throw notFound();
     } catch (error) {

@@ -10,11 +10,14 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import busboy from "busboy";
 import { badRequest, invalid } from "../../lib/errors.ts";
+import { bodyTooLarge } from "./body-cost.ts";
 import type { Context } from "./context.ts";
 import type { Params } from "./params.ts";
-import { bodyTooLarge, hasBody, mediaTypeOf, refuseEncoded, tooSlow, unsupportedType } from "./request-body.ts";
+import { hasBody, mediaTypeOf, refuseEncoded, tooSlow, unsupportedType } from "./request-body.ts";
 
 const FIELD = "file";
+/** What an action is given of the file, besides its bytes. */
+export const FILE_FIELDS = ["filename", "content_type", "size"];
 const LIMITS = { files: 1, fields: 20, fieldSize: 64 * 1024, fieldNameSize: 200, parts: 25, headerPairs: 50 };
 /** Form-data adds its boundaries and small fields to the file. */
 const FORM_BYTES = 2 * 1024 * 1024;

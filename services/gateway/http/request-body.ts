@@ -1,13 +1,14 @@
-/** Reads a request's body as an object: JSON, and on pages also what forms send. Bounded in bytes and in time. */
+/** Reads a request's body as an object: JSON, and on pages also what forms send. Bounded in cost (body-cost.ts) and time. */
 import { parse as parseQuery } from "node:querystring";
 import busboy from "busboy";
-import { badRequest, invalid, tooLarge } from "../../lib/errors.ts";
+import { badRequest, invalid } from "../../lib/errors.ts";
 import { typeName } from "../../lib/field-errors.ts";
+import { type BodyLimits, type BodyReservation, bodyTooLarge, JsonCost } from "./body-cost.ts";
 import type { Context } from "./context.ts";
+import { jsonErrorOffset, placeOf } from "./json-error.ts";
 import type { Params } from "./params.ts";
 import { HttpRefusal } from "./problems.ts";
 
-const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const MAX_BODY_MS = 30_000;
 
 export const mediaTypeOf = (context: Context): string =>
@@ -15,8 +16,6 @@ export const mediaTypeOf = (context: Context): string =>
 
 export const unsupportedType = (mediaType: string) =>
   new HttpRefusal(415, `Unsupported media type "${mediaType}" in request.`);
-
-export const bodyTooLarge = (maxBytes: number) => tooLarge(`The request is too large: at most ${maxBytes} bytes.`);
 
 export const tooSlow = () => new HttpRefusal(408, "The request took too long to arrive.", { Connection: "close" });
 
@@ -29,7 +28,17 @@ export function refuseEncoded({ req }: Context): void {
   throw new HttpRefusal(415, `Unsupported content encoding "${encoding}" in request.`);
 }
 
-function readBytes({ req }: Context, maxBytes: number): Promise<Buffer> {
+/** What the body of one request may cost. */
+export interface BodyBounds {
+  limits: BodyLimits;
+  reservation: BodyReservation;
+}
+
+function readBytes(
+  { req }: Context,
+  { limits: { maxBytes }, reservation }: BodyBounds,
+  cost?: JsonCost,
+): Promise<Buffer> {
   if (Number(req.headers["content-length"] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -42,8 +51,14 @@ function readBytes({ req }: Context, maxBytes: number): Promise<Buffer> {
     };
     const take = (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > maxBytes) settle(bodyTooLarge(maxBytes));
-      else chunks.push(chunk);
+      try {
+        if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
+        reservation.take(chunk.length);
+        cost?.add(chunk);
+        chunks.push(chunk);
+      } catch (error) {
+        settle(error as Error);
+      }
     };
     const broken = () => settle(badRequest("The request ended before its body did."));
     const timer = setTimeout(() => settle(tooSlow()), MAX_BODY_MS);
@@ -59,14 +74,22 @@ const PROTO =
 
 const withoutProto = (key: string, value: unknown) => (key === "__proto__" ? undefined : value);
 
-/** Throws nothing but a 400. Keys named __proto__ are dropped at any depth. */
-export function parseJson(bytes: Uint8Array): unknown {
+function decoded(bytes: Uint8Array): string {
   try {
-    const text = decoder.decode(bytes);
+    return decoder.decode(bytes);
+  } catch {
+    throw badRequest("JSON parse error - The text is not UTF-8.");
+  }
+}
+
+/** Throws nothing but a 400, with the place of the error and never what stands there. Keys named __proto__ are dropped at any depth. */
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = decoded(bytes);
+  try {
     // A reviver makes parsing several times slower: only where the name occurs at all.
     return PROTO.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
-  } catch (error) {
-    throw badRequest(`JSON parse error - ${(error as Error).message}`);
+  } catch {
+    throw badRequest(`JSON parse error - The error is at ${placeOf(text, jsonErrorOffset(text))}.`);
   }
 }
 
@@ -76,12 +99,12 @@ function asObject(value: unknown): Params {
 }
 
 /** The body of an API request. No body at all is an object without fields. */
-export async function readJson(context: Context): Promise<Params> {
+export async function readJson(context: Context, bounds: BodyBounds): Promise<Params> {
   if (!hasBody(context)) return {};
   const mediaType = mediaTypeOf(context);
   if (mediaType !== "application/json") throw unsupportedType(mediaType);
   refuseEncoded(context);
-  const bytes = await readBytes(context, MAX_BODY_BYTES);
+  const bytes = await readBytes(context, bounds, new JsonCost(bounds.limits.maxTokens));
   return bytes.length === 0 ? {} : asObject(parseJson(bytes));
 }
 
@@ -119,14 +142,11 @@ function urlencodedFields(bytes: Buffer): Params {
 }
 
 /** The body of a page's form (a few short text fields), or JSON. */
-export async function readForm(context: Context): Promise<Params> {
+export async function readForm(context: Context, bounds: BodyBounds): Promise<Params> {
   const mediaType = mediaTypeOf(context);
   const multipart = mediaType === "multipart/form-data";
-  if (!multipart && mediaType !== "application/x-www-form-urlencoded") return readJson(context);
+  if (!multipart && mediaType !== "application/x-www-form-urlencoded") return readJson(context, bounds);
   refuseEncoded(context);
-  const bytes = await readBytes(context, MAX_BODY_BYTES);
+  const bytes = await readBytes(context, bounds);
   return multipart ? multipartFields(context.req.headers["content-type"]!, bytes) : urlencodedFields(bytes);
 }
-
-/** For those who must never be turned away: what cannot be read is an empty body. */
-export const readAny = (context: Context): Promise<Params> => readForm(context).catch(() => ({}));

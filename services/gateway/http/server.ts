@@ -1,7 +1,9 @@
 /** The HTTP server: listens, bounds what a connection may cost, and drains before the process stops. */
 import { once } from "node:events";
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { newId } from "../../lib/ids.ts";
 
 /** Longer than the minute for which load balancers keep an idle connection, or they would reuse one that closes. */
 const KEEP_ALIVE_MS = 65_000;
@@ -27,19 +29,38 @@ const REFUSALS: Record<string, [number, string, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "The request took too long to arrive."],
 };
 
-/** What is not HTTP never reaches Koa; it still gets a JSON response. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const [status, reason, detail] = REFUSALS[error.code ?? ""] ?? [
-    400,
-    "Bad Request",
-    "This is not a valid HTTP request.",
-  ];
+const NO_HTTP: [number, string, string] = [400, "Bad Request", "This is not a valid HTTP request."];
+
+const HEADERS = {
+  "Content-Type": "application/json; charset=utf-8",
+  "X-Content-Type-Options": "nosniff",
+  "Content-Security-Policy": "default-src 'none'",
+  Connection: "close",
+};
+
+/** A JSON response where Node has no response object to offer. */
+function respondOnSocket(socket: Duplex, [status, reason, detail]: [number, string, string]): void {
   const body = JSON.stringify({ detail });
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const headers = { ...HEADERS, "X-Request-Id": newId(), "Content-Length": Buffer.byteLength(body) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body}`);
+}
+
+/** What is not HTTP never reaches Koa; it still gets a JSON response. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  respondOnSocket(socket, REFUSALS[error.code ?? ""] ?? NO_HTTP);
+}
+
+/** RFC 9110, section 10.1.1: an expectation other than 100-continue is 417; Node's own response has no body. */
+function refuseExpectation({ headers }: IncomingMessage, response: ServerResponse): void {
+  const body = JSON.stringify({ detail: `The expectation "${headers.expect}" cannot be met.` });
+  response.writeHead(417, { ...HEADERS, "X-Request-Id": newId(), "Content-Length": Buffer.byteLength(body) }).end(body);
+}
+
+/** This is no proxy. */
+function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
+  respondOnSocket(socket, [405, "Method Not Allowed", 'Method "CONNECT" not allowed.']);
 }
 
 async function drain(server: Server): Promise<void> {
@@ -59,10 +80,13 @@ export async function listen(listener: RequestListener, port: number): Promise<H
     requestTimeout: REQUEST_MS,
     connectionsCheckingInterval: CHECK_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
+    // Answered by the error handler: Node's own response has neither body nor id.
+    requireHostHeader: false,
   });
   server.maxHeadersCount = MAX_HEADERS;
   server.setTimeout(SILENCE_MS);
-  server.on("clientError", refuseMalformed).on("request", listener).listen(port);
+  server.on("clientError", refuseMalformed).on("checkExpectation", refuseExpectation).on("connect", refuseTunnel);
+  server.on("request", listener).listen(port);
   try {
     await once(server, "listening");
   } catch (error) {

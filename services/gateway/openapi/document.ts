@@ -5,13 +5,13 @@
 import type { ActionContract } from "../../define.ts";
 import type { Route } from "../routes.ts";
 import { Components } from "./components.ts";
-import { errorSchemas } from "./error-responses.ts";
+import { errorResponses, errorSchemas } from "./error-responses.ts";
 import { type Operation, operationOf } from "./operation.ts";
 
 export interface OpenApi {
   openapi: string;
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, object>; securitySchemes: object };
+  components: { schemas: Record<string, object>; responses: Record<string, object>; securitySchemes: object };
   [more: string]: unknown;
 }
 
@@ -85,6 +85,10 @@ export function describeApi({ routes, contractOf, baseUrl }: Described): OpenApi
     servers: [{ url: baseUrl }],
     tags,
     paths,
-    components: { securitySchemes, schemas: { ...errorSchemas, ...components.schemas } },
+    components: {
+      securitySchemes,
+      responses: errorResponses,
+      schemas: { ...errorSchemas, ...components.schemas },
+    },
   };
 }

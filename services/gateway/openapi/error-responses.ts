@@ -1,5 +1,5 @@
 /** Which errors an operation can answer with, and their bodies. */
-import type { Route } from "../routes.ts";
+import { type Route, routes } from "../routes.ts";
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const text = { type: "string" };
@@ -40,15 +40,31 @@ export const rateLimitHeaders = {
   "X-RateLimit-Remaining": header("Calls left today (UTC).", integer),
   "X-RateLimit-Reset": header("When the count starts anew, in seconds since 1970.", integer),
 };
+const allow = { Allow: header("The methods that it knows.") };
 const retryAfter = { "Retry-After": header("Seconds to wait.", integer) };
 
-function problem(description: string, schemas: string[], headers: object = {}) {
+interface Response {
+  description: string;
+  headers: object;
+  content: Record<string, object>;
+}
+
+function problem(description: string, schemas: string[], headers: object = {}): Response {
   const schema = schemas.length === 1 ? ref(schemas[0]!) : { anyOf: schemas.map(ref) };
   return {
     description,
     headers: { ...requestIdHeader, ...headers },
     content: { "application/json": { schema } },
   };
+}
+
+/** `/subscribers/bulk/` fits the path of a subscriber with that id, and is none. */
+function isNamesake({ method, path }: Route): boolean {
+  const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`);
+  const fixed = routes.filter((other) => !other.path.includes(":") && pattern.test(other.path)).map(({ path }) => path);
+  return (
+    path.includes(":") && fixed.some((at) => !routes.some((other) => other.path === at && other.method === method))
+  );
 }
 
 type Applies = (route: Route) => boolean;
@@ -59,8 +75,10 @@ const sends: Applies = ({ path }) => path.startsWith("/api/emails/send/");
 const namesSomething: Applies = ({ path, answer, access }) =>
   path.includes("/:") || answer === "list" || access !== "public";
 
-const ERRORS: [status: number, applies: Applies, response: ReturnType<typeof problem>][] = [
+/** Besides what an action refuses, what the HTTP server itself does before any route is known: 400, 408, 417, 431. */
+const ERRORS: [status: number, applies: Applies, response: Response][] = [
   [400, (route) => hasBody(route) || authenticated(route), problem("The request is wrong.", ["FieldErrors", "Error"])],
+  [400, (route) => !hasBody(route) && !authenticated(route), problem("The request is no valid HTTP.", ["Error"])],
   [
     401,
     (route) => authenticated(route) || route.throttle === "auth",
@@ -74,28 +92,53 @@ const ERRORS: [status: number, applies: Applies, response: ReturnType<typeof pro
     problem("Not allowed, or not in the plan.", ["Error", "FeatureNotAvailable"]),
   ],
   [404, namesSomething, problem("Not there, or not the caller's company's.", ["Error"])],
-  [408, hasBody, problem("The request took too long to arrive.", ["Error"])],
+  [405, isNamesake, problem("The path is one of its own, which does not know this method.", ["Error"], allow)],
+  [408, always, problem("The request took too long to arrive.", ["Error"])],
   [409, sends, problem("The Idempotency-Key was used with another body.", ["Error"])],
   [410, ({ path }) => path.includes("/:token"), problem("The link has expired.", ["Error"])],
   [413, hasBody, problem("The request is too large.", ["Error"])],
   [415, (route) => hasBody(route) && !route.anyBody, problem("The body's media type is not supported.", ["Error"])],
+  [417, always, problem("The header Expect asks for what cannot be met.", ["Error"])],
   [
     429,
     (route) => authenticated(route) || route.throttle !== undefined,
     problem("Too many requests.", ["Error", "DailyQuotaExceeded", "SmtpRateLimited"], retryAfter),
   ],
+  [431, always, problem("The request's headers are too large.", ["Error"])],
   [500, always, problem("Our fault; it is logged with the request's id.", ["InternalError"])],
   [503, always, problem("A part of the service is away for the moment.", ["Error"], retryAfter)],
 ];
 
-/** People who opened a link of a mail see a problem as a page. */
-const asPage = (response: ReturnType<typeof problem>) => ({
-  ...response,
-  content: { ...response.content, "text/html": { schema: text } },
-});
+type Variant = "Page" | "Charged" | "";
+
+/** People who opened a link of a mail see a problem as a page; a call that was charged says what is left of the day. */
+function variantOf(route: Route): Variant {
+  if (route.path.startsWith("/api/emails/public/")) return "Page";
+  return authenticated(route) ? "Charged" : "";
+}
+
+function shown(response: Response, variant: Variant): Response {
+  const { headers, content } = response;
+  if (variant === "Page") return { ...response, content: { ...content, "text/html": { schema: text } } };
+  return variant === "Charged" ? { ...response, headers: { ...headers, ...rateLimitHeaders } } : response;
+}
+
+/** Two may share a status: what strangers are told of a 400 is less. */
+const nameOf = (index: number, variant: Variant) =>
+  `Problem${ERRORS[index]![0]}${index === 1 ? "Stranger" : ""}${variant}`;
+
+/** Referred to by the operations: written out in each of them they were half of the document. */
+export const errorResponses: Record<string, object> = Object.fromEntries(
+  ERRORS.flatMap(([, , response], index) =>
+    (["", "Page", "Charged"] as const).map((variant) => [nameOf(index, variant), shown(response, variant)]),
+  ),
+);
 
 export function errorsOf(route: Route): Record<string, object> {
-  const isPublic = route.path.startsWith("/api/emails/public/");
-  const all = ERRORS.filter(([, applies]) => applies(route));
-  return Object.fromEntries(all.map(([status, , response]) => [status, isPublic ? asPage(response) : response]));
+  const variant = variantOf(route);
+  return Object.fromEntries(
+    ERRORS.flatMap(([status, applies], index) =>
+      applies(route) ? [[status, { $ref: `#/components/responses/${nameOf(index, variant)}` }]] : [],
+    ),
+  );
 }

@@ -2,6 +2,7 @@
 import type { ActionContract } from "../../define.ts";
 import type { TSchema } from "../../lib/shapes.ts";
 import { isCompanyPath, namesCompanyInBody } from "../access/company-of-request.ts";
+import { FILE_FIELDS } from "../http/multipart-upload.ts";
 import { pathNames, propertiesOf } from "../http/params.ts";
 import type { Route } from "../routes.ts";
 import type { Components } from "./components.ts";
@@ -23,9 +24,6 @@ type Parameter = {
 };
 
 const IDEMPOTENCY_KEY = "idempotency_key";
-/** Taken from the uploaded file itself. */
-const FILE_FIELDS = ["filename", "content_type", "size"];
-
 const hasBody = ({ method }: Route) => method === "POST" || method === "PUT" || method === "PATCH";
 const isRequired = (contract: ActionContract, name: string) =>
   ((contract.params as { required?: string[] }).required ?? []).includes(name);
@@ -67,7 +65,7 @@ function parametersOf(route: Route, contract: ActionContract, components: Compon
       name: "Idempotency-Key",
       in: "header",
       required: false,
-      schema: { type: "string", maxLength: 256 },
+      schema: { type: "string", minLength: 1, maxLength: 256 },
       description,
     });
   }
@@ -78,6 +76,15 @@ function mediaTypes(route: Route): string[] {
   if (route.upload) return ["multipart/form-data"];
   if (!route.path.startsWith("/api/emails/public/")) return ["application/json"];
   return ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"];
+}
+
+type Shape = TSchema & { type?: string; items?: TSchema; anyOf?: TSchema[] };
+
+/** A form sends texts, and several of one name: no object, and no array of them. */
+function isFormField(schema: TSchema): boolean {
+  const { type, items, anyOf } = schema as Shape;
+  if (anyOf) return anyOf.filter((one) => (one as Shape).type !== "null").every(isFormField);
+  return type === "array" ? isFormField(items!) : type !== "object";
 }
 
 function requestBodyOf(route: Route, contract: ActionContract, components: Components): object {
@@ -91,12 +98,27 @@ function requestBodyOf(route: Route, contract: ActionContract, components: Compo
     properties.file = { type: "string", format: "binary" };
     required.push("file");
   }
-  const schema = { type: "object", properties, ...(required.length > 0 ? { required } : {}) };
-  const content = { schema, ...(contract.example === undefined ? {} : { example: contract.example }) };
+  const contentOf = (type: string) => {
+    const isForm = type !== "application/json" && !route.upload;
+    const sendable = Object.entries(properties).filter(([name]) => !isForm || isFormField(fields[name]!));
+    const example = Object.fromEntries(
+      Object.entries((contract.example as object | undefined) ?? {}).filter(([name]) =>
+        sendable.some(([n]) => n === name),
+      ),
+    );
+    return {
+      schema: {
+        type: "object",
+        properties: Object.fromEntries(sendable),
+        ...(required.length > 0 ? { required } : {}),
+      },
+      ...(contract.example === undefined ? {} : { example }),
+    };
+  };
   return {
     requestBody: {
       required: required.length > 0,
-      content: Object.fromEntries(mediaTypes(route).map((type) => [type, content])),
+      content: Object.fromEntries(mediaTypes(route).map((type) => [type, contentOf(type)])),
     },
   };
 }

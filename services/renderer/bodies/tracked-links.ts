@@ -54,13 +54,17 @@ export function markLinks(html: string): (Token | MarkToken)[] {
   const pixelAt = bodyEnd(html, outline);
   const tokens: (Token | MarkToken)[] = [];
   let position = 0;
+  // One by one: the arguments of a call stand on the stack, and 140,000 tags of a body are too many for it.
+  const takeText = (end: number) => {
+    for (const token of tokenize(html.slice(position, end)).tokens) tokens.push(token);
+    position = end;
+  };
   const take = (end: number) => {
     if (position <= pixelAt && pixelAt < end) {
-      tokens.push(...tokenize(html.slice(position, pixelAt)).tokens, { type: "pixel", at: pixelAt });
-      position = pixelAt;
+      takeText(pixelAt);
+      tokens.push({ type: "pixel", at: pixelAt });
     }
-    tokens.push(...tokenize(html.slice(position, end)).tokens);
-    position = end;
+    takeText(end);
   };
   for (const { start, end, quoted } of outline.hrefs) {
     const within = tokenize(html.slice(start, end)).tokens;

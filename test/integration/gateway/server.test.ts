@@ -76,6 +76,38 @@ describe("the HTTP server", () => {
     await gateway.stop();
   });
 
+  test.each([
+    ["a target that is no address", "GET http:// HTTP/1.1\r\nHost: x\r\n\r\n", 400],
+    ["a target of another scheme", "GET ftp://x/ HTTP/1.1\r\nHost: x\r\n\r\n", 400],
+    ["no host", "GET / HTTP/1.1\r\n\r\n", 400],
+    ["an expectation that nobody knows", "GET / HTTP/1.1\r\nHost: x\r\nExpect: banana\r\n\r\n", 417],
+    ["a tunnel", "CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n", 405],
+    ["no HTTP at all", "\0\r\n\r\n", 400],
+    ["another version", "GET / HTTP/9.9\r\nHost: x\r\n\r\n", 400],
+    ["headers that are too large", `GET / HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431],
+  ])("refuses %s with a JSON body, an id and the security headers", async (_, request, status) => {
+    const gateway = await startGateway(samplesWith(() => ({})));
+    const socket = await raw(gateway.url, request);
+    const [first] = (await once(socket, "data")) as [Buffer];
+    socket.destroy();
+    const [head, body] = first.toString().split("\r\n\r\n") as [string, string];
+    expect(head.split("\r\n", 1)[0]).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    for (const name of ["Content-Type: application/json", "X-Request-Id: ", "X-Content-Type-Options: nosniff"]) {
+      expect(head.toLowerCase()).toContain(name.toLowerCase());
+    }
+    expect(JSON.parse(body)).toEqual({ detail: expect.stringMatching(/\.$/) });
+    await gateway.stop();
+  });
+
+  test("serves a target in absolute form by its path (RFC 9112)", async () => {
+    const gateway = await startGateway(samplesWith(() => ({ found: true })));
+    const socket = await raw(gateway.url, "GET http://other.example/api/emails/slow/?x=1 HTTP/1.1\r\nHost: x\r\n\r\n");
+    const [first] = (await once(socket, "data")) as [Buffer];
+    socket.destroy();
+    expect(first.toString()).toMatch(/^HTTP\/1\.1 200 .*\{"found":true\}$/s);
+    await gateway.stop();
+  });
+
   test("a body that ends before it should leaves the process as it was", async () => {
     const gateway = await startGateway(samplesWith(() => ({})));
     const socket = await raw(

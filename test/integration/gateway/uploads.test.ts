@@ -4,9 +4,11 @@ import { readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { buffer } from "node:stream/consumers";
+import { newId } from "../../../services/lib/ids.ts";
 import { Type } from "../../../services/lib/shapes.ts";
+import { signBearer } from "../../../services/lib/tokens/bearer.ts";
 import { fileForm } from "../../support/client.ts";
-import { type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
+import { B, type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
 
 const MAX = 100_000;
 const File = Type.Object({
@@ -49,6 +51,23 @@ describe("uploads", () => {
     });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
+
+  test("without a company, by a person: the company is what is missing, not what the file will say", async () => {
+    const bearer = signBearer(newId(), "mark");
+    const form = () => fileForm(new Uint8Array(10), "a.png");
+    const ask = async (query: string) => {
+      const headers = { Authorization: `Bearer ${bearer}` };
+      const response = await fetch(`${gateway.url}/api/emails/media/${query}`, {
+        method: "POST",
+        body: form(),
+        headers,
+      });
+      return [response.status, await response.json()];
+    };
+    expect(await ask("")).toEqual([400, { company: ["This field is required."] }]);
+    expect(await ask("?company=x")).toEqual([400, { company: ["Must be a valid UUID."] }]);
+    expect(await ask(`?company=${B}`)).toEqual([404, { detail: "Not found." }]);
+  });
 
   test("reach the action byte by byte, with their name, type, size and the form's other fields", async () => {
     const content = new Uint8Array(MAX).map((_, i) => i * 7);

@@ -102,6 +102,34 @@ describe("a segment", () => {
     expect(await own.api.post(PATH, given)).toMatchObject({ status: 400, body: errors });
   });
 
+  test.each(["9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+14:00", "0000-01-01"])(
+    "a date outside of the years 1 to 9999 in UTC is refused: %s",
+    async (value) => {
+      const rules = { conditions: [{ field: "created_at", operator: "before", value }] };
+      expect((await own.api.post(PATH, { name: "Far", rules })).status).toBe(400);
+    },
+  );
+
+  test("one that an older version stored is a 400 that names the condition, and not a defect", async () => {
+    const { id } = (await own.api.post(PATH, { name: "Old", rules: inLondon })).body;
+    const rules = { conditions: [{ field: "created_at", operator: "before", value: "9999-12-31T23:59:59-23:59" }] };
+    await query("update segments set rules = $2 where id = $1", [id, JSON.stringify(rules)]);
+    for (const path of [`${PATH}${id}/`, `${PATH}${id}/subscribers/`]) {
+      const { status, body } = await own.api.get(path);
+      expect([path, status, body]).toEqual([path, 400, { rules: [expect.stringContaining("Condition at index 0")] }]);
+    }
+    expect((await own.api.patch(`${PATH}${id}/`, { rules: inLondon })).status).toBe(200);
+  });
+
+  test.each(["is_empty", "is_not_empty"])("the value of %s means nothing, whatever it is", async (operator) => {
+    for (const value of ["x", 1, null, { toString: null }, ["a", {}]]) {
+      const conditions = [{ field: "list", operator, value }];
+      const created = await own.api.post(PATH, { name: "S", rules: { conditions } });
+      expect(created.status).toBe(201);
+      expect((await own.api.get(`${PATH}${created.body.id}/`)).status).toBe(200);
+    }
+  });
+
   test("errors of the conditions are reported together with those of the schema", async () => {
     const conditions = ["nonsense", { field: "nope", operator: "equals", value: 1 }, inLondon.conditions[0]];
     expect((await own.api.post(PATH, { name: "x", rules: { match: "some", conditions } })).body).toEqual({

@@ -1,4 +1,6 @@
+import { jsonErrorOffset } from "../../../services/gateway/http/json-error.ts";
 import { parseJson } from "../../../services/gateway/http/request-body.ts";
+import { randomOf } from "../../support/mta/random.ts";
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 
@@ -41,5 +43,55 @@ describe("a JSON body", () => {
 
   test("in bytes that are no UTF-8 is a 400", () => {
     expect(() => parseJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(expect.objectContaining({ code: "BAD_REQUEST" }));
+  });
+});
+
+describe("the place of an error in a JSON body", () => {
+  test.each([
+    ["", 0],
+    ["{", 1],
+    ["nul", 0],
+    ['{"a":1,}', 7],
+    ["[1 2]", 3],
+    ["[1,]", 3],
+    ["{1:2}", 1],
+    ['{"a" 1}', 5],
+    ['{"a":secret}', 5],
+    ['{"a":"b\nc"}', 7],
+    ['["\\x"]', 2],
+    ["[01]", 2],
+    ["[1.]", 2],
+    ["{} {}", 3],
+    ["]", 0],
+    ["[}", 1],
+    ['"abc', 4],
+  ])("%j: %i", (text, offset) => {
+    expect(() => JSON.parse(text)).toThrow();
+    expect(jsonErrorOffset(text)).toBe(offset);
+  });
+
+  test("is found in whatever a change makes of valid JSON, and only where the parser fails, too", () => {
+    const { below, pick } = randomOf(11);
+    const valid = JSON.stringify({ a: [1, -2.5e3, 'x"\\\n\u00fc', null, true, {}], b: { c: [] } });
+    for (let n = 0; n < 3_000; n++) {
+      const at = below(valid.length);
+      const text =
+        valid.slice(0, at) + pick(["", "x", '"', "{", "]", ",", "1", "\\", "\n"]) + valid.slice(at + below(3));
+      let isValid = true;
+      try {
+        JSON.parse(text);
+      } catch {
+        isValid = false;
+      }
+      const offset = jsonErrorOffset(text);
+      if (isValid) expect(offset).toBe(text.length);
+      else expect(offset).toBeLessThanOrEqual(text.length);
+    }
+  });
+
+  test("is what the response says: line and column, never what stands there", () => {
+    expect(() => parse('{\n  "password": hunter2\n}')).toThrow(
+      /^JSON parse error - The error is at line 2, column 15\.$/,
+    );
   });
 });
