@@ -15,6 +15,7 @@ import {
 } from "../delivery/back-off.ts";
 import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
 import { type AnswerEffects, takeAnswer } from "../delivery/steps.ts";
+import { checkAgain } from "../delivery/suppression.ts";
 import type { EngineContext } from "../engine/context.ts";
 import type { BudgetClient } from "../limits/in-doubt-budget.ts";
 import { PerSecondLimit } from "../limits/per-second-limit.ts";
@@ -44,7 +45,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   readonly connections: ConnectionPool;
   readonly throughput = new ThroughputMeter();
   readonly #queue = new TransportQueue();
-  readonly #copies = new CopyQueue();
+  readonly #copies: CopyQueue;
   readonly #perSecond: PerSecondLimit;
   #context: EngineContext;
   readonly #health: ServerHealth;
@@ -60,6 +61,11 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     this.#context = context;
     this.config = config;
     this.#health = new ServerHealth(config.failingForMs === null ? "working" : "paused");
+    this.#copies = new CopyQueue({
+      checkAgain: (campaign, rows) => checkAgain(context.reads, campaign, rows),
+      reportOutage: (error) => context.reportOutage(error),
+      wake: () => this.wake(),
+    });
     this.#perSecond = new PerSecondLimit({
       limiter: context.limiter,
       smtpConfigId: config.id,
@@ -408,6 +414,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       batch.recheck();
       batch.endIfDone();
     }
+    this.#copies.recheck();
     this.#returnUnusedProbe();
     this.connections.closeUnneeded(idleMs);
     this.wake();
