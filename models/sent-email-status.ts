@@ -20,7 +20,8 @@
  * written: `send_chunks.marked_to` says up to which seq rows may have been handed to SMTP.
  *
  * Copies (sent_email_copies) use the same states. Their rows are written when the mail itself is sent: with what the first
- * transaction of the copies led to, or queued. From there a deferred one goes the way of a due retry; nothing resumes it.
+ * transaction of the copies led to, or queued. From there a deferred one goes the way of a due retry, and in a stopped
+ * campaign it becomes failed when it is claimed; nothing resumes it.
  */
 export const SENT_EMAIL_STATUS = {
   queued: 0,

@@ -14,7 +14,7 @@ found = {
     "text": message.get_body(("plain",)).get_content().replace("\r\n", "\n"),
     "html": message.get_body(("html",)).get_content().replace("\r\n", "\n"),
     "attachments": [
-        {"filename": part.get_filename(), "sha256": hashlib.sha256(part.get_content()).hexdigest()}
+        {"filename": part.get_filename(), "sha256": hashlib.sha256(part.get_payload(decode=True)).hexdigest()}
         for part in message.iter_attachments()
     ],
 }

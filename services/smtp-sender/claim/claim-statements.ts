@@ -33,13 +33,16 @@ const SENDABLE = `c.status in ('pending', 'sending') and c.error is null
   and c.id not in (select unnest($3::uuid[]))
   and (c.is_transactional or c.smtp_config_id not in (select unnest($4::uuid[])))`;
 
-/** Of these campaigns those that no sender may send for any more, whoever stopped them. */
+/**
+ * Of these campaigns those that no sender may send for any more, whoever stopped them. $3: it is a batch of copies, whose
+ * campaign may be over; of a stopped one they end one by one (delivery/suppression.ts).
+ */
 export const STOPPED = `
-  select w.campaign_id from unnest($1::uuid[], $2::uuid[]) w (company_id, campaign_id)
+  select w.campaign_id, w.copies from unnest($1::uuid[], $2::uuid[], $3::boolean[]) w (company_id, campaign_id, copies)
   where not exists (
     select from campaigns c join companies o on o.id = c.company_id
-    where c.id = w.campaign_id and c.company_id = w.company_id
-      and c.status in ('pending', 'sending') and c.error is null and o.sending_paused_at is null)`;
+    where c.id = w.campaign_id and c.company_id = w.company_id and o.sending_paused_at is null
+      and (w.copies or c.status in ('pending', 'sending') and c.error is null))`;
 
 /** Counted once for all campaigns: the answer for one is looked up in it. */
 const LEASES_OF_COMPANY = `coalesce(((
@@ -160,8 +163,8 @@ export const campaignsWithDueRetries = (
   connection.run<ClaimableCampaign>("campaigns-with-due-retries", CAMPAIGNS_WITH_DUE_RETRIES, values(excluded));
 
 // Copies wait also in campaigns that are over, and those are too many to look at: the index of the waiting is read by
-// skipping from campaign to campaign. Neither a company's hour nor an error that stopped their
-// campaign holds them up: their mails are out.
+// skipping from campaign to campaign. A company's hour does not hold them up: their mails are out. Those of a stopped
+// campaign are claimed, too: they end as failed.
 export const CAMPAIGNS_WITH_DUE_COPIES = `
   with recursive waiting as (
     (select campaign_id, company_id from sent_email_copies where next_attempt_at is not null

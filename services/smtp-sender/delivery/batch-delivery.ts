@@ -19,7 +19,7 @@ import type { Outcome } from "./outcome.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
 import { prepareGroup } from "./steps.ts";
-import { checkAgain, MAX_CHECK_AGE_MS, RECHECK_AFTER_MS, suppressionOf } from "./suppression.ts";
+import { checkAgain, MAX_CHECK_AGE_MS, outcomeUnsent, RECHECK_AFTER_MS } from "./suppression.ts";
 
 const QUEUED: Outcome = { status: "queued", error: null, reply: null };
 /** A company whose hour has no room for longer than this gives its leases back. */
@@ -190,11 +190,11 @@ export class BatchDelivery implements Batch {
 
   #removeSuppressed(): void {
     for (const mail of [...this.ready]) {
-      const error = suppressionOf(mail.row, this.campaign.is_transactional);
-      if (!error) continue;
+      const unsent = outcomeUnsent(mail.row, this.campaign.is_transactional);
+      if (!unsent) continue;
       this.ready.splice(this.ready.indexOf(mail), 1);
       void this.hour.give(mail.token);
-      this.record(mail.row, { status: "suppressed", error, reply: null });
+      this.record(mail.row, unsent);
     }
   }
 

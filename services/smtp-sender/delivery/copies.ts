@@ -22,11 +22,14 @@ export interface CopyOutcome extends CopyAddress {
   delayMs: number | null;
 }
 
-/** Those that get a copy, and the outcomes of those that may not get one. */
-export function allowedCopies(row: RecipientRow): { allowed: CopyAddress[]; suppressed: CopyOutcome[] } {
+/** Those of a mail's copies that may go out as of its row's last check, and the outcomes of the others. */
+export function allowedCopies(
+  row: RecipientRow,
+  copies: readonly CopyAddress[] = copyAddresses(row),
+): { allowed: CopyAddress[]; suppressed: CopyOutcome[] } {
   const allowed: CopyAddress[] = [];
   const suppressed: CopyOutcome[] = [];
-  for (const copy of copyAddresses(row)) {
+  for (const copy of copies) {
     const kind = row.blocked_copies?.[copy.email];
     if (kind === undefined) allowed.push(copy);
     else {

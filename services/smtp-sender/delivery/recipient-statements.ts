@@ -18,16 +18,17 @@ const BLOCKED = `case when (select exists (select from suppressions where compan
 const MAIL = `e.id, e.seq, e.email, e.cc, e.bcc, e.subscriber_id, e.variables::text,
   s.first_name, s.last_name, s.attributes::text, s.status as subscriber_status`;
 
-/** The columns of a recipient; $4 = is_transactional. */
-const RECIPIENT = `${MAIL}, e.attempts,
-  ${BLOCKED},
-  case when e.cc is not null or e.bcc is not null then (
+/** Suppressions alone: there is one for every subscriber who has unsubscribed or whose address is dead. */
+const BLOCKED_COPIES = `case when e.cc is not null or e.bcc is not null then (
     select json_object_agg(address, kind)
     from (
       select distinct address, blocked_by(e.company_id, address) as kind
       from unnest(coalesce(e.cc, '{}') || coalesce(e.bcc, '{}')) address) a
     where kind is not null and not ($4::boolean and kind = 'unsubscribed'))
   end as blocked_copies`;
+
+/** The columns of a recipient; $4 = is_transactional. */
+const RECIPIENT = `${MAIL}, e.attempts, ${BLOCKED}, ${BLOCKED_COPIES}`;
 
 /** Values of one read; a campaign's receivers may bring a few bytes each or 16 MB, and hundreds of batches read ahead. */
 export const BYTES_AHEAD = 256 * 1024;
@@ -55,9 +56,9 @@ export const READ_AGAIN = `
     and e.status = ${queued} and e.next_attempt_at is null
   order by e.seq`;
 
-/** Whether they may still get their mail; in any state, because some are claimed. */
+/** Whether they, and their copies, may still get their mail; in any state, because some are claimed. */
 export const RECHECK = `
-  select e.seq, s.status as subscriber_status, ${BLOCKED}
+  select e.seq, s.status as subscriber_status, ${BLOCKED}, ${BLOCKED_COPIES}
   from sent_emails e
   left join lateral (${subscriberAt("e.company_id", "e.subscriber_id", "r.status")}) s on true
   where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq = any ($3)`;
@@ -85,6 +86,9 @@ export const RENEW = `
     and e.status = ${sending} and e.attempts = r.attempts
   returning e.seq`;
 
+/** Why the campaign was stopped before its end, where it was. An error that came when all was over has stopped nothing. */
+const STOPPED_BY = `(select error from campaigns where id = $1 and company_id = $2 and status <> 'completed')`;
+
 /** The same for copies: a row for each, with the recipient that it is a copy for. */
 export const CLAIM_DUE_COPIES = `
   with due as (
@@ -97,11 +101,18 @@ export const CLAIM_DUE_COPIES = `
     from due where c.campaign_id = $1 and c.seq = due.seq and c.no = due.no and ${sameCompany("c.company_id", "$2")}
     returning c.seq, c.no, c.email, c.attempts)
   select ${MAIL}, t.attempts, t.no as copy_no, t.email as copy_email,
-    blocked_by(e.company_id, t.email) as blocked, null::json as blocked_copies
+    blocked_by(e.company_id, t.email) as blocked, null::json as blocked_copies, ${STOPPED_BY} as stopped_by
   from taken t
   join sent_emails e on e.campaign_id = $1 and e.seq = t.seq and ${sameCompany("e.company_id", "$2")}
   ${OF_SUBSCRIBER}
   order by t.seq, t.no`;
+
+/** Whether these copies may still go out. */
+export const RECHECK_COPIES = `
+  select c.seq, c.no as copy_no, blocked_by(c.company_id, c.email) as blocked, ${STOPPED_BY} as stopped_by
+  from unnest($3::int[], $4::int[]) r (seq, no)
+  join sent_email_copies c on c.campaign_id = $1 and c.seq = r.seq and c.no = r.no
+    and ${sameCompany("c.company_id", "$2")}`;
 
 export const RENEW_COPIES = `
   update sent_email_copies c set next_attempt_at = now() + $5 * interval '1 millisecond'

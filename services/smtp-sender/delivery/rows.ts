@@ -23,6 +23,8 @@ export interface RecipientRow {
   /** Set where this is a copy that was claimed by itself; `attempts` and `blocked` are the copy's then. */
   copy_no?: number;
   copy_email?: string;
+  /** Of such a copy: why its campaign was stopped, where it was. */
+  stopped_by?: string | null;
 }
 
 /** A campaign with recipients that can be claimed now. */

@@ -17,7 +17,7 @@ import { type Outcome, outcomeOf } from "./outcome.ts";
 import { bytesOf, preparedMail } from "./prepared-mail.ts";
 import { isSessionUsedUp } from "./refusals.ts";
 import type { RecipientRow } from "./rows.ts";
-import { checkAgain, RECHECK_AFTER_MS, suppressionOf } from "./suppression.ts";
+import { checkAgain, outcomeUnsent, RECHECK_AFTER_MS } from "./suppression.ts";
 
 interface Group {
   readonly batch: Batch;
@@ -48,9 +48,9 @@ const recheckStale: GroupStep = async (group) => {
 const suppressIneligible: GroupStep = (group) => {
   const { batch, rows } = group;
   group.rows = rows.filter((row) => {
-    const error = suppressionOf(row, batch.campaign.is_transactional);
-    if (error) batch.record(row, { status: "suppressed", error, reply: null });
-    return !error;
+    const unsent = outcomeUnsent(row, batch.campaign.is_transactional);
+    if (unsent) batch.record(row, unsent);
+    return !unsent;
   });
 };
 

@@ -1,10 +1,11 @@
 /**
- * Who may not get a mail any more. It is asked when a recipient's row is read, and again while the mail waits: whoever is
- * suppressed or unsubscribes gets no mail whose envelope begins more than 2 seconds later, however slow the server. At a
- * fast one mails wait for less than RECHECK_AFTER_MS, and nothing is asked twice.
+ * Who may not get a mail any more. It is asked when a recipient's row is read, and again while the mail, or a copy of it,
+ * waits: whoever is suppressed or unsubscribes gets no mail whose envelope begins more than 2 seconds later, however slow the
+ * server. At a fast one mails wait for less than RECHECK_AFTER_MS, and nothing is asked twice.
  */
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
-import { RECHECK } from "./recipient-statements.ts";
+import type { Outcome } from "./outcome.ts";
+import { RECHECK, RECHECK_COPIES } from "./recipient-statements.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
 
 /** What waits for longer is checked again: a few times a second all that waits is looked at. */
@@ -22,8 +23,8 @@ const SUPPRESSION: Record<string, string> = {
 /** `kind`: of the suppression. */
 export const suppressionSentence = (kind: string): string => SUPPRESSION[kind] ?? SUPPRESSION.manual!;
 
-/** As of the row's last check; undefined where nothing is in the way. Transactional mail passes an unsubscription, and nothing else. */
-export function suppressionOf(row: RecipientRow, isTransactional: boolean): string | undefined {
+/** Transactional mail passes an unsubscription, and nothing else. */
+function suppressionOf(row: RecipientRow, isTransactional: boolean): string | undefined {
   if (row.blocked && !(isTransactional && row.blocked === "unsubscribed")) return suppressionSentence(row.blocked);
   // The mail itself went out, whatever became of its subscriber since then.
   if (row.copy_no !== undefined) return undefined;
@@ -33,17 +34,35 @@ export function suppressionOf(row: RecipientRow, isTransactional: boolean): stri
   return status === "unconfirmed" ? "The subscriber has not confirmed the subscription." : suppressionSentence(status);
 }
 
-type Check = Pick<RecipientRow, "seq" | "subscriber_status" | "blocked">;
+/**
+ * What becomes of a mail that may not go out, as of its row's last check; undefined where nothing is in the way. The
+ * recipients of a stopped campaign are failed by the campaigns service, its copies here.
+ */
+export function outcomeUnsent(row: RecipientRow, isTransactional: boolean): Outcome | undefined {
+  const error = suppressionOf(row, isTransactional);
+  if (error) return { status: "suppressed", error, reply: null };
+  return row.stopped_by ? { status: "failed", error: row.stopped_by, reply: null } : undefined;
+}
 
-/** Brings `blocked` and `subscriber_status` of the rows up to date, in one statement. */
+type Check = Pick<RecipientRow, "seq" | "subscriber_status" | "blocked" | "blocked_copies">;
+type CopyCheck = Pick<RecipientRow, "seq" | "copy_no" | "blocked" | "stopped_by">;
+
+/** Brings what the two functions above read up to date, in one statement: all rows are recipients, or all are copies. */
 export async function checkAgain(
   reads: PinnedConnection,
-  { campaign_id, company_id }: ClaimableCampaign,
+  { campaign_id, company_id, is_transactional }: ClaimableCampaign,
   rows: readonly RecipientRow[],
 ): Promise<void> {
-  // A copy (cc, bcc) has its mail's number and an address of its own: it was checked when it was claimed, just now.
-  const bySeq = new Map(rows.flatMap((row) => (row.copy_no === undefined ? [[row.seq, row] as const] : [])));
-  if (bySeq.size === 0) return;
-  const checks = await reads.run<Check>("recheck", RECHECK, [campaign_id, company_id, [...bySeq.keys()]]);
-  for (const { seq, ...check } of checks) Object.assign(bySeq.get(seq)!, check);
+  const seqs = rows.map(({ seq }) => seq);
+  if (rows[0]?.copy_no !== undefined) {
+    const values = [campaign_id, company_id, seqs, rows.map((row) => row.copy_no)];
+    const checks = await reads.run<CopyCheck>("recheck-copies", RECHECK_COPIES, values);
+    // A copy has its mail's number, and an address of its own.
+    const byKey = new Map(rows.map((row) => [`${row.seq} ${row.copy_no}`, row]));
+    for (const check of checks) Object.assign(byKey.get(`${check.seq} ${check.copy_no}`)!, check);
+    return;
+  }
+  const bySeq = new Map(rows.map((row) => [row.seq, row]));
+  const values = [campaign_id, company_id, seqs, is_transactional];
+  for (const check of await reads.run<Check>("recheck", RECHECK, values)) Object.assign(bySeq.get(check.seq)!, check);
 }

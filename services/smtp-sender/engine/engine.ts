@@ -196,16 +196,20 @@ export class Engine {
   async #endStopped(): Promise<void> {
     const now = performance.now();
     if (now < this.#lookForStopsAt) return;
-    const campaigns = new Map<string, string>();
-    for (const { campaign, state } of this.transports.batches()) {
-      if (state === "open") campaigns.set(campaign.campaign_id, campaign.company_id);
-    }
-    if (campaigns.size === 0) return;
+    const batches = [...this.transports.batches()].filter(({ state }) => state === "open");
+    if (batches.length === 0) return;
     this.#lookForStopsAt = Number.POSITIVE_INFINITY;
+    const key = (campaignId: string, copies: boolean) => `${campaignId} ${copies}`;
+    const keyOf = ({ campaign, kind }: Batch) => key(campaign.campaign_id, kind === "copies");
+    const distinct = [...new Map(batches.map((batch) => [keyOf(batch), batch])).values()];
     try {
-      const values = [[...campaigns.values()], [...campaigns.keys()]];
-      const stopped = await this.#reads.run<{ campaign_id: string }>("stopped-campaigns", STOPPED, values);
-      for (const { campaign_id } of stopped) this.#endBatchesOf(campaign_id);
+      const stopped = await this.#reads.run<{ campaign_id: string; copies: boolean }>("stopped-campaigns", STOPPED, [
+        distinct.map(({ campaign }) => campaign.company_id),
+        distinct.map(({ campaign }) => campaign.campaign_id),
+        distinct.map(({ kind }) => kind === "copies"),
+      ]);
+      const ended = new Set(stopped.map(({ campaign_id, copies }) => key(campaign_id, copies)));
+      for (const batch of [...this.transports.batches()]) if (ended.has(keyOf(batch))) batch.end();
     } catch (error) {
       this.outage.report(error as Error);
     } finally {

@@ -1,16 +1,34 @@
 /**
  * The first transactions of copies (cc, bcc), each behind its mail: that one has been accepted, whatever becomes of them, and
- * is recorded together with their outcomes. So they wait for nothing: when the server is to be left alone, or the transport
- * ends, they are recorded as queued, and any node takes them up as retries.
+ * is recorded together with their outcomes. So they wait for nothing: when the server is to be left alone, when their batch
+ * ends (its campaign was stopped, say) or the transport does, they are recorded as queued, and any node takes them up as
+ * retries. At a slow server they are checked again before they go, as their mails are (delivery/suppression.ts).
  */
-import type { CopyDelivery, PreparedCopies, PreparedMail } from "../delivery/batch.ts";
-import { copyOutcomes, untriedCopy } from "../delivery/copies.ts";
+import { performance } from "node:perf_hooks";
+import type { Batch, CopyDelivery, PreparedCopies, PreparedMail } from "../delivery/batch.ts";
+import { allowedCopies, copyOutcomes, untriedCopy } from "../delivery/copies.ts";
 import { copyMessages } from "../delivery/prepared-mail.ts";
+import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
+import { MAX_CHECK_AGE_MS, RECHECK_AFTER_MS } from "../delivery/suppression.ts";
 import type { OutgoingMessage, TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
 
+interface CopyQueueInput {
+  /** Brings the rows of these mails up to date. */
+  checkAgain(campaign: ClaimableCampaign, rows: readonly RecipientRow[]): Promise<void>;
+  reportOutage(error: Error): void;
+  /** They have been checked, and may go. */
+  wake(): void;
+}
+
 export class CopyQueue {
   #waiting: PreparedMail[] = [];
+  #rechecking = false;
+  #input: CopyQueueInput;
+
+  constructor(input: CopyQueueInput) {
+    this.#input = input;
+  }
 
   get size(): number {
     return this.#waiting.length;
@@ -29,8 +47,51 @@ export class CopyQueue {
     this.#waiting.push({ ...delivery.primary, ...fresh, copyOf: delivery, addresses });
   }
 
+  /** Undefined also while the next one is being checked again. */
   next(): PreparedMail | undefined {
-    return this.#waiting.shift();
+    for (let copy = this.#waiting.shift(); copy; copy = this.#waiting.shift()) {
+      if (copy.batch.state !== "open") {
+        this.#leaveToRetries(copy);
+      } else if (performance.now() - copy.checkedAtMs > MAX_CHECK_AGE_MS) {
+        this.#waiting.unshift(copy);
+        this.recheck();
+        return undefined;
+      } else {
+        const allowed = this.#withoutSuppressed(copy);
+        if (allowed) return allowed;
+      }
+    }
+    return undefined;
+  }
+
+  #withoutSuppressed(copy: PreparedMail): PreparedMail | undefined {
+    const { allowed, suppressed } = allowedCopies(copy.row, copy.addresses);
+    if (suppressed.length === 0) return copy;
+    copy.copyOf!.outcomes.push(...suppressed);
+    const [message] = copyMessages(copy, allowed);
+    if (message) return { ...copy, ...message };
+    this.#over(copy.copyOf!);
+    return undefined;
+  }
+
+  /** Checks those again that have been waiting; also called a few times a second. */
+  recheck(): void {
+    const now = performance.now();
+    const old = this.#waiting.filter(({ checkedAtMs }) => now - checkedAtMs > RECHECK_AFTER_MS);
+    if (this.#rechecking || old.length === 0) return;
+    this.#rechecking = true;
+    const byBatch = new Map<Batch, PreparedMail[]>();
+    for (const copy of old) byBatch.set(copy.batch, [...(byBatch.get(copy.batch) ?? []), copy]);
+    const checks = [...byBatch].map(async ([{ campaign }, copies]) => {
+      await this.#input.checkAgain(campaign, [...new Set(copies.map(({ row }) => row))]);
+      for (const copy of copies) copy.checkedAtMs = now;
+    });
+    Promise.all(checks)
+      .catch((error: Error) => this.#input.reportOutage(error))
+      .finally(() => {
+        this.#rechecking = false;
+        this.#input.wake();
+      });
   }
 
   again(copy: PreparedMail): void {
@@ -53,11 +114,13 @@ export class CopyQueue {
     primary.batch.answered(primary, { status: "sent", error: null, reply: accepted }, null, true, outcomes);
   }
 
+  #leaveToRetries({ copyOf, addresses }: PreparedMail): void {
+    copyOf!.outcomes.push(...addresses!.map(untriedCopy));
+    this.#over(copyOf!);
+  }
+
   /** Their mails are recorded as sent, they as queued. */
   giveUp(): void {
-    for (const { copyOf, addresses } of this.#waiting.splice(0)) {
-      copyOf!.outcomes.push(...addresses!.map(untriedCopy));
-      this.#over(copyOf!);
-    }
+    for (const copy of this.#waiting.splice(0)) this.#leaveToRetries(copy);
   }
 }

@@ -44,17 +44,19 @@ export class LearnedRate {
     this.#accepted = 0;
   }
 
-  /** Milliseconds until the next mail may go; 0: it goes now, and counts. */
-  take(nowMs: number): number {
+  /** Milliseconds until the next mail may go. */
+  waitMs(nowMs: number): number {
     if (this.#perSecond === undefined) return 0;
     if (nowMs - this.#raisedAt > RAISE_AFTER_MS) {
       this.#raisedAt = nowMs;
       this.#perSecond *= RAISE_FACTOR;
       if (this.#perSecond > MAX_PER_SECOND) this.#perSecond = undefined;
     }
-    if (this.#perSecond === undefined) return 0;
-    if (nowMs < this.#nextAt) return this.#nextAt - nowMs;
-    this.#nextAt = nowMs + 1_000 / this.#perSecond;
-    return 0;
+    return this.#perSecond === undefined ? 0 : Math.max(0, this.#nextAt - nowMs);
+  }
+
+  /** A mail went: the next one waits for its turn. */
+  sent(nowMs: number): void {
+    if (this.#perSecond !== undefined) this.#nextAt = nowMs + 1_000 / this.#perSecond;
   }
 }

@@ -1,20 +1,14 @@
 /**
  * One SMTP configuration at work: its batches on one side, its connections on the other. Connections pull: copies first,
- * then what the queue of batches gives. What an answer means is decided in delivery/steps.ts.
+ * then what the queue of batches gives. What an answer means is decided in delivery/steps.ts, whether the server is left
+ * alone in server-pauses.ts.
  */
 import { performance } from "node:perf_hooks";
 import { readTransportConfig, type TransportConfig } from "../configs/transport-config.ts";
-import {
-  claimProbe,
-  NO_SLOT_PAUSE_MS,
-  recordServerError,
-  recordServerFailure,
-  recordServerOpened,
-  recordServerWorks,
-  releaseProbe,
-} from "../delivery/back-off.ts";
+import { NO_SLOT_PAUSE_MS } from "../delivery/back-off.ts";
 import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
 import { type AnswerEffects, takeAnswer } from "../delivery/steps.ts";
+import { checkAgain } from "../delivery/suppression.ts";
 import type { EngineContext } from "../engine/context.ts";
 import type { BudgetClient } from "../limits/in-doubt-budget.ts";
 import { PerSecondLimit } from "../limits/per-second-limit.ts";
@@ -24,7 +18,7 @@ import type { OpenError } from "../smtp/session.ts";
 import { type Connection, ConnectionPool } from "./connection-pool.ts";
 import { CopyQueue } from "./copies.ts";
 import { LearnedRate } from "./learned-rate.ts";
-import { ServerHealth } from "./server-health.ts";
+import { ServerPauses } from "./server-pauses.ts";
 import { ThroughputMeter } from "./throughput-meter.ts";
 import { TransportQueue } from "./transport-queue.ts";
 
@@ -36,30 +30,29 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   config: TransportConfig;
   held = 0;
   slow = false;
-  lastError: string | null = null;
-  backingOffUntil = 0;
   mailBytes = 1;
   /** Its configuration is gone: mails in flight end, and nothing begins. */
   deleted = false;
   readonly connections: ConnectionPool;
   readonly throughput = new ThroughputMeter();
   readonly #queue = new TransportQueue();
-  readonly #copies = new CopyQueue();
+  readonly #copies: CopyQueue;
   readonly #perSecond: PerSecondLimit;
   #context: EngineContext;
-  readonly #health: ServerHealth;
+  readonly #pauses: ServerPauses;
   readonly #rate = new LearnedRate();
   #paceTimer: NodeJS.Timeout | undefined;
-  #claimingProbe = false;
-  /** The one mail that shows whether the server takes mail again. */
-  #probe: PreparedMail | undefined;
-  #acceptedAt: number | undefined;
   #closed = false;
 
   constructor(context: EngineContext, config: TransportConfig) {
     this.#context = context;
     this.config = config;
-    this.#health = new ServerHealth(config.failingForMs === null ? "working" : "paused");
+    this.#pauses = this.#makePauses();
+    this.#copies = new CopyQueue({
+      checkAgain: (campaign, rows) => checkAgain(context.reads, campaign, rows),
+      reportOutage: (error) => context.reportOutage(error),
+      wake: () => this.wake(),
+    });
     this.#perSecond = new PerSecondLimit({
       limiter: context.limiter,
       smtpConfigId: config.id,
@@ -68,7 +61,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     });
     this.connections = new ConnectionPool(
       {
-        endpoint: () => (this.#health.mode === "working" ? this.config : { ...this.config, maxConnections: 1 }),
+        endpoint: () => (this.#pauses.working ? this.config : { ...this.config, maxConnections: 1 }),
         work: () => this.#work,
         next: () => this.#next(),
         mayStillSend: (mail) => (mail.copyOf ? mail.batch.source.leaseIsOurs(mail.row) : mail.batch.mayStillSend(mail)),
@@ -81,6 +74,32 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       context.settings,
       context.slots(config.id, () => this.#work > 0),
     );
+  }
+
+  #makePauses(): ServerPauses {
+    return new ServerPauses(
+      {
+        config: () => this.config,
+        retryBaseMs: this.#context.settings.retryBaseMs,
+        waiting: () => this.#queue.work + this.#copies.size,
+        giveBack: () => this.#giveBack(),
+        quitConnections: () => this.connections.quitAll(),
+        stopCampaigns: (batches, error) => this.#stop(batches, error),
+        wake: () => this.wake(),
+        lookForWork: () => this.#context.lookForWork(),
+        reportOutage: (error) => this.#context.reportOutage(error),
+      },
+      this.config.failingForMs !== null,
+    );
+  }
+
+  get lastError(): string | null {
+    return this.#pauses.lastError;
+  }
+
+  /** Nothing is sent before this, by the monotonic clock. */
+  get backingOffUntil(): number {
+    return this.#pauses.until;
   }
 
   addBatch(batch: Batch): void {
@@ -100,12 +119,11 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   get #work(): number {
     if (!this.#maySend) return 0;
     const waiting = this.#copies.size + this.#queue.work;
-    return this.#health.mode === "probing" ? Math.min(1, waiting) : waiting;
+    return this.#pauses.working ? waiting : Math.min(1, waiting);
   }
 
   get #maySend(): boolean {
-    if (this.#closed || this.#health.mode === "paused" || performance.now() < this.backingOffUntil) return false;
-    return this.#health.mode === "working" || this.#probe === undefined;
+    return !this.#closed && this.#pauses.maySend;
   }
 
   get idle(): boolean {
@@ -118,7 +136,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
 
   wake(): void {
     if (this.#closed) return;
-    if (this.#health.mode === "paused") void this.#claimProbe();
+    void this.#pauses.tryAgain();
     this.connections.wake();
     if (this.connections.size > 0) for (const batch of [...this.batches]) batch.fill();
   }
@@ -146,8 +164,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   allowance(batch: Batch): number {
     const { size } = this.connections;
     if (size === 0 || this.#closed) return 0;
-    if (this.#health.mode !== "working" && (!this.#maySend || this.#queue.anyReady)) return 0;
-    const busy = this.#health.mode === "working" ? 2 * size + (this.slow ? 0 : 2 * this.throughput.recent) : 1;
+    if (!this.#pauses.working && (!this.#maySend || this.#queue.anyReady)) return 0;
+    const busy = this.#pauses.working ? 2 * size + (this.slow ? 0 : 2 * this.throughput.recent) : 1;
     const window = Math.min(this.#context.settings.maxInDoubt, busy, this.#roomInMemory);
     const connectionIdle = batch.ready.length === 0 && this.connections.busy < size;
     let reserved = 0;
@@ -168,13 +186,14 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     const mail = this.#copies.next() ?? this.#queue.next();
     if (!mail) return undefined;
     mail.handedAtMs = performance.now();
-    if (this.#health.mode === "probing") this.#probe = mail;
+    this.#rate.sent(mail.handedAtMs);
+    this.#pauses.handedOver(mail);
     return mail;
   }
 
   /** True: the server's own rate lets the next mail go later. */
   #isPaced(): boolean {
-    const waitMs = this.#rate.take(performance.now());
+    const waitMs = this.#rate.waitMs(performance.now());
     if (waitMs === 0) return false;
     this.#paceTimer ??= setTimeout(() => {
       this.#paceTimer = undefined;
@@ -195,21 +214,11 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   #answered(mail: PreparedMail, result: TransactionResult, connection: Connection): void {
-    if (this.#probe === mail) this.#probe = undefined;
-    if (result.kind === "accepted") this.#accepted();
+    if (result.kind === "accepted") this.#rate.accepted();
+    this.#pauses.answered(mail, result);
     const session = { hadAccepted: connection.accepted > 0, quit: () => connection.pipeline.quit() };
     const { retryBaseMs } = this.#context.settings;
     takeAnswer({ mail, result, session, effects: this, retryBaseMs });
-  }
-
-  #accepted(): void {
-    this.#acceptedAt = performance.now();
-    this.#rate.accepted();
-    const probed = this.#health.mode === "probing";
-    this.#health.accepted();
-    if (!probed) return;
-    this.#works();
-    this.#context.lookForWork();
   }
 
   sendCopies(mail: PreparedMail, accepted: Reply): void {
@@ -230,7 +239,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   /** While they wait their mails are not recorded: they do so for a free connection, and for nothing else. */
   #copiesAdded(): void {
     if (this.#copies.size === 0) return;
-    if (this.#maySend && this.#health.mode === "working") this.connections.wake();
+    if (this.#maySend && this.#pauses.working) this.connections.wake();
     else this.#copies.giveUp();
   }
 
@@ -239,90 +248,49 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   reasonToPause(result: TransactionResult): string | undefined {
-    return this.#health.reasonToPause(result);
+    return this.#pauses.reasonToPause(result);
   }
 
   pauseServer(reason: string): void {
-    if (this.#health.mode !== "paused") this.#rate.paused(reason, performance.now());
-    void this.backOff(`The SMTP server accepts no mail at the moment: ${reason}`);
+    if (!this.#pauses.paused) this.#rate.paused(reason, performance.now());
+    void this.#pauses.pause(`The SMTP server accepts no mail at the moment: ${reason}`);
   }
 
-  /** The pause is over for this node; of all nodes one finds out whether the server takes mail again. */
-  async #claimProbe(): Promise<void> {
-    if (this.#claimingProbe || performance.now() < this.backingOffUntil) return;
-    if (this.#queue.work + this.#copies.size === 0) return;
-    this.#claimingProbe = true;
-    try {
-      const claim = await claimProbe(this.config);
-      if (claim === "probe") this.#health.become("probing");
-      else if (claim === "works") this.#health.become("working");
-      else this.#wait(claim.waitMs);
-    } catch (error) {
-      this.backingOffUntil = performance.now() + SLOW_MS;
-      this.#context.reportOutage(error as Error);
-    } finally {
-      this.#claimingProbe = false;
-    }
-    if (this.#health.mode !== "paused") this.wake();
-  }
-
-  /** The probe found nothing to send: while this node holds it, no node may claim mail for the server. */
-  #returnUnusedProbe(): void {
-    if (this.#health.mode !== "probing" || this.#probe || this.#queue.work + this.#copies.size > 0) return;
-    this.#health.become("paused");
-    void releaseProbe(this.config)
-      .then(() => this.#context.lookForWork())
-      .catch((error: Error) => this.#context.reportOutage(error));
-  }
-
-  /** Leases go back meanwhile. */
-  #wait(ms: number): void {
-    this.backingOffUntil = performance.now() + ms;
+  #giveBack(): readonly Batch[] {
     this.#copies.giveUp();
-    for (const batch of [...this.batches]) batch.end();
-    setTimeout(() => this.#context.lookForWork(), ms + 10).unref();
+    const batches = [...this.batches];
+    for (const batch of batches) batch.end();
+    return batches;
   }
 
   #opened(): void {
-    if (!this.config.workedBefore) {
-      this.config.workedBefore = true;
-      void recordServerOpened(this.config).catch((error: Error) => this.#context.reportOutage(error));
-    }
+    this.#pauses.opened();
     this.wake();
-  }
-
-  #works(): void {
-    this.config.failingForMs = null;
-    this.lastError = null;
-    void recordServerWorks(this.config).catch((error: Error) => this.#context.reportOutage(error));
   }
 
   /** Leases go back at once, to the nodes that have the connections. */
   #noSlot(error?: Error): void {
     if (error) this.#context.reportOutage(error);
     if (this.connections.size > 0) return;
-    this.backingOffUntil = performance.now() + NO_SLOT_PAUSE_MS;
-    this.#copies.giveUp();
-    for (const batch of [...this.batches]) {
-      batch.end();
-      if (batch.campaign.is_transactional) this.#context.notifyOtherNodes(batch.campaign);
+    this.#pauses.until = performance.now() + NO_SLOT_PAUSE_MS;
+    for (const { campaign } of this.#giveBack()) {
+      if (campaign.is_transactional) this.#context.notifyOtherNodes(campaign);
     }
   }
 
   #cannotOpen(error: OpenError): void {
-    this.lastError = error.message;
-    const permanent = error.isPermanent(this.config.workedBefore);
     this.#copies.giveUp();
-    if (!permanent) {
-      void this.backOff(error.message);
+    this.#pauses.lastError = error.message;
+    if (!error.isPermanent(this.config.workedBefore)) {
+      void this.#pauses.pause(error.message);
       return;
     }
-    void recordServerError(this.config, error.message).catch((outage: Error) => this.#context.reportOutage(outage));
+    this.#pauses.recordError(error.message);
     void this.#stop([...this.batches], error.message);
   }
 
   #broke(reason: string, connection: Connection, reply?: Reply): void {
-    this.#probe = undefined;
+    this.#pauses.sessionBroke();
     const others = this.connections.size > 0;
     // A server that lets a session begin and ends it at the first mail has a limit, where others are at work.
     if (others && connection.accepted === 0 && connection.tried > 0) this.connections.limitToOpen();
@@ -332,42 +300,13 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       this.wake();
       return;
     }
-    void this.backOff(reason);
+    void this.#pauses.pause(reason);
   }
 
   async #stop(batches: readonly Batch[], error: string): Promise<void> {
     for (const batch of batches) batch.end();
     const campaigns = new Map(batches.map(({ campaign }) => [campaign.campaign_id, campaign.company_id]));
     for (const [campaignId, companyId] of campaigns) await this.#context.stopCampaign(companyId, campaignId, error);
-  }
-
-  /** Leaves the server alone for a while; the leases go back, its mail is not touched. */
-  async backOff(error: string): Promise<void> {
-    const probing = this.#health.mode === "probing";
-    if (this.#health.mode === "paused") return;
-    this.#health.become("paused");
-    this.#probe = undefined;
-    this.lastError = error;
-    // What a server holds against a session ends with it: postscreen defers everybody on the first one.
-    this.connections.quitAll();
-    // At least until the row says for how long.
-    this.backingOffUntil = performance.now() + SLOW_MS;
-    this.#copies.giveUp();
-    const batches = [...this.batches];
-    for (const batch of batches) batch.end();
-    try {
-      const { ms, hopeless } = await recordServerFailure(this.config, {
-        error,
-        baseMs: this.#context.settings.retryBaseMs,
-        probing,
-        acceptedMsAgo: this.#acceptedAt === undefined ? null : performance.now() - this.#acceptedAt,
-      });
-      this.backingOffUntil = performance.now() + ms;
-      if (hopeless) await this.#stop(batches, `The SMTP server could not be used for 24 hours. ${error}`);
-      setTimeout(() => this.#context.lookForWork(), ms + 10).unref();
-    } catch (outage) {
-      this.#context.reportOutage(outage as Error);
-    }
   }
 
   /** Reads the configuration again; connections made from the old one end after the mail they are at. */
@@ -382,15 +321,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     }
     const changed = fresh.version !== this.config.version;
     this.config = fresh;
-    if (changed) {
-      this.connections.renew();
-      // Whoever changed it expects it to be tried now.
-      if (fresh.failingForMs === null) this.#health.become("working");
-      this.backingOffUntil = 0;
-    }
-    // Another node may be unable to reach a server that accepts mail here.
-    const acceptedMsAgo = performance.now() - (this.#acceptedAt ?? Number.NEGATIVE_INFINITY);
-    if (fresh.failingForMs !== null && acceptedMsAgo < fresh.failingForMs) this.#works();
+    if (changed) this.connections.renew();
+    this.#pauses.reloaded(changed);
   }
 
   /** Called a few times a second: is it slow, is it idle. */
@@ -408,7 +340,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       batch.recheck();
       batch.endIfDone();
     }
-    this.#returnUnusedProbe();
+    this.#copies.recheck();
+    this.#pauses.returnUnusedProbe();
     this.connections.closeUnneeded(idleMs);
     this.wake();
   }

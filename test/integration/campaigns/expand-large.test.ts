@@ -1,15 +1,11 @@
 import { query, queryOne } from "../../../models/database/db.ts";
-import { expandAll, newCampaign, type Rows, startRows } from "./rows.ts";
+import { expandAll, newCampaign, useRows } from "./rows.ts";
 import { campaignRow, newCompany } from "./world.ts";
 
 const SIZE = Number(process.env.EXPAND_SIZE ?? 100_000);
 
 describe(`a list of ${SIZE}`, () => {
-  let rows: Rows;
-  beforeAll(async () => {
-    rows = await startRows();
-  });
-  afterAll(() => rows.stop());
+  const rows = useRows();
 
   test("is expanded exactly, and mail can leave after the first, small slice", async () => {
     const company = await newCompany();

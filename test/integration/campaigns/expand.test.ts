@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { pool, query, queryOne } from "../../../models/database/db.ts";
 import { expandSlice } from "../../../services/campaigns/expansion/expand.ts";
-import { expandAll, newCampaign, type Rows, startRows } from "./rows.ts";
-import { addMembers, type Company, campaignRow, newCompany, newList, recipients } from "./world.ts";
+import { expandAll, newCampaign, useRows } from "./rows.ts";
+import { addMembers, type Company, campaignRow, newCompany, newList, recipients, useCompany } from "./world.ts";
 
 // Ids made within one millisecond have no order of their own.
 const emails = async (campaignId: string) => (await recipients(campaignId)).map(({ email }) => email).toSorted();
@@ -27,15 +27,8 @@ const addReceivers = (company: Company, campaignId: string, receivers: { email: 
   );
 
 describe("expansion", () => {
-  let rows: Rows;
-  let company: Company;
-  beforeAll(async () => {
-    rows = await startRows();
-  });
-  afterAll(() => rows.stop());
-  beforeEach(async () => {
-    company = await newCompany();
-  });
+  const rows = useRows();
+  const company = useCompany();
 
   describe("of a list", () => {
     test("leaves out subscribers that are not active, left the list, or are suppressed by address or domain", async () => {

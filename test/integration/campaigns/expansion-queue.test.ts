@@ -3,17 +3,15 @@ import { expandSlice } from "../../../services/campaigns/expansion/expand.ts";
 import { ExpansionQueue } from "../../../services/campaigns/expansion/expansion-queue.ts";
 import { resume } from "../../../services/campaigns/lifecycle/resume.ts";
 import type { Ctx } from "../../../services/lib/caller.ts";
-import { newCampaign, type Rows, startRows } from "./rows.ts";
+import { newCampaign, useRows } from "./rows.ts";
 import { addMembers, campaignRow, newCompany, recipients } from "./world.ts";
 
 describe("the expansion queue", () => {
-  let rows: Rows;
+  const rows = useRows();
   let queue: ExpansionQueue;
-  beforeAll(async () => {
-    rows = await startRows();
+  beforeAll(() => {
     queue = new ExpansionQueue(rows.broker);
   });
-  afterAll(() => rows.stop());
   beforeEach(() => {
     rows.emitted.length = 0;
   });

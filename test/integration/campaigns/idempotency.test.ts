@@ -1,17 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
-import { addMembers, as, type Company, newCompany, startWorld, toList, toReceivers, type World } from "./world.ts";
+import { addMembers, as, newCompany, toList, toReceivers, useCompany, useWorld } from "./world.ts";
 
 describe("Idempotency-Key", () => {
-  let world: World;
-  let company: Company;
-  beforeAll(async () => {
-    world = await startWorld();
-  });
-  afterAll(() => world.app.stop());
+  const world = useWorld();
+  const company = useCompany();
   beforeEach(async () => {
-    company = await newCompany();
     await addMembers(company, 1);
   });
 

@@ -4,27 +4,19 @@ import { emailQuotaExceeded } from "../../../services/lib/errors.ts";
 import {
   addMembers,
   as,
-  type Company,
   campaignRow,
   deliverAll,
   expanded,
   newCompany,
   recipients,
-  startWorld,
   toList,
-  type World,
+  useCompany,
+  useWorld,
 } from "./world.ts";
 
 describe("reading campaigns", () => {
-  let world: World;
-  let company: Company;
-  beforeAll(async () => {
-    world = await startWorld();
-  });
-  afterAll(() => world.app.stop());
-  beforeEach(async () => {
-    company = await newCompany();
-  });
+  const world = useWorld();
+  const company = useCompany();
 
   test("the list: newest first, with search, filters and orderings", async () => {
     const ask = as(world, company);

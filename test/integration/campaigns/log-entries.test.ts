@@ -1,7 +1,8 @@
-import { as, deliverAll, expanded, startWorld, toReceivers, type World } from "./world.ts";
+import { as, deliverAll, expanded, toReceivers, useWorld } from "./world.ts";
+
+const world = useWorld();
 
 test("the log has one entry when a campaign starts and one when it has ended", async () => {
-  const world: World = await startWorld();
   const info = jest.spyOn(world.app.broker.logger, "info").mockImplementation(() => {});
   try {
     const ask = as(world);
@@ -17,6 +18,5 @@ test("the log has one entry when a campaign starts and one when it has ended", a
     ]);
   } finally {
     info.mockRestore();
-    await world.app.stop();
   }
 });

@@ -2,20 +2,13 @@ import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { query, queryOne } from "../../../models/database/db.ts";
 import type { ReturnsOf } from "../../../services/contracts.ts";
-import { addMembers, as, type Company, newCompany, startWorld, toList, type World } from "./world.ts";
+import { addMembers, as, toList, useCompany, useWorld } from "./world.ts";
 
 const PNG = Buffer.from("\x89PNG\r\n\x1a\n and so on", "latin1");
 
 describe("media", () => {
-  let world: World;
-  let company: Company;
-  beforeAll(async () => {
-    world = await startWorld();
-  });
-  afterAll(() => world.app.stop());
-  beforeEach(async () => {
-    company = await newCompany();
-  });
+  const world = useWorld();
+  const company = useCompany();
 
   type Media = ReturnsOf<"campaigns.createMedia">;
   const upload = (content: Buffer | Iterable<Buffer>, filename = "logo.png", says = "image/png") =>

@@ -7,18 +7,13 @@ import {
   expanded,
   newCompany,
   recipients,
-  startWorld,
   toList,
   until,
-  type World,
+  useWorld,
 } from "./world.ts";
 
 describe("resume and cancel", () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await startWorld();
-  });
-  afterAll(() => world.app.stop());
+  const world = useWorld();
 
   async function campaign(count: number) {
     const company = await newCompany();

@@ -12,7 +12,7 @@ export interface Rows {
   stop(): Promise<void>;
 }
 
-export async function startRows(connections = 16): Promise<Rows> {
+async function startRows(connections = 16): Promise<Rows> {
   const database = await createDatabase();
   openDatabase(database.url, connections);
   const emitted: string[] = [];
@@ -30,6 +30,16 @@ export async function startRows(connections = 16): Promise<Rows> {
       await database.drop();
     },
   };
+}
+
+/** For a test file: one for all of its tests. */
+export function useRows(): Rows {
+  const rows = {} as Rows;
+  beforeAll(async () => {
+    Object.assign(rows, await startRows());
+  });
+  afterAll(() => rows.stop?.());
+  return rows;
 }
 
 /** A pending campaign as a send leaves it. */

@@ -3,18 +3,14 @@ import type { ActionOf } from "../../../services/contracts.ts";
 import { emailQuotaExceeded, featureNotAvailable } from "../../../services/lib/errors.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { answerTo } from "../../support/refusal.ts";
-import { addMembers, as, newCompany, newList, startWorld, toList, toReceivers, type World } from "./world.ts";
+import { addMembers, as, newCompany, newList, toList, toReceivers, useWorld } from "./world.ts";
 
 const pk = (id: string) => `Invalid pk "${id}" - object does not exist.`;
 const UNKNOWN = "01a00000-0000-7000-8000-000000000000";
 const ann = { email: "ann@example.com" };
 
 describe("errors of a send", () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await startWorld();
-  });
-  afterAll(() => world.app.stop());
+  const world = useWorld();
 
   const errorsOf = async (action: ActionOf, params: object, company = world.company): Promise<unknown> => {
     const before = await queryOne("select count(*) n from campaigns");

@@ -8,19 +8,14 @@ import {
   expanded,
   newCompany,
   recipients,
-  startWorld,
   toList,
   toReceivers,
   until,
-  type World,
+  useWorld,
 } from "./world.ts";
 
 describe("sending", () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await startWorld();
-  });
-  afterAll(() => world.app.stop());
+  const world = useWorld();
 
   const contents = (id: string) =>
     queryOne<Record<string, unknown>>("select * from campaign_contents where campaign_id = $1", [id]);

@@ -2,19 +2,12 @@ import { mayMove, moveTo, STATUSES, type Status } from "../../../models/campaign
 import { pool, query, queryOne } from "../../../models/database/db.ts";
 import { settle, settleFinished } from "../../../services/campaigns/lifecycle/settle.ts";
 import { tidy } from "../../../services/campaigns/tidy.ts";
-import { expandAll, newCampaign, type Rows, startRows } from "./rows.ts";
-import { addMembers, type Company, campaignRow, deliverAll, newCompany, newList, recipients } from "./world.ts";
+import { expandAll, newCampaign, useRows } from "./rows.ts";
+import { addMembers, campaignRow, deliverAll, newList, recipients, useCompany } from "./world.ts";
 
 describe("settling", () => {
-  let rows: Rows;
-  let company: Company;
-  beforeAll(async () => {
-    rows = await startRows();
-  });
-  afterAll(() => rows.stop());
-  beforeEach(async () => {
-    company = await newCompany();
-  });
+  const rows = useRows();
+  const company = useCompany();
 
   const sentTo = async (count: number) => {
     const list = await newList(company.id);

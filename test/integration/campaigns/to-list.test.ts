@@ -7,18 +7,13 @@ import {
   expanded,
   newCompany,
   recipients,
-  startWorld,
   toList,
   until,
-  type World,
+  useWorld,
 } from "./world.ts";
 
 describe("a send to a list", () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await startWorld();
-  });
-  afterAll(() => world.app.stop());
+  const world = useWorld();
 
   test("answers with a pending campaign and the list's count before anything is expanded", async () => {
     const company = await newCompany();

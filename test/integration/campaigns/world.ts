@@ -61,12 +61,26 @@ export interface Company {
   list: string;
 }
 
-export async function startWorld(): Promise<World> {
-  const app = await startApp({ services: ["campaigns"], env: { LOGLEVEL: "error" } });
-  const neighbours = quiet();
-  for (const schema of standIns(neighbours)) app.broker.createService(schema);
-  await app.broker.waitForServices(["accounts", "smtp-sender", "subscribers", "listener"]);
-  return Object.assign(neighbours, { app, company: await newCompany() });
+/** For a test file: the service beside its stand-ins, which read what a test sets in the world. */
+export function useWorld(): World {
+  const world = quiet() as World;
+  beforeAll(async () => {
+    world.app = await startApp({ services: ["campaigns"], env: { LOGLEVEL: "error" } });
+    for (const schema of standIns(world)) world.app.broker.createService(schema);
+    await world.app.broker.waitForServices(["accounts", "smtp-sender", "subscribers", "listener"]);
+    world.company = await newCompany();
+  });
+  afterAll(() => world.app?.stop());
+  return world;
+}
+
+/** For a test file: another one before each test. */
+export function useCompany(): Company {
+  const company = {} as Company;
+  beforeEach(async () => {
+    Object.assign(company, await newCompany());
+  });
+  return company;
 }
 
 export async function newCompany(name = "Acme"): Promise<Company> {

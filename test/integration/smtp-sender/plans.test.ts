@@ -22,6 +22,7 @@ import {
   READ,
   READ_AGAIN,
   RECHECK,
+  RECHECK_COPIES,
   RENEW,
   RENEW_COPIES,
 } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
@@ -40,6 +41,7 @@ const STATEMENTS = {
   READ,
   READ_AGAIN,
   RECHECK,
+  RECHECK_COPIES,
   RENEW,
   CLAIM_DUE,
   CAMPAIGNS_WITH_DUE_RETRIES,

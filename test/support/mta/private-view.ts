@@ -1,6 +1,6 @@
 /**
  * Servers that were built for users and folders which only their installed package brings see them here in a mount
- * namespace of their own (unshare, bind mounts): nothing is added to the system. Needs root and CAP_SYS_ADMIN.
+ * namespace of their own (unshare, bind and overlay mounts): nothing is added to the system. Needs root and CAP_SYS_ADMIN.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -18,13 +18,21 @@ export interface SystemUser {
 export interface View {
   users: SystemUser[];
   /** What is seen at a path; both exist. */
-  binds?: { from: string; to: string }[];
+  binds?: Bind[];
+  /** A package's usr folder, seen in /usr as if it were installed: for programs that look for their parts there. */
+  usr?: string;
 }
 
-const BIND =
-  'set -e; n=$1; shift; while [ "$n" -gt 0 ]; do mount --bind "$1" "$2"; shift 2; n=$((n - 1)); done; exec "$@"';
+interface Bind {
+  from: string;
+  to: string;
+}
 
-function withUsers(folder: string, users: SystemUser[]): { from: string; to: string }[] {
+const OVERLAY = 'if [ -n "$1" ]; then mount -t overlay overlay -o "lowerdir=$1:/usr" /usr; fi';
+const BIND = 'while [ "$n" -gt 0 ]; do mount --bind "$1" "$2"; shift 2; n=$((n - 1)); done';
+const SCRIPT = `set -e; ${OVERLAY}; n=$2; shift 2; ${BIND}; exec "$@"`;
+
+function withUsers(folder: string, users: SystemUser[]): Bind[] {
   const files = {
     passwd: users.map(({ name, id, home = "/nonexistent" }) => `${name}:x:${id}:${id}::${home}:/usr/sbin/nologin\n`),
     group: users.map(({ name, id }) => `${name}:x:${id}:\n`),
@@ -43,7 +51,7 @@ function withUsers(folder: string, users: SystemUser[]): { from: string; to: str
 /** Starts a program that sees the system so; `folder` keeps the files of the view. */
 export function startInView(
   folder: string,
-  { users, binds = [] }: View,
+  { users, binds = [], usr = "" }: View,
   command: string[],
   env: Record<string, string>,
 ): Child {
@@ -56,10 +64,8 @@ export function startInView(
   }
   const all = [...withUsers(folder, users), ...binds];
   const pairs = all.flatMap(({ from, to }) => [from, to]);
-  return startChild("unshare", [...unshare, "sh", "-c", BIND, "sh", `${all.length}`, ...pairs, ...command], {
-    env,
-    detached: true,
-  });
+  const script = ["sh", "-c", SCRIPT, "sh", usr, `${all.length}`, ...pairs];
+  return startChild("unshare", [...unshare, ...script, ...command], { env, detached: true });
 }
 
 /** Ends it and the processes that it started, which may still hold its output open. */

@@ -9,7 +9,8 @@ function play({ allowed, windowMs, pauseMs, forMs }: Record<"allowed" | "windowM
   let refused = 0;
   let pausedUntil = 0;
   for (let now = 0; now < forMs; now += 10) {
-    if (now < pausedUntil || rate.take(now) > 0) continue;
+    if (now < pausedUntil || rate.waitMs(now) > 0) continue;
+    rate.sent(now);
     while (acceptedAt.length > 0 && acceptedAt[0]! <= now - windowMs) acceptedAt.shift();
     if (acceptedAt.length < allowed) {
       acceptedAt.push(now);
@@ -49,7 +50,23 @@ test("a rate is never slower than one mail a second, and is forgotten when the s
   rate.paused(TOO_MANY, 300_000);
   expect(rate.perSecond).toBe(1);
   let sent = 0;
-  for (let now = 300_000; now < 1_200_000 && rate.perSecond !== undefined; now += 5) if (rate.take(now) === 0) sent++;
+  for (let now = 300_000; now < 1_200_000 && rate.perSecond !== undefined; now += 5) {
+    if (rate.waitMs(now) > 0) continue;
+    rate.sent(now);
+    sent++;
+  }
   expect(rate.perSecond).toBeUndefined();
   expect(sent).toBeGreaterThan(1_000);
+});
+
+test("only a mail that goes counts: asking in vain, with nothing to send, holds up nobody", () => {
+  const rate = new LearnedRate();
+  rate.paused(TOO_MANY, 0);
+  rate.accepted();
+  rate.paused(TOO_MANY, 1_000);
+  expect(rate.perSecond).toBe(1);
+  expect([2_000, 2_001, 2_002].map((now) => rate.waitMs(now))).toEqual([0, 0, 0]);
+  rate.sent(2_003);
+  expect(rate.waitMs(2_503)).toBe(500);
+  expect(rate.waitMs(3_003)).toBe(0);
 });

@@ -1,0 +1,168 @@
+/**
+ * Copies (cc, bcc) that wait behind a slow server, in their first transaction or as due retries: whoever is suppressed, or
+ * whose campaign is stopped, gets none whose envelope begins 2 s later.
+ */
+import { query } from "../../../models/database/db.ts";
+import { SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
+import { useSending } from "../../support/sending.ts";
+import type { SmtpServer } from "../../support/smtp-server.ts";
+
+const sending = useSending();
+
+const MAX_LATE_MS = 2_000;
+const SLOW_MS = 400;
+const COPIES = 15;
+const TO_COPY = /@copy\.example$/;
+
+interface Copies {
+  /** Copies of one mail, or a mail for each. */
+  of: "one mail" | "many mails";
+  /** The server defers each copy once, and is slow from then on. */
+  deferred: boolean;
+  transactional?: boolean;
+}
+
+const FIRST_OF_ONE: Copies = { of: "one mail", deferred: false };
+const FIRST_OF_MANY: Copies = { of: "many mails", deferred: false };
+const RETRIES: Copies = { of: "many mails", deferred: true };
+
+/** A campaign at a server of its own, with one connection. */
+async function start({ of, deferred, transactional = false }: Copies) {
+  /** When the server answered MAIL for a copy, by the clock. */
+  const begun = new Map<string, number>();
+  const seen = new Set<string>();
+  let mailAt = 0;
+  let copiesInTransaction = 0;
+  let isSlow = !deferred;
+  const server: SmtpServer = await sending.startServer({
+    answer: ({ verb, to }) => {
+      if (verb === "MAIL") {
+        mailAt = Date.now();
+        copiesInTransaction = 0;
+      }
+      if (verb === "RCPT" && TO_COPY.test(to)) {
+        if (deferred && seen.size < seen.add(to).size) return "450 4.2.0 Greylisted";
+        isSlow = true;
+        if (++copiesInTransaction > 1) return "452 4.5.3 Too many recipients";
+        begun.set(to, mailAt);
+      }
+      return verb === "DOT" && isSlow ? { reply: "250 2.0.0 Ok", delayMs: SLOW_MS } : undefined;
+    },
+  });
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 1 });
+  const cc = Array.from({ length: COPIES }, (_, n) => `c${n}@copy.example`);
+  const recipients =
+    of === "one mail"
+      ? [{ email: "a@to.example", cc }]
+      : cc.map((copy, n) => ({ email: `r${n}@to.example`, cc: [copy] }));
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients, transactional });
+  return {
+    id,
+    companyId,
+    mails: recipients.length,
+    /** By the server's own count. */
+    accepted: () => server.messages.flatMap(({ to }) => to.filter((one) => TO_COPY.test(one))).sort(),
+    begunCopies: (n: number) =>
+      sending.until(
+        async () => begun.size,
+        (size) => size >= n,
+      ),
+    lateOnes: (since: number) => [...begun].filter(([, at]) => at > since + MAX_LATE_MS).map(([to]) => to),
+  };
+}
+
+const copyOutcomes = async (campaignId: string) =>
+  (
+    await query<{ status: number; error: string | null }>(
+      "select status, error from sent_email_copies where campaign_id = $1",
+      [campaignId],
+    )
+  ).map(({ status, error }) => ({ status: SENT_EMAIL_STATUSES[status]!, error }));
+
+const isFinal = ({ status }: { status: string }) => !["queued", "sending"].includes(status);
+
+/** Until each copy has its last state: those that came to the wanted one. */
+async function settled(campaignId: string, n = COPIES) {
+  const outcomes = await sending.until(
+    () => copyOutcomes(campaignId),
+    (seen) => seen.length >= n && seen.every(isFinal),
+  );
+  return (wanted: string) => outcomes.filter(({ status }) => status === wanted);
+}
+
+const SUPPRESS = {
+  domain:
+    "insert into suppressions (company_id, domain) select company_id, 'copy.example' from campaigns where id = $1",
+  unsubscribed: `insert into suppressions (company_id, email, kind)
+    select distinct m.company_id, address, 'unsubscribed' from sent_emails m, unnest(m.cc) address where m.campaign_id = $1`,
+};
+
+test.each(Object.entries(SUPPRESS))("whose address is suppressed (%s)", async (_how, sql) => {
+  sending.engine({ retryBaseMs: 500 });
+  const campaigns = await Promise.all([FIRST_OF_ONE, FIRST_OF_MANY, RETRIES].map(start));
+  const check = async ({ id, mails, accepted, begunCopies, lateOnes }: (typeof campaigns)[number]) => {
+    await begunCopies(2);
+    await query(sql, [id]);
+    const since = Date.now();
+    const those = await settled(id);
+    expect(lateOnes(since)).toEqual([]);
+    expect(accepted()).toHaveLength(those("sent").length);
+    expect(those("suppressed").length).toBe(COPIES - those("sent").length);
+    expect(those("suppressed").length).toBeGreaterThan(3);
+    for (const { error } of those("suppressed")) expect(error).toMatch(/is suppressed|has unsubscribed/);
+    // None of that is a matter of the mails they are copies of.
+    expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: mails, failed_count: 0 });
+  };
+  await Promise.all(campaigns.map(check));
+});
+
+test("whose company is paused; they go out when it is not any more, each once", async () => {
+  sending.engine({ retryBaseMs: 500 });
+  const { id, companyId, accepted, begunCopies, lateOnes } = await start(FIRST_OF_ONE);
+  await begunCopies(2);
+  await query("update companies set sending_paused_at = now() where id = $1", [companyId]);
+  const since = Date.now();
+  await new Promise((done) => setTimeout(done, MAX_LATE_MS + 2 * SLOW_MS + 500));
+  expect(lateOnes(since)).toEqual([]);
+  expect(accepted().length).toBeLessThan(COPIES);
+  await query("update companies set sending_paused_at = null where id = $1", [companyId]);
+  expect((await settled(id))("sent")).toHaveLength(COPIES);
+  expect(accepted()).toHaveLength(new Set(accepted()).size);
+});
+
+test("whose campaign is stopped: they fail with what stopped it", async () => {
+  sending.engine({ retryBaseMs: 500 });
+  const campaigns = await Promise.all([FIRST_OF_ONE, RETRIES].map(start));
+  const check = async ({ id, accepted, begunCopies, lateOnes }: (typeof campaigns)[number]) => {
+    // One more recipient, so that the campaign is not over when its mails are out.
+    await query(
+      `insert into sent_emails (company_id, campaign_id, seq, email, next_attempt_at)
+       select company_id, id, total_emails + 1, 'later@to.example', now() + interval '1 hour' from campaigns where id = $1`,
+      [id],
+    );
+    await query("update campaigns set total_emails = total_emails + 1 where id = $1", [id]);
+    await begunCopies(2);
+    await query("update campaigns set error = 'Stopped by a person' where id = $1", [id]);
+    const since = Date.now();
+    const those = await settled(id);
+    expect(lateOnes(since)).toEqual([]);
+    expect(accepted()).toHaveLength(those("sent").length);
+    expect(those("failed").length).toBe(COPIES - those("sent").length);
+    expect(those("failed").length).toBeGreaterThan(3);
+    for (const { error } of those("failed")) expect(error).toBe("Stopped by a person");
+    expect(await sending.finished(id)).toMatchObject({ status: "failed", failed_count: 1 });
+  };
+  await Promise.all(campaigns.map(check));
+});
+
+test("of a campaign that is over: they are claimed once, and transactional ones pass an unsubscription", async () => {
+  const batchesOver = jest.spyOn(sending.engine({ retryBaseMs: 500 }).claimer, "giveBack");
+  const { id, accepted, begunCopies } = await start({ ...RETRIES, transactional: true });
+  await begunCopies(2);
+  await query(SUPPRESS.unsubscribed, [id]);
+  expect((await settled(id))("sent")).toHaveLength(COPIES);
+  expect(accepted()).toHaveLength(COPIES);
+  // All fall due within a moment, and the server takes six seconds for them.
+  expect(batchesOver.mock.calls.filter(([{ kind }]) => kind === "copies").length).toBeLessThanOrEqual(3);
+});

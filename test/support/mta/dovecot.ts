@@ -1,0 +1,125 @@
+/**
+ * A real Dovecot: it takes mail for any address by LMTP, files it in a maildir for each, and shows it by IMAP to whoever
+ * asks. Needs root, and a mount namespace in which its package looks installed: it finds its parts by fixed paths.
+ */
+import { execFile } from "node:child_process";
+import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
+import { untilListening } from "../child.ts";
+import { program } from "../programs.ts";
+import { type MailServer, mailIn, remove, serverFolder } from "./daemon.ts";
+import { startInView, stopGroup } from "./private-view.ts";
+
+const INTERNAL = { name: "dovecot", id: 64_301 };
+const LOGIN = { name: "dovenull", id: 64_302 };
+const MAILBOX = { name: "flockbox", id: 64_303 };
+const IMAP_TIMEOUT_MS = 60_000;
+
+const configuration = (folder: string, lmtpPort: number, imapPort: number) => `
+protocols = lmtp imap
+listen = 127.0.0.1
+base_dir = ${folder}/run
+state_dir = ${folder}/state
+log_path = ${folder}/log
+import_environment = TZ LD_LIBRARY_PATH
+ssl = no
+disable_plaintext_auth = no
+mail_location = maildir:~/Maildir
+auth_username_chars =
+passdb {
+  driver = static
+  args = nopassword=y
+}
+userdb {
+  driver = static
+  args = uid=${MAILBOX.id} gid=${MAILBOX.id} home=${folder}/mail/%u allow_all_users=yes
+}
+service lmtp {
+  inet_listener lmtp {
+    port = ${lmtpPort}
+  }
+}
+service imap-login {
+  chroot =
+  inet_listener imap {
+    port = ${imapPort}
+  }
+  inet_listener imaps {
+    port = 0
+  }
+}
+`;
+
+/** What Dovecot's own parser made of a part, and the content that it decoded. */
+interface ImapPart {
+  type: string;
+  charset: string | null;
+  /** Of a part with a charset; lines end with LF. */
+  text: string | null;
+  disposition: string | null;
+  sha256: string;
+}
+
+export interface ImapMail {
+  /** As it lies in the mailbox. */
+  raw: Buffer;
+  /** Dovecot's ENVELOPE, encoded words decoded: names and addresses. */
+  envelope: {
+    subject: string;
+    from: [name: string, address: string][];
+    to: [name: string, address: string][];
+    cc: [name: string, address: string][];
+    messageId: string;
+  };
+  /** Its leaves, in order. */
+  parts: ImapPart[];
+}
+
+export interface Dovecot extends MailServer {
+  /** All mails of a mailbox, read by IMAP. */
+  mailsOf(address: string): Promise<ImapMail[]>;
+}
+
+async function readMails(imapPort: number, address: string): Promise<ImapMail[]> {
+  const script = join(import.meta.dirname, "read-imap.py");
+  const { stdout } = await promisify(execFile)("python3", [script, `${imapPort}`, address], {
+    timeout: IMAP_TIMEOUT_MS,
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const mails = JSON.parse(stdout) as (Omit<ImapMail, "raw"> & { raw: string })[];
+  return mails.map((mail) => ({ ...mail, raw: Buffer.from(mail.raw, "base64") }));
+}
+
+/** `port` is that of LMTP. */
+export async function startDovecot(): Promise<Dovecot> {
+  const { path, env } = await program("dovecot", ["dovecot-core", "dovecot-lmtpd", "dovecot-imapd"]);
+  const folder = serverFolder("dovecot");
+  const [port, imapPort] = [await unusedPort(), await unusedPort()];
+  for (const name of ["run", "state", "mail"]) mkdirSync(join(folder, name), { mode: 0o755 });
+  chownSync(join(folder, "mail"), MAILBOX.id, MAILBOX.id);
+  writeFileSync(join(folder, "dovecot.conf"), configuration(folder, port, imapPort));
+  const log = () => (existsSync(join(folder, "log")) ? readFileSync(join(folder, "log"), "utf8") : "");
+  const usr = resolve(path, "../..");
+  const view = {
+    users: [INTERNAL, LOGIN, { ...MAILBOX, home: join(folder, "mail") }],
+    ...(usr === "/usr" ? {} : { usr }),
+  };
+  const command = ["/usr/sbin/dovecot", "-F", "-c", join(folder, "dovecot.conf")];
+  const child = startInView(folder, view, command, env);
+  const stop = async () => {
+    await stopGroup(child);
+    remove(folder);
+  };
+  try {
+    await untilListening(child, port);
+    await untilListening(child, imapPort);
+  } catch (error) {
+    const details = log();
+    await stop();
+    throw new Error(`${(error as Error).message}\n${details}`);
+  }
+  const mailsOf = (address: string) => readMails(imapPort, address);
+  return { port, folder, child, log, deliveries: mailIn(folder), mailsOf, stop };
+}
