@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { ServiceBroker } from "moleculer";
 import { brokerOptions } from "../../moleculer.config.ts";
 import type { Config } from "../lib/config.ts";
+import { natsAddresses } from "../lib/nats.ts";
 import { socketPath } from "../lib/processes/single-instance.ts";
 import { withTimeout } from "../lib/timeouts.ts";
 import { ANSWER_MS, type Ask, askBroker } from "./ask-broker.ts";
@@ -28,7 +29,7 @@ async function askOverNats(settings: Config): Promise<OperatorConnection> {
     middlewares: [],
     skipProcessEventRegistration: true,
   });
-  const { host } = new URL(settings.TRANSPORTER!);
+  const host = natsAddresses(settings);
   await within(FIND_SERVICE_MS, broker.start(), `NATS does not answer at ${host} (TRANSPORTER)`);
   await within(
     FIND_SERVICE_MS,
