@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { ServiceBroker } from "moleculer";
-import { brokerOptions } from "../../moleculer.config.ts";
+import { brokerOptions, nodeIdOfThisStart } from "../../moleculer.config.ts";
 import type { Config } from "../lib/config.ts";
 import { natsAddresses } from "../lib/nats.ts";
 import { socketPath } from "../lib/processes/single-instance.ts";
@@ -25,7 +25,7 @@ const within = (timeoutMs: number, work: Promise<unknown>, otherwise: string) =>
 async function askOverNats(settings: Config): Promise<OperatorConnection> {
   const broker = new ServiceBroker({
     ...brokerOptions({ ...settings, LOGLEVEL: "fatal" }),
-    nodeID: `operator-${process.pid}`,
+    nodeID: `operator-${nodeIdOfThisStart()}`,
     middlewares: [],
     skipProcessEventRegistration: true,
   });

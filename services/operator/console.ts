@@ -3,7 +3,7 @@
  * the cluster that TRANSPORTER names, else to the service that runs on DATA_DIR.
  */
 import type { BrokerOptions, ServiceBroker } from "moleculer";
-import { brokerOptions, hideFromRunner } from "../../moleculer.config.ts";
+import { brokerOptions, hideFromRunner, nodeIdOfThisStart } from "../../moleculer.config.ts";
 import { type Config, ConfigError, readConfig } from "../lib/config.ts";
 import { askThroughSocket } from "./ask.ts";
 import { askBroker } from "./ask-broker.ts";
@@ -18,7 +18,7 @@ function consoleOptions(settings: Config): BrokerOptions {
   const customCommands = replCommandsOver(attached ? askBroker : () => overSocket);
   return {
     ...brokerOptions({ ...settings, LOGLEVEL: "warn" }),
-    nodeID: `operator-${process.pid}`,
+    nodeID: `operator-${nodeIdOfThisStart()}`,
     middlewares: [],
     started: async (broker: ServiceBroker) => {
       if (attached) await broker.waitForServices(["operator"], FIND_SERVICE_MS);
