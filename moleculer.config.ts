@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
 import type { BrokerOptions } from "moleculer";
 import { AjvValidator } from "./mixins/ajv-validator.ts";
 import { baseUrlWarning } from "./mixins/base-url.middleware.ts";
@@ -6,6 +8,7 @@ import { freePorts } from "./mixins/free-ports.middleware.ts";
 import { health } from "./mixins/health.middleware.ts";
 import { callIds, logger } from "./mixins/logging.middleware.ts";
 import { natsLink } from "./mixins/nats-link.middleware.ts";
+import { NatsTransporter } from "./mixins/nats-transporter.ts";
 import { redisConnection } from "./mixins/redis.middleware.ts";
 import { startBanner } from "./mixins/start-banner.middleware.ts";
 import { events } from "./services/events.ts";
@@ -15,6 +18,9 @@ import { replCommands } from "./services/operator/repl.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const HEARTBEAT_SECONDS = 2;
+
+/** A call that timed out is not among them: a node may be slow because it has much to do. */
+const NO_NODE_ANSWERED = new Set(["RequestRejectedError", "ServiceNotAvailableError", "BrokerDisconnectedError"]);
 
 type CallFunction = (name: string, params: unknown, options?: object) => Promise<unknown>;
 
@@ -30,7 +36,8 @@ export function brokerOptions(settings: Config): BrokerOptions {
   const node = health(settings);
   return {
     namespace: "flockmail",
-    transporter: (settings.TRANSPORTER ?? null) as BrokerOptions["transporter"],
+    nodeID: nodeIdOfThisStart(),
+    transporter: (settings.TRANSPORTER ? new NatsTransporter(settings) : null) as never,
     // Dates and Buffers arrive alike in one process and over NATS.
     serializer: "JSONExt",
     validator: new AjvValidator(events),
@@ -39,8 +46,8 @@ export function brokerOptions(settings: Config): BrokerOptions {
     // Moleculer's default is to wait for ever.
     requestTimeout: REQUEST_TIMEOUT_MS,
     registry: { preferLocal: true },
-    // Only calls that say so (`retries`) are repeated, on another node where there is one.
-    retryPolicy: { enabled: true, retries: 0 },
+    // Only calls that say so (`retries`) are repeated, on another node where there is one, and only where no node answered.
+    retryPolicy: { enabled: true, retries: 0, check: (error: Error) => NO_NODE_ANSWERED.has(error?.name) },
     // A node that was killed cannot say goodbye; until it is missed, calls that went to it wait for their time-out.
     heartbeatInterval: HEARTBEAT_SECONDS,
     heartbeatTimeout: 3 * HEARTBEAT_SECONDS,
@@ -51,13 +58,20 @@ export function brokerOptions(settings: Config): BrokerOptions {
     middlewares: [
       callIds,
       trackCalleeOnly,
-      natsLink(),
+      natsLink(settings),
       node.middleware,
       database(settings),
       redisConnection(settings),
     ] as BrokerOptions["middlewares"],
   };
 }
+
+/**
+ * An id for each start. A container that restarts in place has the same host name and process id: with the same id the
+ * other nodes would take it for the one that died, and go on waiting for the answers to calls that died with it.
+ */
+export const nodeIdOfThisStart = (): string =>
+  `${hostname().toLowerCase()}-${process.pid}-${randomBytes(4).toString("hex")}`;
 
 function settingsOrExit(): Config {
   try {
@@ -69,8 +83,15 @@ function settingsOrExit(): Config {
   }
 }
 
+/**
+ * Moleculer's runner puts the text of an environment variable in the place of the option of that name. The configuration
+ * is read by then; what is left of the variable would undo the transporter made from it.
+ */
+export const hideFromRunner = (): void => void delete process.env.TRANSPORTER;
+
 export default () => {
   const settings = settingsOrExit();
+  hideFromRunner();
   const options = brokerOptions(settings);
   const atStart = [startBanner(settings), baseUrlWarning(settings)];
   return ownProcess({ ...options, middlewares: [freePorts(settings), ...options.middlewares!, ...atStart] });

@@ -4,6 +4,7 @@
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Ajv } from "ajv";
+import { parseNatsServers } from "./nats.ts";
 import { parseAllowedHosts } from "./ssrf/allowed-hosts.ts";
 
 /** A default that depends on other variables: as the README shows it, and how it is found. */
@@ -43,9 +44,20 @@ export const configSchema = Type.Object({
     description: "Where the embedded database and the generated secret live.",
   }),
   TRANSPORTER: Type.Optional(
-    url(["nats:", "tls:"], {
-      description: "NATS server that joins several processes. Unset: everything in one process.",
+    Type.String({
+      natsServers: true,
+      description:
+        "NATS servers that join several processes, comma separated: nats:// or tls://, with user and password or a token, percent-encoded. Unset: everything in one process.",
     }),
+  ),
+  NATS_CA: Type.Optional(
+    text({
+      description:
+        "File of the authority (PEM) that signed the NATS servers' certificates, where the system does not know it.",
+    }),
+  ),
+  NATS_CREDENTIALS_FILE: Type.Optional(
+    text({ description: "File with a JWT and its seed (`.creds`), where the NATS servers ask for one." }),
   ),
   REDIS_URL: Type.Optional(
     url(["redis:", "rediss:"], {
@@ -131,16 +143,33 @@ ajv.addKeyword({
   schemaType: "boolean",
   validate: (_wanted: boolean, value: string) => parseAllowedHosts(value) !== null,
 });
+ajv.addKeyword({
+  keyword: "natsServers",
+  schemaType: "boolean",
+  validate: (_wanted: boolean, value: string) => parseNatsServers(value) !== null,
+});
 // What is not set is not missing: it has a default, perhaps a derived one.
 const validate = ajv.compile(Type.Partial(configSchema));
 
 /** What a variable must be, as the end of a sentence that begins with its name. */
-function requirement({ type, minimum, maximum, minLength, protocols, hostList, enum: values }: TSchema): string {
+function requirement({
+  type,
+  minimum,
+  maximum,
+  minLength,
+  protocols,
+  hostList,
+  natsServers,
+  enum: values,
+}: TSchema): string {
   if (type === "integer") return `must be a whole number from ${minimum} to ${maximum}`;
   if (type === "boolean") return "must be true or false";
   if (protocols) return `must be a URL that begins with ${protocols.map((p: string) => `${p}//`).join(" or ")}`;
   if (values) return `must be one of ${values.join(", ")}`;
   if (hostList) return "must list host names, addresses and networks (10.1.0.0/16), comma separated";
+  if (natsServers) {
+    return "must list URLs that begin with nats:// or tls://, comma separated, all with the same user, password or token, percent-encoded";
+  }
   return `must have at least ${minLength} characters`;
 }
 

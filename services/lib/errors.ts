@@ -42,7 +42,7 @@ export class ServiceError<C extends ErrorCode = ErrorCode> extends Error {
   override readonly name = "ServiceError";
   readonly code: C;
   readonly data: ErrorDetails[C];
-  /** Moleculer repeats a call that asked for it (`retries`) only after such an error. */
+  /** For callers; Moleculer repeats a call that asked for it (`retries`) only where no node answered (moleculer.config.ts). */
   readonly retryable: boolean;
 
   constructor(code: C, message: string, data: ErrorDetails[C], options: ErrorOptions & { retryable?: boolean } = {}) {

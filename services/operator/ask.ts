@@ -2,8 +2,9 @@
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { ServiceBroker } from "moleculer";
-import { brokerOptions } from "../../moleculer.config.ts";
+import { brokerOptions, nodeIdOfThisStart } from "../../moleculer.config.ts";
 import type { Config } from "../lib/config.ts";
+import { natsAddresses } from "../lib/nats.ts";
 import { socketPath } from "../lib/processes/single-instance.ts";
 import { withTimeout } from "../lib/timeouts.ts";
 import { ANSWER_MS, type Ask, askBroker } from "./ask-broker.ts";
@@ -24,11 +25,11 @@ const within = (timeoutMs: number, work: Promise<unknown>, otherwise: string) =>
 async function askOverNats(settings: Config): Promise<OperatorConnection> {
   const broker = new ServiceBroker({
     ...brokerOptions({ ...settings, LOGLEVEL: "fatal" }),
-    nodeID: `operator-${process.pid}`,
+    nodeID: `operator-${nodeIdOfThisStart()}`,
     middlewares: [],
     skipProcessEventRegistration: true,
   });
-  const { host } = new URL(settings.TRANSPORTER!);
+  const host = natsAddresses(settings);
   await within(FIND_SERVICE_MS, broker.start(), `NATS does not answer at ${host} (TRANSPORTER)`);
   await within(
     FIND_SERVICE_MS,

@@ -3,7 +3,7 @@
  * the cluster that TRANSPORTER names, else to the service that runs on DATA_DIR.
  */
 import type { BrokerOptions, ServiceBroker } from "moleculer";
-import { brokerOptions } from "../../moleculer.config.ts";
+import { brokerOptions, hideFromRunner, nodeIdOfThisStart } from "../../moleculer.config.ts";
 import { type Config, ConfigError, readConfig } from "../lib/config.ts";
 import { askThroughSocket } from "./ask.ts";
 import { askBroker } from "./ask-broker.ts";
@@ -12,12 +12,13 @@ import { replCommandsOver } from "./repl.ts";
 const FIND_SERVICE_MS = 5_000;
 
 function consoleOptions(settings: Config): BrokerOptions {
+  hideFromRunner();
   const attached = Boolean(settings.TRANSPORTER);
   const overSocket = askThroughSocket(settings.DATA_DIR).ask;
   const customCommands = replCommandsOver(attached ? askBroker : () => overSocket);
   return {
     ...brokerOptions({ ...settings, LOGLEVEL: "warn" }),
-    nodeID: `operator-${process.pid}`,
+    nodeID: `operator-${nodeIdOfThisStart()}`,
     middlewares: [],
     started: async (broker: ServiceBroker) => {
       if (attached) await broker.waitForServices(["operator"], FIND_SERVICE_MS);

@@ -1,4 +1,5 @@
 import { ConfigError, readConfig } from "../../services/lib/config.ts";
+import { parseNatsServers } from "../../services/lib/nats.ts";
 
 const SECRET_KEY = "0123456789abcdef";
 
@@ -10,6 +11,12 @@ function errorsOf(env: Record<string, string>): readonly string[] {
     return (error as ConfigError).errors;
   }
 }
+
+const NATS_LINE =
+  "TRANSPORTER must list URLs that begin with nats:// or tls://, comma separated, all with the same user, password or token, percent-encoded";
+
+/** Only what is said of the variable itself: some need others beside them. */
+const linesOf = (name: string, errors: readonly string[]) => errors.filter((error) => error.startsWith(`${name} `));
 
 describe("the configuration", () => {
   test("has a default for each variable that needs one; some depend on others", () => {
@@ -65,10 +72,14 @@ describe("the configuration", () => {
       "ALLOWED_PRIVATE_HOSTS must list host names, addresses and networks (10.1.0.0/16), comma separated",
     ],
     ["BASE_URL", "mail.example", "BASE_URL must be a URL that begins with http:// or https://"],
+    ["TRANSPORTER", "redis://host", NATS_LINE],
+    ["TRANSPORTER", "nats://a,b", NATS_LINE],
+    ["TRANSPORTER", "nats://u:p%zz@a", NATS_LINE],
+    ["TRANSPORTER", "nats://u:p@a,nats://u:q@b", NATS_LINE],
     ["SECRET_KEY", "short", "SECRET_KEY must have at least 16 characters"],
     ["LOGLEVEL", "loud", "LOGLEVEL must be one of fatal, error, warn, info, debug, trace"],
   ])("%s=%s is refused in one line", (name, value, line) => {
-    expect(errorsOf({ [name]: value })).toEqual([line]);
+    expect(linesOf(name, errorsOf({ [name]: value }))).toEqual([line]);
   });
 
   test("all errors are listed at once, one line for each variable", () => {
@@ -80,6 +91,14 @@ describe("the configuration", () => {
       "DATABASE_URL is required with TRANSPORTER: the embedded database serves one process",
     ]);
     expect(() => readConfig(env)).toThrow(ConfigError);
+  });
+
+  test.each([
+    ["nats://a:4222,nats://u%40x:p%2Cw@b", { hosts: ["a:4222", "b"], tls: false, user: "u@x", pass: "p,w" }],
+    ["tls://t%3Ak@a, tls://b:4223/", { hosts: ["a", "b:4223"], tls: true, token: "t:k" }],
+  ])("TRANSPORTER=%s names several servers", (list, servers) => {
+    expect(parseNatsServers(list)).toEqual(servers);
+    expect(readConfig({ TRANSPORTER: list }, { console: true })).toMatchObject({ TRANSPORTER: list });
   });
 
   test("an operator's console needs neither database nor Redis nor secret", () => {

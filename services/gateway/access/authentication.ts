@@ -1,11 +1,12 @@
 /** Who makes a request: an API key or a person's access token. What is cached of either is at most a second old. */
 import { hash } from "node:crypto";
-import { call } from "../../call.ts";
+import type { call } from "../../call.ts";
 import type { Caller, Role } from "../../lib/caller.ts";
 import { forbidden, notFound, unauthenticated } from "../../lib/errors.ts";
 import { type Person, TOKEN_REFUSED, verifyBearer } from "../../lib/tokens/bearer.ts";
 import type { Context } from "../http/context.ts";
 import type { Access } from "../routes.ts";
+import { lookUp } from "./look-up.ts";
 import { TtlCache } from "./ttl-cache.ts";
 
 type Broker = Parameters<typeof call>[0];
@@ -20,9 +21,6 @@ export type Identity = { key: Key; person?: undefined } | { key?: undefined; per
 
 const CACHE_MS = 1_000;
 const CACHE_ENTRIES = 10_000;
-// Everyone with the same key waits for one answer: a call that was lost (NATS delivers at most once) must not hold them
-// long.
-const LOOK_UP = { timeout: 3_000 };
 const KEY = /^fm_[A-Za-z0-9]{1,100}$/;
 
 const refusedKey = () => unauthenticated("Invalid API key.");
@@ -50,12 +48,9 @@ export class Authentication {
     if (!KEY.test(text)) throw refusedKey();
     // By digest: a dump of this process's memory holds no key that is not in use right now.
     const known = this.#keys.get(hash("sha256", text), async () => {
-      const { companyId, apiKeyId, expiresAt } = await call(
-        this.#broker,
-        "accounts.authenticateKey",
-        { key: text },
-        LOOK_UP,
-      );
+      const { companyId, apiKeyId, expiresAt } = await lookUp(this.#broker, "accounts.authenticateKey", {
+        key: text,
+      });
       return { companyId, apiKeyId, expiresAt };
     });
     const key = known instanceof Promise ? await known : known;
@@ -80,7 +75,7 @@ export class Authentication {
     }
     const { userId, passwordMark } = person;
     const role = await this.#roles.get(`${userId} ${passwordMark} ${companyId}`, async () => {
-      return (await call(this.#broker, "accounts.membershipOf", { ...person, companyId }, LOOK_UP)).role;
+      return (await lookUp(this.#broker, "accounts.membershipOf", { ...person, companyId })).role;
     });
     return { companyId, userId, role };
   }

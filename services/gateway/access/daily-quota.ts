@@ -1,18 +1,17 @@
 /** The plan's daily API calls, counted per key, or per company for people. */
-import { call } from "../../call.ts";
+import type { call } from "../../call.ts";
 import type { Caller } from "../../lib/caller.ts";
 import { dailyQuotaExceeded } from "../../lib/errors.ts";
 import { apiLimiter } from "../../lib/limits/api-limiter.ts";
 import { apiCallsToday } from "../../lib/limits/limiter.ts";
 import type { Context } from "../http/context.ts";
+import { lookUp } from "./look-up.ts";
 import { TtlCache } from "./ttl-cache.ts";
 
 type Broker = Parameters<typeof call>[0];
 
 const CACHE_MS = 1_000;
 const CACHE_ENTRIES = 10_000;
-// Everyone of a company waits for one answer: a lost call must not hold them long.
-const LOOK_UP_MS = 3_000;
 
 export class DailyQuota {
   readonly #broker: Broker;
@@ -25,8 +24,7 @@ export class DailyQuota {
   /** Counts one call and sets the headers that say how many are left; throws where none is. */
   async charge(context: Context, caller: Caller): Promise<void> {
     const limit = await this.#limits.get(caller.companyId!, async () => {
-      return (await call(this.#broker, "accounts.planOf", {}, { meta: caller, timeout: LOOK_UP_MS })).limits
-        .api_calls_per_day;
+      return (await lookUp(this.#broker, "accounts.planOf", {}, { meta: caller })).limits.api_calls_per_day;
     });
     const today = apiCallsToday(caller, limit);
     const counted = apiLimiter().take(today, 1);

@@ -1,0 +1,104 @@
+/** NATS servers that are joined, each of which can be frozen or killed, and who is connected to which. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { unusedPort } from "../../services/lib/processes/unused-port.ts";
+import { type Child, startChild, untilListening } from "./child.ts";
+import { program } from "./programs.ts";
+
+export interface NatsNode {
+  url: string;
+  port: number;
+  child: Child;
+  /** The names of the clients that are connected to it; fails while it is frozen. */
+  clients(): Promise<string[]>;
+}
+
+export interface NatsCluster {
+  nodes: NatsNode[];
+  /** As TRANSPORTER takes it. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+const JOINED_WITHIN_MS = 20_000;
+const ASK_TIMEOUT_MS = 2_000;
+
+/** What a server tells of itself on its monitoring port. */
+async function ask<T>(monitorPort: number, page: string): Promise<T> {
+  const response = await fetch(`http://127.0.0.1:${monitorPort}/${page}`, {
+    signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+  });
+  return (await response.json()) as T;
+}
+
+async function untilJoined(monitorPorts: number[]): Promise<void> {
+  const deadline = Date.now() + JOINED_WITHIN_MS;
+  const remotes = async (port: number) => {
+    const { routes } = await ask<{ routes?: { remote_id: string }[] }>(port, "routez").catch(() => ({ routes: [] }));
+    return new Set(routes?.map(({ remote_id }) => remote_id)).size;
+  };
+  for (const port of monitorPorts) {
+    while ((await remotes(port)) < monitorPorts.length - 1) {
+      if (Date.now() > deadline) throw new Error("The NATS servers do not find each other");
+      await sleep(50);
+    }
+  }
+}
+
+/** `advertise: false`: clients know only the addresses they were given, for servers behind proxies. */
+export async function startNatsCluster(size: number, { advertise = true } = {}): Promise<NatsCluster> {
+  const folder = mkdtempSync(join(tmpdir(), "flockmail-nats-"));
+  const { path, env } = await program("nats-server", ["nats-server"]);
+  const ports: { client: number; route: number; monitor: number }[] = [];
+  for (let n = 0; n < size; n++) {
+    ports.push({ client: await unusedPort(), route: await unusedPort(), monitor: await unusedPort() });
+  }
+  const start = async ({ client, route, monitor }: (typeof ports)[number], n: number): Promise<NatsNode> => {
+    const others = ports.filter((other) => other.route !== route).map((other) => `nats://127.0.0.1:${other.route}`);
+    const file = join(folder, `${n}.conf`);
+    writeFileSync(
+      file,
+      `server_name: n${n}\nhost: 127.0.0.1\nport: ${client}\nhttp: 127.0.0.1:${monitor}\n` +
+        `cluster { name: test, host: 127.0.0.1, port: ${route}, no_advertise: ${!advertise}, routes: [${others.join(", ")}] }\n`,
+    );
+    const child = startChild(path, ["-c", file], { env });
+    await untilListening(child, client);
+    return {
+      url: `nats://127.0.0.1:${client}`,
+      port: client,
+      child,
+      async clients() {
+        const { connections } = await ask<{ connections: { name?: string }[] }>(monitor, "connz");
+        return connections.map(({ name }) => name ?? "");
+      },
+    };
+  };
+  const nodes = await Promise.all(ports.map(start));
+  await untilJoined(ports.map(({ monitor }) => monitor));
+  return {
+    nodes,
+    url: nodes.map(({ url }) => url).join(","),
+    async stop() {
+      await Promise.all(nodes.map(({ child }) => child.stop()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One server on a free port with these lines in its configuration file (users, TLS …). */
+export async function startNatsWith(lines: string): Promise<{ port: number; child: Child; stop(): Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), "flockmail-nats-"));
+  const { path, env } = await program("nats-server", ["nats-server"]);
+  const port = await unusedPort();
+  const file = join(folder, "nats.conf");
+  writeFileSync(file, `host: 127.0.0.1\nport: ${port}\n${lines}\n`);
+  const child = startChild(path, ["-c", file], { env });
+  await untilListening(child, port);
+  const stop = async () => {
+    await child.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { port, child, stop };
+}
