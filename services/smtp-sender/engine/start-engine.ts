@@ -4,13 +4,11 @@ import type { Service } from "moleculer";
 import { broadcast, call, emit, emitWebhookQueued } from "../../call.ts";
 import { config } from "../../lib/config.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
-import { MemoryLimiter } from "../../lib/limits/limiter-memory.ts";
-import { RedisLimiter } from "../../lib/limits/limiter-redis.ts";
 import { redis } from "../../lib/redis.ts";
 import { endAllLeases } from "../claim/recover-leases.ts";
 import { recipientOf } from "../delivery/rows.ts";
 import { RedisConnectionSlots } from "../limits/connection-slots-redis.ts";
-import { rememberHours, sentInHour } from "../limits/hour-limit.ts";
+import { hourLimiter } from "../limits/hour-limit.ts";
 import type { SmtpTransport } from "../transport/smtp-transport.ts";
 import { Engine } from "./engine.ts";
 import { engineSettings } from "./settings.ts";
@@ -20,17 +18,9 @@ export interface SenderNode {
   limiter: Limiter;
 }
 
-async function limiterOfNode(): Promise<Limiter> {
-  const client = redis();
-  if (client) return new RedisLimiter(client, sentInHour);
-  const limiter = new MemoryLimiter();
-  await rememberHours(limiter);
-  return limiter;
-}
-
 export async function startEngine({ broker, logger }: Service): Promise<SenderNode> {
-  const limiter = await limiterOfNode();
   const client = redis();
+  const limiter = hourLimiter(client);
   // The embedded database serves one process only, so whoever held a lease is dead.
   if (!config().DATABASE_URL) await endAllLeases();
   const engine = new Engine(broker.nodeID, engineSettings(), {
