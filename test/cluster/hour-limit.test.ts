@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { Redis } from "ioredis";
 import { query } from "../../models/database/db.ts";
 import { connectRedis } from "../../services/lib/redis.ts";
-import { hourLimiter } from "../../services/smtp-sender/limits/hour-limit.ts";
+import { SenderLimiter } from "../../services/smtp-sender/limits/sender-limiter.ts";
 import { type Sending, startSending } from "../support/sending.ts";
 import { type Server, startRedis } from "../support/servers.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
@@ -77,7 +77,7 @@ async function campaign(recipients: number, transactional = false): Promise<stri
 }
 
 async function startSenders(): Promise<void> {
-  for (let n = 0; n < SENDERS; n++) sending.engine({ limiter: hourLimiter(await client()), roomAgainMs: 200 });
+  for (let n = 0; n < SENDERS; n++) sending.engine({ limiter: new SenderLimiter(await client()), roomAgainMs: 200 });
 }
 
 /** The most mails that any rolling window holds. */
@@ -171,7 +171,7 @@ if (long) {
     others.push(other);
     const id = await campaign(2 * LIMIT);
     await startSenders();
-    sending.engine({ limiter: hourLimiter(await client(portOf(other))), roomAgainMs: 200 });
+    sending.engine({ limiter: new SenderLimiter(await client(portOf(other))), roomAgainMs: 200 });
     expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 2 * LIMIT });
     expect(mostInAWindow()).toBeLessThanOrEqual(LIMIT);
   });

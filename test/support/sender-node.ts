@@ -6,14 +6,14 @@ import { openDatabase } from "../../models/database/db.ts";
 import { connectRedis } from "../../services/lib/redis.ts";
 import { Engine } from "../../services/smtp-sender/engine/engine.ts";
 import { engineSettings } from "../../services/smtp-sender/engine/settings.ts";
-import { hourLimiter } from "../../services/smtp-sender/limits/hour-limit.ts";
+import { ownLimiter, SenderLimiter } from "../../services/smtp-sender/limits/sender-limiter.ts";
 import { plainMails } from "./sending.ts";
 
 openDatabase(process.env.DATABASE_URL!, 8);
 const redis = process.env.REDIS_URL ? connectRedis(process.env.REDIS_URL) : undefined;
 redis?.on("error", () => {});
 await redis?.connect();
-const limiter = hourLimiter(redis);
+const limiter = redis ? new SenderLimiter(redis) : ownLimiter();
 const log = { error: () => {}, warn: () => {}, info: () => {} };
 const engine = new Engine(`process-${process.pid}`, engineSettings({ pollMs: 100 }), {
   limiter,

@@ -3,15 +3,10 @@
  * room is left.
  */
 import { performance } from "node:perf_hooks";
-import type { Redis } from "ioredis";
 import { queryOne } from "../../../models/database/db.ts";
 import { config } from "../../lib/config.ts";
 import { notFound } from "../../lib/errors.ts";
-import { LedgerLimiter } from "../../lib/limits/ledger-limiter.ts";
-import { MemoryLedgerCounter } from "../../lib/limits/ledger-memory.ts";
 import { type Grant, hourWindow, type Limiter, tokenLifeMs, type Window } from "../../lib/limits/limiter.ts";
-import { RedisLimiter } from "../../lib/limits/limiter-redis.ts";
-import { hourLedger } from "./hour-ledger.ts";
 
 export interface HourToken {
   bucket: number;
@@ -93,7 +88,3 @@ export async function hourRoom(companyId: string, limiter: Limiter) {
     retry_after_seconds: limit === null ? 0 : Math.ceil((retryAfterMs || window.windowMs) / 1_000),
   };
 }
-
-/** Counted in Redis by all nodes together; without it by this process, which is alone. */
-export const hourLimiter = (redis?: Redis): Limiter =>
-  new LedgerLimiter(redis ? new RedisLimiter(redis) : new MemoryLedgerCounter(), hourLedger);
