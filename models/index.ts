@@ -14,6 +14,7 @@ import { CampaignReceiver } from "./campaign-receiver.ts";
 import { Company } from "./company.ts";
 import { Counter } from "./counter.ts";
 import { EmailEvent } from "./email-event.ts";
+import { HourLedger } from "./hour-ledger.ts";
 import { IdempotencyKey } from "./idempotency-key.ts";
 import { List } from "./list.ts";
 import { ListMember } from "./list-member.ts";
@@ -45,6 +46,7 @@ const MODELS = [
   Company,
   Counter,
   EmailEvent,
+  HourLedger,
   IdempotencyKey,
   List,
   ListMember,

@@ -375,6 +375,14 @@ CREATE TRIGGER email_events_counted AFTER INSERT ON public.email_events REFERENC
 CREATE TRIGGER email_events_recounted AFTER UPDATE ON public.email_events REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
 CREATE TRIGGER email_events_uncounted AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION count_events();
 
+create table hour_ledgers (
+  company_id uuid not null,
+  epoch text not null,
+  taken jsonb default '{}'::jsonb not null,
+  constraint hour_ledgers_pkey PRIMARY KEY (company_id),
+  constraint hour_ledgers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+) with (fillfactor=50);
+
 create table idempotency_keys (
   company_id uuid not null,
   key text not null,

@@ -31,6 +31,30 @@ export function connectRedis(url: string): Redis {
   });
 }
 
+export interface RedisServer {
+  /** Another one for each start, each promotion of a replica, and each server. */
+  id: string;
+}
+
+const servers = new WeakMap<Redis, RedisServer>();
+const watched = new WeakSet<Redis>();
+
+const valuesOf = (info: string): Record<string, string> =>
+  Object.fromEntries(info.split("\r\n").flatMap((line) => (line.includes(":") ? [line.split(":", 2)] : [])));
+
+/** The server that the present connection leads to: asked once for each connection. */
+export async function redisServer(client: Redis): Promise<RedisServer> {
+  const known = servers.get(client);
+  if (known) return known;
+  if (!watched.has(client)) client.on("close", () => servers.delete(client));
+  watched.add(client);
+  const { run_id, master_replid } = valuesOf(await client.info());
+  const server = { id: `${run_id}:${master_replid}` };
+  // A connection that ended meanwhile fails the command, so this is the one that answered.
+  if (client.status === "ready") servers.set(client, server);
+  return server;
+}
+
 /** A Lua script that Redis keeps by its digest: sent whole only where it is not known yet. */
 export function luaScript(source: string) {
   const digest = createHash("sha1").update(source).digest("hex");

@@ -70,6 +70,8 @@ export default defineService("smtp-sender", contract, {
     this.sender = await startEngine(this);
   },
   async stopped() {
-    await (this.sender as SenderNode | undefined)?.engine.stop();
+    const node = this.sender as SenderNode | undefined;
+    await node?.engine.stop();
+    node?.presence?.stop();
   },
 });

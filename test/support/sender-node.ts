@@ -3,15 +3,20 @@
  * settings of its environment. Says "ready" when it works; SIGTERM stops it in order.
  */
 import { openDatabase } from "../../models/database/db.ts";
-import { MemoryLimiter } from "../../services/lib/limits/limiter-memory.ts";
+import { connectRedis } from "../../services/lib/redis.ts";
 import { Engine } from "../../services/smtp-sender/engine/engine.ts";
 import { engineSettings } from "../../services/smtp-sender/engine/settings.ts";
+import { ownLimiter, SenderLimiter } from "../../services/smtp-sender/limits/sender-limiter.ts";
 import { plainMails } from "./sending.ts";
 
 openDatabase(process.env.DATABASE_URL!, 8);
+const redis = process.env.REDIS_URL ? connectRedis(process.env.REDIS_URL) : undefined;
+redis?.on("error", () => {});
+await redis?.connect();
+const limiter = redis ? new SenderLimiter(redis) : ownLimiter();
 const log = { error: () => {}, warn: () => {}, info: () => {} };
 const engine = new Engine(`process-${process.pid}`, engineSettings({ pollMs: 100 }), {
-  limiter: new MemoryLimiter(),
+  limiter,
   render: plainMails,
   log,
   campaignDrained: () => {},

@@ -1,4 +1,4 @@
-/** The limiter of one process, in bounded memory. What a restart forgets of `remembered` windows is given by remember(). */
+/** The limiter of one process, in bounded memory. What a restart forgets of a remembered window is given by remember(). */
 import { performance } from "node:perf_hooks";
 import { bucketMs, type Grant, type Limiter, oldestBucket, type Window } from "./limiter.ts";
 
@@ -86,6 +86,10 @@ export class MemoryLimiter implements Limiter {
   }
 
   async take(window: Window, n: number): Promise<Grant> {
+    return this.takeNow(window, n);
+  }
+
+  protected takeNow(window: Window, n: number): Grant {
     const nowMs = this.#nowMs();
     const bucket = Math.floor(nowMs / bucketMs(window));
     const used = this.#total(window, nowMs);
@@ -102,6 +106,10 @@ export class MemoryLimiter implements Limiter {
   }
 
   async used(window: Window): Promise<{ used: number; retryAfterMs: number }> {
+    return this.usedNow(window);
+  }
+
+  protected usedNow(window: Window): { used: number; retryAfterMs: number } {
     const nowMs = this.#nowMs();
     const used = this.#total(window, nowMs);
     return { used, retryAfterMs: window.limit !== null && used > 0 ? this.#waitMs(window, nowMs) : 0 };
@@ -111,9 +119,10 @@ export class MemoryLimiter implements Limiter {
     this.#table(window).delete(window.key);
   }
 
-  /** What was taken before this process began. */
-  remember(window: Window, atMs: number, n: number): void {
-    this.#add(window, Math.floor(atMs / bucketMs(window)), n, this.#nowMs());
+  /** What was taken so long ago, before this process began. */
+  remember(window: Window, ageMs: number, n: number): void {
+    const nowMs = this.#nowMs();
+    this.#add(window, Math.floor((nowMs - ageMs) / bucketMs(window)), n, nowMs);
   }
 
   /** Kinds are few: they are named in the code, and only what follows comes from outside. */

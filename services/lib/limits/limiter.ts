@@ -16,7 +16,7 @@ export interface Window {
   windowMs: number;
   /** 0: a fixed window, which begins with the first of it and ends as a whole; the key names the period. */
   buckets: number;
-  /** What a restart forgets of it is counted again from the rows; never evicted from memory before its time. */
+  /** A lost count begins anew from what its ledger says; never evicted from memory before its time. */
   remembered?: boolean;
 }
 
@@ -41,8 +41,22 @@ export interface Limiter {
   forget(window: Window): Promise<void>;
 }
 
+/**
+ * What outlives a lost count: kept where nothing is lost, and written for a block at a time, before any of it is taken. It
+ * says more than was taken (what was reserved in vain, or given back), never less.
+ */
+export interface Ledger {
+  /** Up to `n` may be taken within blockLifeMs from now. False: a later epoch has begun, nothing may be taken in this one. */
+  reserve(window: Window, epoch: string, n: number): Promise<boolean>;
+  /** From now on only this epoch may reserve. All that may have been taken before, by the age of its last; a negative age: until then. */
+  begin(window: Window, epoch: string): Promise<[ageMs: number, n: number][]>;
+}
+
 /** Infinity for a fixed window: all of it is bucket 0. */
 export const bucketMs = ({ windowMs, buckets }: Window): number => Math.max(1, Math.floor(windowMs / buckets));
+
+/** How long after it was reserved a block may be taken from. */
+export const blockLifeMs = (window: Window): number => Math.max(1_000, bucketMs(window));
 
 /** The oldest bucket that still counts now: the one that holds the moment a window ago. */
 export const oldestBucket = (window: Window, now: number): number =>

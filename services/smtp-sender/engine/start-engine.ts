@@ -1,16 +1,15 @@
 /** The engine of a broker's node: made when its service starts, with what the broker gives it; and what it reports. */
 import { performance } from "node:perf_hooks";
-import type { Service } from "moleculer";
+import type { Service, ServiceBroker } from "moleculer";
 import { broadcast, call, emit, emitWebhookQueued } from "../../call.ts";
 import { config } from "../../lib/config.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
-import { MemoryLimiter } from "../../lib/limits/limiter-memory.ts";
-import { RedisLimiter } from "../../lib/limits/limiter-redis.ts";
 import { redis } from "../../lib/redis.ts";
 import { endAllLeases } from "../claim/recover-leases.ts";
 import { recipientOf } from "../delivery/rows.ts";
 import { RedisConnectionSlots } from "../limits/connection-slots-redis.ts";
-import { rememberHours, sentInHour } from "../limits/hour-limit.ts";
+import { ownLimiter, SenderLimiter } from "../limits/sender-limiter.ts";
+import { SenderPresence } from "../limits/sender-presence.ts";
 import type { SmtpTransport } from "../transport/smtp-transport.ts";
 import { Engine } from "./engine.ts";
 import { engineSettings } from "./settings.ts";
@@ -18,19 +17,23 @@ import { engineSettings } from "./settings.ts";
 export interface SenderNode {
   engine: Engine;
   limiter: Limiter;
+  presence: SenderPresence | undefined;
 }
 
-async function limiterOfNode(): Promise<Limiter> {
-  const client = redis();
-  if (client) return new RedisLimiter(client, sentInHour);
-  const limiter = new MemoryLimiter();
-  await rememberHours(limiter);
-  return limiter;
+/** The nodes with a sender that the broker knows to live. */
+function sendersOf(broker: ServiceBroker): string[] {
+  const { registry } = broker as unknown as {
+    registry: { getServiceList(options: object): { name: string; nodeID: string }[] };
+  };
+  const services = registry.getServiceList({ onlyAvailable: true });
+  return services.filter(({ name }) => name === "smtp-sender").map(({ nodeID }) => nodeID);
 }
 
 export async function startEngine({ broker, logger }: Service): Promise<SenderNode> {
-  const limiter = await limiterOfNode();
   const client = redis();
+  const presence = client && new SenderPresence(client, broker.nodeID, () => sendersOf(broker));
+  await presence?.start();
+  const limiter = presence ? new SenderLimiter(client, presence) : ownLimiter();
   // The embedded database serves one process only, so whoever held a lease is dead.
   if (!config().DATABASE_URL) await endAllLeases();
   const engine = new Engine(broker.nodeID, engineSettings(), {
@@ -41,11 +44,13 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
     campaignDrained: (campaignId) => void emit(broker, "campaign.drained", { campaignId }).catch(() => {}),
     notifyOtherNodes: ({ campaign_id: campaignId, company_id: companyId }) =>
       void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
-    ...(client ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(client, id, hasWork) } : {}),
+    ...(presence
+      ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(presence, id, hasWork) }
+      : {}),
     webhooksQueued: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
   });
   engine.start();
-  return { engine, limiter };
+  return { engine, limiter, presence };
 }
 
 /** Every sender node drops the connections it made from the old configuration. */

@@ -1,24 +1,50 @@
--- KEYS[1] sorted set: holder -> when its slot ends. KEYS[2] sorted set: node with demand -> until when it counts.
--- ARGV: most slots of all nodes, life of a slot in ms, life of a node's demand in ms, node, "1" if it has demand,
---   "1" to keep the holders even where there is no room, slots the node already holds besides them, holders.
--- Returns how many of the holders have a slot now, and the fair share of each node with demand.
+-- KEYS[1] sorted set: "sender slot" -> when its slot ends. KEYS[2] sorted set: sender with demand -> until when it counts.
+-- KEYS[3] sorted set: sender -> when it checked in with this server. KEYS[4] hash: sender that never did -> since when it is
+--   waited for.
+-- ARGV: most slots of all senders, life of a slot in ms, life of a sender's demand in ms, sender, "1" if it has demand,
+--   "1" to keep the slots even where there is no room, slots the sender already holds besides them, how long to wait for a
+--   sender that never checked in, number of other senders that live, their names, slots.
+-- Returns how many of the slots are held now, and the fair share of each sender with demand.
 local max, slotLife, demandLife = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local node, demand, keep, own = ARGV[4], ARGV[5] == '1', ARGV[6] == '1', tonumber(ARGV[7])
+local sender, demand, keep, own = ARGV[4], ARGV[5] == '1', ARGV[6] == '1', tonumber(ARGV[7])
+local patience, others = tonumber(ARGV[8]), tonumber(ARGV[9])
+local firstSlot = 10 + others
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+
+local lives = {}
+for i = 10, firstSlot - 1 do lives[ARGV[i]] = true end
+-- A slot that is not renewed: its sender died, or lives and cannot reach this server, with its connection open.
+for _, slot in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now)) do
+  if not lives[string.match(slot, '^(.*) ')] then redis.call('ZREM', KEYS[1], slot) end
+end
+
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
-if demand then redis.call('ZADD', KEYS[2], now + demandLife, node) end
+if demand then redis.call('ZADD', KEYS[2], now + demandLife, sender) end
 local share = math.ceil(max / math.max(1, redis.call('ZCARD', KEYS[2])))
+
+-- This server may know nothing of what others hold: it was emptied, or is another one.
+local unknown = false
+if not keep then
+  for name in pairs(lives) do
+    if not redis.call('ZSCORE', KEYS[3], name) then
+      redis.call('HSETNX', KEYS[4], name, now)
+      redis.call('PEXPIRE', KEYS[4], 2 * patience)
+      if now - tonumber(redis.call('HGET', KEYS[4], name)) < patience then unknown = true end
+    end
+  end
+end
+
 local held = 0
-for i = 8, #ARGV do
-  local free = own < share and redis.call('ZCARD', KEYS[1]) < max
+for i = firstSlot, #ARGV do
+  local free = not unknown and own < share and redis.call('ZCARD', KEYS[1]) < max
   if keep or free then
-    redis.call('ZADD', KEYS[1], now + slotLife, ARGV[i])
+    redis.call('ZADD', KEYS[1], now + slotLife, sender .. ' ' .. ARGV[i])
     held = held + 1
     own = own + 1
   end
 end
-redis.call('PEXPIRE', KEYS[1], slotLife * 2)
+-- As long as a sender may be cut off with them.
+redis.call('PEXPIRE', KEYS[1], 3600000)
 redis.call('PEXPIRE', KEYS[2], demandLife * 2)
 return {held, share}

@@ -2,12 +2,12 @@
 
 import { query } from "../../../models/database/db.ts";
 import { hourWindow, type Limiter, type Window } from "../../../services/lib/limits/limiter.ts";
-import { MemoryLimiter } from "../../../services/lib/limits/limiter-memory.ts";
 import { RedisLimiter } from "../../../services/lib/limits/limiter-redis.ts";
 import { connectRedis } from "../../../services/lib/redis.ts";
 import type { Engine } from "../../../services/smtp-sender/engine/engine.ts";
 import { RedisConnectionSlots } from "../../../services/smtp-sender/limits/connection-slots-redis.ts";
-import { rememberHours, sentInHour } from "../../../services/smtp-sender/limits/hour-limit.ts";
+import { ownLimiter, SenderLimiter } from "../../../services/smtp-sender/limits/sender-limiter.ts";
+import { SenderPresence } from "../../../services/smtp-sender/limits/sender-presence.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
 import { type Server, startRedis } from "../../support/servers.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
@@ -34,6 +34,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await sending.stopEngines();
+  for (const presence of presences.splice(0)) presence.stop();
   await server.stop();
 });
 
@@ -115,7 +116,7 @@ test("three senders share one limit in Redis", async () => {
   const clients = [1, 2, 3].map(() => connectRedis(redisServer.url));
   await Promise.all(clients.map((client) => client.connect()));
   const id = await campaign(250);
-  for (const client of clients) sending.engine({ limiter: new RedisLimiter(client) });
+  for (const client of clients) sending.engine({ limiter: new SenderLimiter(client) });
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 250 });
   expect(mostInAWindow()).toBeLessThanOrEqual(LIMIT);
   // And not much less: a token that got too old before it was used leaves a little later.
@@ -126,29 +127,12 @@ test("three senders share one limit in Redis", async () => {
 
 test("a restart does not forget what the window holds", async () => {
   const id = await campaign(150);
-  const first = sending.engine();
+  const first = sending.engine({ limiter: ownLimiter() });
   await server.received(60);
   await first.stop();
-  const limiter = new MemoryLimiter();
-  await rememberHours(limiter);
-  sending.engine({ limiter });
+  sending.engine({ limiter: ownLimiter() });
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 150 });
   expect(mostInAWindow()).toBeLessThanOrEqual(LIMIT);
-});
-
-test("a Redis that begins anew without its data does not forget what the window holds", async () => {
-  const client = connectRedis(redisServer.url);
-  await client.connect();
-  const id = await campaign(150);
-  const first = sending.engine({ limiter: new RedisLimiter(client, sentInHour) });
-  await server.received(60);
-  await first.stop();
-  await client.flushall();
-  sending.engine({ limiter: new RedisLimiter(client, sentInHour) });
-  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 150 });
-  expect(mostInAWindow()).toBeLessThanOrEqual(LIMIT);
-  await sending.stopEngines();
-  client.disconnect();
 });
 
 test("Redis away: senders wait and lose nothing", async () => {
@@ -189,10 +173,17 @@ test("Redis: twenty takes of 30 at once get exactly the limit, and give back wha
   client.disconnect();
 });
 
-const overRedis = (client: ReturnType<typeof connectRedis>) => ({
-  limiter: new RedisLimiter(client),
-  slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(client, id, hasWork),
-});
+let names = 0;
+const presences: SenderPresence[] = [];
+function overRedis(client: ReturnType<typeof connectRedis>) {
+  const presence = new SenderPresence(client, `sender-${++names}`, () => []);
+  presences.push(presence);
+  void presence.start();
+  return {
+    limiter: new SenderLimiter(client, presence),
+    slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(presence, id, hasWork),
+  };
+}
 
 test("a sender that has all connections of a server gives another one its part, and gets it back when that one is done", async () => {
   const clients = [1, 2].map(() => connectRedis(redisServer.url));

@@ -1,0 +1,126 @@
+/**
+ * Senders without Redis: all of them, one of them, or with one that was emptied. What they share still holds, counted at the
+ * mail server, and companies without a limit by the hour go on.
+ */
+import { connectRedis } from "../../../services/lib/redis.ts";
+import type { Engine } from "../../../services/smtp-sender/engine/engine.ts";
+import { RedisConnectionSlots } from "../../../services/smtp-sender/limits/connection-slots-redis.ts";
+import { SenderLimiter } from "../../../services/smtp-sender/limits/sender-limiter.ts";
+import { SenderPresence } from "../../../services/smtp-sender/limits/sender-presence.ts";
+import { useSending } from "../../support/sending.ts";
+import { type Server, startRedis } from "../../support/servers.ts";
+import { type SwitchedProxy, startSwitchedProxy } from "../../support/switched-proxy.ts";
+
+const MAX_CONNECTIONS = 6;
+const NAMES = ["a", "b"];
+
+const sending = useSending();
+let redis: Server;
+const senders: { proxy: SwitchedProxy; client: ReturnType<typeof connectRedis>; presence: SenderPresence }[] = [];
+
+const portOf = ({ url }: Server) => Number(new URL(url).port);
+
+beforeEach(async () => {
+  redis = await startRedis({ own: true });
+});
+afterEach(async () => {
+  for (const { proxy, client, presence } of senders.splice(0)) {
+    presence.stop();
+    client.disconnect();
+    await proxy.stop();
+  }
+  await redis.stop();
+});
+
+/** Two senders that know of each other, each with its own way to Redis. */
+async function startSenders(): Promise<Engine[]> {
+  const engines: Engine[] = [];
+  for (const name of NAMES) {
+    const proxy = await startSwitchedProxy(portOf(redis));
+    const client = connectRedis(`redis://127.0.0.1:${proxy.port}`);
+    client.on("error", () => {});
+    await client.connect();
+    const presence = new SenderPresence(client, name, () => NAMES);
+    await presence.start();
+    senders.push({ proxy, client, presence });
+  }
+  for (const { client, presence } of senders) {
+    const slots = (id: string, hasWork: () => boolean) => new RedisConnectionSlots(presence, id, hasWork);
+    engines.push(sending.engine({ limiter: new SenderLimiter(client, presence), slots }));
+  }
+  return engines;
+}
+
+async function campaign(recipients: number, options: { maxPerSecond?: number; dotMs?: number }) {
+  const server = await sending.startServer({ delayMs: { DOT: options.dotMs ?? 30 } });
+  const companyId = await sending.company();
+  const { maxPerSecond } = options;
+  const limits = { maxConnections: MAX_CONNECTIONS, ...(maxPerSecond ? { maxPerSecond } : {}) };
+  const smtpConfigId = await sending.smtpConfig(companyId, server, limits);
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients, chunk: 50 });
+  const open = (engine: Engine) => engine.transports.get(smtpConfigId)?.connections.size ?? 0;
+  return { id, server, open };
+}
+
+test("Redis goes away for good: the campaign ends, over no more connections than before", async () => {
+  const { id, server, open } = await campaign(800, {});
+  const engines = await startSenders();
+  await sending.until(
+    async () => engines.map(open),
+    (sizes) => sizes[0]! + sizes[1]! === MAX_CONNECTIONS && Math.min(...sizes) > 0,
+  );
+  await redis.stop();
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 800 });
+  expect(server.peakConnections).toBe(MAX_CONNECTIONS);
+  expect(server.doubled).toEqual([]);
+});
+
+test("Redis comes back without its data: nobody gets a connection before all have said which they have", async () => {
+  const { id, server, open } = await campaign(1_500, {});
+  const engines = await startSenders();
+  await sending.until(
+    async () => engines.map(open),
+    (sizes) => sizes[0]! + sizes[1]! === MAX_CONNECTIONS,
+  );
+  for (let n = 0; n < 3; n++) {
+    const port = portOf(redis);
+    await redis.stop();
+    redis = await startRedis({ own: true, port });
+    await server.received(server.accepted + 150);
+  }
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1_500 });
+  expect(server.peakConnections).toBe(MAX_CONNECTIONS);
+});
+
+test("one sender is cut off from Redis: the others count its connections for as long as it lives", async () => {
+  const { id, server, open } = await campaign(1_800, {});
+  const engines = await startSenders();
+  await sending.until(
+    async () => engines.map(open),
+    (sizes) => sizes[0]! + sizes[1]! === MAX_CONNECTIONS && Math.min(...sizes) > 0,
+  );
+  senders[0]!.proxy.switchTo(undefined);
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1_800 });
+  expect(server.peakConnections).toBe(MAX_CONNECTIONS);
+});
+
+test("one sender is cut off from Redis and comes back: max_per_second holds over all, in every second", async () => {
+  const perSecond = 40;
+  const { id, server } = await campaign(perSecond * 14, { maxPerSecond: perSecond, dotMs: 1 });
+  await startSenders();
+  await server.received(perSecond);
+  senders[0]!.proxy.switchTo(undefined);
+  await sending.until(
+    async () => senders[0]!.presence.isCutOff && senders[1]!.presence.missing === 1,
+    (known) => known,
+  );
+  await server.received(server.accepted + 2 * perSecond);
+  senders[0]!.proxy.switchTo(portOf(redis));
+  expect(await sending.finished(id)).toMatchObject({ status: "completed" });
+  const times = server.messages.map(({ at }) => at).sort((a, b) => a - b);
+  const most = Math.max(
+    ...times.map((from, i) => times.slice(i, i + 5 * perSecond).filter((at) => at < from + 1_000).length),
+  );
+  // Granted within a second; a mail is on its way for some milliseconds more or less.
+  expect(most).toBeLessThanOrEqual(perSecond * 1.2);
+});
