@@ -116,7 +116,7 @@ export class Sending {
     return id;
   }
 
-  /** A campaign whose recipients are all written: r1@to.example … */
+  /** A campaign whose recipients are all written: r1@to.example …; fixtures.test.ts holds it to what a send leaves. */
   async campaign({ companyId, smtpConfigId, recipients, transactional = false, chunk = 500 }: CampaignOptions) {
     const id = newId();
     const list = Array.isArray(recipients) ? recipients : undefined;
@@ -132,8 +132,8 @@ export class Sending {
       [id, companyId, `news@${DOMAIN}`],
     );
     await query(
-      `insert into sent_emails (company_id, campaign_id, seq, email)
-       select $2, $1, n, 'r' || n || '@to.example' from generate_series(1, $3::int) n`,
+      `insert into sent_emails (company_id, campaign_id, seq, email, variables)
+       select $2, $1, n, 'r' || n || '@to.example', '{}' from generate_series(1, $3::int) n`,
       [id, companyId, n],
     );
     for (const [i, { email, cc, bcc }] of (list ?? []).entries()) {

@@ -60,8 +60,8 @@ const OF_CAMPAIGN = `
     select backoff_until from smtp_configs where id = c.smtp_config_id and company_id = c.company_id limit 1) s on true
   where (s.backoff_until is null or s.backoff_until <= now())`;
 
-const CLAIMABLE = `c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_transactional, c.status, cc.sender_email,
-    co.smtp_per_hour`;
+const CLAIMABLE = `c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_transactional, c.campaign_type, c.status,
+    cc.sender_email, co.smtp_per_hour`;
 
 /**
  * The first campaigns in the given order that have what is wanted. All that are alive are put in order by what their own
@@ -72,7 +72,7 @@ const CLAIMABLE = `c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_tra
 const firstCampaigns = (order: string, wanted: string) => `
   select ${CLAIMABLE}
   from (
-    select c.id, c.company_id, c.smtp_config_id, c.is_transactional, c.status, c.last_turn_at,
+    select c.id, c.company_id, c.smtp_config_id, c.is_transactional, c.campaign_type, c.status, c.last_turn_at,
       (${LEASES_OF_COMPANY}) as leases
     from campaigns c where ${SENDABLE} order by ${order} offset 0) c
   cross join lateral (${wanted} limit 1) wanted
@@ -177,7 +177,7 @@ export const CAMPAIGNS_WITH_DUE_COPIES = `
   select ${CLAIMABLE}
   from waiting w
   cross join lateral (
-    select id, company_id, smtp_config_id, is_transactional, status from campaigns
+    select id, company_id, smtp_config_id, is_transactional, campaign_type, status from campaigns
     where id = w.campaign_id and company_id = w.company_id limit 1) c
   cross join lateral (
     select next_attempt_at as at from sent_email_copies

@@ -190,7 +190,7 @@ export class BatchDelivery implements Batch {
 
   #removeSuppressed(): void {
     for (const mail of [...this.ready]) {
-      const unsent = outcomeUnsent(mail.row, this.campaign.is_transactional);
+      const unsent = outcomeUnsent(mail.row, this.campaign);
       if (!unsent) continue;
       this.ready.splice(this.ready.indexOf(mail), 1);
       void this.hour.give(mail.token);

@@ -1,5 +1,5 @@
 /** What the sender reads from the database: recipients, campaigns it may claim from, and leased chunks. */
-import type { CampaignStatus } from "../../../models/campaign.ts";
+import type { CampaignStatus, CampaignType } from "../../../models/campaign.ts";
 
 export interface RecipientRow {
   id: string;
@@ -14,7 +14,7 @@ export interface RecipientRow {
   attributes: string | null;
   variables: string | null;
   attempts: number;
-  /** Null when there never was a subscriber, or it was deleted. */
+  /** Null when there never was a subscriber, or it was deleted, which takes the link (subscriber_id) from its mails. */
   subscriber_status: string | null;
   /** Kind of the suppression that blocks the address. */
   blocked: string | null;
@@ -33,6 +33,7 @@ export interface ClaimableCampaign {
   company_id: string;
   smtp_config_id: string;
   is_transactional: boolean;
+  campaign_type: CampaignType;
   /** Only copies are claimed from a campaign that is over. */
   status: CampaignStatus;
   sender_email: string;

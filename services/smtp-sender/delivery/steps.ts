@@ -48,7 +48,7 @@ const recheckStale: GroupStep = async (group) => {
 const suppressIneligible: GroupStep = (group) => {
   const { batch, rows } = group;
   group.rows = rows.filter((row) => {
-    const unsent = outcomeUnsent(row, batch.campaign.is_transactional);
+    const unsent = outcomeUnsent(row, batch.campaign);
     if (unsent) batch.record(row, unsent);
     return !unsent;
   });

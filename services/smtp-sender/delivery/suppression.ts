@@ -23,13 +23,18 @@ const SUPPRESSION: Record<string, string> = {
 /** `kind`: of the suppression. */
 export const suppressionSentence = (kind: string): string => SUPPRESSION[kind] ?? SUPPRESSION.manual!;
 
+type Campaign = Pick<ClaimableCampaign, "is_transactional" | "campaign_type">;
+
 /** Transactional mail passes an unsubscription, and nothing else. */
-function suppressionOf(row: RecipientRow, isTransactional: boolean): string | undefined {
+function suppressionOf(row: RecipientRow, campaign: Campaign): string | undefined {
+  const { is_transactional: isTransactional, campaign_type } = campaign;
   if (row.blocked && !(isTransactional && row.blocked === "unsubscribed")) return suppressionSentence(row.blocked);
   // The mail itself went out, whatever became of its subscriber since then.
   if (row.copy_no !== undefined) return undefined;
   const { subscriber_status: status } = row;
-  if (row.subscriber_id !== null && status === null) return "The subscriber was deleted.";
+  // Members of a list or segment are subscribers, or were; receivers that a request names need not be.
+  if (status === null && (row.subscriber_id !== null || campaign_type === "to_list"))
+    return "The subscriber was deleted.";
   if (isTransactional || status === null || status === "active") return undefined;
   return status === "unconfirmed" ? "The subscriber has not confirmed the subscription." : suppressionSentence(status);
 }
@@ -38,8 +43,8 @@ function suppressionOf(row: RecipientRow, isTransactional: boolean): string | un
  * What becomes of a mail that may not go out, as of its row's last check; undefined where nothing is in the way. The
  * recipients of a stopped campaign are failed by the campaigns service, its copies here.
  */
-export function outcomeUnsent(row: RecipientRow, isTransactional: boolean): Outcome | undefined {
-  const error = suppressionOf(row, isTransactional);
+export function outcomeUnsent(row: RecipientRow, campaign: Campaign): Outcome | undefined {
+  const error = suppressionOf(row, campaign);
   if (error) return { status: "suppressed", error, reply: null };
   return row.stopped_by ? { status: "failed", error: row.stopped_by, reply: null } : undefined;
 }
