@@ -22,6 +22,6 @@ EXPOSE 3000 3030
 # For Docker alone; Kubernetes has probes of its own. It asks what /ready asks of a load balancer.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.HEALTH_PORT || 3030) + '/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# node is process 1 and gets SIGTERM itself. Without arguments: all services.
-ENTRYPOINT ["node", "node_modules/moleculer/bin/moleculer-runner.js", "--config", "moleculer.config.ts"]
+# Process 1 handles SIGTERM from its first moment on and passes it to node. Without arguments: all services.
+ENTRYPOINT ["sh", "services/lib/processes/first.sh", "node", "node_modules/moleculer/bin/moleculer-runner.js", "--config", "moleculer.config.ts"]
 CMD ["services/**/*.service.ts"]

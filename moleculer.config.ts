@@ -52,7 +52,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
     heartbeatInterval: HEARTBEAT_SECONDS,
     heartbeatTimeout: 3 * HEARTBEAT_SECONDS,
     // Bounds the wait of a graceful stop for calls in flight.
-    tracking: { enabled: true, shutdownTimeout: 4_000 },
+    tracking: { enabled: true, shutdownTimeout: settings.DRAIN_SECONDS * 1_000 },
     internalServices: node.internalServices,
     replOptions: { delimiter: "flockmail $", customCommands: replCommands },
     middlewares: [
@@ -94,5 +94,5 @@ export default () => {
   hideFromRunner();
   const options = brokerOptions(settings);
   const atStart = [startBanner(settings), baseUrlWarning(settings)];
-  return ownProcess({ ...options, middlewares: [freePorts(settings), ...options.middlewares!, ...atStart] });
+  return ownProcess(settings, { ...options, middlewares: [freePorts(settings), ...options.middlewares!, ...atStart] });
 };

@@ -16,8 +16,8 @@ import type { EmbeddedPostgres } from "../services/lib/processes/embedded-postgr
 import { holdDirectory } from "../services/lib/processes/single-instance.ts";
 import { supervisedPostgres } from "../services/lib/processes/supervised-postgres.ts";
 
-/** From the signal to the end of an embedded database: whoever pressed Ctrl-C waits five seconds at most. */
-const STOP_MS = 4_500;
+/** From the end of the drain to that of an embedded database: whoever pressed Ctrl-C waits five seconds at most. */
+const AFTER_DRAIN_MS = 1_500;
 const LEAST_STOP_MS = 300;
 
 const REASONS: Record<string, string> = {
@@ -94,7 +94,7 @@ export function database(config: Config): Middleware {
     },
 
     async stopping() {
-      stopAtMs = performance.now() + STOP_MS;
+      stopAtMs = performance.now() + config.DRAIN_SECONDS * 1_000 + AFTER_DRAIN_MS;
     },
 
     // Two SIGTERMs run every `stopped` twice: each step here is safe to repeat.

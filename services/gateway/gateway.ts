@@ -91,7 +91,7 @@ export async function openGateway(broker: ServiceBroker, { routes, contractOf, s
       if (status >= 400) logProblem(broker, context, durationMs);
     },
   });
-  server = await listen(app.callback(), settings.PORT);
+  server = await listen(app.callback(), settings.PORT, settings.DRAIN_SECONDS * 1_000);
   return {
     url: `http://127.0.0.1:${server.port}`,
     authentication,

@@ -10,7 +10,7 @@ import { parseAllowedHosts } from "./ssrf/allowed-hosts.ts";
 /** A default that depends on other variables: as the README shows it, and how it is found. */
 interface DerivedDefault {
   text: string;
-  of: (config: { PORT: number; DATABASE_URL?: string }) => string | boolean;
+  of: (config: { PORT: number; DATABASE_URL?: string }) => string | number | boolean;
 }
 
 interface Setting {
@@ -93,6 +93,10 @@ export const configSchema = Type.Object({
   TRUST_PROXY: integer(0, 32, {
     default: 0,
     description: "Number of proxies in front whose X-Forwarded-For is believed.",
+  }),
+  DRAIN_SECONDS: integer(0, 3_600, {
+    derivedDefault: { text: "40, 3 with the embedded database", of: ({ DATABASE_URL }) => (DATABASE_URL ? 40 : 3) },
+    description: "How long an orderly stop waits for what is in the air: answers of mail servers, requests, uploads.",
   }),
   MAX_IN_DOUBT: integer(1, 100_000, {
     default: 200,

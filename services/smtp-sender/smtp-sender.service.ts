@@ -66,6 +66,11 @@ export default defineService("smtp-sender", contract, {
     },
   },
 
+  created() {
+    // Both have the same time: a node that is a gateway too finishes its requests meanwhile.
+    this.broker.middlewares.add({ name: "DrainSender", stopping: async () => void this.sender?.engine.stop() });
+  },
+
   async started() {
     this.sender = await startEngine(this);
   },

@@ -30,6 +30,8 @@ export async function startApp(options: { services?: string[]; env?: Record<stri
     HEALTH_PORT: "0",
     ALLOW_PRIVATE_NETWORKS: "true",
     LOGLEVEL: "fatal",
+    // What a test left hanging must not hold up its end.
+    DRAIN_SECONDS: "3",
     // The test client speaks for many addresses, so that the throttles per address count what a test means them to.
     TRUST_PROXY: "1",
     ...options.env,

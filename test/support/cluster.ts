@@ -76,6 +76,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     ALLOW_PRIVATE_NETWORKS: "true",
     BASE_URL: `http://localhost:${port}`,
     LOGLEVEL: "warn",
+    DRAIN_SECONDS: "4",
     ...options.env,
   };
   const services = new Map(Object.entries(layout));

@@ -62,7 +62,7 @@ export async function startGateway(
 ): Promise<TestGateway> {
   process.env.SECRET_KEY ??= "test-secret-test-secret-test-secret";
   const settings = {
-    ...readConfig({ PORT: "0", BASE_URL: "https://api.example.com", TRUST_PROXY: "1" }),
+    ...readConfig({ PORT: "0", BASE_URL: "https://api.example.com", TRUST_PROXY: "1", DRAIN_SECONDS: "3" }),
     ...options.settings,
   };
   const broker = new ServiceBroker({

@@ -31,6 +31,7 @@ describe("the configuration", () => {
       SERVICE_NAME: "Flockmail",
       HEALTH_PORT: 3030,
       TRUST_PROXY: 0,
+      DRAIN_SECONDS: 3,
       MAX_IN_DOUBT: 200,
       SEND_LEASE_SECONDS: 30,
       RETRY_BASE_SECONDS: 60,
@@ -41,6 +42,7 @@ describe("the configuration", () => {
     expect(readConfig({ PORT: "8080", DATABASE_URL, SECRET_KEY })).toMatchObject({
       BASE_URL: "http://localhost:8080",
       ALLOW_PRIVATE_NETWORKS: false,
+      DRAIN_SECONDS: 40,
       LOGLEVEL: "info",
     });
   });

@@ -16,7 +16,6 @@ const CHECK_MS = 2_000;
 const SILENCE_MS = 120_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_HEADERS = 100;
-const DRAIN_MS = 3_000;
 
 export interface HttpServer {
   port: number;
@@ -63,17 +62,18 @@ function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
   respondOnSocket(socket, [405, "Method Not Allowed", 'Method "CONNECT" not allowed.']);
 }
 
-async function drain(server: Server): Promise<void> {
+async function drain(server: Server, drainMs: number): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, "close");
   // Closes idle connections too; the others close after their response, which says so in a header.
   server.close();
-  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  const timer = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
   clearTimeout(timer);
 }
 
-export async function listen(listener: RequestListener, port: number): Promise<HttpServer> {
+/** `drainMs`: how long requests in flight may take once it drains. */
+export async function listen(listener: RequestListener, port: number, drainMs: number): Promise<HttpServer> {
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: HEADERS_MS,
@@ -95,5 +95,5 @@ export async function listen(listener: RequestListener, port: number): Promise<H
       code === "EADDRINUSE" ? `port ${port} is taken by another program; choose one with PORT=…` : message,
     );
   }
-  return { port: (server.address() as AddressInfo).port, drain: () => drain(server) };
+  return { port: (server.address() as AddressInfo).port, drain: () => drain(server, drainMs) };
 }

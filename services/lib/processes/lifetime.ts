@@ -6,8 +6,15 @@ import { readFileSync } from "node:fs";
 import type { BrokerOptions, ServiceBroker } from "moleculer";
 
 const PARENT_CHECK_MS = 500;
-// A stop that hangs must not hold up a terminal or a rolling update; the next start recovers what was left open.
-const STOP_DEADLINE_MS = 20_000;
+/**
+ * After the drain. A stop that hangs must not hold up a terminal or a rolling update; the next start recovers what was left
+ * open.
+ */
+export const STOP_MARGIN_MS = 15_000;
+/** npm passes on a Ctrl-C that the terminal gave to the service too: a second one within this time is the same. */
+const SAME_INTERRUPT_MS = 1_000;
+/** What a shell reports of a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
 
 /** nohup and the like ignore SIGHUP for us; a handler of our own would undo that. */
 function hangupIsIgnored(): boolean {
@@ -35,14 +42,14 @@ function reason(error: unknown): string {
   return (message || errors?.[0]?.message || code || String(error)).replaceAll(/\s*\n\s*/g, " ");
 }
 
-function takeOver(broker: ServiceBroker): void {
+function takeOver(broker: ServiceBroker, drainMs: number): void {
   let started: Promise<void> = Promise.resolve();
   let ending = false;
 
   const end = async (code: number) => {
     if (ending) return;
     ending = true;
-    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+    setTimeout(() => process.exit(1), drainMs + STOP_MARGIN_MS).unref();
     // A stop during the start would leave behind what starts after it.
     await started.catch(() => {});
     await broker.stop();
@@ -62,12 +69,20 @@ function takeOver(broker: ServiceBroker): void {
   };
 
   const orderly = () => void end(0);
-  process.on("SIGTERM", orderly).on("SIGINT", orderly);
+  let interruptedAtMs: number | undefined;
+  const interrupted = () => {
+    interruptedAtMs ??= performance.now();
+    // Whoever presses Ctrl-C again does not want to wait for the rest.
+    if (performance.now() - interruptedAtMs > SAME_INTERRUPT_MS) process.exit(INTERRUPTED);
+    orderly();
+  };
+  process.on("SIGTERM", orderly).on("SIGINT", interrupted);
   if (!hangupIsIgnored()) process.on("SIGHUP", orderly);
   whenNpmDies(orderly);
 }
 
 /** For processes of their own only: tests start and stop many brokers in one. */
-export function ownProcess(options: BrokerOptions): BrokerOptions {
-  return { ...options, skipProcessEventRegistration: true, created: takeOver };
+export function ownProcess({ DRAIN_SECONDS }: { DRAIN_SECONDS: number }, options: BrokerOptions): BrokerOptions {
+  const created = (broker: ServiceBroker) => takeOver(broker, DRAIN_SECONDS * 1_000);
+  return { ...options, skipProcessEventRegistration: true, created };
 }

@@ -73,6 +73,7 @@ export class Engine {
   #recovering: Promise<void> | undefined;
   #recoverFrom = 0;
   #lookForStopsAt = 0;
+  #stopped: Promise<void> | undefined;
 
   constructor(node: string, settings: EngineSettings, outputs: EngineOutputs) {
     this.owner = `${node}:${randomBytes(4).toString("hex")}`;
@@ -140,6 +141,10 @@ export class Engine {
   #tick(): void {
     this.transports.tick();
     void this.#endStopped();
+    this.#renewAll();
+  }
+
+  #renewAll(): void {
     for (const batch of this.transports.batches()) {
       if (batch.state !== "over") this.#renew(batch);
     }
@@ -250,16 +255,23 @@ export class Engine {
    * Claims nothing more, waits for mails in flight (bounded), writes their results, gives the rest back, says QUIT. Mails
    * without an answer by then are recorded as in doubt.
    */
-  async stop(): Promise<void> {
-    if (this.stopping) return;
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
     this.stopping = true;
     for (const timer of this.#timers) clearInterval(timer);
+    // A drain may last longer than a lease: others would take what was handed over as in doubt.
+    const renewing = setInterval(() => this.#renewAll(), TICK_MS);
     await this.claimer.stop();
     const until = performance.now() + this.#settings.stopMs;
     await this.transports.close(this.#settings.stopMs);
     await this.#recovering;
     const rest = Math.max(1_000, until - performance.now());
     await this.#settled(performance.now() + rest);
+    clearInterval(renewing);
     this.outage.stopRetrying();
     this.#reads.close();
     this.#writes.close();

@@ -34,6 +34,7 @@ function ehloName(baseUrl: string): string | undefined {
 
 export function engineSettings(overrides: Partial<EngineSettings> = {}): EngineSettings {
   const {
+    DRAIN_SECONDS,
     MAX_IN_DOUBT,
     SEND_LEASE_SECONDS,
     RETRY_BASE_SECONDS,
@@ -51,7 +52,7 @@ export function engineSettings(overrides: Partial<EngineSettings> = {}): EngineS
     allowPrivate: ALLOW_PRIVATE_NETWORKS,
     ehloName: ehloName(BASE_URL),
     idleMs: 15_000,
-    stopMs: 3_500,
+    stopMs: DRAIN_SECONDS * 1_000,
     maxBatches: 200,
     maxMessagesPerConnection: 5_000,
     greetingTimeoutMs: undefined,

@@ -31,3 +31,22 @@ test("in the midst of rendering, what was marked meanwhile is given back", async
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 50 });
   expect(server.doubled).toEqual([]);
 });
+
+test("a mail server that takes longer than a lease for its answer: the sender waits for it, and nobody takes its recipient", async () => {
+  const { promise: handedOver, resolve } = Promise.withResolvers<void>();
+  const slow = await sending.startServer({
+    delayMs: { DOT: 5_000 },
+    answer: ({ verb }) => void (verb === "DOT" && resolve()),
+  });
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, slow);
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 1 });
+  const stopping = sending.engine({ leaseMs: 2_000, stopMs: 40_000 });
+  await handedOver;
+  const other = sending.engine({ leaseMs: 2_000 });
+  await stopping.stop();
+  await other.recover();
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1, failed_count: 0 });
+  expect(slow.doubled).toEqual([]);
+  expect(slow.accepted).toBe(1);
+});

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import pg from "pg";
 import { configSchema, readConfig } from "../../../services/lib/config.ts";
+import { STOP_MARGIN_MS } from "../../../services/lib/processes/lifetime.ts";
 import { createDatabase } from "../../support/database.ts";
 import { build, type Manifest, withKustomize } from "../../support/kustomize.ts";
 
@@ -179,8 +180,7 @@ withKustomize(() => {
     });
 
     test.each(servers)("%s may take the time that an orderly stop may take", (_, workload) => {
-      const lifetime = readFileSync(join(ROOT, "services/lib/processes/lifetime.ts"), "utf8");
-      const stopMs = Number(/STOP_DEADLINE_MS = ([\d_]+)/.exec(lifetime)![1]!.replaceAll("_", ""));
+      const stopMs = Number(configMap.DRAIN_SECONDS) * 1_000 + STOP_MARGIN_MS;
       const preStopSeconds = Number(ours(workload).lifecycle!.preStop.exec.command[1]);
       const { terminationGracePeriodSeconds } = workload.spec.template.spec;
       expect(terminationGracePeriodSeconds).toBeGreaterThan(preStopSeconds + stopMs / 1_000);
