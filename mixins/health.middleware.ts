@@ -9,7 +9,7 @@ import type { BrokerOptions, Middleware, ServiceBroker } from "moleculer";
 import { query } from "../models/database/db.ts";
 import type { Config } from "../services/lib/config.ts";
 import { forgetRefreshed, gauge, readMetrics, refreshed } from "../services/lib/metrics.ts";
-import { redis } from "../services/lib/redis.ts";
+import { redis, redisWorks } from "../services/lib/redis.ts";
 import { withTimeout } from "../services/lib/timeouts.ts";
 
 const CHECK_TIMEOUT_MS = 1_000;
@@ -23,6 +23,8 @@ interface HealthReport {
   database: Reachable;
   redis: Reachable;
   nats: Reachable;
+  /** Why Redis counts as away. */
+  redis_error?: string;
 }
 
 export interface NodeReport extends HealthReport {
@@ -48,14 +50,21 @@ function roundTrip(broker: ServiceBroker): Promise<number> | undefined {
 }
 
 async function healthReport(broker: ServiceBroker, state: State): Promise<HealthReport> {
+  const client = redis();
+  let redisError: string | undefined;
+  const works = client && redisWorks(client);
+  works?.catch((error: Error) => {
+    redisError = error.message || "no connection";
+  });
   const [database, redisAnswer, nats] = await Promise.all([
     answers((async () => query("select 1"))()),
-    answers(redis()?.ping()),
+    answers(works),
     answers(roundTrip(broker)),
   ]);
   // Without Redis the API goes on (limits are counted per process): it is reported, and does not make the node unready.
   const ready = state === "started" && database === "ok" && nats !== "away";
-  return { ready, state, database, redis: redisAnswer, nats };
+  const reason = redisAnswer === "away" ? { redis_error: redisError ?? "no answer" } : {};
+  return { ready, state, database, redis: redisAnswer, nats, ...reason };
 }
 
 const DEPENDENCIES = ["database", "redis", "nats"] as const;

@@ -1,7 +1,23 @@
-/** Broker middleware: opens the connection to Redis where REDIS_URL is set. A node starts and serves without it. */
+/**
+ * Broker middleware: opens the connection to Redis where REDIS_URL is set. A node starts and serves without it, but not with
+ * a server that could never count.
+ */
 import type { Middleware, ServiceBroker } from "moleculer";
 import type { Config } from "../services/lib/config.ts";
-import { connectRedis, keepRedis, redis } from "../services/lib/redis.ts";
+import { connectRedis, keepRedis, redis, redisServer } from "../services/lib/redis.ts";
+
+/** Of sysexits.h, as with every other configuration that is refused. */
+const EX_CONFIG = 78;
+
+const refusal = (text: string) => Object.assign(new Error(text), { exitCode: EX_CONFIG });
+
+function opened(url: string, caFile: string | undefined) {
+  try {
+    return connectRedis(url, caFile);
+  } catch (error) {
+    throw refusal(`REDIS_CA: ${(error as Error).message}`);
+  }
+}
 
 export function redisConnection(config: Config): Middleware {
   return {
@@ -9,18 +25,32 @@ export function redisConnection(config: Config): Middleware {
 
     async starting(broker: ServiceBroker) {
       if (!config.REDIS_URL) return;
-      const client = connectRedis(config.REDIS_URL);
+      const client = opened(config.REDIS_URL, config.REDIS_CA);
       keepRedis(client);
       let away = false;
       client.on("error", (error: Error) => {
         if (!away) broker.logger.warn(`Redis is away: ${error.message || "no connection"}`);
         away = true;
       });
+      let warned: string | undefined;
+      let starting = true;
       client.on("ready", () => {
         if (away) broker.logger.info("Redis is back");
         away = false;
+        redisServer(client).then(
+          ({ unusable, warning }) => {
+            // At start it is the reason not to.
+            const text = starting ? warning : (unusable ?? warning);
+            if (text && text !== warned) broker.logger.warn(text);
+            warned = text;
+          },
+          () => {},
+        );
       });
       await client.connect().catch(() => {});
+      const server = await redisServer(client).catch(() => undefined);
+      starting = false;
+      if (server?.unusable) throw refusal(`REDIS_URL: ${server.unusable}`);
     },
 
     // Two SIGTERMs run every `stopped` twice.

@@ -5,6 +5,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Ajv } from "ajv";
 import { parseNatsServers } from "./nats.ts";
+import { parseRedisUrl } from "./redis-url.ts";
 import { parseAllowedHosts } from "./ssrf/allowed-hosts.ts";
 
 /** A default that depends on other variables: as the README shows it, and how it is found. */
@@ -60,8 +61,15 @@ export const configSchema = Type.Object({
     text({ description: "File with a JWT and its seed (`.creds`), where the NATS servers ask for one." }),
   ),
   REDIS_URL: Type.Optional(
-    url(["redis:", "rediss:"], {
-      description: "Redis for limits and throttles, required with TRANSPORTER. Unset: counted in the process.",
+    Type.String({
+      redisUrl: true,
+      description:
+        "Redis or Valkey for limits and throttles, required with TRANSPORTER: `redis://`, `rediss://` (TLS), or `redis+sentinel://user:password@host:26379,host:26379/group/0`. Unset: counted in the process.",
+    }),
+  ),
+  REDIS_CA: Type.Optional(
+    text({
+      description: "File of the authority (PEM) that signed the Redis certificate, where the system does not know it.",
     }),
   ),
   SECRET_KEY: secret({
@@ -143,6 +151,11 @@ ajv.addKeyword({
   validate: (protocols: string[], value: string) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
 });
 ajv.addKeyword({
+  keyword: "redisUrl",
+  schemaType: "boolean",
+  validate: (_wanted: boolean, value: string) => parseRedisUrl(value) !== undefined,
+});
+ajv.addKeyword({
   keyword: "hostList",
   schemaType: "boolean",
   validate: (_wanted: boolean, value: string) => parseAllowedHosts(value) !== null,
@@ -164,11 +177,15 @@ function requirement({
   protocols,
   hostList,
   natsServers,
+  redisUrl,
   enum: values,
 }: TSchema): string {
   if (type === "integer") return `must be a whole number from ${minimum} to ${maximum}`;
   if (type === "boolean") return "must be true or false";
   if (protocols) return `must be a URL that begins with ${protocols.map((p: string) => `${p}//`).join(" or ")}`;
+  if (redisUrl) {
+    return "must be a URL that begins with redis:// or rediss://, or with redis+sentinel:// or rediss+sentinel:// and names a group";
+  }
   if (values) return `must be one of ${values.join(", ")}`;
   if (hostList) return "must list host names, addresses and networks (10.1.0.0/16), comma separated";
   if (natsServers) {

@@ -3,7 +3,9 @@
  * queues up), and after COMMAND_TIMEOUT_MS when it hangs.
  */
 import { createHash } from "node:crypto";
-import { Redis } from "ioredis";
+import { readFileSync } from "node:fs";
+import { Redis, type RedisOptions } from "ioredis";
+import { parseRedisUrl, type RedisTarget } from "./redis-url.ts";
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const COMMAND_TIMEOUT_MS = 500;
@@ -16,8 +18,36 @@ let client: Redis | undefined;
 /** The process's connection to Redis; undefined where everything is counted in the process. */
 export const redis = (): Redis | undefined => client;
 
-export function connectRedis(url: string): Redis {
-  return new Redis(url, {
+export const keepRedis = (opened: Redis | undefined): void => {
+  client = opened;
+};
+
+function addressOptions({ addresses, sentinel, tls, ...login }: RedisTarget, ca: string | undefined): RedisOptions {
+  const secure = tls ? { tls: ca === undefined ? {} : { ca } } : {};
+  if (!sentinel) return { ...addresses[0], ...login, ...secure };
+  return {
+    ...login,
+    ...secure,
+    ...(tls ? { sentinelTLS: secure.tls, enableTLSForSentinelMode: true } : {}),
+    sentinels: addresses,
+    name: sentinel.group,
+    role: "master",
+    ...(sentinel.username ? { sentinelUsername: sentinel.username } : {}),
+    ...(sentinel.password ? { sentinelPassword: sentinel.password } : {}),
+    sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+    sentinelRetryStrategy: (attempt) => Math.min(attempt * 50, MAX_RECONNECT_PAUSE_MS),
+  };
+}
+
+/** The last error of each connection: why a command finds none. */
+const lastErrors = new WeakMap<Redis, Error>();
+
+/** `caFile`: of the authority that signed the server's certificate, where the system does not know it. */
+export function connectRedis(url: string, caFile?: string): Redis {
+  const target = parseRedisUrl(url);
+  if (!target) throw new Error("REDIS_URL is no URL of a Redis server");
+  const opened = new Redis({
+    ...addressOptions(target, caFile === undefined ? undefined : readFileSync(caFile, "utf8")),
     lazyConnect: true,
     keyPrefix: "flockmail:",
     connectTimeout: CONNECT_TIMEOUT_MS,
@@ -28,31 +58,12 @@ export function connectRedis(url: string): Redis {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 50, MAX_RECONNECT_PAUSE_MS),
+    // It became a replica. Whoever is the first now has the same address, or Sentinels know it.
+    reconnectOnError: (error) => error.message.startsWith("READONLY"),
   });
-}
-
-export interface RedisServer {
-  /** Another one for each start, each promotion of a replica, and each server. */
-  id: string;
-}
-
-const servers = new WeakMap<Redis, RedisServer>();
-const watched = new WeakSet<Redis>();
-
-const valuesOf = (info: string): Record<string, string> =>
-  Object.fromEntries(info.split("\r\n").flatMap((line) => (line.includes(":") ? [line.split(":", 2)] : [])));
-
-/** The server that the present connection leads to: asked once for each connection. */
-export async function redisServer(client: Redis): Promise<RedisServer> {
-  const known = servers.get(client);
-  if (known) return known;
-  if (!watched.has(client)) client.on("close", () => servers.delete(client));
-  watched.add(client);
-  const { run_id, master_replid } = valuesOf(await client.info());
-  const server = { id: `${run_id}:${master_replid}` };
-  // A connection that ended meanwhile fails the command, so this is the one that answered.
-  if (client.status === "ready") servers.set(client, server);
-  return server;
+  opened.on("error", (error: Error) => lastErrors.set(opened, error));
+  opened.on("ready", () => lastErrors.delete(opened));
+  return opened;
 }
 
 /** A Lua script that Redis keeps by its digest: sent whole only where it is not known yet. */
@@ -68,6 +79,67 @@ export function luaScript(source: string) {
   };
 }
 
-export const keepRedis = (opened: Redis | undefined): void => {
-  client = opened;
-};
+export interface RedisServer {
+  /** Another one for each start, each promotion of a replica, and each server. */
+  id: string;
+  /** "Redis 7.0.15" or "Valkey 8.1.1". */
+  name: string;
+  /** Why limits cannot be counted on it. */
+  unusable: string | undefined;
+  /** What an operator should change. */
+  warning: string | undefined;
+}
+
+const servers = new WeakMap<Redis, RedisServer>();
+const watched = new WeakSet<Redis>();
+
+// Scripts that ask for the time and then write need 5; users (ACL) and what is tested began with 6.
+const MIN_MAJOR = 6;
+
+function describe(info: string): RedisServer {
+  const values: Record<string, string> = {};
+  for (const line of info.split("\r\n")) values[line.slice(0, line.indexOf(":"))] = line.slice(line.indexOf(":") + 1);
+  const { run_id, master_replid, redis_version, valkey_version, cluster_enabled, maxmemory, maxmemory_policy } = values;
+  // Valkey says in redis_version which Redis it can take the place of.
+  const name = valkey_version ? `Valkey ${valkey_version}` : `Redis ${redis_version}`;
+  const evicts = maxmemory !== "0" && maxmemory_policy !== undefined && maxmemory_policy !== "noeviction";
+  return {
+    id: `${run_id}:${master_replid}`,
+    name,
+    unusable:
+      cluster_enabled === "1"
+        ? `${name} runs in Cluster mode, which is not supported: limits need one server, or one behind Sentinels`
+        : Number.parseInt(redis_version ?? "", 10) < MIN_MAJOR
+          ? `${name} is too old: Redis ${MIN_MAJOR} or later, or Valkey, is needed`
+          : undefined,
+    warning: evicts
+      ? `${name} may throw counts away (maxmemory-policy ${maxmemory_policy}): set it to noeviction`
+      : undefined,
+  };
+}
+
+/** The server that the present connection leads to: asked once for each connection. */
+export async function redisServer(of: Redis): Promise<RedisServer> {
+  const known = servers.get(of);
+  if (known) return known;
+  if (!watched.has(of)) of.on("close", () => servers.delete(of));
+  watched.add(of);
+  const server = describe(await of.info());
+  // A connection that ended meanwhile fails the command, so this is the one that answered.
+  if (of.status === "ready") servers.set(of, server);
+  return server;
+}
+
+// As the limiter's: it asks for the time and writes two keys.
+const probe = luaScript(`
+  local time = redis.call('TIME')
+  redis.call('SET', KEYS[1], time[1], 'PX', 10000)
+  return redis.call('SET', KEYS[2], time[1], 'PX', 10000)`);
+
+/** Fails with the reason where limits cannot be counted, also on a server that answers PING. */
+export async function redisWorks(of: Redis): Promise<void> {
+  if (of.status !== "ready") throw lastErrors.get(of) ?? new Error("no connection");
+  const { unusable } = await redisServer(of);
+  if (unusable) throw new Error(unusable);
+  await probe(of, ["works:1", "works:2"], []);
+}

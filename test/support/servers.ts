@@ -2,7 +2,7 @@
  * Real servers for tests and benches: the one an environment variable names (TEST_REDIS_URL, TEST_NATS_URL), else one
  * started here on a free port from a program on PATH or from Debian packages. `npm run servers` fetches them ahead.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
@@ -40,13 +40,44 @@ async function start(
 const redisProgram = () => program("redis-server", ["redis-server", "redis-tools"]);
 const natsProgram = () => program("nats-server", ["nats-server"]);
 
+export interface RedisServerOptions extends ServerOptions {
+  /** More of the command line, which wins. */
+  args?: (port: number) => string[];
+  /** Another program than redis-server that takes the same arguments. */
+  command?: string[];
+}
+
 /** Redis without persistence. */
-export async function startRedis(options: ServerOptions = {}): Promise<Server> {
+export async function startRedis(options: RedisServerOptions = {}): Promise<Server> {
   const other = given(process.env.TEST_REDIS_URL, options);
   if (other) return other;
   const folder = mkdtempSync(join(tmpdir(), "flockmail-redis-"));
   const args = (port: number) => `--bind 127.0.0.1 --port ${port} --appendonly no --dir ${folder}`.split(" ");
-  const { child, port } = await start(await redisProgram(), (p) => [...args(p), "--save", ""], options.port);
+  const [path, ...before] = options.command ?? [];
+  const runs = path ? { path, env: {} } : await redisProgram();
+  const all = (p: number) => [...before, ...args(p), "--save", "", ...(options.args?.(p) ?? [])];
+  const { child, port } = await start(runs, all, options.port);
+  const stop = async () => {
+    await child.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { url: `redis://127.0.0.1:${port}`, child, stop };
+}
+
+/** Watches the first of a group and promotes a replica of it when it is gone. Alone: it needs nobody's agreement. */
+export async function startSentinel(group: string, master: { port: number; password: string }): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), "flockmail-sentinel-"));
+  const file = join(folder, "sentinel.conf");
+  writeFileSync(
+    file,
+    `sentinel monitor ${group} 127.0.0.1 ${master.port} 1
+sentinel auth-pass ${group} ${master.password}
+sentinel down-after-milliseconds ${group} 500
+sentinel failover-timeout ${group} 3000
+`,
+  );
+  const args = (port: number) => [file, "--bind", "127.0.0.1", "--port", `${port}`, "--dir", folder, "--sentinel"];
+  const { child, port } = await start(await redisProgram(), args);
   const stop = async () => {
     await child.stop();
     rmSync(folder, { recursive: true, force: true });

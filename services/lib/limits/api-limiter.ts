@@ -1,6 +1,6 @@
 /**
  * Throttles, daily API calls and failed logins. Redis away: the process counts for itself, so that requests pass and no
- * single node is flooded. Never for the limits of sending: without Redis, senders wait.
+ * single node is flooded. The limits of sending do otherwise (services/smtp-sender/README.md).
  */
 import type { Redis } from "ioredis";
 import { redis } from "../redis.ts";

@@ -80,7 +80,11 @@ export async function hourRoom(companyId: string, limiter: Limiter) {
   if (!plan) throw notFound();
   const limit = plan.smtp_per_hour;
   const window = hourWindow(companyId, limit, config().LIMIT_WINDOW_SECONDS);
-  const { used, retryAfterMs } = await limiter.used(window);
+  const { used, retryAfterMs } = await limiter.used(window).catch((error) => {
+    // Nobody counts while Redis is away, and a company without a limit need not know.
+    if (limit !== null) throw error;
+    return { used: 0, retryAfterMs: 0 };
+  });
   return {
     limit,
     used,

@@ -28,6 +28,7 @@ describe("the health port", () => {
       state: "started",
       database: "ok",
       redis: "away",
+      redis_error: expect.stringContaining("ECONNREFUSED"),
       nats: "unused",
     });
     expect(await ask("/secrets")).toMatchObject({ status: 404 });

@@ -122,5 +122,5 @@ test("one sender is cut off from Redis and comes back: max_per_second holds over
     ...times.map((from, i) => times.slice(i, i + 5 * perSecond).filter((at) => at < from + 1_000).length),
   );
   // Granted within a second; a mail is on its way for some milliseconds more or less.
-  expect(most).toBeLessThanOrEqual(perSecond * 1.2);
+  expect(most).toBeLessThanOrEqual(perSecond * 1.3);
 });
