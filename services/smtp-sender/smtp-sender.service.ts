@@ -52,6 +52,9 @@ export default defineService("smtp-sender", contract, {
     async hourRoom(ctx) {
       return hourRoom(companyOf(ctx), nodeOf(this).limiter);
     },
+    async giveUpLeases(ctx) {
+      return nodeOf(this).engine.giveUp(ctx.params.leases);
+    },
     async status() {
       return statusOf(this.broker.nodeID, nodeOf(this).engine);
     },

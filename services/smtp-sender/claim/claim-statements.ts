@@ -128,20 +128,25 @@ export function leaseChunks(
   });
 }
 
+// The fence grows here, too: a sender that does not hear that its lease was given back may not take the doubt of those who
+// come after it for its own (record-late-outcomes.ts).
 const RELEASE = `
-  update send_chunks c set state = ${SEND_CHUNK_STATE.ready}, owner = null, lease_until = null, marked_to = c.lo - 1
+  update send_chunks c
+  set state = ${SEND_CHUNK_STATE.ready}, owner = null, lease_until = null, marked_to = c.lo - 1, fence = c.fence + 1
   from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) l (company_id, campaign_id, no, fence)
   where c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
-    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $5 and c.fence = l.fence`;
+    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $5 and c.fence = l.fence
+  returning c.no`;
 
-/** Gives leases back whose handed-over recipients have all been recorded: the rest was certainly not sent. */
+/** Gives leases back whose handed-over recipients have all been recorded: the rest was certainly not sent. Returns how many were held. */
 export async function releaseChunks(
-  chunks: readonly (ChunkLease & { company_id: string })[],
+  chunks: readonly (Pick<ChunkLease, "campaign_id" | "no" | "fence"> & { company_id: string })[],
   owner: string,
-): Promise<void> {
-  if (chunks.length === 0) return;
+): Promise<number> {
+  if (chunks.length === 0) return 0;
   const column = <K extends "company_id" | "campaign_id" | "no" | "fence">(key: K) => chunks.map((chunk) => chunk[key]);
-  await query(RELEASE, [column("company_id"), column("campaign_id"), column("no"), column("fence"), owner]);
+  const values = [column("company_id"), column("campaign_id"), column("no"), column("fence"), owner];
+  return (await query(RELEASE, values)).length;
 }
 
 // Deferred recipients that are due, by campaign. Few rows: the partial index holds only those that wait. LATERAL with a

@@ -5,6 +5,7 @@
 import { performance } from "node:perf_hooks";
 import type { Batch } from "../delivery/batch.ts";
 import { BatchDelivery } from "../delivery/batch-delivery.ts";
+import { queueNeverLeft } from "../delivery/late-results.ts";
 import { ChunkSource, DueSource } from "../delivery/recipient-source.ts";
 import type { LeasedChunk } from "../delivery/recorded-result.ts";
 import type { ClaimableCampaign } from "../delivery/rows.ts";
@@ -40,6 +41,8 @@ export class Claimer {
   #parked = new Map<string, number>();
   #skipped = new Map<string, number>();
   #ending = new Set<Promise<unknown>>();
+  /** Their batch is over, and their lease is being given back. */
+  readonly endingChunks = new Set<LeasedChunk>();
 
   constructor(context: EngineContext, transports: SmtpTransports) {
     this.#context = context;
@@ -186,15 +189,20 @@ export class Claimer {
       this.#context.reportOutage(error);
       return false;
     });
+    const { chunk } = batch;
     this.#ending.add(work);
-    void work.finally(() => this.#ending.delete(work));
+    if (chunk) this.endingChunks.add(chunk);
+    void work.finally(() => {
+      this.#ending.delete(work);
+      if (chunk) this.endingChunks.delete(chunk);
+    });
     return work;
   }
 
   /**
    * All that was handed over has been recorded, so the rest was certainly not sent: the lease is given back even where it
-   * seems lost (the database was away for longer than it), or marked recipients would end in doubt. If another sender has
-   * it by now, the fence makes that void.
+   * seems lost (the database was away for longer than it), or marked recipients would end in doubt. If recovery has taken
+   * it by now, those whom it took for in doubt are queued again.
    */
   async #giveBack({ chunk }: Batch, complete: boolean, leaseIsLost: boolean): Promise<boolean> {
     if (!chunk) return true;
@@ -202,9 +210,10 @@ export class Claimer {
     if (chunk.abandonedTo !== undefined) return false;
     const { owner, recorder, retryUntilDone } = this.#context;
     if (complete && !leaseIsLost) return recorder.close(chunk);
-    await retryUntilDone(`giving back the lease on chunk ${chunk.no} of campaign ${chunk.campaignId}`, () =>
-      releaseChunks([{ ...chunk, company_id: chunk.companyId }], owner),
-    );
+    await retryUntilDone(`giving back the lease on chunk ${chunk.no} of campaign ${chunk.campaignId}`, async () => {
+      const held = await releaseChunks([{ ...chunk, company_id: chunk.companyId }], owner);
+      if (held === 0) await queueNeverLeft(chunk);
+    });
     return true;
   }
 

@@ -120,6 +120,10 @@ export class ChunkSource implements RecipientSource {
 
   settled(): void {}
 
+  holds(): boolean {
+    return false;
+  }
+
   leaseIsOurs(): boolean {
     return performance.now() < this.chunk.validFrom + this.#context.settings.leaseMs * USABLE_PART;
   }
@@ -195,6 +199,13 @@ export class DueSource implements RecipientSource {
 
   settled(row: RecipientRow): void {
     this.#claimed.delete(row);
+  }
+
+  holds(seq: number, attempts: number): boolean {
+    for (const row of this.#claimed.keys()) {
+      if (row.seq === seq && row.attempts === attempts && row.copy_no === undefined) return true;
+    }
+    return false;
   }
 
   /** A row whose lease ran out and was taken from us is not renewed, and so not handed over any more. */

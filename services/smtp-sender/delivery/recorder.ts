@@ -7,6 +7,8 @@
  * halves until the refused result stands alone. That one is written without its events and webhooks, then also without
  * its texts, and reported. Where even that is refused, its lease is left to run out: recovery then treats the recipient as
  * in doubt, as if this sender had died with it.
+ *
+ * Results whose lease was lost meanwhile (the sender was frozen or cut off) are not thrown away: late-results.ts.
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,6 +21,7 @@ import {
   RECORD_ROW_ONLY,
   RECORD_ROW_ONLY_COPIES,
 } from "../../../models/statements/record-outcomes.ts";
+import { type LateReport, NOTHING_LATE, writeLateResults } from "./late-results.ts";
 import type { Outcome } from "./outcome.ts";
 import {
   bouncesOf,
@@ -39,6 +42,8 @@ export interface FlushReport {
   stopped: readonly (readonly [campaignId: string, error: string])[];
   /** Companies with webhooks to deliver. */
   webhookCompanyIds: readonly string[];
+  /** Campaigns of which results were written that came after the end of their lease. */
+  lateCampaignIds: readonly string[];
 }
 
 export interface RefusedResult {
@@ -66,6 +71,11 @@ const RETRY_PAUSE_MS = 250;
 const MAX_ROWS = 1_000;
 /** Results wait this long for others: a statement costs about as much for one as for thirty. */
 const GATHER_MS = 5;
+/**
+ * While nothing can be written for this long, nothing more is handed over: each mail would be one more that only this
+ * process knows of. Long enough for a checkpoint or a failover of a pooler; PostgreSQL answers within milliseconds else.
+ */
+const STALLED_MS = 2_000;
 const NOT_STORABLE = "The SMTP server's answer could not be stored.";
 
 /** Refused for what it contains, and so for ever; besides values, constraints and limits also what a trigger raises. */
@@ -73,6 +83,10 @@ const isRefused = (error: unknown): boolean =>
   isRefusal(error) || /^(?:21|44|P0)/.test((error as { code?: string }).code ?? "");
 
 type Chunks = ReadonlyMap<LeasedChunk, ChunkUpdate>;
+
+function abandon({ chunk, seq }: RecordedResult): void {
+  if (chunk) chunk.abandonedTo = Math.max(seq, chunk.abandonedTo ?? 0);
+}
 
 /** The leases that these results need, and nothing else about their chunks. */
 const leasesOf = (results: readonly RecordedResult[]): Chunks =>
@@ -86,6 +100,15 @@ function withoutTexts(result: RecordedResult): RecordedResult {
   });
   const copies = result.copies.map((copy) => ({ ...copy, outcome: plain(copy.outcome) }));
   return { ...result, outcome: plain(result.outcome), copies };
+}
+
+interface RecordOptions {
+  owner: string;
+  leaseMs: number;
+  /** Results that this statement does not write. */
+  later?: readonly RecordedResult[];
+  /** Without events and webhooks. */
+  rowOnly?: boolean;
 }
 
 /** The least that writes these results, and what it takes besides the columns of all of them. */
@@ -107,6 +130,26 @@ interface Answer {
   leases: [string, number][] | null;
   stopped: [string, string][] | null;
   webhook_company_ids: string[] | null;
+  written: number;
+}
+
+const ofMails = (results: readonly RecordedResult[]) => results.filter(({ copyNo }) => copyNo === null);
+
+/** The statement that writes these results and leases for `owner`, and its values. */
+export function recordStatement(
+  results: readonly RecordedResult[],
+  chunks: Chunks,
+  { owner, leaseMs, later = [], rowOnly = false }: RecordOptions,
+) {
+  const mails = ofMails(results);
+  const { name, text, more } = statementFor(results, mails, rowOnly);
+  const values = [
+    ...chunkColumns(chunks, owner, leaseMs, later),
+    ...resultColumns(mails),
+    ...campaignColumns(mails),
+    ...more,
+  ];
+  return { name, text, values };
 }
 
 export class Recorder {
@@ -116,6 +159,10 @@ export class Recorder {
   #urgent = false;
   #flushing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Since when something waits to be written, and nothing has been. */
+  #waitsSince: number | undefined;
+  /** In the flush that is in the air. */
+  #writing: readonly RecordedResult[] = [];
   /** Statements that were written. */
   flushes = 0;
 
@@ -125,6 +172,16 @@ export class Recorder {
 
   get pending(): number {
     return this.#results.length + this.#chunks.size;
+  }
+
+  /** Nothing can be written at the moment, so nothing more may be handed over. */
+  get stalled(): boolean {
+    return this.#waitsSince !== undefined && performance.now() - this.#waitsSince > STALLED_MS;
+  }
+
+  /** Results that may not have been written yet. */
+  get unwritten(): readonly RecordedResult[] {
+    return [...this.#writing, ...this.#results];
   }
 
   add(result: RecordedResult): void {
@@ -171,6 +228,7 @@ export class Recorder {
   }
 
   #flushSoon(): void {
+    this.#waitsSince ??= performance.now();
     if (this.#flushing) return;
     if (this.#urgent || this.#results.length >= this.#options.groupSize) {
       clearTimeout(this.#timer);
@@ -194,7 +252,11 @@ export class Recorder {
     this.#chunks = new Map();
     // A result left behind needs its chunk again in the next flush.
     for (const { chunk } of this.#results) if (chunk) this.#updateOf(chunk);
-    this.#notify(results, chunks, await this.#write(results, chunks));
+    this.#writing = results;
+    const report = await this.#write(results, chunks);
+    this.#writing = [];
+    this.#waitsSince = this.pending > 0 ? performance.now() : undefined;
+    this.#notify(results, chunks, report);
     this.#flushing = undefined;
     if (this.pending > 0) this.#flushSoon();
   }
@@ -229,12 +291,12 @@ export class Recorder {
       lost: last.lost,
       stopped: reports.flatMap(({ stopped }) => stopped),
       webhookCompanyIds: reports.flatMap(({ webhookCompanyIds }) => webhookCompanyIds),
+      lateCampaignIds: reports.flatMap(({ lateCampaignIds }) => lateCampaignIds),
     };
   }
 
   /** Its row alone; then without the texts that came from outside; then its lease is left to run out. */
   async #writeRefused(result: RecordedResult, later: RecordedResult[], error: Error): Promise<void> {
-    const { chunk, seq } = result;
     const attempts = [result, withoutTexts(result)];
     for (let failures = 0; attempts.length > 0; ) {
       try {
@@ -246,7 +308,7 @@ export class Recorder {
         else await this.#pause(failures++, failure as Error);
       }
     }
-    if (chunk) chunk.abandonedTo = Math.max(seq, chunk.abandonedTo ?? 0);
+    abandon(result);
     this.#options.onRefused({ result, error, stateStored: false });
   }
 
@@ -262,16 +324,15 @@ export class Recorder {
     rowOnly = false,
   ): Promise<FlushReport> {
     const { connection, owner, leaseMs } = this.#options;
-    const mails = results.filter(({ copyNo }) => copyNo === null);
-    const values = [
-      ...chunkColumns(chunks, owner, leaseMs, [...later, ...this.#results]),
-      ...resultColumns(mails),
-      ...campaignColumns(mails),
-    ];
-    const { name, text, more } = statementFor(results, mails, rowOnly);
+    const { name, text, values } = recordStatement(results, chunks, {
+      owner,
+      leaseMs,
+      later: [...later, ...this.#results],
+      rowOnly,
+    });
     const at = performance.now();
-    const rows = await connection.run<Answer>(name, text, [...values, ...more]);
-    const { leases, stopped, webhook_company_ids } = rows[0]!;
+    const rows = await connection.run<Answer>(name, text, values);
+    const { leases, stopped, webhook_company_ids, written } = rows[0]!;
     this.flushes++;
     const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
     const lost: LeasedChunk[] = [];
@@ -279,7 +340,29 @@ export class Recorder {
       if (held.has(`${chunk.campaignId} ${chunk.no}`)) chunk.validFrom = at;
       else lost.push(chunk);
     }
-    return { lost, stopped: stopped ?? [], webhookCompanyIds: webhook_company_ids ?? [] };
+    const late = written < results.length ? await this.#writeLate(results, lost) : NOTHING_LATE;
+    return {
+      lost,
+      stopped: stopped ?? [],
+      webhookCompanyIds: [...(webhook_company_ids ?? []), ...late.webhookCompanyIds],
+      lateCampaignIds: late.campaignIds,
+    };
+  }
+
+  /** Of chunks that are lost, and of recipients claimed by themselves, of which nobody says whether they are. */
+  async #writeLate(results: readonly RecordedResult[], lost: readonly LeasedChunk[]): Promise<LateReport> {
+    const late = results.filter(({ chunk }) => !chunk || lost.includes(chunk));
+    if (late.length === 0) return NOTHING_LATE;
+    try {
+      return await writeLateResults(this.#options.connection, late);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      for (const result of late) {
+        abandon(result);
+        this.#options.onRefused({ result, error: error as Error, stateStored: false });
+      }
+      return NOTHING_LATE;
+    }
   }
 
   /** It is committed: an error of those who are notified must neither repeat it nor keep it from the others. */

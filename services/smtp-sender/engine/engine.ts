@@ -10,9 +10,10 @@ import { PinnedConnection } from "../../../models/database/pinned-connection.ts"
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
 import type { Rendered } from "../../renderer/contract.ts";
+import type { AskedLease, GivenUp, Peers } from "../claim/ask-owners.ts";
 import { failQueuedCopies, STOPPED } from "../claim/claim-statements.ts";
 import { Claimer } from "../claim/claimer.ts";
-import { recoverLeases } from "../claim/recover-leases.ts";
+import { giveUpLeases } from "../claim/give-up-leases.ts";
 import type { Batch } from "../delivery/batch.ts";
 import { type FlushReport, Recorder, type RefusedResult } from "../delivery/recorder.ts";
 import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
@@ -21,6 +22,7 @@ import { InDoubtBudget } from "../limits/in-doubt-budget.ts";
 import { SmtpTransports } from "../transport/smtp-transports.ts";
 import type { EngineContext } from "./context.ts";
 import { DependencyOutage, type Log } from "./dependency-outage.ts";
+import { LeaseRecovery } from "./lease-recovery.ts";
 import { mailSettled } from "./metrics.ts";
 import type { EngineSettings } from "./settings.ts";
 
@@ -29,8 +31,6 @@ const RECOVER_MS = 2_000;
 /** A campaign that is stopped gets no mail that begins more than 2 s later: half of it for the mail that is being sent. */
 const LOOK_FOR_STOPS_MS = 750;
 const SETTLE_PAUSE_MS = 5;
-/** When the database is back, all senders' leases may have run out; those that live have written their results by then. */
-const AFTER_OUTAGE_MS = 6_000;
 
 /** What the engine is given. */
 export interface EngineOutputs {
@@ -41,6 +41,8 @@ export interface EngineOutputs {
   campaignDrained(campaignId: string): void;
   /** Other nodes should look for work of this campaign. Absent: there are none. */
   notifyOtherNodes?(campaign: ClaimableCampaign): void;
+  /** The other senders, to be asked for leases that ran out. Absent: there are none. */
+  peers?: Peers;
   /** Counts connections over all nodes. Absent: this one is alone. */
   slots?(smtpConfigId: string, hasWork: () => boolean): ConnectionSlots;
   /** Webhooks were queued for these companies. */
@@ -70,8 +72,7 @@ export class Engine {
   #reads = new PinnedConnection();
   #writes = new PinnedConnection();
   #timers: NodeJS.Timeout[] = [];
-  #recovering: Promise<void> | undefined;
-  #recoverFrom = 0;
+  #recovery: LeaseRecovery;
   #lookForStopsAt = 0;
 
   constructor(node: string, settings: EngineSettings, outputs: EngineOutputs) {
@@ -89,6 +90,17 @@ export class Engine {
       onOutage: (error) => this.outage.report(error),
       onRefused: (refused) => this.#refused(refused),
       onCallbackError: (error) => outputs.log.error("after results were recorded", { error: error.stack }),
+    });
+    this.#recovery = new LeaseRecovery({
+      owner: this.owner,
+      leaseMs: settings.leaseMs,
+      log: outputs.log,
+      peers: outputs.peers,
+      reportOutage: (error) => this.outage.report(error),
+      freed: (campaignIds) => {
+        for (const id of campaignIds) outputs.campaignDrained(id);
+        this.lookForWork();
+      },
     });
     const context = this.#context();
     this.transports = new SmtpTransports(context);
@@ -156,25 +168,17 @@ export class Engine {
 
   /** Frees the leases of dead senders; called by a timer and by tests. */
   recover(): Promise<void> {
-    this.#recovering ??= this.#recover().finally(() => {
-      this.#recovering = undefined;
-    });
-    return this.#recovering;
+    return this.#recovery.run();
   }
 
-  async #recover(): Promise<void> {
-    if (performance.now() < this.#recoverFrom) return;
-    try {
-      const freed = await recoverLeases(this.owner);
-      for (const { campaign_id, doubtful } of freed) {
-        this.#outputs.log.warn("recovered recipients of a sender that stopped", { campaign_id, doubtful });
-        this.#outputs.campaignDrained(campaign_id);
-      }
-      if (freed.length > 0) this.lookForWork();
-    } catch (error) {
-      this.#recoverFrom = performance.now() + AFTER_OUTAGE_MS;
-      this.outage.report(error as Error);
-    }
+  /** Another sender asks, because these leases have run out. */
+  giveUp(leases: readonly AskedLease[]): GivenUp {
+    return giveUpLeases(leases, {
+      owner: this.owner,
+      batches: () => this.transports.batches(),
+      ending: this.claimer.endingChunks,
+      unwritten: () => this.recorder.unwritten,
+    });
   }
 
   async #stopCampaign(companyId: string, campaignId: string, error: string): Promise<void> {
@@ -213,8 +217,9 @@ export class Engine {
     }
   }
 
-  #flushed({ lost, stopped, webhookCompanyIds }: FlushReport): void {
+  #flushed({ lost, stopped, webhookCompanyIds, lateCampaignIds }: FlushReport): void {
     this.outage.over();
+    for (const id of lateCampaignIds) this.#outputs.campaignDrained(id);
     if (lost.length > 0) {
       const gone = new Set(lost);
       for (const batch of [...this.transports.batches()]) if (batch.chunk && gone.has(batch.chunk)) batch.leaseLost();
@@ -253,7 +258,7 @@ export class Engine {
     await this.claimer.stop();
     const until = performance.now() + this.#settings.stopMs;
     await this.transports.close(this.#settings.stopMs);
-    await this.#recovering;
+    await this.#recovery.running;
     const rest = Math.max(1_000, until - performance.now());
     await this.#settled(performance.now() + rest);
     this.outage.stopRetrying();

@@ -1,12 +1,13 @@
 /** The engine of a broker's node: made when its service starts, with what the broker gives it; and what it reports. */
 import { performance } from "node:perf_hooks";
-import type { Service } from "moleculer";
+import type { Service, ServiceBroker } from "moleculer";
 import { broadcast, call, emit, emitWebhookQueued } from "../../call.ts";
 import { config } from "../../lib/config.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import { MemoryLimiter } from "../../lib/limits/limiter-memory.ts";
 import { RedisLimiter } from "../../lib/limits/limiter-redis.ts";
 import { redis } from "../../lib/redis.ts";
+import type { Peers } from "../claim/ask-owners.ts";
 import { endAllLeases } from "../claim/recover-leases.ts";
 import { recipientOf } from "../delivery/rows.ts";
 import { RedisConnectionSlots } from "../limits/connection-slots-redis.ts";
@@ -28,6 +29,25 @@ async function limiterOfNode(): Promise<Limiter> {
   return limiter;
 }
 
+/** Senders answer from memory. */
+const PEER_TIMEOUT_MS = 1_500;
+const GIVE_UP = "smtp-sender.giveUpLeases";
+
+/**
+ * Nodes that are believed to live, and can be asked: one that is silent leaves the registry after its heartbeats. This one
+ * is among them: rows of retries do not say who claimed them.
+ */
+function peersOf(broker: ServiceBroker): Peers {
+  return {
+    nodes: () => {
+      const found = broker.registry.actions.get(GIVE_UP)?.endpoints ?? [];
+      return found.flatMap(({ id, isAvailable }) => (isAvailable ? [id] : []));
+    },
+    giveUp: (nodeID, leases) =>
+      call(broker, GIVE_UP, { leases }, { nodeID, timeout: PEER_TIMEOUT_MS }).catch(() => undefined),
+  };
+}
+
 export async function startEngine({ broker, logger }: Service): Promise<SenderNode> {
   const limiter = await limiterOfNode();
   const client = redis();
@@ -41,6 +61,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
     campaignDrained: (campaignId) => void emit(broker, "campaign.drained", { campaignId }).catch(() => {}),
     notifyOtherNodes: ({ campaign_id: campaignId, company_id: companyId }) =>
       void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
+    peers: peersOf(broker),
     ...(client ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(client, id, hasWork) } : {}),
     webhooksQueued: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
   });

@@ -1,0 +1,48 @@
+/** Results of recipients whose lease was lost before they could be written (models/statements/record-late-outcomes.ts). */
+import { query } from "../../../models/database/db.ts";
+import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import { NEVER_LEFT, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
+import {
+  bouncesOf,
+  copyResultColumns,
+  copyRows,
+  type LeasedChunk,
+  type RecordedResult,
+  resultColumns,
+} from "./recorded-result.ts";
+
+export interface LateReport {
+  /** Campaigns whose counts have changed: they may be complete now. */
+  campaignIds: readonly string[];
+  webhookCompanyIds: readonly string[];
+}
+
+export const NOTHING_LATE: LateReport = { campaignIds: [], webhookCompanyIds: [] };
+
+interface Answer {
+  campaign_ids: string[] | null;
+  webhook_company_ids: string[] | null;
+}
+
+/** Settles those that nobody else has settled meanwhile. */
+export async function writeLateResults(
+  connection: PinnedConnection,
+  results: readonly RecordedResult[],
+): Promise<LateReport> {
+  const mails = results.filter(({ copyNo }) => copyNo === null);
+  const values = [
+    ...resultColumns(mails),
+    mails.map(({ chunk }) => chunk?.fence ?? null),
+    JSON.stringify(bouncesOf(mails)),
+    JSON.stringify(copyRows(mails)),
+    ...copyResultColumns(results.filter(({ copyNo }) => copyNo !== null)),
+  ];
+  const [answer] = await connection.run<Answer>("record-late", RECORD_LATE, values);
+  return { campaignIds: answer!.campaign_ids ?? [], webhookCompanyIds: answer!.webhook_company_ids ?? [] };
+}
+
+/** Every result of the lost lease has been written: who is in doubt by it has not left. Returns how many are queued again. */
+export async function queueNeverLeft({ companyId, campaignId, no, fence }: LeasedChunk): Promise<number> {
+  const rows = await query<{ queued: number }>(NEVER_LEFT, [[companyId], [campaignId], [no], [fence]]);
+  return rows[0]!.queued;
+}

@@ -1,0 +1,81 @@
+/**
+ * When leases that ran out are recovered. A database that was away, or a network that was cut, stops the renewal of every
+ * lease: those of senders that live look like those of the dead. So after an outage the living have time to write first,
+ * and whoever can be asked is asked at any time.
+ */
+import { performance } from "node:perf_hooks";
+import { askOwners, type Peers } from "../claim/ask-owners.ts";
+import { databaseTime, findExpiredLeases, MAX_LATE_MS, recoverLeases } from "../claim/recover-leases.ts";
+import type { Log } from "./dependency-outage.ts";
+
+/**
+ * After the database's first answer: a living sender needs up to 30 s to give up a connection that hangs (PinnedConnection)
+ * and writes at once then; with leases of 30 s that are renewed after a third of it this is 40 s.
+ */
+const afterOutageMs = (leaseMs: number): number => Math.max(6_000, (leaseMs * 4) / 3);
+
+interface Options {
+  owner: string;
+  leaseMs: number;
+  log: Log;
+  /** Absent: there are no other senders that could be asked. */
+  peers: Peers | undefined;
+  reportOutage(error: Error): void;
+  /** Campaigns of leases that were recovered or settled. */
+  freed(campaignIds: readonly string[]): void;
+}
+
+export class LeaseRecovery {
+  #options: Options;
+  #running: Promise<void> | undefined;
+  #from = 0;
+  #outage = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  get running(): Promise<void> | undefined {
+    return this.#running;
+  }
+
+  run(): Promise<void> {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    if (performance.now() < this.#from) return;
+    const { owner, peers, reportOutage, freed } = this.#options;
+    try {
+      let at = await this.#databaseTime();
+      if (this.#outage) {
+        this.#outage = false;
+        this.#from = performance.now() + afterOutageMs(this.#options.leaseMs);
+        return;
+      }
+      const expired = peers ? await findExpiredLeases(owner) : [];
+      const { wait, settledCampaignIds } = await askOwners(peers, expired, reportOutage);
+      if (expired.length > 0) at = await this.#databaseTime();
+      if (this.#outage) return;
+      const recovered = await recoverLeases(owner, at, wait);
+      for (const { campaign_id, doubtful } of recovered)
+        this.#options.log.warn("recovered recipients of a sender that stopped", { campaign_id, doubtful });
+      const campaignIds = [...settledCampaignIds, ...recovered.map(({ campaign_id }) => campaign_id)];
+      if (campaignIds.length > 0) freed(campaignIds);
+    } catch (error) {
+      this.#outage = true;
+      reportOutage(error as Error);
+    }
+  }
+
+  /** An answer that comes late is an outage, too: what hung arrived when the database was back. */
+  async #databaseTime(): Promise<string> {
+    const askedAtMs = performance.now();
+    const at = await databaseTime();
+    if (performance.now() - askedAtMs > MAX_LATE_MS) this.#outage = true;
+    return at;
+  }
+}
