@@ -1,6 +1,6 @@
 /**
  * What a sender knows of recipients whose lease it has lost: it was frozen, or cut off from PostgreSQL, and recovery has
- * taken them for in doubt meanwhile. Nothing here needs a lease. Each statement changes only what nobody else has settled,
+ * taken them for in doubt meanwhile; or the database has lost what was written. Nothing here needs a lease. Each statement changes only what nobody else has settled,
  * and run twice it changes nothing the second time.
  *
  * An accepted mail is accepted, whoever holds the recipient by now: queued, sending and unknown become sent. Anything else
@@ -42,7 +42,8 @@ counted as (
   from locked n where c.id = n.id
   returning c.id)`;
 
-const LATE = `result as (
+/** `mayGet`: which row e (of chunk c) may still get its result r, where that is not "sent". */
+const settled = (mayGet: string) => `result as (
   select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[],
       $9::float8[], $10::text[], $11::text[], $12::int[])
     r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response, fence)),
@@ -52,10 +53,7 @@ target as (
   join sent_emails e on e.campaign_id = r.campaign_id and e.seq = r.seq and ${sameCompany("e.company_id", "r.company_id")}
   join campaigns g on g.id = r.campaign_id and g.company_id = r.company_id
   left join send_chunks c on c.campaign_id = r.campaign_id and c.no = r.no and c.company_id = r.company_id
-  where case when r.status = ${sent} then e.status in (${queued}, ${sending}, ${unknown})
-      when r.status = ${queued} and not (${MAY_SEND_AGAIN("g")}) then false
-      when r.no is null then e.status = ${unknown} and e.error = ${DOUBT} and e.attempts = r.attempts
-      else ${isDoubtOf("r.fence")} end
+  where case when r.status = ${sent} then e.status in (${queued}, ${sending}, ${unknown}) else ${mayGet} end
   order by e.campaign_id, e.seq for no key update of e),
 written as (
   update sent_emails e
@@ -69,11 +67,32 @@ written as (
   where e.campaign_id = t.campaign_id and e.seq = t.seq and ${sameCompany("e.company_id", "t.company_id")}
   returning e.id, e.company_id, e.campaign_id, e.subscriber_id, e.email, e.status, e.smtp_response, t.n, t.before)`;
 
+const OF_OWN_DOUBT = `case
+      when r.status = ${queued} and not (${MAY_SEND_AGAIN("g")}) then false
+      when r.no is null then e.status = ${unknown} and e.error = ${DOUBT} and e.attempts = r.attempts
+      else ${isDoubtOf("r.fence")} end`;
+
+/** As it was before the result, or before the claim. */
+const AS_IF_NOT_TRIED = `case
+      when r.no is not null then e.status = ${queued} and e.next_attempt_at is null and e.attempts = r.attempts
+      when e.status = ${sending} then e.attempts = r.attempts
+      else e.status = ${queued} and e.next_attempt_at is not null and e.attempts = r.attempts - 1 end`;
+
 const LATE_COPY = `(c.status in (${sending}, ${unknown}) or (c.status = ${queued} and r.status = ${sent}))`;
 
-/** Results as RECORD has them, with the fence of each; then bounces, copies, and results of copies claimed by themselves. */
-export const RECORD_LATE = `with ${[LATE, COUNTED, ...eventsOf(13), newCopies(14), copiesWritten(15, LATE_COPY)].join(",\n")}
+const record = (
+  mayGet: string,
+) => `with ${[settled(mayGet), COUNTED, ...eventsOf(13), newCopies(14), copiesWritten(15, LATE_COPY)].join(",\n")}
   select (select json_agg(id) from counted) as campaign_ids, ${QUEUED_WEBHOOKS} as webhook_company_ids`;
+
+/** Results as RECORD has them, with the fence of each; then bounces, copies, and results of copies claimed by themselves. */
+export const RECORD_LATE = record(OF_OWN_DOUBT);
+
+/**
+ * The same for results that had been written, in transactions that the database has lost: rows are as they were before.
+ * Events and webhooks were lost with the row, or have stayed with it.
+ */
+export const RECORD_AGAIN = record(AS_IF_NOT_TRIED);
 
 /**
  * Of these leases (company, campaign, no, fence) all that was handed over has its result: who is still in doubt by them has

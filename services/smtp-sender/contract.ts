@@ -56,6 +56,11 @@ const work = {
       results: Type.Array(Type.Unsafe<TravellingResult>({ type: "object" })),
     }),
   },
+  history: {
+    summary: "The history of the database in which this node has written all it knows",
+    params: Type.Object({}),
+    returns: Type.Object({ settled: Nullable(Type.String()) }),
+  },
   status: {
     summary: "What this sender node is doing",
     params: Type.Object({}),

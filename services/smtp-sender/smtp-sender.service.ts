@@ -55,6 +55,9 @@ export default defineService("smtp-sender", contract, {
     async giveUpLeases(ctx) {
       return nodeOf(this).engine.giveUp(ctx.params.leases);
     },
+    async history() {
+      return { settled: nodeOf(this).engine.history.settled ?? null };
+    },
     async status() {
       return statusOf(this.broker.nodeID, nodeOf(this).engine);
     },

@@ -46,16 +46,21 @@ interface StageOptions {
   env?: NodeJS.ProcessEnv;
   /** Processes that reach PostgreSQL through `databaseProxy` alone. */
   throughProxy?: readonly string[];
+  /** In place of a PostgreSQL of its own. */
+  databaseUrl?: string;
 }
 
-export async function openStage(senders: number, { env, throughProxy = [] }: StageOptions = {}): Promise<Stage> {
+export async function openStage(
+  senders: number,
+  { env, throughProxy = [], databaseUrl: given }: StageOptions = {},
+): Promise<Stage> {
   const folder = dataFolder();
   const port = await unusedPort();
   const startDatabase = () => startEmbeddedPostgres(folder.path, { port, max_connections: 300, fsync: "off" });
-  let postgres: EmbeddedPostgres = await startDatabase();
+  let postgres: EmbeddedPostgres | undefined = given ? undefined : await startDatabase();
   const [redis, nats] = [await startRedis({ own: true }), await startNats({ own: true })];
   const sink = await startSmtpServer({ keep: false, delayMs: { DOT: DOT_MS } });
-  const databaseUrl = postgres.url;
+  const databaseUrl = given ?? postgres!.url;
   const databaseProxy = await startSilentProxy(port);
   const throughIt = { DATABASE_URL: databaseUrl.replace(`:${port}/`, `:${databaseProxy.port}/`) };
   const cluster = await startCluster({
@@ -111,7 +116,7 @@ export async function openStage(senders: number, { env, throughProxy = [] }: Sta
       await cluster.stop();
       await databaseProxy.stop();
       // Those that a test started in place of the first ones.
-      await Promise.all([sink.stop(), stage.redis.stop(), stage.nats.stop(), postgres.stop()]);
+      await Promise.all([sink.stop(), stage.redis.stop(), stage.nats.stop(), postgres?.stop()]);
       folder.remove();
     },
   };

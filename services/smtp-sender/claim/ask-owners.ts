@@ -37,6 +37,8 @@ export interface GivenUp {
 export interface Peers {
   /** Those that are believed to live. */
   nodes(): string[];
+  /** The history of the database in which each of the others has written all it knows; undefined: no answer. */
+  histories(): Promise<(string | undefined)[]>;
   /** Undefined: no answer. It gives up the leases that it holds. */
   giveUp(node: string, leases: AskedLease[]): Promise<GivenUp | undefined>;
 }

@@ -2,6 +2,7 @@
 
 import { moveAllTo } from "../../../models/campaign-lifecycle.ts";
 import { type Client, query, transaction } from "../../../models/database/db.ts";
+import { isOnTimeline } from "../../../models/database/history.ts";
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
 import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
@@ -95,6 +96,7 @@ const LEASE = `
     cross join lateral (
       select campaign_id, no from send_chunks
       where campaign_id = w.campaign_id and company_id = w.company_id and state = ${SEND_CHUNK_STATE.ready}
+        and ${isOnTimeline("$5")}
       order by no limit 1 for update skip locked) k)
   update send_chunks c
   set state = ${SEND_CHUNK_STATE.leased}, owner = $3, fence = c.fence + 1, lease_until = now() + $4 * interval '1 millisecond'
@@ -105,16 +107,20 @@ const LEASE = `
 // would cancel one of them, after a second in which neither records anything.
 const LOCK = "select from campaigns where id = any ($1) and company_id = any ($2) order by id for no key update";
 
-/** Leases a chunk of each campaign; one that another sender emptied meanwhile is missing. */
+/**
+ * Leases a chunk of each campaign; one that another sender emptied meanwhile is missing, and so is each of them when the
+ * database is not on the timeline that this sender knows.
+ */
 export function leaseChunks(
   wanted: readonly ClaimableCampaign[],
   owner: string,
   leaseMs: number,
+  timeline: string | null,
 ): Promise<ChunkLease[]> {
   return transaction(async (client: Client) => {
     const ids = wanted.map((campaign) => campaign.campaign_id);
     const companyIds = wanted.map((campaign) => campaign.company_id);
-    const leased = await query<ChunkLease>(LEASE, [ids, companyIds, owner, leaseMs], client);
+    const leased = await query<ChunkLease>(LEASE, [ids, companyIds, owner, leaseMs, timeline], client);
     const leasedIds = [...new Set(leased.map((chunk) => chunk.campaign_id))];
     await client.query(LOCK, [leasedIds, companyIds]);
     const pending = new Set(wanted.flatMap(({ campaign_id, status }) => (status === "pending" ? [campaign_id] : [])));

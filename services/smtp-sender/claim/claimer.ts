@@ -129,6 +129,8 @@ export class Claimer {
   /** True: another look may find more. */
   async #claimChunks(): Promise<boolean> {
     const { owner, settings, reads } = this.#context;
+    const timeline = this.#context.timeline();
+    if (timeline === undefined) return false;
     const admission = new BatchAdmission(this.#transports, "chunk", settings.maxBatches);
     const found = await claimableCampaigns(this.#excluded(admission, this.#suppliedCampaigns()), reads);
     const served = new Map<string, { campaign: ClaimableCampaign; transport: SmtpTransport }>();
@@ -142,7 +144,7 @@ export class Claimer {
     if (served.size === 0 || this.#stopped) return false;
     const validFrom = performance.now();
     const campaigns = [...served.values()].map(({ campaign }) => campaign);
-    const leased = await leaseChunks(campaigns, owner, settings.leaseMs);
+    const leased = await leaseChunks(campaigns, owner, settings.leaseMs, timeline);
     for (const lease of leased) {
       const { campaign, transport } = served.get(lease.campaign_id)!;
       const chunk: LeasedChunk = {
@@ -165,6 +167,7 @@ export class Claimer {
   /** What was deferred and is due: each campaign has one batch for each kind of it, beside and never behind its chunks. */
   async #claimDue(kind: "retries" | "copies"): Promise<void> {
     const { settings, reads } = this.#context;
+    if (this.#context.timeline() === undefined) return;
     const admission = new BatchAdmission(this.#transports, kind, settings.maxBatches);
     const batches = [...this.#transports.batches()].filter((batch) => batch.kind === kind);
     const campaignIds = batches.map(({ campaign }) => campaign.campaign_id);
@@ -212,7 +215,7 @@ export class Claimer {
     if (complete && !leaseIsLost) return recorder.close(chunk);
     await retryUntilDone(`giving back the lease on chunk ${chunk.no} of campaign ${chunk.campaignId}`, async () => {
       const held = await releaseChunks([{ ...chunk, company_id: chunk.companyId }], owner);
-      if (held === 0) await queueNeverLeft(chunk);
+      if (held === 0 && !chunk.historyIsLost) await queueNeverLeft(chunk);
     });
     return true;
   }

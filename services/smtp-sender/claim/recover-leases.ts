@@ -127,11 +127,6 @@ const FIND_EXPIRED = `
 export const findExpiredLeases = (owner: string): Promise<ExpiredLease[]> =>
   query<ExpiredLease>(FIND_EXPIRED, [owner, OWN_GRACE_MS]);
 
-/** The database's clock, as recoverLeases takes it. */
-export async function databaseTime(): Promise<string> {
-  return (await query<{ at: string }>("select now()::text as at"))[0]!.at;
-}
-
 interface Recovered {
   campaign_id: string;
   company_id: string;

@@ -1,7 +1,7 @@
 /** Results of recipients whose lease was lost before they could be written (models/statements/record-late-outcomes.ts). */
 import { query } from "../../../models/database/db.ts";
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
-import { NEVER_LEFT, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
+import { NEVER_LEFT, RECORD_AGAIN, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
 import {
   bouncesOf,
   copyResultColumns,
@@ -24,9 +24,10 @@ interface Answer {
   webhook_company_ids: string[] | null;
 }
 
-/** Settles those that nobody else has settled meanwhile. */
-export async function writeLateResults(
+async function write(
   connection: PinnedConnection,
+  name: string,
+  text: string,
   results: readonly RecordedResult[],
 ): Promise<LateReport> {
   const mails = results.filter(({ copyNo }) => copyNo === null);
@@ -37,9 +38,17 @@ export async function writeLateResults(
     JSON.stringify(copyRows(mails)),
     ...copyResultColumns(results.filter(({ copyNo }) => copyNo !== null)),
   ];
-  const [answer] = await connection.run<Answer>("record-late", RECORD_LATE, values);
+  const [answer] = await connection.run<Answer>(name, text, values);
   return { campaignIds: answer!.campaign_ids ?? [], webhookCompanyIds: answer!.webhook_company_ids ?? [] };
 }
+
+/** Settles those that nobody else has settled meanwhile. */
+export const writeLateResults = (connection: PinnedConnection, results: readonly RecordedResult[]) =>
+  write(connection, "record-late", RECORD_LATE, results);
+
+/** Writes results of a lost transaction where their rows are as they were before it. */
+export const writeResultsAgain = (connection: PinnedConnection, results: readonly RecordedResult[]) =>
+  write(connection, "record-again", RECORD_AGAIN, results);
 
 /** Every result of the lost lease has been written: who is in doubt by it has not left. Returns how many are queued again. */
 export async function queueNeverLeft({ companyId, campaignId, no, fence }: LeasedChunk): Promise<number> {

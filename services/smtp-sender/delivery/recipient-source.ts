@@ -167,7 +167,14 @@ export class DueSource implements RecipientSource {
     const { campaign_id, company_id, is_transactional } = this.#campaign;
     const at = performance.now();
     const { leaseMs } = this.#context.settings;
-    const values = [campaign_id, company_id, n, ...(this.kind === "copies" ? [leaseMs] : [is_transactional, leaseMs])];
+    const timeline = this.#context.timeline();
+    // Another history is being looked at: what is there now is not for this batch, which ends.
+    if (timeline === undefined) {
+      this.exhausted = true;
+      return [];
+    }
+    const more = this.kind === "copies" ? [leaseMs, timeline] : [is_transactional, leaseMs, timeline];
+    const values = [campaign_id, company_id, n, ...more];
     const rows = await this.#context.reads.run<RecipientRow>(`claim-due-${this.kind}`, DUE[this.kind].claim, values);
     for (const row of rows) this.#claimed.set(row, at);
     this.readAtMs = at;

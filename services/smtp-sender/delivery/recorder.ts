@@ -21,8 +21,9 @@ import {
   RECORD_ROW_ONLY,
   RECORD_ROW_ONLY_COPIES,
 } from "../../../models/statements/record-outcomes.ts";
-import { type LateReport, NOTHING_LATE, writeLateResults } from "./late-results.ts";
+import { type LateReport, NOTHING_LATE, writeLateResults, writeResultsAgain } from "./late-results.ts";
 import type { Outcome } from "./outcome.ts";
+import { RecentResults } from "./recent-results.ts";
 import {
   bouncesOf,
   type ChunkUpdate,
@@ -133,6 +134,9 @@ interface Answer {
   written: number;
 }
 
+/** Results that are kept keep nothing else alive. */
+const NOBODY: RecordedResult["by"] = { recorded: () => {} };
+
 const ofMails = (results: readonly RecordedResult[]) => results.filter(({ copyNo }) => copyNo === null);
 
 /** The statement that writes these results and leases for `owner`, and its values. */
@@ -163,6 +167,7 @@ export class Recorder {
   #waitsSince: number | undefined;
   /** In the flush that is in the air. */
   #writing: readonly RecordedResult[] = [];
+  #recent = new RecentResults();
   /** Statements that were written. */
   flushes = 0;
 
@@ -216,6 +221,17 @@ export class Recorder {
       this.#flushSoon();
       await this.#flushing;
     }
+  }
+
+  /** The database may have lost its last transactions: what was in them is written again. Returns how many were looked at. */
+  async writeAgain(): Promise<number> {
+    const groups = this.#recent.groups();
+    for (const results of groups) {
+      const { campaignIds, webhookCompanyIds } = await writeResultsAgain(this.#options.connection, results);
+      if (campaignIds.length + webhookCompanyIds.length === 0) continue;
+      this.#options.onFlushed({ lost: [], stopped: [], lateCampaignIds: campaignIds, webhookCompanyIds });
+    }
+    return this.#recent.size;
   }
 
   #updateOf(chunk: LeasedChunk): ChunkUpdate {
@@ -370,7 +386,11 @@ export class Recorder {
     const lost = new Set(report.lost);
     for (const [chunk, { resolve }] of chunks) for (const notify of resolve) notify(!lost.has(chunk));
     const recorded = new Map<RecordedResult["by"], number>();
-    for (const { by } of results) recorded.set(by, (recorded.get(by) ?? 0) + 1);
+    for (const result of results) {
+      recorded.set(result.by, (recorded.get(result.by) ?? 0) + 1);
+      result.by = NOBODY;
+    }
+    this.#recent.add(results);
     for (const [by, n] of recorded) this.#guarded(() => by.recorded(n));
     this.#guarded(() => this.#options.onFlushed(report));
   }

@@ -21,6 +21,7 @@ import { type ConnectionSlots, LocalConnectionSlots } from "../limits/connection
 import { InDoubtBudget } from "../limits/in-doubt-budget.ts";
 import { SmtpTransports } from "../transport/smtp-transports.ts";
 import type { EngineContext } from "./context.ts";
+import { DatabaseHistory } from "./database-history.ts";
 import { DependencyOutage, type Log } from "./dependency-outage.ts";
 import { LeaseRecovery } from "./lease-recovery.ts";
 import { mailSettled } from "./metrics.ts";
@@ -66,6 +67,7 @@ export class Engine {
   readonly outage: DependencyOutage;
   readonly recorder: Recorder;
   readonly claimer: Claimer;
+  readonly history: DatabaseHistory;
   stopping = false;
   #settings: EngineSettings;
   #outputs: EngineOutputs;
@@ -91,7 +93,17 @@ export class Engine {
       onRefused: (refused) => this.#refused(refused),
       onCallbackError: (error) => outputs.log.error("after results were recorded", { error: error.stack }),
     });
+    this.history = new DatabaseHistory({
+      log: outputs.log,
+      peers: outputs.peers,
+      endBatches: () => this.#endBatchesOfLostHistory(),
+      hasBatches: () => !this.transports.batches().next().done || this.claimer.endingChunks.size > 0,
+      writeAgain: () => this.recorder.writeAgain(),
+      known: () => this.lookForWork(),
+      stopping: () => this.stopping,
+    });
     this.#recovery = new LeaseRecovery({
+      history: this.history,
       owner: this.owner,
       leaseMs: settings.leaseMs,
       log: outputs.log,
@@ -117,6 +129,7 @@ export class Engine {
       recorder: this.recorder,
       reads: this.#reads,
       render,
+      timeline: () => this.history.timeline,
       reportOutage: (error) => this.outage.report(error),
       retryUntilDone: (what, work) => this.outage.retryUntilDone(what, work),
       count: (status) => {
@@ -190,6 +203,14 @@ export class Engine {
     });
     this.#endBatchesOf(campaignId);
     this.#outputs.campaignDrained(campaignId);
+  }
+
+  #endBatchesOfLostHistory(): void {
+    for (const chunk of this.claimer.endingChunks) chunk.historyIsLost = true;
+    for (const batch of [...this.transports.batches()]) {
+      if (batch.chunk) batch.chunk.historyIsLost = true;
+      batch.end();
+    }
   }
 
   #endBatchesOf(campaignId: string): void {

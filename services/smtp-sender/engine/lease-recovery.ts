@@ -4,8 +4,10 @@
  * and whoever can be asked is asked at any time.
  */
 import { performance } from "node:perf_hooks";
+import { lookAtDatabase, type Moment } from "../../../models/database/history.ts";
 import { askOwners, type Peers } from "../claim/ask-owners.ts";
-import { databaseTime, findExpiredLeases, MAX_LATE_MS, recoverLeases } from "../claim/recover-leases.ts";
+import { findExpiredLeases, MAX_LATE_MS, recoverLeases } from "../claim/recover-leases.ts";
+import type { DatabaseHistory } from "./database-history.ts";
 import type { Log } from "./dependency-outage.ts";
 
 /**
@@ -20,6 +22,7 @@ interface Options {
   log: Log;
   /** Absent: there are no other senders that could be asked. */
   peers: Peers | undefined;
+  history: DatabaseHistory;
   reportOutage(error: Error): void;
   /** Campaigns of leases that were recovered or settled. */
   freed(campaignIds: readonly string[]): void;
@@ -47,10 +50,12 @@ export class LeaseRecovery {
   }
 
   async #run(): Promise<void> {
-    if (performance.now() < this.#from) return;
-    const { owner, peers, reportOutage, freed } = this.#options;
+    const { owner, peers, history, reportOutage, freed } = this.#options;
     try {
-      let at = await this.#databaseTime();
+      const moment = await this.#look();
+      // Leases are as they were some time ago, too.
+      if (await history.follow(moment)) this.#outage = true;
+      if (performance.now() < this.#from) return;
       if (this.#outage) {
         this.#outage = false;
         this.#from = performance.now() + afterOutageMs(this.#options.leaseMs);
@@ -58,7 +63,7 @@ export class LeaseRecovery {
       }
       const expired = peers ? await findExpiredLeases(owner) : [];
       const { wait, settledCampaignIds } = await askOwners(peers, expired, reportOutage);
-      if (expired.length > 0) at = await this.#databaseTime();
+      const { at } = expired.length > 0 ? await this.#look() : moment;
       if (this.#outage) return;
       const recovered = await recoverLeases(owner, at, wait);
       for (const { campaign_id, doubtful } of recovered)
@@ -72,10 +77,10 @@ export class LeaseRecovery {
   }
 
   /** An answer that comes late is an outage, too: what hung arrived when the database was back. */
-  async #databaseTime(): Promise<string> {
+  async #look(): Promise<Moment> {
     const askedAtMs = performance.now();
-    const at = await databaseTime();
+    const moment = await lookAtDatabase();
     if (performance.now() - askedAtMs > MAX_LATE_MS) this.#outage = true;
-    return at;
+    return moment;
   }
 }

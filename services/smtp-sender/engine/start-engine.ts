@@ -35,16 +35,26 @@ const GIVE_UP = "smtp-sender.giveUpLeases";
 
 /**
  * Nodes that are believed to live, and can be asked: one that is silent leaves the registry after its heartbeats. This one
- * is among them: rows of retries do not say who claimed them.
+ * is asked for leases, too: rows of retries do not say who claimed them.
  */
 function peersOf(broker: ServiceBroker): Peers {
+  const nodes = () =>
+    (broker.registry.actions.get(GIVE_UP)?.endpoints ?? []).flatMap(({ id, isAvailable }) => (isAvailable ? [id] : []));
+  const options = (nodeID: string) => ({ nodeID, timeout: PEER_TIMEOUT_MS });
   return {
-    nodes: () => {
-      const found = broker.registry.actions.get(GIVE_UP)?.endpoints ?? [];
-      return found.flatMap(({ id, isAvailable }) => (isAvailable ? [id] : []));
+    nodes,
+    giveUp: (node, leases) => call(broker, GIVE_UP, { leases }, options(node)).catch(() => undefined),
+    async histories() {
+      const others = nodes().filter((id) => id !== broker.nodeID);
+      const ask = async (node: string) => (await call(broker, "smtp-sender.history", {}, options(node))).settled;
+      return Promise.all(
+        others.map((node) =>
+          ask(node)
+            .then((name) => name ?? undefined)
+            .catch(() => undefined),
+        ),
+      );
     },
-    giveUp: (nodeID, leases) =>
-      call(broker, GIVE_UP, { leases }, { nodeID, timeout: PEER_TIMEOUT_MS }).catch(() => undefined),
   };
 }
 

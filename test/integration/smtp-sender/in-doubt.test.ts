@@ -1,6 +1,7 @@
 /** MAX_IN_DOUBT holds in the database: what a crash at any moment can leave in doubt. */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
-import { databaseTime, recoverLeases } from "../../../services/smtp-sender/claim/recover-leases.ts";
+import { lookAtDatabase } from "../../../models/database/history.ts";
+import { recoverLeases } from "../../../services/smtp-sender/claim/recover-leases.ts";
 import { plainMails, useSending } from "../../support/sending.ts";
 
 const MAX_IN_DOUBT = 20;
@@ -75,7 +76,7 @@ test("recovery says of each campaign how many of its own recipients are in doubt
       [id, marked],
     );
   }
-  const recovered = await recoverLeases("alive", await databaseTime());
+  const recovered = await recoverLeases("alive", (await lookAtDatabase()).at);
   const doubtfulOf = (id: string) => recovered.find(({ campaign_id }) => campaign_id === id)?.doubtful;
   expect([few, many, none].map(doubtfulOf)).toEqual([2, 7, 0]);
 });
