@@ -5,6 +5,7 @@
  */
 import { performance } from "node:perf_hooks";
 import { lookAtDatabase, type Moment } from "../../../models/database/history.ts";
+import { settleStuck } from "../../../models/statements/settle-stuck.ts";
 import { askOwners, type Peers } from "../claim/ask-owners.ts";
 import { findExpiredLeases, MAX_LATE_MS, recoverLeases } from "../claim/recover-leases.ts";
 import type { DatabaseHistory } from "./database-history.ts";
@@ -15,6 +16,11 @@ import type { Log } from "./dependency-outage.ts";
  * and writes at once then; with leases of 30 s that are renewed after a third of it this is 40 s.
  */
 const afterOutageMs = (leaseMs: number): number => Math.max(6_000, (leaseMs * 4) / 3);
+
+/** Recipients in closed chunks: far rarer than leases that ran out, and found by a look at each campaign. */
+const LOOK_FOR_STUCK_MS = 15_000;
+/** Living senders have written again by then what a failover lost. */
+const quietMs = (leaseMs: number): number => 4 * leaseMs;
 
 interface Options {
   owner: string;
@@ -33,6 +39,7 @@ export class LeaseRecovery {
   #running: Promise<void> | undefined;
   #from = 0;
   #outage = false;
+  #lookForStuckAt = 0;
 
   constructor(options: Options) {
     this.#options = options;
@@ -69,11 +76,21 @@ export class LeaseRecovery {
       for (const { campaign_id, doubtful } of recovered)
         this.#options.log.warn("recovered recipients of a sender that stopped", { campaign_id, doubtful });
       const campaignIds = [...settledCampaignIds, ...recovered.map(({ campaign_id }) => campaign_id)];
+      if (performance.now() > this.#lookForStuckAt) campaignIds.push(...(await this.#settleStuck()));
       if (campaignIds.length > 0) freed(campaignIds);
     } catch (error) {
       this.#outage = true;
       reportOutage(error as Error);
     }
+  }
+
+  /** A campaign that was looked at is quiet no more: its turn comes again after the same time. */
+  async #settleStuck(): Promise<string[]> {
+    const { leaseMs, log } = this.#options;
+    this.#lookForStuckAt = performance.now() + Math.min(LOOK_FOR_STUCK_MS, leaseMs);
+    const stuck = await settleStuck(quietMs(leaseMs));
+    for (const found of stuck) log.warn("settled recipients that the database had left in closed chunks", { ...found });
+    return stuck.map(({ campaign_id }) => campaign_id);
   }
 
   /** An answer that comes late is an outage, too: what hung arrived when the database was back. */

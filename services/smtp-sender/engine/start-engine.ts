@@ -14,6 +14,7 @@ import { RedisConnectionSlots } from "../limits/connection-slots-redis.ts";
 import { rememberHours, sentInHour } from "../limits/hour-limit.ts";
 import type { SmtpTransport } from "../transport/smtp-transport.ts";
 import { Engine } from "./engine.ts";
+import { reportReplication } from "./replication.ts";
 import { engineSettings } from "./settings.ts";
 
 export interface SenderNode {
@@ -76,6 +77,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
     webhooksQueued: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
   });
   engine.start();
+  await reportReplication(logger);
   return { engine, limiter };
 }
 
