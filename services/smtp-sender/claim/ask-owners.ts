@@ -7,8 +7,8 @@
  * not live (no node of that name), or knows nothing of a lease, is not waited for.
  */
 import { query } from "../../../models/database/db.ts";
+import { recordStatement } from "../delivery/record-statement.ts";
 import type { LeasedChunk, RecordedResult } from "../delivery/recorded-result.ts";
-import { recordStatement } from "../delivery/recorder.ts";
 import { releaseChunks } from "./claim-statements.ts";
 import type { ExpiredLease } from "./recover-leases.ts";
 

@@ -2,14 +2,8 @@
 import { query } from "../../../models/database/db.ts";
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { NEVER_LEFT, RECORD_AGAIN, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
-import {
-  bouncesOf,
-  copyResultColumns,
-  copyRows,
-  type LeasedChunk,
-  type RecordedResult,
-  resultColumns,
-} from "./recorded-result.ts";
+import { lateValues } from "./record-statement.ts";
+import type { LeasedChunk, RecordedResult } from "./recorded-result.ts";
 
 export interface LateReport {
   /** Campaigns whose counts have changed: they may be complete now. */
@@ -24,31 +18,18 @@ interface Answer {
   webhook_company_ids: string[] | null;
 }
 
-async function write(
-  connection: PinnedConnection,
-  name: string,
-  text: string,
-  results: readonly RecordedResult[],
-): Promise<LateReport> {
-  const mails = results.filter(({ copyNo }) => copyNo === null);
-  const values = [
-    ...resultColumns(mails),
-    mails.map(({ chunk }) => chunk?.fence ?? null),
-    JSON.stringify(bouncesOf(mails)),
-    JSON.stringify(copyRows(mails)),
-    ...copyResultColumns(results.filter(({ copyNo }) => copyNo !== null)),
-  ];
+async function write(connection: PinnedConnection, name: string, text: string, values: unknown[]): Promise<LateReport> {
   const [answer] = await connection.run<Answer>(name, text, values);
   return { campaignIds: answer!.campaign_ids ?? [], webhookCompanyIds: answer!.webhook_company_ids ?? [] };
 }
 
 /** Settles those that nobody else has settled meanwhile. */
 export const writeLateResults = (connection: PinnedConnection, results: readonly RecordedResult[]) =>
-  write(connection, "record-late", RECORD_LATE, results);
+  write(connection, "record-late", RECORD_LATE, lateValues(results));
 
-/** Writes results of a lost transaction where their rows are as they were before it. */
-export const writeResultsAgain = (connection: PinnedConnection, results: readonly RecordedResult[]) =>
-  write(connection, "record-again", RECORD_AGAIN, results);
+/** Writes results of a lost transaction (RecentResults) where their rows are as they were before it. */
+export const writeResultsAgain = (connection: PinnedConnection, values: unknown[]) =>
+  write(connection, "record-again", RECORD_AGAIN, values);
 
 /** Every result of the lost lease has been written: who is in doubt by it has not left. Returns how many are queued again. */
 export async function queueNeverLeft({ companyId, campaignId, no, fence }: LeasedChunk): Promise<number> {

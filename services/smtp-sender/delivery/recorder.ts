@@ -14,27 +14,11 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isRefusal } from "../../../models/database/db.ts";
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
-import {
-  RECORD,
-  RECORD_BOUNCES,
-  RECORD_COPIES,
-  RECORD_ROW_ONLY,
-  RECORD_ROW_ONLY_COPIES,
-} from "../../../models/statements/record-outcomes.ts";
 import { type LateReport, NOTHING_LATE, writeLateResults, writeResultsAgain } from "./late-results.ts";
 import type { Outcome } from "./outcome.ts";
 import { RecentResults } from "./recent-results.ts";
-import {
-  bouncesOf,
-  type ChunkUpdate,
-  campaignColumns,
-  chunkColumns,
-  copyResultColumns,
-  copyRows,
-  type LeasedChunk,
-  type RecordedResult,
-  resultColumns,
-} from "./recorded-result.ts";
+import { recordStatement } from "./record-statement.ts";
+import type { ChunkUpdate, LeasedChunk, RecordedResult } from "./recorded-result.ts";
 
 export interface FlushReport {
   /** Leases that are no longer ours. */
@@ -103,57 +87,11 @@ function withoutTexts(result: RecordedResult): RecordedResult {
   return { ...result, outcome: plain(result.outcome), copies };
 }
 
-interface RecordOptions {
-  owner: string;
-  leaseMs: number;
-  /** Results that this statement does not write. */
-  later?: readonly RecordedResult[];
-  /** Without events and webhooks. */
-  rowOnly?: boolean;
-}
-
-/** The least that writes these results, and what it takes besides the columns of all of them. */
-function statementFor(results: readonly RecordedResult[], mails: readonly RecordedResult[], rowOnly: boolean) {
-  const bounces = bouncesOf(mails);
-  const copies = copyRows(mails);
-  if (copies.length > 0 || mails.length < results.length) {
-    const lists = [JSON.stringify(copies), ...copyResultColumns(results.filter(({ copyNo }) => copyNo !== null))];
-    return rowOnly
-      ? { name: "record-row-only-copies", text: RECORD_ROW_ONLY_COPIES, more: lists }
-      : { name: "record-copies", text: RECORD_COPIES, more: [JSON.stringify(bounces), ...lists] };
-  }
-  if (rowOnly) return { name: "record-row-only", text: RECORD_ROW_ONLY, more: [] };
-  if (bounces.length > 0) return { name: "record-bounces", text: RECORD_BOUNCES, more: [JSON.stringify(bounces)] };
-  return { name: "record", text: RECORD, more: [] };
-}
-
 interface Answer {
   leases: [string, number][] | null;
   stopped: [string, string][] | null;
   webhook_company_ids: string[] | null;
   written: number;
-}
-
-/** Results that are kept keep nothing else alive. */
-const NOBODY: RecordedResult["by"] = { recorded: () => {} };
-
-const ofMails = (results: readonly RecordedResult[]) => results.filter(({ copyNo }) => copyNo === null);
-
-/** The statement that writes these results and leases for `owner`, and its values. */
-export function recordStatement(
-  results: readonly RecordedResult[],
-  chunks: Chunks,
-  { owner, leaseMs, later = [], rowOnly = false }: RecordOptions,
-) {
-  const mails = ofMails(results);
-  const { name, text, more } = statementFor(results, mails, rowOnly);
-  const values = [
-    ...chunkColumns(chunks, owner, leaseMs, later),
-    ...resultColumns(mails),
-    ...campaignColumns(mails),
-    ...more,
-  ];
-  return { name, text, values };
 }
 
 export class Recorder {
@@ -225,9 +163,8 @@ export class Recorder {
 
   /** The database may have lost its last transactions: what was in them is written again. Returns how many were looked at. */
   async writeAgain(): Promise<number> {
-    const groups = this.#recent.groups();
-    for (const results of groups) {
-      const { campaignIds, webhookCompanyIds } = await writeResultsAgain(this.#options.connection, results);
+    for (const values of this.#recent.flushes()) {
+      const { campaignIds, webhookCompanyIds } = await writeResultsAgain(this.#options.connection, values);
       if (campaignIds.length + webhookCompanyIds.length === 0) continue;
       this.#options.onFlushed({ lost: [], stopped: [], lateCampaignIds: campaignIds, webhookCompanyIds });
     }
@@ -340,7 +277,7 @@ export class Recorder {
     rowOnly = false,
   ): Promise<FlushReport> {
     const { connection, owner, leaseMs } = this.#options;
-    const { name, text, values } = recordStatement(results, chunks, {
+    const { name, text, values, again } = recordStatement(results, chunks, {
       owner,
       leaseMs,
       later: [...later, ...this.#results],
@@ -350,6 +287,7 @@ export class Recorder {
     const rows = await connection.run<Answer>(name, text, values);
     const { leases, stopped, webhook_company_ids, written } = rows[0]!;
     this.flushes++;
+    this.#recent.add(results.length, again);
     const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
     const lost: LeasedChunk[] = [];
     for (const chunk of chunks.keys()) {
@@ -386,11 +324,7 @@ export class Recorder {
     const lost = new Set(report.lost);
     for (const [chunk, { resolve }] of chunks) for (const notify of resolve) notify(!lost.has(chunk));
     const recorded = new Map<RecordedResult["by"], number>();
-    for (const result of results) {
-      recorded.set(result.by, (recorded.get(result.by) ?? 0) + 1);
-      result.by = NOBODY;
-    }
-    this.#recent.add(results);
+    for (const { by } of results) recorded.set(by, (recorded.get(by) ?? 0) + 1);
     for (const [by, n] of recorded) this.#guarded(() => by.recorded(n));
     this.#guarded(() => this.#options.onFlushed(report));
   }
