@@ -13,15 +13,18 @@
  *
  * completed, partial and failed are reached from pending as well: an empty audience, a resume that finds nobody to try
  * again, an error before the first claim. A failed campaign can be resumed only when a mail of it was sent or is in doubt.
+ * partial and failed can be left once more without a resume: a sender that was cut off comes back and knows what became of
+ * recipients in doubt (`lateStatus`).
  *
  * | to                         | moved by                                                                          |
  * |----------------------------|-----------------------------------------------------------------------------------|
  * | (new) scheduled, pending   | services/campaigns/send/send.ts; confirmations: models/statements/write-confirmation.ts |
  * | pending, cancelled         | services/campaigns/lifecycle/schedule.ts, resume.ts                               |
  * | sending                    | services/smtp-sender/claim/claim-statements.ts, with the first lease              |
- * | completed, partial, failed | services/campaigns/lifecycle/settle.ts                                            |
- * Each move is one conditional UPDATE, which takes the row's lock: of two that
- * want the same move, one makes it and the other learns that it did not.
+ * | completed, partial, failed | services/campaigns/lifecycle/settle.ts; late: models/statements/record-late-outcomes.ts |
+ *
+ * Each move is one conditional UPDATE, which takes the row's lock: of two that want the same move, one makes it and the
+ * other learns that it did not.
  */
 import { CAMPAIGN_STATUSES, type CampaignStatus } from "./campaign.ts";
 import { type Queryable, query } from "./database/db.ts";
@@ -33,8 +36,9 @@ const moves: Record<Status, readonly Status[]> = {
   scheduled: ["pending", "cancelled"],
   pending: ["sending", "completed", "partial", "failed"],
   sending: ["completed", "partial", "failed"],
-  partial: ["pending"],
-  failed: ["pending"],
+  // Late answers of a sender that was cut off (`lateStatus`): what was in doubt was sent.
+  partial: ["pending", "completed"],
+  failed: ["pending", "completed", "partial"],
   completed: [],
   cancelled: [],
 };
@@ -74,3 +78,19 @@ export function finalStatus(counts: { sent: number; failed: number; error: strin
   if (counts.failed === 0) return "completed";
   return counts.sent === 0 ? "failed" : "partial";
 }
+
+/** SQL: recipients of campaign g may go back to the queue. One that ended for an error stays as it is until it is resumed. */
+export const MAY_SEND_AGAIN = (g: string) =>
+  `(${g}.status in ('pending', 'sending') or (${g}.status in ('partial', 'failed') and ${g}.error is null))`;
+
+/**
+ * SQL: the status of campaign c after counts n (sent, failed, queued: what is added) came late. The one move without a
+ * transaction of its own: a campaign that had ended with recipients in doubt begins again for those who were not sent to,
+ * or ends as its counts say now (as in finalStatus).
+ */
+export const lateStatus = (n: string): string => `case
+  when c.status not in ('partial', 'failed') or c.error is not null then c.status
+  when ${n}.queued > 0 then 'pending'
+  when c.failed_count + ${n}.failed = 0 then 'completed'
+  when c.sent_count + ${n}.sent = 0 then 'failed'
+  else 'partial' end`;

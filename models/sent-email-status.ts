@@ -6,6 +6,7 @@
  * | queued     | expansion of the audience (campaigns)                 | new row          | null: its chunk says who may send it |
  * |            | the recorder: 4xx or not accepted; not handed over    | queued, sending  | when the next try is due   |
  * |            | recovery of an expired lease, transactional mail      | sending          | now: due at once           |
+ * |            | late: its sender is back and knows that it never left | unknown          | now: due at once           |
  * |            | resume (campaigns)                                    | failed, unknown  | null, with its chunk       |
  * | sending    | the claim of a due retry (rows of a chunk skip it)    | queued, due      | the end of the row's own lease |
  * | sent       | the recorder: 2xx to the end of the message           | queued, sending  | null                       |
@@ -16,7 +17,8 @@
  * | unknown    | the recorder: no reply to the end of a newsletter     | queued, sending  | null                       |
  * |            | recovery: handed over, and its sender died            | queued, sending  | null                       |
  *
- * Only resume leads out of a final state. A row of a chunk that is being delivered stays queued until its result is
+ * Late results (record-late-outcomes.ts) make an unknown recipient sent, failed or bounced, too, and one that was queued
+ * again sent. Nothing else but resume leads out of a final state. A row of a chunk that is being delivered stays queued until its result is
  * written: `send_chunks.marked_to` says up to which seq rows may have been handed to SMTP.
  *
  * Copies (sent_email_copies) use the same states. Their rows are written when the mail itself is sent: with what the first

@@ -88,9 +88,10 @@ const DELIVERED = `delivered as (
 /** The parameter behind those that every form of the statement has: bounces, or copies. */
 const NEXT = 28;
 
-const BOUNCED = `bounce as (
+/** $param: bounces of mails in `written`, by its `n`. */
+const bouncesWritten = (param: number) => `bounce as (
   select w.*, b.metadata, b.reason, b.hard
-  from json_to_recordset($${NEXT}::json) b (n int, metadata jsonb, reason text, hard bool) join written w on w.n = b.n),
+  from json_to_recordset($${param}::json) b (n int, metadata jsonb, reason text, hard bool) join written w on w.n = b.n),
 bounced as (
   insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, metadata)
   select company_id, campaign_id, id, 'bounced', email, metadata from bounce
@@ -106,37 +107,44 @@ gone as (
 
 const COPY_RESULT_TYPES = ["uuid", "uuid", "int", "int", "int", "int", "int", "float8", "text", "text"];
 
-/**
- * $first: copies of mails in `result`, by its `n`. The next ones: results of copies that were claimed by themselves, in
- * columns, because of a JSON list the planner expects so many rows that it would rather read the table. Neither must it
- * take the index on those that are leased: "is not distinct from".
- */
-const copies = (first: number) => `copies as (
+/** $param: copies of mails in `result`, by its `n`. */
+export const newCopies = (param: number) => `copies as (
   insert into sent_email_copies (company_id, campaign_id, seq, no, email, kind, status, attempts, next_attempt_at, error,
     smtp_response, sent_at)
   select w.company_id, w.campaign_id, r.seq, c.no, c.email, c.kind, c.status, c.attempts,
     now() + c.delay_ms * interval '1 millisecond', c.error, c.response, case when c.status = ${sent} then now() end
-  from json_to_recordset($${first}::json)
+  from json_to_recordset($${param}::json)
     c (n int, no int, email text, kind text, status int, attempts int, delay_ms float8, error text, response text)
   join written w on w.n = c.n join result r on r.n = c.n
-  on conflict (campaign_id, seq, no) do nothing),
-copy_written as (
+  on conflict (campaign_id, seq, no) do nothing)`;
+
+/**
+ * $first and the next ones: results of copies that were claimed by themselves, in columns, because of a JSON list the
+ * planner expects so many rows that it would rather read the table. `claimed`: which rows c may get their result r.
+ */
+export const copiesWritten = (first: number, claimed: string) => `copy_written as (
   update sent_email_copies c
   set status = r.status, attempts = c.attempts + r.tried, error = r.error, smtp_response = r.response,
     next_attempt_at = now() + r.delay_ms * interval '1 millisecond',
     sent_at = case when r.status = ${sent} then now() else c.sent_at end
-  from unnest(${COPY_RESULT_TYPES.map((type, n) => `$${first + 1 + n}::${type}[]`).join(", ")})
+  from unnest(${COPY_RESULT_TYPES.map((type, n) => `$${first + n}::${type}[]`).join(", ")})
     r (company_id, campaign_id, seq, no, attempts, status, tried, delay_ms, error, response)
   where c.campaign_id = r.campaign_id and c.seq = r.seq and c.no = r.no
-    and ${sameCompany("c.company_id", "r.company_id")} and c.status is not distinct from ${sending}
-    and c.attempts = r.attempts)`;
+    and ${sameCompany("c.company_id", "r.company_id")} and c.attempts = r.attempts and ${claimed}
+  returning c.seq)`;
 
-const answer = (webhooks: string) => `select
+/** Not "=": the planner must not take the index on those that are leased. */
+const LEASED_COPY = `c.status is not distinct from ${sending}`;
+const copies = (first: number) => `${newCopies(first)},\n${copiesWritten(first + 1, LEASED_COPY)}`;
+
+/** `written`: how many of the results, those of copies included; the others were fenced off. */
+const answer = (webhooks: string, written = "(select count(*) from written)") => `select
   (select json_agg(json_build_array(campaign_id, no)) from lease) as leases,
   (select json_agg(json_build_array(id, error)) from counted where error is not null) as stopped,
-  ${webhooks} as webhook_company_ids`;
+  ${webhooks} as webhook_company_ids, ${written}::int as written`;
+const WITH_COPIES = "((select count(*) from written) + (select count(*) from copy_written))";
 
-const QUEUED_WEBHOOKS = "(select json_agg(distinct company_id) from outbox)";
+export const QUEUED_WEBHOOKS = "(select json_agg(distinct company_id) from outbox)";
 const outbox = (source: string) => `outbox as (${outboxInsert(source)})`;
 const statement = (...parts: string[]) => `with ${parts.join(",\n")}\n${answer(QUEUED_WEBHOOKS)}`;
 
@@ -146,15 +154,12 @@ export const RECORD = statement(LEASE, RESULT, WRITTEN, COUNTED, DELIVERED, outb
 /** The row and its campaign alone: for a result that PostgreSQL refuses together with its events and webhooks. */
 export const RECORD_ROW_ONLY = `with ${[LEASE, RESULT, WRITTEN, COUNTED].join(",\n")}\n${answer("null")}`;
 
-export const RECORD_ROW_ONLY_COPIES = `with ${[LEASE, RESULT, WRITTEN, COUNTED, copies(NEXT)].join(",\n")}\n${answer("null")}`;
+export const RECORD_ROW_ONLY_COPIES = `with ${[LEASE, RESULT, WRITTEN, COUNTED, copies(NEXT)].join(",\n")}\n${answer("null", WITH_COPIES)}`;
 
-const WITH_BOUNCES = [
-  LEASE,
-  RESULT,
-  WRITTEN,
-  COUNTED,
+/** Bounces stand in $param; `event` has what webhooks are told of. */
+export const eventsOf = (param: number): string[] => [
   DELIVERED,
-  BOUNCED,
+  bouncesWritten(param),
   `event as (
     select * from delivered
     union all
@@ -162,7 +167,9 @@ const WITH_BOUNCES = [
   outbox("event"),
 ];
 
+const WITH_BOUNCES = [LEASE, RESULT, WRITTEN, COUNTED, ...eventsOf(NEXT)];
+
 export const RECORD_BOUNCES = statement(...WITH_BOUNCES);
 
 /** Of all of them the one with copies; bounces may be empty. */
-export const RECORD_COPIES = statement(...WITH_BOUNCES, copies(NEXT + 1));
+export const RECORD_COPIES = `with ${[...WITH_BOUNCES, copies(NEXT + 1)].join(",\n")}\n${answer(QUEUED_WEBHOOKS, WITH_COPIES)}`;

@@ -1,5 +1,6 @@
 import type { ServiceContract } from "../define.ts";
 import { Bool, Nullable, Type, Uuid } from "../lib/shapes.ts";
+import type { TravellingResult } from "./claim/ask-owners.ts";
 import { configs } from "./contract-configs.ts";
 
 /** A batch of recipients that the node delivers; operators know it as a lane. */
@@ -23,6 +24,14 @@ const Server = Type.Object({
   last_error: Nullable(Type.String()),
 });
 
+/** A chunk's lease by its fence, or (`no` null) a recipient claimed by itself by its tries. */
+const Lease = Type.Object({
+  campaign_id: Uuid,
+  no: Nullable(Type.Integer()),
+  seq: Type.Integer(),
+  fence: Type.Integer(),
+});
+
 /** What other services and operators ask of the sender; none of it is routed. */
 const work = {
   hourRoom: {
@@ -37,6 +46,21 @@ const work = {
       /** Until there is more room than now; the whole window when nothing is used; 0 without a limit. */
       retry_after_seconds: Type.Integer(),
     }),
+  },
+  giveUpLeases: {
+    summary: "What became of leases of this node that have run out; it hands over nothing more of them",
+    params: Type.Object({ leases: Type.Array(Lease) }),
+    returns: Type.Object({
+      owner: Type.String(),
+      unsettled: Type.Array(Lease),
+      settled: Type.Array(Lease),
+      results: Type.Array(Type.Unsafe<TravellingResult>({ type: "object" })),
+    }),
+  },
+  history: {
+    summary: "The history of the database in which this node has written all it knows",
+    params: Type.Object({}),
+    returns: Type.Object({ settled: Nullable(Type.String()) }),
   },
   status: {
     summary: "What this sender node is doing",

@@ -52,6 +52,12 @@ export default defineService("smtp-sender", contract, {
     async hourRoom(ctx) {
       return hourRoom(companyOf(ctx), nodeOf(this).limiter);
     },
+    async giveUpLeases(ctx) {
+      return nodeOf(this).engine.giveUp(ctx.params.leases);
+    },
+    async history() {
+      return { settled: nodeOf(this).engine.history.settled ?? null };
+    },
     async status() {
       return statusOf(this.broker.nodeID, nodeOf(this).engine);
     },

@@ -14,7 +14,10 @@ const PACKAGES = ["postgresql-15", "postgresql-client-15"];
 const TOOL_TIMEOUT_MS = 60_000;
 
 export interface Postgres15 {
+  readonly port: number;
   url(database: string): string;
+  /** Kills it and its backends at once. */
+  kill(): Promise<void>;
   /** Runs one of its tools to its end. */
   run(tool: string, ...args: string[]): Promise<string>;
   stop(): Promise<void>;
@@ -40,7 +43,14 @@ async function untilStarted(url: string): Promise<void> {
   }
 }
 
-export async function startPostgres15(): Promise<Postgres15> {
+interface Postgres15Options {
+  /** "name=value" */
+  settings?: readonly string[];
+  /** Streams from the server on this port, of which it begins as a copy. */
+  replicaOf?: number;
+}
+
+export async function startPostgres15({ settings: more = [], replicaOf }: Postgres15Options = {}): Promise<Postgres15> {
   const run = async (tool: string, ...args: string[]) => {
     const { path, env } = await program(tool, PACKAGES);
     const [command, ...rest] = asNonRoot([path, ...args]);
@@ -50,17 +60,39 @@ export async function startPostgres15(): Promise<Postgres15> {
   const postgres = await program("postgres", PACKAGES);
   const folder = mkdtempSync(join(tmpdir(), "flockmail-pg15-"));
   const data = join(folder, "data");
-  await run("initdb", "--pgdata", data, "--username", "test", "--auth", "trust", "--encoding", "UTF8", "--locale", "C");
+  if (replicaOf) {
+    const source = ["--host", "127.0.0.1", "--port", `${replicaOf}`, "--username", "test"];
+    await run("pg_basebackup", "--pgdata", data, ...source, "--write-recovery-conf", "--checkpoint", "fast");
+  } else {
+    await run(
+      "initdb",
+      "--pgdata",
+      data,
+      "--username",
+      "test",
+      "--auth",
+      "trust",
+      "--encoding",
+      "UTF8",
+      "--locale",
+      "C",
+    );
+  }
   const port = await unusedPort();
-  const settings = ["fsync=off", "unix_socket_directories=", "listen_addresses=127.0.0.1", `port=${port}`];
+  const settings = ["fsync=off", "unix_socket_directories=", "listen_addresses=127.0.0.1", `port=${port}`, ...more];
   const [command, ...args] = asNonRoot([postgres.path, "-D", data, ...settings.flatMap((one) => ["-c", one])]);
   const child = startChild(command!, args, { env: postgres.env });
   await untilListening(child, port);
   const url = (database: string) => `postgres://test@127.0.0.1:${port}/${database}`;
   await untilStarted(url("postgres"));
   return {
+    port,
     url,
     run,
+    async kill() {
+      child.signal("SIGQUIT");
+      await child.ended;
+    },
     stop: async () => {
       await child.stop();
       rmSync(folder, { recursive: true, force: true });

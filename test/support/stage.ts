@@ -13,6 +13,7 @@ import { apiAt, type Send } from "../demo/api.ts";
 import { type Cluster, layoutTogether, startCluster } from "./cluster.ts";
 import { type Server, startNats, startRedis } from "./servers.ts";
 import { dataFolder } from "./service-process.ts";
+import { type SilentProxy, startSilentProxy } from "./silent-proxy.ts";
 import { type SmtpServer, startSmtpServer } from "./smtp-server.ts";
 
 export const MAX_IN_DOUBT = 50;
@@ -28,6 +29,8 @@ export interface Stage {
   companyId: string;
   smtpConfigId: string;
   templateId: string;
+  /** Between PostgreSQL and the processes that go through it. */
+  databaseProxy: SilentProxy;
   query<T>(sql: string, values?: unknown[]): Promise<T[]>;
   killPostgres(): void;
   startPostgres(): Promise<void>;
@@ -39,14 +42,27 @@ export type Counts = Record<SentEmailStatus, number>;
 /** One mail takes the mail server this long, so that a run is long enough to be broken. */
 const DOT_MS = 10;
 
-export async function openStage(senders: number, env: NodeJS.ProcessEnv = {}): Promise<Stage> {
+interface StageOptions {
+  env?: NodeJS.ProcessEnv;
+  /** Processes that reach PostgreSQL through `databaseProxy` alone. */
+  throughProxy?: readonly string[];
+  /** In place of a PostgreSQL of its own. */
+  databaseUrl?: string;
+}
+
+export async function openStage(
+  senders: number,
+  { env, throughProxy = [], databaseUrl: given }: StageOptions = {},
+): Promise<Stage> {
   const folder = dataFolder();
   const port = await unusedPort();
   const startDatabase = () => startEmbeddedPostgres(folder.path, { port, max_connections: 300, fsync: "off" });
-  let postgres: EmbeddedPostgres = await startDatabase();
+  let postgres: EmbeddedPostgres | undefined = given ? undefined : await startDatabase();
   const [redis, nats] = [await startRedis({ own: true }), await startNats({ own: true })];
   const sink = await startSmtpServer({ keep: false, delayMs: { DOT: DOT_MS } });
-  const databaseUrl = postgres.url;
+  const databaseUrl = given ?? postgres!.url;
+  const databaseProxy = await startSilentProxy(port);
+  const throughIt = { DATABASE_URL: databaseUrl.replace(`:${port}/`, `:${databaseProxy.port}/`) };
   const cluster = await startCluster({
     databaseUrl,
     redisUrl: redis.url,
@@ -54,6 +70,7 @@ export async function openStage(senders: number, env: NodeJS.ProcessEnv = {}): P
     senders,
     layout: layoutTogether,
     env: { MAX_IN_DOUBT: `${MAX_IN_DOUBT}`, SEND_LEASE_SECONDS: `${LEASE_SECONDS}`, RETRY_BASE_SECONDS: "1", ...env },
+    envOf: Object.fromEntries(throughProxy.map((name) => [name, throughIt])),
   });
 
   const query = async <T>(sql: string, values: unknown[] = []): Promise<T[]> => {
@@ -75,6 +92,7 @@ export async function openStage(senders: number, env: NodeJS.ProcessEnv = {}): P
     companyId,
     smtpConfigId,
     templateId,
+    databaseProxy,
     query,
     killPostgres() {
       process.kill(
@@ -96,8 +114,9 @@ export async function openStage(senders: number, env: NodeJS.ProcessEnv = {}): P
     },
     async stop() {
       await cluster.stop();
+      await databaseProxy.stop();
       // Those that a test started in place of the first ones.
-      await Promise.all([sink.stop(), stage.redis.stop(), stage.nats.stop(), postgres.stop()]);
+      await Promise.all([sink.stop(), stage.redis.stop(), stage.nats.stop(), postgres?.stop()]);
       folder.remove();
     },
   };
@@ -131,7 +150,7 @@ async function signUp(url: string, smtpPort: number) {
 }
 
 /** A list of this many people, and a campaign to it. */
-export async function startCampaign(stage: Stage, recipients: number): Promise<string> {
+export async function startCampaign(stage: Stage, recipients: number, isTransactional = false): Promise<string> {
   const { api, companyId } = stage;
   const list = await api<{ id: string }>("POST", "/api/emails/lists/", { name: `${recipients} people` });
   await stage.query(
@@ -147,6 +166,7 @@ export async function startCampaign(stage: Stage, recipients: number): Promise<s
     template_id: stage.templateId,
     smtp_config_id: stage.smtpConfigId,
     list_id: list.id,
+    is_transactional: isTransactional,
   });
   return campaign.id;
 }

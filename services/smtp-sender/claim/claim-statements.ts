@@ -2,6 +2,7 @@
 
 import { moveAllTo } from "../../../models/campaign-lifecycle.ts";
 import { type Client, query, transaction } from "../../../models/database/db.ts";
+import { isOnTimeline } from "../../../models/database/history.ts";
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
 import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
@@ -98,6 +99,7 @@ const LEASE = `
     cross join lateral (
       select campaign_id, no from send_chunks
       where campaign_id = w.campaign_id and company_id = w.company_id and state = ${SEND_CHUNK_STATE.ready}
+        and ${isOnTimeline("$5")}
       order by no limit 1 for update skip locked) k)
   update send_chunks c
   set state = ${SEND_CHUNK_STATE.leased}, owner = $3, fence = c.fence + 1, lease_until = now() + $4 * interval '1 millisecond'
@@ -108,16 +110,20 @@ const LEASE = `
 // would cancel one of them, after a second in which neither records anything.
 const LOCK = "select from campaigns where id = any ($1) and company_id = any ($2) order by id for no key update";
 
-/** Leases a chunk of each campaign; one that another sender emptied meanwhile is missing. */
+/**
+ * Leases a chunk of each campaign; one that another sender emptied meanwhile is missing, and so is each of them when the
+ * database is not on the timeline that this sender knows.
+ */
 export function leaseChunks(
   wanted: readonly ClaimableCampaign[],
   owner: string,
   leaseMs: number,
+  timeline: string | null,
 ): Promise<ChunkLease[]> {
   return transaction(async (client: Client) => {
     const ids = wanted.map((campaign) => campaign.campaign_id);
     const companyIds = wanted.map((campaign) => campaign.company_id);
-    const leased = await query<ChunkLease>(LEASE, [ids, companyIds, owner, leaseMs], client);
+    const leased = await query<ChunkLease>(LEASE, [ids, companyIds, owner, leaseMs, timeline], client);
     const leasedIds = [...new Set(leased.map((chunk) => chunk.campaign_id))];
     await client.query(LOCK, [leasedIds, companyIds]);
     const pending = new Set(wanted.flatMap(({ campaign_id, status }) => (status === "pending" ? [campaign_id] : [])));
@@ -131,20 +137,25 @@ export function leaseChunks(
   });
 }
 
+// The fence grows here, too: a sender that does not hear that its lease was given back may not take the doubt of those who
+// come after it for its own (record-late-outcomes.ts).
 const RELEASE = `
-  update send_chunks c set state = ${SEND_CHUNK_STATE.ready}, owner = null, lease_until = null, marked_to = c.lo - 1
+  update send_chunks c
+  set state = ${SEND_CHUNK_STATE.ready}, owner = null, lease_until = null, marked_to = c.lo - 1, fence = c.fence + 1
   from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) l (company_id, campaign_id, no, fence)
   where c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
-    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $5 and c.fence = l.fence`;
+    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $5 and c.fence = l.fence
+  returning c.no`;
 
-/** Gives leases back whose handed-over recipients have all been recorded: the rest was certainly not sent. */
+/** Gives leases back whose handed-over recipients have all been recorded: the rest was certainly not sent. Returns how many were held. */
 export async function releaseChunks(
-  chunks: readonly (ChunkLease & { company_id: string })[],
+  chunks: readonly (Pick<ChunkLease, "campaign_id" | "no" | "fence"> & { company_id: string })[],
   owner: string,
-): Promise<void> {
-  if (chunks.length === 0) return;
+): Promise<number> {
+  if (chunks.length === 0) return 0;
   const column = <K extends "company_id" | "campaign_id" | "no" | "fence">(key: K) => chunks.map((chunk) => chunk[key]);
-  await query(RELEASE, [column("company_id"), column("campaign_id"), column("no"), column("fence"), owner]);
+  const values = [column("company_id"), column("campaign_id"), column("no"), column("fence"), owner];
+  return (await query(RELEASE, values)).length;
 }
 
 // Deferred recipients that are due, by campaign. Few rows: the partial index holds only those that wait. LATERAL with a

@@ -5,6 +5,7 @@
 import { performance } from "node:perf_hooks";
 import type { Batch } from "../delivery/batch.ts";
 import { BatchDelivery } from "../delivery/batch-delivery.ts";
+import { queueNeverLeft } from "../delivery/late-results.ts";
 import { ChunkSource, DueSource } from "../delivery/recipient-source.ts";
 import type { LeasedChunk } from "../delivery/recorded-result.ts";
 import type { ClaimableCampaign } from "../delivery/rows.ts";
@@ -40,6 +41,8 @@ export class Claimer {
   #parked = new Map<string, number>();
   #skipped = new Map<string, number>();
   #ending = new Set<Promise<unknown>>();
+  /** Their batch is over, and their lease is being given back. */
+  readonly endingChunks = new Set<LeasedChunk>();
 
   constructor(context: EngineContext, transports: SmtpTransports) {
     this.#context = context;
@@ -126,6 +129,8 @@ export class Claimer {
   /** True: another look may find more. */
   async #claimChunks(): Promise<boolean> {
     const { owner, settings, reads } = this.#context;
+    const timeline = this.#context.timeline();
+    if (timeline === undefined) return false;
     const admission = new BatchAdmission(this.#transports, "chunk", settings.maxBatches);
     const found = await claimableCampaigns(this.#excluded(admission, this.#suppliedCampaigns()), reads);
     const served = new Map<string, { campaign: ClaimableCampaign; transport: SmtpTransport }>();
@@ -139,7 +144,7 @@ export class Claimer {
     if (served.size === 0 || this.#stopped) return false;
     const validFrom = performance.now();
     const campaigns = [...served.values()].map(({ campaign }) => campaign);
-    const leased = await leaseChunks(campaigns, owner, settings.leaseMs);
+    const leased = await leaseChunks(campaigns, owner, settings.leaseMs, timeline);
     for (const lease of leased) {
       const { campaign, transport } = served.get(lease.campaign_id)!;
       const chunk: LeasedChunk = {
@@ -162,6 +167,7 @@ export class Claimer {
   /** What was deferred and is due: each campaign has one batch for each kind of it, beside and never behind its chunks. */
   async #claimDue(kind: "retries" | "copies"): Promise<void> {
     const { settings, reads } = this.#context;
+    if (this.#context.timeline() === undefined) return;
     const admission = new BatchAdmission(this.#transports, kind, settings.maxBatches);
     const batches = [...this.#transports.batches()].filter((batch) => batch.kind === kind);
     const campaignIds = batches.map(({ campaign }) => campaign.campaign_id);
@@ -186,15 +192,20 @@ export class Claimer {
       this.#context.reportOutage(error);
       return false;
     });
+    const { chunk } = batch;
     this.#ending.add(work);
-    void work.finally(() => this.#ending.delete(work));
+    if (chunk) this.endingChunks.add(chunk);
+    void work.finally(() => {
+      this.#ending.delete(work);
+      if (chunk) this.endingChunks.delete(chunk);
+    });
     return work;
   }
 
   /**
    * All that was handed over has been recorded, so the rest was certainly not sent: the lease is given back even where it
-   * seems lost (the database was away for longer than it), or marked recipients would end in doubt. If another sender has
-   * it by now, the fence makes that void.
+   * seems lost (the database was away for longer than it), or marked recipients would end in doubt. If recovery has taken
+   * it by now, those whom it took for in doubt are queued again.
    */
   async #giveBack({ chunk }: Batch, complete: boolean, leaseIsLost: boolean): Promise<boolean> {
     if (!chunk) return true;
@@ -202,9 +213,10 @@ export class Claimer {
     if (chunk.abandonedTo !== undefined) return false;
     const { owner, recorder, retryUntilDone } = this.#context;
     if (complete && !leaseIsLost) return recorder.close(chunk);
-    await retryUntilDone(`giving back the lease on chunk ${chunk.no} of campaign ${chunk.campaignId}`, () =>
-      releaseChunks([{ ...chunk, company_id: chunk.companyId }], owner),
-    );
+    await retryUntilDone(`giving back the lease on chunk ${chunk.no} of campaign ${chunk.campaignId}`, async () => {
+      const held = await releaseChunks([{ ...chunk, company_id: chunk.companyId }], owner);
+      if (held === 0 && !chunk.historyIsLost) await queueNeverLeft(chunk);
+    });
     return true;
   }
 

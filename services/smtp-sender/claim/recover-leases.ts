@@ -2,16 +2,23 @@
  * Leases that ran out: their sender died, hangs or lost the database. Recipients it had marked and not recorded are in
  * doubt: those of a newsletter become `unknown` and are never sent to again by themselves, transactional mail goes back to
  * the queue. Recipients that were not marked were not handed over. The new fence makes void whatever the old owner still
- * wants to write.
+ * wants to write, but for what it knows of those in doubt (models/statements/record-late-outcomes.ts).
+ *
+ * Owners that live are asked first (ask-owners.ts), and their leases wait. A statement that was sent into a network that is
+ * cut arrives when it heals, before the senders that live have written a word: each of these does nothing if it begins later
+ * than MAX_LATE_MS after the database's clock was read for it.
  */
 import { query } from "../../../models/database/db.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
 import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { IN_DOUBT_ERROR } from "../../../models/statements/record-late-outcomes.ts";
 
 const { queued, sending, unknown } = SENT_EMAIL_STATUS;
 
-const DOUBT = "The sender stopped before it could record what became of this mail. It may have been delivered.";
+const DOUBT = IN_DOUBT_ERROR;
+export const MAX_LATE_MS = 2_000;
+const IN_TIME = (at: string) => `now() < ${at}::timestamptz + interval '${MAX_LATE_MS} milliseconds'`;
 /** Leases of this node itself: it is alive, and writes its results first when the database is back. */
 const OWN_GRACE_MS = 60_000;
 
@@ -29,10 +36,16 @@ const PER_CAMPAIGN = (freed: string) => `
   select distinct f.campaign_id, f.company_id, coalesce(d.n, 0) as doubtful
   from ${freed} f left join per_campaign d on d.campaign_id = f.campaign_id`;
 
+/** $1: this node, $2: how much longer its own leases wait. */
+const EXPIRED_LEASE = `state = ${SEND_CHUNK_STATE.leased}
+      and lease_until < now() - case when owner = $1 then $2 else 0 end * interval '1 millisecond'`;
+
 const EXPIRED_CHUNKS = `
   with expired as (
     select campaign_id, no, company_id, lo, marked_to, is_transactional from send_chunks
-    where state = ${SEND_CHUNK_STATE.leased} and lease_until < now() - case when owner = $1 then $2 else 0 end * interval '1 millisecond'
+    where ${EXPIRED_LEASE} and ${IN_TIME("$4")}
+      and not exists (select from unnest($5::uuid[], $6::int[]) w (campaign_id, no)
+        where w.campaign_id = send_chunks.campaign_id and w.no = send_chunks.no)
     order by lease_until limit 100 for update skip locked),
   doubtful as (
     update sent_emails e set status = ${unknown}, attempts = e.attempts + 1, error = $3
@@ -55,8 +68,10 @@ const EXPIRED_SINGLES = `
     cross join lateral (
       select campaign_id, seq, company_id from sent_emails
       where campaign_id = c.id and ${sameCompany("company_id", "c.company_id")} and next_attempt_at < now() and status = ${sending}
+        and not exists (select from unnest($3::uuid[], $4::int[]) w (campaign_id, seq)
+          where w.campaign_id = sent_emails.campaign_id and w.seq = sent_emails.seq)
       order by next_attempt_at limit 500 for update skip locked) e
-    where c.status in ('pending', 'sending')),
+    where c.status in ('pending', 'sending') and ${IN_TIME("$2")}),
   freed as (
     update sent_emails e
     set status = case when x.is_transactional then ${queued} else ${unknown} end, error = $1,
@@ -72,7 +87,8 @@ const EXPIRED_COPIES = `
     select e.campaign_id, e.seq, e.no, e.company_id, c.is_transactional
     from (
       select campaign_id, seq, no, company_id from sent_email_copies
-      where next_attempt_at < now() and status = ${sending} order by next_attempt_at limit 500 for update skip locked) e
+      where next_attempt_at < now() and status = ${sending} and ${IN_TIME("$2")}
+      order by next_attempt_at limit 500 for update skip locked) e
     join campaigns c on c.id = e.campaign_id and c.company_id = e.company_id)
   update sent_email_copies e
   set status = case when x.is_transactional then ${queued} else ${unknown} end, error = $1,
@@ -80,17 +96,59 @@ const EXPIRED_COPIES = `
   from expired x where e.campaign_id = x.campaign_id and e.seq = x.seq and e.no = x.no
     and ${sameCompany("e.company_id", "x.company_id")}`;
 
+/** A chunk whose lease ran out, or a recipient claimed by itself (`no` null) whose claim did. */
+export interface ExpiredLease {
+  company_id: string;
+  campaign_id: string;
+  /** Null where it was claimed by itself: then `seq` and its tries say which one. */
+  no: number | null;
+  seq: number;
+  fence: number;
+  /** Null: rows do not say who claimed them. */
+  owner: string | null;
+  expired_ms: number;
+}
+
+const FIND_EXPIRED = `
+  (select company_id, campaign_id, no, 0 as seq, fence, owner,
+      extract(epoch from now() - lease_until)::float8 * 1000 as expired_ms
+    from send_chunks where ${EXPIRED_LEASE} and owner <> $1 order by lease_until limit 100)
+  union all
+  select e.company_id, e.campaign_id, null, e.seq, e.attempts, null,
+    extract(epoch from now() - e.next_attempt_at)::float8 * 1000
+  from campaigns c
+  cross join lateral (
+    select company_id, campaign_id, seq, attempts, next_attempt_at from sent_emails
+    where campaign_id = c.id and ${sameCompany("company_id", "c.company_id")} and next_attempt_at < now() and status = ${sending}
+    order by next_attempt_at limit 500) e
+  where c.status in ('pending', 'sending')`;
+
+/** Leases of other nodes that ran out; those of retries may be this node's own. */
+export const findExpiredLeases = (owner: string): Promise<ExpiredLease[]> =>
+  query<ExpiredLease>(FIND_EXPIRED, [owner, OWN_GRACE_MS]);
+
 interface Recovered {
   campaign_id: string;
   company_id: string;
   doubtful: number;
 }
 
-/** Frees what ran out on any node; returns the campaigns it belonged to. */
-export async function recoverLeases(owner: string): Promise<Recovered[]> {
-  const chunks = await query<Recovered>(EXPIRED_CHUNKS, [owner, OWN_GRACE_MS, DOUBT]);
-  const singles = await query<Recovered>(EXPIRED_SINGLES, [DOUBT]);
-  await query(EXPIRED_COPIES, [DOUBT]);
+/**
+ * Frees what ran out on any node but for the leases that `wait`; returns the campaigns it belonged to. `at`: the database's
+ * clock a moment ago.
+ */
+export async function recoverLeases(
+  owner: string,
+  at: string,
+  wait: readonly ExpiredLease[] = [],
+): Promise<Recovered[]> {
+  const held = wait.filter(({ no }) => no !== null);
+  const claimed = wait.filter(({ no }) => no === null);
+  const ids = (leases: readonly ExpiredLease[]) => leases.map(({ campaign_id }) => campaign_id);
+  const values = [owner, OWN_GRACE_MS, DOUBT, at, ids(held), held.map(({ no }) => no)];
+  const chunks = await query<Recovered>(EXPIRED_CHUNKS, values);
+  const singles = await query<Recovered>(EXPIRED_SINGLES, [DOUBT, at, ids(claimed), claimed.map(({ seq }) => seq)]);
+  await query(EXPIRED_COPIES, [DOUBT, at]);
   return [...chunks, ...singles];
 }
 

@@ -67,6 +67,8 @@ export interface RecipientSource {
   /** Whether the mark in the database may cover the row: a crash now would put it in doubt. */
   isMarked(row: RecipientRow): boolean;
   leaseIsOurs(row: RecipientRow): boolean;
+  /** The recipient was claimed by itself, with this number of tries, and has no result yet. */
+  holds(seq: number, attempts: number): boolean;
   /** Its result is on its way to the database. */
   settled(row: RecipientRow): void;
   renew(): Promise<boolean>;

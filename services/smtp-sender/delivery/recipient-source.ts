@@ -120,6 +120,10 @@ export class ChunkSource implements RecipientSource {
 
   settled(): void {}
 
+  holds(): boolean {
+    return false;
+  }
+
   leaseIsOurs(): boolean {
     return performance.now() < this.chunk.validFrom + this.#context.settings.leaseMs * USABLE_PART;
   }
@@ -163,7 +167,14 @@ export class DueSource implements RecipientSource {
     const { campaign_id, company_id, is_transactional } = this.#campaign;
     const at = performance.now();
     const { leaseMs } = this.#context.settings;
-    const values = [campaign_id, company_id, n, ...(this.kind === "copies" ? [leaseMs] : [is_transactional, leaseMs])];
+    const timeline = this.#context.timeline();
+    // Another history is being looked at: what is there now is not for this batch, which ends.
+    if (timeline === undefined) {
+      this.exhausted = true;
+      return [];
+    }
+    const more = this.kind === "copies" ? [leaseMs, timeline] : [is_transactional, leaseMs, timeline];
+    const values = [campaign_id, company_id, n, ...more];
     const rows = await this.#context.reads.run<RecipientRow>(`claim-due-${this.kind}`, DUE[this.kind].claim, values);
     for (const row of rows) this.#claimed.set(row, at);
     this.readAtMs = at;
@@ -195,6 +206,13 @@ export class DueSource implements RecipientSource {
 
   settled(row: RecipientRow): void {
     this.#claimed.delete(row);
+  }
+
+  holds(seq: number, attempts: number): boolean {
+    for (const row of this.#claimed.keys()) {
+      if (row.seq === seq && row.attempts === attempts && row.copy_no === undefined) return true;
+    }
+    return false;
   }
 
   /** A row whose lease ran out and was taken from us is not renewed, and so not handed over any more. */

@@ -1,4 +1,5 @@
 /** Reads the recipients of a batch. Run for every hundred mails on a connection that keeps its plans. */
+import { isOnTimeline } from "../../../models/database/history.ts";
 import { subscriberAt, suppressionAt } from "../../../models/database/row-at.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
@@ -68,6 +69,7 @@ export const CLAIM_DUE = `
   with due as (
     select seq from sent_emails
     where next_attempt_at <= now() and status = ${queued} and campaign_id = $1 and ${sameCompany("company_id", "$2")}
+      and ${isOnTimeline("$6")}
     order by next_attempt_at limit $3 for update skip locked),
   taken as (
     update sent_emails e
@@ -94,6 +96,7 @@ export const CLAIM_DUE_COPIES = `
   with due as (
     select seq, no from sent_email_copies
     where next_attempt_at <= now() and status = ${queued} and campaign_id = $1 and ${sameCompany("company_id", "$2")}
+      and ${isOnTimeline("$5")}
     order by next_attempt_at limit $3 for update skip locked),
   taken as (
     update sent_email_copies c

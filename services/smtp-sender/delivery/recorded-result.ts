@@ -20,6 +20,8 @@ export interface LeasedChunk extends ChunkLease {
    * closed nor released, so that its lease runs out and recovery treats the recipient as in doubt.
    */
   abandonedTo?: number;
+  /** The database lost its last transactions while it was held: fences of it say nothing any more. */
+  historyIsLost?: boolean;
 }
 
 export interface RecordedResult {

@@ -7,30 +7,18 @@
  * halves until the refused result stands alone. That one is written without its events and webhooks, then also without
  * its texts, and reported. Where even that is refused, its lease is left to run out: recovery then treats the recipient as
  * in doubt, as if this sender had died with it.
+ *
+ * Results whose lease was lost meanwhile (the sender was frozen or cut off) are not thrown away: late-results.ts.
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isRefusal } from "../../../models/database/db.ts";
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
-import {
-  RECORD,
-  RECORD_BOUNCES,
-  RECORD_COPIES,
-  RECORD_ROW_ONLY,
-  RECORD_ROW_ONLY_COPIES,
-} from "../../../models/statements/record-outcomes.ts";
+import { type LateReport, NOTHING_LATE, writeLateResults, writeResultsAgain } from "./late-results.ts";
 import type { Outcome } from "./outcome.ts";
-import {
-  bouncesOf,
-  type ChunkUpdate,
-  campaignColumns,
-  chunkColumns,
-  copyResultColumns,
-  copyRows,
-  type LeasedChunk,
-  type RecordedResult,
-  resultColumns,
-} from "./recorded-result.ts";
+import { RecentResults } from "./recent-results.ts";
+import { recordStatement } from "./record-statement.ts";
+import type { ChunkUpdate, LeasedChunk, RecordedResult } from "./recorded-result.ts";
 
 export interface FlushReport {
   /** Leases that are no longer ours. */
@@ -39,6 +27,8 @@ export interface FlushReport {
   stopped: readonly (readonly [campaignId: string, error: string])[];
   /** Companies with webhooks to deliver. */
   webhookCompanyIds: readonly string[];
+  /** Campaigns of which results were written that came after the end of their lease. */
+  lateCampaignIds: readonly string[];
 }
 
 export interface RefusedResult {
@@ -66,6 +56,11 @@ const RETRY_PAUSE_MS = 250;
 const MAX_ROWS = 1_000;
 /** Results wait this long for others: a statement costs about as much for one as for thirty. */
 const GATHER_MS = 5;
+/**
+ * While nothing can be written for this long, nothing more is handed over: each mail would be one more that only this
+ * process knows of. Long enough for a checkpoint or a failover of a pooler; PostgreSQL answers within milliseconds else.
+ */
+const STALLED_MS = 2_000;
 const NOT_STORABLE = "The SMTP server's answer could not be stored.";
 
 /** Refused for what it contains, and so for ever; besides values, constraints and limits also what a trigger raises. */
@@ -73,6 +68,10 @@ const isRefused = (error: unknown): boolean =>
   isRefusal(error) || /^(?:21|44|P0)/.test((error as { code?: string }).code ?? "");
 
 type Chunks = ReadonlyMap<LeasedChunk, ChunkUpdate>;
+
+function abandon({ chunk, seq }: RecordedResult): void {
+  if (chunk) chunk.abandonedTo = Math.max(seq, chunk.abandonedTo ?? 0);
+}
 
 /** The leases that these results need, and nothing else about their chunks. */
 const leasesOf = (results: readonly RecordedResult[]): Chunks =>
@@ -88,25 +87,11 @@ function withoutTexts(result: RecordedResult): RecordedResult {
   return { ...result, outcome: plain(result.outcome), copies };
 }
 
-/** The least that writes these results, and what it takes besides the columns of all of them. */
-function statementFor(results: readonly RecordedResult[], mails: readonly RecordedResult[], rowOnly: boolean) {
-  const bounces = bouncesOf(mails);
-  const copies = copyRows(mails);
-  if (copies.length > 0 || mails.length < results.length) {
-    const lists = [JSON.stringify(copies), ...copyResultColumns(results.filter(({ copyNo }) => copyNo !== null))];
-    return rowOnly
-      ? { name: "record-row-only-copies", text: RECORD_ROW_ONLY_COPIES, more: lists }
-      : { name: "record-copies", text: RECORD_COPIES, more: [JSON.stringify(bounces), ...lists] };
-  }
-  if (rowOnly) return { name: "record-row-only", text: RECORD_ROW_ONLY, more: [] };
-  if (bounces.length > 0) return { name: "record-bounces", text: RECORD_BOUNCES, more: [JSON.stringify(bounces)] };
-  return { name: "record", text: RECORD, more: [] };
-}
-
 interface Answer {
   leases: [string, number][] | null;
   stopped: [string, string][] | null;
   webhook_company_ids: string[] | null;
+  written: number;
 }
 
 export class Recorder {
@@ -116,6 +101,11 @@ export class Recorder {
   #urgent = false;
   #flushing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Since when something waits to be written, and nothing has been. */
+  #waitsSince: number | undefined;
+  /** In the flush that is in the air. */
+  #writing: readonly RecordedResult[] = [];
+  #recent = new RecentResults();
   /** Statements that were written. */
   flushes = 0;
 
@@ -125,6 +115,16 @@ export class Recorder {
 
   get pending(): number {
     return this.#results.length + this.#chunks.size;
+  }
+
+  /** Nothing can be written at the moment, so nothing more may be handed over. */
+  get stalled(): boolean {
+    return this.#waitsSince !== undefined && performance.now() - this.#waitsSince > STALLED_MS;
+  }
+
+  /** Results that may not have been written yet. */
+  get unwritten(): readonly RecordedResult[] {
+    return [...this.#writing, ...this.#results];
   }
 
   add(result: RecordedResult): void {
@@ -161,6 +161,16 @@ export class Recorder {
     }
   }
 
+  /** The database may have lost its last transactions: what was in them is written again. Returns how many were looked at. */
+  async writeAgain(): Promise<number> {
+    for (const values of this.#recent.flushes()) {
+      const { campaignIds, webhookCompanyIds } = await writeResultsAgain(this.#options.connection, values);
+      if (campaignIds.length + webhookCompanyIds.length === 0) continue;
+      this.#options.onFlushed({ lost: [], stopped: [], lateCampaignIds: campaignIds, webhookCompanyIds });
+    }
+    return this.#recent.size;
+  }
+
   #updateOf(chunk: LeasedChunk): ChunkUpdate {
     let update = this.#chunks.get(chunk);
     if (!update) {
@@ -171,6 +181,7 @@ export class Recorder {
   }
 
   #flushSoon(): void {
+    this.#waitsSince ??= performance.now();
     if (this.#flushing) return;
     if (this.#urgent || this.#results.length >= this.#options.groupSize) {
       clearTimeout(this.#timer);
@@ -194,7 +205,11 @@ export class Recorder {
     this.#chunks = new Map();
     // A result left behind needs its chunk again in the next flush.
     for (const { chunk } of this.#results) if (chunk) this.#updateOf(chunk);
-    this.#notify(results, chunks, await this.#write(results, chunks));
+    this.#writing = results;
+    const report = await this.#write(results, chunks);
+    this.#writing = [];
+    this.#waitsSince = this.pending > 0 ? performance.now() : undefined;
+    this.#notify(results, chunks, report);
     this.#flushing = undefined;
     if (this.pending > 0) this.#flushSoon();
   }
@@ -229,12 +244,12 @@ export class Recorder {
       lost: last.lost,
       stopped: reports.flatMap(({ stopped }) => stopped),
       webhookCompanyIds: reports.flatMap(({ webhookCompanyIds }) => webhookCompanyIds),
+      lateCampaignIds: reports.flatMap(({ lateCampaignIds }) => lateCampaignIds),
     };
   }
 
   /** Its row alone; then without the texts that came from outside; then its lease is left to run out. */
   async #writeRefused(result: RecordedResult, later: RecordedResult[], error: Error): Promise<void> {
-    const { chunk, seq } = result;
     const attempts = [result, withoutTexts(result)];
     for (let failures = 0; attempts.length > 0; ) {
       try {
@@ -246,7 +261,7 @@ export class Recorder {
         else await this.#pause(failures++, failure as Error);
       }
     }
-    if (chunk) chunk.abandonedTo = Math.max(seq, chunk.abandonedTo ?? 0);
+    abandon(result);
     this.#options.onRefused({ result, error, stateStored: false });
   }
 
@@ -262,24 +277,46 @@ export class Recorder {
     rowOnly = false,
   ): Promise<FlushReport> {
     const { connection, owner, leaseMs } = this.#options;
-    const mails = results.filter(({ copyNo }) => copyNo === null);
-    const values = [
-      ...chunkColumns(chunks, owner, leaseMs, [...later, ...this.#results]),
-      ...resultColumns(mails),
-      ...campaignColumns(mails),
-    ];
-    const { name, text, more } = statementFor(results, mails, rowOnly);
+    const { name, text, values, again } = recordStatement(results, chunks, {
+      owner,
+      leaseMs,
+      later: [...later, ...this.#results],
+      rowOnly,
+    });
     const at = performance.now();
-    const rows = await connection.run<Answer>(name, text, [...values, ...more]);
-    const { leases, stopped, webhook_company_ids } = rows[0]!;
+    const rows = await connection.run<Answer>(name, text, values);
+    const { leases, stopped, webhook_company_ids, written } = rows[0]!;
     this.flushes++;
+    this.#recent.add(results.length, again);
     const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
     const lost: LeasedChunk[] = [];
     for (const chunk of chunks.keys()) {
       if (held.has(`${chunk.campaignId} ${chunk.no}`)) chunk.validFrom = at;
       else lost.push(chunk);
     }
-    return { lost, stopped: stopped ?? [], webhookCompanyIds: webhook_company_ids ?? [] };
+    const late = written < results.length ? await this.#writeLate(results, lost) : NOTHING_LATE;
+    return {
+      lost,
+      stopped: stopped ?? [],
+      webhookCompanyIds: [...(webhook_company_ids ?? []), ...late.webhookCompanyIds],
+      lateCampaignIds: late.campaignIds,
+    };
+  }
+
+  /** Of chunks that are lost, and of recipients claimed by themselves, of which nobody says whether they are. */
+  async #writeLate(results: readonly RecordedResult[], lost: readonly LeasedChunk[]): Promise<LateReport> {
+    const late = results.filter(({ chunk }) => !chunk || lost.includes(chunk));
+    if (late.length === 0) return NOTHING_LATE;
+    try {
+      return await writeLateResults(this.#options.connection, late);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      for (const result of late) {
+        abandon(result);
+        this.#options.onRefused({ result, error: error as Error, stateStored: false });
+      }
+      return NOTHING_LATE;
+    }
   }
 
   /** It is committed: an error of those who are notified must neither repeat it nor keep it from the others. */

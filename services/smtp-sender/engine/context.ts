@@ -19,6 +19,8 @@ export interface EngineContext {
   /** For reading recipients. Results are written over a connection of their own, so that neither waits for the other. */
   readonly reads: PinnedConnection;
   render(campaignId: string, rows: readonly RecipientRow[]): Promise<Rendered[]>;
+  /** Claims name the database's timeline (database-history.ts); null: any. Undefined: nothing may be claimed now. */
+  timeline(): string | null | undefined;
   /** Something that is needed is away; logged once, until it works again. */
   reportOutage(error: Error): void;
   /** For what must not be forgotten: `what` names it in the log, should the process stop before it succeeds. */

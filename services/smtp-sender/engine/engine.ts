@@ -10,9 +10,10 @@ import { PinnedConnection } from "../../../models/database/pinned-connection.ts"
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
 import type { Rendered } from "../../renderer/contract.ts";
+import type { AskedLease, GivenUp, Peers } from "../claim/ask-owners.ts";
 import { failQueuedCopies, STOPPED } from "../claim/claim-statements.ts";
 import { Claimer } from "../claim/claimer.ts";
-import { recoverLeases } from "../claim/recover-leases.ts";
+import { giveUpLeases } from "../claim/give-up-leases.ts";
 import type { Batch } from "../delivery/batch.ts";
 import { type FlushReport, Recorder, type RefusedResult } from "../delivery/recorder.ts";
 import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
@@ -20,7 +21,9 @@ import { type ConnectionSlots, LocalConnectionSlots } from "../limits/connection
 import { InDoubtBudget } from "../limits/in-doubt-budget.ts";
 import { SmtpTransports } from "../transport/smtp-transports.ts";
 import type { EngineContext } from "./context.ts";
+import { DatabaseHistory } from "./database-history.ts";
 import { DependencyOutage, type Log } from "./dependency-outage.ts";
+import { LeaseRecovery } from "./lease-recovery.ts";
 import { mailSettled } from "./metrics.ts";
 import type { EngineSettings } from "./settings.ts";
 
@@ -29,8 +32,6 @@ const RECOVER_MS = 2_000;
 /** A campaign that is stopped gets no mail that begins more than 2 s later: half of it for the mail that is being sent. */
 const LOOK_FOR_STOPS_MS = 750;
 const SETTLE_PAUSE_MS = 5;
-/** When the database is back, all senders' leases may have run out; those that live have written their results by then. */
-const AFTER_OUTAGE_MS = 6_000;
 
 /** What the engine is given. */
 export interface EngineOutputs {
@@ -41,6 +42,8 @@ export interface EngineOutputs {
   campaignDrained(campaignId: string): void;
   /** Other nodes should look for work of this campaign. Absent: there are none. */
   notifyOtherNodes?(campaign: ClaimableCampaign): void;
+  /** The other senders, to be asked for leases that ran out. Absent: there are none. */
+  peers?: Peers;
   /** Counts connections over all nodes. Absent: this one is alone. */
   slots?(smtpConfigId: string, hasWork: () => boolean): ConnectionSlots;
   /** Webhooks were queued for these companies. */
@@ -64,14 +67,14 @@ export class Engine {
   readonly outage: DependencyOutage;
   readonly recorder: Recorder;
   readonly claimer: Claimer;
+  readonly history: DatabaseHistory;
   stopping = false;
   #settings: EngineSettings;
   #outputs: EngineOutputs;
   #reads = new PinnedConnection();
   #writes = new PinnedConnection();
   #timers: NodeJS.Timeout[] = [];
-  #recovering: Promise<void> | undefined;
-  #recoverFrom = 0;
+  #recovery: LeaseRecovery;
   #lookForStopsAt = 0;
   #stopped: Promise<void> | undefined;
 
@@ -91,6 +94,27 @@ export class Engine {
       onRefused: (refused) => this.#refused(refused),
       onCallbackError: (error) => outputs.log.error("after results were recorded", { error: error.stack }),
     });
+    this.history = new DatabaseHistory({
+      log: outputs.log,
+      peers: outputs.peers,
+      endBatches: () => this.#endBatchesOfLostHistory(),
+      hasBatches: () => !this.transports.batches().next().done || this.claimer.endingChunks.size > 0,
+      writeAgain: () => this.recorder.writeAgain(),
+      known: () => this.lookForWork(),
+      stopping: () => this.stopping,
+    });
+    this.#recovery = new LeaseRecovery({
+      history: this.history,
+      owner: this.owner,
+      leaseMs: settings.leaseMs,
+      log: outputs.log,
+      peers: outputs.peers,
+      reportOutage: (error) => this.outage.report(error),
+      freed: (campaignIds) => {
+        for (const id of campaignIds) outputs.campaignDrained(id);
+        this.lookForWork();
+      },
+    });
     const context = this.#context();
     this.transports = new SmtpTransports(context);
     this.claimer = new Claimer(context, this.transports);
@@ -106,6 +130,7 @@ export class Engine {
       recorder: this.recorder,
       reads: this.#reads,
       render,
+      timeline: () => this.history.timeline,
       reportOutage: (error) => this.outage.report(error),
       retryUntilDone: (what, work) => this.outage.retryUntilDone(what, work),
       count: (status) => {
@@ -161,25 +186,17 @@ export class Engine {
 
   /** Frees the leases of dead senders; called by a timer and by tests. */
   recover(): Promise<void> {
-    this.#recovering ??= this.#recover().finally(() => {
-      this.#recovering = undefined;
-    });
-    return this.#recovering;
+    return this.#recovery.run();
   }
 
-  async #recover(): Promise<void> {
-    if (performance.now() < this.#recoverFrom) return;
-    try {
-      const freed = await recoverLeases(this.owner);
-      for (const { campaign_id, doubtful } of freed) {
-        this.#outputs.log.warn("recovered recipients of a sender that stopped", { campaign_id, doubtful });
-        this.#outputs.campaignDrained(campaign_id);
-      }
-      if (freed.length > 0) this.lookForWork();
-    } catch (error) {
-      this.#recoverFrom = performance.now() + AFTER_OUTAGE_MS;
-      this.outage.report(error as Error);
-    }
+  /** Another sender asks, because these leases have run out. */
+  giveUp(leases: readonly AskedLease[]): GivenUp {
+    return giveUpLeases(leases, {
+      owner: this.owner,
+      batches: () => this.transports.batches(),
+      ending: this.claimer.endingChunks,
+      unwritten: () => this.recorder.unwritten,
+    });
   }
 
   async #stopCampaign(companyId: string, campaignId: string, error: string): Promise<void> {
@@ -191,6 +208,14 @@ export class Engine {
     });
     this.#endBatchesOf(campaignId);
     this.#outputs.campaignDrained(campaignId);
+  }
+
+  #endBatchesOfLostHistory(): void {
+    for (const chunk of this.claimer.endingChunks) chunk.historyIsLost = true;
+    for (const batch of [...this.transports.batches()]) {
+      if (batch.chunk) batch.chunk.historyIsLost = true;
+      batch.end();
+    }
   }
 
   #endBatchesOf(campaignId: string): void {
@@ -222,8 +247,9 @@ export class Engine {
     }
   }
 
-  #flushed({ lost, stopped, webhookCompanyIds }: FlushReport): void {
+  #flushed({ lost, stopped, webhookCompanyIds, lateCampaignIds }: FlushReport): void {
     this.outage.over();
+    for (const id of lateCampaignIds) this.#outputs.campaignDrained(id);
     if (lost.length > 0) {
       const gone = new Set(lost);
       for (const batch of [...this.transports.batches()]) if (batch.chunk && gone.has(batch.chunk)) batch.leaseLost();
@@ -268,7 +294,7 @@ export class Engine {
     await this.claimer.stop();
     const until = performance.now() + this.#settings.stopMs;
     await this.transports.close(this.#settings.stopMs);
-    await this.#recovering;
+    await this.#recovery.running;
     const rest = Math.max(1_000, until - performance.now());
     await this.#settled(performance.now() + rest);
     clearInterval(renewing);

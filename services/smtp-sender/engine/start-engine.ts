@@ -5,6 +5,7 @@ import { broadcast, call, emit, emitWebhookQueued } from "../../call.ts";
 import { config } from "../../lib/config.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import { redis } from "../../lib/redis.ts";
+import type { Peers } from "../claim/ask-owners.ts";
 import { endAllLeases } from "../claim/recover-leases.ts";
 import { recipientOf } from "../delivery/rows.ts";
 import { RedisConnectionSlots } from "../limits/connection-slots-redis.ts";
@@ -12,6 +13,7 @@ import { ownLimiter, SenderLimiter } from "../limits/sender-limiter.ts";
 import { SenderPresence } from "../limits/sender-presence.ts";
 import type { SmtpTransport } from "../transport/smtp-transport.ts";
 import { Engine } from "./engine.ts";
+import { reportReplication } from "./replication.ts";
 import { engineSettings } from "./settings.ts";
 
 export interface SenderNode {
@@ -20,13 +22,33 @@ export interface SenderNode {
   presence: SenderPresence | undefined;
 }
 
-/** The nodes with a sender that the broker knows to live. */
-function sendersOf(broker: ServiceBroker): string[] {
-  const { registry } = broker as unknown as {
-    registry: { getServiceList(options: object): { name: string; nodeID: string }[] };
+/** Senders answer from memory. */
+const PEER_TIMEOUT_MS = 1_500;
+const GIVE_UP = "smtp-sender.giveUpLeases";
+
+/** Nodes with a sender that are believed to live: one that is silent leaves the registry after its heartbeats. */
+const sendersOf = (broker: ServiceBroker): string[] =>
+  (broker.registry.actions.get(GIVE_UP)?.endpoints ?? []).flatMap(({ id, isAvailable }) => (isAvailable ? [id] : []));
+
+/** Whom a node can ask. It asks itself for leases, too: rows of retries do not say who claimed them. */
+function peersOf(broker: ServiceBroker): Peers {
+  const nodes = () => sendersOf(broker);
+  const options = (nodeID: string) => ({ nodeID, timeout: PEER_TIMEOUT_MS });
+  return {
+    nodes,
+    giveUp: (node, leases) => call(broker, GIVE_UP, { leases }, options(node)).catch(() => undefined),
+    async histories() {
+      const others = nodes().filter((id) => id !== broker.nodeID);
+      const ask = async (node: string) => (await call(broker, "smtp-sender.history", {}, options(node))).settled;
+      return Promise.all(
+        others.map((node) =>
+          ask(node)
+            .then((name) => name ?? undefined)
+            .catch(() => undefined),
+        ),
+      );
+    },
   };
-  const services = registry.getServiceList({ onlyAvailable: true });
-  return services.filter(({ name }) => name === "smtp-sender").map(({ nodeID }) => nodeID);
 }
 
 export async function startEngine({ broker, logger }: Service): Promise<SenderNode> {
@@ -44,12 +66,14 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
     campaignDrained: (campaignId) => void emit(broker, "campaign.drained", { campaignId }).catch(() => {}),
     notifyOtherNodes: ({ campaign_id: campaignId, company_id: companyId }) =>
       void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
+    peers: peersOf(broker),
     ...(presence
       ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(presence, id, hasWork) }
       : {}),
     webhooksQueued: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
   });
   engine.start();
+  await reportReplication(logger);
   return { engine, limiter, presence };
 }
 

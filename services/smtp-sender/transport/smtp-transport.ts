@@ -180,7 +180,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   #next(): PreparedMail | undefined {
-    if (!this.#maySend) return undefined;
+    if (!this.#maySend || this.#context.recorder.stalled) return undefined;
     const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
     if (anyReady && (this.#isPaced() || !this.#perSecond.take(this.config.maxPerSecond))) return undefined;
     const mail = this.#copies.next() ?? this.#queue.next();

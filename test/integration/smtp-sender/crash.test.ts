@@ -7,6 +7,7 @@ import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { resume } from "../../../services/campaigns/lifecycle/resume.ts";
 import type { Ctx } from "../../../services/lib/caller.ts";
 import { messageId, type Recipient, type Sending, startSending } from "../../support/sending.ts";
+import { type SilentProxy, startSilentProxy } from "../../support/silent-proxy.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 
 const NODE = join(import.meta.dirname, "../../support/sender-node.ts");
@@ -15,6 +16,7 @@ const IN_DOUBT = 50;
 let sending: Sending;
 let server: SmtpServer;
 const processes = new Set<ChildProcess>();
+const proxies: SilentProxy[] = [];
 
 beforeAll(async () => {
   sending = await startSending();
@@ -22,10 +24,11 @@ beforeAll(async () => {
 afterAll(() => sending.stop());
 afterEach(async () => {
   await Promise.all([...processes].map((child) => end(child, "SIGKILL")));
+  await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
   await server.stop();
 });
 
-async function sender(): Promise<ChildProcess> {
+async function sender(env: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
   const child = spawn(process.execPath, [NODE], {
     stdio: ["ignore", "pipe", "inherit"],
     env: {
@@ -34,11 +37,19 @@ async function sender(): Promise<ChildProcess> {
       MAX_IN_DOUBT: `${IN_DOUBT}`,
       SEND_LEASE_SECONDS: "2",
       RETRY_BASE_SECONDS: "1",
+      ...env,
     },
   });
   processes.add(child);
   await once(child.stdout!, "data");
   return child;
+}
+
+/** A way to the database that can be cut without a word. */
+async function databaseProxy() {
+  const proxy = await startSilentProxy(Number(new URL(sending.databaseUrl).port));
+  proxies.push(proxy);
+  return { proxy, env: { DATABASE_URL: sending.databaseUrl.replace(/:\d+\//, `:${proxy.port}/`) } };
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
@@ -106,7 +117,26 @@ test("everything killed at once and started again: a transactional campaign arri
   expect(server.doubled.length).toBeLessThanOrEqual(2 * IN_DOUBT);
 }, 180_000);
 
-test("a sender that is paused past its lease writes nothing and sends nothing more when it wakes", async () => {
+const unknownOf = (id: string) =>
+  queryOne<{ n: number }>("select count(*)::int n from sent_emails where campaign_id = $1 and status = 6", [id]);
+
+/** Who was in doubt is sent to or sent again, and the campaign has no failures, whether it had ended or not. */
+async function expectNobodyInDoubt(id: string, recipients: number): Promise<void> {
+  await sending.until(
+    () => unknownOf(id),
+    (row) => row!.n === 0,
+  );
+  const counts = await sending.until(
+    () => sending.finished(id),
+    ({ failed_count }) => failed_count === 0,
+  );
+  expect(counts).toMatchObject({ status: "completed", sent_count: recipients, failed_count: 0 });
+  expect(await sending.states(id)).toEqual({ sent: recipients });
+  expect(server.doubled).toEqual([]);
+  await accountFor(id);
+}
+
+test("a sender that is paused past its lease sends nothing more when it wakes, and says what became of those in doubt", async () => {
   server = await startSmtpServer({ delayMs: { DOT: 5 } });
   const { id } = await campaign(3_000);
   const paused = await sender();
@@ -114,18 +144,52 @@ test("a sender that is paused past its lease writes nothing and sends nothing mo
   paused.kill("SIGSTOP");
   const other = await sender();
   await sending.until(
-    () => queryOne<{ n: number }>("select count(*) n from sent_emails where campaign_id = $1 and status = 6", [id]),
+    () => unknownOf(id),
     (row) => row!.n > 0,
   );
-  const before = await sending.states(id);
   paused.kill("SIGCONT");
-  const counts = await sending.finished(id, 30_000);
-  expect(counts.sent_count + counts.failed_count).toBe(3_000);
-  expect(server.doubled).toEqual([]);
-  expect((await sending.states(id)).unknown).toBe(before.unknown);
-  await accountFor(id);
+  await expectNobodyInDoubt(id, 3_000);
   await end(other, "SIGTERM");
   await end(paused, "SIGTERM");
+}, 180_000);
+
+test("a campaign that has ended with recipients in doubt is taken up again for them when their sender is back", async () => {
+  server = await startSmtpServer({ delayMs: { DOT: 5 } });
+  const { id } = await campaign(1_000);
+  const { proxy, env } = await databaseProxy();
+  const cutOff = await sender(env);
+  await server.received(200);
+  proxy.hold();
+  const other = await sender();
+  expect((await sending.finished(id)).status).toBe("partial");
+  expect((await unknownOf(id))!.n).toBeGreaterThan(0);
+  const acceptedBefore = server.accepted;
+  await proxy.pass();
+  await expectNobodyInDoubt(id, 1_000);
+  expect(server.accepted).toBeGreaterThanOrEqual(acceptedBefore);
+  await end(other, "SIGTERM");
+  await end(cutOff, "SIGTERM");
+}, 180_000);
+
+test("no database for three leases, without a word, and no other sender to ask: nobody is in doubt when it is back", async () => {
+  server = await startSmtpServer({ delayMs: { DOT: 5 } });
+  const { id } = await campaign(2_000);
+  const { proxy, env } = await databaseProxy();
+  const senders = [await sender(env), await sender(env)];
+  const doubts: number[] = [];
+  for (const accepted of [200, 900]) {
+    await server.received(accepted);
+    proxy.hold();
+    await sleep(6_000);
+    await proxy.pass();
+    // Until it is sent on, whoever recovered a lease has done it.
+    await server.received(server.accepted + 100);
+    doubts.push((await unknownOf(id))!.n);
+  }
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 2_000, failed_count: 0 });
+  expect(doubts).toEqual([0, 0]);
+  expect(server.doubled).toEqual([]);
+  for (const child of senders) await end(child, "SIGTERM");
 }, 180_000);
 
 interface Copy {

@@ -1,5 +1,6 @@
 /** MAX_IN_DOUBT holds in the database: what a crash at any moment can leave in doubt. */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { lookAtDatabase } from "../../../models/database/history.ts";
 import { recoverLeases } from "../../../services/smtp-sender/claim/recover-leases.ts";
 import { plainMails, useSending } from "../../support/sending.ts";
 
@@ -75,7 +76,46 @@ test("recovery says of each campaign how many of its own recipients are in doubt
       [id, marked],
     );
   }
-  const recovered = await recoverLeases("alive");
+  const recovered = await recoverLeases("alive", (await lookAtDatabase()).at);
   const doubtfulOf = (id: string) => recovered.find(({ campaign_id }) => campaign_id === id)?.doubtful;
   expect([few, many, none].map(doubtfulOf)).toEqual([2, 7, 0]);
+});
+
+/** As a failover leaves it whose lost results nobody could write again: two of these recipients, and every chunk closed. */
+async function leftInClosedChunks(transactional: boolean) {
+  const server = await sending.startServer();
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server);
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 10, transactional });
+  await query("update sent_emails set status = 2, attempts = 1 where campaign_id = $1 and seq > 3", [id]);
+  // This one waits for its next try, as it should.
+  await query(
+    "update sent_emails set next_attempt_at = now() + interval '1 hour', attempts = 1 where campaign_id = $1 and seq = 3",
+    [id],
+  );
+  await query("update send_chunks set state = 2, marked_to = hi where campaign_id = $1", [id]);
+  await query("update campaigns set status = 'sending', sent_count = 7, updated_at = now() where id = $1", [id]);
+  return { id, server };
+}
+
+test("newsletter recipients left queued in closed chunks become unknown, those that wait for a try do not", async () => {
+  const { id, server } = await leftInClosedChunks(false);
+  sending.engine({ leaseMs: 400 });
+  await sending.until(
+    () => sending.states(id),
+    ({ unknown }) => unknown === 2,
+  );
+  expect(await sending.states(id)).toEqual({ sent: 7, unknown: 2, queued: 1 });
+  expect(await sending.counts(id)).toMatchObject({ status: "sending", sent_count: 7, failed_count: 2 });
+  await query("update sent_emails set next_attempt_at = now() where campaign_id = $1 and seq = 3", [id]);
+  expect(await sending.finished(id)).toMatchObject({ status: "partial", sent_count: 8, failed_count: 2 });
+  expect(server.accepted).toBe(1);
+});
+
+test("transactional mail left queued in a closed chunk is sent", async () => {
+  const { id, server } = await leftInClosedChunks(true);
+  await query("update sent_emails set next_attempt_at = now() where campaign_id = $1 and seq = 3", [id]);
+  sending.engine({ leaseMs: 400 });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 10, failed_count: 0 });
+  expect(server.accepted).toBe(3);
 });

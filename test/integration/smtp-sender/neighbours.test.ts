@@ -109,7 +109,7 @@ test("leases lock campaigns in the order of their ids, as results do", async () 
   let leasing: Promise<unknown> | undefined;
   await transaction(async (first) => {
     await lock(first, ids[0]!);
-    leasing = leaseChunks(backwards, "somebody", 5_000);
+    leasing = leaseChunks(backwards, "somebody", 5_000, null);
     await sending.until(
       () => sending.waitingForLocks(),
       (n) => n > 0,

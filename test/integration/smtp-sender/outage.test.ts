@@ -1,6 +1,7 @@
-/** The database is away for longer than a lease, as in a failover: senders that live write what they know, before another takes it. */
+/** The database is away, as in a failover: senders that live hand over nothing more, and write what they know before another takes it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { transaction } from "../../../models/database/db.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 
@@ -11,6 +12,7 @@ beforeAll(async () => {
   sending = await startSending();
   server = await startSmtpServer({ delayMs: { DOT: 10 } });
 });
+afterEach(() => sending.stopEngines());
 afterAll(async () => {
   await sending.stop();
   await server.stop();
@@ -38,4 +40,35 @@ test("two senders, a campaign, three leases' time without a database: all are se
   await databaseAway(4_500);
   expect(await sending.finished(id, 40_000)).toMatchObject({ status: "completed", sent_count: 2_000, failed_count: 0 });
   expect(server.doubled).toEqual([]);
+}, 180_000);
+
+test("nothing can be written for two seconds: mails that are ready wait, however long the lease lasts", async () => {
+  const slow = await startSmtpServer({ delayMs: { DOT: 2 } });
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, slow, { maxConnections: 5 });
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 3_000, chunk: 3_000 });
+  const engine = sending.engine({ leaseMs: 60_000, maxInDoubt: 200 });
+  const batches = () => [...engine.transports.batches()];
+  await slow.received(600);
+  await sending.until(
+    async () => batches().reduce((sum, { ready }) => sum + ready.length, 0),
+    (ready) => ready > 50,
+  );
+  await transaction(async (client) => {
+    await client.query("select from send_chunks where campaign_id = $1 for update", [id]);
+    // All that are ready would need longer than the two seconds.
+    slow.options.delayMs = { DOT: 700 };
+    await sending.until(
+      async () => engine.recorder.stalled && batches().every(({ handedOver }) => handedOver === 0),
+      (waits) => waits,
+    );
+    const before = slow.accepted;
+    expect(batches()[0]!.ready.length).toBeGreaterThan(0);
+    await sleep(1_500);
+    expect(slow.accepted).toBe(before);
+  });
+  slow.options.delayMs = { DOT: 2 };
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 3_000, failed_count: 0 });
+  expect(slow.doubled).toEqual([]);
+  await slow.stop();
 }, 180_000);

@@ -4,6 +4,7 @@
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
+import { NEVER_LEFT, RECORD_AGAIN, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
 import {
   RECORD,
   RECORD_BOUNCES,
@@ -50,6 +51,9 @@ const STATEMENTS = {
   RECORD_COPIES,
   RECORD_ROW_ONLY,
   RECORD_ROW_ONLY_COPIES,
+  RECORD_LATE,
+  RECORD_AGAIN,
+  NEVER_LEFT,
   RENEW_COPIES,
   CLAIM_DUE_COPIES,
   READ_HIT,

@@ -11,7 +11,10 @@ const ALLOWED: [Status, Status][] = [
   ["sending", "partial"],
   ["sending", "failed"],
   ["partial", "pending"],
+  ["partial", "completed"],
   ["failed", "pending"],
+  ["failed", "completed"],
+  ["failed", "partial"],
 ];
 const isAllowed = (from: Status, to: Status) => ALLOWED.some(([a, b]) => a === from && b === to);
 

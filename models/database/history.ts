@@ -1,0 +1,71 @@
+/**
+ * Which history the database has. A replica that is promoted goes on without the last transactions of its primary if these
+ * were not replicated (asynchronous replication): it begins a new timeline. A restored dump is another system.
+ *
+ * Both functions may be called by every role of PostgreSQL itself. Where they may not, or do not exist (some hosted
+ * databases), the history is null: a lost one cannot be noticed there.
+ */
+import { query } from "./db.ts";
+
+/** Of the control file the checkpoint's timeline could be read too, but that is the old one until the first checkpoint. */
+const TIMELINE = "left(pg_walfile_name(pg_current_wal_lsn()), 8)";
+
+/** SQL: the database is (still) on the timeline $param; null: whatever it is on. */
+export const isOnTimeline = (param: string) => `(${param}::text is null or (select ${TIMELINE}) = ${param})`;
+
+export interface Moment {
+  /** The database's clock. */
+  at: string;
+  history: { system: string; timeline: string } | null;
+}
+
+const LOOK = `select now()::text as at, (select system_identifier::text from pg_control_system()) as system,
+  ${TIMELINE} as timeline`;
+
+/** Not allowed; no such function; not supported. */
+const UNREADABLE = /^(42501|42883|0A000)$/;
+let readable = true;
+
+export async function lookAtDatabase(): Promise<Moment> {
+  if (readable) {
+    try {
+      const [{ at, system, timeline }] = (await query<{ at: string; system: string; timeline: string }>(LOOK)) as [
+        { at: string; system: string; timeline: string },
+      ];
+      return { at, history: { system, timeline } };
+    } catch (error) {
+      if (!UNREADABLE.test((error as { code?: string }).code ?? "")) throw error;
+      readable = false;
+    }
+  }
+  return { at: (await query<{ at: string }>("select now()::text as at"))[0]!.at, history: null };
+}
+
+export type Replication = "none" | "synchronous" | "asynchronous";
+
+/**
+ * Whether what is committed is also on a replica. Undefined: this role may not see it (it is not a member of pg_monitor, and
+ * synchronous replication is configured). A setting of the role or the database can undo the server's.
+ */
+const REPLICATION = `
+  select count(*)::int as replicas, count(sync_state)::int as visible,
+    count(*) filter (where sync_state in ('sync', 'quorum'))::int as synchronous,
+    current_setting('synchronous_commit') not in ('off', 'local') as waits,
+    current_setting('synchronous_standby_names') <> '' as named
+  from pg_stat_replication where coalesce(state, '') <> 'backup'`;
+
+interface ReplicationRow {
+  replicas: number;
+  visible: number;
+  synchronous: number;
+  waits: boolean;
+  named: boolean;
+}
+
+export async function readReplication(): Promise<Replication | undefined> {
+  const { replicas, visible, synchronous, waits, named } = (await query<ReplicationRow>(REPLICATION))[0]!;
+  if (replicas === 0) return "none";
+  if (!waits || !named) return "asynchronous";
+  if (visible === 0) return undefined;
+  return synchronous > 0 ? "synchronous" : "asynchronous";
+}

@@ -1,0 +1,115 @@
+/**
+ * What a sender knows of recipients whose lease it has lost: it was frozen, or cut off from PostgreSQL, and recovery has
+ * taken them for in doubt meanwhile; or the database has lost what was written. Nothing here needs a lease. Each statement changes only what nobody else has settled,
+ * and run twice it changes nothing the second time.
+ *
+ * An accepted mail is accepted, whoever holds the recipient by now: queued, sending and unknown become sent. Anything else
+ * a sender may say only of its own doubt: the row has recovery's sentence, and no lease that came after that recovery can
+ * have put it there. A chunk's fence grows by one with each lease, recovery, release and resume, so with a fence of at most
+ * two more than the sender's there were that recovery and perhaps one lease, which has not run out.
+ *
+ * Recipients that come back to the queue are due at once by themselves: their chunk may be closed.
+ */
+import { lateStatus, MAY_SEND_AGAIN } from "../campaign-lifecycle.ts";
+import { sameCompany } from "../database/same-company.ts";
+import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { copiesWritten, eventsOf, newCopies, QUEUED_WEBHOOKS } from "./record-outcomes.ts";
+
+const { sent, bounced, queued, sending, unknown } = SENT_EMAIL_STATUS;
+
+/** Recovery's sentence for a recipient in doubt. */
+export const IN_DOUBT_ERROR =
+  "The sender stopped before it could record what became of this mail. It may have been delivered.";
+const DOUBT = `'${IN_DOUBT_ERROR}'`;
+
+/** The doubt about the recipient e is that of the chunk's lease with this fence. */
+const isDoubtOf = (fence: string) => `e.status = ${unknown} and e.error = ${DOUBT}
+  and c.fence between ${fence} + 1 and ${fence} + 2`;
+
+/** From `written` (campaign_id, status, before): each campaign's counters, and its status where it had ended already. */
+const COUNTED = `counts as (
+  select campaign_id, count(*) filter (where status = ${sent})::int as sent,
+    (count(*) filter (where status > ${sent}) - count(*) filter (where before > ${sent}))::int as failed,
+    count(*) filter (where status = ${queued})::int as queued
+  from written group by campaign_id),
+locked as (
+  select c.id, n.sent, n.failed, n.queued from counts n join campaigns c on c.id = n.campaign_id
+  order by c.id for no key update of c),
+counted as (
+  update campaigns c
+  set sent_count = c.sent_count + n.sent, failed_count = c.failed_count + n.failed, updated_at = now(),
+    status = ${lateStatus("n")}, finished_at = case when n.queued > 0 then null else c.finished_at end
+  from locked n where c.id = n.id
+  returning c.id)`;
+
+/** `mayGet`: which row e (of chunk c) may still get its result r, where that is not "sent". */
+const settled = (mayGet: string) => `result as (
+  select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[],
+      $9::float8[], $10::text[], $11::text[], $12::int[])
+    r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response, fence)),
+target as (
+  select r.*, e.status as before
+  from result r
+  join sent_emails e on e.campaign_id = r.campaign_id and e.seq = r.seq and ${sameCompany("e.company_id", "r.company_id")}
+  join campaigns g on g.id = r.campaign_id and g.company_id = r.company_id
+  left join send_chunks c on c.campaign_id = r.campaign_id and c.no = r.no and c.company_id = r.company_id
+  where case when r.status = ${sent} then e.status in (${queued}, ${sending}, ${unknown}) else ${mayGet} end
+  order by e.campaign_id, e.seq for no key update of e),
+written as (
+  update sent_emails e
+  set status = t.status, error = t.error, smtp_response = t.response,
+    attempts = case when t.before = ${unknown} then t.attempts + t.tried
+      else greatest(e.attempts, t.attempts + t.tried) end,
+    next_attempt_at = case when t.status = ${queued} then now() + coalesce(t.delay_ms, 0) * interval '1 millisecond' end,
+    sent_at = case when t.status = ${sent} then now() else e.sent_at end,
+    bounced_at = case when t.status = ${bounced} then now() else e.bounced_at end
+  from target t
+  where e.campaign_id = t.campaign_id and e.seq = t.seq and ${sameCompany("e.company_id", "t.company_id")}
+  returning e.id, e.company_id, e.campaign_id, e.subscriber_id, e.email, e.status, e.smtp_response, t.n, t.before)`;
+
+const OF_OWN_DOUBT = `case
+      when r.status = ${queued} and not (${MAY_SEND_AGAIN("g")}) then false
+      when r.no is null then e.status = ${unknown} and e.error = ${DOUBT} and e.attempts = r.attempts
+      else ${isDoubtOf("r.fence")} end`;
+
+/** As it was before the result, or before the claim. */
+const AS_IF_NOT_TRIED = `case
+      when r.no is not null then e.status = ${queued} and e.next_attempt_at is null and e.attempts = r.attempts
+      when e.status = ${sending} then e.attempts = r.attempts
+      else e.status = ${queued} and e.next_attempt_at is not null and e.attempts = r.attempts - 1 end`;
+
+const LATE_COPY = `(c.status in (${sending}, ${unknown}) or (c.status = ${queued} and r.status = ${sent}))`;
+
+const record = (
+  mayGet: string,
+) => `with ${[settled(mayGet), COUNTED, ...eventsOf(13), newCopies(14), copiesWritten(15, LATE_COPY)].join(",\n")}
+  select (select json_agg(id) from counted) as campaign_ids, ${QUEUED_WEBHOOKS} as webhook_company_ids`;
+
+/** Results as RECORD has them, with the fence of each; then bounces, copies, and results of copies claimed by themselves. */
+export const RECORD_LATE = record(OF_OWN_DOUBT);
+
+/**
+ * The same for results that had been written, in transactions that the database has lost: rows are as they were before.
+ * Events and webhooks were lost with the row, or have stayed with it.
+ */
+export const RECORD_AGAIN = record(AS_IF_NOT_TRIED);
+
+/**
+ * Of these leases (company, campaign, no, fence) all that was handed over has its result: who is still in doubt by them has
+ * not left the sender.
+ */
+export const NEVER_LEFT = `with chunk as (
+  select c.company_id, c.campaign_id, c.no, c.lo, c.hi, c.fence, l.fence as held
+  from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) l (company_id, campaign_id, no, fence)
+  join send_chunks c on c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
+  join campaigns g on g.id = c.campaign_id and g.company_id = c.company_id and ${MAY_SEND_AGAIN("g")}
+  for no key update of c),
+written as (
+  update sent_emails e
+  set status = ${queued}, attempts = e.attempts - 1, error = null, next_attempt_at = now()
+  from chunk c
+  where e.campaign_id = c.campaign_id and e.seq between c.lo and c.hi and ${sameCompany("e.company_id", "c.company_id")}
+    and ${isDoubtOf("c.held")}
+  returning e.campaign_id, e.status, ${unknown} as before),
+${COUNTED}
+  select count(*)::int as queued from written`;

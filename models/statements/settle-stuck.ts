@@ -1,0 +1,71 @@
+/**
+ * Recipients that nobody will ever send to: queued, not waiting for a try of their own, in a chunk that is closed. A
+ * database that has lost its last transactions leaves them (its senders died, so that none could write its results again).
+ * They may have been sent: those of newsletters become unknown, transactional mail is due again, as when a lease runs out.
+ */
+import { query } from "../database/db.ts";
+import { sameCompany } from "../database/same-company.ts";
+import { SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { IN_DOUBT_ERROR } from "./record-late-outcomes.ts";
+
+const { queued, unknown } = SENT_EMAIL_STATUS;
+
+const MAX_CAMPAIGNS = 20;
+/** 10,000 recipients of a campaign in one statement: its row is locked for about 0.1 s. */
+const MAX_RECIPIENTS = 10_000;
+
+/**
+ * Campaigns without an open chunk that nothing was written for in a while, and whose counts leave more recipients than wait
+ * for a try of their own. Each question is answered by a partial index of few rows; only where the counts say that somebody
+ * is stuck are a campaign's recipients read. A campaign that is finished by nobody else stays quiet and costs these probes.
+ */
+const FIND = `
+  select c.id, c.company_id
+  from campaigns c
+  where c.status in ('pending', 'sending') and c.expanded_at is not null and c.error is null
+    and c.updated_at < now() - $1 * interval '1 millisecond'
+    and c.sent_count + c.failed_count < c.total_emails
+    and not exists (select from send_chunks where campaign_id = c.id and company_id = c.company_id
+      and state = ${SEND_CHUNK_STATE.ready})
+    and not exists (select from send_chunks where company_id = c.company_id and campaign_id = c.id
+      and state = ${SEND_CHUNK_STATE.leased})
+    and c.total_emails - c.sent_count - c.failed_count > (select count(*) from sent_emails e
+      where e.campaign_id = c.id and ${sameCompany("e.company_id", "c.company_id")} and e.next_attempt_at is not null)
+  order by c.id limit ${MAX_CAMPAIGNS}`;
+
+const SETTLE = `
+  with stuck as (
+    select e.seq, c.is_transactional
+    from sent_emails e join campaigns c on c.id = e.campaign_id and c.company_id = e.company_id
+    where e.campaign_id = $2 and ${sameCompany("e.company_id", "$1")} and e.status = ${queued} and e.next_attempt_at is null
+      and not exists (select from send_chunks k where k.campaign_id = $2 and k.company_id = $1
+        and k.state <> ${SEND_CHUNK_STATE.done})
+    limit ${MAX_RECIPIENTS} for update of e skip locked),
+  settled as (
+    update sent_emails e
+    set status = case when s.is_transactional then ${queued} else ${unknown} end, error = $3,
+      next_attempt_at = case when s.is_transactional then now() end
+    from stuck s where e.campaign_id = $2 and e.seq = s.seq and ${sameCompany("e.company_id", "$1")}
+    returning e.status),
+  counted as (
+    update campaigns
+    set failed_count = failed_count + (select count(*) from settled where status = ${unknown}), updated_at = now()
+    where id = $2 and company_id = $1)
+  select count(*)::int as n from settled`;
+
+export interface Stuck {
+  campaign_id: string;
+  recipients: number;
+}
+
+/** `quietMs`: nothing was written for a campaign for that long. */
+export async function settleStuck(quietMs: number): Promise<Stuck[]> {
+  const settled: Stuck[] = [];
+  const campaigns = await query<{ id: string; company_id: string }>(FIND, [quietMs]);
+  for (const { id, company_id } of campaigns) {
+    const rows = await query<{ n: number }>(SETTLE, [company_id, id, IN_DOUBT_ERROR]);
+    settled.push({ campaign_id: id, recipients: rows[0]!.n });
+  }
+  return settled;
+}

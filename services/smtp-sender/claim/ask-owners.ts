@@ -1,0 +1,131 @@
+/**
+ * Before leases that ran out are recovered, the senders that live are asked for what they know. A sender that PostgreSQL
+ * does not hear may still be heard over NATS: it gives its leases up, and says what became of the recipients it had handed
+ * over. Those results are written for it, so that nobody is in doubt and no transactional mail is sent twice.
+ *
+ * Only what a sender has not heard of yet, because its mail server takes long to answer, waits, and not for ever. Who does
+ * not live (no node of that name), or knows nothing of a lease, is not waited for.
+ */
+import { query } from "../../../models/database/db.ts";
+import { recordStatement } from "../delivery/record-statement.ts";
+import type { LeasedChunk, RecordedResult } from "../delivery/recorded-result.ts";
+import { releaseChunks } from "./claim-statements.ts";
+import type { ExpiredLease } from "./recover-leases.ts";
+
+/**
+ * A lease whose owner lives and has not settled it waits this long after its end. Mail servers answer within seconds; and
+ * who waits for a receipt waits half a minute rather than get it twice, but hardly for longer.
+ */
+const LIVING_WAIT_MS = 30_000;
+
+export type AskedLease = Pick<ExpiredLease, "campaign_id" | "no" | "seq" | "fence">;
+
+/** A result as it travels between senders: its chunk by number. */
+export type TravellingResult = Omit<RecordedResult, "chunk" | "by"> & { no: number | null };
+
+export interface GivenUp {
+  /** The owner's name in the rows. */
+  owner: string;
+  /** Those of the leases that it holds and may still hear of. */
+  unsettled: AskedLease[];
+  /** Those that it has given up: whoever has no result among these was not handed over. */
+  settled: AskedLease[];
+  results: TravellingResult[];
+}
+
+/** The other sender nodes, as the broker knows them. */
+export interface Peers {
+  /** Those that are believed to live. */
+  nodes(): string[];
+  /** The history of the database in which each of the others has written all it knows; undefined: no answer. */
+  histories(): Promise<(string | undefined)[]>;
+  /** Undefined: no answer. It gives up the leases that it holds. */
+  giveUp(node: string, leases: AskedLease[]): Promise<GivenUp | undefined>;
+}
+
+export const leaseKey = ({ campaign_id, no, seq, fence }: AskedLease) =>
+  `${campaign_id} ${no === null ? `row ${seq}` : no} ${fence}`;
+
+/** `process-7:1f2e3d4c` is an engine of the node process-7. */
+const nodeOf = (owner: string) => owner.slice(0, owner.lastIndexOf(":"));
+
+/** Writes for a sender what it cannot write itself, under its own lease, and gives that back. */
+async function settle({ owner, settled, results }: GivenUp, expired: ReadonlyMap<string, ExpiredLease>): Promise<void> {
+  const chunks = new Map<string, LeasedChunk>();
+  for (const lease of settled) {
+    const known = expired.get(leaseKey(lease));
+    if (!known || known.no === null) continue;
+    chunks.set(`${known.campaign_id} ${known.no}`, {
+      ...known,
+      no: known.no,
+      lo: 0,
+      hi: 0,
+      companyId: known.company_id,
+      campaignId: known.campaign_id,
+      markedTo: 0,
+      validFrom: 0,
+    });
+  }
+  const claimed = new Set(settled.flatMap((lease) => (lease.no === null ? [leaseKey(lease)] : [])));
+  const written = results.flatMap((result): RecordedResult[] => {
+    const chunk = result.no === null ? null : chunks.get(`${result.campaignId} ${result.no}`);
+    const { campaignId: campaign_id, seq, attempts: fence } = result;
+    if (chunk === undefined || (chunk === null && !claimed.has(leaseKey({ campaign_id, no: null, seq, fence }))))
+      return [];
+    return [{ ...result, chunk, by: { recorded: () => {} } }];
+  });
+  const updates = new Map([...chunks.values()].map((chunk) => [chunk, { done: false, resolve: [] }]));
+  const { text, values } = recordStatement(written, updates, { owner, leaseMs: 0 });
+  await query(text, values);
+  await releaseChunks(
+    [...chunks.values()].map((chunk) => ({ ...chunk, company_id: chunk.companyId })),
+    owner,
+  );
+}
+
+export interface Asked {
+  /** Leases that are not recovered yet. */
+  wait: ExpiredLease[];
+  /** Campaigns of leases that were settled. */
+  settledCampaignIds: string[];
+}
+
+export async function askOwners(
+  peers: Peers | undefined,
+  expired: readonly ExpiredLease[],
+  onError: (error: Error) => void,
+): Promise<Asked> {
+  if (!peers || expired.length === 0) return { wait: [], settledCampaignIds: [] };
+  const alive = new Set(peers.nodes());
+  const open = new Map<string, ExpiredLease>();
+  for (const lease of expired) {
+    const lives = lease.owner === null ? alive.size > 0 : alive.has(nodeOf(lease.owner));
+    if (lives && lease.expired_ms < LIVING_WAIT_MS) open.set(leaseKey(lease), lease);
+  }
+  const waits = new Set<ExpiredLease>();
+  const settledCampaignIds = new Set<string>();
+  const ask = async (node: string) => {
+    const leases = [...open.values()].filter(({ owner }) => owner === null || nodeOf(owner) === node);
+    if (leases.length === 0) return;
+    const wait = (these: readonly AskedLease[]) => {
+      for (const lease of these) waits.add(open.get(leaseKey(lease))!);
+    };
+    const asked = leases.map(({ campaign_id, no, seq, fence }) => ({ campaign_id, no, seq, fence }));
+    const answer = await peers.giveUp(node, asked);
+    if (!answer) {
+      wait(leases);
+      return;
+    }
+    wait(answer.unsettled);
+    if (answer.settled.length === 0) return;
+    try {
+      await settle(answer, open);
+      for (const { campaign_id } of answer.settled) settledCampaignIds.add(campaign_id);
+    } catch (error) {
+      wait(answer.settled);
+      onError(error as Error);
+    }
+  };
+  await Promise.all([...alive].map(ask));
+  return { wait: [...waits], settledCampaignIds: [...settledCampaignIds] };
+}

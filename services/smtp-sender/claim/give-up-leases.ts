@@ -1,0 +1,70 @@
+/** What a sender answers to those who find that its leases ran out (ask-owners.ts). */
+import type { Batch } from "../delivery/batch.ts";
+import type { LeasedChunk, RecordedResult } from "../delivery/recorded-result.ts";
+import type { AskedLease, GivenUp, TravellingResult } from "./ask-owners.ts";
+
+interface Held {
+  owner: string;
+  batches(): Iterable<Batch>;
+  /** Chunks without a batch whose lease is being given back. */
+  ending: Iterable<LeasedChunk>;
+  /** Results that may not have been written. */
+  unwritten(): readonly RecordedResult[];
+}
+
+const isOf = (lease: AskedLease) => (chunk: LeasedChunk | null) =>
+  chunk !== null && chunk.campaignId === lease.campaign_id && chunk.no === lease.no && chunk.fence === lease.fence;
+
+const travelling = ({ chunk, by: _, ...result }: RecordedResult): TravellingResult => ({
+  ...result,
+  no: chunk?.no ?? null,
+});
+
+type State = "settled" | "unsettled" | "not held";
+
+function chunkState(lease: AskedLease, { batches, ending }: Held): State {
+  const isIt = isOf(lease);
+  const batch = [...batches()].find(({ chunk }) => isIt(chunk));
+  const chunk = batch?.chunk ?? [...ending].find(isIt);
+  // A result that cannot be stored: only recovery may say that its recipient is in doubt.
+  if (!chunk || chunk.abandonedTo !== undefined) return "not held";
+  batch?.leaseLost();
+  return batch && batch.handedOver > 0 ? "unsettled" : "settled";
+}
+
+/** Of a recipient that was claimed by itself the result is all there is to give up. */
+function rowState({ campaign_id, seq, fence }: AskedLease, { batches }: Held): State {
+  const batch = [...batches()].find(
+    ({ campaign, source }) => campaign.campaign_id === campaign_id && source.holds(seq, fence),
+  );
+  batch?.leaseLost();
+  return batch ? "unsettled" : "not held";
+}
+
+/** Nothing more is handed over of those that are held, whatever the answer says. */
+export function giveUpLeases(leases: readonly AskedLease[], held: Held): GivenUp {
+  const states = leases.map(
+    (lease) => [lease, lease.no === null ? rowState(lease, held) : chunkState(lease, held)] as const,
+  );
+  const answer: GivenUp = { owner: held.owner, settled: [], unsettled: [], results: [] };
+  // What was ready has its result only now: it goes back.
+  const unwritten = held.unwritten();
+  for (const [lease, state] of states) {
+    const isIt = isOf(lease);
+    const results = unwritten.filter(({ chunk, campaignId, seq, attempts, copyNo }) =>
+      lease.no === null
+        ? chunk === null &&
+          copyNo === null &&
+          campaignId === lease.campaign_id &&
+          seq === lease.seq &&
+          attempts === lease.fence
+        : isIt(chunk),
+    );
+    const isSettled = lease.no === null ? results.length > 0 : state === "settled";
+    if (isSettled) {
+      answer.settled.push(lease);
+      answer.results.push(...results.map(travelling));
+    } else if (state === "unsettled") answer.unsettled.push(lease);
+  }
+  return answer;
+}

@@ -1,0 +1,97 @@
+/** Which statement writes a group of results (models/statements/record-outcomes.ts), and its values. */
+import {
+  RECORD,
+  RECORD_BOUNCES,
+  RECORD_COPIES,
+  RECORD_ROW_ONLY,
+  RECORD_ROW_ONLY_COPIES,
+} from "../../../models/statements/record-outcomes.ts";
+import {
+  bouncesOf,
+  type ChunkUpdate,
+  campaignColumns,
+  chunkColumns,
+  copyResultColumns,
+  copyRows,
+  type LeasedChunk,
+  type RecordedResult,
+  resultColumns,
+} from "./recorded-result.ts";
+
+interface RecordOptions {
+  owner: string;
+  leaseMs: number;
+  /** Results that this statement does not write. */
+  later?: readonly RecordedResult[];
+  /** Without events and webhooks. */
+  rowOnly?: boolean;
+}
+
+interface Columns {
+  results: unknown[];
+  bounces: string;
+  copies: string;
+  copyResults: unknown[];
+}
+
+const NONE = "[]";
+const json = (rows: readonly unknown[]) => (rows.length === 0 ? NONE : JSON.stringify(rows));
+
+function columnsOf(results: readonly RecordedResult[], mails: readonly RecordedResult[]): Columns {
+  return {
+    results: resultColumns(mails),
+    bounces: json(bouncesOf(mails)),
+    copies: json(copyRows(mails)),
+    copyResults: copyResultColumns(mails === results ? [] : results.filter(({ copyNo }) => copyNo !== null)),
+  };
+}
+
+/** The least that writes these results, and what it takes besides the columns of all of them. */
+function statementFor({ bounces, copies, copyResults }: Columns, hasCopyResults: boolean, rowOnly: boolean) {
+  if (copies !== NONE || hasCopyResults) {
+    const lists = [copies, ...copyResults];
+    return rowOnly
+      ? { name: "record-row-only-copies", text: RECORD_ROW_ONLY_COPIES, more: lists }
+      : { name: "record-copies", text: RECORD_COPIES, more: [bounces, ...lists] };
+  }
+  if (rowOnly) return { name: "record-row-only", text: RECORD_ROW_ONLY, more: [] };
+  if (bounces !== NONE) return { name: "record-bounces", text: RECORD_BOUNCES, more: [bounces] };
+  return { name: "record", text: RECORD, more: [] };
+}
+
+function mailsOf(results: readonly RecordedResult[]): readonly RecordedResult[] {
+  return results.every(({ copyNo }) => copyNo === null) ? results : results.filter(({ copyNo }) => copyNo === null);
+}
+
+const lateValuesOf = (columns: Columns, fences: (number | null)[]): unknown[] => [
+  ...columns.results,
+  fences,
+  columns.bounces,
+  columns.copies,
+  ...columns.copyResults,
+];
+
+/** Of results that are written without a lease: record-late-outcomes.ts. */
+export function lateValues(results: readonly RecordedResult[]): unknown[] {
+  const mails = mailsOf(results);
+  const fences = mails.map(({ chunk }) => (chunk && !chunk.historyIsLost ? chunk.fence : null));
+  return lateValuesOf(columnsOf(results, mails), fences);
+}
+
+/** The statement that writes these results and leases for `owner`; `again`: the values that write them once more. */
+export function recordStatement(
+  results: readonly RecordedResult[],
+  chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>,
+  { owner, leaseMs, later = [], rowOnly = false }: RecordOptions,
+) {
+  const mails = mailsOf(results);
+  const columns = columnsOf(results, mails);
+  const { name, text, more } = statementFor(columns, mails !== results, rowOnly);
+  const values = [
+    ...chunkColumns(chunks, owner, leaseMs, later),
+    ...columns.results,
+    ...campaignColumns(mails),
+    ...more,
+  ];
+  return { name, text, values, again: lateValuesOf(columns, []) };
+}

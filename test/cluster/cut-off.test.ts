@@ -1,0 +1,60 @@
+/**
+ * A sender that lives and is cut off from PostgreSQL, not from the others: nothing is ended or refused here, the network
+ * just says nothing. Short here; FAILURES=long takes five rounds.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { senderName } from "../support/cluster.ts";
+import { openStage, outcome, type Stage, startCampaign, untilFinal } from "../support/stage.ts";
+
+const ROUNDS = process.env.FAILURES === "long" ? 5 : 1;
+const RECIPIENTS = 1_500;
+const SETTLED_WITHIN_MS = 120_000;
+/** The stage's leases last 3 s, and the others look for those that ran out every 1.5 s. */
+const PAST_THE_LEASE_MS = 8_000;
+
+jest.setTimeout(600_000);
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage(2, { throughProxy: [senderName(1)] });
+});
+afterAll(() => stage?.stop());
+afterEach(async () => {
+  await stage.databaseProxy.pass();
+  await stage.query("update campaigns set error = 'abandoned' where status in ('pending', 'sending')");
+});
+beforeEach(() => {
+  stage.sink.counts.clear();
+  stage.sink.accepted = 0;
+});
+
+async function sendWhileCutOff(isTransactional: boolean): Promise<string> {
+  const id = await startCampaign(stage, RECIPIENTS, isTransactional);
+  await stage.sink.received(RECIPIENTS * 0.2, SETTLED_WITHIN_MS);
+  stage.databaseProxy.hold();
+  await sleep(PAST_THE_LEASE_MS);
+  await stage.databaseProxy.pass();
+  return id;
+}
+
+async function untilAllSent(id: string): Promise<void> {
+  await untilFinal(stage, id, SETTLED_WITHIN_MS);
+  const counts = await outcome(stage, id);
+  const doubled = stage.sink.doubled.length;
+  expect({ ...counts, doubled }).toMatchObject({ sent: RECIPIENTS, unknown: 0, doubled: 0 });
+  expect(await untilFinal(stage, id, SETTLED_WITHIN_MS)).toMatchObject({
+    status: "completed",
+    sent_count: RECIPIENTS,
+    failed_count: 0,
+  });
+}
+
+describe.each(Array.from({ length: ROUNDS }, (_, n) => n + 1))("round %i", () => {
+  test("a sender cut off from PostgreSQL past its lease: no transactional mail is doubled", async () => {
+    await untilAllSent(await sendWhileCutOff(true));
+  });
+
+  test("a sender cut off from PostgreSQL past its lease: nobody stays in doubt, no newsletter is doubled", async () => {
+    await untilAllSent(await sendWhileCutOff(false));
+  });
+});

@@ -1,0 +1,49 @@
+/**
+ * A replica takes over that was behind its primary: what the senders wrote last is gone. As long as they live they know it,
+ * and write it again. Short here; FAILURES=long takes both kinds of mail with several losses.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ReplicatedPostgres, startReplicatedPostgres } from "../support/replicated-postgres.ts";
+import { openStage, outcome, type Stage, startCampaign, untilFinal } from "../support/stage.ts";
+
+const RECIPIENTS = 4_000;
+const SETTLED_WITHIN_MS = 120_000;
+const CASES: [kind: string, isTransactional: boolean, lostMs: number][] = [["transactional mail", true, 1_000]];
+if (process.env.FAILURES === "long") {
+  CASES.push(["newsletter", false, 1_500], ["newsletter", false, 300], ["transactional mail", true, 300]);
+}
+
+jest.setTimeout(600_000);
+
+let database: ReplicatedPostgres;
+let stage: Stage;
+beforeEach(async () => {
+  database = await startReplicatedPostgres();
+  stage = await openStage(2, { databaseUrl: database.url });
+});
+afterEach(async () => {
+  await stage?.stop();
+  await database?.stop();
+});
+
+test.each(CASES)(
+  "%s (transactional: %s), %i ms lost in a failover: all are sent to, none twice, and the campaign ends",
+  async (_kind, isTransactional, lostMs) => {
+    const id = await startCampaign(stage, RECIPIENTS, isTransactional);
+    await stage.sink.received(RECIPIENTS * 0.2, SETTLED_WITHIN_MS);
+    database.stopReplicating();
+    const before = stage.sink.accepted;
+    await sleep(lostMs);
+    expect(stage.sink.accepted).toBeGreaterThan(before);
+    await database.failOver();
+    const campaign = await untilFinal(stage, id, SETTLED_WITHIN_MS);
+    const counts = await outcome(stage, id);
+    expect({ ...counts, doubled: stage.sink.doubled.length }).toMatchObject({
+      sent: RECIPIENTS,
+      queued: 0,
+      unknown: 0,
+      doubled: 0,
+    });
+    expect(campaign).toMatchObject({ status: "completed", sent_count: RECIPIENTS, failed_count: 0 });
+  },
+);

@@ -1,0 +1,41 @@
+/** What a sender must learn from the database as an ordinary role. */
+import pg from "pg";
+import { closeDatabase, openDatabase } from "../../../models/database/db.ts";
+import { lookAtDatabase, readReplication } from "../../../models/database/history.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+
+const ROLE = `ordinary_${process.pid}`;
+let database: TestDatabase;
+let admin: pg.Client;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  await admin.query(`create role ${ROLE} login password 'ordinary'`);
+  const url = new URL(database.url);
+  url.username = ROLE;
+  url.password = "ordinary";
+  openDatabase(url.href, 3);
+});
+afterAll(async () => {
+  await closeDatabase();
+  await admin.query(`drop role ${ROLE}`);
+  await admin.end();
+  await database.drop();
+});
+
+test("a role without any rights reads the history of the database, and its clock", async () => {
+  const first = await lookAtDatabase();
+  const second = await lookAtDatabase();
+  expect(first.history).toEqual({
+    system: expect.stringMatching(/^\d+$/),
+    timeline: expect.stringMatching(/^[0-9A-F]{8}$/),
+  });
+  expect(second.history).toEqual(first.history);
+  expect(new Date(second.at).getTime()).toBeGreaterThanOrEqual(new Date(first.at).getTime());
+});
+
+test("a database without replicas says so to it", async () => {
+  expect(await readReplication()).toBe("none");
+});

@@ -1,0 +1,70 @@
+import type { Moment } from "../../../models/database/history.ts";
+import { DatabaseHistory } from "../../../services/smtp-sender/engine/database-history.ts";
+
+const moment = (timeline: string): Moment => ({ at: "now", history: { system: "7", timeline } });
+const log = { error: () => {}, warn: () => {}, info: () => {} };
+
+/** What it does, in order; the others settle when the test says so. */
+function follower(others: () => (string | undefined)[] = () => []) {
+  const steps: string[] = [];
+  let batches = 0;
+  const history = new DatabaseHistory({
+    log,
+    peers: { nodes: () => [], giveUp: async () => undefined, histories: async () => others() },
+    endBatches: () => {
+      steps.push("batches end");
+      batches = 2;
+    },
+    hasBatches: () => batches-- > 0,
+    writeAgain: async () => steps.push("written again"),
+    known: () => void steps.push("claims go on"),
+    stopping: () => false,
+  });
+  return { history, steps };
+}
+
+test("the first history is taken as it is; the same one again changes nothing", async () => {
+  const { history, steps } = follower();
+  expect(history.timeline).toBeUndefined();
+  expect(await history.follow(moment("1"))).toBe(false);
+  expect([history.timeline, history.settled, steps]).toEqual(["1", "7/1", ["claims go on"]]);
+  expect(await history.follow(moment("1"))).toBe(false);
+  expect(steps).toHaveLength(1);
+});
+
+test("another history: nothing is claimed until batches have ended, results are written again and the others follow", async () => {
+  let others: (string | undefined)[] = [];
+  const { history, steps } = follower(() => others);
+  await history.follow(moment("1"));
+  others = ["7/1", undefined];
+  const following = history.follow(moment("2"));
+  expect(history.timeline).toBeUndefined();
+  while (history.settled !== "7/2") await new Promise((done) => setTimeout(done, 10));
+  expect(steps).toEqual(["claims go on", "batches end", "written again"]);
+  expect(history.timeline).toBeUndefined();
+  others = ["7/2", "7/2"];
+  expect(await following).toBe(true);
+  expect([history.timeline, steps.at(-1)]).toEqual(["2", "claims go on"]);
+});
+
+test("results that cannot be written again are tried again at the next look, and nothing is claimed meanwhile", async () => {
+  let fails = true;
+  const broken = new DatabaseHistory({
+    log,
+    peers: undefined,
+    endBatches: () => {},
+    hasBatches: () => false,
+    writeAgain: async () => {
+      if (fails) throw new Error("The database is away");
+      return 1;
+    },
+    known: () => {},
+    stopping: () => false,
+  });
+  await broken.follow(moment("1"));
+  await expect(broken.follow(moment("2"))).rejects.toThrow("away");
+  expect([broken.timeline, broken.settled]).toEqual([undefined, "7/1"]);
+  fails = false;
+  expect(await broken.follow(moment("2"))).toBe(true);
+  expect(broken.timeline).toBe("2");
+});
