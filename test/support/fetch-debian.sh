@@ -1,6 +1,7 @@
 #!/bin/sh
 # Unpacks Debian packages, and the libraries they need that this machine lacks, into a folder. Installs nothing.
 # Usage: fetch-debian.sh FOLDER PACKAGE...   Callers at the same time wait for one another; the work is done once.
+# With SUITE=trixie, say, they come from that release, with all their libraries: such a program runs on its own loader.
 set -eu
 
 folder=$1
@@ -10,7 +11,20 @@ exec 9>"$folder.lock"
 flock 9
 [ -e "$folder/complete" ] && exit 0
 
-installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q ' installed$'; }
+work=$(mktemp -d "$folder.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+if [ -n "${SUITE:-}" ]; then
+  mkdir -p apt/lists/partial apt/cache/archives/partial
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $SUITE main" >apt/sources.list
+  printf 'Dir::Etc::sourcelist "%s";\nDir::Etc::sourceparts "/dev/null";\nDir::State::lists "%s";\nDir::Cache "%s";\n' \
+    "$work/apt/sources.list" "$work/apt/lists" "$work/apt/cache" >apt.conf
+  export APT_CONFIG="$work/apt.conf"
+  apt-get update -q
+fi
+
+installed() { [ -z "${SUITE:-}" ] && dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q ' installed$'; }
 
 libraries_of() {
   apt-cache depends "$1" | sed -n 's/^ *|\{0,1\}\(Pre\)\{0,1\}Depends: \(lib[^ ]*\).*$/\2/p'
@@ -30,9 +44,6 @@ while [ -n "$queue" ]; do
   queue=$next
 done
 
-work=$(mktemp -d "$folder.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
 # A machine that never asked its mirrors has no package lists yet.
 # shellcheck disable=SC2086
 apt-get download -q $wanted 2>/dev/null || { apt-get update -q && apt-get download -q $wanted; }

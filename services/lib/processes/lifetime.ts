@@ -55,7 +55,7 @@ function takeOver(broker: ServiceBroker): void {
     return started.catch(async (error) => {
       if (!ending) process.stderr.write(`Flockmail cannot start: ${reason(error)}\n`);
       if (process.env.LOGLEVEL === "debug") process.stderr.write(`${(error as Error).stack}\n`);
-      await end(1);
+      await end((error as { exitCode?: number }).exitCode ?? 1);
       // Never resolves, so that callers of start() go no further: the process is about to exit.
       return new Promise(() => {});
     });
