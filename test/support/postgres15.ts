@@ -1,12 +1,13 @@
 /** The oldest PostgreSQL that is supported, as Debian has it, with the tools for backups that belong to it. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
+import type { Certificate } from "./certificate.ts";
 import { startChild, untilListening } from "./child.ts";
 import { program } from "./programs.ts";
 
@@ -14,14 +15,18 @@ const PACKAGES = ["postgresql-15", "postgresql-client-15"];
 const TOOL_TIMEOUT_MS = 60_000;
 
 export interface Postgres15 {
+  port: number;
   url(database: string): string;
+  /** Of a standby: it takes writes from now on. */
+  promote(): Promise<void>;
   /** Runs one of its tools to its end. */
   run(tool: string, ...args: string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
 /** PostgreSQL refuses to run as root; a user namespace without a mapping is nobody, yet owns the same files. */
-const asNonRoot = (command: string[]) => (process.getuid?.() === 0 ? ["unshare", "--user", ...command] : command);
+export const asNonRoot = (command: string[]) =>
+  process.getuid?.() === 0 ? ["unshare", "--user", ...command] : command;
 
 /** It listens before it serves. */
 async function untilStarted(url: string): Promise<void> {
@@ -40,7 +45,14 @@ async function untilStarted(url: string): Promise<void> {
   }
 }
 
-export async function startPostgres15(): Promise<Postgres15> {
+export interface Postgres15Options {
+  /** Clients must come with TLS, and see this certificate. */
+  tls?: Certificate;
+  /** A standby of this one, which streams from it. */
+  standbyOf?: Postgres15;
+}
+
+export async function startPostgres15({ tls, standbyOf }: Postgres15Options = {}): Promise<Postgres15> {
   const run = async (tool: string, ...args: string[]) => {
     const { path, env } = await program(tool, PACKAGES);
     const [command, ...rest] = asNonRoot([path, ...args]);
@@ -50,16 +62,38 @@ export async function startPostgres15(): Promise<Postgres15> {
   const postgres = await program("postgres", PACKAGES);
   const folder = mkdtempSync(join(tmpdir(), "flockmail-pg15-"));
   const data = join(folder, "data");
-  await run("initdb", "--pgdata", data, "--username", "test", "--auth", "trust", "--encoding", "UTF8", "--locale", "C");
+  if (standbyOf) await run("pg_basebackup", "-D", data, "-d", standbyOf.url("postgres"), "-R", "-c", "fast");
+  else
+    await run(
+      "initdb",
+      "--pgdata",
+      data,
+      "--username",
+      "test",
+      "--auth",
+      "trust",
+      "--encoding",
+      "UTF8",
+      "--locale",
+      "C",
+    );
   const port = await unusedPort();
   const settings = ["fsync=off", "unix_socket_directories=", "listen_addresses=127.0.0.1", `port=${port}`];
+  if (tls) {
+    settings.push("ssl=on");
+    writeFileSync(join(data, "server.crt"), tls.cert);
+    writeFileSync(join(data, "server.key"), tls.key, { mode: 0o600 });
+    writeFileSync(join(data, "pg_hba.conf"), "hostssl all all 127.0.0.1/32 trust\n");
+  }
   const [command, ...args] = asNonRoot([postgres.path, "-D", data, ...settings.flatMap((one) => ["-c", one])]);
   const child = startChild(command!, args, { env: postgres.env });
   await untilListening(child, port);
   const url = (database: string) => `postgres://test@127.0.0.1:${port}/${database}`;
-  await untilStarted(url("postgres"));
+  await untilStarted(url("postgres") + (tls ? "?sslmode=no-verify" : ""));
   return {
+    port,
     url,
+    promote: async () => void (await run("pg_ctl", "promote", "-D", data)),
     run,
     stop: async () => {
       await child.stop();

@@ -51,10 +51,11 @@ function libraryFolders(root: string): string[] {
   });
 }
 
-async function fetched(name: string, packages: string[]): Promise<Program> {
-  const root = join(CACHE, packages[0]!);
+async function unpacked(name: string, packages: string[], suite?: string): Promise<{ root: string; path: string }> {
+  const root = join(CACHE, `${suite ? `${suite}-` : ""}${packages[0]}`);
   try {
-    await promisify(execFile)(FETCH, [root, ...packages], { timeout: FETCH_TIMEOUT_MS });
+    const env = { ...process.env, ...(suite ? { SUITE: suite } : {}) };
+    await promisify(execFile)(FETCH, [root, ...packages], { timeout: FETCH_TIMEOUT_MS, env });
   } catch (error) {
     const reason = (error as { stderr?: string }).stderr?.trim() || (error as Error).message;
     throw new Error(
@@ -66,7 +67,23 @@ async function fetched(name: string, packages: string[]): Promise<Program> {
     name,
   );
   if (!path) throw new Error(`The Debian packages ${packages.join(", ")} hold no ${name}`);
+  return { root, path };
+}
+
+async function fetched(name: string, packages: string[]): Promise<Program> {
+  const { root, path } = await unpacked(name, packages);
   return { path, env: { LD_LIBRARY_PATH: libraryFolders(root).join(delimiter) } };
+}
+
+/** The program of another Debian release, as the command that runs it on that release's own loader and libraries. */
+export async function programOf(suite: string, name: string, packages: string[]): Promise<string[]> {
+  const { root, path } = await unpacked(name, packages, suite);
+  const folders = libraryFolders(root);
+  const loader = folders
+    .flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)))
+    .find((file) => /\/ld-linux-[^/]+\.so\.\d+$/.test(file));
+  if (!loader) throw new Error(`The packages of ${suite} brought no loader`);
+  return [loader, "--library-path", folders.join(delimiter), path];
 }
 
 /** A program by name; `packages` are the Debian packages it comes from, the one that gives it its name first. */
