@@ -27,10 +27,12 @@ function migrations(folder = FOLDER): Migration[] {
   });
 }
 
+const TABLE =
+  "create table if not exists migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())";
+
 async function applied(client: pg.Client): Promise<Map<string, string>> {
-  await client.query(
-    "create table if not exists migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())",
-  );
+  const { rows: found } = await client.query("select to_regclass('migrations') is not null as exists");
+  if (!found[0].exists) return new Map();
   const { rows } = await client.query("select name, checksum from migrations");
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
@@ -46,8 +48,12 @@ export async function pending(url: string): Promise<string[]> {
 /** Applies what is pending and returns its names. Throws when an applied file was edited afterwards. */
 export async function migrate(url: string): Promise<string[]> {
   return withClient(url, async (client) => {
+    const done = await applied(client);
     const fresh: string[] = [];
-    for (const migration of migrations()) if (await applyOnce(client, migration)) fresh.push(migration.name);
+    for (const migration of migrations()) {
+      if (done.get(migration.name) === migration.checksum) continue;
+      if (await applyOnce(client, migration)) fresh.push(migration.name);
+    }
     return fresh;
   });
 }
@@ -57,6 +63,7 @@ async function applyOnce(client: pg.Client, { name, sql, checksum }: Migration):
   await client.query("begin");
   try {
     await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
+    await client.query(TABLE);
     const recorded = (await applied(client)).get(name);
     if (recorded && recorded !== checksum) throw new Error(`Migration ${name} was edited after it had been applied`);
     if (!recorded) {

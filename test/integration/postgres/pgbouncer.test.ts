@@ -188,9 +188,10 @@ test("a whole campaign of the whole service behind 1.24: imported, expanded, sen
   const url = await pooled({ version: "1.24", mode: "transaction", settings: { default_pool_size: 8 } });
   const sink = await startSmtpServer();
   started.push(sink);
-  const env = { DATABASE_URL: url, SECRET_KEY: "0123456789abcdef", ALLOW_PRIVATE_NETWORKS: "true", LOGLEVEL: "info" };
-  const service = await (await startService({ env })).ready();
+  const env = { DATABASE_URL: url, SECRET_KEY: "0123456789abcdef", ALLOW_PRIVATE_NETWORKS: "true", LOGLEVEL: "error" };
+  const service = await startService({ env });
   started.unshift(service.child);
+  await service.ready();
   const { company, access } = await apiAt(service.url)<{ company: { id: string }; access: string }>(
     "POST",
     "/api/auth/register/",
