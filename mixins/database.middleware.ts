@@ -9,6 +9,7 @@ import type { Context, Middleware, ServiceBroker } from "moleculer";
 import { closeDatabase, openDatabase } from "../models/database/db.ts";
 import { migrate, pending } from "../models/database/migrate.ts";
 import { isDatabaseOutage } from "../models/database/outage.ts";
+import { refuseUnusable } from "../models/database/pooler.ts";
 import type { Config } from "../services/lib/config.ts";
 import { isServiceError, unavailable } from "../services/lib/errors.ts";
 import { awaitPostgres } from "../services/lib/processes/await-postgres.ts";
@@ -85,6 +86,7 @@ export function database(config: Config): Middleware {
         url = embedded.url;
       } else {
         await reached(url, (text) => broker.logger.warn(text));
+        await refuseUnusable(url);
       }
       const applied = await migrate(url);
       if (applied.length > 0) broker.logger.info(`Applied ${applied.length} migrations, the last is ${applied.at(-1)}`);

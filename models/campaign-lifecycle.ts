@@ -71,6 +71,16 @@ export async function moveAllTo(client: Queryable, campaignIds: readonly string[
   return moved.map(({ id }) => id);
 }
 
+const begins = `c.status in (${sources("sending")
+  .map((status) => `'${status}'`)
+  .join(", ")})`;
+
+/** The move to `sending` for a statement that writes more of the campaign `c`: its columns, unchanged where it does not move. */
+export const BEGIN_SENDING = `status = case when ${begins} then 'sending' else c.status end,
+  started_at = case when ${begins} then coalesce(c.started_at, now()) else c.started_at end,
+  finished_at = case when not ${begins} then c.finished_at end,
+  updated_at = case when ${begins} then now() else c.updated_at end`;
+
 /** What a campaign ends as, once each of its recipients is final. */
 export function finalStatus(counts: { sent: number; failed: number; error: string | null }): Status {
   // An error that came when nothing was left to stop has stopped nothing.

@@ -6,14 +6,14 @@ import pg from "pg";
 import { Sequelize } from "sequelize";
 import { bindModels } from "../index.ts";
 import { BY_KEY } from "./by-key.ts";
-import { allowSilence, endInSilence, SILENT_MS, STATEMENT_TIMEOUT_MS } from "./silence.ts";
+import { CONNECT_TIMEOUT_MS, DatabaseClient } from "./client.ts";
+import type { Settings } from "./session-settings.ts";
+import { allowSilence, SILENT_MS } from "./silence.ts";
 
 export type Client = pg.PoolClient;
 export type Row = Record<string, unknown>;
 /** What runs a statement: the pool, or one client within a transaction. */
 export type Queryable = Pick<pg.Pool, "query">;
-
-const CONNECT_TIMEOUT_MS = 5_000;
 
 // bigint (count, sum) as a number: exact up to 2^53, and no count here comes near it.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -46,15 +46,22 @@ interface Connections {
 }
 let open: Connections | undefined;
 
-function openPool(settings: pg.PoolConfig, silentMs: number): pg.Pool {
-  const pool = new pg.Pool(settings);
-  // A connection that breaks, idle or in the middle of a transaction, fails the statement that is sent over it and is
-  // replaced at the next use; without these listeners it would end the process.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => {
-    client.on("error", () => {});
-    endInSilence(client, silentMs);
+interface PoolOptions {
+  max: number;
+  silentMs: number;
+  settings?: Settings;
+  maxLifetimeSeconds?: number;
+}
+
+function openPool(url: string, { max, silentMs, settings, maxLifetimeSeconds = 0 }: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({
+    Client: DatabaseClient.of(url, { settings, silentMs }),
+    max,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    maxLifetimeSeconds,
   });
+  // A connection that breaks is replaced at the next use; without a listener it would end the process.
+  pool.on("error", () => {});
   pool.on("release", (_error, client) => allowSilence(client, silentMs));
   return pool;
 }
@@ -63,27 +70,22 @@ function openPool(settings: pg.PoolConfig, silentMs: number): pg.Pool {
 export function openDatabase(url: string, connections: number, silentMs = SILENT_MS): Connections {
   if (open) throw new Error("The database is open already");
   const share = shareConnections(connections);
-  const common = { statement_timeout: STATEMENT_TIMEOUT_MS, application_name: "flockmail" };
-  const settings = { ...common, connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
-  const pool = openPool({ ...settings, max: share.sql }, silentMs);
-  const prepared = openPool(
-    {
-      ...settings,
-      max: share.prepared,
-      options: Object.entries(BY_KEY)
-        .map(([name, value]) => `-c ${name}=${value}`)
-        .join(" "),
-      maxLifetimeSeconds: PLANS_LIVE_SECONDS,
-    },
+  const pool = openPool(url, { max: share.sql, silentMs });
+  const prepared = openPool(url, {
+    max: share.prepared,
     silentMs,
-  );
-  const sequelize = new Sequelize(url, {
+    settings: BY_KEY,
+    maxLifetimeSeconds: PLANS_LIVE_SECONDS,
+  });
+  const sequelize = new Sequelize({
     dialect: "postgres",
+    dialectModule: { ...pg, Client: DatabaseClient.of(url, { silentMs }) },
     logging: false,
     pool: { max: share.models, acquire: CONNECT_TIMEOUT_MS },
-    dialectOptions: common,
     define: { underscored: true },
-    hooks: { afterConnect: (connection) => endInSilence(connection as object, silentMs) },
+    // Nothing is set for the session, which behind a pooler others use, too.
+    ...{ keepDefaultTimezone: true },
+    dialectOptions: { clientMinMessages: "ignore" },
   });
   bindModels(sequelize);
   open = { pool, prepared, sequelize };
@@ -100,6 +102,12 @@ function current(): Connections {
   if (!open) throw new Error("The database is not open");
   return open;
 }
+
+const opened = (client: Client) => client as unknown as DatabaseClient;
+/** For as long as the client lives: it must not go back into the pool. */
+export const applySettings = (client: Client, settings: Settings): Promise<void> => opened(client).apply(settings);
+/** Its session is another one in each transaction, or may be. */
+export const isPooled = (client: Client): boolean => opened(client).pooled;
 
 export const pool = (): pg.Pool => current().pool;
 export const sequelize = (): Sequelize => current().sequelize;

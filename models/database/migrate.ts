@@ -5,7 +5,9 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import pg from "pg";
+import type pg from "pg";
+import { DatabaseClient } from "./client.ts";
+import { MIGRATION } from "./session-settings.ts";
 
 const FOLDER = join(import.meta.dirname, "../migrations");
 // Any constant will do; it must only be the same in every Flockmail process.
@@ -25,10 +27,12 @@ function migrations(folder = FOLDER): Migration[] {
   });
 }
 
+const TABLE =
+  "create table if not exists migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())";
+
 async function applied(client: pg.Client): Promise<Map<string, string>> {
-  await client.query(
-    "create table if not exists migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())",
-  );
+  const { rows: found } = await client.query("select to_regclass('migrations') is not null as exists");
+  if (!found[0].exists) return new Map();
   const { rows } = await client.query("select name, checksum from migrations");
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
@@ -44,28 +48,40 @@ export async function pending(url: string): Promise<string[]> {
 /** Applies what is pending and returns its names. Throws when an applied file was edited afterwards. */
 export async function migrate(url: string): Promise<string[]> {
   return withClient(url, async (client) => {
-    await client.query("select pg_advisory_lock($1)", [LOCK]);
     const done = await applied(client);
     const fresh: string[] = [];
-    for (const { name, sql, checksum } of migrations()) {
-      const recorded = done.get(name);
-      if (recorded === checksum) continue;
-      if (recorded) throw new Error(`Migration ${name} was edited after it had been applied`);
-      await client.query("begin");
-      await client.query(sql);
-      await client.query("insert into migrations (name, checksum) values ($1, $2)", [name, checksum]);
-      await client.query("commit");
-      fresh.push(name);
+    for (const migration of migrations()) {
+      if (done.get(migration.name) === migration.checksum) continue;
+      if (await applyOnce(client, migration)) fresh.push(migration.name);
     }
     return fresh;
   });
 }
 
-/** One connection of its own: the advisory lock lives and dies with it. */
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  await client.connect();
+/** False if it was applied before. The lock ends with the transaction, so it holds behind a pooler, too. */
+async function applyOnce(client: pg.Client, { name, sql, checksum }: Migration): Promise<boolean> {
+  await client.query("begin");
   try {
+    await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
+    await client.query(TABLE);
+    const recorded = (await applied(client)).get(name);
+    if (recorded && recorded !== checksum) throw new Error(`Migration ${name} was edited after it had been applied`);
+    if (!recorded) {
+      await client.query(sql);
+      await client.query("insert into migrations (name, checksum) values ($1, $2)", [name, checksum]);
+    }
+    await client.query("commit");
+    return !recorded;
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
+  }
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new DatabaseClient(url, { settings: MIGRATION, silentMs: 0 });
+  try {
+    await client.connect();
     return await work(client);
   } finally {
     await client.end();

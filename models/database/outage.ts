@@ -6,8 +6,10 @@ const CODES = new Set([
   // No connection, or one that broke (Node's codes, then class 08).
   ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH"],
   ...["08000", "08001", "08003", "08006"],
-  // Too many connections; shutting down, crashed, starting up; ended while idle.
-  ...["53300", "57P01", "57P02", "57P03", "57P05", "25P03"],
+  // Too many connections; shutting down, crashed, starting up; ended while idle, or in a transaction that took too long.
+  ...["53300", "57P01", "57P02", "57P03", "57P05", "25P03", "25P04"],
+  // A server that has become a standby, or is not yet the primary.
+  "25006",
   // Statement time-out or cancelled by an operator; lock time-out; deadlock; serialization.
   ...["57014", "55P03", "40P01", "40001"],
 ]);

@@ -10,11 +10,7 @@
  */
 import { performance } from "node:perf_hooks";
 import { BY_KEY } from "./by-key.ts";
-import { type Client, pool } from "./db.ts";
-
-const SETTINGS = Object.entries(BY_KEY)
-  .map(([name, value]) => `set ${name} = ${value}`)
-  .join("; ");
+import { applySettings, type Client, isPooled, pool } from "./db.ts";
 
 /** Planning all of them anew takes about 5 ms. The first campaign may fill an empty table within a second. */
 const MAX_PLAN_AGE_MS = 1_000;
@@ -41,7 +37,7 @@ export class PinnedConnection {
     const client = await pool().connect();
     client.on("error", () => this.#drop(client));
     try {
-      await client.query(SETTINGS);
+      await applySettings(client, BY_KEY);
       this.#plannedAt = performance.now();
     } catch (error) {
       // A client that is not released keeps the pool, and with it the process, from ending.
@@ -72,7 +68,8 @@ export class PinnedConnection {
     const client = this.#client ?? (await this.#opening!);
     const timer = setTimeout(() => this.#drop(client), this.#answerTimeoutMs);
     try {
-      if (performance.now() - this.#plannedAt > MAX_PLAN_AGE_MS) {
+      // Behind a pooler nothing is planned once.
+      if (!isPooled(client) && performance.now() - this.#plannedAt > MAX_PLAN_AGE_MS) {
         await client.query("discard plans");
         this.#plannedAt = performance.now();
       }
@@ -81,7 +78,7 @@ export class PinnedConnection {
       // Without the SQLSTATE of a refused statement the connection itself is broken.
       if (
         !/^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? "") ||
-        /^(57|08)/.test((error as { code: string }).code)
+        /^(57|08|25)/.test((error as { code: string }).code)
       ) {
         this.#drop(client);
       }

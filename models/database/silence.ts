@@ -5,9 +5,7 @@
  */
 import type { Socket } from "node:net";
 import type { PoolClient } from "pg";
-
-export const STATEMENT_TIMEOUT_MS = 60_000;
-const GRACE_MS = 10_000;
+import { GRACE_MS, STATEMENT_TIMEOUT_MS, setLocally } from "./session-settings.ts";
 
 export const SILENT_MS = STATEMENT_TIMEOUT_MS + GRACE_MS;
 
@@ -26,6 +24,13 @@ export function allowSilence(client: object, silentMs: number): void {
 
 /** For the rest of a transaction. When the client is given back, it is as before. */
 export async function allowLonger(client: PoolClient, statementMs: number): Promise<void> {
-  await client.query(`set local statement_timeout = ${statementMs}`);
+  const longer = [
+    ["statement_timeout", statementMs],
+    ["lock_timeout", statementMs],
+    // Its clock runs already: another value counts only once there was none.
+    ["transaction_timeout", 0],
+    ["transaction_timeout", 2 * statementMs],
+  ] as const;
+  await client.query(setLocally(longer));
   allowSilence(client, statementMs + GRACE_MS);
 }

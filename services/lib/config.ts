@@ -5,6 +5,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Ajv } from "ajv";
 import { parseNatsServers } from "./nats.ts";
+import { isPostgresUrl, sessionAttributesError } from "./processes/postgres-hosts.ts";
 import { parseRedisUrl } from "./redis-url.ts";
 import { parseAllowedHosts } from "./ssrf/allowed-hosts.ts";
 
@@ -35,8 +36,10 @@ export const configSchema = Type.Object({
     description: "Public address of the API, used in links of mails and pages.",
   }),
   DATABASE_URL: Type.Optional(
-    url(["postgres:", "postgresql:"], {
-      description: "PostgreSQL 15 to 18. Unset: an embedded PostgreSQL under DATA_DIR.",
+    Type.String({
+      postgresUrl: true,
+      description:
+        "PostgreSQL 15 to 18; several hosts as for libpq (`postgres://one,two/db`): the one that takes writes. Unset: an embedded PostgreSQL under DATA_DIR.",
     }),
   ),
   DATABASE_POOL: integer(3, 500, { default: 20, description: "Connections a process keeps to PostgreSQL at most." }),
@@ -156,6 +159,11 @@ ajv.addKeyword({
   validate: (_wanted: boolean, value: string) => parseRedisUrl(value) !== undefined,
 });
 ajv.addKeyword({
+  keyword: "postgresUrl",
+  schemaType: "boolean",
+  validate: (_wanted: boolean, value: string) => isPostgresUrl(value),
+});
+ajv.addKeyword({
   keyword: "hostList",
   schemaType: "boolean",
   validate: (_wanted: boolean, value: string) => parseAllowedHosts(value) !== null,
@@ -178,6 +186,7 @@ function requirement({
   hostList,
   natsServers,
   redisUrl,
+  postgresUrl,
   enum: values,
 }: TSchema): string {
   if (type === "integer") return `must be a whole number from ${minimum} to ${maximum}`;
@@ -186,6 +195,7 @@ function requirement({
   if (redisUrl) {
     return "must be a URL that begins with redis:// or rediss://, or with redis+sentinel:// or rediss+sentinel:// and names a group";
   }
+  if (postgresUrl) return "must be a URL that begins with postgres:// or postgresql://";
   if (values) return `must be one of ${values.join(", ")}`;
   if (hostList) return "must list host names, addresses and networks (10.1.0.0/16), comma separated";
   if (natsServers) {
@@ -198,10 +208,10 @@ const TRUE = /^(true|1|yes|on)$/i;
 const FALSE = /^(false|0|no|off)$/i;
 
 /** The value in the type of its schema; a text that has no such value stays, and is refused. */
-function parsed({ type, protocols }: TSchema, value: string): unknown {
+function parsed({ type, protocols, postgresUrl }: TSchema, value: string): unknown {
   if (type === "integer") return Number(value);
   if (type === "boolean" && (TRUE.test(value) || FALSE.test(value))) return TRUE.test(value);
-  return protocols ? value.replace(/\/+$/, "") : value;
+  return protocols || postgresUrl ? value.replace(/\/+$/, "") : value;
 }
 
 /**
@@ -228,6 +238,8 @@ export function readConfig(
   if (env.DATABASE_URL && !env.SECRET_KEY && !console) {
     errors.push("SECRET_KEY is required with DATABASE_URL: without it stored passwords cannot be read again");
   }
+  const attributes = given.DATABASE_URL && !errors.length && sessionAttributesError(String(given.DATABASE_URL));
+  if (attributes) errors.push(`DATABASE_URL: ${attributes}`);
   if (errors.length > 0) throw new ConfigError(errors);
   for (const [name, { derivedDefault }] of properties) {
     if (derivedDefault) given[name] ??= derivedDefault.of(given as Config);

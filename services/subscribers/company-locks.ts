@@ -1,13 +1,15 @@
 /** Advisory locks by company: one bulk writer at a time, and the plan's subscriber limit held exactly. */
-import { type Client, queryOne } from "../../models/database/db.ts";
+import { type Client, query, queryOne } from "../../models/database/db.ts";
 import { call } from "../call.ts";
 import type { Ctx } from "../lib/caller.ts";
 
 /**
  * Admits one bulk writer of subscribers per company until the transaction ends: two that write the same addresses in
- * different order would wait for each other until PostgreSQL aborts one of them (deadlock, after a second).
+ * different order would wait for each other until PostgreSQL aborts one of them (deadlock, after a second). With `waitMs`
+ * a writer that does not get in soon fails (55P03).
  */
-export async function lockBulkWrites(client: Client, companyId: string): Promise<void> {
+export async function lockBulkWrites(client: Client, companyId: string, waitMs?: number): Promise<void> {
+  if (waitMs !== undefined) await query("select set_config('lock_timeout', $1, true)", [String(waitMs)], client);
   await client.query("select pg_advisory_xact_lock(hashtextextended('bulk subscribers ' || $1, 0))", [companyId]);
 }
 

@@ -37,6 +37,9 @@ const IDS = `
   left join subscribers s on s.company_id = $1 and s.email_key = lower(g.email)
   order by g.no`;
 
+/** Mail waits for this: an import's merge may take longer, and receivers need not be subscribers to get theirs. */
+const WAIT_FOR_IMPORT_MS = 500;
+
 const MAX_NAME = 255;
 const nameOf = (text = "") => toOneLine(text).slice(0, MAX_NAME).toWellFormed();
 
@@ -45,7 +48,7 @@ export async function saveReceivers(companyId: string, limit: Limit, receivers: 
   const emails = receivers.map(({ email }) => email.trim());
   const valid = receivers.filter((_, index) => isAddress(emails[index]!));
   await transaction(async (client) => {
-    await lockBulkWrites(client, companyId);
+    await lockBulkWrites(client, companyId, WAIT_FOR_IMPORT_MS);
     const room = await roomFor(client, companyId, limit);
     await client.query(SAVE, [
       companyId,

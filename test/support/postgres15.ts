@@ -1,12 +1,13 @@
 /** The oldest PostgreSQL that is supported, as Debian has it, with the tools for backups that belong to it. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
+import type { Certificate } from "./certificate.ts";
 import { startChild, untilListening } from "./child.ts";
 import { program } from "./programs.ts";
 
@@ -16,6 +17,8 @@ const TOOL_TIMEOUT_MS = 60_000;
 export interface Postgres15 {
   readonly port: number;
   url(database: string): string;
+  /** Of a replica: it takes writes from now on. */
+  promote(): Promise<void>;
   /** Kills it and its backends at once. */
   kill(): Promise<void>;
   /** Runs one of its tools to its end. */
@@ -24,7 +27,8 @@ export interface Postgres15 {
 }
 
 /** PostgreSQL refuses to run as root; a user namespace without a mapping is nobody, yet owns the same files. */
-const asNonRoot = (command: string[]) => (process.getuid?.() === 0 ? ["unshare", "--user", ...command] : command);
+export const asNonRoot = (command: string[]) =>
+  process.getuid?.() === 0 ? ["unshare", "--user", ...command] : command;
 
 /** It listens before it serves. */
 async function untilStarted(url: string): Promise<void> {
@@ -43,14 +47,20 @@ async function untilStarted(url: string): Promise<void> {
   }
 }
 
-interface Postgres15Options {
+export interface Postgres15Options {
   /** "name=value" */
   settings?: readonly string[];
+  /** Clients must come with TLS, and see this certificate. */
+  tls?: Certificate;
   /** Streams from the server on this port, of which it begins as a copy. */
   replicaOf?: number;
 }
 
-export async function startPostgres15({ settings: more = [], replicaOf }: Postgres15Options = {}): Promise<Postgres15> {
+export async function startPostgres15({
+  settings: more = [],
+  tls,
+  replicaOf,
+}: Postgres15Options = {}): Promise<Postgres15> {
   const run = async (tool: string, ...args: string[]) => {
     const { path, env } = await program(tool, PACKAGES);
     const [command, ...rest] = asNonRoot([path, ...args]);
@@ -80,14 +90,21 @@ export async function startPostgres15({ settings: more = [], replicaOf }: Postgr
   }
   const port = await unusedPort();
   const settings = ["fsync=off", "unix_socket_directories=", "listen_addresses=127.0.0.1", `port=${port}`, ...more];
+  if (tls) {
+    settings.push("ssl=on");
+    writeFileSync(join(data, "server.crt"), tls.cert);
+    writeFileSync(join(data, "server.key"), tls.key, { mode: 0o600 });
+    writeFileSync(join(data, "pg_hba.conf"), "hostssl all all 127.0.0.1/32 trust\n");
+  }
   const [command, ...args] = asNonRoot([postgres.path, "-D", data, ...settings.flatMap((one) => ["-c", one])]);
   const child = startChild(command!, args, { env: postgres.env });
   await untilListening(child, port);
   const url = (database: string) => `postgres://test@127.0.0.1:${port}/${database}`;
-  await untilStarted(url("postgres"));
+  await untilStarted(url("postgres") + (tls ? "?sslmode=no-verify" : ""));
   return {
     port,
     url,
+    promote: async () => void (await run("pg_ctl", "promote", "-D", data)),
     run,
     async kill() {
       child.signal("SIGQUIT");

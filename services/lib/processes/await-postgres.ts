@@ -3,7 +3,7 @@
  * address and never its user or password.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
+import { addressesOf, hostUrls, probe, writableHost } from "./postgres-hosts.ts";
 
 /** As long as a start waits where the URL has no `connect_timeout` (seconds, as in libpq). */
 const WAIT_MS = 60_000;
@@ -23,34 +23,17 @@ const REASONS: Record<string, string> = {
 const isStarting = (code: string) => /^57P0[123]$/.test(code);
 const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code);
 
-/** `host:port` of a PostgreSQL URL. */
-function addressOf(url: string): string {
-  const { hostname, port, searchParams } = new URL(url);
-  const host = hostname || searchParams.get("host") || "localhost";
-  return `${host}:${port || searchParams.get("port") || 5432}`;
-}
-
-async function tryOnce(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  client.on("error", () => {});
-  try {
-    await client.connect();
-  } finally {
-    await client.end().catch(() => {});
-  }
-}
-
 /** Resolves once it takes connections. Refusals that time does not heal (a wrong password, no such database) throw at once. */
 export async function awaitPostgres(
   url: string,
   { waiting, signal }: { waiting: (text: string) => void; signal: AbortSignal },
 ): Promise<void> {
-  const at = `PostgreSQL at ${addressOf(url)} (DATABASE_URL)`;
-  const seconds = Number(new URL(url).searchParams.get("connect_timeout") ?? WAIT_MS / 1_000);
+  const at = `PostgreSQL at ${addressesOf(url)} (DATABASE_URL)`;
+  const seconds = Number(new URL(hostUrls(url)[0]!).searchParams.get("connect_timeout") ?? WAIT_MS / 1_000);
   const deadlineMs = performance.now() + seconds * 1_000;
   for (let tried = 1; ; tried++) {
     try {
-      return await tryOnce(url);
+      return await probe(await writableHost(url), CONNECT_TIMEOUT_MS);
     } catch (error) {
       const { message, code: own, errors } = error as Error & { code?: string; errors?: { code?: string }[] };
       // A name with several addresses fails with an AggregateError.

@@ -10,7 +10,7 @@ import { subscriberLimitReached } from "../../lib/errors.ts";
 import { type Limit, lockBulkWrites, roomFor } from "../company-locks.ts";
 import { type CsvRow, readCsv } from "./csv-reader.ts";
 import { columnsOf, copyLines, fileError, isBlank, notUtf8, Tally } from "./import-rows.ts";
-import { countNew, type Merged, mergeImport, prepareImport } from "./merge-import.ts";
+import { countNew, dropRepeated, type Merged, mergeImport, prepareImport } from "./merge-import.ts";
 
 const MAX_TRIES = 5;
 const LARGE = 10_000;
@@ -80,10 +80,11 @@ export async function importSubscribers(stream: NodeJS.ReadableStream | null | u
   const report = await transaction(async (client) => {
     const copy = await prepareImport(client);
     await pipeline(copyLines(columns, rows, tally), client.query(copyFrom(copy)));
+    const repeated = await dropRepeated(client);
+    // From here on other writers of this company wait: for the merge, and never for the file.
     await lockBulkWrites(client, job.companyId);
     const room = await roomFor(client, job.companyId, job.limit);
-    const { created: added, repeated } = await countNew(client, job.companyId, room);
-    if (added > room) throw subscriberLimitReached(job.limit!);
+    if ((await countNew(client, job.companyId, room)) > room) throw subscriberLimitReached(job.limit!);
     const { created, matched } = await merge(client, job);
     const { total, skipped, errors } = tally;
     return { total, created, updated: matched + repeated, skipped, errors, errors_count: skipped };

@@ -34,13 +34,17 @@ const COUNT_NEW = `
   select count(*) n from incoming i
   where not exists (select 1 from subscribers s where s.company_id = $1 and s.email_key = i.email_key)`;
 
-/** Rows that only repeat an address, and addresses that are new (counted only where the plan limits them). */
-export async function countNew(client: Client, companyId: string, room: number) {
+/** How many rows only repeated an address. Of the import's own table, so nobody else waits for it. */
+export async function dropRepeated(client: Client): Promise<number> {
   const repeated = (await client.query(DELETE_REPEATED)).rowCount ?? 0;
   await client.query("analyze incoming");
-  if (!Number.isFinite(room)) return { repeated, created: 0 };
-  const counted = await queryOne<{ n: number }>(COUNT_NEW, [companyId], client);
-  return { repeated, created: counted?.n ?? 0 };
+  return repeated;
+}
+
+/** Addresses that are new; counted only where the plan limits them. */
+export async function countNew(client: Client, companyId: string, room: number): Promise<number> {
+  if (!Number.isFinite(room)) return 0;
+  return (await queryOne<{ n: number }>(COUNT_NEW, [companyId], client))?.n ?? 0;
 }
 
 export interface Merged {

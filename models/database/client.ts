@@ -1,0 +1,180 @@
+/**
+ * A connection to PostgreSQL as all parts of the service open it (pools, Sequelize, migrations): it has our settings from
+ * its first statement on, directly and behind a pooler in transaction mode.
+ *
+ * Behind a pooler each transaction may run in another session, which others use, too. So nothing is set for the session:
+ * settings go with each transaction, in the message that begins it or in front of the statement that is one by itself, and
+ * cost no round trip. Named statements are the pooler's to prepare where they are needed (`pooler.ts` asks whether it does).
+ */
+import pg from "pg";
+import { hostUrls, writableHost } from "../../services/lib/processes/postgres-hosts.ts";
+import { SESSION, type SessionRow, type Settings, setForSession } from "./session-settings.ts";
+import { allowSilence, endInSilence, SILENT_MS } from "./silence.ts";
+
+export const CONNECT_TIMEOUT_MS = 5_000;
+const KEEPALIVE_MS = 5_000;
+
+export interface ClientOptions {
+  /** Instead of those of SESSION, or beside them. */
+  settings?: Settings;
+  /** A connection on which the database says nothing for that long while it should is given up. */
+  silentMs?: number;
+}
+
+/** The parts of pg's own classes that its types do not show. */
+interface Wire {
+  bind(message: { statement: string; values: unknown[] }): void;
+  execute(message: object): void;
+}
+interface QueryParts {
+  text: string;
+  callback?: (error: Error | null, result: unknown) => void;
+  requiresPreparation(): boolean;
+  prepare(wire: Wire): void;
+  handleCommandComplete(message: object, wire: Wire): void;
+}
+const Query = pg.Query as unknown as new (...given: unknown[]) => QueryParts;
+
+interface ClientParts {
+  processID: number;
+  _txStatus: string | null;
+}
+
+const isPlain = (given: unknown) => typeof (given as { submit?: unknown }).submit !== "function";
+/** Several statements in one text, which only the simple protocol takes. */
+const SEVERAL = /;\s*\S/;
+const BEGIN = /^\s*(begin|start transaction)\b/i;
+
+const isIdle = (client: DatabaseClient) => (client as unknown as ClientParts)._txStatus === "I";
+
+/** A statement that is a transaction by itself, behind the settings for it: one message, one answer. */
+class QueryWithSettings extends Query {
+  readonly #client: DatabaseClient;
+  readonly #settings: string;
+  /** Answers that belong to the settings. */
+  #ahead = 0;
+
+  constructor(client: DatabaseClient, settings: string, given: unknown[]) {
+    super(...given);
+    this.#client = client;
+    this.#settings = settings;
+  }
+
+  override requiresPreparation(): boolean {
+    return super.requiresPreparation() || (isIdle(this.#client) && !SEVERAL.test(this.text));
+  }
+
+  override prepare(wire: Wire): void {
+    if (isIdle(this.#client)) {
+      this.#ahead = 1;
+      wire.bind({ statement: this.#settings, values: [] });
+      wire.execute({});
+    }
+    super.prepare(wire);
+  }
+
+  override handleCommandComplete(message: object, wire: Wire): void {
+    if (this.#ahead > 0) this.#ahead--;
+    else super.handleCommandComplete(message, wire);
+  }
+}
+
+/** `of`: for pg.Pool and Sequelize, which make their clients themselves. */
+export class DatabaseClient extends pg.Client {
+  readonly #url: string;
+  #settings: Settings;
+  #silentMs: number;
+  #pooled = false;
+  /** Behind a pooler: the settings for a transaction as text, and the name under which they are prepared. */
+  #local = "";
+  #localName = "";
+  #applied = 0;
+
+  static of(url: string, options: ClientOptions = {}): typeof pg.Client {
+    return class extends DatabaseClient {
+      constructor() {
+        super(url, options);
+      }
+    };
+  }
+
+  constructor(url: string, { settings, silentMs = SILENT_MS }: ClientOptions = {}) {
+    super({
+      application_name: "flockmail",
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      ...{ keepAliveInitialDelayMillis: KEEPALIVE_MS },
+      connectionString: hostUrls(url)[0],
+    });
+    this.#url = url;
+    this.#settings = { ...SESSION, ...settings };
+    this.#silentMs = silentMs;
+    // A connection that breaks, idle or within a transaction, fails the statement that is sent over it; without a listener
+    // it would end the process.
+    this.on("error", () => {});
+  }
+
+  /** The session is another one in each transaction, or may be. */
+  get pooled(): boolean {
+    return this.#pooled;
+  }
+
+  override connect(): Promise<pg.Client>;
+  override connect(callback: ((error: Error) => void) | ((error: null, client: pg.Client) => void)): void;
+  override connect(callback?: (error: never, client: never) => void): Promise<pg.Client> | undefined {
+    const opened = this.#open();
+    if (!callback) return opened;
+    opened.then(
+      (client) => callback(null as never, client as never),
+      (error) => callback(error as never, undefined as never),
+    );
+  }
+
+  async #open(): Promise<this> {
+    const { hostname, port } = new URL(await writableHost(this.#url));
+    if (hostUrls(this.#url).length > 1) Object.assign(this, { host: hostname, port: Number(port || 5432) });
+    await super.connect();
+    endInSilence(this, CONNECT_TIMEOUT_MS);
+    await this.apply(this.#settings);
+    allowSilence(this, this.#silentMs);
+    return this;
+  }
+
+  /** Settings beside those that it has, for as long as it lives. */
+  async apply(settings: Settings): Promise<void> {
+    this.#settings = { ...this.#settings, ...settings };
+    const { processID } = this as unknown as ClientParts;
+    const { rows } = await super.query<SessionRow>(setForSession(this.#settings, processID));
+    const { pooled, known } = rows[0]!;
+    this.#pooled = pooled;
+    if (pooled) await this.#setWithEach(known ?? []);
+  }
+
+  async #setWithEach(known: readonly string[]): Promise<void> {
+    // A plan that is kept is the session's, which is not ours to have it made anew when a table has grown.
+    const settings = {
+      ...this.#settings,
+      ...(this.#settings.plan_cache_mode ? { plan_cache_mode: "force_custom_plan" } : {}),
+    };
+    const values = known.map((name) => [name, pg.escapeLiteral(String(settings[name as keyof typeof settings]))]);
+    this.#local = values.map(([name, value]) => `set local ${name} = ${value}`).join("; ");
+    this.#localName = `settings-${++this.#applied}`;
+    // No row: what pg would take for a part of the answer.
+    const text = `select where ${values.map(([name, value]) => `set_config('${name}', ${value}, true)`).join(" || ")} is null`;
+    await super.query({ name: this.#localName, text });
+  }
+
+  override query(...given: unknown[]): never {
+    const query = (...ours: unknown[]) => (super.query as (...ours: unknown[]) => unknown)(...ours) as never;
+    const [what, ...more] = given;
+    if (!this.#pooled || !isPlain(what)) return query(what, ...more);
+    if (typeof what === "string" && BEGIN.test(what))
+      return query(`${what.replace(/[;\s]*$/, "")}; ${this.#local}`, ...more);
+    const own = new QueryWithSettings(this, this.#localName, given);
+    if (own.callback) return query(own);
+    return new Promise((resolve, reject) => {
+      own.callback = (error, result) => (error ? reject(error) : resolve(result));
+      query(own);
+    }) as never;
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The hosts of DATABASE_URL. It may name several, as for libpq (`postgres://user@one,two:5433/db`, or `?host=one,two`): a
+ * primary and its standbys. A connection goes to the one that takes writes; pg itself knows only one host.
+ */
+import pg from "pg";
+
+/** Of one host: a machine that is gone does not answer at all. */
+const PROBE_TIMEOUT_MS = 3_000;
+/** Connections that are opened at the same time share one answer. */
+const KNOWN_FOR_MS = 1_000;
+
+const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^@/?#]*@)?)([^/?#]*)([^#]*)$/;
+
+function split(url: string): { before: string; hosts: string[]; after: string } {
+  const parts = PARTS.exec(url);
+  if (!parts) throw new TypeError("Invalid URL");
+  const [, protocol, login, authority, rest] = parts as unknown as string[];
+  const [path, search = ""] = rest!.split("?", 2) as [string, string?];
+  const params = new URLSearchParams(search);
+  const names = params.get("host")?.split(",");
+  const ports = params.get("port")?.split(",") ?? [];
+  const others = search.split("&").filter((one) => !/^(host|port)=/.test(one));
+  if (!names || names[0]!.startsWith("/")) {
+    return { before: `${protocol}${login}`, hosts: authority!.split(","), after: rest! };
+  }
+  const portOf = (n: number) => ports[ports.length === 1 ? 0 : n];
+  const hosts = names.map((name, n) => `${name.includes(":") ? `[${name}]` : name}${portOf(n) ? `:${portOf(n)}` : ""}`);
+  return {
+    before: `${protocol}${login}`,
+    hosts,
+    after: `${path || "/"}${others.join("&") ? `?${others.join("&")}` : ""}`,
+  };
+}
+
+/** One URL for each host, in their order. Throws on what is no URL of PostgreSQL. */
+export function hostUrls(url: string): string[] {
+  const { before, hosts, after } = split(url);
+  const urls = hosts.map((host) => `${before}${host}${after}`);
+  for (const one of urls) new URL(one);
+  return urls;
+}
+
+export const isPostgresUrl = (url: string): boolean => {
+  try {
+    return hostUrls(url).length > 0;
+  } catch {
+    return false;
+  }
+};
+
+/** `host:port` of each, for messages: without user and password. */
+export const addressesOf = (url: string): string =>
+  hostUrls(url)
+    .map((one) => {
+      const { hostname, port, searchParams } = new URL(one);
+      return `${hostname || searchParams.get("host") || "localhost"}:${port || searchParams.get("port") || 5432}`;
+    })
+    .join(", ");
+
+/** Only a server that takes writes is of use here. */
+export function sessionAttributesError(url: string): string | undefined {
+  const wanted = new URL(hostUrls(url)[0]!).searchParams.get("target_session_attrs");
+  if (wanted === null || ["read-write", "primary", "any"].includes(wanted)) return undefined;
+  return `target_session_attrs=${wanted} cannot be: Flockmail needs the server that takes writes (read-write)`;
+}
+
+export class NotWritable extends Error {}
+
+/** Resolves if the server takes connections and writes. */
+export async function probe(url: string, timeoutMs = PROBE_TIMEOUT_MS): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query(
+      "select pg_is_in_recovery() as standby, current_setting('transaction_read_only') as ro",
+    );
+    if (rows[0].standby) throw new NotWritable("it is a standby and takes no writes");
+    if (rows[0].ro === "on") throw new NotWritable("it is set to read-only");
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+const known = new Map<string, { url: Promise<string>; atMs: number }>();
+
+async function findWritable(urls: readonly string[], last: string | undefined): Promise<string> {
+  const check = (url: string) => probe(url).then(() => url);
+  // The last one first: while two take writes (a split), this process stays with one of them.
+  if (last) {
+    const same = await check(last).catch(() => undefined);
+    if (same) return same;
+  }
+  try {
+    return await Promise.any(urls.map(check));
+  } catch (error) {
+    const reasons = (error as AggregateError).errors as Error[];
+    throw reasons.find((reason) => !(reason instanceof NotWritable)) ?? reasons[0]!;
+  }
+}
+
+/** The URL of the host to connect to: the only one, or the one that takes writes. */
+export async function writableHost(url: string): Promise<string> {
+  const urls = hostUrls(url);
+  if (urls.length === 1) return urls[0]!;
+  const before = known.get(url);
+  if (before && performance.now() - before.atMs < KNOWN_FOR_MS) return before.url;
+  const last = await before?.url.catch(() => undefined);
+  const found = findWritable(urls, last);
+  known.set(url, { url: found, atMs: performance.now() });
+  return found;
+}
