@@ -1,0 +1,92 @@
+/**
+ * The promises, with faults at random over a mixed load: every process behind proxies that can silence each of its links,
+ * processes and servers killed, frozen, stopped. Short here, with seeds that are the same each time; CHAOS=long
+ * (`npm run test:chaos`) takes CHAOS_MINUTES (30) and CHAOS_SEED (drawn, and printed). A seed repeats the faults and their
+ * times, not what each of them meets.
+ */
+import { account, settled } from "./account.ts";
+import { runFaults, type Struck } from "./faults.ts";
+import { Ledger } from "./ledger.ts";
+import { type Customers, Load, openCustomers } from "./load.ts";
+import { planFaults } from "./plan.ts";
+import { broken, type Run, reportText } from "./report.ts";
+import { openScene, type Scene } from "./scene.ts";
+import { type Watched, watch } from "./watch.ts";
+
+const long = process.env.CHAOS === "long";
+const minutes = Number(process.env.CHAOS_MINUTES ?? 30);
+const SHORT = { seeds: [1, 2, 3], durationMs: 15_000, longestMs: 6_500 };
+const LONG = {
+  seeds: [Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000)],
+  durationMs: minutes * 60_000,
+  longestMs: 25_000,
+};
+const { seeds, durationMs, longestMs } = long ? LONG : SHORT;
+const SETTLED_WITHIN_MS = long ? 240_000 : 90_000;
+
+jest.setTimeout(durationMs + 2 * SETTLED_WITHIN_MS + 120_000);
+
+let scene: Scene;
+let customers: Customers;
+beforeAll(async () => {
+  scene = await openScene();
+  customers = await openCustomers(scene);
+});
+afterAll(() => scene?.stop());
+
+const say = (text: string) =>
+  void (long && process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`));
+
+async function run(seed: number): Promise<Run> {
+  const ledger = new Ledger();
+  scene.hookReceived = (event) => ledger.told(event);
+  scene.deaths.length = 0;
+  const watching = watch(scene, ledger, customers.plain.headers);
+  const load = new Load(scene, ledger, customers, `${seed}`);
+  const plan = planFaults({ seed, durationMs, longestMs });
+  say(`CHAOS_SEED=${seed}: ${plan.length} faults in ${(durationMs / 60_000).toFixed(1)} minutes`);
+  let struck: Struck[];
+  let settledAfterMs: number;
+  let missing: string[];
+  let watched: Watched;
+  try {
+    struck = await runFaults(scene, plan, say);
+    const healedMs = Date.now();
+    missing = await scene.whole();
+    await load.stop(SETTLED_WITHIN_MS);
+    await settled(scene, SETTLED_WITHIN_MS);
+    settledAfterMs = Date.now() - healedMs;
+  } finally {
+    await load.stop(0);
+    watched = await watching.stop();
+  }
+  const { worstLagMs: lagMs } = watched;
+  const counted = await account(scene, ledger, customers, { lagMs });
+  return {
+    seed,
+    minutes: durationMs / 60_000,
+    struck,
+    ledger,
+    watched,
+    account: counted,
+    settledAfterMs,
+    missing,
+    deaths: [...scene.deaths],
+  };
+}
+
+test.each(seeds)(
+  "faults at random over a mixed load, seed %d: all mail accounted for, no marketing mail twice, limits hold",
+  async (seed) => {
+    const done = await run(seed);
+    if (long || broken(done).length > 0) process.stdout.write(reportText(done));
+    expect(broken(done)).toEqual([]);
+  },
+);
+
+test("a seed gives the same faults each time, another seed others", () => {
+  const plan = (seed: number) => planFaults({ seed, durationMs: 600_000, longestMs: 25_000 });
+  expect(plan(7)).toEqual(plan(7));
+  expect(plan(8)).not.toEqual(plan(7));
+  expect(new Set(plan(7).map(({ kind }) => kind)).size).toBeGreaterThan(8);
+});
