@@ -53,9 +53,11 @@ export function planFaults({ seed, durationMs, longestMs, only }: PlanOptions): 
     const together =
       previous !== undefined && !previous.together && random.chance(TOGETHER) && !sharesPart(previous, target);
     const startMs = together ? previous.atMs + Math.round(previous.durationMs / 2) : atMs;
-    if (startMs + lastsMs > durationMs) return plan;
-    plan.push({ no: plan.length + 1, kind: kind.name, target, atMs: startMs, durationMs: lastsMs, together });
-    atMs = Math.max(atMs, startMs + lastsMs + gapMs);
+    // The last one is shorter than it would have been.
+    const fitsMs = Math.min(lastsMs, durationMs - startMs);
+    if (fitsMs < SHORTEST_MS) return plan;
+    plan.push({ no: plan.length + 1, kind: kind.name, target, atMs: startMs, durationMs: fitsMs, together });
+    atMs = Math.max(atMs, startMs + fitsMs + gapMs);
   }
 }
 
