@@ -10,8 +10,8 @@ import { type Scene, WINDOW_SECONDS } from "./scene.ts";
 const NEWSLETTER = { readers: 36, everyMs: 1_000 };
 const RECEIPT_EVERY_MS = 250;
 /** A company whose window is always full. */
-export const LIMIT = 80;
-const LIMITED = { receivers: 30, lookEveryMs: 1_000 };
+export const LIMIT = 40;
+const LIMITED = { receivers: 20, lookEveryMs: 500 };
 /** Beyond these nothing more is asked for: what piles up in an outage must be settled afterwards. */
 const MOST_WAITING = 1_500;
 const HITS = { everyMs: 100, atOnce: 2 };
@@ -78,18 +78,15 @@ export class Load {
   readonly #scene: Scene;
   readonly #ledger: Ledger;
   readonly #customers: Customers;
-  /** Addresses of one run differ from those of others on the same stage. */
-  readonly #run: string;
   #n = 0;
   #over = new AbortController();
   #giveUp = new AbortController();
   #loops: Promise<unknown>;
 
-  constructor(scene: Scene, ledger: Ledger, customers: Customers, run: string) {
+  constructor(scene: Scene, ledger: Ledger, customers: Customers) {
     this.#scene = scene;
     this.#ledger = ledger;
     this.#customers = customers;
-    this.#run = run;
     const every = (ms: number, work: () => Promise<void>) => this.#every(ms, work);
     this.#loops = Promise.all([
       every(NEWSLETTER.everyMs, () => this.#newsletter()),
@@ -116,7 +113,7 @@ export class Load {
     }
   }
 
-  #address = (what: string) => `${what}${++this.#n}-${this.#run}@chaos.example`;
+  #address = (what: string) => `${what}${++this.#n}@chaos.example`;
 
   /** Undefined: refused, or given up; both are in the ledger. */
   async #until<T>({ path, headers, body }: Request): Promise<T | undefined> {

@@ -61,6 +61,14 @@ export function planFaults({ seed, durationMs, longestMs, only }: PlanOptions): 
   }
 }
 
+/** The plans of several seeds, one after the other. */
+export function planSeeds(seeds: readonly number[], options: Omit<PlanOptions, "seed">): PlannedFault[] {
+  const plans = seeds.map((seed, n) =>
+    planFaults({ ...options, seed }).map((fault) => ({ ...fault, atMs: fault.atMs + n * options.durationMs })),
+  );
+  return plans.flat().map((fault, n) => ({ ...fault, no: n + 1 }));
+}
+
 const partsOf = (target: string) => target.split(">");
 const sharesPart = ({ target }: PlannedFault, other: string) =>
   partsOf(target).some((part) => partsOf(other).includes(part));

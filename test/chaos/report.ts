@@ -24,11 +24,13 @@ export const BOUNDS = {
   apiErrorSeconds: 10,
 };
 
+/** A mail that came so shortly before a fault may have lost its answer to it. */
+const ANSWER_MS = 500;
 /** Consequences are looked for until the next fault, at most so long after the end of this one. */
 const AFTER_MS = 30_000;
 
 export interface Run {
-  seed: number;
+  seeds: readonly number[];
   minutes: number;
   struck: readonly Struck[];
   ledger: Ledger;
@@ -50,7 +52,6 @@ interface FaultEffect {
   alone: boolean;
 }
 
-/** Mail counts belong to the last fault that began before the mail arrived first. */
 function effectsOf({ struck, watched }: Run): FaultEffect[] {
   return struck.map((fault) => {
     const next = Math.min(...struck.filter(({ fromMs }) => fromMs > fault.toMs).map(({ fromMs }) => fromMs));
@@ -69,8 +70,9 @@ function effectsOf({ struck, watched }: Run): FaultEffect[] {
   });
 }
 
+/** A mail's fate is put down to the last fault that began before its first copy was answered. */
 function faultOf(struck: readonly Struck[], atMs: number | undefined): string {
-  const before = atMs === undefined ? [] : struck.filter(({ fromMs }) => fromMs <= atMs);
+  const before = atMs === undefined ? [] : struck.filter(({ fromMs }) => fromMs <= atMs + ANSWER_MS);
   return before.at(-1)?.kind ?? "unknown time";
 }
 
@@ -175,11 +177,11 @@ function faultTable(run: Run): string {
 }
 
 export function reportText(run: Run): string {
-  const { account, seed, minutes, struck, watched, deaths } = run;
+  const { account, seeds, minutes, struck, watched, deaths } = run;
   const { webhooks } = account;
   const failures = broken(run);
   return [
-    `Chaos, seed ${seed}, ${minutes.toFixed(2)} minutes, ${struck.length} faults; settled ${seconds(run.settledAfterMs)} s after the last was healed.`,
+    `Chaos, seed ${seeds}, ${minutes.toFixed(2)} minutes, ${struck.length} faults; settled ${seconds(run.settledAfterMs)} s after the last was healed.`,
     mailTable(run),
     faultTable(run),
     `Limit: ${account.mostInWindow} of ${account.limit} in the fullest window. Webhooks: ${webhooks.wanted} wanted, ${webhooks.missing.length} never came, ${webhooks.repeated} came again. ` +

@@ -22,7 +22,7 @@ import {
 const DOT_MS = 150;
 const RESTART_PAUSE_MS = 500;
 export const LEASE_SECONDS = 5;
-export const WINDOW_SECONDS = 20;
+export const WINDOW_SECONDS = 10;
 export const MAX_IN_DOUBT = 50;
 
 export interface Scene {

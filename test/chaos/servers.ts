@@ -11,6 +11,7 @@ import { dataFolder } from "../support/service-process.ts";
 
 const RETRY_MS = 200;
 const REDIS_COMMAND_MS = 5_000;
+const QUERY_MS = 30_000;
 
 export interface Breakable {
   port: number;
@@ -36,7 +37,7 @@ const signalAll = (pids: number[], signal: NodeJS.Signals) => {
 };
 
 export interface BreakablePostgres extends Breakable {
-  query<T>(sql: string, values?: unknown[]): Promise<T[]>;
+  query<T>(sql: string, values?: unknown[], timeoutMs?: number): Promise<T[]>;
 }
 
 export async function breakablePostgres(): Promise<BreakablePostgres> {
@@ -76,10 +77,13 @@ export async function breakablePostgres(): Promise<BreakablePostgres> {
       await running.stop();
       folder.remove();
     },
-    async query<T>(sql: string, values: unknown[] = []) {
-      const client = new pg.Client({ connectionString: url });
-      await client.connect();
+    async query<T>(sql: string, values: unknown[] = [], timeoutMs = QUERY_MS) {
+      const limits = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
+      const client = new pg.Client({ connectionString: url, ...limits });
+      // A server that is killed in between.
+      client.on("error", () => {});
       try {
+        await client.connect();
         return (await client.query(sql, values)).rows as T[];
       } finally {
         await client.end();
