@@ -15,8 +15,8 @@ export interface ClusterOptions extends Backends {
   /** Service folders by process, beside the senders; a process for each service by default. */
   layout?: Record<string, string[]>;
   env?: NodeJS.ProcessEnv;
-  /** Beside that for the process of this name. */
-  envOf?: Record<string, NodeJS.ProcessEnv>;
+  /** What differs for this process: its own way to the servers, say. */
+  envOf?: (name: string) => NodeJS.ProcessEnv;
   /** Called for each process as it becomes ready, with the number of all, and for one that ended though nobody stopped it. */
   ready?: (name: string, processes: number) => void;
   died?: (name: string, child: Child, how: number | NodeJS.Signals) => void;
@@ -34,7 +34,7 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-const APART = ["gateway", "accounts", "subscribers", "campaigns", "tracking", "webhooks", "operator"];
+export const APART = ["gateway", "accounts", "subscribers", "campaigns", "tracking", "webhooks", "operator"];
 const layoutApart = Object.fromEntries(APART.map((name) => [name, [name]]));
 /** Few processes, for machines with few cores. */
 export const layoutTogether = { gateway: ["gateway"], core: APART.filter((name) => name !== "gateway") };
@@ -89,7 +89,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const own = {
       ...env,
       ...(services.get(name)!.includes("gateway") ? { PORT: port } : {}),
-      ...options.envOf?.[name],
+      ...options.envOf?.(name),
     };
     const service = await startService({ services: services.get(name)!, env: own });
     processes.set(name, service);

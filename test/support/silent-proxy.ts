@@ -192,7 +192,11 @@ class Link {
 
   destroy(): void {
     for (const pump of this.#pumps) pump.stop();
-    for (const socket of [this.client, this.server]) if (socket && !socket.destroyed) socket.resetAndDestroy();
+    for (const socket of [this.client, this.server]) {
+      // One that is still connecting, to a server that is frozen, say, would wait for that first.
+      if (socket?.connecting) socket.destroy();
+      else if (socket && !socket.destroyed) socket.resetAndDestroy();
+    }
   }
 }
 

@@ -70,7 +70,7 @@ export async function openStage(
     senders,
     layout: layoutTogether,
     env: { MAX_IN_DOUBT: `${MAX_IN_DOUBT}`, SEND_LEASE_SECONDS: `${LEASE_SECONDS}`, RETRY_BASE_SECONDS: "1", ...env },
-    envOf: Object.fromEntries(throughProxy.map((name) => [name, throughIt])),
+    envOf: (name) => (throughProxy.includes(name) ? throughIt : {}),
   });
 
   const query = async <T>(sql: string, values: unknown[] = []): Promise<T[]> => {

@@ -1,0 +1,72 @@
+/** What was asked for and what came: each mail is known by its recipient's address, which no other mail has. */
+import type { Accepted } from "../support/smtp-server.ts";
+import type { HookEvent } from "./scene.ts";
+
+export type MailKind = "newsletter" | "receipt" | "limited";
+export const MAIL_KINDS = ["newsletter", "receipt", "limited"] as const;
+
+export interface Asked {
+  id: string;
+  kind: MailKind;
+  addresses: string[];
+  /** When the API had accepted it. */
+  atMs: number;
+}
+
+const MAX_LINKS = 2_000;
+const LINK = /http:\/\/[^\s"'<>]+\/public\/(?:open|click)\/[^\s"'<>]+/g;
+const plain = (raw: string) => raw.replaceAll("=\r\n", "").replaceAll("=3D", "=");
+
+export class Ledger {
+  readonly campaigns: Asked[] = [];
+  readonly imports: { list: string; rows: number }[] = [];
+  /** Answers that no fault explains: 4xx to a request that is right. */
+  readonly refusals: string[] = [];
+  /** Addresses whose mail a reader opened or clicked, as the API acknowledged it. */
+  readonly opened = new Set<string>();
+  readonly clicked = new Set<string>();
+  /** Times at which the mail server took the mail to this address. */
+  readonly arrivals = new Map<string, number[]>();
+  /** Webhooks by "type recipient": ids of the events, and how often each came. */
+  readonly hooks = new Map<string, Map<string, number>>();
+  readonly links: { link: string; address: string }[] = [];
+  #kindOf = new Map<string, MailKind>();
+  #outstanding = { newsletter: 0, receipt: 0, limited: 0 };
+
+  accepted(id: string, kind: MailKind, addresses: string[]): void {
+    this.campaigns.push({ id, kind, addresses, atMs: Date.now() });
+    for (const address of addresses) {
+      this.#kindOf.set(address, kind);
+      if (!this.arrivals.has(address)) this.#outstanding[kind]++;
+    }
+  }
+
+  /** Mails that the API promised and the mail server has not seen. */
+  outstanding(kind: MailKind): number {
+    return this.#outstanding[kind];
+  }
+
+  arrived({ to, raw, at }: Accepted, dotAtMs: number | undefined): MailKind | undefined {
+    const [address] = to;
+    if (!address) return undefined;
+    const times = this.arrivals.get(address);
+    const kind = this.#kindOf.get(address);
+    if (times) times.push(dotAtMs ?? at);
+    else {
+      this.arrivals.set(address, [dotAtMs ?? at]);
+      // Its sender may be quicker than the answer to whoever asked for it.
+      if (kind) this.#outstanding[kind]--;
+    }
+    if (this.links.length < MAX_LINKS) {
+      const found = plain(raw).match(LINK) ?? [];
+      this.links.push(...[...found.slice(0, 1), ...found.slice(-1)].map((link) => ({ link, address })));
+    }
+    return kind;
+  }
+
+  told({ id, type, recipient }: HookEvent): void {
+    const key = `${type} ${recipient}`;
+    const events = this.hooks.get(key) ?? new Map<string, number>();
+    this.hooks.set(key, events.set(id, (events.get(id) ?? 0) + 1));
+  }
+}

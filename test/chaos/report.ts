@@ -1,0 +1,194 @@
+/** What a run saw, as tables for people and as a list of broken promises for the test. */
+import type { Account } from "./account.ts";
+import type { Struck } from "./faults.ts";
+import { sparedBy } from "./kinds.ts";
+import type { Ledger } from "./ledger.ts";
+import { MAIL_KINDS } from "./ledger.ts";
+import { longestWithin, type Span, type Watched } from "./watch.ts";
+
+/**
+ * What a run must keep to. Seconds are counted from the begin of a fault that spares what they speak of (kinds.ts), and from
+ * the end of one that does not; of two faults together only the counts are held to.
+ */
+export const BOUNDS = {
+  marketingDoubled: 0,
+  mailsLost: 0,
+  campaignsUnended: 0,
+  campaignsMiscounted: 0,
+  importsIncomplete: 0,
+  webhooksMissing: 0,
+  hitsMissing: 0,
+  mailsOverLimit: 0,
+  /** Longest time in which no newsletter left although some waited. */
+  stallSeconds: 12,
+  apiErrorSeconds: 10,
+};
+
+/** A mail that came so shortly before a fault may have lost its answer to it. */
+const ANSWER_MS = 500;
+/** Consequences are looked for until the next fault, at most so long after the end of this one. */
+const AFTER_MS = 30_000;
+
+export interface Run {
+  seeds: readonly number[];
+  minutes: number;
+  struck: readonly Struck[];
+  ledger: Ledger;
+  watched: Watched;
+  account: Account;
+  settledAfterMs: number;
+  deaths: readonly string[];
+  /** Processes that were not ready again after all was healed. */
+  missing: readonly string[];
+}
+
+interface FaultEffect {
+  fault: Struck;
+  stallMs: number;
+  apiMs: number;
+  /** Of these, what is beyond the fault's own time where it spares nothing. */
+  stallBeyondMs: number;
+  apiBeyondMs: number;
+  alone: boolean;
+}
+
+function effectsOf({ struck, watched }: Run): FaultEffect[] {
+  return struck.map((fault) => {
+    const next = Math.min(...struck.filter(({ fromMs }) => fromMs > fault.toMs).map(({ fromMs }) => fromMs));
+    const span: Span = { fromMs: fault.fromMs, toMs: Math.min(fault.toMs + AFTER_MS, next) };
+    const healed: Span = { fromMs: fault.toMs, toMs: span.toMs };
+    const spared = sparedBy(fault.target);
+    const alone = !struck.some((other) => other !== fault && other.fromMs < fault.toMs && other.toMs > fault.fromMs);
+    return {
+      fault,
+      alone,
+      stallMs: longestWithin(watched.stalls, span),
+      apiMs: longestWithin(watched.apiErrors, span),
+      stallBeyondMs: longestWithin(watched.stalls, spared.sending ? span : healed),
+      apiBeyondMs: longestWithin(watched.apiErrors, spared.api ? span : healed),
+    };
+  });
+}
+
+/** A mail's fate is put down to the last fault that began before its first copy was answered. */
+function faultOf(struck: readonly Struck[], atMs: number | undefined): string {
+  const before = atMs === undefined ? [] : struck.filter(({ fromMs }) => fromMs <= atMs + ANSWER_MS);
+  return before.at(-1)?.kind ?? "unknown time";
+}
+
+const seconds = (ms: number) => (ms / 1_000).toFixed(1);
+const some = (all: readonly string[]) =>
+  (all.length > 5 ? [...all.slice(0, 5), `… ${all.length} in all`] : all).join("; ");
+
+/** The promises that this run broke, in words; empty is what a test wants. */
+export function broken(run: Run): string[] {
+  const { account, ledger } = run;
+  const { mail, webhooks } = account;
+  const marketing = [...mail.newsletter.doubled, ...mail.limited.doubled];
+  const lost = MAIL_KINDS.flatMap((kind) => mail[kind].lost);
+  const counts: [found: readonly string[], bound: number, what: string][] = [
+    [lost, BOUNDS.mailsLost, "mails lost"],
+    [marketing, BOUNDS.marketingDoubled, "marketing mails doubled"],
+    [account.unended, BOUNDS.campaignsUnended, "campaigns that did not end"],
+    [account.miscounted, BOUNDS.campaignsMiscounted, "campaigns whose counters disagree with their rows"],
+    [account.incompleteImports, BOUNDS.importsIncomplete, "imports that are incomplete"],
+    [webhooks.missing, BOUNDS.webhooksMissing, "webhooks that never came"],
+    [account.hitsMissing, BOUNDS.hitsMissing, "opens and clicks that were answered and not stored"],
+    [ledger.refusals, 0, "requests that were refused or never answered"],
+  ];
+  const over = account.mostInWindow - account.limit;
+  const times = effectsOf(run)
+    .filter(({ alone }) => alone)
+    .flatMap(({ fault, stallBeyondMs, apiBeyondMs }) => [
+      ...(stallBeyondMs > BOUNDS.stallSeconds * 1_000
+        ? [`no newsletter left for ${seconds(stallBeyondMs)} s: ${named(fault)}`]
+        : []),
+      ...(apiBeyondMs > BOUNDS.apiErrorSeconds * 1_000
+        ? [`the API failed for ${seconds(apiBeyondMs)} s: ${named(fault)}`]
+        : []),
+    ]);
+  return [
+    ...counts
+      .filter(([found, bound]) => found.length > bound)
+      .map(([found, , what]) => `${found.length} ${what}: ${some(found)}`),
+    ...(over > BOUNDS.mailsOverLimit
+      ? [`${account.mostInWindow} mails in a window whose limit is ${account.limit}`]
+      : []),
+    ...(webhooks.unsettled > 0 ? [`${webhooks.unsettled} webhook deliveries that did not succeed`] : []),
+    ...run.missing.map((text) => `not ready again: ${text}`),
+    ...times,
+  ];
+}
+
+const named = ({ no, kind, target, durationMs }: Struck) => `fault ${no}, ${kind}, ${target}, ${seconds(durationMs)} s`;
+
+function table(head: string[], rows: (string | number)[][]): string {
+  const all = [head, ...rows.map((row) => row.map(String))];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
+  const line = (row: string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...all.slice(1).map(line)].join("\n");
+}
+
+function mailTable({ account }: Run): string {
+  const rows = MAIL_KINDS.map((kind) => {
+    const { asked, delivered, lost, doubled, unknown, unknownDelivered, failed } = account.mail[kind];
+    return [
+      kind,
+      asked,
+      delivered,
+      lost.length,
+      doubled.length,
+      `${unknown.length} (${unknownDelivered} delivered)`,
+      failed.length,
+    ];
+  });
+  return table(["mail", "asked for", "delivered", "lost", "doubled", "in doubt", "failed"], rows);
+}
+
+function faultTable(run: Run): string {
+  const { account, ledger, struck } = run;
+  const by = (addresses: readonly string[]) => {
+    const counts = new Map<string, number>();
+    for (const address of addresses) {
+      const kind = faultOf(struck, ledger.arrivals.get(address)?.[0]);
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    }
+    return counts;
+  };
+  const doubled = by(MAIL_KINDS.flatMap((kind) => account.mail[kind].doubled));
+  const unknown = by(MAIL_KINDS.flatMap((kind) => account.mail[kind].unknown));
+  const effects = Map.groupBy(effectsOf(run), ({ fault }) => fault.kind);
+  const longest = (all: FaultEffect[], of: (effect: FaultEffect) => number) =>
+    seconds(Math.max(0, ...all.filter(({ alone }) => alone).map(of)));
+  const rows = [...effects]
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([kind, all]) => [
+      kind,
+      all.length,
+      doubled.get(kind) ?? 0,
+      unknown.get(kind) ?? 0,
+      `${longest(all, ({ stallMs }) => stallMs)} (${longest(all, ({ stallBeyondMs }) => stallBeyondMs)})`,
+      `${longest(all, ({ apiMs }) => apiMs)} (${longest(all, ({ apiBeyondMs }) => apiBeyondMs)})`,
+    ]);
+  return table(
+    ["fault", "times", "doubled", "in doubt", "longest stall, s (counted)", "API errors, s (counted)"],
+    rows,
+  );
+}
+
+export function reportText(run: Run): string {
+  const { account, seeds, minutes, struck, watched, deaths } = run;
+  const { webhooks } = account;
+  const failures = broken(run);
+  return [
+    `Chaos, seed ${seeds}, ${minutes.toFixed(2)} minutes, ${struck.length} faults; settled ${seconds(run.settledAfterMs)} s after the last was healed.`,
+    mailTable(run),
+    faultTable(run),
+    `Limit: ${account.mostInWindow} of ${account.limit} in the fullest window. Webhooks: ${webhooks.wanted} wanted, ${webhooks.missing.length} never came, ${webhooks.repeated} came again. ` +
+      `Imports: ${run.ledger.imports.length}, ${account.incompleteImports.length} incomplete. Opens and clicks: ${run.ledger.opened.size + run.ledger.clicked.size} answered, ${account.hitsMissing.length} not stored.`,
+    `API errors: ${[...watched.apiErrorsBy].map(([what, n]) => `${n} × ${what}`).join(", ") || "none"}. This process was late by ${watched.worstLagMs.toFixed(0)} ms at most.`,
+    ...(deaths.length > 0 ? [`Processes that ended by themselves:\n  ${deaths.join("\n  ")}`] : []),
+    failures.length === 0 ? "All as promised." : `Not as promised:\n  ${failures.join("\n  ")}`,
+    "",
+  ].join("\n\n");
+}

@@ -1,0 +1,226 @@
+/**
+ * A cluster of real processes, each of which reaches every server through a proxy of its own, with a mail server and a
+ * webhook receiver that count. A process that ends by itself is started again, as an orchestrator would.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { APART, type Cluster, startCluster } from "../support/cluster.ts";
+import { type SilentProxy, startSilentProxy } from "../support/silent-proxy.ts";
+import { type Answer, type Command, type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
+import { CORES, LINKS, SENDERS, SERVERS, type ServerName } from "./kinds.ts";
+import {
+  type Breakable,
+  type BreakablePostgres,
+  type BreakableRedis,
+  breakableNats,
+  breakablePostgres,
+  breakableRedis,
+} from "./servers.ts";
+
+/** So long that some mails are always between hand-over and answer. */
+const DOT_MS = 150;
+const RESTART_PAUSE_MS = 500;
+export const LEASE_SECONDS = 5;
+export const WINDOW_SECONDS = 10;
+export const MAX_IN_DOUBT = 50;
+
+export interface Scene {
+  cluster: Cluster;
+  postgres: BreakablePostgres;
+  redis: BreakableRedis;
+  nats: Breakable;
+  links: Map<string, SilentProxy>;
+  /** For the mail of the company without a limit, and of the limited one. */
+  mail: SilentProxy;
+  limitedMail: SilentProxy;
+  sink: SmtpServer;
+  hooks: SilentProxy;
+  /** What the mail server does out of the ordinary, while it does. */
+  answering: { answer?: (command: Command) => Answer };
+  /** When the message to this address came to its end at the mail server, before any pause of it. */
+  dotAt: Map<string, number>;
+  hookReceived: (event: HookEvent) => void;
+  /** Processes that ended though nobody killed or stopped them: name, how, and the last of what they said. */
+  deaths: string[];
+  /** Ends a process and keeps it from being started again until `revive`. */
+  end(name: string, signal: "SIGKILL" | "SIGTERM"): Promise<void>;
+  revive(name: string): Promise<void>;
+  /** Resolves when every process is ready and the gateway reaches the others; with those that are not in their time. */
+  whole(): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+export interface HookEvent {
+  id: string;
+  type: string;
+  recipient: string;
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  return text;
+}
+
+async function startHookReceiver(received: (event: HookEvent) => void) {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const event = JSON.parse(await readBody(request)) as HookEvent;
+    received(event);
+    response.writeHead(204).end();
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  }).listen(0, "127.0.0.1");
+  await new Promise((done) => server.once("listening", done));
+  const stop = async () => {
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  };
+  return { port: (server.address() as AddressInfo).port, stop };
+}
+
+const through = (url: string, port: number) => {
+  const changed = new URL(url);
+  changed.port = `${port}`;
+  return changed.href;
+};
+
+const VARIABLES: Record<ServerName, string> = { postgres: "DATABASE_URL", redis: "REDIS_URL", nats: "TRANSPORTER" };
+const CORE = APART.filter((name) => name !== "gateway");
+
+/** Sets up everything; what was opened is closed again when a step fails. */
+export async function openScene(env: NodeJS.ProcessEnv = {}): Promise<Scene> {
+  const endings: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const end of endings.splice(0).reverse()) await end();
+  };
+  const opened = <T extends { stop(): unknown }>(part: T): T => {
+    endings.push(() => part.stop());
+    return part;
+  };
+  try {
+    return await open(env, opened, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function open(
+  env: NodeJS.ProcessEnv,
+  opened: <T extends { stop(): unknown }>(part: T) => T,
+  stop: () => Promise<void>,
+): Promise<Scene> {
+  const postgres = opened(await breakablePostgres());
+  const redis = opened(await breakableRedis());
+  const nats = opened(await breakableNats());
+  const servers: Record<ServerName, Breakable> = { postgres, redis, nats };
+  const answering: Scene["answering"] = {};
+  const dotAt = new Map<string, number>();
+  const sink = opened(
+    await startSmtpServer({
+      delayMs: { DOT: DOT_MS },
+      answer(command) {
+        if (command.verb === "DOT") dotAt.set(command.to, Date.now());
+        return answering.answer?.(command);
+      },
+    }),
+  );
+  const receiver = opened(await startHookReceiver((event) => scene.hookReceived(event)));
+  const [mail, limitedMail, hooks] = [
+    opened(await startSilentProxy(sink.port)),
+    opened(await startSilentProxy(sink.port)),
+    opened(await startSilentProxy(receiver.port)),
+  ];
+  const links = new Map<string, SilentProxy>();
+  for (const link of LINKS) {
+    links.set(link, opened(await startSilentProxy(servers[link.split(">")[1] as ServerName].port)));
+  }
+
+  const deaths: string[] = [];
+  const down = new Set<string>();
+  const restarts = new Map<string, Promise<void>>();
+  const restart = async (name: string) => {
+    await sleep(RESTART_PAUSE_MS);
+    // One that ends again reports that by itself.
+    if (!down.has(name)) await cluster.start(name).catch(() => {});
+  };
+  const cluster: Cluster = await startCluster({
+    databaseUrl: postgres.url,
+    redisUrl: redis.url,
+    natsUrl: nats.url,
+    senders: SENDERS.length,
+    layout: { gateway: ["gateway"], ...Object.fromEntries(CORES.map((name) => [name, CORE])) },
+    env: {
+      MAX_IN_DOUBT: `${MAX_IN_DOUBT}`,
+      SEND_LEASE_SECONDS: `${LEASE_SECONDS}`,
+      LIMIT_WINDOW_SECONDS: `${WINDOW_SECONDS}`,
+      RETRY_BASE_SECONDS: "1",
+      TRUST_PROXY: "1",
+      ...env,
+    },
+    envOf: (name) =>
+      Object.fromEntries(
+        SERVERS.map((server) => [
+          VARIABLES[server],
+          through(servers[server].url, links.get(`${name}>${server}`)!.port),
+        ]),
+      ),
+    died(name, child, how) {
+      if (down.has(name)) return;
+      deaths.push(`${name} ended with ${how}: ${child.output().trim().split("\n").at(-1)?.slice(0, 300)}`);
+      restarts.set(name, restart(name));
+    },
+  });
+  opened({
+    stop: async () => {
+      for (const name of cluster.processes.keys()) down.add(name);
+      await Promise.all(restarts.values());
+      await cluster.stop();
+    },
+  });
+
+  const scene: Scene = {
+    cluster,
+    postgres,
+    redis,
+    nats,
+    links,
+    mail,
+    limitedMail,
+    sink,
+    hooks,
+    answering,
+    dotAt,
+    hookReceived: () => {},
+    deaths,
+    async end(name, signal) {
+      down.add(name);
+      const { child } = cluster.processes.get(name)!;
+      child.signal(signal);
+      await child.ended;
+    },
+    async revive(name) {
+      down.delete(name);
+      await cluster.start(name).catch(() => {});
+    },
+    async whole() {
+      await Promise.all(restarts.values());
+      const ready = [...cluster.processes].map(([name, service]) =>
+        service.ready().then(
+          () => [],
+          (error: Error) => [`${name}: ${error.message.slice(-500)}`],
+        ),
+      );
+      const missing = (await Promise.all(ready)).flat();
+      const joined = await cluster.joined().then(
+        () => [],
+        (error: Error) => [error.message],
+      );
+      return [...missing, ...joined];
+    },
+    stop,
+  };
+  return scene;
+}
