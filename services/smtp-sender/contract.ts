@@ -49,6 +49,7 @@ const work = {
   },
   giveUpLeases: {
     summary: "What became of leases of this node that have run out; it hands over nothing more of them",
+    visibility: "public",
     params: Type.Object({ leases: Type.Array(Lease) }),
     returns: Type.Object({
       owner: Type.String(),
@@ -59,6 +60,7 @@ const work = {
   },
   history: {
     summary: "The history of the database in which this node has written all it knows",
+    visibility: "public",
     params: Type.Object({}),
     returns: Type.Object({ settled: Nullable(Type.String()) }),
   },
