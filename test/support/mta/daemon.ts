@@ -2,7 +2,7 @@
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Child } from "../child.ts";
+import { type Child, untilListening } from "../child.ts";
 import { type Delivery, deliveriesIn } from "./deliveries.ts";
 
 /** nobody on every Linux. */
@@ -35,7 +35,33 @@ export function serverFolder(name: string): string {
 
 export const remove = (folder: string) => rmSync(folder, { recursive: true, force: true });
 
-export const mailIn = (folder: string) => () => deliveriesIn(join(folder, "mail"));
+interface Started {
+  child: Child;
+  port: number;
+  otherPorts?: number[];
+  folder: string;
+  /** What it writes to stdout and stderr, unless it has a log of its own. */
+  log?: () => string;
+  /** Ends it, where that takes more than ending the child. */
+  end?: (child: Child) => Promise<void>;
+}
+
+/** The server once it listens; one that does not is stopped, and the error has its log. */
+export async function serving({ child, port, otherPorts = [], folder, ...given }: Started): Promise<MailServer> {
+  const { log = () => child.output(), end = () => child.stop() } = given;
+  const stop = async () => {
+    await end(child);
+    remove(folder);
+  };
+  try {
+    for (const each of [port, ...otherPorts]) await untilListening(child, each);
+  } catch (error) {
+    const details = log();
+    await stop();
+    throw new Error(`${(error as Error).message}\n${details}`);
+  }
+  return { port, folder, child, log, deliveries: () => deliveriesIn(join(folder, "mail")), stop };
+}
 
 /** The lines of the log that match. */
 export const linesOf = (log: string, pattern: RegExp): string[] => log.split("\n").filter((line) => pattern.test(line));

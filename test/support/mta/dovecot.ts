@@ -7,9 +7,8 @@ import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
-import { untilListening } from "../child.ts";
 import { program } from "../programs.ts";
-import { type MailServer, mailIn, remove, serverFolder } from "./daemon.ts";
+import { type MailServer, serverFolder, serving } from "./daemon.ts";
 import { startInView, stopGroup } from "./private-view.ts";
 
 const INTERNAL = { name: "dovecot", id: 64_301 };
@@ -108,18 +107,6 @@ export async function startDovecot(): Promise<Dovecot> {
   };
   const command = ["/usr/sbin/dovecot", "-F", "-c", join(folder, "dovecot.conf")];
   const child = startInView(folder, view, command, env);
-  const stop = async () => {
-    await stopGroup(child);
-    remove(folder);
-  };
-  try {
-    await untilListening(child, port);
-    await untilListening(child, imapPort);
-  } catch (error) {
-    const details = log();
-    await stop();
-    throw new Error(`${(error as Error).message}\n${details}`);
-  }
-  const mailsOf = (address: string) => readMails(imapPort, address);
-  return { port, folder, child, log, deliveries: mailIn(folder), mailsOf, stop };
+  const server = await serving({ child, port, otherPorts: [imapPort], folder, log, end: stopGroup });
+  return { ...server, mailsOf: (address) => readMails(imapPort, address) };
 }

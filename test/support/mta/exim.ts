@@ -6,9 +6,8 @@ import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync
 import { join } from "node:path";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import type { Certificate } from "../certificate.ts";
-import { untilListening } from "../child.ts";
 import { program } from "../programs.ts";
-import { type MailServer, mailIn, needRoot, remove, serverFolder } from "./daemon.ts";
+import { type MailServer, needRoot, serverFolder, serving } from "./daemon.ts";
 import { startInView, stopGroup } from "./private-view.ts";
 
 export interface EximOptions {
@@ -119,16 +118,5 @@ export async function startExim(options: EximOptions = {}): Promise<MailServer> 
   // -bdf: a daemon in the foreground. Deliveries are processes of their own, started for each message.
   const command = [join(folder, "exim"), "-C", join(folder, "exim.conf"), "-bdf", "-q1s"];
   const child = startInView(folder, { users: [USER] }, command, env);
-  const stop = async () => {
-    await stopGroup(child);
-    remove(folder);
-  };
-  try {
-    await untilListening(child, port);
-  } catch (error) {
-    const details = log();
-    await stop();
-    throw new Error(`${(error as Error).message}\n${details}`);
-  }
-  return { port, folder, child, log, deliveries: mailIn(folder), stop };
+  return serving({ child, port, folder, log, end: stopGroup });
 }

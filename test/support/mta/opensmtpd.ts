@@ -5,9 +5,8 @@
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
-import { untilListening } from "../child.ts";
 import { program } from "../programs.ts";
-import { type MailServer, mailIn, remove, serverFolder } from "./daemon.ts";
+import { type MailServer, serverFolder, serving } from "./daemon.ts";
 import { startInView, stopGroup } from "./private-view.ts";
 
 const DAEMON = { name: "opensmtpd", id: 64_201 };
@@ -59,15 +58,5 @@ export async function startOpenSmtpd(options: OpenSmtpdOptions = {}): Promise<Ma
     ],
   };
   const child = startInView(folder, view, [path, "-d", "-f", join(folder, "smtpd.conf")], env);
-  const stop = async () => {
-    await stopGroup(child);
-    remove(folder);
-  };
-  try {
-    await untilListening(child, port);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { port, folder, child, log: () => child.output(), deliveries: mailIn(folder), stop };
+  return serving({ child, port, folder, end: stopGroup });
 }

@@ -5,9 +5,9 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
-import { startChild, untilListening } from "../child.ts";
+import { startChild } from "../child.ts";
 import { program } from "../programs.ts";
-import { type MailServer, mailIn, NOBODY, needRoot, remove, serverFolder } from "./daemon.ts";
+import { type MailServer, NOBODY, needRoot, serverFolder, serving } from "./daemon.ts";
 
 export interface PostfixOptions {
   /** Lines of main.cf, beside or instead of those below. */
@@ -150,16 +150,5 @@ export async function startPostfix(options: PostfixOptions = {}): Promise<MailSe
   const child = startChild(join(at.daemons, "master"), ["-c", join(folder, "conf")], {
     env: at.env,
   });
-  const stop = async () => {
-    await child.stop();
-    remove(folder);
-  };
-  try {
-    await untilListening(child, port);
-  } catch (error) {
-    const details = log();
-    await stop();
-    throw new Error(`${(error as Error).message}\n${details}`);
-  }
-  return { port, folder, child, log, deliveries: mailIn(folder), stop };
+  return serving({ child, port, folder, log });
 }

@@ -2,9 +2,9 @@
 import { chownSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
-import { startChild, untilListening } from "../child.ts";
+import { startChild } from "../child.ts";
 import { program } from "../programs.ts";
-import { NOBODY, remove, serverFolder } from "./daemon.ts";
+import { NOBODY, serverFolder, serving } from "./daemon.ts";
 
 export interface Greylist {
   /** For main.cf. */
@@ -47,15 +47,6 @@ export async function startPostgrey(delaySeconds: number): Promise<Greylist> {
     "--whitelist-recipients=/dev/null",
   ];
   const child = startChild("perl", args, { env });
-  const stop = async () => {
-    await child.stop();
-    remove(folder);
-  };
-  try {
-    await untilListening(child, port);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const { stop } = await serving({ child, port, folder });
   return { check: `check_policy_service inet:127.0.0.1:${port}`, stop };
 }
