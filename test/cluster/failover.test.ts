@@ -3,6 +3,7 @@
  * and write it again. Short here; FAILURES=long takes both kinds of mail with several losses.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { senderName } from "../support/cluster.ts";
 import { type ReplicatedPostgres, startReplicatedPostgres } from "../support/replicated-postgres.ts";
 import { openStage, outcome, type Stage, startCampaign, untilFinal } from "../support/stage.ts";
 
@@ -29,6 +30,10 @@ afterEach(async () => {
 test.each(CASES)(
   "%s (transactional: %s), %i ms lost in a failover: all are sent to, none twice, and the campaign ends",
   async (_kind, isTransactional, lostMs) => {
+    const sender = stage.cluster.processes.get(senderName(1))!;
+    expect(sender.child.output()).toContain("PostgreSQL replicates asynchronously");
+    const metrics = await (await fetch(`${sender.healthUrl}/metrics`)).text();
+    expect(metrics).toContain('flockmail_database_replication{mode="asynchronous"} 1');
     const id = await startCampaign(stage, RECIPIENTS, isTransactional);
     await stage.sink.received(RECIPIENTS * 0.2, SETTLED_WITHIN_MS);
     database.stopReplicating();
