@@ -30,8 +30,8 @@ export interface LedgerCounter extends Limiter {
   begin(window: Window, epoch: string, instead: string, taken: readonly [number, number][]): Promise<void>;
 }
 
-/** Others may take what was reserved, or begin anew, a few times in a row. */
-const MAX_ATTEMPTS = 20;
+/** Others may take what was reserved, or begin anew, a few times in a row; each time costs some milliseconds. */
+const GIVE_UP_MS = 10_000;
 const JITTER_MS = 20;
 
 export class LedgerLimiter implements Limiter {
@@ -64,20 +64,21 @@ export class LedgerLimiter implements Limiter {
   }
 
   async #ask<T>(window: Window, question: (block?: Block) => Promise<Attempt<T>>): Promise<T> {
+    const deadlineMs = performance.now() + GIVE_UP_MS;
     let attempt = await question();
-    for (let n = 0; n < MAX_ATTEMPTS; n++) {
-      if (attempt.kind === "known") return attempt.answer;
+    for (let n = 0; attempt.kind !== "known"; ) {
+      if (performance.now() > deadlineMs) throw new Error("The count of the hour was lost again and again.");
       const others = this.#preparing.get(window.key);
       if (others) {
         await others.catch(() => {});
         attempt = await question();
         continue;
       }
-      const work = this.#prepare(window, attempt, n).then(question);
+      const work = this.#prepare(window, attempt, n++).then(question);
       this.#preparing.set(window.key, work);
       attempt = await work.finally(() => this.#preparing.delete(window.key));
     }
-    throw new Error("The count of the hour was lost again and again.");
+    return attempt.answer;
   }
 
   /** The block that was reserved; undefined: the count has begun anew, or another node is at it. */
@@ -87,7 +88,7 @@ export class LedgerLimiter implements Limiter {
       const { block } = attempt;
       if (await this.#ledger.reserve(window, block.epoch, block.n)) return block;
       // Nodes that noticed a loss together began anew together, each in the other's way: one of them must be first.
-      await sleep(Math.random() * JITTER_MS * (n + 1));
+      await sleep(Math.random() * JITTER_MS * Math.min(n + 1, 10));
       if (n % 2 === 0) return undefined;
     }
     const epoch = randomBytes(9).toString("base64url");

@@ -1,6 +1,15 @@
 import type { Redis } from "ioredis";
 import { FallbackLimiter } from "../../../services/lib/limits/api-limiter.ts";
-import { exactWindow, hourWindow, type Limiter, type Window } from "../../../services/lib/limits/limiter.ts";
+import { type LedgerCounter, LedgerLimiter } from "../../../services/lib/limits/ledger-limiter.ts";
+import { MemoryLedgerCounter } from "../../../services/lib/limits/ledger-memory.ts";
+import {
+  blockLifeMs,
+  exactWindow,
+  hourWindow,
+  type Ledger,
+  type Limiter,
+  type Window,
+} from "../../../services/lib/limits/limiter.ts";
 import { MemoryLimiter } from "../../../services/lib/limits/limiter-memory.ts";
 import { RedisLimiter } from "../../../services/lib/limits/limiter-redis.ts";
 import { connectRedis } from "../../../services/lib/redis.ts";
@@ -118,6 +127,88 @@ describe("a limiter in Redis", () => {
     await new RedisLimiter(client).take(window, 1);
     expect((await new RedisLimiter(other).take(window, 1)).granted).toBe(0);
     other.disconnect();
+  });
+});
+
+/** In memory, as the one in PostgreSQL: what was reserved counts as taken until its time is over. */
+function ledger() {
+  const reserved: { atMs: number; n: number }[] = [];
+  let current = "";
+  const kept: Ledger & { reserved: typeof reserved; begun: number } = {
+    reserved,
+    begun: 0,
+    async reserve(_window, epoch, n) {
+      if (epoch !== current) return false;
+      reserved.push({ atMs: Date.now(), n });
+      return true;
+    },
+    async begin(window, epoch) {
+      current = epoch;
+      kept.begun++;
+      return reserved.map(({ atMs, n }) => [Date.now() - atMs - blockLifeMs(window), n]);
+    },
+  };
+  return kept;
+}
+
+describe.each<[string, () => LedgerCounter]>([
+  ["in the process", () => new MemoryLedgerCounter()],
+  ["in Redis", () => new RedisLimiter(client)],
+])("a limiter with a ledger, counting %s", (_, make) => {
+  const hour = (limit: number | null, key = newKey()) => ({ ...hourWindow("x", limit, 3_600), key });
+
+  test("reserves a few dozen times in a window and asks its ledger for nothing else", async () => {
+    const written = ledger();
+    const limiter = new LedgerLimiter(make(), written);
+    const window = hour(1_000);
+    let granted = 0;
+    for (let n = 0; n < 1_000; n++) granted += (await limiter.take(window, 1)).granted;
+    expect(granted).toBe(1_000);
+    expect(await limiter.take(window, 1)).toMatchObject({ granted: 0, used: 1_000 });
+    expect(written.begun).toBe(1);
+    expect(written.reserved.length).toBeLessThan(60);
+    expect(written.reserved.reduce((sum, { n }) => sum + n, 0)).toBe(1_000);
+  });
+
+  test("many that ask at once get exactly the limit, and reserve no more", async () => {
+    const written = ledger();
+    const limiter = new LedgerLimiter(make(), written);
+    const window = hour(200);
+    const grants = await Promise.all(Array.from({ length: 30 }, () => limiter.take(window, 10)));
+    expect(grants.reduce((sum, { granted }) => sum + granted, 0)).toBe(200);
+    expect(written.reserved.reduce((sum, { n }) => sum + n, 0)).toBeLessThanOrEqual(200);
+  });
+
+  test("another count with the same ledger begins with all that was reserved, and the first takes nothing more", async () => {
+    const written = ledger();
+    const key = newKey();
+    const [first, second] = [new LedgerLimiter(make(), written), new LedgerLimiter(make(), written)];
+    expect((await first.take(hour(100, key), 70)).granted).toBe(70);
+    // As on another server: nothing is known there under this key.
+    await second.forget(hour(100, key));
+    expect((await second.take(hour(100, key), 70)).granted).toBe(30);
+    expect((await first.take(hour(100, key), 70)).granted).toBe(0);
+  });
+
+  test("what was given back is room again", async () => {
+    const limiter = new LedgerLimiter(make(), ledger());
+    const window = hour(10);
+    const { bucket } = await limiter.take(window, 10);
+    await limiter.give(window, bucket, 4);
+    expect((await limiter.take(window, 10)).granted).toBe(4);
+  });
+
+  test("what a company sent without a limit counts when it gets one", async () => {
+    const limiter = new LedgerLimiter(make(), ledger());
+    const key = newKey();
+    await limiter.take(hour(null, key), 80);
+    expect((await limiter.take(hour(100, key), 50)).granted).toBe(20);
+  });
+
+  test("nothing is granted while the ledger is away", async () => {
+    const written = ledger();
+    const limiter = new LedgerLimiter(make(), { ...written, reserve: () => Promise.reject(new Error("away")) });
+    await expect(limiter.take(hour(10), 1)).rejects.toThrow("away");
   });
 });
 

@@ -1,0 +1,27 @@
+/** A Redis that answers PING and takes no writes: nothing can be counted, and operators are told why. */
+import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { type Server, startRedis } from "../../support/servers.ts";
+
+let replica: Server;
+let app: App;
+let health: string;
+
+beforeAll(async () => {
+  // It never finds the server that it is to copy.
+  replica = await startRedis({ own: true, args: () => ["--replicaof", "127.0.0.1", "1"] });
+  const port = await unusedPort();
+  health = `http://127.0.0.1:${port}`;
+  app = await startApp({ services: ["gateway", "accounts"], env: { REDIS_URL: replica.url, HEALTH_PORT: `${port}` } });
+});
+afterAll(async () => {
+  await app?.stop();
+  await replica.stop();
+});
+
+test("/ready and /metrics report it as away, with the reason", async () => {
+  const ready = await (await fetch(`${health}/ready`)).json();
+  expect(ready).toMatchObject({ ready: true, redis: "away", redis_error: expect.stringContaining("READONLY") });
+  const metrics = await (await fetch(`${health}/metrics`)).text();
+  expect(metrics).toMatch(/^flockmail_dependency_up\{dependency="redis"\} 0$/m);
+});
