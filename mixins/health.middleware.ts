@@ -6,7 +6,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { BrokerOptions, Middleware, ServiceBroker } from "moleculer";
-import { query } from "../models/database/db.ts";
+import { askDatabase } from "../models/database/db.ts";
 import type { Config } from "../services/lib/config.ts";
 import { forgetRefreshed, gauge, readMetrics, refreshed } from "../services/lib/metrics.ts";
 import { redis } from "../services/lib/redis.ts";
@@ -49,7 +49,7 @@ function roundTrip(broker: ServiceBroker): Promise<number> | undefined {
 
 async function healthReport(broker: ServiceBroker, state: State): Promise<HealthReport> {
   const [database, redisAnswer, nats] = await Promise.all([
-    answers((async () => query("select 1"))()),
+    answers(askDatabase()),
     answers(redis()?.ping()),
     answers(roundTrip(broker)),
   ]);
