@@ -42,7 +42,7 @@ describe("what says that nothing moves", () => {
     hideQueueMetrics();
     showQueueMetrics();
     const metrics = await readMetrics();
-    const valueOf = (name: string) =>
+    const sampleOf = (name: string) =>
       Number(
         metrics
           .split("\n")
@@ -50,8 +50,8 @@ describe("what says that nothing moves", () => {
           .split(" ")[1],
       );
     return {
-      wait: valueOf('flockmail_send_queue_wait_seconds{kind="marketing"}'),
-      standstill: valueOf("flockmail_send_standstill_seconds"),
+      wait: sampleOf('flockmail_send_queue_wait_seconds{kind="marketing"}'),
+      standstill: sampleOf("flockmail_send_standstill_seconds"),
     };
   }
   /** The machine may be busy between the rows and the question. */
