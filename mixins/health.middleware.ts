@@ -6,7 +6,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { BrokerOptions, Middleware, ServiceBroker } from "moleculer";
-import { query } from "../models/database/db.ts";
+import { askDatabase } from "../models/database/db.ts";
 import type { Config } from "../services/lib/config.ts";
 import { forgetRefreshed, gauge, readMetrics, refreshed } from "../services/lib/metrics.ts";
 import { redis, redisWorks } from "../services/lib/redis.ts";
@@ -57,7 +57,7 @@ async function healthReport(broker: ServiceBroker, state: State): Promise<Health
     redisError = error.message || "no connection";
   });
   const [database, redisAnswer, nats] = await Promise.all([
-    answers((async () => query("select 1"))()),
+    answers(askDatabase()),
     answers(works),
     answers(roundTrip(broker)),
   ]);

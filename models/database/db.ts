@@ -43,6 +43,8 @@ interface Connections {
   /** For `prepared` statements: a plan is made once per connection, and is good for whatever values come. */
   prepared: pg.Pool;
   sequelize: Sequelize;
+  /** One connection, which nothing else uses: work that takes all others must not make the database look away. */
+  probe: pg.Pool;
 }
 let open: Connections | undefined;
 
@@ -87,15 +89,16 @@ export function openDatabase(url: string, connections: number, silentMs = SILENT
     ...{ keepDefaultTimezone: true },
     dialectOptions: { clientMinMessages: "ignore" },
   });
+  const probe = openPool({ ...settings, max: 1 }, silentMs);
   bindModels(sequelize);
-  open = { pool, prepared, sequelize };
+  open = { pool, prepared, sequelize, probe };
   return open;
 }
 
 export async function closeDatabase(): Promise<void> {
   const closing = open;
   open = undefined;
-  await Promise.all([closing?.pool.end(), closing?.prepared.end(), closing?.sequelize.close()]);
+  await Promise.all([closing?.pool.end(), closing?.prepared.end(), closing?.probe.end(), closing?.sequelize.close()]);
 }
 
 function current(): Connections {
@@ -111,6 +114,9 @@ export const isPooled = (client: Client): boolean => opened(client).pooled;
 
 export const pool = (): pg.Pool => current().pool;
 export const sequelize = (): Sequelize => current().sequelize;
+
+/** Whether the database answers, asked over a connection of its own. */
+export const askDatabase = async (): Promise<void> => void (await current().probe.query("select 1"));
 
 /** The rows of one statement. `$1`-style parameters only; values are never concatenated. */
 export async function query<T = Row>(text: string, values: unknown[] = [], on: Queryable = pool()): Promise<T[]> {

@@ -18,13 +18,18 @@ const SENDING = `
     (select count(*) from campaigns where status in ('pending', 'sending') and expanded_at is null)::float8 as unexpanded
   from send_chunks h where h.state in (${ready}, ${leased})`;
 
-// How long senders have passed over the campaign that waits longest; paused companies wait on purpose.
-const LONGEST_WAIT = `
-  select c.is_transactional, extract(epoch from now() - min(
-      case when c.status = 'pending' then c.updated_at else coalesce(c.last_turn_at, c.created_at) end))::float8 as seconds
+/**
+ * How long ago the campaigns that could be sent got on: each result that is recorded moves a campaign's `updated_at`. Turns and
+ * leases do not count: a sender that takes one and cannot hand over leaves no trace but those. Paused companies wait on
+ * purpose.
+ */
+const STANDSTILL = `
+  select c.is_transactional, extract(epoch from now() - min(c.updated_at))::float8 as longest,
+    extract(epoch from now() - max(c.updated_at) filter (where c.sent_count + c.failed_count > 0))::float8 as since_result
   from campaigns c join companies co on co.id = c.company_id
   where c.status in ('pending', 'sending') and c.error is null and co.sending_paused_at is null
-    and exists (select from send_chunks h where h.campaign_id = c.id and h.company_id = c.company_id and h.state = ${ready})
+    and exists (select from send_chunks h
+      where h.campaign_id = c.id and h.company_id = c.company_id and h.state in (${ready}, ${leased}))
   group by c.is_transactional`;
 
 const CAMPAIGNS = `select status, count(*)::float8 as n from campaigns
@@ -37,29 +42,37 @@ const WEBHOOKS = `
 
 interface Queues {
   sending: { ready: number; leased: number; deferred: number; unexpanded: number };
-  longestWait: { is_transactional: boolean; seconds: number }[];
+  standstill: { is_transactional: boolean; longest: number; since_result: number | null }[];
   campaigns: { status: string; n: number }[];
   webhooks: { waiting: number; overdue: number };
 }
 
 async function readQueues(): Promise<Queues> {
-  const [sending, longestWait, campaigns, webhooks] = await Promise.all([
+  const [sending, standstill, campaigns, webhooks] = await Promise.all([
     queryOne<Queues["sending"]>(SENDING),
-    query<Queues["longestWait"][number]>(LONGEST_WAIT),
+    query<Queues["standstill"][number]>(STANDSTILL),
     query<Queues["campaigns"][number]>(CAMPAIGNS),
     queryOne<Queues["webhooks"]>(WEBHOOKS),
   ]);
-  return { sending: sending!, longestWait, campaigns, webhooks: webhooks! };
+  return { sending: sending!, standstill, campaigns, webhooks: webhooks! };
 }
 
 type Sample = [labels: Record<string, string>, value: number];
 
 /** Zeros are reported too: a gauge that vanishes when all is well cannot be alerted on. */
-function waits({ longestWait }: Queues): Sample[] {
+function waits({ standstill }: Queues): Sample[] {
   return [true, false].map((transactional) => [
     { kind: transactional ? "transactional" : "marketing" },
-    Math.max(0, longestWait.find((one) => one.is_transactional === transactional)?.seconds ?? 0),
+    Math.max(0, standstill.find((one) => one.is_transactional === transactional)?.longest ?? 0),
   ]);
+}
+
+/** Of all that could be sent: small as long as any of it gets on. Where none of it ever did, it counts from when it could be. */
+function sinceLastResult({ standstill }: Queues): number {
+  if (standstill.length === 0) return 0;
+  const results = standstill.flatMap(({ since_result }) => since_result ?? []);
+  const seconds = results.length > 0 ? Math.min(...results) : Math.max(...standstill.map(({ longest }) => longest));
+  return Math.max(0, seconds);
 }
 
 export function showQueueMetrics(): void {
@@ -76,8 +89,13 @@ export function showQueueMetrics(): void {
   ]);
   show(
     "flockmail_send_queue_wait_seconds",
-    "Longest time a campaign with recipients ready has been passed over by all senders.",
+    "Longest time in which no result was recorded for a campaign with recipients to send to.",
     waits,
+  );
+  show(
+    "flockmail_send_standstill_seconds",
+    "Time since the last result of any mail, while there are recipients to send to; 0 where there are none.",
+    (now) => [[{}, sinceLastResult(now)]],
   );
   show("flockmail_campaigns", "Campaigns that are not finished, by status.", ({ campaigns }) =>
     ["pending", "sending", "scheduled"].map((status) => [

@@ -14,9 +14,9 @@ import { type Watched, watchApi } from "../support/watch-api.ts";
 
 const long = process.env.FAILURES === "long";
 /** The promise is 10 s; this leaves room for a busy machine. Without a defence it fails for as long as the fault lasts. */
-const FAILS_AT_MOST_MS = 15_000;
-const SILENT_MS = long ? 60_000 : 17_000;
-const AFTERWARDS_MS = long ? 30_000 : 4_000;
+const FAILS_AT_MOST_MS = long ? 15_000 : 11_000;
+const SILENT_MS = long ? 60_000 : 13_000;
+const AFTERWARDS_MS = long ? 30_000 : 2_000;
 
 jest.setTimeout(600_000);
 
@@ -120,16 +120,18 @@ test.each(long ? FAULTS : FAULTS.slice(0, 1))("%s: the API goes on", async (_wha
   expect(longestFailureMs).toBeLessThan(FAILS_AT_MOST_MS);
 });
 
-test("all NATS servers are cut off: what needs no other process is answered, and the rest again once they are back", async () => {
-  const pages = watchApi(`${cluster.url}/openapi.json`, {});
-  const { longestFailureMs } = await watched({
-    begin: () => {
-      for (const proxy of proxies) proxy.swallow();
-    },
-    end: async () => {
-      await Promise.all(proxies.map((proxy) => proxy.pass()));
-    },
+if (long) {
+  test("all NATS servers are cut off: what needs no other process is answered, and the rest again once they are back", async () => {
+    const pages = watchApi(`${cluster.url}/openapi.json`, {});
+    const { longestFailureMs } = await watched({
+      begin: () => {
+        for (const proxy of proxies) proxy.swallow();
+      },
+      end: async () => {
+        await Promise.all(proxies.map((proxy) => proxy.pass()));
+      },
+    });
+    expect(longestFailureMs).toBeLessThan(SILENT_MS + FAILS_AT_MOST_MS);
+    expect((await pages.stop()).failed).toBe(0);
   });
-  expect(longestFailureMs).toBeLessThan(SILENT_MS + FAILS_AT_MOST_MS);
-  expect((await pages.stop()).failed).toBe(0);
-});
+}

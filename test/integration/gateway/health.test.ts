@@ -1,4 +1,4 @@
-import { closeDatabase } from "../../../models/database/db.ts";
+import { closeDatabase, pool } from "../../../models/database/db.ts";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client } from "../../support/client.ts";
@@ -32,6 +32,15 @@ describe("the health port", () => {
       nats: "unused",
     });
     expect(await ask("/secrets")).toMatchObject({ status: 404 });
+  });
+
+  test("/ready stays true while every connection for work is busy: it has one of its own", async () => {
+    const busy = await Promise.all(Array.from({ length: pool().options.max }, () => pool().connect()));
+    try {
+      expect(JSON.parse((await ask("/ready")).text)).toMatchObject({ ready: true, database: "ok" });
+    } finally {
+      for (const client of busy) client.release();
+    }
   });
 
   test("/metrics counts requests by route and status, and reports the event loop's lag", async () => {

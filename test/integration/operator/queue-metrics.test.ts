@@ -47,12 +47,17 @@ describe("the metrics of an operator's node", () => {
     expect(sampleOf('flockmail_send_queue_recipients{state="deferred"}')).toBe(0);
   });
 
-  test("how long a campaign has been passed over counts from when it could be sent; zeros are reported", () => {
+  test("how long a campaign has been waiting counts from when it could be sent; zeros are reported", () => {
     expect(sampleOf('flockmail_send_queue_wait_seconds{kind="marketing"}')).toBeGreaterThan(89);
     expect(sampleOf('flockmail_send_queue_wait_seconds{kind="marketing"}')).toBeLessThan(120);
     expect(sampleOf('flockmail_send_queue_wait_seconds{kind="transactional"}')).toBe(0);
     expect(sampleOf('flockmail_campaigns{status="pending"}')).toBe(1);
     expect(sampleOf('flockmail_campaigns{status="sending"}')).toBe(0);
+  });
+
+  test("the time since the last result counts for all that could be sent", () => {
+    expect(sampleOf("flockmail_send_standstill_seconds")).toBeGreaterThan(89);
+    expect(sampleOf("flockmail_send_standstill_seconds")).toBeLessThan(120);
   });
 
   test("the webhook queue: how many, and how late", () => {
