@@ -78,7 +78,7 @@ describe("TLS with an authority of its own", () => {
   let certificate: Certificate;
   let server: Postgres15;
   const url = (more: string, host = "127.0.0.1") =>
-    `postgres://test@${host}:${server.port}/postgres?connect_timeout=1${more}`;
+    `postgres://test@${host}:${server.port}/postgres?connect_timeout=60${more}`;
   beforeAll(async () => {
     certificate = selfMadeCertificate();
     writeFileSync(ca, certificate.cert);
@@ -117,6 +117,12 @@ describe("TLS with an authority of its own", () => {
     expect((error as Error).message).toMatch(reason);
     expect((error as Error).message).not.toContain("\n");
   });
+});
+
+test("a server that is too old is refused with its version", async () => {
+  const url = process.env.TEST_SERVER_URL!;
+  await expect(refuseUnusable(url, 99)).rejects.toThrow(/is version 1\d; it must be 99 or newer\.$/);
+  await refuseUnusable(url);
 });
 
 test("hosts as libpq writes them", () => {
