@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { closeDatabase, openDatabase, prepared, query, sequelize, transaction } from "../../../models/database/db.ts";
 import { migrate } from "../../../models/database/migrate.ts";
+import { isDatabaseOutage } from "../../../models/database/outage.ts";
 import { refuseUnusable } from "../../../models/database/pooler.ts";
 import { readConfig } from "../../../services/lib/config.ts";
 import { awaitPostgres } from "../../../services/lib/processes/await-postgres.ts";
@@ -69,6 +70,11 @@ test("a standby alone is waited for, and then named as what it is", async () => 
   await expect(reached(`${standby.url("postgres")}?connect_timeout=1`)).rejects.toThrow(
     `${at}: it is a standby and takes no writes. Gave up after 1 s.`,
   );
+  // A process that finds one later, after a failover, fails as when the database is away.
+  openDatabase(standby.url("postgres"), 5);
+  for (const ask of [() => query("select 1"), () => sequelize().query("select 1")]) {
+    expect(isDatabaseOutage(await ask().catch((error: Error) => error))).toBe(true);
+  }
 });
 
 describe("TLS with an authority of its own", () => {
