@@ -13,6 +13,8 @@ import { allowSilence, endInSilence, SILENT_MS } from "./silence.ts";
 
 export const CONNECT_TIMEOUT_MS = 5_000;
 const KEEPALIVE_MS = 5_000;
+/** SQLSTATE read_only_sql_transaction. */
+const READ_ONLY = "25006";
 
 export interface ClientOptions {
   /** Instead of those of SESSION, or beside them. */
@@ -135,7 +137,13 @@ export class DatabaseClient extends pg.Client {
     if (hostUrls(this.#url).length > 1) Object.assign(this, { host: hostname, port: Number(port || 5432) });
     await super.connect();
     endInSilence(this, CONNECT_TIMEOUT_MS);
-    await this.apply(this.#settings);
+    try {
+      await this.apply(this.#settings);
+    } catch (error) {
+      // Whoever asked for it never gets it, and so cannot close it.
+      this.end().catch(() => {});
+      throw error;
+    }
     allowSilence(this, this.#silentMs);
     return this;
   }
@@ -145,7 +153,9 @@ export class DatabaseClient extends pg.Client {
     this.#settings = { ...this.#settings, ...settings };
     const { processID } = this as unknown as ClientParts;
     const { rows } = await super.query<SessionRow>(setForSession(this.#settings, processID));
-    const { pooled, known } = rows[0]!;
+    const { pooled, standby, known } = rows[0]!;
+    // After a failover, say: an outage that ends when the name or the list of hosts leads to the primary.
+    if (standby) throw Object.assign(new Error("The database is a standby and takes no writes"), { code: READ_ONLY });
     this.#pooled = pooled;
     if (pooled) await this.#setWithEach(known ?? []);
   }

@@ -89,7 +89,7 @@ export function openDatabase(url: string, connections: number, silentMs = SILENT
     ...{ keepDefaultTimezone: true },
     dialectOptions: { clientMinMessages: "ignore" },
   });
-  const probe = openPool({ ...settings, max: 1 }, silentMs);
+  const probe = openPool(url, { max: 1, silentMs });
   bindModels(sequelize);
   open = { pool, prepared, sequelize, probe };
   return open;

@@ -10,7 +10,7 @@ import { CONNECT_TIMEOUT_MS } from "./client.ts";
 
 /** The configuration is wrong (sysexits.h): starting again does not help. */
 const EX_CONFIG = 78;
-const OLDEST = 150_000;
+const OLDEST_VERSION = 15;
 const ROUNDS = 3;
 
 export class UnusableDatabase extends Error {
@@ -50,13 +50,14 @@ async function keepsSession(one: pg.Client, other: pg.Client): Promise<boolean> 
   return true;
 }
 
-async function fault(clients: readonly [pg.Client, pg.Client]): Promise<string | undefined> {
+async function fault(clients: readonly [pg.Client, pg.Client], oldest: number): Promise<string | undefined> {
   const [one, other] = clients;
   await one.connect();
   const { rows } = await one.query(
     "select pg_backend_pid() as pid, current_setting('server_version_num')::int as version",
   );
-  if (rows[0].version < OLDEST) return `is version ${Math.floor(rows[0].version / 10_000)}; it must be 15 or newer`;
+  const version = Math.floor(rows[0].version / 10_000);
+  if (version < oldest) return `is version ${version}; it must be ${oldest} or newer`;
   if (rows[0].pid === (one as unknown as { processID: number }).processID) return undefined;
   try {
     await one.query("begin");
@@ -77,13 +78,13 @@ async function fault(clients: readonly [pg.Client, pg.Client]): Promise<string |
 }
 
 /** Throws UnusableDatabase, with one sentence that says what is wrong. */
-export async function refuseUnusable(url: string): Promise<void> {
+export async function refuseUnusable(url: string, oldest = OLDEST_VERSION): Promise<void> {
   const connectionString = await writableHost(url);
   const limits = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: CONNECT_TIMEOUT_MS };
   const client = () => new pg.Client({ connectionString, ...limits }).on("error", () => {});
   const clients = [client(), client()] as const;
   try {
-    const found = await fault(clients);
+    const found = await fault(clients, oldest);
     if (found) throw new UnusableDatabase(`PostgreSQL at ${addressesOf(url)} (DATABASE_URL) ${found}.`);
   } finally {
     await Promise.all(clients.map((one) => one.end().catch(() => {})));

@@ -38,7 +38,7 @@ export const SESSION: Settings = {
 /** A migration takes the time it takes, and waits for one that another node applies. */
 export const MIGRATION: Settings = { statement_timeout: 0, lock_timeout: 0, transaction_timeout: 0 };
 
-/** Sets $1 (names) to $2 (values), in their order; $3: for the present transaction only. What the server lacks is left out. */
+/** The settings $1 (names) with the values $2, in their order. What the server does not have is left out. */
 const SET = `from unnest($1::text[], $2::text[]) s (name, value) where current_setting(name, true) is not null`;
 
 const columns = (settings: readonly (readonly [string, string | number])[]) => [

@@ -21,6 +21,9 @@ const REASONS: Record<string, string> = {
 
 /** Starting up, or shutting down for a restart: SQLSTATE class 57P. */
 const isStarting = (code: string) => /^57P0[123]$/.test(code);
+/** Of Node's TLS; the last is what pg says where the server has none. */
+const isTlsRefusal = (code: string, message: string) =>
+  /CERT|^ERR_(TLS|SSL)|UNABLE_TO/.test(code) || message === "The server does not support SSL connections";
 const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code);
 
 /** Resolves once it takes connections. Refusals that time does not heal (a wrong password, no such database) throw at once. */
@@ -39,6 +42,7 @@ export async function awaitPostgres(
       // A name with several addresses fails with an AggregateError.
       const code = own ?? errors?.[0]?.code ?? "";
       if (isSqlState(code) && !isStarting(code)) throw new Error(`${at} refuses the connection: ${message}`);
+      if (isTlsRefusal(code, message)) throw new Error(`${at} cannot be used with TLS as its URL wants it: ${message}`);
       const reason = REASONS[code] ?? (message || code);
       if (performance.now() >= deadlineMs) {
         throw new Error(`${at} cannot be reached: ${reason}. Gave up after ${seconds} s.`);

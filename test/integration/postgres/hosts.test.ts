@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { closeDatabase, openDatabase, prepared, query, sequelize, transaction } from "../../../models/database/db.ts";
 import { migrate } from "../../../models/database/migrate.ts";
+import { isDatabaseOutage } from "../../../models/database/outage.ts";
 import { refuseUnusable } from "../../../models/database/pooler.ts";
 import { readConfig } from "../../../services/lib/config.ts";
 import { awaitPostgres } from "../../../services/lib/processes/await-postgres.ts";
@@ -69,6 +70,11 @@ test("a standby alone is waited for, and then named as what it is", async () => 
   await expect(reached(`${standby.url("postgres")}?connect_timeout=1`)).rejects.toThrow(
     `${at}: it is a standby and takes no writes. Gave up after 1 s.`,
   );
+  // A process that finds one later, after a failover, fails as when the database is away.
+  openDatabase(standby.url("postgres"), 5);
+  for (const ask of [() => query("select 1"), () => sequelize().query("select 1")]) {
+    expect(isDatabaseOutage(await ask().catch((error: Error) => error))).toBe(true);
+  }
 });
 
 describe("TLS with an authority of its own", () => {
@@ -78,7 +84,7 @@ describe("TLS with an authority of its own", () => {
   let certificate: Certificate;
   let server: Postgres15;
   const url = (more: string, host = "127.0.0.1") =>
-    `postgres://test@${host}:${server.port}/postgres?connect_timeout=1${more}`;
+    `postgres://test@${host}:${server.port}/postgres?connect_timeout=60${more}`;
   beforeAll(async () => {
     certificate = selfMadeCertificate();
     writeFileSync(ca, certificate.cert);
@@ -117,6 +123,12 @@ describe("TLS with an authority of its own", () => {
     expect((error as Error).message).toMatch(reason);
     expect((error as Error).message).not.toContain("\n");
   });
+});
+
+test("a server that is too old is refused with its version", async () => {
+  const url = process.env.TEST_SERVER_URL!;
+  await expect(refuseUnusable(url, 99)).rejects.toThrow(/is version 1\d; it must be 99 or newer\.$/);
+  await refuseUnusable(url);
 });
 
 test("hosts as libpq writes them", () => {

@@ -1,9 +1,11 @@
 import { once } from "node:events";
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import fc from "fast-check";
-import { pool, query } from "../../../models/database/db.ts";
+import { pool, query, transaction } from "../../../models/database/db.ts";
+import { lockBulkWrites } from "../../../services/subscribers/company-locks.ts";
 import { exportSubscribers } from "../../../services/subscribers/export-subscribers.ts";
 import { importSubscribers } from "../../../services/subscribers/import/import-subscribers.ts";
+import { saveReceivers } from "../../../services/subscribers/save-receivers.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { fileForm, newCompany, type TestCompany } from "../../support/client.ts";
 import { answerTo } from "../../support/refusal.ts";
@@ -162,6 +164,34 @@ describe("imports of the same addresses in opposite order", () => {
       const created = answers.reduce((sum, { body }) => sum + body.created, 0);
       expect(created).toBe(again === 0 ? 3_000 : 0);
     }
+  });
+});
+
+describe("other writers of the company", () => {
+  const isFree = () =>
+    transaction(async (client) => {
+      await lockBulkWrites(client, company.id, 1);
+      return true;
+    }).catch(() => false);
+
+  test("do not wait for a file that is still being sent", async () => {
+    const file = new PassThrough();
+    const importing = importSubscribers(file, { companyId: company.id, limit: null });
+    file.write("email\nfirst@x.org\n");
+    const copying = "select from pg_stat_progress_copy where datname = current_database()";
+    while ((await query(copying)).length === 0);
+    expect(await isFree()).toBe(true);
+    file.end("last@x.org\n");
+    expect(await importing).toMatchObject({ created: 2 });
+  });
+
+  test("mail to receivers does not wait for a merge: they get it without being saved as subscribers", async () => {
+    await transaction(async (client) => {
+      await lockBulkWrites(client, company.id);
+      await expect(saveReceivers(company.id, null, [{ email: "r@x.org" }])).rejects.toMatchObject({ code: "55P03" });
+    });
+    expect(await isFree()).toBe(true);
+    expect(await saveReceivers(company.id, null, [{ email: "r@x.org" }])).toEqual([expect.any(String)]);
   });
 });
 
