@@ -70,7 +70,7 @@ function effectsOf({ struck, watched }: Run): FaultEffect[] {
   });
 }
 
-/** A mail's fate is put down to the last fault that began before its first copy was answered. */
+/** A mail's fate is put down to the last fault that began before its first copy was answered, or before it was asked for. */
 function faultOf(struck: readonly Struck[], atMs: number | undefined): string {
   const before = atMs === undefined ? [] : struck.filter(({ fromMs }) => fromMs <= atMs + ANSWER_MS);
   return before.at(-1)?.kind ?? "unknown time";
@@ -150,7 +150,7 @@ function faultTable(run: Run): string {
   const by = (addresses: readonly string[]) => {
     const counts = new Map<string, number>();
     for (const address of addresses) {
-      const kind = faultOf(struck, ledger.arrivals.get(address)?.[0]);
+      const kind = faultOf(struck, ledger.arrivals.get(address)?.[0] ?? ledger.askedAt.get(address));
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
     }
     return counts;
