@@ -117,7 +117,7 @@ const BEGIN: Record<KindName, Begin> = {
   },
 };
 
-/** What was done: from when to when by the clock. */
+/** What was done: from when until all of it was as before (a process ready, a connection told of its end), by the clock. */
 export interface Struck extends PlannedFault {
   fromMs: number;
   toMs: number;
@@ -127,9 +127,8 @@ async function strike(scene: Scene, fault: PlannedFault): Promise<Struck> {
   const fromMs = Date.now();
   const heal = await BEGIN[fault.kind](scene, fault.target);
   await sleep(fault.durationMs);
-  const toMs = Date.now();
   await heal();
-  return { ...fault, fromMs, toMs };
+  return { ...fault, fromMs, toMs: Date.now() };
 }
 
 /** Goes through the plan; a fault that took longer to bring about or heal than planned delays the later ones. */

@@ -9,8 +9,6 @@ export interface Asked {
   id: string;
   kind: MailKind;
   addresses: string[];
-  /** When the API had accepted it. */
-  atMs: number;
 }
 
 const MAX_LINKS = 2_000;
@@ -30,12 +28,15 @@ export class Ledger {
   /** Webhooks by "type recipient": ids of the events, and how often each came. */
   readonly hooks = new Map<string, Map<string, number>>();
   readonly links: { link: string; address: string }[] = [];
+  /** When the API had accepted the mail to this address. */
+  readonly askedAt = new Map<string, number>();
   #kindOf = new Map<string, MailKind>();
   #outstanding = { newsletter: 0, receipt: 0, limited: 0 };
 
   accepted(id: string, kind: MailKind, addresses: string[]): void {
-    this.campaigns.push({ id, kind, addresses, atMs: Date.now() });
+    this.campaigns.push({ id, kind, addresses });
     for (const address of addresses) {
+      this.askedAt.set(address, Date.now());
       this.#kindOf.set(address, kind);
       if (!this.arrivals.has(address)) this.#outstanding[kind]++;
     }

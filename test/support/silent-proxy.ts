@@ -23,6 +23,15 @@ const MAX_DELAYED_BYTES = 1024 * 1024;
 const MAX_LINKS = 2_000;
 const LISTEN_AGAIN_MS = 20;
 
+/**
+ * With a reset where that can be. One that is still connecting (to a server that is frozen, say) would wait for that first,
+ * and Node never closes the handle of one that is reset after its end was sent.
+ */
+function drop(socket: Socket): void {
+  if (socket.connecting || socket.writableEnded) socket.destroy();
+  else if (!socket.destroyed) socket.resetAndDestroy();
+}
+
 /** One direction of a connection: reads one socket, writes the other. */
 class Pump {
   /** Bytes were thrown away: what follows would be another stream. */
@@ -66,7 +75,7 @@ class Pump {
     if (this.#full || this.#queuedBytes > MAX_DELAYED_BYTES) this.#from.pause();
     else this.#from.resume();
     if (this.#closed && !this.mute && this.#proxy.modeOf(this.#direction) === "pass" && this.#queue.length === 0) {
-      if (this.#closed === "reset") this.#to.resetAndDestroy();
+      if (this.#closed === "reset") drop(this.#to);
       else this.#to.end();
     }
   }
@@ -192,11 +201,8 @@ class Link {
 
   destroy(): void {
     for (const pump of this.#pumps) pump.stop();
-    for (const socket of [this.client, this.server]) {
-      // One that is still connecting, to a server that is frozen, say, would wait for that first.
-      if (socket?.connecting) socket.destroy();
-      else if (socket && !socket.destroyed) socket.resetAndDestroy();
-    }
+    drop(this.client);
+    if (this.server) drop(this.server);
   }
 }
 

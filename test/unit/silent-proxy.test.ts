@@ -177,6 +177,15 @@ test("reset ends those that are open and each new one; refuse answers as a port 
   await talking();
 });
 
+test("a connection that one end has closed is cut like any other", async () => {
+  const one = await talking();
+  proxy.hold("toClient");
+  one.socket.end();
+  await until(() => accepted[0]!.destroyed);
+  proxy.cut();
+  await until(() => one.ended() && proxy.connections === 0);
+});
+
 test("a delay keeps order and loses nothing, and may end at any time", async () => {
   const one = await talking();
   proxy.delay(50);
