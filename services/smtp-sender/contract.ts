@@ -3,7 +3,7 @@ import { Bool, Nullable, Type, Uuid } from "../lib/shapes.ts";
 import type { TravellingResult } from "./claim/ask-owners.ts";
 import { configs } from "./contract-configs.ts";
 
-/** A batch of recipients that the node delivers; operators know it as a lane. */
+/** A batch of recipients that the node delivers. */
 const Batch = Type.Object({
   campaign_id: Uuid,
   company_id: Uuid,
@@ -78,6 +78,7 @@ const work = {
       sent: Type.Integer(),
       failed: Type.Integer(),
       deferred: Type.Integer(),
+      /** Named as nodes of version 0.1.0 name them: both run side by side during an update. */
       lanes: Type.Array(Batch),
       servers: Type.Array(Server),
     }),

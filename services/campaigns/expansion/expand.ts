@@ -6,8 +6,8 @@
  * campaign to the node that has it. The campaign's row itself is not locked, because senders write their results to it
  * while the expansion still runs; it is touched at the end of the transaction only.
  *
- * An error that stops a campaign does not stop its expansion: recipients that will not be tried must still be counted and
- * resumable.
+ * An error that stops a campaign does not stop its expansion: recipients that will not be tried must still be counted, and
+ * are sent to where the campaign may be resumed.
  */
 import type { ServiceBroker } from "moleculer";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";

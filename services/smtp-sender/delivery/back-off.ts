@@ -4,7 +4,8 @@
  * | what                                            | how long, how often                                        |
  * |-------------------------------------------------|------------------------------------------------------------|
  * | a recipient that was deferred (4xx, not accepted) | 1 minute, doubling to 8 hours, 12 tries: about 24 hours  |
- * | a mail whose session ended before it was sent   | the next connection, 3 sessions; then as a deferred one    |
+ * | a mail whose session ended before it was sent   | the next connection, 3 sessions, where that session had    |
+ * |                                                 | taken mail; else, and then, as a deferred one              |
  * | a copy (cc, bcc)                                | as a recipient; it waits for no server: what cannot go out |
  * |                                                 | behind its mail is queued by itself, untried               |
  * | a server that takes no mail for now             | 2 seconds, doubling to 5 minutes, then one mail as a       |
@@ -30,7 +31,11 @@ export const SERVER_LIMIT_KEPT_MS = 60_000;
 export const NO_SLOT_PAUSE_MS = 500;
 
 /** Until a deferred recipient is tried again. `tries`: made so far. */
-export function retryAfterMs(tries: number, baseMs = BASE_SECONDS * 1_000, random: () => number = Math.random): number {
+export function deferredForMs(
+  tries: number,
+  baseMs = BASE_SECONDS * 1_000,
+  random: () => number = Math.random,
+): number {
   const factor = Math.min(2 ** (Math.max(1, tries) - 1), MAX_FACTOR);
   return Math.round(factor * baseMs * (1 + JITTER * (2 * random() - 1)));
 }
@@ -89,7 +94,7 @@ export async function recordServerFailure(
   return { ms: Math.max(0, row?.pause_ms ?? 0), hopeless: row?.hopeless ?? false };
 }
 
-/** What only the user can change: a refused login, a certificate. It is tried again when a campaign is resumed. */
+/** What only the user can change: a refused login, a certificate. Later campaigns try it again, and a resume where it is allowed. */
 export async function recordServerError({ id, companyId }: ServerRow, error: string): Promise<void> {
   await query(
     `update smtp_configs set last_error = $3, last_error_at = now(), failing_since = coalesce(failing_since, now())

@@ -8,7 +8,7 @@
 import { type CopyAddress, copyAddresses } from "../../../models/sent-email-copy.ts";
 import type { RefusedStage, TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
-import { retryAfterMs } from "./back-off.ts";
+import { deferredForMs } from "./back-off.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { isTooManyRecipients } from "./refusals.ts";
 import type { RecipientRow } from "./rows.ts";
@@ -92,7 +92,7 @@ export function copyOutcomes(
       ...copy,
       outcome,
       attempts: 1,
-      delayMs: outcome.status === "deferred" ? retryAfterMs(1, retryBaseMs) : null,
+      delayMs: outcome.status === "deferred" ? deferredForMs(1, retryBaseMs) : null,
     });
   }
   return { outcomes, rest };

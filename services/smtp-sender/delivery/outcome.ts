@@ -1,5 +1,7 @@
 /**
- * What the result of an SMTP transaction means for the recipient and the campaign. Pure.
+ * What the result of an SMTP transaction means for the recipient and the campaign, once the steps before it
+ * (AFTER_SMTP in steps.ts) have not taken the mail back: a used-up session, a server that is paused and 4xx at MAIL never
+ * come here. Pure. Copies take the recipient's column only: they never suppress and never stop a campaign.
  *
  *   stage           reply                                          recipient   event           further
  *   end of data     2xx                                            sent        delivered
@@ -7,8 +9,8 @@
  *   end of data     none after the dot, marketing                  unknown                     resume sends it
  *   end of data     none after the dot, transactional              deferred                    sent again
  *   MAIL            5xx (but 552, 5.3.4: too large; 5.6.7)         queued                      stops the campaign
- *   RCPT, dot       5xx of the kind block (refusals.ts)            failed      bounced, block  the same text 20 times in a row stops the campaign
- *   RCPT, dot       5xx of the kind soft                           failed      bounced, soft
+ *   after MAIL      5xx of the kind block (refusals.ts)            failed      bounced, block  the same text 20 times in a row stops the campaign
+ *   after MAIL      5xx of the kind soft                           failed      bounced, soft   the same, where it has no enhanced code
  *   RCPT            5xx of the kind hard                           bounced     bounced, hard   suppressed, subscriber bounced
  *   else            5xx                                            failed
  */

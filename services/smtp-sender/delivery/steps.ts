@@ -10,7 +10,7 @@ import { smtpAnswered } from "../engine/metrics.ts";
 import type { HourToken } from "../limits/hour-limit.ts";
 import type { TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
-import { MAX_SESSIONS_PER_MAIL, retryAfterMs } from "./back-off.ts";
+import { deferredForMs, MAX_SESSIONS_PER_MAIL } from "./back-off.ts";
 import type { Batch, BatchHost, PreparedMail } from "./batch.ts";
 import { copyOutcome } from "./copies.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
@@ -200,7 +200,7 @@ const recordOutcome: AnswerStep = (answer) => {
   const tries = row.attempts + (batch.chunk ? 1 : 0);
   const tried = { tries, isTransactional: batch.campaign.is_transactional };
   const outcome = row.copy_no === undefined ? outcomeOf(result, tried) : copyOutcome(result, tried);
-  const delayMs = outcome.status === "deferred" ? retryAfterMs(tries, retryBaseMs) : null;
+  const delayMs = outcome.status === "deferred" ? deferredForMs(tries, retryBaseMs) : null;
   const accepted = result.kind === "accepted";
   batch.answered(mail, outcome, delayMs, accepted || result.kind === "doubt", accepted ? mail.copies?.suppressed : []);
   answer.outcome = outcome;

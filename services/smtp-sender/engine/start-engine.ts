@@ -94,11 +94,11 @@ export const statusOf = (node: string, engine: Engine) => ({
   in_doubt: engine.budget.held,
   max_in_doubt: engine.budget.total,
   ...engine.counts,
-  lanes: [...engine.transports.batches()].map(({ campaign, chunk, ready, handedOver }) => ({
+  lanes: [...engine.transports.batches()].map(({ campaign, kind, ready, handedOver }) => ({
     campaign_id: campaign.campaign_id,
     company_id: campaign.company_id,
     smtp_config_id: campaign.smtp_config_id,
-    kind: chunk ? "chunk" : "retries",
+    kind,
     ready: ready.length,
     handed_over: handedOver,
   })),

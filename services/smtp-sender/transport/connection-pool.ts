@@ -46,7 +46,7 @@ interface PoolTransport {
   next(connection: Connection): PreparedMail | undefined;
   mayStillSend(mail: PreparedMail): boolean;
   answered(mail: PreparedMail, result: TransactionResult, connection: Connection): void;
-  /** The first connection is open, or the last one could not be. */
+  /** A connection is open. */
   opened(): void;
   cannotOpen(error: OpenError): void;
   /** Other nodes have all connections that are allowed to this server; with an error: nobody can say (Redis is away). */
