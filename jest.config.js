@@ -20,8 +20,9 @@ export default {
   ],
   transform: { "^.+\\.ts$": swc, [`/node_modules/(?:${ESM_ONLY})/.+\\.js$`]: swc },
   transformIgnorePatterns: [`/node_modules/(?!(?:${ESM_ONLY})/)`],
-  // Jest would leave one of two cores to itself; beyond four the one PostgreSQL runs out of connections.
-  maxWorkers: Math.min(4, availableParallelism()),
+  // One more than cores: half of the time a file waits, for a lease to run out or a process to start. Beyond four the one
+  // PostgreSQL runs out of connections.
+  maxWorkers: Math.min(4, availableParallelism() + 1),
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   globalTeardown: "<rootDir>/test/support/global-teardown.ts",
   // A busy machine takes long for what is quick: nothing here means to measure.

@@ -55,6 +55,7 @@ test("nothing can be written for two seconds: mails that are ready wait, however
     (ready) => ready > 50,
   );
   await transaction(async (client) => {
+    await client.query("set local idle_in_transaction_session_timeout = 0");
     await client.query("select from send_chunks where campaign_id = $1 for update", [id]);
     // All that are ready would need longer than the two seconds.
     slow.options.delayMs = { DOT: 700 };
