@@ -1,18 +1,21 @@
 /**
  * Senders that are frozen, or cut off from PostgreSQL by a network that goes on acknowledging, again and again at random
  * moments: the others' rate is back above half soon, and nothing is lost or doubled. Short here; FAILURES=long takes 200 of
- * each, and FAULTS another number. Prints the longest time that the others' rate was below half.
+ * each, FAULTS another number. Prints the longest time that the rate of the others was below half.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { query } from "../../models/database/db.ts";
+import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { messageId, useSending } from "../support/sending.ts";
 import { type SilentProxy, startSilentProxy } from "../support/silent-proxy.ts";
 import type { SmtpServer } from "../support/smtp-server.ts";
 
+const { sent: sentStatus, unknown } = SENT_EMAIL_STATUS;
+
 const long = process.env.FAILURES === "long";
-const FAULTS = Number(process.env.FAULTS ?? (long ? 200 : 3));
+const FAULTS = Number(process.env.FAULTS ?? (long ? 200 : 2));
 const SENDERS = 3;
 const COMPANIES = 4;
 /** More than can be sent in the time. */
@@ -119,10 +122,12 @@ test(`${FAULTS} freezes and ${FAULTS} cuts: the others' rate is back above half,
     "select id, status from sent_emails where campaign_id = any ($1) and (status > 0 or next_attempt_at is not null)",
     [ids],
   );
-  const sent = rows.filter(({ status }) => status === 2);
+  const sent = rows.filter(({ status }) => status === sentStatus);
   expect(sent.filter(({ id }) => !arrived.has(messageId(id)))).toEqual([]);
   expect(sent.length).toBeGreaterThan(100);
-  // Each that arrived is recorded as sent, or in doubt and never sent again by itself.
-  const settled = new Set(rows.filter(({ status }) => status === 2 || status === 6).map(({ id }) => messageId(id)));
-  expect([...arrived].filter((id) => !settled.has(id!)).length).toBeLessThanOrEqual(2 * FAULTS * 200);
+  // Each that arrived is recorded as sent, or in doubt and never sent again by itself: senders that are back say what they know.
+  const settled = new Set(
+    rows.filter(({ status }) => status === sentStatus || status === unknown).map(({ id }) => messageId(id)),
+  );
+  expect([...arrived].filter((id) => !settled.has(id!))).toEqual([]);
 });
