@@ -8,12 +8,12 @@ import { Authentication } from "./access/authentication.ts";
 import { DailyQuota } from "./access/daily-quota.ts";
 import { builtInPages } from "./built-in-pages.ts";
 import { hitBatches } from "./hit-batches.ts";
-import { BodyBudget } from "./http/body-cost.ts";
 import type { Context, State } from "./http/context.ts";
 import { type ErrorHandlerOptions, errorHandler } from "./http/error-handler.ts";
 import { notFound } from "./http/not-found.ts";
 import { ResourceRouter } from "./http/router.ts";
 import { type HttpServer, listen } from "./http/server.ts";
+import { bodyBudget, uploadBudgets } from "./http/shared-budget.ts";
 import { type RouteDeps, routeHandler } from "./route-handler.ts";
 
 const MAX_IMPORT_BYTES = 1024 ** 3;
@@ -77,7 +77,8 @@ export async function openGateway(broker: ServiceBroker, { routes, contractOf, s
     broker,
     authentication,
     quota: new DailyQuota(broker),
-    bodyBudget: new BodyBudget(),
+    bodyBudget: bodyBudget(),
+    uploadBudgets: uploadBudgets(),
     name: settings.SERVICE_NAME,
     baseUrl: settings.BASE_URL,
     https: settings.BASE_URL.startsWith("https:"),

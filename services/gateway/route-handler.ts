@@ -8,19 +8,21 @@ import type { Authentication, Identity } from "./access/authentication.ts";
 import { companyReader } from "./access/company-of-request.ts";
 import type { DailyQuota } from "./access/daily-quota.ts";
 import { isOverLimit } from "./access/throttle.ts";
-import { BODY_LIMITS, type BodyBudget, type BodyLimits } from "./http/body-cost.ts";
+import { BODY_LIMITS, type BodyLimits } from "./http/body-cost.ts";
 import { type Context, httpOf } from "./http/context.ts";
 import { withUpload } from "./http/multipart-upload.ts";
 import { type Params, pathNames, pathReader, propertiesOf, queryReader } from "./http/params.ts";
 import { type BodyBounds, readForm, readJson } from "./http/request-body.ts";
 import { responseWriter } from "./http/response.ts";
+import type { SharedBudget, UploadBudgets } from "./http/shared-budget.ts";
 import type { Route } from "./routes.ts";
 
 export interface RouteDeps {
   broker: { call(action: string, params: unknown, options: CallingOptions): Promise<unknown> };
   authentication: Authentication;
   quota: DailyQuota;
-  bodyBudget: BodyBudget;
+  bodyBudget: SharedBudget;
+  uploadBudgets: UploadBudgets;
   baseUrl: string;
   routes: readonly Route[];
   maxUploadBytes: Record<NonNullable<Route["upload"]>, number>;
@@ -125,7 +127,8 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     if (!route.upload) return run(context, params, meta, {});
     // The response may come long after the last byte of the request.
     context.req.socket.setTimeout(0);
-    await withUpload(context, deps.maxUploadBytes[route.upload], ({ params: file, stream }) =>
+    const space = { maxBytes: deps.maxUploadBytes[route.upload], budgets: deps.uploadBudgets, owner: meta.companyId! };
+    await withUpload(context, space, ({ params: file, stream }) =>
       run(context, { ...params, ...file, ...path }, meta, { stream, timeout: UPLOAD_TIMEOUT_MS } as CallingOptions),
     );
   }

@@ -3,7 +3,7 @@
  * keys and values and the depth, counted while the bytes arrive. Parsed, `[{},{},…]` takes 22 times its bytes (16 MiB: 357
  * MiB of heap, and 1.4 s without any other response), so bytes alone bound nothing.
  */
-import { badRequest, throttled, tooLarge, unavailable } from "../../lib/errors.ts";
+import { badRequest, tooLarge } from "../../lib/errors.ts";
 
 export interface BodyLimits {
   maxBytes: number;
@@ -92,60 +92,5 @@ export class JsonCost {
         return i;
       }
     }
-  }
-}
-
-/** So much of a body is always taken: ordinary requests go on while large ones have to wait. */
-const FREE_BYTES = 64 * KIB;
-const MAX_OWNER_BYTES = 20 * MIB;
-const MAX_PROCESS_BYTES = 40 * MIB;
-const RETRY_SECONDS = 2;
-
-/**
- * How much of request bodies a process holds at once, in all and for each owner (the company of a key, a person, the
- * address of a stranger), from their first byte to the response. Counted as it arrives: a length that is only announced
- * takes nothing from others.
- */
-export class BodyBudget {
-  #bytes = 0;
-  readonly #ofOwner = new Map<string, number>();
-
-  open(owner: string): BodyReservation {
-    return new BodyReservation((bytes) => this.#add(owner, bytes));
-  }
-
-  #add(owner: string, bytes: number): void {
-    const ofOwner = (this.#ofOwner.get(owner) ?? 0) + bytes;
-    if (bytes > 0 && ofOwner > MAX_OWNER_BYTES) throw throttled(RETRY_SECONDS);
-    if (bytes > 0 && this.#bytes + bytes > MAX_PROCESS_BYTES) {
-      throw unavailable("Too many large requests are under way.");
-    }
-    this.#bytes += bytes;
-    if (ofOwner > 0) this.#ofOwner.set(owner, ofOwner);
-    else this.#ofOwner.delete(owner);
-  }
-}
-
-export class BodyReservation {
-  readonly #add: (bytes: number) => void;
-  #read = 0;
-  #reserved = 0;
-
-  constructor(add: (bytes: number) => void) {
-    this.#add = add;
-  }
-
-  /** More bytes have arrived. Throws where there is no room for them. */
-  take(bytes: number): void {
-    this.#read += bytes;
-    const more = this.#read - FREE_BYTES - this.#reserved;
-    if (more <= 0) return;
-    this.#add(more);
-    this.#reserved += more;
-  }
-
-  release(): void {
-    this.#add(-this.#reserved);
-    this.#reserved = 0;
   }
 }

@@ -14,6 +14,7 @@ import { bodyTooLarge } from "./body-cost.ts";
 import type { Context } from "./context.ts";
 import type { Params } from "./params.ts";
 import { hasBody, mediaTypeOf, refuseEncoded, tooSlow, unsupportedType } from "./request-body.ts";
+import type { Reservation, UploadBudgets } from "./shared-budget.ts";
 
 const FIELD = "file";
 /** What an action is given of the file, besides its bytes. */
@@ -48,9 +49,20 @@ function parserFor({ req }: Context, maxBytes: number): busboy.Busboy {
   }
 }
 
-async function spool(context: Context, path: string, maxBytes: number): Promise<Spooled> {
+/** How large an upload may be, and whose share of the disk it takes. */
+interface UploadSpace {
+  maxBytes: number;
+  budgets: UploadBudgets;
+  owner: string;
+}
+
+async function spool(context: Context, path: string, maxBytes: number, space: Reservation): Promise<Spooled> {
   const { req } = context;
-  if (Number(req.headers["content-length"] ?? 0) > maxBytes + FORM_BYTES) throw bodyTooLarge(maxBytes);
+  const announced = Number(req.headers["content-length"] ?? 0);
+  if (announced > maxBytes + FORM_BYTES) throw bodyTooLarge(maxBytes);
+  // Refused before a byte of it is written, not in the middle.
+  space.reach(announced);
+  let arrived = 0;
   const { promise: parsed, resolve, reject } = Promise.withResolvers<void>();
   const spooled: Spooled = { fields: {}, filename: "", contentType: "", size: -1 };
   const stop = new AbortController();
@@ -74,7 +86,15 @@ async function spool(context: Context, path: string, maxBytes: number): Promise<
   parser.on("close", resolve);
 
   const timer = setTimeout(() => reject(tooSlow()), IDLE_MS);
-  const wait = () => void timer.refresh();
+  const wait = (chunk: Buffer) => {
+    timer.refresh();
+    arrived += chunk.length;
+    try {
+      space.reach(arrived);
+    } catch (error) {
+      reject(error);
+    }
+  };
   // "close" also follows an orderly end, and may come before the last of the file is written.
   const broken = () => {
     if (!req.complete) reject(unreadable(new Error("the request ended before its body did")));
@@ -97,16 +117,19 @@ async function spool(context: Context, path: string, maxBytes: number): Promise<
 /** Runs `work` with the upload; the temporary file is gone afterwards, however it ends. */
 export async function withUpload<T>(
   context: Context,
-  maxBytes: number,
+  { maxBytes, budgets, owner }: UploadSpace,
   work: (upload: Upload) => Promise<T>,
 ): Promise<T> {
   if (!hasBody(context)) throw noFile();
   const mediaType = mediaTypeOf(context);
   if (mediaType !== "multipart/form-data") throw unsupportedType(mediaType);
   refuseEncoded(context);
-  const path = join(tmpdir(), `flockmail-upload-${randomUUID()}`);
+  const path = join(tmpdir(), `flockmail-upload-${process.pid}-${randomUUID()}`);
+  const one = budgets.uploads.open(owner);
+  const space = budgets.bytes.open(owner);
   try {
-    const { fields, filename, contentType, size } = await spool(context, path, maxBytes);
+    one.take(1);
+    const { fields, filename, contentType, size } = await spool(context, path, maxBytes, space);
     if (size < 0) throw noFile();
     if (size === 0) throw invalid({ [FIELD]: ["The submitted file is empty."] });
     const params = { ...fields, filename, content_type: contentType, size };
@@ -119,5 +142,7 @@ export async function withUpload<T>(
     }
   } finally {
     await rm(path, { force: true });
+    space.release();
+    one.release();
   }
 }

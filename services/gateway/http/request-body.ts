@@ -3,11 +3,12 @@ import { parse as parseQuery } from "node:querystring";
 import busboy from "busboy";
 import { badRequest, invalid } from "../../lib/errors.ts";
 import { typeName } from "../../lib/field-errors.ts";
-import { type BodyLimits, type BodyReservation, bodyTooLarge, JsonCost } from "./body-cost.ts";
+import { type BodyLimits, bodyTooLarge, JsonCost } from "./body-cost.ts";
 import type { Context } from "./context.ts";
 import { jsonErrorOffset, placeOf } from "./json-error.ts";
 import type { Params } from "./params.ts";
 import { HttpRefusal } from "./problems.ts";
+import type { Reservation } from "./shared-budget.ts";
 
 const MAX_BODY_MS = 30_000;
 
@@ -31,7 +32,7 @@ export function refuseEncoded({ req }: Context): void {
 /** What the body of one request may cost. */
 export interface BodyBounds {
   limits: BodyLimits;
-  reservation: BodyReservation;
+  reservation: Reservation;
 }
 
 function readBytes(

@@ -1,4 +1,5 @@
-import { BodyBudget, JsonCost } from "../../../services/gateway/http/body-cost.ts";
+import { JsonCost } from "../../../services/gateway/http/body-cost.ts";
+import { bodyBudget } from "../../../services/gateway/http/shared-budget.ts";
 import { randomOf } from "../../support/mta/random.ts";
 
 const MIB = 1024 ** 2;
@@ -66,7 +67,7 @@ describe("the cost of a JSON body", () => {
 
 describe("the budget of bodies under way", () => {
   test("one owner may hold 20 MiB, the process 40; 64 KiB of each body are always free", () => {
-    const budget = new BodyBudget();
+    const budget = bodyBudget();
     const take = (owner: string, bytes: number) => budget.open(owner).take(bytes);
     take("a", 19 * MIB);
     expect(() => take("a", 2 * MIB)).toThrow(expect.objectContaining({ code: "THROTTLED" }));
@@ -76,7 +77,7 @@ describe("the budget of bodies under way", () => {
   });
 
   test("what is released is there again, once", () => {
-    const budget = new BodyBudget();
+    const budget = bodyBudget();
     for (let n = 0; n < 100; n++) {
       const body = budget.open("a");
       body.take(10 * MIB);
