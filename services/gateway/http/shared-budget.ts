@@ -1,0 +1,97 @@
+/**
+ * What a process gives to requests at once, in all and for each owner (the company of a key, a person, the address of a
+ * stranger): bytes of bodies in memory, bytes of uploads on the disk, uploads. Held from the first byte to the response.
+ */
+import { throttled, unavailable } from "../../lib/errors.ts";
+
+const RETRY_SECONDS = 2;
+
+interface Shares {
+  perOwner: number;
+  inAll: number;
+  /** So much of each request counts as nothing: ordinary ones go on while large ones have to wait. */
+  free?: number;
+  /** Whoever meets the bound of the process is told. */
+  sentence: string;
+}
+
+export class SharedBudget {
+  readonly #shares: Shares;
+  #held = 0;
+  readonly #ofOwner = new Map<string, number>();
+
+  constructor(shares: Shares) {
+    this.#shares = shares;
+  }
+
+  open(owner: string): Reservation {
+    return new Reservation((n) => this.#add(owner, n), this.#shares.free ?? 0);
+  }
+
+  #add(owner: string, n: number): void {
+    const { perOwner, inAll, sentence } = this.#shares;
+    const ofOwner = (this.#ofOwner.get(owner) ?? 0) + n;
+    if (n > 0 && ofOwner > perOwner) throw throttled(RETRY_SECONDS);
+    if (n > 0 && this.#held + n > inAll) throw unavailable(sentence);
+    this.#held += n;
+    if (ofOwner > 0) this.#ofOwner.set(owner, ofOwner);
+    else this.#ofOwner.delete(owner);
+  }
+}
+
+/** Of one request. */
+export class Reservation {
+  readonly #add: (n: number) => void;
+  readonly #free: number;
+  #wanted = 0;
+  #reserved = 0;
+
+  constructor(add: (n: number) => void, free: number) {
+    this.#add = add;
+    this.#free = free;
+  }
+
+  /** So much more. Throws 429 where the owner has its share, 503 where the process has no more. */
+  take(n: number): void {
+    this.reach(this.#wanted + n);
+  }
+
+  /** So much in all. */
+  reach(total: number): void {
+    this.#wanted = Math.max(this.#wanted, total);
+    const more = this.#wanted - this.#free - this.#reserved;
+    if (more <= 0) return;
+    this.#add(more);
+    this.#reserved += more;
+  }
+
+  release(): void {
+    this.#add(-this.#reserved);
+    this.#reserved = 0;
+    this.#wanted = 0;
+  }
+}
+
+const MIB = 1024 ** 2;
+
+/** As it arrives: a length that is only announced takes nothing from others. */
+export const bodyBudget = () =>
+  new SharedBudget({
+    free: 64 * 1024,
+    perOwner: 20 * MIB,
+    inAll: 40 * MIB,
+    sentence: "Too many large requests are under way.",
+  });
+
+/** Half a minute of silence ends an upload (multipart-upload.ts), so a few that stand still hold nobody up for long. */
+export const uploadBudgets = () => ({
+  uploads: new SharedBudget({ perOwner: 4, inAll: 12, sentence: "Too many uploads are under way." }),
+  /** The manifests give a pod 2 GiB of temporary files. */
+  bytes: new SharedBudget({
+    perOwner: 1_100 * MIB,
+    inAll: 1_800 * MIB,
+    sentence: "There is no room for an upload of this size at the moment.",
+  }),
+});
+
+export type UploadBudgets = ReturnType<typeof uploadBudgets>;
