@@ -22,7 +22,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const PLANS_LIVE_SECONDS = 30;
 
 /**
- * How DATABASE_POOL is shared out; never more than that in all (3 is its least value).
+ * How DATABASE_POOL is shared out; never more than that in all (3 is its least value), beside the one connection that asks for `/ready`.
  *
  * | share    | of 3 | of 10 | of 20 | of 100 | who uses it |
  * |----------|------|-------|-------|--------|-------------|

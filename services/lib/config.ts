@@ -42,7 +42,10 @@ export const configSchema = Type.Object({
         "PostgreSQL 15 to 18; several hosts as for libpq (`postgres://one,two/db`): the one that takes writes. Unset: an embedded PostgreSQL under DATA_DIR.",
     }),
   ),
-  DATABASE_POOL: integer(3, 500, { default: 20, description: "Connections a process keeps to PostgreSQL at most." }),
+  DATABASE_POOL: integer(3, 500, {
+    default: 20,
+    description: "Connections of a process to PostgreSQL at most, beside one for `/ready`.",
+  }),
   DATA_DIR: text({
     default: "./data",
     description: "Where the embedded database and the generated secret live.",

@@ -1,15 +1,13 @@
 /** The servers that a cluster uses, each of which can be killed, frozen and put back where it was. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import pg from "pg";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { type Server, startNats, startRedis } from "../support/servers.ts";
-import { dataFolder } from "../support/service-process.ts";
+import { dataFolder, untilDatabaseStarts } from "../support/service-process.ts";
 
-const RETRY_MS = 200;
 const REDIS_COMMAND_MS = 5_000;
 const QUERY_MS = 30_000;
 
@@ -59,17 +57,8 @@ export async function breakablePostgres(): Promise<BreakablePostgres> {
       process.kill(postmaster(), "SIGKILL");
       await running.ended;
     },
-    /** Its backends outlive a killed postmaster for a moment, and hold its memory. */
     async start() {
-      for (;;) {
-        try {
-          running = await start();
-          return;
-        } catch (error) {
-          if (!/shared memory|lock file/.test((error as Error).message)) throw error;
-          await sleep(RETRY_MS);
-        }
-      }
+      running = await untilDatabaseStarts(start);
     },
     freeze: () => signalAll(all(), "SIGSTOP"),
     thaw: () => signalAll(all().reverse(), "SIGCONT"),

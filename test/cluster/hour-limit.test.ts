@@ -12,8 +12,8 @@ import { connectRedis } from "../../services/lib/redis.ts";
 import { SenderLimiter } from "../../services/smtp-sender/limits/sender-limiter.ts";
 import { type Sending, startSending } from "../support/sending.ts";
 import { type Server, startRedis } from "../support/servers.ts";
+import { type SilentProxy, startSilentProxy } from "../support/silent-proxy.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
-import { type SwitchedProxy, startSwitchedProxy } from "../support/switched-proxy.ts";
 
 const NODE = join(import.meta.dirname, "../support/sender-node.ts");
 const long = process.env.FAILURES === "long";
@@ -28,7 +28,7 @@ const DOT_MS = 60;
 let sending: Sending;
 let server: SmtpServer;
 let redisServer: Server;
-let proxy: SwitchedProxy;
+let proxy: SilentProxy;
 const clients: Redis[] = [];
 const children: ChildProcess[] = [];
 const others: Server[] = [];
@@ -45,7 +45,7 @@ afterAll(() => sending.stop());
 beforeEach(async () => {
   server = await startSmtpServer({ delayMs: { DOT: DOT_MS } });
   redisServer = await startRedis({ own: true });
-  proxy = await startSwitchedProxy(portOf(redisServer));
+  proxy = await startSilentProxy(portOf(redisServer));
 });
 afterEach(async () => {
   await Promise.all(children.splice(0).map(kill));
@@ -156,7 +156,8 @@ test("Redis that fails over to a replica which is behind by most of a window", a
     await next.admin.replicaof("127.0.0.1", 1);
     await server.received(before + LIMIT);
     await next.admin.replicaof("NO", "ONE");
-    proxy.switchTo(portOf(next.replica));
+    proxy.target(portOf(next.replica));
+    proxy.cut();
     await redisServer.stop();
     redisServer = next.replica;
     next = await behind();

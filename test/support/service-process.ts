@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { EmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { type Child, startChild } from "./child.ts";
 
@@ -83,6 +84,20 @@ export async function startService({
     ready: () => untilReady(service),
   };
   return service;
+}
+
+const DATABASE_RETRY_MS = 200;
+
+/** Starts a database again whose server was killed: its backends outlive it for a moment, and hold its memory. */
+export async function untilDatabaseStarts(start: () => Promise<EmbeddedPostgres>): Promise<EmbeddedPostgres> {
+  for (;;) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!/shared memory|lock file/.test((error as Error).message)) throw error;
+      await sleep(DATABASE_RETRY_MS);
+    }
+  }
 }
 
 /** A folder for DATA_DIR, removed by `remove`. */

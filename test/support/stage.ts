@@ -12,13 +12,12 @@ import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { apiAt, type Send } from "../demo/api.ts";
 import { type Cluster, layoutTogether, startCluster } from "./cluster.ts";
 import { type Server, startNats, startRedis } from "./servers.ts";
-import { dataFolder } from "./service-process.ts";
+import { dataFolder, untilDatabaseStarts } from "./service-process.ts";
 import { type SilentProxy, startSilentProxy } from "./silent-proxy.ts";
 import { type SmtpServer, startSmtpServer } from "./smtp-server.ts";
 
 export const MAX_IN_DOUBT = 50;
 const LEASE_SECONDS = 3;
-const POSTGRES_RETRY_MS = 200;
 
 export interface Stage {
   cluster: Cluster;
@@ -100,17 +99,8 @@ export async function openStage(
         "SIGKILL",
       );
     },
-    /** Its backends outlive a killed postmaster for a moment, and hold its memory. */
     async startPostgres() {
-      for (;;) {
-        try {
-          postgres = await startDatabase();
-          return;
-        } catch (error) {
-          if (!/shared memory|lock file/.test((error as Error).message)) throw error;
-          await sleep(POSTGRES_RETRY_MS);
-        }
-      }
+      postgres = await untilDatabaseStarts(startDatabase);
     },
     async stop() {
       await cluster.stop();

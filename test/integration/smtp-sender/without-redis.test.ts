@@ -9,14 +9,14 @@ import { SenderLimiter } from "../../../services/smtp-sender/limits/sender-limit
 import { SenderPresence } from "../../../services/smtp-sender/limits/sender-presence.ts";
 import { useSending } from "../../support/sending.ts";
 import { type Server, startRedis } from "../../support/servers.ts";
-import { type SwitchedProxy, startSwitchedProxy } from "../../support/switched-proxy.ts";
+import { type SilentProxy, startSilentProxy } from "../../support/silent-proxy.ts";
 
 const MAX_CONNECTIONS = 6;
 const NAMES = ["a", "b"];
 
 const sending = useSending();
 let redis: Server;
-const senders: { proxy: SwitchedProxy; client: ReturnType<typeof connectRedis>; presence: SenderPresence }[] = [];
+const senders: { proxy: SilentProxy; client: ReturnType<typeof connectRedis>; presence: SenderPresence }[] = [];
 
 const portOf = ({ url }: Server) => Number(new URL(url).port);
 
@@ -36,7 +36,7 @@ afterEach(async () => {
 async function startSenders(): Promise<Engine[]> {
   const engines: Engine[] = [];
   for (const name of NAMES) {
-    const proxy = await startSwitchedProxy(portOf(redis));
+    const proxy = await startSilentProxy(portOf(redis));
     const client = connectRedis(`redis://127.0.0.1:${proxy.port}`);
     client.on("error", () => {});
     await client.connect();
@@ -99,7 +99,7 @@ test("one sender is cut off from Redis: the others count its connections for as 
     async () => engines.map(open),
     (sizes) => sizes[0]! + sizes[1]! === MAX_CONNECTIONS && Math.min(...sizes) > 0,
   );
-  senders[0]!.proxy.switchTo(undefined);
+  senders[0]!.proxy.reset();
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1_800 });
   expect(server.peakConnections).toBe(MAX_CONNECTIONS);
 });
@@ -109,13 +109,13 @@ test("one sender is cut off from Redis and comes back: max_per_second holds over
   const { id, server } = await campaign(perSecond * 14, { maxPerSecond: perSecond, dotMs: 1 });
   await startSenders();
   await server.received(perSecond);
-  senders[0]!.proxy.switchTo(undefined);
+  senders[0]!.proxy.reset();
   await sending.until(
     async () => senders[0]!.presence.isCutOff && senders[1]!.presence.missing === 1,
     (known) => known,
   );
   await server.received(server.accepted + 2 * perSecond);
-  senders[0]!.proxy.switchTo(portOf(redis));
+  await senders[0]!.proxy.pass();
   expect(await sending.finished(id)).toMatchObject({ status: "completed" });
   const times = server.messages.map(({ at }) => at).sort((a, b) => a - b);
   const most = Math.max(
