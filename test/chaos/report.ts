@@ -28,6 +28,8 @@ export const BOUNDS = {
 const ANSWER_MS = 500;
 /** Consequences are looked for until the next fault, at most so long after the end of this one. */
 const AFTER_MS = 30_000;
+/** Between two newsletters of this load; one that is late for a fault may have been due before it. */
+const USUAL_GAP_MS = 2_000;
 
 export interface Run {
   seeds: readonly number[];
@@ -58,13 +60,16 @@ function effectsOf({ struck, watched }: Run): FaultEffect[] {
     const span: Span = { fromMs: fault.fromMs, toMs: Math.min(fault.toMs + AFTER_MS, next) };
     const healed: Span = { fromMs: fault.toMs, toMs: span.toMs };
     const spared = sparedBy(fault.target);
+    // What began under the fault before is its effect still: a mail server that was away is asked again after a pause that may
+    // be as long as it was away.
+    const stalls = watched.stalls.filter((stall) => stall.fromMs > fault.fromMs - USUAL_GAP_MS);
     const alone = !struck.some((other) => other !== fault && other.fromMs < fault.toMs && other.toMs > fault.fromMs);
     return {
       fault,
       alone,
-      stallMs: longestWithin(watched.stalls, span),
+      stallMs: longestWithin(stalls, span),
       apiMs: longestWithin(watched.apiErrors, span),
-      stallBeyondMs: longestWithin(watched.stalls, spared.sending ? span : healed),
+      stallBeyondMs: longestWithin(stalls, spared.sending ? span : healed),
       apiBeyondMs: longestWithin(watched.apiErrors, spared.api ? span : healed),
     };
   });
