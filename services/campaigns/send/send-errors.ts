@@ -5,7 +5,7 @@ import { Media } from "../../../models/media.ts";
 import type { Validate } from "../../define.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, missingObject } from "../../lib/errors.ts";
-import { compileTemplate } from "../../lib/template/compile.ts";
+import { bodyErrors, subjectErrors } from "../../lib/template/template-errors.ts";
 import type { contract } from "../contract.ts";
 import { MAX_RECEIVERS } from "../contract-sending.ts";
 import { earlierSend } from "./idempotency.ts";
@@ -67,10 +67,10 @@ function audienceErrors({ list_id, segment_id }: SendParams): FieldErrors {
 }
 
 /** A template is checked when it is saved; the text of a custom send comes with it. */
-function textErrors({ subject, body }: SendParams, isValid: IsValid): FieldErrors {
+async function textErrors(companyId: string, { subject, body }: SendParams, isValid: IsValid): Promise<FieldErrors> {
   return {
-    ...(isValid("subject") ? fieldError("subject", compileTemplate(subject!, "subject").errors ?? []) : {}),
-    ...(isValid("body") ? fieldError("body", compileTemplate(body!, "body").errors ?? []) : {}),
+    ...(isValid("subject") ? fieldError("subject", subjectErrors(subject!)) : {}),
+    ...(isValid("body") ? fieldError("body", await bodyErrors(companyId, body!)) : {}),
   };
 }
 
@@ -87,7 +87,7 @@ async function errorsOf(type: CampaignType, ctx: Ctx<SendParams>, isValid: IsVal
   return {
     ...(isValid("company") ? fieldError("company", [companyError(companyId, params)]) : {}),
     ...(type === "to_list" ? audienceErrors(params) : {}),
-    ...(type === "custom" ? textErrors(params, isValid) : {}),
+    ...(type === "custom" ? await textErrors(companyId, params, isValid) : {}),
     ...(await referenceErrors(companyId, ids)),
     ...(isValid("attachment_ids")
       ? fieldError("attachment_ids", await attachmentErrors(companyId, params.attachment_ids!))

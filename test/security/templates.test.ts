@@ -1,0 +1,195 @@
+/** A tenant's template must not take the turn of others: what is too much is refused, what is large has a thread of its own. */
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { query, queryOne } from "../../models/database/db.ts";
+import { newId } from "../../services/lib/ids.ts";
+import { type App, startApp } from "../support/app.ts";
+import { newCompany, type TestCompany } from "../support/client.ts";
+import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
+
+const TEMPLATES = "/api/emails/templates/";
+
+/** Bodies that took seconds to minutes of everybody's time. */
+const TOO_DEEP = "<div>".repeat(199_000);
+const TOO_DEEP_LISTS = "<ul><li>x".repeat(100_000);
+const TOO_MANY_TAGS = "[[[x]]]".repeat(140_000);
+/** The costliest that remain: bytes of small elements, and of addresses with values in them. */
+const MANY_PARAGRAPHS = "<p>x".repeat(60_000);
+const MANY_LINKS = `${'<a href="https://example.com/?x=[[x]]">y</a>'.repeat(4_000)}${"<td>é".repeat(20_000)}`;
+
+const deep = (column: number) => ({
+  body: [`Elements nested deeper than 500 levels at line 1, column ${column}.`],
+});
+const manyTags = { body: ["More than 10000 tags at line 1, column 70001."] };
+
+let app: App;
+let smtp: SmtpServer;
+let attacker: TestCompany;
+let victim: TestCompany;
+const configs = new Map<TestCompany, string>();
+beforeAll(async () => {
+  [app, smtp] = [await startApp(), await startSmtpServer()];
+  for (const name of ["Attacker", "Victim"]) {
+    const company = await newCompany(app, { name });
+    const { body, text } = await company.api.post("/api/emails/smtp-configs/", {
+      name: "Mailbox",
+      host: "127.0.0.1",
+      port: smtp.port,
+      username: "",
+      password: "",
+      use_tls: false,
+      sender_name: name,
+      sender_email: `${name.toLowerCase()}@example.com`,
+    });
+    if (!body.id) throw new Error(text);
+    configs.set(company, body.id);
+    if (name === "Attacker") attacker = company;
+    else victim = company;
+  }
+});
+afterAll(async () => {
+  await app?.stop();
+  await smtp?.stop();
+});
+
+const save = (body: string, company = attacker) => company.api.post(TEMPLATES, { name: "T", subject: "Hi", body });
+
+const custom = (company: TestCompany, body: string, email: string) =>
+  company.api.post("/api/emails/send/custom/", {
+    name: "C",
+    smtp_config_id: configs.get(company),
+    subject: "Hi",
+    body,
+    receivers: [{ email }],
+  });
+
+/** As a version before the limits has stored it. */
+async function storedTemplate(body: string): Promise<string> {
+  const { id } = (await save("small")).body;
+  await query("update templates set body = $2 where id = $1", [id, body]);
+  return id;
+}
+
+async function ended(campaignId: string) {
+  for (;;) {
+    const { body } = await attacker.api.get(`/api/emails/campaigns/${campaignId}/`);
+    if (!["pending", "scheduled", "queued", "sending"].includes(body.status)) return body;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+interface Cost {
+  /** CPU milliseconds of the thread that serves everybody. */
+  ownMs: number;
+  /** Of all threads. */
+  allMs: number;
+  /** Of the longest turn of the event loop: so long nobody else was served. */
+  turnMs: number;
+  /** By the clock, which a busy machine adds to. */
+  lagP99Ms: number;
+  lagMaxMs: number;
+}
+
+const msOf = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000;
+
+async function costOf(work: () => Promise<unknown>): Promise<Cost> {
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  const [own, all] = [process.threadCpuUsage(), process.cpuUsage()];
+  let [turnMs, turn] = [0, own];
+  const timer = setInterval(() => {
+    turnMs = Math.max(turnMs, msOf(process.threadCpuUsage(turn)));
+    turn = process.threadCpuUsage();
+  }, 5);
+  await work().finally(() => clearInterval(timer));
+  delay.disable();
+  return {
+    ownMs: msOf(process.threadCpuUsage(own)),
+    allMs: msOf(process.cpuUsage(all)),
+    turnMs,
+    lagP99Ms: delay.percentile(99) / 1e6,
+    lagMaxMs: delay.max / 1e6,
+  };
+}
+
+describe("nesting beyond 500 elements, and more than 10,000 tags, are refused with a sentence on the body", () => {
+  test.each([
+    ["open elements", TOO_DEEP, deep(2_501)],
+    ["lists in lists", TOO_DEEP_LISTS, deep(2_251)],
+    ["a small body", "<b>".repeat(501), deep(1_501)],
+    ["unescaped values", TOO_MANY_TAGS, manyTags],
+    ["values in an address", `<a href="https://example.com/?${TOO_MANY_TAGS}">x</a>`, expect.anything()],
+  ])("%s", async (_name, body, expected) => {
+    const saved = await save(body);
+    expect([saved.status, saved.body]).toEqual([400, expected]);
+    const { id } = (await save("<p>small</p>")).body;
+    const changed = await attacker.api.patch(`${TEMPLATES}${id}/`, { body });
+    expect([changed.status, changed.body]).toEqual([400, expected]);
+    const sent = await custom(attacker, body, "a@example.net");
+    expect([sent.status, sent.body]).toEqual([400, expected]);
+    const previewed = await attacker.api.post(`${TEMPLATES}${await storedTemplate(body)}/preview/`, {});
+    expect([previewed.status, previewed.body]).toEqual([400, expected]);
+  });
+
+  test.each([
+    ["exactly 500 levels", "<b>".repeat(500)],
+    ["paragraphs, cells and items that are never closed", `${"<p>x".repeat(600)}<table>${"<tr><td>x".repeat(600)}`],
+    ["ten thousand values", "[[x]]".repeat(10_000)],
+  ])("%s are accepted", async (_name, body) => {
+    expect((await save(body)).status).toBe(201);
+  });
+});
+
+test("a campaign that was stored too deep fails with the reason, and another tenant's receipts go out meanwhile", async () => {
+  const campaign = (await custom(attacker, "<p>Hello</p>", "late@example.net")).body;
+  await ended(campaign.id);
+  await query("update campaign_contents set body = $2 where campaign_id = $1", [campaign.id, TOO_DEEP]);
+  const rows = await queryOne<{ id: string }>("select id from sent_emails where campaign_id = $1", [campaign.id]);
+  const view = await fetch(`${app.url}/api/emails/public/view/${rows!.id}/`);
+  expect(view.status).toBe(404);
+
+  const template = await storedTemplate(TOO_DEEP);
+  const list = (await attacker.api.post("/api/emails/lists/", { name: "L" })).body.id;
+  await attacker.api.post("/api/emails/subscribers/", { email: "reader@example.net", lists: [list] });
+  let failed: string | null = null;
+  const { ownMs } = await costOf(async () => {
+    const sent = await attacker.api.post("/api/emails/send/to-list/", {
+      name: "Deep",
+      list_id: list,
+      template_id: template,
+      smtp_config_id: configs.get(attacker),
+    });
+    expect(sent.status).toBe(201);
+    const receipt = custom(victim, "<p>Your receipt</p>", `${newId()}@example.net`);
+    expect((await receipt).status).toBe(201);
+    const { status, failed_count } = await ended(sent.body.id);
+    expect([status, failed_count]).toEqual(["failed", 1]);
+    const found = await queryOne<{ error: string }>("select error from sent_emails where campaign_id = $1", [
+      sent.body.id,
+    ]);
+    failed = found!.error;
+  });
+  expect(failed).toMatch(
+    /could not be rendered: The template cannot be rendered: Elements nested deeper than 500 levels/,
+  );
+  // It took the thread that serves everybody ten seconds and more.
+  expect(ownMs).toBeLessThan(3_000);
+});
+
+test("a large template is checked, previewed and sent in another thread: the one that serves everybody goes on", async () => {
+  // Whatever is loaded and compiled at the first use is not the attack's.
+  await attacker.api.post(`${TEMPLATES}${(await save(MANY_LINKS)).body.id}/preview/`, {});
+  const before = smtp.messages.length;
+  const cost = await costOf(async () => {
+    for (const body of [MANY_PARAGRAPHS, MANY_LINKS]) {
+      const { id } = (await save(body)).body;
+      const preview = attacker.api.post(`${TEMPLATES}${id}/preview/`, { variables: { x: "1" } });
+      const sent = custom(attacker, body, "b@example.net");
+      for (let n = 0; n < 10; n++) expect((await victim.api.get(TEMPLATES)).status).toBe(200);
+      expect([(await preview).status, (await sent).status]).toEqual([200, 201]);
+    }
+    await smtp.received(before + 2);
+  });
+  process.stderr.write(`${JSON.stringify(cost)}\n`);
+  expect(cost.ownMs).toBeLessThan(cost.allMs / 2);
+  expect(cost.turnMs).toBeLessThan(250);
+});
