@@ -19,9 +19,14 @@ export interface WorkerSettings {
   waitingInAll: number;
 }
 
+const GIB = 1024 ** 3;
+/** Of the container; 0 or more than there is where there is none. The manifests give most pods 512 MiB. */
+const hasRoomForTwo = process.constrainedMemory() === 0 || process.constrainedMemory() >= GIB;
+
 const DEFAULTS: WorkerSettings = {
-  threads: availableParallelism() > 2 ? 2 : 1,
+  threads: availableParallelism() > 2 && hasRoomForTwo ? 2 : 1,
   maxSeconds: 10,
+  // A million characters of the smallest elements there are take 130 MB, a newsletter of 100 KB less than 48.
   maxMegabytes: 160,
   idleMs: 30_000,
   waitingPerCompany: 20,
