@@ -16,10 +16,10 @@ export class TooHeavy extends UnusableTemplate {
   }
 }
 
-async function inThread<T>(companyId: string, name: string, input: unknown): Promise<T> {
+async function inThread<T>(companyId: string, name: string, input: unknown, characters: number): Promise<T> {
   let outcome: Outcome<T>;
   try {
-    outcome = await workers().run<Outcome<T>>(companyId, { file: FILE, name, input });
+    outcome = await workers().run<Outcome<T>>(companyId, { file: FILE, name, input, characters });
   } catch (error) {
     throw error instanceof TookTooMuch ? new TooHeavy(error) : error;
   }
@@ -41,7 +41,9 @@ const isSmall = ({ body }: Source) => body.length < LARGE_BODY;
 
 /** Throws Unrenderable, or 429 or 503 where too much waits. */
 export async function pageBodies(companyId: string, source: Source): Promise<Pick<Bodies, "subject" | "html">> {
-  return isSmall(source) ? bodiesOf(source) : inThread<PageNodes>(companyId, "pageNodes", sourceOf(source));
+  return isSmall(source)
+    ? bodiesOf(source)
+    : inThread<PageNodes>(companyId, "pageNodes", sourceOf(source), source.body.length);
 }
 
 /** The bodies of a campaign's mails; of a large one also its static text, encoded for links that are `numbered` so. */
@@ -50,11 +52,15 @@ export async function mailBodies(
   input: MailInput,
 ): Promise<{ bodies: Bodies; encoded?: EncodedParts; numbered?: readonly string[] }> {
   if (isSmall(input.source)) return { bodies: bodiesOf(input.source) };
-  const made = await inThread<MailNodes>(companyId, "mailNodes", { ...input, source: sourceOf(input.source) });
+  const given = { ...input, source: sourceOf(input.source) };
+  const made = await inThread<MailNodes>(companyId, "mailNodes", given, given.source.body.length);
   const { subject, html, links, text, encoded, numbered } = made;
   return { bodies: { subject, html, links, text: () => text }, encoded, numbered };
 }
 
+/** So much that 20 of a company may wait: whoever asked for the 21st would not see it in time. */
+const PREVIEW_CHARACTERS = 500_000;
+
 /** Always in a thread: with its variables a small template may become a large mail. */
 export const previewInThread = (companyId: string, source: Source, variables: Data, baseUrl: string) =>
-  inThread<Preview>(companyId, "previewOf", { source: sourceOf(source), variables, baseUrl });
+  inThread<Preview>(companyId, "previewOf", { source: sourceOf(source), variables, baseUrl }, PREVIEW_CHARACTERS);

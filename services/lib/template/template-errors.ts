@@ -16,7 +16,12 @@ export const subjectErrors = (subject: string): string[] => compileTemplate(subj
 export async function bodyErrors(companyId: string, body: string): Promise<string[]> {
   if (body.length < LARGE_BODY) return compileTemplate(body, "body").errors ?? [];
   try {
-    return await workers().run<string[]>(companyId, { file: FILE, name: "bodyErrors", input: body });
+    return await workers().run<string[]>(companyId, {
+      file: FILE,
+      name: "bodyErrors",
+      input: body,
+      characters: body.length,
+    });
   } catch (error) {
     if (error instanceof TookTooMuch) return [`Cannot be checked: ${error.message}.`];
     throw error;

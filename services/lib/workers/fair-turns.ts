@@ -1,6 +1,6 @@
 /**
- * Who may use one of a few places next: the owners who wait take turns, and no owner has two places while another waits
- * for one. A queue that is full refuses, for an owner before it does for all.
+ * Who may use one of a few places next: the owners who wait take turns, and each has one place at most. A queue that is
+ * full refuses, for an owner before it does for all.
  */
 import { throttled, unavailable } from "../errors.ts";
 
@@ -8,17 +8,23 @@ const RETRY_SECONDS = 2;
 
 interface Bounds {
   places: number;
-  /** How many of one owner may wait. */
+  /** How much of one owner may wait, in the unit of the sizes that are given to `take`. */
   waitingPerOwner: number;
   waitingInAll: number;
 }
 
+interface Waiting {
+  size: number;
+  begin: () => void;
+}
+
+const sizeOf = (waiting: readonly Waiting[]) => waiting.reduce((sum, { size }) => sum + size, 0);
+
 export class FairTurns {
   readonly #bounds: Bounds;
   /** In the order of their turns; an owner who got a place goes to the end. */
-  readonly #waiting = new Map<string, (() => void)[]>();
-  readonly #held = new Map<string, number>();
-  #waitingInAll = 0;
+  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #held = new Set<string>();
   #free: number;
 
   constructor(bounds: Bounds) {
@@ -27,12 +33,12 @@ export class FairTurns {
   }
 
   get waiting(): number {
-    return this.#waitingInAll;
+    return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Runs the work when it is its owner's turn. Throws 429 where too many of the owner wait, 503 where too many do. */
-  async take<T>(owner: string, work: () => Promise<T>): Promise<T> {
-    await this.#turnOf(owner);
+  /** Runs the work when it is its owner's turn. Throws 429 where too much of the owner waits, 503 where too much does. */
+  async take<T>(owner: string, size: number, work: () => Promise<T>): Promise<T> {
+    await this.#turnOf(owner, size);
     try {
       return await work();
     } finally {
@@ -40,23 +46,20 @@ export class FairTurns {
     }
   }
 
-  #turnOf(owner: string): Promise<void> {
+  #turnOf(owner: string, size: number): Promise<void> {
     const own = this.#waiting.get(owner) ?? [];
-    if (own.length >= this.#bounds.waitingPerOwner) throw throttled(RETRY_SECONDS);
-    if (this.#waitingInAll >= this.#bounds.waitingInAll)
+    if (sizeOf(own) + size > this.#bounds.waitingPerOwner) throw throttled(RETRY_SECONDS);
+    if (sizeOf([...this.#waiting.values()].flat()) + size > this.#bounds.waitingInAll)
       throw unavailable("Too many large templates are being worked on.");
-    const { promise, resolve } = Promise.withResolvers<void>();
-    own.push(resolve);
+    const { promise, resolve: begin } = Promise.withResolvers<void>();
+    own.push({ size, begin });
     this.#waiting.set(owner, own);
-    this.#waitingInAll++;
     this.#next();
     return promise;
   }
 
   #leave(owner: string): void {
-    const held = this.#held.get(owner)! - 1;
-    if (held > 0) this.#held.set(owner, held);
-    else this.#held.delete(owner);
+    this.#held.delete(owner);
     this.#free++;
     this.#next();
   }
@@ -66,12 +69,11 @@ export class FairTurns {
       const owner = [...this.#waiting.keys()].find((each) => !this.#held.has(each));
       if (owner === undefined) return;
       const own = this.#waiting.get(owner)!;
-      const begin = own.shift()!;
+      const { begin } = own.shift()!;
       this.#waiting.delete(owner);
       if (own.length > 0) this.#waiting.set(owner, own);
-      this.#waitingInAll--;
       this.#free--;
-      this.#held.set(owner, (this.#held.get(owner) ?? 0) + 1);
+      this.#held.add(owner);
       begin();
     }
   }

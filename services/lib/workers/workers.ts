@@ -15,8 +15,18 @@ export interface WorkerSettings {
   maxMegabytes: number;
   /** A thread without work ends after so long: it holds 15 MB. */
   idleMs: number;
-  waitingPerCompany: number;
-  waitingInAll: number;
+  /** What waits holds its text in memory. */
+  waitingCharactersPerCompany: number;
+  waitingCharacters: number;
+}
+
+export interface Task {
+  /** Address of the module that exports the function. */
+  file: string;
+  name: string;
+  input: unknown;
+  /** Of the text in it, about. */
+  characters: number;
 }
 
 const GIB = 1024 ** 3;
@@ -29,9 +39,12 @@ const DEFAULTS: WorkerSettings = {
   // A million characters of the smallest elements there are take 130 MB, a newsletter of 100 KB less than 48.
   maxMegabytes: 160,
   idleMs: 30_000,
-  waitingPerCompany: 20,
-  waitingInAll: 200,
+  waitingCharactersPerCompany: 10_000_000,
+  waitingCharacters: 30_000_000,
 };
+
+/** What is shorter counts as that much, so that their number is bounded, too. */
+const LEAST_CHARACTERS = 10_000;
 
 /** The work was ended because it took too much. Doing it again would end the same way. */
 export class TookTooMuch extends Error {}
@@ -80,8 +93,12 @@ export class Workers {
 
   constructor(settings: Partial<WorkerSettings> = {}) {
     this.#settings = { ...DEFAULTS, ...settings };
-    const { threads, waitingPerCompany, waitingInAll } = this.#settings;
-    this.#turns = new FairTurns({ places: threads, waitingPerOwner: waitingPerCompany, waitingInAll });
+    const { threads, waitingCharactersPerCompany, waitingCharacters } = this.#settings;
+    this.#turns = new FairTurns({
+      places: threads,
+      waitingPerOwner: waitingCharactersPerCompany,
+      waitingInAll: waitingCharacters,
+    });
   }
 
   get waiting(): number {
@@ -94,10 +111,10 @@ export class Workers {
 
   /**
    * What the function that `file` exports as `name` returns for `input`, which is copied. Throws TookTooMuch, or 429 or 503
-   * where too many tasks wait.
+   * where too much waits.
    */
-  run<R>(companyId: string, { file, name, input }: { file: string; name: string; input: unknown }): Promise<R> {
-    return this.#turns.take(companyId, async () => {
+  run<R>(companyId: string, { file, name, input, characters }: Task): Promise<R> {
+    return this.#turns.take(companyId, Math.max(characters, LEAST_CHARACTERS), async () => {
       const pool = this.#idle.pop() ?? this.#newPool();
       const { signal, clear } = limitOf(pool, this.#settings.maxSeconds);
       try {

@@ -9,7 +9,7 @@ function workersWith(settings: Partial<WorkerSettings> = {}) {
   const workers = new Workers({ threads: 1, ...settings });
   started.push(workers);
   const run = <R>(company: string, name: string, input?: unknown) =>
-    workers.run<R>(company, { file: FILE, name, input });
+    workers.run<R>(company, { file: FILE, name, input, characters: 20_000 });
   return { workers, run };
 }
 afterEach(() => Promise.all(started.splice(0).map((workers) => workers.close())));
@@ -50,7 +50,7 @@ test("with one thread companies take turns", async () => {
 });
 
 test("what waits is bounded: 429 for the company that has too much waiting, 503 where all together have", async () => {
-  const { run } = workersWith({ waitingPerCompany: 2, waitingInAll: 3 });
+  const { run } = workersWith({ waitingCharactersPerCompany: 40_000, waitingCharacters: 60_000 });
   const accepted = [run("a", "compute", 0.3), run("a", "echo"), run("a", "echo")];
   await expect(run("a", "echo")).rejects.toMatchObject({ code: "THROTTLED", data: { retryAfterSeconds: 2 } });
   accepted.push(run("b", "echo"));
