@@ -167,17 +167,17 @@ export class Workers {
   }
 }
 
-let shared: Workers | undefined;
+let shared = new Workers();
 
 /** Those of this process. */
-export function workers(): Workers {
-  shared ??= new Workers();
-  return shared;
+export const workers = (): Workers => shared;
+
+/** Takes the place of those of this process, which must have ended. */
+export function keepWorkers(next: Workers): void {
+  shared = next;
 }
 
-export async function closeWorkers(): Promise<void> {
-  await shared?.close();
-}
+export const closeWorkers = (): Promise<void> => shared.close();
 
-gauge("flockmail_worker_tasks_waiting", "Tasks that wait for a worker thread.", () => shared?.waiting ?? 0);
-gauge("flockmail_worker_threads", "Worker threads that run.", () => shared?.threads ?? 0);
+gauge("flockmail_worker_tasks_waiting", "Tasks that wait for a worker thread.", () => shared.waiting);
+gauge("flockmail_worker_threads", "Worker threads that run.", () => shared.threads);
