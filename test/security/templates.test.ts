@@ -87,12 +87,19 @@ async function ended(campaignId: string) {
   }
 }
 
-/** CPU milliseconds of the thread that serves everybody, and of all threads. */
+const msOf = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000;
+
+/** CPU milliseconds of the thread that serves everybody; before Node 23.9 the time in which it was not idle. */
+const ownMs = () =>
+  typeof process.threadCpuUsage === "function"
+    ? msOf(process.threadCpuUsage())
+    : performance.eventLoopUtilization().active;
+
+/** What the work costs that thread, and all threads. */
 async function costOf(work: () => Promise<unknown>): Promise<{ ownMs: number; allMs: number }> {
-  const [own, all] = [process.threadCpuUsage(), process.cpuUsage()];
+  const [own, all] = [ownMs(), process.cpuUsage()];
   await work();
-  const msOf = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000;
-  return { ownMs: msOf(process.threadCpuUsage(own)), allMs: msOf(process.cpuUsage(all)) };
+  return { ownMs: ownMs() - own, allMs: msOf(process.cpuUsage(all)) };
 }
 
 describe("nesting beyond 500 elements, and more than 10,000 tags, are refused with a sentence on the body", () => {
@@ -135,7 +142,7 @@ test("a campaign that was stored too deep fails with the reason, and another ten
   const list = (await attacker.api.post("/api/emails/lists/", { name: "L" })).body.id;
   await attacker.api.post("/api/emails/subscribers/", { email: "reader@example.net", lists: [list] });
   let failed: string | null = null;
-  const { ownMs } = await costOf(async () => {
+  const cost = await costOf(async () => {
     const sent = await attacker.api.post("/api/emails/send/to-list/", {
       name: "Deep",
       list_id: list,
@@ -156,7 +163,7 @@ test("a campaign that was stored too deep fails with the reason, and another ten
     /could not be rendered: The template cannot be rendered: Elements nested deeper than 500 levels/,
   );
   // It took the thread that serves everybody ten seconds and more.
-  expect(ownMs).toBeLessThan(3_000);
+  expect(cost.ownMs).toBeLessThan(3_000);
 });
 
 test("a large template is checked, previewed and sent in another thread: the one that serves everybody goes on", async () => {

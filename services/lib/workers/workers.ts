@@ -13,7 +13,7 @@ export interface WorkerSettings {
   /** Of CPU time. */
   maxSeconds: number;
   maxMegabytes: number;
-  /** A thread without work ends after so long: it holds 15 MB. */
+  /** A thread without work ends after so long: it holds 40 MB. */
   idleMs: number;
   /** What waits holds its text in memory. */
   waitingCharactersPerCompany: number;
