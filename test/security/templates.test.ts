@@ -240,4 +240,13 @@ describe("a process as an image starts it", () => {
     expect(await metric("flockmail_event_loop_lag_max_seconds")).toBeLessThan(10);
     expect(await metric("process_resident_memory_bytes")).toBeLessThan(500 * 1024 ** 2);
   });
+
+  test("and ends in order when it is told to, its thread still warm", async () => {
+    const company = await newCompany(service);
+    const { id } = (await save("<p>small</p>", company)).body;
+    expect((await company.api.post(`${TEMPLATES}${id}/preview/`, {})).status).toBe(200);
+    expect(await metric("flockmail_worker_threads")).toBe(1);
+    service.child.signal("SIGTERM");
+    expect(await service.child.ended).toBe(0);
+  });
 });

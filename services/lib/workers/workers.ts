@@ -74,9 +74,10 @@ function limitOf(pool: Piscina, maxSeconds: number): { signal: AbortSignal; clea
   let looks = 0;
   const look = async () => {
     const seconds = (++looks * LOOK_EVERY_MS) / 1_000;
+    if (seconds * LEAST_SHARE > maxSeconds) return controller.abort();
     const [then, now] = [await before, await cpuSecondsOf(pool)];
     const spent = then === undefined || now === undefined ? seconds : now - then;
-    if (spent > maxSeconds || seconds * LEAST_SHARE > maxSeconds) controller.abort();
+    if (spent > maxSeconds) controller.abort();
   };
   const timer = setInterval(() => void look(), LOOK_EVERY_MS);
   return { signal: controller.signal, clear: () => clearInterval(timer) };
