@@ -138,18 +138,25 @@ test("a campaign that was stored too deep fails with the reason, and another ten
   const view = await fetch(`${app.url}/api/emails/public/view/${rows!.id}/`);
   expect(view.status).toBe(404);
 
-  const template = await storedTemplate(TOO_DEEP);
   const list = (await attacker.api.post("/api/emails/lists/", { name: "L" })).body.id;
   await attacker.api.post("/api/emails/subscribers/", { email: "reader@example.net", lists: [list] });
-  let failed: string | null = null;
-  const cost = await costOf(async () => {
-    const sent = await attacker.api.post("/api/emails/send/to-list/", {
+  const send = (template_id: string) =>
+    attacker.api.post("/api/emails/send/to-list/", {
       name: "Deep",
       list_id: list,
-      template_id: template,
+      template_id,
       smtp_config_id: configs.get(attacker),
+      scheduled_for: new Date(Date.now() + 3_600_000).toISOString(),
     });
+  const refused = await send(await storedTemplate(TOO_DEEP));
+  expect([refused.status, refused.body]).toEqual([400, { template_id: deep(2_501).body }]);
+
+  let failed: string | null = null;
+  const cost = await costOf(async () => {
+    const sent = await send((await save("<p>Hello</p>")).body.id);
     expect(sent.status).toBe(201);
+    await query("update campaign_contents set body = $2 where campaign_id = $1", [sent.body.id, TOO_DEEP]);
+    await query("update campaigns set scheduled_for = now() where id = $1", [sent.body.id]);
     const receipt = custom(victim, "<p>Your receipt</p>", `${newId()}@example.net`);
     expect((await receipt).status).toBe(201);
     const { status, failed_count } = await ended(sent.body.id);
