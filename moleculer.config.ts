@@ -12,6 +12,7 @@ import { NatsTransporter } from "./mixins/nats-transporter.ts";
 import { redisConnection } from "./mixins/redis.middleware.ts";
 import { startBanner } from "./mixins/start-banner.middleware.ts";
 import { OthersFirst, stepAside } from "./mixins/step-aside.middleware.ts";
+import { workerThreads } from "./mixins/workers.middleware.ts";
 import { events } from "./services/events.ts";
 import { type Config, ConfigError, config } from "./services/lib/config.ts";
 import { ownProcess } from "./services/lib/processes/lifetime.ts";
@@ -63,6 +64,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
       node.middleware,
       database(settings),
       redisConnection(settings),
+      workerThreads,
       // Outside of the database's own: it looks at what that made of an error.
       stepAside(),
     ] as BrokerOptions["middlewares"],

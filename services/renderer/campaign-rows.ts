@@ -22,13 +22,21 @@ interface Row {
   dkim_domain: string | null;
   dkim_selector: string | null;
   dkim_key_sealed: Buffer | null;
+  links: string[] | null;
+}
+
+export interface LoadedContent {
+  content: Content;
+  smtpConfigId: string;
+  /** By their numbers, once a mail has been made. */
+  storedLinks: string[] | null;
 }
 
 /** Senders know only the campaign: the company comes with the row, and every further statement names it. */
 const SELECT = `
   select t.campaign_id, t.company_id, c.smtp_config_id, t.subject, t.body, t.sender_name, t.sender_email,
     t.reply_to_email, t.list_id_name, t.list_id_ref, t.company_name, t.footer_text, t.tracking_enabled,
-    c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed
+    c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed, t.links
   from campaign_contents t
   join campaigns c on c.company_id = t.company_id and c.id = t.campaign_id
   left join smtp_configs s on s.company_id = t.company_id and s.id = c.smtp_config_id
@@ -64,7 +72,7 @@ function dkim(row: Row): Dkim | null {
 export async function loadContent(
   campaignId: string,
   { toSend }: { toSend: boolean },
-): Promise<{ content: Content; smtpConfigId: string } | undefined> {
+): Promise<LoadedContent | undefined> {
   const row = await queryOne<Row>(SELECT, [campaignId]);
   if (!row) return undefined;
   const content: Content = {
@@ -84,7 +92,7 @@ export async function loadContent(
     attachments: toSend ? await attachments(row.company_id, row.media_ids) : [],
     dkim: toSend ? dkim(row) : null,
   };
-  return { content, smtpConfigId: row.smtp_config_id };
+  return { content, smtpConfigId: row.smtp_config_id, storedLinks: row.links };
 }
 
 const STORE_LINKS = `

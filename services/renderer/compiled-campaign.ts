@@ -4,9 +4,9 @@ import { config } from "../lib/config.ts";
 import { keysFor } from "../lib/secrets.ts";
 import { addressToken, linkTokens } from "../lib/tokens/link-token.ts";
 import { personToken } from "../lib/tokens/person-token.ts";
-import { bodiesOf } from "./bodies/bodies.ts";
-import { loadContent, storeLinks } from "./campaign-rows.ts";
-import { type Content, type Installation, Unrenderable } from "./content.ts";
+import { type LoadedContent, loadContent, storeLinks } from "./campaign-rows.ts";
+import { companyVariables, type Installation, Unrenderable, unrenderable } from "./content.ts";
+import { mailBodies, TooHeavy } from "./heavy.ts";
 import { type Sign, signer } from "./mime/dkim.ts";
 import { type Skeleton, skeletonOf } from "./mime/skeleton.ts";
 import { type Recipient, type Scope, scopeOf } from "./program/scope.ts";
@@ -30,27 +30,32 @@ export function preferencesUrl(baseUrl: string, companyId: string, recipient: Re
   return `${baseUrl}/api/emails/public/preferences/${personToken("preferences", companyId, recipient.subscriber_id)}/`;
 }
 
-/** Values of the built-in variables `[[company.name]]` and `[[company.footer_text]]`. */
-export const companyVariables = (content: { companyName: string; footerText: string }) => ({
-  "company.name": content.companyName,
-  "company.footer_text": content.footerText,
-});
-
 /** Errors of the content itself are permanent. An unreachable database is not, so only pure steps run in here. */
 function permanently<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
-    throw new Unrenderable((error as Error).message);
+    throw unrenderable(error);
   }
 }
 
-async function compile(content: Content, smtpConfigId: string): Promise<CompiledCampaign> {
+const areEqual = (a: readonly string[], b: readonly string[]) => a.length === b.length && a.every((x, i) => x === b[i]);
+
+async function compile({ content, smtpConfigId, storedLinks }: LoadedContent): Promise<CompiledCampaign> {
   const here = installation();
-  const bodies = permanently(() => bodiesOf(content));
+  const { trackingEnabled: isTracked } = content;
+  const prepared = await mailBodies(content.companyId, {
+    source: content,
+    baseUrl: here.baseUrl,
+    isTracked,
+    storedLinks,
+  });
+  const { bodies } = prepared;
   const key = keysFor("link")[0]!;
-  const wanted = content.trackingEnabled ? bodies.links : [];
+  const wanted = isTracked ? bodies.links : [];
   const links = await storeLinks(content.companyId, content.campaignId, wanted);
+  // Another node may have stored the links of another version of this program in the meantime.
+  const encoded = !isTracked || areEqual(links, prepared.numbered ?? []) ? prepared.encoded : undefined;
   const numbers = new Map(links.map((link, i) => [link, i + 1]));
   const tracking = content.trackingEnabled
     ? {
@@ -61,7 +66,7 @@ async function compile(content: Content, smtpConfigId: string): Promise<Compiled
     : null;
   const fallback = companyVariables(content);
   return permanently(() => {
-    const skeleton = skeletonOf(content, bodies, here, key, tracking);
+    const skeleton = skeletonOf(content, bodies, here, key, tracking, encoded);
     return {
       smtpConfigId,
       skeleton,
@@ -92,8 +97,8 @@ async function load(campaignId: string): Promise<Loaded> {
   const startedMs = performance.now();
   const found = await loadContent(campaignId, { toSend: true });
   if (!found) throw new Unrenderable("The campaign no longer exists.");
-  const { content, smtpConfigId } = found;
-  const campaign = await compile(content, smtpConfigId);
+  const { content } = found;
+  const campaign = await compile(found);
   const text = BYTES_PER_CHARACTER * (content.body.length + content.subject.length);
   // Signing keeps the attachments a second time, in their canonical form.
   const attached = (campaign.skeleton.tail?.length ?? 0) * (campaign.sign ? 2 : 1);
@@ -107,13 +112,23 @@ async function load(campaignId: string): Promise<Loaded> {
 export class CompiledCampaigns {
   readonly #cache = new LRUCache<string, CompiledCampaign>({ maxSize: MAX_BYTES, ttl: MAX_AGE_MS });
   readonly #loading = new Map<string, Promise<Loaded>>();
+  /** To find this out again for every batch would keep a thread busy for as long as the campaign has recipients. */
+  readonly #tooHeavy = new LRUCache<string, TooHeavy>({ max: 1_000, ttl: MAX_AGE_MS });
+  readonly #onDefect: (campaignId: string, cause: unknown) => void;
   /** Grows when a configuration changes: what began to load before must not be cached. */
   #generation = 0;
+
+  /** `onDefect` hears of what is no fault of a campaign's content. */
+  constructor(onDefect: (campaignId: string, cause: unknown) => void = () => {}) {
+    this.#onDefect = onDefect;
+  }
 
   /** Throws Unrenderable if no mail of the campaign can ever be made. */
   async get(campaignId: string): Promise<CompiledCampaign> {
     const cached = this.#cache.get(campaignId);
     if (cached) return cached;
+    const tooHeavy = this.#tooHeavy.get(campaignId);
+    if (tooHeavy) throw tooHeavy;
     const generation = this.#generation;
     const { campaign, bytes, startedMs } = await this.#load(campaignId);
     // A campaign larger than the whole cache takes all of it, instead of being compiled again for every batch.
@@ -134,9 +149,15 @@ export class CompiledCampaigns {
   #load(campaignId: string): Promise<Loaded> {
     const running = this.#loading.get(campaignId);
     if (running) return running;
-    const own = load(campaignId).finally(() => {
-      if (this.#loading.get(campaignId) === own) this.#loading.delete(campaignId);
-    });
+    const own = load(campaignId)
+      .catch((error) => {
+        if (error instanceof TooHeavy) this.#tooHeavy.set(campaignId, error);
+        if (error instanceof Unrenderable && error.cause) this.#onDefect(campaignId, error.cause);
+        throw error;
+      })
+      .finally(() => {
+        if (this.#loading.get(campaignId) === own) this.#loading.delete(campaignId);
+      });
     this.#loading.set(campaignId, own);
     return own;
   }

@@ -1,3 +1,6 @@
+import type { FieldErrors } from "../lib/errors.ts";
+import { UnusableAddress } from "./mime/headers.ts";
+
 export interface Attachment {
   filename: string;
   contentType: string;
@@ -29,6 +32,12 @@ export interface Content {
   dkim: Dkim | null;
 }
 
+/** Values of the built-in variables `[[company.name]]` and `[[company.footer_text]]`. */
+export const companyVariables = (content: { companyName: string; footerText: string }) => ({
+  "company.name": content.companyName,
+  "company.footer_text": content.footerText,
+});
+
 /** What is the same for all campaigns of this installation. */
 export interface Installation {
   baseUrl: string;
@@ -37,3 +46,20 @@ export interface Installation {
 
 /** No mail can be made from this content, or for this recipient. The message becomes the recipient's `error`. */
 export class Unrenderable extends Error {}
+
+/** The sentences on its subject and its body. */
+export class UnusableTemplate extends Unrenderable {
+  readonly fields: FieldErrors;
+
+  constructor(fields: FieldErrors) {
+    super(`The template cannot be rendered: ${Object.values(fields).flat().join(" ")}`);
+    this.fields = fields;
+  }
+}
+
+/** What a template's error says is for whoever wrote it. Any other error is a defect, and its cause is for the log. */
+export function unrenderable(error: unknown): Unrenderable {
+  if (error instanceof Unrenderable) return error;
+  if (error instanceof UnusableAddress) return new Unrenderable(error.message);
+  return new Unrenderable("The template cannot be rendered.", { cause: error });
+}

@@ -28,7 +28,8 @@ const LANGUAGE =
   "with `[[this.field]]` and `[[@index]]`, `[[[name]]]` for a value without HTML escaping, and `\\[[` for two brackets. " +
   "In the query and fragment of a link values are percent-encoded, unescaped ones and the one it begins with excepted. " +
   "Built in: `email`, `first_name`, `last_name`, `unsubscribe_url`, `view_in_browser_url`, `preferences_url`, " +
-  "`company.name`, `company.footer_text`. A syntax error is a 400 that names line and column.";
+  "`company.name`, `company.footer_text`. A syntax error is a 400 that names line and column; so is the 10,001st tag, and HTML " +
+  "whose elements stand in each other more than 500 levels deep.";
 
 const example = {
   name: "June newsletter",

@@ -3,10 +3,11 @@ import { LRUCache } from "lru-cache";
 import { query, queryOne } from "../../models/database/db.ts";
 import { notFound } from "../lib/errors.ts";
 import { compileTemplate } from "../lib/template/compile.ts";
-import { bodiesOf, htmlProgram, subjectProgram } from "./bodies/bodies.ts";
+import { htmlProgram, subjectProgram } from "./bodies/bodies.ts";
 import { loadContent } from "./campaign-rows.ts";
-import { companyVariables, installation, preferencesUrl } from "./compiled-campaign.ts";
-import { type Content, Unrenderable } from "./content.ts";
+import { installation, preferencesUrl } from "./compiled-campaign.ts";
+import { type Content, companyVariables, Unrenderable } from "./content.ts";
+import { pageBodies } from "./heavy.ts";
 import { subjectText } from "./mime/skeleton.ts";
 import { type Program, run } from "./program/program.ts";
 import { type Recipient, type Scope, scopeOf } from "./program/scope.ts";
@@ -38,9 +39,10 @@ const MAX_AGE_MS = 5 * 60_000;
 const OVERHEAD_BYTES = 16 * 1024;
 const BYTES_PER_CHARACTER = 4;
 
-/** Renders mails as web pages. Programs are cached by campaign: compiling a large body takes 0.3 s. */
+/** Renders mails as web pages. Programs are cached by campaign, and made once for all who ask meanwhile. */
 export class WebViews {
   readonly #pages = new LRUCache<string, Page>({ maxSize: MAX_BYTES, ttl: MAX_AGE_MS });
+  readonly #making = new Map<string, Promise<Page | undefined>>();
 
   /** The id is the credential: whoever holds it sees this mail, whichever company sent it. */
   async render(sentEmailId: string): Promise<{ subject: string; html: string }> {
@@ -62,13 +64,19 @@ export class WebViews {
 
   /** Undefined if the campaign no longer exists. Throws Unrenderable. */
   async #page(campaignId: string): Promise<Page | undefined> {
-    const cached = this.#pages.get(campaignId);
-    if (cached) return cached;
+    const known = this.#pages.get(campaignId) ?? this.#making.get(campaignId);
+    if (known) return known;
+    const page = this.#make(campaignId).finally(() => this.#making.delete(campaignId));
+    this.#making.set(campaignId, page);
+    return page;
+  }
+
+  async #make(campaignId: string): Promise<Page | undefined> {
     const content = (await loadContent(campaignId, { toSend: false }))?.content;
     if (!content) return undefined;
     const { companyId, companyName, footerText } = content;
     const { baseUrl } = installation();
-    const bodies = bodiesOf(content);
+    const bodies = await pageBodies(companyId, content);
     const subject = subjectProgram(bodies.subject, baseUrl);
     const page = { companyId, companyName, footerText, subject, html: htmlProgram(bodies.html, baseUrl) };
     const bytes = OVERHEAD_BYTES + BYTES_PER_CHARACTER * (content.subject.length + content.body.length);

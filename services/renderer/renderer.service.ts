@@ -24,7 +24,9 @@ const ofRenderer = (service: Service) => service as Renderer;
 
 export default defineService("renderer", contract, {
   created() {
-    ofRenderer(this).campaigns = new CompiledCampaigns();
+    ofRenderer(this).campaigns = new CompiledCampaigns((campaignId, cause) =>
+      this.logger.error({ error: cause, campaign: campaignId }, "No mail of a campaign can be made"),
+    );
     ofRenderer(this).webViews = new WebViews();
   },
 

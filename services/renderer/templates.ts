@@ -2,9 +2,10 @@
 import { listModels } from "../../models/database/listing.ts";
 import { Template } from "../../models/template.ts";
 import type { Validate } from "../define.ts";
-import { type FieldErrors, notFound } from "../lib/errors.ts";
+import { companyOf } from "../lib/caller.ts";
+import { notFound } from "../lib/errors.ts";
 import type { ListQuery, Static } from "../lib/shapes.ts";
-import { compileTemplate } from "../lib/template/compile.ts";
+import { bodyErrors, subjectErrors } from "../lib/template/template-errors.ts";
 import type { contract, EmailTemplate } from "./contract-templates.ts";
 
 type Contract = typeof contract;
@@ -13,16 +14,13 @@ type Input = Static<Contract["createTemplate"]["params"]>;
 type Filters = ListQuery & { template_mode?: string; template_type?: string };
 
 /** Syntax errors of subject and body, both at once. */
-export const syntaxErrors: Validate<Contract["createTemplate"]> & Validate<Contract["updateTemplate"]> = (
+export const syntaxErrors: Validate<Contract["createTemplate"]> & Validate<Contract["updateTemplate"]> = async (
   ctx,
   isValid,
 ) => {
-  const found: FieldErrors = {};
-  for (const field of ["subject", "body"] as const) {
-    const { errors } = isValid(field) ? compileTemplate(ctx.params[field]!, field) : {};
-    if (errors) found[field] = errors;
-  }
-  return found;
+  const subject = isValid("subject") ? subjectErrors(ctx.params.subject!) : [];
+  const body = isValid("body") ? await bodyErrors(companyOf(ctx), ctx.params.body!) : [];
+  return { ...(subject.length > 0 && { subject }), ...(body.length > 0 && { body }) };
 };
 
 const COLUMNS = "id, name, subject, body, template_mode, template_type, created_at, updated_at";

@@ -1,11 +1,13 @@
 /** All errors of a send request beyond its schema, reported together with the schema's own. */
+import { LRUCache } from "lru-cache";
 import type { CampaignType } from "../../../models/campaign.ts";
 import { queryOne } from "../../../models/database/db.ts";
 import { Media } from "../../../models/media.ts";
+import { Template } from "../../../models/template.ts";
 import type { Validate } from "../../define.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, missingObject } from "../../lib/errors.ts";
-import { compileTemplate } from "../../lib/template/compile.ts";
+import { bodyErrors, subjectErrors } from "../../lib/template/template-errors.ts";
 import type { contract } from "../contract.ts";
 import { MAX_RECEIVERS } from "../contract-sending.ts";
 import { earlierSend } from "./idempotency.ts";
@@ -20,19 +22,40 @@ const MAX_ATTACHED_BYTES = 18 * 1024 * 1024;
 const REFERENCES = ["template_id", "smtp_config_id", "list_id", "segment_id"] as const;
 type Reference = (typeof REFERENCES)[number];
 
-// A reference that is not given (null) counts as found.
+// A reference that is not given (null) counts as found. Seconds since 1970 keep the microseconds that a Date would lose.
 const FIND_REFERENCES = `
   select $2::uuid is null or exists (select from templates where company_id = $1 and id = $2) as template_id,
          $3::uuid is null or exists (select from smtp_configs where company_id = $1 and id = $3) as smtp_config_id,
          $4::uuid is null or exists (select from lists where company_id = $1 and id = $4) as list_id,
-         $5::uuid is null or exists (select from segments where company_id = $1 and id = $5) as segment_id`;
+         $5::uuid is null or exists (select from segments where company_id = $1 and id = $5) as segment_id,
+         (select extract(epoch from updated_at)::text from templates where company_id = $1 and id = $2) as template_version`;
 
 /** What a send refers to must exist and belong to the company; another company's object is reported as missing. */
 async function referenceErrors(companyId: string, ids: Partial<Record<Reference, string>>): Promise<FieldErrors> {
   const values = [companyId, ids.template_id, ids.smtp_config_id, ids.list_id, ids.segment_id];
-  const found = (await queryOne<Record<Reference, boolean>>(FIND_REFERENCES, values))!;
+  type Found = Record<Reference, boolean> & { template_version: string | null };
+  const found = (await queryOne<Found>(FIND_REFERENCES, values))!;
   const missing = REFERENCES.filter((field) => !found[field]);
-  return Object.fromEntries(missing.map((field) => [field, [missingObject(ids[field]!)]]));
+  return {
+    ...(found.template_version
+      ? fieldError("template_id", await templateErrors(companyId, ids.template_id!, found.template_version))
+      : {}),
+    ...Object.fromEntries(missing.map((field) => [field, [missingObject(ids[field]!)]])),
+  };
+}
+
+/** The errors of a template as it was saved then. */
+const errorsOfTemplates = new LRUCache<string, string[]>({ max: 10_000 });
+
+/** Saving has checked it, but a version of this program before may have allowed more. */
+async function templateErrors(companyId: string, id: string, version: string): Promise<string[]> {
+  const known = errorsOfTemplates.get(`${id} ${version}`);
+  if (known) return known;
+  const template = await Template.findOne({ attributes: ["subject", "body"], where: { companyId, id } });
+  if (!template) return [];
+  const errors = [...subjectErrors(template.subject), ...(await bodyErrors(companyId, template.body))];
+  errorsOfTemplates.set(`${id} ${version}`, errors);
+  return errors;
 }
 
 async function attachmentErrors(companyId: string, ids: readonly string[]): Promise<string[]> {
@@ -67,10 +90,10 @@ function audienceErrors({ list_id, segment_id }: SendParams): FieldErrors {
 }
 
 /** A template is checked when it is saved; the text of a custom send comes with it. */
-function textErrors({ subject, body }: SendParams, isValid: IsValid): FieldErrors {
+async function textErrors(companyId: string, { subject, body }: SendParams, isValid: IsValid): Promise<FieldErrors> {
   return {
-    ...(isValid("subject") ? fieldError("subject", compileTemplate(subject!, "subject").errors ?? []) : {}),
-    ...(isValid("body") ? fieldError("body", compileTemplate(body!, "body").errors ?? []) : {}),
+    ...(isValid("subject") ? fieldError("subject", subjectErrors(subject!)) : {}),
+    ...(isValid("body") ? fieldError("body", await bodyErrors(companyId, body!)) : {}),
   };
 }
 
@@ -87,7 +110,7 @@ async function errorsOf(type: CampaignType, ctx: Ctx<SendParams>, isValid: IsVal
   return {
     ...(isValid("company") ? fieldError("company", [companyError(companyId, params)]) : {}),
     ...(type === "to_list" ? audienceErrors(params) : {}),
-    ...(type === "custom" ? textErrors(params, isValid) : {}),
+    ...(type === "custom" ? await textErrors(companyId, params, isValid) : {}),
     ...(await referenceErrors(companyId, ids)),
     ...(isValid("attachment_ids")
       ? fieldError("attachment_ids", await attachmentErrors(companyId, params.attachment_ids!))

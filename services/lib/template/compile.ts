@@ -7,6 +7,7 @@
  * everything it can do beyond `[[…]]` would have to be disabled.
  */
 import { type TemplateError, type Token, tokenize } from "./lexer.ts";
+import { MAX_NESTING, tooDeepAt } from "./nesting.ts";
 import { type Node, parse } from "./parser.ts";
 
 interface Template {
@@ -18,6 +19,8 @@ type Compiled = { template: Template; errors?: undefined } | { template?: undefi
 
 export const MAX_BODY_LENGTH = 1_000_000;
 export const MAX_SUBJECT_LENGTH = 998;
+/** A mail has some dozen. Each takes time in every recipient's mail, and memory in every program. */
+export const MAX_TAGS = 10_000;
 
 /** The first few errors are enough to fix a template. */
 const MAX_ERRORS = 10;
@@ -29,13 +32,22 @@ function place(source: string, at: number): string {
   return `line ${line}, column ${at - lineStart + 1}`;
 }
 
+/** What is written well and would cost too much. */
+function excesses(source: string, tokens: readonly Token[], kind: "subject" | "body"): TemplateError[] {
+  const tags = tokens.filter(({ type }) => type !== "text");
+  if (tags.length > MAX_TAGS) return [{ sentence: `More than ${MAX_TAGS} tags`, at: tags[MAX_TAGS]!.at }];
+  const deepAt = kind === "body" ? tooDeepAt(source) : null;
+  return deepAt === null ? [] : [{ sentence: `Elements nested deeper than ${MAX_NESTING} levels`, at: deepAt }];
+}
+
 export function compileTemplate(source: string, kind: "subject" | "body"): Compiled {
   const limit = kind === "subject" ? MAX_SUBJECT_LENGTH : MAX_BODY_LENGTH;
   if (source.length > limit) return { errors: [`Longer than ${limit} characters.`] };
   const { tokens, errors } = tokenize(source);
   const { nodes, errors: structural } = parse(tokens);
   // An invalid tag makes its block seem open or closed in vain, so structural errors are reported only without any.
-  const reported: TemplateError[] = errors.length > 0 ? errors : structural;
+  const syntax: TemplateError[] = errors.length > 0 ? errors : structural;
+  const reported = syntax.length > 0 ? syntax : excesses(source, tokens, kind);
   if (reported.length > 0) {
     const sorted = reported.toSorted((a, b) => a.at - b.at).slice(0, MAX_ERRORS);
     return { errors: sorted.map(({ sentence, at }) => `${sentence} at ${place(source, at)}.`) };

@@ -4,7 +4,7 @@
  */
 import { compileTemplate } from "../../lib/template/compile.ts";
 import { type Node, parse } from "../../lib/template/parser.ts";
-import { Unrenderable } from "../content.ts";
+import { UnusableTemplate } from "../content.ts";
 import { asIs, html, line, withoutTags } from "../program/escape.ts";
 import { build, type Program, type Uses } from "../program/program.ts";
 import { plainWriter, type Writer } from "../program/writer.ts";
@@ -13,7 +13,7 @@ import { textNodes } from "./text-part.ts";
 import { markLinks, trackedLinks } from "./tracked-links.ts";
 import { showsAlways } from "./visible.ts";
 
-interface Source {
+export interface Source {
   subject: string;
   body: string;
   companyName: string;
@@ -30,13 +30,15 @@ export interface Bodies {
   links: string[];
 }
 
-/** Throws Unrenderable for a snapshot with a syntax error, which can never be rendered. */
+/** Throws UnusableTemplate for a snapshot with a syntax error, which can never be rendered. */
 export function bodiesOf(source: Source): Bodies {
   const subject = compileTemplate(source.subject, "subject");
   const body = compileTemplate(source.body, "body");
-  const errors = [...(subject.errors ?? []), ...(body.errors ?? [])];
   if (!subject.template || !body.template)
-    throw new Unrenderable(`The template cannot be rendered: ${errors.join(" ")}`);
+    throw new UnusableTemplate({
+      ...(subject.errors && { subject: subject.errors }),
+      ...(body.errors && { body: body.errors }),
+    });
   const hasUnsubscribe = showsAlways(source.body, "unsubscribe_url");
   const whole = source.isTransactional || hasUnsubscribe ? source.body : withFooter(source.body, source);
   const tokens = markLinks(whole);

@@ -15,7 +15,7 @@ const codes = Array.from({ length: 256 }, (_, byte) => {
   return literal ? String.fromCharCode(byte) : `=${byte.toString(16).toUpperCase().padStart(2, "0")}`;
 });
 
-interface Encoded {
+export interface Encoded {
   text: string;
   /** The column after the last character. */
   column: number;

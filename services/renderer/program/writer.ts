@@ -55,11 +55,12 @@ const PLAIN = /^[ -<>-~]*$/;
 // Must never begin a line (quoted-printable.ts).
 const BAD_START = /^(?:\.|From )/;
 
-export function quotedPrintableWriter(): Writer {
+/** `encode` is for static text alone. */
+export function quotedPrintableWriter(encode: typeof encodeQuotedPrintable = encodeQuotedPrintable): Writer {
   let column = 0;
   return {
     text(text) {
-      const encoded = encodeQuotedPrintable(text, column);
+      const encoded = encode(text, column);
       column = encoded.column;
       return encoded.text;
     },

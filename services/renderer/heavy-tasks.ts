@@ -1,0 +1,90 @@
+/**
+ * What may take long with a large template: runs in a worker thread (heavy.ts), and knows neither database nor secrets. An
+ * error loses its class on the way out, so that what is wrong with the template is a result.
+ */
+import "../lib/workers/yielding-thread.ts";
+import type { FieldErrors } from "../lib/errors.ts";
+import type { Node } from "../lib/template/parser.ts";
+import { type Bodies, bodiesOf, htmlProgram, type Source, subjectProgram, textProgram } from "./bodies/bodies.ts";
+import { companyVariables, UnusableTemplate, unrenderable } from "./content.ts";
+import { type EncodedParts, encodedParts, subjectText } from "./mime/skeleton.ts";
+import { run } from "./program/program.ts";
+import { type Data, type Scope, scopeOf, textOf } from "./program/scope.ts";
+
+/** `cause` is set where nothing is wrong with the template. */
+export type Outcome<T> = { made: T } | { fields: FieldErrors } | { error: string; cause: unknown };
+
+function outcomeOf<T>(make: () => T): Outcome<T> {
+  try {
+    return { made: make() };
+  } catch (error) {
+    if (error instanceof UnusableTemplate) return { fields: error.fields };
+    const { message, cause } = unrenderable(error);
+    return { error: message, cause };
+  }
+}
+
+export interface PageNodes extends Pick<Bodies, "subject" | "html" | "links"> {}
+
+/** A sent mail as a page. */
+export const pageNodes = (source: Source): Outcome<PageNodes> =>
+  outcomeOf(() => {
+    const { subject, html, links } = bodiesOf(source);
+    return { subject, html, links };
+  });
+
+export interface MailNodes extends PageNodes {
+  text: readonly Node[];
+  encoded: EncodedParts;
+  /** By these numbers (from 1) its links were encoded. */
+  numbered: string[];
+}
+
+export interface MailInput {
+  source: Source;
+  baseUrl: string;
+  isTracked: boolean;
+  /** The links as they were numbered first, if that has happened. */
+  storedLinks: string[] | null;
+}
+
+export const mailNodes = ({ source, baseUrl, isTracked, storedLinks }: MailInput): Outcome<MailNodes> =>
+  outcomeOf(() => {
+    const bodies = bodiesOf(source);
+    const text = bodies.text();
+    const numbered = isTracked ? (storedLinks ?? bodies.links) : [];
+    const numbers = new Map(numbered.map((link, i) => [link, i + 1]));
+    const numberOf = isTracked ? (link: string) => numbers.get(link) : null;
+    const encoded = encodedParts({ ...bodies, text: () => text }, baseUrl, numberOf);
+    return { subject: bodies.subject, html: bodies.html, links: bodies.links, text, encoded, numbered };
+  });
+
+const SAMPLE_ID = "00000000-0000-0000-0000-000000000000";
+const SAMPLE_ADDRESS = "subscriber@example.com";
+
+export interface Preview {
+  subject: string;
+  html: string;
+  text: string;
+}
+
+/** A template with the given variables: rendered like a mail, for a sample recipient. */
+export const previewOf = (input: { source: Source; variables: Data; baseUrl: string }): Outcome<Preview> =>
+  outcomeOf(() => {
+    const { source, variables, baseUrl } = input;
+    const bodies = bodiesOf(source);
+    const scope = (): Scope =>
+      scopeOf(
+        { id: SAMPLE_ID, email: textOf(variables.email) || SAMPLE_ADDRESS, variables },
+        {
+          fallback: companyVariables(source),
+          tokens: [],
+          preferencesUrl: () => `${baseUrl}/api/emails/public/unsubscribe/${SAMPLE_ID}/`,
+        },
+      );
+    return {
+      subject: subjectText(subjectProgram(bodies.subject, baseUrl), scope()),
+      html: run(htmlProgram(bodies.html, baseUrl), scope()),
+      text: run(textProgram(bodies.text(), baseUrl), scope()),
+    };
+  });

@@ -1,0 +1,66 @@
+/** What may take long with a large template, in a worker thread; a small one is worked on here and now. */
+import { LARGE_BODY } from "../lib/template/template-errors.ts";
+import { TookTooMuch, workers } from "../lib/workers/workers.ts";
+import { type Bodies, bodiesOf, type Source } from "./bodies/bodies.ts";
+import { Unrenderable, UnusableTemplate } from "./content.ts";
+import type { MailInput, MailNodes, Outcome, PageNodes, Preview } from "./heavy-tasks.ts";
+import type { EncodedParts } from "./mime/skeleton.ts";
+import type { Data } from "./program/scope.ts";
+
+const FILE = new URL("heavy-tasks.ts", import.meta.url).href;
+
+/** Ended for taking too much; the message is for whoever wrote the template. */
+export class TooHeavy extends UnusableTemplate {
+  constructor(cause: TookTooMuch) {
+    super({ body: [`Too much work: ${cause.message}.`] });
+  }
+}
+
+async function inThread<T>(companyId: string, name: string, input: unknown, characters: number): Promise<T> {
+  let outcome: Outcome<T>;
+  try {
+    outcome = await workers().run<Outcome<T>>(companyId, { file: FILE, name, input, characters });
+  } catch (error) {
+    throw error instanceof TookTooMuch ? new TooHeavy(error) : error;
+  }
+  if ("fields" in outcome) throw new UnusableTemplate(outcome.fields);
+  if ("error" in outcome) throw new Unrenderable(outcome.error, { cause: outcome.cause });
+  return outcome.made;
+}
+
+/** What the thread is given is copied: no more than it needs. */
+const sourceOf = ({ subject, body, companyName, footerText, isTransactional }: Source): Source => ({
+  subject,
+  body,
+  companyName,
+  footerText,
+  isTransactional,
+});
+
+const isSmall = ({ body }: Source) => body.length < LARGE_BODY;
+
+/** Throws Unrenderable, or 429 or 503 where too much waits. */
+export async function pageBodies(companyId: string, source: Source): Promise<Pick<Bodies, "subject" | "html">> {
+  return isSmall(source)
+    ? bodiesOf(source)
+    : inThread<PageNodes>(companyId, "pageNodes", sourceOf(source), source.body.length);
+}
+
+/** The bodies of a campaign's mails; of a large one also its static text, encoded for links that are `numbered` so. */
+export async function mailBodies(
+  companyId: string,
+  input: MailInput,
+): Promise<{ bodies: Bodies; encoded?: EncodedParts; numbered?: readonly string[] }> {
+  if (isSmall(input.source)) return { bodies: bodiesOf(input.source) };
+  const given = { ...input, source: sourceOf(input.source) };
+  const made = await inThread<MailNodes>(companyId, "mailNodes", given, given.source.body.length);
+  const { subject, html, links, text, encoded, numbered } = made;
+  return { bodies: { subject, html, links, text: () => text }, encoded, numbered };
+}
+
+/** So much that 20 of a company may wait: whoever asked for the 21st would not see it in time. */
+const PREVIEW_CHARACTERS = 500_000;
+
+/** Always in a thread: with its variables a small template may become a large mail. */
+export const previewInThread = (companyId: string, source: Source, variables: Data, baseUrl: string) =>
+  inThread<Preview>(companyId, "previewOf", { source: sourceOf(source), variables, baseUrl }, PREVIEW_CHARACTERS);

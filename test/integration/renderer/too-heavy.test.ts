@@ -1,0 +1,54 @@
+/** A template that takes a worker thread too long: whoever wrote it is told, and nothing waits for it. */
+import { query } from "../../../models/database/db.ts";
+import { call } from "../../../services/call.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { readMetrics } from "../../../services/lib/metrics.ts";
+import { keepWorkers, Workers } from "../../../services/lib/workers/workers.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { campaign } from "../../support/campaign-rows.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+
+const TEMPLATES = "/api/emails/templates/";
+/** Far more work than is allowed here, and far less than it would be in production. */
+const HEAVY = "<p>x".repeat(200_000);
+const LIMITED = new Workers({ threads: 1, maxSeconds: 0.01 });
+const SENTENCE = "it takes more than 0.01 seconds of computing";
+
+let app: App;
+let company: TestCompany;
+beforeAll(async () => {
+  app = await startApp({ services: ["gateway", "accounts", "renderer"] });
+  keepWorkers(LIMITED);
+  company = await newCompany(app);
+});
+afterAll(() => app?.stop());
+
+const ended = async () =>
+  Number(/^flockmail_worker_tasks_total\{outcome="time"\} (\d+)/m.exec(await readMetrics())?.[1] ?? 0);
+
+test("saving it is refused, and so is a preview of one that is stored", async () => {
+  const saved = await company.api.post(TEMPLATES, { name: "T", subject: "Hi", body: HEAVY });
+  expect([saved.status, saved.body]).toEqual([400, { body: [`Cannot be checked: ${SENTENCE}.`] }]);
+  const { id } = (await company.api.post(TEMPLATES, { name: "T", subject: "Hi" })).body;
+  await query("update templates set body = $2 where id = $1", [id, HEAVY]);
+  const previewed = await company.api.post(`${TEMPLATES}${id}/preview/`, {});
+  expect([previewed.status, previewed.body]).toEqual([400, { body: [`Too much work: ${SENTENCE}.`] }]);
+});
+
+test("its mails fail with the reason, and the next batch does not try again", async () => {
+  const campaignId = await campaign({ companyId: company.id, body: HEAVY });
+  const recipients = [{ id: newId(), email: "a@example.com" }];
+  const failed = { mails: [{ ok: false, error: `The template cannot be rendered: Too much work: ${SENTENCE}.` }] };
+  expect(await call(app.broker, "renderer.renderMails", { campaignId, recipients })).toEqual(failed);
+  const before = await ended();
+  expect(await call(app.broker, "renderer.renderMails", { campaignId, recipients })).toEqual(failed);
+  expect(await ended()).toBe(before);
+});
+
+test("a small template is none of the thread's business", async () => {
+  const campaignId = await campaign({ companyId: company.id, body: "<p>[[email]]</p>" });
+  const recipients = [{ id: newId(), email: "a@example.com" }];
+  expect(await call(app.broker, "renderer.renderMails", { campaignId, recipients })).toMatchObject({
+    mails: [{ ok: true }],
+  });
+});
