@@ -237,6 +237,8 @@ export class BatchDelivery implements Batch {
       campaignId: this.campaign.campaign_id,
       chunk: this.chunk,
       seq: row.seq,
+      id: row.id,
+      email: row.email,
       attempts: row.attempts,
       copyNo: row.copy_no ?? null,
       outcome,

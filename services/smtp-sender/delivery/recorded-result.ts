@@ -30,6 +30,9 @@ export interface RecordedResult {
   /** Null: the recipient was claimed by itself. */
   chunk: LeasedChunk | null;
   seq: number;
+  /** The mail's id and its recipient, as they were read: what events and webhooks say. */
+  id: string;
+  email: string;
   /** As claimed: the fence where there is no chunk. */
   attempts: number;
   /** Set where the result is a copy's that was claimed by itself. */
@@ -106,6 +109,26 @@ export function resultColumns(results: readonly RecordedResult[]): unknown[] {
     results.map(triesMade),
     results.map(({ delayMs }) => delayMs),
     results.map(({ outcome }) => storable(outcome.error)),
+    results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
+    results.map(({ id }) => id),
+    results.map(({ email }) => email),
+  ];
+}
+
+/** Mails of leased chunks that were accepted, and nothing else: record-accepted.ts writes them. */
+export const areAccepted = (results: readonly RecordedResult[]): boolean =>
+  results.every(
+    ({ chunk, copyNo, outcome, copies }) =>
+      chunk !== null && copyNo === null && outcome.status === "sent" && copies.length === 0,
+  );
+
+/** Columns of accepted mails. `leases` are those of the statement. */
+export function acceptedColumns(results: readonly RecordedResult[], leases: Iterable<LeasedChunk>): unknown[] {
+  const positions = new Map<LeasedChunk | null, number>();
+  for (const chunk of leases) positions.set(chunk, positions.size + 1);
+  return [
+    results.map(({ chunk }) => positions.get(chunk)),
+    results.map(({ seq }) => seq),
     results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
   ];
 }

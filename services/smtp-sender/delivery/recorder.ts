@@ -17,8 +17,9 @@ import type { PinnedConnection } from "../../../models/database/pinned-connectio
 import { type LateReport, NOTHING_LATE, writeLateResults, writeResultsAgain } from "./late-results.ts";
 import type { Outcome } from "./outcome.ts";
 import { RecentResults } from "./recent-results.ts";
-import { recordStatement } from "./record-statement.ts";
+import { valuesAgain } from "./record-statement.ts";
 import type { ChunkUpdate, LeasedChunk, RecordedResult } from "./recorded-result.ts";
+import { ResultWriter } from "./result-writer.ts";
 
 export interface FlushReport {
   /** Leases that are no longer ours. */
@@ -87,13 +88,6 @@ function withoutTexts(result: RecordedResult): RecordedResult {
   return { ...result, outcome: plain(result.outcome), copies };
 }
 
-interface Answer {
-  leases: [string, number][] | null;
-  stopped: [string, string][] | null;
-  webhook_company_ids: string[] | null;
-  written: number;
-}
-
 export class Recorder {
   #options: Options;
   #results: RecordedResult[] = [];
@@ -106,11 +100,13 @@ export class Recorder {
   /** In the flush that is in the air. */
   #writing: readonly RecordedResult[] = [];
   #recent = new RecentResults();
+  #writer: ResultWriter;
   /** Statements that were written. */
   flushes = 0;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#writer = new ResultWriter(options);
   }
 
   get pending(): number {
@@ -164,7 +160,7 @@ export class Recorder {
   /** The database may have lost its last transactions: what was in them is written again. Returns how many were looked at. */
   async writeAgain(): Promise<number> {
     for (const values of this.#recent.flushes()) {
-      const { campaignIds, webhookCompanyIds } = await writeResultsAgain(this.#options.connection, values);
+      const { campaignIds, webhookCompanyIds } = await writeResultsAgain(this.#options.connection, values());
       if (campaignIds.length + webhookCompanyIds.length === 0) continue;
       this.#options.onFlushed({ lost: [], stopped: [], lateCampaignIds: campaignIds, webhookCompanyIds });
     }
@@ -276,18 +272,15 @@ export class Recorder {
     later: RecordedResult[],
     rowOnly = false,
   ): Promise<FlushReport> {
-    const { connection, owner, leaseMs } = this.#options;
-    const { name, text, values, again } = recordStatement(results, chunks, {
-      owner,
-      leaseMs,
+    const at = performance.now();
+    const { leases, stopped, webhook_company_ids, written } = await this.#writer.write({
+      results,
+      chunks,
       later: [...later, ...this.#results],
       rowOnly,
     });
-    const at = performance.now();
-    const rows = await connection.run<Answer>(name, text, values);
-    const { leases, stopped, webhook_company_ids, written } = rows[0]!;
     this.flushes++;
-    this.#recent.add(results.length, again);
+    this.#recent.add(results.length, () => valuesAgain(results));
     const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
     const lost: LeasedChunk[] = [];
     for (const chunk of chunks.keys()) {
