@@ -124,3 +124,66 @@ test("a refused result is written in halves until it stands alone; a mark never 
   expect(written[0]).toEqual({ mark: 8, seqs: [1, 2, 3, 4], done: false });
   expect(written.at(-1)).toMatchObject({ mark: 5, seqs: [] });
 });
+
+describe("gathering", () => {
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask"] }));
+  afterEach(() => jest.useRealTimers());
+
+  const gathering = (groupSize: number) => {
+    const sizes: number[] = [];
+    const recorder = recorderOver(
+      async (name, _text, values) => {
+        sizes.push(seqsOf(name, values).length);
+        return [ANSWER];
+      },
+      { groupSize },
+    );
+    return { recorder, sizes };
+  };
+
+  /** Results of `leased`, one each millisecond. */
+  async function addEachMs(recorder: Recorder, leased: LeasedChunk, n: number): Promise<void> {
+    for (let seq = 1; seq <= n; seq++) {
+      recorder.add(sent(leased, seq));
+      await jest.advanceTimersByTimeAsync(1);
+    }
+  }
+
+  test("results wait while more keep coming, and not for longer than 20 ms", async () => {
+    const { recorder, sizes } = gathering(100);
+    await addEachMs(recorder, chunk(), 25);
+    expect(sizes).toEqual([20]);
+    await jest.advanceTimersByTimeAsync(20);
+    expect(sizes).toEqual([20, 5]);
+  });
+
+  test("a result that stays alone is written after 5 ms", async () => {
+    const { recorder, sizes } = gathering(100);
+    recorder.add(sent(chunk(), 1));
+    await jest.advanceTimersByTimeAsync(6);
+    expect(sizes).toEqual([1]);
+  });
+
+  test("a full group goes at once, and so does what an urgent mark waits for", async () => {
+    const { recorder, sizes } = gathering(4);
+    const leased = chunk();
+    for (let seq = 1; seq <= 4; seq++) recorder.add(sent(leased, seq));
+    await jest.advanceTimersByTimeAsync(0);
+    expect(sizes).toEqual([4]);
+    recorder.add(sent(leased, 5));
+    const marked = recorder.mark(leased, 10);
+    await jest.advanceTimersByTimeAsync(0);
+    expect(await marked).toBe(true);
+    expect(sizes).toEqual([4, 1]);
+  });
+
+  test("a mark that is not urgent waits 5 ms, whatever comes", async () => {
+    const { recorder, sizes } = gathering(100);
+    const leased = chunk();
+    const marked = recorder.mark(leased, 10, false);
+    await addEachMs(recorder, leased, 8);
+    expect(await marked).toBe(true);
+    expect(sizes).toEqual([5]);
+    await recorder.drain();
+  });
+});
