@@ -74,7 +74,7 @@ async function settle({ owner, settled, results }: GivenUp, expired: ReadonlyMap
       return [];
     return [{ ...result, chunk, by: { recorded: () => {} } }];
   });
-  const updates = new Map([...chunks.values()].map((chunk) => [chunk, { done: false, resolve: [] }]));
+  const updates = new Map([...chunks.values()].map((chunk) => [chunk, { done: false, markedTo: 0, resolve: [] }]));
   const { text, values } = recordStatement(written, updates, { owner, leaseMs: 0, withWebhooks: true });
   await query(text, values);
   await releaseChunks(

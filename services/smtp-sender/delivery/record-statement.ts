@@ -24,8 +24,6 @@ import {
 interface RecordOptions {
   owner: string;
   leaseMs: number;
-  /** Results that this statement does not write. */
-  later?: readonly RecordedResult[];
   /** Without events and webhooks. */
   rowOnly?: boolean;
   /** A webhook may want to know of accepted mails. */
@@ -98,9 +96,9 @@ export function valuesAgain(results: readonly RecordedResult[]): unknown[] {
 export function recordStatement(
   results: readonly RecordedResult[],
   chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>,
-  { owner, leaseMs, later = [], rowOnly = false, withWebhooks = false }: RecordOptions,
+  { owner, leaseMs, rowOnly = false, withWebhooks = false }: RecordOptions,
 ): RecordStatement {
-  const leases = chunkColumns(chunks, owner, leaseMs, later);
+  const leases = chunkColumns(chunks, owner, leaseMs);
   if (results.length === 0) return { name: "record-leases", text: RECORD_LEASES, values: leases };
   if (!withWebhooks && !rowOnly && areAccepted(results)) {
     const values = [...leases, ...acceptedColumns(results, chunks.keys())];

@@ -18,7 +18,7 @@ import { type LateReport, NOTHING_LATE, writeLateResults, writeResultsAgain } fr
 import type { Outcome } from "./outcome.ts";
 import { RecentResults } from "./recent-results.ts";
 import { valuesAgain } from "./record-statement.ts";
-import type { ChunkUpdate, LeasedChunk, RecordedResult } from "./recorded-result.ts";
+import { type ChunkUpdate, decideMarks, type LeasedChunk, type RecordedResult } from "./recorded-result.ts";
 import { ResultWriter } from "./result-writer.ts";
 
 export interface FlushReport {
@@ -78,9 +78,13 @@ function abandon({ chunk, seq }: RecordedResult): void {
   if (chunk) chunk.abandonedTo = Math.max(seq, chunk.abandonedTo ?? 0);
 }
 
-/** The leases that these results need, and nothing else about their chunks. */
+/** The leases that these results need, with the marks that are in the database, and nothing else about their chunks. */
 const leasesOf = (results: readonly RecordedResult[]): Chunks =>
-  new Map(results.flatMap(({ chunk }) => (chunk ? [[chunk, { done: false, resolve: [] }]] : [])));
+  new Map(
+    results.flatMap(({ chunk }): [LeasedChunk, ChunkUpdate][] =>
+      chunk ? [[chunk, { done: false, markedTo: chunk.writtenTo ?? chunk.lo - 1, resolve: [] }]] : [],
+    ),
+  );
 
 function withoutTexts(result: RecordedResult): RecordedResult {
   const plain = (outcome: Outcome): Outcome => ({
@@ -117,6 +121,14 @@ export class Recorder {
 
   get pending(): number {
     return this.#results.length + this.#chunks.size;
+  }
+
+  /**
+   * Results that are written before, or in one statement with, any mark that is asked for from now on. Their recipients are
+   * not in doubt any more when that mark is written: others may be marked in their place.
+   */
+  get promised(): number {
+    return this.#writing.length + Math.min(MAX_ROWS, this.#results.length);
   }
 
   /** Nothing can be written at the moment, so nothing more may be handed over. */
@@ -177,7 +189,7 @@ export class Recorder {
   #updateOf(chunk: LeasedChunk): ChunkUpdate {
     let update = this.#chunks.get(chunk);
     if (!update) {
-      update = { done: false, resolve: [] };
+      update = { done: false, markedTo: chunk.markedTo, resolve: [] };
       this.#chunks.set(chunk, update);
     }
     return update;
@@ -218,6 +230,7 @@ export class Recorder {
     this.#chunks = new Map();
     // A result left behind needs its chunk again in the next flush.
     for (const { chunk } of this.#results) if (chunk) this.#updateOf(chunk);
+    for (const [chunk, update] of chunks) update.markedTo = chunk.markedTo;
     this.#writing = results;
     const report = await this.#write(results, chunks);
     this.#writing = [];
@@ -290,19 +303,19 @@ export class Recorder {
     rowOnly = false,
   ): Promise<FlushReport> {
     const at = performance.now();
-    const { leases, stopped, webhook_company_ids, written } = await this.#writer.write({
-      results,
-      chunks,
-      later: [...later, ...this.#results],
-      rowOnly,
-    });
+    decideMarks(chunks, [...later, ...this.#results]);
+    const { leases, stopped, webhook_company_ids, written } = await this.#writer.write({ results, chunks, rowOnly });
     this.flushes++;
     this.#recent.add(results.length, () => valuesAgain(results));
     const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
     const lost: LeasedChunk[] = [];
-    for (const chunk of chunks.keys()) {
-      if (held.has(`${chunk.campaignId} ${chunk.no}`)) chunk.validFrom = at;
-      else lost.push(chunk);
+    for (const [chunk, { markedTo }] of chunks) {
+      if (held.has(`${chunk.campaignId} ${chunk.no}`)) {
+        chunk.validFrom = at;
+        chunk.writtenTo = markedTo;
+      } else {
+        lost.push(chunk);
+      }
     }
     const late = written < results.length ? await this.#writeLate(results, lost) : NOTHING_LATE;
     return {

@@ -16,8 +16,6 @@ interface Writer {
 export interface Group {
   results: readonly RecordedResult[];
   chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>;
-  /** Results that this statement does not write. */
-  later: readonly RecordedResult[];
   /** Without events and webhooks. */
   rowOnly: boolean;
 }
@@ -43,10 +41,10 @@ export class ResultWriter {
     this.#writer = writer;
   }
 
-  async write({ results, chunks, later, rowOnly }: Group): Promise<Answer> {
+  async write({ results, chunks, rowOnly }: Group): Promise<Answer> {
     const { connection, owner, leaseMs } = this.#writer;
     for (let withWebhooks = this.#haveWebhooks(results); ; withWebhooks = true) {
-      const options = { owner, leaseMs, later, rowOnly, withWebhooks };
+      const options = { owner, leaseMs, rowOnly, withWebhooks };
       const { name, text, values } = recordStatement(results, chunks, options);
       const [answer] = await connection.run<Answer>(name, text, values);
       if (!answer!.wanted_by) return answer!;

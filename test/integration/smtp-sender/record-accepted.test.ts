@@ -71,7 +71,12 @@ const accepted = ({ id, chunks, rows }: Campaign, seq: number): RecordedResult =
 });
 
 const updatesOf = (chunks: readonly LeasedChunk[]) =>
-  new Map(chunks.map((chunk): [LeasedChunk, ChunkUpdate] => [chunk, { done: chunk.no === 2, resolve: [] }]));
+  new Map(
+    chunks.map((chunk): [LeasedChunk, ChunkUpdate] => [
+      chunk,
+      { done: chunk.no === 2, markedTo: chunk.markedTo, resolve: [] },
+    ]),
+  );
 
 async function record(results: readonly RecordedResult[], chunks: readonly LeasedChunk[], withWebhooks = false) {
   const options = { owner: OWNER, leaseMs: 60_000, withWebhooks };
@@ -172,7 +177,6 @@ test("every mail that is recorded after a webhook was added gets its event, what
     const { written, webhook_company_ids } = await writer.write({
       results,
       chunks: updatesOf(campaign.chunks),
-      later: [],
       rowOnly: false,
     });
     return [written, webhook_company_ids];

@@ -74,6 +74,51 @@ test("a mark that goes back while a flush is tried again is not written before t
   expect(written.at(-1)).toEqual({ mark: 3, seqs: [7] });
 });
 
+test("a mark that goes forward while a flush is tried again is written with the results that came before it, not sooner", async () => {
+  const written: { mark: number; seqs: number[] }[] = [];
+  let away = true;
+  const recorder = recorderOver(async (name, _text, values) => {
+    if (away) throw new Error("The database is away");
+    written.push({ mark: (values[6] as number[])[0]!, seqs: seqsOf(name, values) });
+    return [ANSWER];
+  });
+  const leased = chunk();
+  const first = recorder.mark(leased, 10);
+  await new Promise((done) => setTimeout(done, 20));
+  for (const seq of [1, 2, 3]) recorder.add(sent(leased, seq));
+  expect(recorder.promised).toBe(3);
+  // 11 to 13 are marked in their place.
+  const second = recorder.mark(leased, 13);
+  away = false;
+  expect(await Promise.all([first, second])).toEqual([true, true]);
+  await recorder.drain();
+  expect(written).toEqual([
+    { mark: 10, seqs: [] },
+    { mark: 13, seqs: [1, 2, 3] },
+  ]);
+  expect(recorder.promised).toBe(0);
+});
+
+test("a mark that goes forward waits for the last part of a flush that is written in parts", async () => {
+  const written: { mark: number; seqs: number[] }[] = [];
+  const recorder = recorderOver(async (name, _text, values) => {
+    const seqs = seqsOf(name, values);
+    if (seqs.length > 2) throw Object.assign(new Error("refused"), { code: "23514" });
+    written.push({ mark: (values[6] as number[])[0]!, seqs });
+    return [ANSWER];
+  });
+  const leased = chunk();
+  await recorder.mark(leased, 4);
+  for (const seq of [1, 2, 3, 4]) recorder.add(sent(leased, seq));
+  expect(await recorder.mark(leased, 8)).toBe(true);
+  expect(written).toEqual([
+    { mark: 4, seqs: [] },
+    { mark: 4, seqs: [1, 2] },
+    { mark: 4, seqs: [3, 4] },
+    { mark: 8, seqs: [] },
+  ]);
+});
+
 test("an error of those who are notified is reported; what is written is not written again", async () => {
   const errors: string[] = [];
   const notified: string[] = [];
