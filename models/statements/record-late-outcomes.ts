@@ -13,7 +13,7 @@
 import { lateStatus, MAY_SEND_AGAIN } from "../campaign-lifecycle.ts";
 import { sameCompany } from "../database/same-company.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
-import { copiesWritten, eventsOf, newCopies, QUEUED_WEBHOOKS } from "./record-outcomes.ts";
+import { copiesWritten, eventsOf, mailOf, newCopies, QUEUED_WEBHOOKS } from "./record-outcomes.ts";
 
 const { sent, bounced, queued, sending, unknown } = SENT_EMAIL_STATUS;
 
@@ -45,8 +45,8 @@ counted as (
 /** `mayGet`: which row e (of chunk c) may still get its result r, where that is not "sent". */
 const settled = (mayGet: string) => `result as (
   select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[],
-      $9::float8[], $10::text[], $11::text[], $12::int[])
-    r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response, fence)),
+      $9::float8[], $10::text[], $11::text[], $12::uuid[], $13::text[], $14::int[])
+    r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response, id, email, fence)),
 target as (
   select r.*, e.status as before
   from result r
@@ -65,7 +65,7 @@ written as (
     bounced_at = case when t.status = ${bounced} then now() else e.bounced_at end
   from target t
   where e.campaign_id = t.campaign_id and e.seq = t.seq and ${sameCompany("e.company_id", "t.company_id")}
-  returning e.id, e.company_id, e.campaign_id, e.subscriber_id, e.email, e.status, e.smtp_response, t.n, t.before)`;
+  returning ${mailOf("t")}, e.company_id, e.campaign_id, e.status, e.smtp_response, t.n, t.before)`;
 
 const OF_OWN_DOUBT = `case
       when r.status = ${queued} and not (${MAY_SEND_AGAIN("g")}) then false
@@ -82,7 +82,7 @@ const LATE_COPY = `(c.status in (${sending}, ${unknown}) or (c.status = ${queued
 
 const record = (
   mayGet: string,
-) => `with ${[settled(mayGet), COUNTED, ...eventsOf(13), newCopies(14), copiesWritten(15, LATE_COPY)].join(",\n")}
+) => `with ${[settled(mayGet), COUNTED, ...eventsOf(15), newCopies(16), copiesWritten(17, LATE_COPY)].join(",\n")}
   select (select json_agg(id) from counted) as campaign_ids, ${QUEUED_WEBHOOKS} as webhook_company_ids`;
 
 /** Results as RECORD has them, with the fence of each; then bounces, copies, and results of copies claimed by themselves. */

@@ -18,20 +18,29 @@ import { outboxInsert } from "./webhook-outbox.ts";
 
 const { sent, bounced, queued, sending } = SENT_EMAIL_STATUS;
 
-const LEASE = `lease as (
+/** $1 to $8. `further`: what else must hold. */
+export const leaseWhere = (further = "") => `lease as (
   update send_chunks c
   set marked_to = l.marked_to, state = case when l.done then ${SEND_CHUNK_STATE.done} else ${SEND_CHUNK_STATE.leased} end,
     lease_until = now() + $2 * interval '1 millisecond'
-  from unnest($3::uuid[], $4::uuid[], $5::int[], $6::int[], $7::int[], $8::bool[])
-    l (company_id, campaign_id, no, fence, marked_to, done)
+  from unnest($3::uuid[], $4::uuid[], $5::int[], $6::int[], $7::int[], $8::bool[]) with ordinality
+    l (company_id, campaign_id, no, fence, marked_to, done, position)
   where c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
-    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $1 and c.fence = l.fence
-  returning c.campaign_id, c.no)`;
+    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $1 and c.fence = l.fence ${further}
+  returning c.company_id, c.campaign_id, c.no, l.position)`;
+const LEASE = leaseWhere();
 
 const RESULT = `result as (
   select * from unnest($9::int[], $10::uuid[], $11::uuid[], $12::int[], $13::int[], $14::int[], $15::int[], $16::int[],
-      $17::float8[], $18::text[], $19::text[])
-    r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response))`;
+      $17::float8[], $18::text[], $19::text[], $20::uuid[], $21::text[])
+    r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response, id, email))`;
+
+/**
+ * The sender knows whose mail it was. Not so a sender of the version before, whose results another one writes for it
+ * (claim/ask-owners.ts): then it is read from the row.
+ */
+export const mailOf = (result: string): string =>
+  `coalesce(${result}.id, e.id) as id, coalesce(${result}.email, e.email) as email`;
 
 const WRITTEN = `written as (
   update sent_emails e
@@ -43,7 +52,7 @@ const WRITTEN = `written as (
   where e.campaign_id = r.campaign_id and e.seq = r.seq and ${sameCompany("e.company_id", "r.company_id")}
     and case when r.no is null then e.status = ${sending} and e.attempts = r.attempts
         else lease.no is not null and e.status = ${queued} and e.next_attempt_at is null end
-  returning e.id, e.company_id, e.campaign_id, e.subscriber_id, e.email, e.status, e.smtp_response, r.n)`;
+  returning ${mailOf("r")}, e.company_id, e.campaign_id, e.status, e.smtp_response, r.n)`;
 
 /** So many refusals with the same text in a row stop the campaign: it is the server, or the sender, and not the recipients. */
 export const EQUAL_REFUSALS_STOP_AT = 20;
@@ -55,7 +64,7 @@ const CONTINUED = "l.head_count + case when l.head_text = c.repeated_refusal the
 // Locked in the order of ids: two senders that write for the same campaigns would deadlock otherwise.
 const COUNTED = `locked as (
   select c.id, b.head_text, b.head_count, b.ended, b.tail_text, b.tail_count, b.quote
-  from unnest($20::uuid[], $21::uuid[], $22::text[], $23::int[], $24::bool[], $25::text[], $26::int[], $27::text[])
+  from unnest($22::uuid[], $23::uuid[], $24::text[], $25::int[], $26::bool[], $27::text[], $28::int[], $29::text[])
     b (company_id, campaign_id, head_text, head_count, ended, tail_text, tail_count, quote)
   join campaigns c on c.id = b.campaign_id and c.company_id = b.company_id
   order by c.id for no key update of c),
@@ -75,18 +84,20 @@ counted as (
 
 const MESSAGE_ID = `'<' || w.id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;
 
+/** SQL: it is subscribed to what became of accepted mails. Alias p = webhook_endpoints. */
+export const wantsDelivered = (company: string): string =>
+  `p.company_id = ${company} and p.disabled_at is null and 'delivered' = any (p.events)`;
+
 // Only companies that subscribed to it pay for it: an empty index is one probe.
 const DELIVERED = `delivered as (
   select uuid_v7() as id, w.company_id, 'delivered' as type, w.email as recipient, w.id as sent_email_id, w.campaign_id,
     jsonb_build_object('smtp_response', w.smtp_response, 'message_id', ${MESSAGE_ID}) as metadata, now() as created_at
   from written w
   join campaign_contents cc on cc.campaign_id = w.campaign_id and cc.company_id = w.company_id
-  where w.status = ${sent} and exists (
-    select from webhook_endpoints p
-    where p.company_id = w.company_id and p.disabled_at is null and 'delivered' = any (p.events)))`;
+  where w.status = ${sent} and exists (select from webhook_endpoints p where ${wantsDelivered("w.company_id")}))`;
 
 /** The parameter behind those that every form of the statement has: bounces, or copies. */
-const NEXT = 28;
+const NEXT = 30;
 
 /** $param: bounces of mails in `written`, by its `n`. */
 const bouncesWritten = (param: number) => `bounce as (
@@ -137,10 +148,12 @@ export const copiesWritten = (first: number, claimed: string) => `copy_written a
 const LEASED_COPY = `c.status is not distinct from ${sending}`;
 const copies = (first: number) => `${newCopies(first)},\n${copiesWritten(first + 1, LEASED_COPY)}`;
 
+export const LEASES = "(select json_agg(json_build_array(campaign_id, no)) from lease)";
+export const STOPPED = "(select json_agg(json_build_array(id, error)) from counted where error is not null)";
+
 /** `written`: how many of the results, those of copies included; the others were fenced off. */
 const answer = (webhooks: string, written = "(select count(*) from written)") => `select
-  (select json_agg(json_build_array(campaign_id, no)) from lease) as leases,
-  (select json_agg(json_build_array(id, error)) from counted where error is not null) as stopped,
+  ${LEASES} as leases, ${STOPPED} as stopped,
   ${webhooks} as webhook_company_ids, ${written}::int as written`;
 const WITH_COPIES = "((select count(*) from written) + (select count(*) from copy_written))";
 
@@ -148,7 +161,7 @@ export const QUEUED_WEBHOOKS = "(select json_agg(distinct company_id) from outbo
 const outbox = (source: string) => `outbox as (${outboxInsert(source)})`;
 const statement = (...parts: string[]) => `with ${parts.join(",\n")}\n${answer(QUEUED_WEBHOOKS)}`;
 
-/** The usual one: nothing bounced. */
+/** Nothing bounced. Accepted mails of leased chunks alone, which are nearly all, take record-accepted.ts. */
 export const RECORD = statement(LEASE, RESULT, WRITTEN, COUNTED, DELIVERED, outbox("delivered"));
 
 /** The row and its campaign alone: for a result that PostgreSQL refuses together with its events and webhooks. */

@@ -74,8 +74,8 @@ async function settle({ owner, settled, results }: GivenUp, expired: ReadonlyMap
       return [];
     return [{ ...result, chunk, by: { recorded: () => {} } }];
   });
-  const updates = new Map([...chunks.values()].map((chunk) => [chunk, { done: false, resolve: [] }]));
-  const { text, values } = recordStatement(written, updates, { owner, leaseMs: 0 });
+  const updates = new Map([...chunks.values()].map((chunk) => [chunk, { done: false, markedTo: 0, resolve: [] }]));
+  const { text, values } = recordStatement(written, updates, { owner, leaseMs: 0, withWebhooks: true });
   await query(text, values);
   await releaseChunks(
     [...chunks.values()].map((chunk) => ({ ...chunk, company_id: chunk.companyId })),

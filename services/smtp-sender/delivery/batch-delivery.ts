@@ -6,7 +6,9 @@
  * ending    prepares nothing more; what was handed over is waited for, then the lease is given back.
  * over      nothing of it is left in this process.
  *
- * The budget in doubt: a recipient takes one unit before it is marked, and keeps it until its result is written. One that is
+ * The budget in doubt: a recipient takes one unit before it is marked, and keeps it until its result is written. Those of a
+ * chunk may be taken in the place of results that are on their way (`promised`): their mark is written with these, not
+ * before, so that one statement does for a group of recipients instead of two. One that is
  * put back keeps it (`#reserved`) until the mark in the database no longer covers it, or the lease is given back.
  */
 import { performance } from "node:perf_hooks";
@@ -45,6 +47,8 @@ export class BatchDelivery implements Batch {
   #endsWhenEmpty = false;
   #takesBackWhenPrepared = false;
   #handedOver = new Set<PreparedMail>();
+  /** Results that the recorder has and has not written. */
+  #promised = 0;
   /** The seqs of recipients that were put back while they are marked. */
   #reserved = new Set<number>();
 
@@ -67,6 +71,10 @@ export class BatchDelivery implements Batch {
 
   get reserved(): number {
     return this.#reserved.size;
+  }
+
+  get promised(): number {
+    return this.chunk ? this.#promised : 0;
   }
 
   get chunk(): LeasedChunk | null {
@@ -104,7 +112,7 @@ export class BatchDelivery implements Batch {
   }
 
   #takeBudget(wanted: number): number {
-    return wanted === 0 ? 0 : this.#host.takeBudget(wanted, this.campaign.is_transactional);
+    return wanted === 0 ? 0 : this.#host.takeBudget(wanted, this);
   }
 
   async #prepare(reused: readonly number[], fresh: number): Promise<void> {
@@ -232,11 +240,14 @@ export class BatchDelivery implements Batch {
     copies: readonly CopyOutcome[] = [],
   ): void {
     this.source.settled(row);
+    this.#promised++;
     this.#context.recorder.add({
       companyId: this.campaign.company_id,
       campaignId: this.campaign.campaign_id,
       chunk: this.chunk,
       seq: row.seq,
+      id: row.id,
+      email: row.email,
       attempts: row.attempts,
       copyNo: row.copy_no ?? null,
       outcome,
@@ -249,6 +260,7 @@ export class BatchDelivery implements Batch {
 
   recorded(n: number): void {
     this.unrecorded -= n;
+    this.#promised -= n;
     this.#host.returnBudget(n);
     this.#host.recorded(n);
     this.endIfDone();

@@ -87,6 +87,8 @@ export interface Batch {
   readonly state: "open" | "ending" | "over";
   /** Put back while the database still has them marked: they keep their share of the budget. */
   readonly reserved: number;
+  /** Recipients of a chunk whose results are written before, or together with, the next mark (Recorder.promised). */
+  readonly promised: number;
   /** About how many more recipients it will bring. */
   readonly left: number;
   /** How many connections have in hand. */
@@ -132,7 +134,7 @@ export interface BatchHost {
   readonly connectionCount: number;
   /** How many more recipients the batch may prepare now. */
   allowance(batch: Batch): number;
-  takeBudget(wanted: number, isTransactional: boolean): number;
+  takeBudget(wanted: number, batch: Batch): number;
   returnBudget(n: number): void;
   /** The size of the mails that were rendered last. */
   noteMailBytes(bytes: number): void;

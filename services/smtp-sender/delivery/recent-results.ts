@@ -1,7 +1,7 @@
 /**
  * Results that were written within the last minute, to be written again when the database has lost its last transactions
- * (engine/database-history.ts). Kept as the columns of their statement, which are made anyway: some 250 bytes each, so 5 MB
- * at most. A node that sends 300 mails a second keeps a minute of them, one that sends 2,000 keeps ten seconds; replicas
+ * (engine/database-history.ts). Kept as they are, some 350 bytes each, so 7 MB at most; columns of statements are made of
+ * them only then. A node that sends 300 mails a second keeps a minute of them, one that sends 2,000 keeps ten seconds; replicas
  * are behind by less than that.
  */
 import { performance } from "node:perf_hooks";
@@ -12,7 +12,7 @@ const MAX_RESULTS = 20_000;
 interface Flush {
   atMs: number;
   n: number;
-  values: unknown[];
+  values(): unknown[];
 }
 
 export class RecentResults {
@@ -24,8 +24,8 @@ export class RecentResults {
     this.#now = now;
   }
 
-  /** `n` results. */
-  add(n: number, values: unknown[]): void {
+  /** `n` results, and the values of the statement that writes them again. */
+  add(n: number, values: () => unknown[]): void {
     const atMs = this.#now();
     if (n > 0) this.#flushes.push({ atMs, n, values });
     this.#size += n;
@@ -43,7 +43,7 @@ export class RecentResults {
   }
 
   /** Oldest first, as they were written. */
-  flushes(): unknown[][] {
+  flushes(): (() => unknown[])[] {
     return this.#flushes.map(({ values }) => values);
   }
 }

@@ -22,6 +22,17 @@ const STALE_MS = 2_000;
 
 const bytesOf = ({ variables, attributes }: RecipientRow) => (variables?.length ?? 0) + (attributes?.length ?? 0);
 
+/** `bytes_before`: of the values of the rows before it. */
+type ReadRow = RecipientRow & { bytes_before: number | null };
+
+/** There may be more rows, left out for the size of the values. */
+function endsEarly(rows: readonly ReadRow[]): boolean {
+  const last = rows.at(-1);
+  if (!last) return false;
+  const octets = Buffer.byteLength(last.variables ?? "") + Buffer.byteLength(last.attributes ?? "");
+  return (last.bytes_before ?? 0) + octets >= BYTES_AHEAD;
+}
+
 export class ChunkSource implements RecipientSource {
   readonly kind = "chunk";
   readonly chunk: LeasedChunk;
@@ -60,13 +71,13 @@ export class ChunkSource implements RecipientSource {
     const asked = this.#readSize;
     const values = [campaign_id, company_id, this.#readTo, is_transactional, this.chunk.hi, asked];
     const at = performance.now();
-    const rows = await this.#context.reads.run<RecipientRow & { found: number }>("recipients", READ, values);
+    const rows = await this.#context.reads.run<ReadRow>("recipients", READ, values);
     if (this.#rows.length === 0) this.#readAt = at;
     this.#rows.push(...rows);
-    const found = rows[0]?.found ?? 0;
-    this.#readTo = rows.length === found && found < asked ? this.chunk.hi : rows.at(-1)!.seq;
+    const early = rows.length < asked && endsEarly(rows);
+    this.#readTo = rows.length < asked && !early ? this.chunk.hi : rows.at(-1)!.seq;
     // Where values are large, PostgreSQL need not unpack a hundred of them only to leave them out.
-    this.#readSize = rows.length === found ? Math.min(READ_AHEAD, 2 * asked) : Math.min(READ_AHEAD, 2 * rows.length);
+    this.#readSize = Math.min(READ_AHEAD, 2 * (early ? rows.length : asked));
   }
 
   /** Time to read the next rows, before these are used up. */

@@ -9,10 +9,13 @@ const { queued, sending } = SENT_EMAIL_STATUS;
 /** The subscriber s of a recipient e. */
 const OF_SUBSCRIBER = `left join lateral (${subscriberAt("e.company_id", "e.subscriber_id", "r.*")}) s on true`;
 
+/** Evaluated once per statement. */
+const anySuppressed = (kind: "domain" | "email_key") =>
+  `(select exists (select from suppressions where company_id = $2 and ${kind} is not null))`;
+
 /** The kind of the suppression that blocks the recipient e of company $2. */
-const BLOCKED = `case when (select exists (select from suppressions where company_id = $2 and domain is not null))
-    then blocked_by(e.company_id, e.email)
-    else (${suppressionAt("e.company_id", "lower(e.email)", "r.kind")})
+const BLOCKED = `case when ${anySuppressed("domain")} then blocked_by(e.company_id, e.email)
+    when ${anySuppressed("email_key")} then (${suppressionAt("e.company_id", "lower(e.email)", "r.kind")})
   end as blocked`;
 
 /** What every row of RecipientRow has; alias e = sent_emails, s = subscribers. */
@@ -34,10 +37,13 @@ const RECIPIENT = `${MAIL}, e.attempts, ${BLOCKED}, ${BLOCKED_COPIES}`;
 /** Values of one read; a campaign's receivers may bring a few bytes each or 16 MB, and hundreds of batches read ahead. */
 export const BYTES_AHEAD = 256 * 1024;
 
-/** At most $6 rows, and none after the first BYTES_AHEAD bytes. `found`: how many there would be without that. */
+/**
+ * At most $6 rows, and none after the first BYTES_AHEAD bytes. Of the 13 µs of PostgreSQL that a row with twenty attributes
+ * takes, four make a text of these, and five find the subscriber.
+ */
 export const READ = `
   select * from (
-    select r.*, count(*) over ()::int as found,
+    select r.*,
       sum(coalesce(octet_length(variables), 0) + coalesce(octet_length(attributes), 0))
         over (order by seq rows between unbounded preceding and 1 preceding) as bytes_before
     from (

@@ -1,4 +1,5 @@
-/** Which statement writes a group of results (models/statements/record-outcomes.ts), and its values. */
+/** Which statement writes a group of results (models/statements/record-outcomes.ts, record-accepted.ts), and its values. */
+import { RECORD_ACCEPTED, RECORD_LEASES } from "../../../models/statements/record-accepted.ts";
 import {
   RECORD,
   RECORD_BOUNCES,
@@ -7,6 +8,8 @@ import {
   RECORD_ROW_ONLY_COPIES,
 } from "../../../models/statements/record-outcomes.ts";
 import {
+  acceptedColumns,
+  areAccepted,
   bouncesOf,
   type ChunkUpdate,
   campaignColumns,
@@ -21,10 +24,16 @@ import {
 interface RecordOptions {
   owner: string;
   leaseMs: number;
-  /** Results that this statement does not write. */
-  later?: readonly RecordedResult[];
   /** Without events and webhooks. */
   rowOnly?: boolean;
+  /** A webhook may want to know of accepted mails. */
+  withWebhooks?: boolean;
+}
+
+export interface RecordStatement {
+  name: string;
+  text: string;
+  values: unknown[];
 }
 
 interface Columns {
@@ -78,20 +87,25 @@ export function lateValues(results: readonly RecordedResult[]): unknown[] {
   return lateValuesOf(columnsOf(results, mails), fences);
 }
 
-/** The statement that writes these results and leases for `owner`; `again`: the values that write them once more. */
+/** Of results that were written: the values that write them once more (record-late-outcomes.ts). */
+export function valuesAgain(results: readonly RecordedResult[]): unknown[] {
+  return lateValuesOf(columnsOf(results, mailsOf(results)), []);
+}
+
+/** The least that writes these results and leases for `owner`. */
 export function recordStatement(
   results: readonly RecordedResult[],
   chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>,
-  { owner, leaseMs, later = [], rowOnly = false }: RecordOptions,
-) {
+  { owner, leaseMs, rowOnly = false, withWebhooks = false }: RecordOptions,
+): RecordStatement {
+  const leases = chunkColumns(chunks, owner, leaseMs);
+  if (results.length === 0) return { name: "record-leases", text: RECORD_LEASES, values: leases };
+  if (!withWebhooks && !rowOnly && areAccepted(results)) {
+    const values = [...leases, ...acceptedColumns(results, chunks.keys())];
+    return { name: "record-accepted", text: RECORD_ACCEPTED, values };
+  }
   const mails = mailsOf(results);
   const columns = columnsOf(results, mails);
   const { name, text, more } = statementFor(columns, mails !== results, rowOnly);
-  const values = [
-    ...chunkColumns(chunks, owner, leaseMs, later),
-    ...columns.results,
-    ...campaignColumns(mails),
-    ...more,
-  ];
-  return { name, text, values, again: lateValuesOf(columns, []) };
+  return { name, text, values: [...leases, ...columns.results, ...campaignColumns(mails), ...more] };
 }

@@ -13,6 +13,8 @@ export interface LeasedChunk extends ChunkLease {
   campaignId: string;
   /** The last seq that may be handed over once this has been written. Every flush that touches the chunk writes it. */
   markedTo: number;
+  /** The mark as it is in the database; undefined: none has been written. */
+  writtenTo?: number;
   /** When the lease began or was renewed, by this process's monotonic clock. */
   validFrom: number;
   /**
@@ -30,6 +32,9 @@ export interface RecordedResult {
   /** Null: the recipient was claimed by itself. */
   chunk: LeasedChunk | null;
   seq: number;
+  /** The mail's id and its recipient, as they were read: what events and webhooks say. */
+  id: string;
+  email: string;
   /** As claimed: the fence where there is no chunk. */
   attempts: number;
   /** Set where the result is a copy's that was claimed by itself. */
@@ -46,24 +51,32 @@ export interface RecordedResult {
 /** What a flush does to a chunk besides its results. */
 export interface ChunkUpdate {
   done: boolean;
+  /**
+   * The furthest mark that may be written with it: as it was when the flush was put together, or, where results of the flush
+   * are left to another statement, as it is in the database. A mark that goes forward is written with all the results that
+   * came before it, or after them (Recorder.promised).
+   */
+  markedTo: number;
   resolve: ((held: boolean) => void)[];
 }
 
 /**
- * A mark that went back (BatchDelivery.takeBackReady) must not be written before the results it went back behind. `later`
- * are results that this statement does not write: they came after the flush was put together, which may be retried for
- * long while the database is away.
+ * Decides which marks a statement writes. One that went back (BatchDelivery.takeBackReady) must not be written before the
+ * results it went back behind. `later` are results that this statement does not write: they came after the flush was put
+ * together, which may be retried for long while the database is away.
  */
-export function chunkColumns(
-  chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>,
-  owner: string,
-  leaseMs: number,
-  later: readonly RecordedResult[],
-): unknown[] {
-  const leased = [...chunks.keys()];
-  const updates = [...chunks.values()];
+export function decideMarks(chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>, later: readonly RecordedResult[]): void {
   const unwritten = new Map<LeasedChunk, number>();
   for (const { chunk, seq } of later) if (chunk) unwritten.set(chunk, Math.max(seq, unwritten.get(chunk) ?? 0));
+  for (const [chunk, update] of chunks) {
+    const wanted = Math.min(chunk.markedTo, update.markedTo);
+    update.markedTo = Math.max(wanted, unwritten.get(chunk) ?? 0, chunk.abandonedTo ?? 0);
+  }
+}
+
+export function chunkColumns(chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>, owner: string, leaseMs: number): unknown[] {
+  const leased = [...chunks.keys()];
+  const updates = [...chunks.values()];
   return [
     owner,
     leaseMs,
@@ -71,7 +84,7 @@ export function chunkColumns(
     leased.map(({ campaignId }) => campaignId),
     leased.map(({ no }) => no),
     leased.map(({ fence }) => fence),
-    leased.map((chunk) => Math.max(chunk.markedTo, unwritten.get(chunk) ?? 0, chunk.abandonedTo ?? 0)),
+    updates.map(({ markedTo }) => markedTo),
     updates.map(({ done }) => done),
   ];
 }
@@ -106,6 +119,26 @@ export function resultColumns(results: readonly RecordedResult[]): unknown[] {
     results.map(triesMade),
     results.map(({ delayMs }) => delayMs),
     results.map(({ outcome }) => storable(outcome.error)),
+    results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
+    results.map(({ id }) => id),
+    results.map(({ email }) => email),
+  ];
+}
+
+/** Mails of leased chunks that were accepted, and nothing else: record-accepted.ts writes them. */
+export const areAccepted = (results: readonly RecordedResult[]): boolean =>
+  results.every(
+    ({ chunk, copyNo, outcome, copies }) =>
+      chunk !== null && copyNo === null && outcome.status === "sent" && copies.length === 0,
+  );
+
+/** Columns of accepted mails. `leases` are those of the statement. */
+export function acceptedColumns(results: readonly RecordedResult[], leases: Iterable<LeasedChunk>): unknown[] {
+  const positions = new Map<LeasedChunk | null, number>();
+  for (const chunk of leases) positions.set(chunk, positions.size + 1);
+  return [
+    results.map(({ chunk }) => positions.get(chunk)),
+    results.map(({ seq }) => seq),
     results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
   ];
 }

@@ -17,8 +17,9 @@ import type { PinnedConnection } from "../../../models/database/pinned-connectio
 import { type LateReport, NOTHING_LATE, writeLateResults, writeResultsAgain } from "./late-results.ts";
 import type { Outcome } from "./outcome.ts";
 import { RecentResults } from "./recent-results.ts";
-import { recordStatement } from "./record-statement.ts";
-import type { ChunkUpdate, LeasedChunk, RecordedResult } from "./recorded-result.ts";
+import { valuesAgain } from "./record-statement.ts";
+import { type ChunkUpdate, decideMarks, type LeasedChunk, type RecordedResult } from "./recorded-result.ts";
+import { ResultWriter } from "./result-writer.ts";
 
 export interface FlushReport {
   /** Leases that are no longer ours. */
@@ -54,8 +55,12 @@ interface Options {
 
 const RETRY_PAUSE_MS = 250;
 const MAX_ROWS = 1_000;
-/** Results wait this long for others: a statement costs about as much for one as for thirty. */
+/**
+ * Results wait for others: a statement costs about as much for one as for thirty, and a commit by itself a quarter of that.
+ * So long, and again while more keep coming, four times at most: 56 go with one statement instead of 30.
+ */
 const GATHER_MS = 5;
+const GATHER_ROUNDS = 4;
 /**
  * While nothing can be written for this long, nothing more is handed over: each mail would be one more that only this
  * process knows of. Long enough for a checkpoint or a failover of a pooler; PostgreSQL answers within milliseconds else.
@@ -73,9 +78,13 @@ function abandon({ chunk, seq }: RecordedResult): void {
   if (chunk) chunk.abandonedTo = Math.max(seq, chunk.abandonedTo ?? 0);
 }
 
-/** The leases that these results need, and nothing else about their chunks. */
+/** The leases that these results need, with the marks that are in the database, and nothing else about their chunks. */
 const leasesOf = (results: readonly RecordedResult[]): Chunks =>
-  new Map(results.flatMap(({ chunk }) => (chunk ? [[chunk, { done: false, resolve: [] }]] : [])));
+  new Map(
+    results.flatMap(({ chunk }): [LeasedChunk, ChunkUpdate][] =>
+      chunk ? [[chunk, { done: false, markedTo: chunk.writtenTo ?? chunk.lo - 1, resolve: [] }]] : [],
+    ),
+  );
 
 function withoutTexts(result: RecordedResult): RecordedResult {
   const plain = (outcome: Outcome): Outcome => ({
@@ -87,18 +96,13 @@ function withoutTexts(result: RecordedResult): RecordedResult {
   return { ...result, outcome: plain(result.outcome), copies };
 }
 
-interface Answer {
-  leases: [string, number][] | null;
-  stopped: [string, string][] | null;
-  webhook_company_ids: string[] | null;
-  written: number;
-}
-
 export class Recorder {
   #options: Options;
   #results: RecordedResult[] = [];
   #chunks = new Map<LeasedChunk, ChunkUpdate>();
   #urgent = false;
+  /** Somebody waits for a mark, or for a lease to be renewed. */
+  #marksWait = false;
   #flushing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** Since when something waits to be written, and nothing has been. */
@@ -106,15 +110,25 @@ export class Recorder {
   /** In the flush that is in the air. */
   #writing: readonly RecordedResult[] = [];
   #recent = new RecentResults();
+  #writer: ResultWriter;
   /** Statements that were written. */
   flushes = 0;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#writer = new ResultWriter(options);
   }
 
   get pending(): number {
     return this.#results.length + this.#chunks.size;
+  }
+
+  /**
+   * Results that are written before, or in one statement with, any mark that is asked for from now on. Their recipients are
+   * not in doubt any more when that mark is written: others may be marked in their place.
+   */
+  get promised(): number {
+    return this.#writing.length + Math.min(MAX_ROWS, this.#results.length);
   }
 
   /** Nothing can be written at the moment, so nothing more may be handed over. */
@@ -142,6 +156,7 @@ export class Recorder {
     // At once: a flush that goes out for another reason must not write an older mark.
     chunk.markedTo = to;
     this.#urgent ||= urgent;
+    this.#marksWait = true;
     this.#flushSoon();
     return new Promise((resolve) => update.resolve.push(resolve));
   }
@@ -164,7 +179,7 @@ export class Recorder {
   /** The database may have lost its last transactions: what was in them is written again. Returns how many were looked at. */
   async writeAgain(): Promise<number> {
     for (const values of this.#recent.flushes()) {
-      const { campaignIds, webhookCompanyIds } = await writeResultsAgain(this.#options.connection, values);
+      const { campaignIds, webhookCompanyIds } = await writeResultsAgain(this.#options.connection, values());
       if (campaignIds.length + webhookCompanyIds.length === 0) continue;
       this.#options.onFlushed({ lost: [], stopped: [], lateCampaignIds: campaignIds, webhookCompanyIds });
     }
@@ -174,7 +189,7 @@ export class Recorder {
   #updateOf(chunk: LeasedChunk): ChunkUpdate {
     let update = this.#chunks.get(chunk);
     if (!update) {
-      update = { done: false, resolve: [] };
+      update = { done: false, markedTo: chunk.markedTo, resolve: [] };
       this.#chunks.set(chunk, update);
     }
     return update;
@@ -187,24 +202,35 @@ export class Recorder {
       clearTimeout(this.#timer);
       this.#timer = undefined;
       this.#flushing = this.#flush();
-    } else {
-      this.#timer ??= setTimeout(() => {
-        this.#timer = undefined;
+    } else if (!this.#timer) {
+      this.#gather(GATHER_ROUNDS);
+    }
+  }
+
+  #gather(rounds: number): void {
+    const before = this.#results.length;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (rounds > 1 && this.#results.length > before && !this.#marksWait) {
+        this.#gather(rounds - 1);
+      } else {
         this.#urgent = true;
         this.#flushSoon();
-      }, GATHER_MS);
-    }
+      }
+    }, GATHER_MS);
   }
 
   async #flush(): Promise<void> {
     // One microtask, so that what is added in the same step goes along.
     await undefined;
     this.#urgent = false;
+    this.#marksWait = false;
     const results = this.#results.splice(0, MAX_ROWS);
     const chunks = this.#chunks;
     this.#chunks = new Map();
     // A result left behind needs its chunk again in the next flush.
     for (const { chunk } of this.#results) if (chunk) this.#updateOf(chunk);
+    for (const [chunk, update] of chunks) update.markedTo = chunk.markedTo;
     this.#writing = results;
     const report = await this.#write(results, chunks);
     this.#writing = [];
@@ -276,23 +302,20 @@ export class Recorder {
     later: RecordedResult[],
     rowOnly = false,
   ): Promise<FlushReport> {
-    const { connection, owner, leaseMs } = this.#options;
-    const { name, text, values, again } = recordStatement(results, chunks, {
-      owner,
-      leaseMs,
-      later: [...later, ...this.#results],
-      rowOnly,
-    });
     const at = performance.now();
-    const rows = await connection.run<Answer>(name, text, values);
-    const { leases, stopped, webhook_company_ids, written } = rows[0]!;
+    decideMarks(chunks, [...later, ...this.#results]);
+    const { leases, stopped, webhook_company_ids, written } = await this.#writer.write({ results, chunks, rowOnly });
     this.flushes++;
-    this.#recent.add(results.length, again);
+    this.#recent.add(results.length, () => valuesAgain(results));
     const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
     const lost: LeasedChunk[] = [];
-    for (const chunk of chunks.keys()) {
-      if (held.has(`${chunk.campaignId} ${chunk.no}`)) chunk.validFrom = at;
-      else lost.push(chunk);
+    for (const [chunk, { markedTo }] of chunks) {
+      if (held.has(`${chunk.campaignId} ${chunk.no}`)) {
+        chunk.validFrom = at;
+        chunk.writtenTo = markedTo;
+      } else {
+        lost.push(chunk);
+      }
     }
     const late = written < results.length ? await this.#writeLate(results, lost) : NOTHING_LATE;
     return {

@@ -88,7 +88,7 @@ export class Engine {
       connection: this.#writes,
       owner: this.owner,
       leaseMs: settings.leaseMs,
-      groupSize: Math.max(1, Math.floor(settings.maxInDoubt / 4)),
+      groupSize: Math.max(1, Math.floor(settings.maxInDoubt / 2)),
       onFlushed: (report) => this.#flushed(report),
       onOutage: (error) => this.outage.report(error),
       onRefused: (refused) => this.#refused(refused),

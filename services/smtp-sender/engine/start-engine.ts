@@ -91,7 +91,7 @@ export const statusOf = (node: string, engine: Engine) => ({
   node,
   stopping: engine.stopping,
   waiting_for: engine.outage.current,
-  in_doubt: engine.budget.held,
+  in_doubt: Math.min(engine.budget.held, engine.budget.total),
   max_in_doubt: engine.budget.total,
   ...engine.counts,
   lanes: [...engine.transports.batches()].map(({ campaign, kind, ready, handedOver }) => ({

@@ -5,6 +5,7 @@
  * - how much a transport may hold at once follows its throughput (SmtpTransport.allowance);
  * - transports that answer slowly share at most half of it;
  * - a tenth is kept for transactional mail, which never waits for newsletters;
+ * - what is marked in the database together with the results of others may have their place before it is returned;
  * - a client that gets nothing is served first when something is returned, before one that holds more than its fair share.
  */
 export interface BudgetClient {
@@ -28,6 +29,7 @@ export class InDoubtBudget {
     this.#free = total;
   }
 
+  /** More than `total` by what was taken in the place of others (`promised`), until their results are written. */
   get held(): number {
     return this.total - this.#free;
   }
@@ -39,9 +41,9 @@ export class InDoubtBudget {
     return bytes;
   }
 
-  #allowed(client: BudgetClient, transactional: boolean): number {
+  #allowed(client: BudgetClient, transactional: boolean, promised: number): number {
     const reserve = transactional ? 0 : Math.floor(this.total / 10);
-    let allowed = this.#free - reserve;
+    let allowed = this.#free + Math.min(promised, this.total) - reserve;
     if (client.slow) allowed = Math.min(allowed, Math.max(1, Math.floor(this.total / 2)) - this.#slowHeld);
     const othersWait = this.#refused.size > (this.#refused.has(client) ? 1 : 0);
     if (othersWait) {
@@ -51,9 +53,9 @@ export class InDoubtBudget {
     return allowed;
   }
 
-  /** 0 to `wanted`. */
-  take(client: BudgetClient, wanted: number, transactional: boolean): number {
-    const granted = Math.max(0, Math.min(wanted, this.#allowed(client, transactional)));
+  /** 0 to `wanted`. `promised`: what will be returned before, or in one statement with, the marks of what is taken. */
+  take(client: BudgetClient, wanted: number, transactional: boolean, promised = 0): number {
+    const granted = Math.max(0, Math.min(wanted, this.#allowed(client, transactional, promised)));
     if (granted === 0) {
       this.#refused.add(client);
       return 0;

@@ -145,8 +145,10 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     this.wake();
   }
 
-  takeBudget(wanted: number, isTransactional: boolean): number {
-    return this.#context.budget.take(this, wanted, isTransactional);
+  takeBudget(wanted: number, { campaign, chunk }: Batch): number {
+    const { budget, recorder } = this.#context;
+    // Of a chunk: others are in doubt as soon as they are claimed, and not with the next flush.
+    return budget.take(this, wanted, campaign.is_transactional, chunk ? recorder.promised : 0);
   }
 
   returnBudget(n: number): void {
@@ -168,9 +170,9 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     const busy = this.#pauses.working ? 2 * size + (this.slow ? 0 : 2 * this.throughput.recent) : 1;
     const window = Math.min(this.#context.settings.maxInDoubt, busy, this.#roomInMemory);
     const connectionIdle = batch.ready.length === 0 && this.connections.busy < size;
-    let reserved = 0;
-    for (const one of this.batches) reserved += one.reserved;
-    return this.#queue.allowance(batch, { window, held: this.held - reserved, connectionIdle });
+    let held = this.held;
+    for (const one of this.batches) held -= one.reserved + one.promised;
+    return this.#queue.allowance(batch, { window, held, connectionIdle });
   }
 
   /** Mails of a megabyte are held by the dozen, not by the hundred. */

@@ -10,7 +10,7 @@ const GROUPS_PER_SHARE = 4;
 interface Capacity {
   /** Recipients that the transport may hold. */
   window: number;
-  /** Of the window, by all batches. */
+  /** Of the window, by all batches; without those whose results are promised. */
   held: number;
   /** A connection has nothing to do, and the batch nothing ready for it. */
   connectionIdle: boolean;
@@ -64,7 +64,8 @@ export class TransportQueue {
     if (batch.ready.length >= MAX_GROUP || waitsForPrevious(batch)) return 0;
     const fairShare = Math.ceil(window / this.#campaigns);
     const urgent = batch.campaign.is_transactional;
-    const room = urgent ? window - batch.unrecorded : Math.min(window - held, fairShare - batch.unrecorded);
+    const unsettled = batch.unrecorded - batch.promised;
+    const room = urgent ? window - unsettled : Math.min(window - held, fairShare - unsettled);
     const starving = connectionIdle || (urgent && batch.ready.length === 0);
     const minGroup = starving ? 1 : Math.max(1, Math.floor(fairShare / GROUPS_PER_SHARE));
     return room < minGroup ? 0 : Math.min(room, MAX_GROUP);

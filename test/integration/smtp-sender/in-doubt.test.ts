@@ -64,6 +64,30 @@ test("recipients that were marked and go back keep their budget until the lease 
   );
 });
 
+test("no statement of a sender at full speed leaves more in doubt", async () => {
+  // Seen from within each statement that moves a mark, at its end.
+  await query(`create table seen (n int not null);
+    create function count_in_doubt() returns trigger language plpgsql as $$ begin
+      insert into seen select count(*) from sent_emails e
+        join send_chunks c on c.campaign_id = e.campaign_id and e.seq between c.lo and c.hi
+        where c.state = 1 and e.seq <= c.marked_to and e.status = 0 and e.next_attempt_at is null;
+      return null;
+    end $$;
+    create trigger seen after update on send_chunks for each statement execute function count_in_doubt()`);
+  const ids = [await campaign({}, 400), await campaign({}, 400)];
+  const engine = sending.engine({ maxInDoubt: MAX_IN_DOUBT });
+  for (const id of ids) expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 400 });
+  const seen = (await query<{ n: number }>("select n from seen")).map(({ n }) => n);
+  expect(seen.length).toBeGreaterThan(20);
+  // Nearly all of it is used: those whose results come with the mark make room for others at once.
+  expect(Math.max(...seen)).toBeGreaterThan(MAX_IN_DOUBT / 2);
+  expect(Math.max(...seen)).toBeLessThanOrEqual(MAX_IN_DOUBT);
+  await sending.until(
+    async () => engine.budget.held,
+    (held) => held === 0,
+  );
+});
+
 test("recovery says of each campaign how many of its own recipients are in doubt", async () => {
   const [few, many, none] = [await campaign({}, 50), await campaign({}, 50), await campaign({}, 50)];
   for (const [id, marked] of [

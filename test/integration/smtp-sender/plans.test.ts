@@ -4,6 +4,7 @@
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
+import { RECORD_ACCEPTED } from "../../../models/statements/record-accepted.ts";
 import { NEVER_LEFT, RECORD_AGAIN, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
 import {
   RECORD,
@@ -46,6 +47,7 @@ const STATEMENTS = {
   RENEW,
   CLAIM_DUE,
   CAMPAIGNS_WITH_DUE_RETRIES,
+  RECORD_ACCEPTED,
   RECORD,
   RECORD_BOUNCES,
   RECORD_COPIES,

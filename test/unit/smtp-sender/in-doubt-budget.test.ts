@@ -57,3 +57,17 @@ test("a client that got nothing is called when something is returned, and served
   budget.give(greedy, 10);
   expect(taken).toEqual([10]);
 });
+
+test("what is promised may be taken in advance, beside what is kept for transactional mail, and never more than all of it", () => {
+  const budget = new InDoubtBudget(100);
+  const bulk = client();
+  expect(budget.take(bulk, 1_000, false)).toBe(90);
+  expect(budget.take(bulk, 1_000, false, 40)).toBe(40);
+  expect(budget.take(bulk, 1, false, 40)).toBe(0);
+  expect(budget.held).toBe(130);
+  budget.give(bulk, 40);
+  expect(budget.take(bulk, 1, false)).toBe(0);
+  expect(budget.take(client(), 10, true)).toBe(10);
+  const other = new InDoubtBudget(100);
+  expect(other.take(bulk, 1_000, true, 5_000)).toBe(200);
+});

@@ -19,6 +19,8 @@ const sent = (leased: LeasedChunk, seq: number, by = { recorded: () => {} }): Re
   campaignId: "c",
   chunk: leased,
   seq,
+  id: `mail ${seq}`,
+  email: `${seq}@example.com`,
   attempts: 0,
   copyNo: null,
   outcome: { status: "sent", error: null, reply: null },
@@ -28,6 +30,10 @@ const sent = (leased: LeasedChunk, seq: number, by = { recorded: () => {} }): Re
 });
 
 const ANSWER = { leases: [["c", 1]], stopped: null, webhook_company_ids: null };
+
+/** Whichever form of the statement it is: all begin with the leases, and results have their seqs in one column. */
+const seqsOf = (name: string, values: unknown[]): number[] =>
+  (({ "record-leases": [], "record-accepted": values[9] })[name] as number[]) ?? values[12];
 
 const recorderOver = (
   run: (name: string, text: string, values: unknown[]) => Promise<unknown>,
@@ -48,9 +54,9 @@ const recorderOver = (
 test("a mark that goes back while a flush is tried again is not written before the results that came meanwhile", async () => {
   const written: { mark: number; seqs: number[] }[] = [];
   let away = true;
-  const recorder = recorderOver(async (_name, _text, values) => {
+  const recorder = recorderOver(async (name, _text, values) => {
     if (away) throw new Error("The database is away");
-    written.push({ mark: (values[6] as number[])[0]!, seqs: values[12] as number[] });
+    written.push({ mark: (values[6] as number[])[0]!, seqs: seqsOf(name, values) });
     return [ANSWER];
   });
   const leased = chunk();
@@ -66,6 +72,51 @@ test("a mark that goes back while a flush is tried again is not written before t
   // Killed now, recipient 7 must be in doubt and not in the queue.
   expect(written[0]!.mark).toBeGreaterThanOrEqual(7);
   expect(written.at(-1)).toEqual({ mark: 3, seqs: [7] });
+});
+
+test("a mark that goes forward while a flush is tried again is written with the results that came before it, not sooner", async () => {
+  const written: { mark: number; seqs: number[] }[] = [];
+  let away = true;
+  const recorder = recorderOver(async (name, _text, values) => {
+    if (away) throw new Error("The database is away");
+    written.push({ mark: (values[6] as number[])[0]!, seqs: seqsOf(name, values) });
+    return [ANSWER];
+  });
+  const leased = chunk();
+  const first = recorder.mark(leased, 10);
+  await new Promise((done) => setTimeout(done, 20));
+  for (const seq of [1, 2, 3]) recorder.add(sent(leased, seq));
+  expect(recorder.promised).toBe(3);
+  // 11 to 13 are marked in their place.
+  const second = recorder.mark(leased, 13);
+  away = false;
+  expect(await Promise.all([first, second])).toEqual([true, true]);
+  await recorder.drain();
+  expect(written).toEqual([
+    { mark: 10, seqs: [] },
+    { mark: 13, seqs: [1, 2, 3] },
+  ]);
+  expect(recorder.promised).toBe(0);
+});
+
+test("a mark that goes forward waits for the last part of a flush that is written in parts", async () => {
+  const written: { mark: number; seqs: number[] }[] = [];
+  const recorder = recorderOver(async (name, _text, values) => {
+    const seqs = seqsOf(name, values);
+    if (seqs.length > 2) throw Object.assign(new Error("refused"), { code: "23514" });
+    written.push({ mark: (values[6] as number[])[0]!, seqs });
+    return [ANSWER];
+  });
+  const leased = chunk();
+  await recorder.mark(leased, 4);
+  for (const seq of [1, 2, 3, 4]) recorder.add(sent(leased, seq));
+  expect(await recorder.mark(leased, 8)).toBe(true);
+  expect(written).toEqual([
+    { mark: 4, seqs: [] },
+    { mark: 4, seqs: [1, 2] },
+    { mark: 4, seqs: [3, 4] },
+    { mark: 8, seqs: [] },
+  ]);
 });
 
 test("an error of those who are notified is reported; what is written is not written again", async () => {
@@ -100,8 +151,8 @@ test("a refused result is written in halves until it stands alone; a mark never 
   const written: { mark: number; seqs: number[]; done: boolean }[] = [];
   const refused: number[] = [];
   const recorder = recorderOver(
-    async (_name, _text, values) => {
-      const seqs = values[12] as number[];
+    async (name, _text, values) => {
+      const seqs = seqsOf(name, values);
       if (seqs.includes(5)) throw Object.assign(new Error("refused"), { code: "23514" });
       written.push({ mark: (values[6] as number[])[0]!, seqs, done: (values[7] as boolean[])[0]! });
       return [ANSWER];
@@ -117,4 +168,67 @@ test("a refused result is written in halves until it stands alone; a mark never 
   // The mark stays behind what is not stored, and behind what another part has yet to store.
   expect(written[0]).toEqual({ mark: 8, seqs: [1, 2, 3, 4], done: false });
   expect(written.at(-1)).toMatchObject({ mark: 5, seqs: [] });
+});
+
+describe("gathering", () => {
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask"] }));
+  afterEach(() => jest.useRealTimers());
+
+  const gathering = (groupSize: number) => {
+    const sizes: number[] = [];
+    const recorder = recorderOver(
+      async (name, _text, values) => {
+        sizes.push(seqsOf(name, values).length);
+        return [ANSWER];
+      },
+      { groupSize },
+    );
+    return { recorder, sizes };
+  };
+
+  /** Results of `leased`, one each millisecond. */
+  async function addEachMs(recorder: Recorder, leased: LeasedChunk, n: number): Promise<void> {
+    for (let seq = 1; seq <= n; seq++) {
+      recorder.add(sent(leased, seq));
+      await jest.advanceTimersByTimeAsync(1);
+    }
+  }
+
+  test("results wait while more keep coming, and not for longer than 20 ms", async () => {
+    const { recorder, sizes } = gathering(100);
+    await addEachMs(recorder, chunk(), 25);
+    expect(sizes).toEqual([20]);
+    await jest.advanceTimersByTimeAsync(20);
+    expect(sizes).toEqual([20, 5]);
+  });
+
+  test("a result that stays alone is written after 5 ms", async () => {
+    const { recorder, sizes } = gathering(100);
+    recorder.add(sent(chunk(), 1));
+    await jest.advanceTimersByTimeAsync(6);
+    expect(sizes).toEqual([1]);
+  });
+
+  test("a full group goes at once, and so does what an urgent mark waits for", async () => {
+    const { recorder, sizes } = gathering(4);
+    const leased = chunk();
+    for (let seq = 1; seq <= 4; seq++) recorder.add(sent(leased, seq));
+    await jest.advanceTimersByTimeAsync(0);
+    expect(sizes).toEqual([4]);
+    recorder.add(sent(leased, 5));
+    const marked = recorder.mark(leased, 10);
+    await jest.advanceTimersByTimeAsync(0);
+    expect(await marked).toBe(true);
+    expect(sizes).toEqual([4, 1]);
+  });
+
+  test("a mark that is not urgent waits 5 ms, whatever comes", async () => {
+    const { recorder, sizes } = gathering(100);
+    const leased = chunk();
+    const marked = recorder.mark(leased, 10, false);
+    await addEachMs(recorder, leased, 8);
+    expect(await marked).toBe(true);
+    expect(sizes).toEqual([5]);
+    await recorder.drain();
+  });
 });

@@ -1,0 +1,55 @@
+/**
+ * What record-outcomes.ts does for nearly every mail, without what is nearly never there: mails of leased chunks that were
+ * accepted, have no copies, and belong to companies without a webhook that wants to know. The same leases, fences and locks.
+ *
+ * Whether there is such a webhook is looked up in the statement itself, so in the snapshot in which it writes: one that was
+ * added before the statement began gets its event, as with the other form. If there is one, nothing is written, and the
+ * answer names its companies; the results are written by the other form then.
+ */
+import { sameCompany } from "../database/same-company.ts";
+import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { LEASES, leaseWhere, STOPPED, wantsDelivered } from "./record-outcomes.ts";
+
+const { sent, queued } = SENT_EMAIL_STATUS;
+
+const WANTED = `wanted as materialized (
+  select json_agg(o.company_id) as company_ids
+  from (select distinct company_id from unnest($3::uuid[]) company_id) o
+  where exists (select from webhook_endpoints p where ${wantsDelivered("o.company_id")}))`;
+
+/**
+ * $9: which of the leases, counted from 1; $10: seq; $11: what the server said. OFFSET 0: leases come first, or the planner may
+ * look recipients up by their seq alone.
+ */
+const WRITTEN = `written as (
+  update sent_emails e
+  set status = ${sent}, attempts = e.attempts + 1, error = null, smtp_response = r.response, sent_at = now()
+  from (
+    select l.campaign_id, l.company_id, r.seq, r.response
+    from unnest($9::int[], $10::int[], $11::text[]) r (lease, seq, response) join lease l on l.position = r.lease offset 0) r
+  where e.campaign_id = r.campaign_id and e.seq = r.seq and ${sameCompany("e.company_id", "r.company_id")}
+    and e.status = ${queued} and e.next_attempt_at is null
+  returning e.campaign_id, e.company_id)`;
+
+// Accepted mail ends a run of equal refusals. Locked in the order of ids, as in record-outcomes.ts.
+const COUNTED = `locked as (
+  select c.id, w.sent
+  from (select campaign_id, company_id, count(*) as sent from written group by campaign_id, company_id) w
+  join campaigns c on c.id = w.campaign_id and c.company_id = w.company_id
+  order by c.id for no key update of c),
+counted as (
+  update campaigns c
+  set sent_count = c.sent_count + l.sent, updated_at = now(), repeated_refusal = null, blocks_in_a_row = 0
+  from locked l where c.id = l.id
+  returning c.id, c.error)`;
+
+export const RECORD_ACCEPTED = `with ${WANTED},
+${leaseWhere("and (select company_ids from wanted) is null")},
+${WRITTEN},
+${COUNTED}
+select ${LEASES} as leases, ${STOPPED} as stopped, null as webhook_company_ids,
+  (select count(*) from written)::int as written, (select company_ids from wanted) as wanted_by`;
+
+/** Leases and marks alone: there is no result. */
+export const RECORD_LEASES = `with ${leaseWhere()}
+select ${LEASES} as leases, null as stopped, null as webhook_company_ids, 0 as written`;
