@@ -9,7 +9,7 @@
  * An address that differs per recipient travels within its token, signed with it (addressToken): nobody can redirect
  * through us to an address that was not in a mail.
  */
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { uuidBytes, uuidOf } from "../ids.ts";
 
 const TAG_BYTES = 9;
@@ -31,7 +31,9 @@ export interface LinkTarget {
   url?: string;
 }
 
-const SPONGE = { outputLength: TAG_BYTES * TAGS_PER_BLOCK };
+const BLOCK_BYTES = TAG_BYTES * TAGS_PER_BLOCK;
+const AS_TEXT = { outputLength: BLOCK_BYTES, outputEncoding: "base64url" } as const;
+const AS_BYTES = { outputLength: BLOCK_BYTES, outputEncoding: "buffer" } as const;
 
 /** Key, id and block number: what is hashed. Its length is fixed, so that no two inputs run into each other. */
 function blockInput(key: Buffer, id: Buffer): Buffer {
@@ -41,9 +43,9 @@ function blockInput(key: Buffer, id: Buffer): Buffer {
   return input;
 }
 
-function block(input: Buffer, no: number): ReturnType<typeof createHash> {
-  input.writeUInt16BE(no, input.length - 2);
-  return createHash("shake256", SPONGE).update(input);
+function numbered(input: Buffer, blockNo: number): Buffer {
+  input.writeUInt16BE(blockNo, input.length - 2);
+  return input;
 }
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -61,7 +63,7 @@ export function linkTokens(key: Buffer, sentEmailId: string, links: number): str
   let tags = "";
   for (let link = 0; link <= links; link++) {
     const inBlock = link % TAGS_PER_BLOCK;
-    if (inBlock === 0) tags = block(input, link / TAGS_PER_BLOCK).digest("base64url");
+    if (inBlock === 0) tags = hash("shake256", numbered(input, link / TAGS_PER_BLOCK), AS_TEXT);
     if (link % LINKS_OF_PREFIX === 0) {
       head.writeUInt16BE(link, ID_BYTES);
       prefix = head.toString("base64url").slice(0, 22);
@@ -92,7 +94,7 @@ function readAddress(keys: readonly Buffer[], bytes: Buffer): LinkTarget | null 
 }
 
 function tagOf(key: Buffer, id: Buffer, link: number): Buffer {
-  const tags = block(blockInput(key, id), Math.floor(link / TAGS_PER_BLOCK)).digest();
+  const tags = hash("shake256", numbered(blockInput(key, id), Math.floor(link / TAGS_PER_BLOCK)), AS_BYTES);
   const at = (link % TAGS_PER_BLOCK) * TAG_BYTES;
   return tags.subarray(at, at + TAG_BYTES);
 }

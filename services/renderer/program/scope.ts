@@ -88,6 +88,7 @@ function dig(value: unknown, steps: readonly string[], from: number): unknown {
 
 /** A field whose name contains a dot is found by its full name before the dot is taken as a path separator. */
 function find(data: Data, name: string, steps: readonly string[]): unknown {
+  if (data === NOTHING) return undefined;
   if (Object.hasOwn(data, name)) return data[name];
   return steps.length > 1 ? dig(data, steps, 0) : undefined;
 }
