@@ -52,22 +52,27 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 /** A link below this changes only the last two of the 24 characters that stand for id and link. */
 const LINKS_OF_PREFIX = 64 * 64;
 
+/** What is hashed, for the key that was used last: a campaign's mails all have the same. */
+let lastKey: Buffer = Buffer.alloc(0);
+let lastInput: Buffer = Buffer.alloc(ID_BYTES + 2);
+
 /** Tokens of one mail, for links 0 to `links` (0 is the pixel). */
 export function linkTokens(key: Buffer, sentEmailId: string, links: number): string[] {
-  const id = uuidBytes(sentEmailId);
-  const head = Buffer.allocUnsafe(ID_BYTES + 2);
-  id.copy(head);
-  const input = blockInput(key, id);
+  if (key !== lastKey) {
+    lastKey = key;
+    lastInput = blockInput(key, Buffer.alloc(ID_BYTES));
+  }
+  const input = lastInput;
+  const idAt = key.length;
+  // Else the rest would be that of the mail before.
+  if (input.write(sentEmailId.replaceAll("-", ""), idAt, ID_BYTES, "hex") < ID_BYTES) throw new Error("Not an id.");
   const tokens: string[] = [];
   let prefix = "";
   let tags = "";
   for (let link = 0; link <= links; link++) {
     const inBlock = link % TAGS_PER_BLOCK;
     if (inBlock === 0) tags = hash("shake256", numbered(input, link / TAGS_PER_BLOCK), AS_TEXT);
-    if (link % LINKS_OF_PREFIX === 0) {
-      head.writeUInt16BE(link, ID_BYTES);
-      prefix = head.toString("base64url").slice(0, 22);
-    }
+    if (link % LINKS_OF_PREFIX === 0) prefix = numbered(input, link).toString("base64url", idAt).slice(0, 22);
     const number = ALPHABET[(link >> 6) & 63]! + ALPHABET[link & 63]!;
     const at = inBlock * TAG_CHARACTERS;
     tokens.push(prefix + number + tags.slice(at, at + TAG_CHARACTERS));
