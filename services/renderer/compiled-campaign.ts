@@ -100,7 +100,7 @@ async function load(campaignId: string): Promise<Loaded> {
   const { content } = found;
   const campaign = await compile(found);
   const text = BYTES_PER_CHARACTER * (content.body.length + content.subject.length);
-  // Signing keeps the attachments a second time, in their canonical form.
+  // Signing keeps the attachments a second time, as bytes.
   const attached = (campaign.skeleton.tail?.length ?? 0) * (campaign.sign ? 2 : 1);
   return { campaign, bytes: OVERHEAD_BYTES + text + attached, startedMs };
 }

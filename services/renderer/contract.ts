@@ -15,8 +15,9 @@ const Recipient = Type.Object({
   last_name: Type.Optional(Nullable(Type.String())),
   /** Without it `[[preferences_url]]` is the unsubscribe page. */
   subscriber_id: Type.Optional(Nullable(Uuid)),
-  attributes: Type.Optional(Nullable(Data)),
-  variables: Type.Optional(Nullable(Data)),
+  /** Also as JSON, which is then read when the mail is made. */
+  attributes: Type.Optional(Nullable(Type.Union([Data, Type.String()]))),
+  variables: Type.Optional(Nullable(Type.Union([Data, Type.String()]))),
 });
 
 export const Rendered = Type.Union([
@@ -39,21 +40,29 @@ export const Rendered = Type.Union([
 ]);
 export type Rendered = Static<typeof Rendered>;
 
+/**
+ * A mail that is not made yet. It waits as what it is made from, and is made when a connection asks: mails that wait as text
+ * survive collections of young objects, and copying them took more CPU than making them.
+ */
+export type MakeMail = () => Rendered;
+
 export const contract = {
   ...templates,
 
   renderMails: {
     summary: "Messages for recipients of a campaign",
-    visibility: "public",
-    description: "In the order of the recipients. One that cannot be rendered gets an error and fails no other.",
+    visibility: "protected",
+    description:
+      "In the order of the recipients. One that cannot be rendered gets an error and fails no other. Signed mails are made " +
+      "at once, because signing takes place on other threads; any other is a function that makes it.",
     // Not validated: recipients come from a sender's own rows. Validation would cost 1.4 µs each, and a chunk with many
     // large attributes would exceed the limit on values that is meant for requests.
-    params: Type.Unsafe<{ campaignId: string; recipients: Static<typeof Recipient>[] }>({
+    params: Type.Unsafe<{ campaignId: string; recipients: readonly Static<typeof Recipient>[] }>({
       type: "object",
       required: ["campaignId", "recipients"],
       properties: { campaignId: Uuid },
     }),
-    returns: Type.Object({ mails: Type.Array(Rendered) }),
+    returns: Type.Unsafe<{ mails: (Rendered | MakeMail)[] }>({ type: "object" }),
   },
   renderView: {
     summary: "One mail as a page: untracked, without pixel",

@@ -1,8 +1,11 @@
-/** Renders mails for a group of recipients of one campaign. A recipient that cannot be rendered gets an error of its own. */
+/**
+ * Mails for a group of recipients of one campaign: signed ones are made here, any other when it is asked for. A recipient
+ * that cannot be rendered gets an error of its own.
+ */
 import { setImmediate } from "node:timers/promises";
 import type { CompiledCampaign, CompiledCampaigns } from "./compiled-campaign.ts";
 import { Unrenderable } from "./content.ts";
-import type { Rendered } from "./contract.ts";
+import type { MakeMail, Rendered } from "./contract.ts";
 import type { Sign } from "./mime/dkim.ts";
 import type { Mail } from "./mime/skeleton.ts";
 import type { Recipient } from "./program/scope.ts";
@@ -45,29 +48,32 @@ async function signed(campaign: CompiledCampaign, recipient: Recipient, sign: Si
 /** A group of ordinary mails takes 3 ms. If each takes long, other work of the process runs in between. */
 const SLICE_MS = 20;
 
-async function inSlices<T, R>(items: readonly T[], make: (item: T) => R): Promise<R[]> {
-  const made: R[] = [];
+async function allSigned(
+  campaign: CompiledCampaign,
+  recipients: readonly Recipient[],
+  sign: Sign,
+): Promise<Rendered[]> {
+  const mails: Promise<Rendered>[] = [];
   let untilMs = performance.now() + SLICE_MS;
-  for (const item of items) {
+  for (const recipient of recipients) {
     if (performance.now() > untilMs) {
       await setImmediate();
       untilMs = performance.now() + SLICE_MS;
     }
-    made.push(make(item));
+    mails.push(signed(campaign, recipient, sign));
   }
-  return made;
+  return Promise.all(mails);
 }
 
 export async function renderMails(
   campaigns: CompiledCampaigns,
   campaignId: string,
   recipients: readonly Recipient[],
-): Promise<Rendered[]> {
+): Promise<(Rendered | MakeMail)[]> {
   try {
     const campaign = await campaigns.get(campaignId);
-    const { sign } = campaign;
-    const make = (recipient: Recipient) => (sign ? signed(campaign, recipient, sign) : unsigned(campaign, recipient));
-    return await Promise.all(await inSlices(recipients, make));
+    if (campaign.sign) return await allSigned(campaign, recipients, campaign.sign);
+    return recipients.map((recipient) => () => unsigned(campaign, recipient));
   } catch (error) {
     if (error instanceof Unrenderable) return recipients.map(() => failed(error));
     throw error;

@@ -1,6 +1,8 @@
 /** What the benches of delivery send: the 10 KB newsletter with full tracking to a list, through the API. */
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { newsletter } from "../support/newsletter.ts";
+import { type Language, newsletter } from "../support/newsletter.ts";
+import { startSmtpServer } from "../support/smtp-server.ts";
 
 const FIELDS = 20;
 /** Subscribers in a request: any number of them comes in without a file in memory that grows with it. */
@@ -63,22 +65,31 @@ export async function newAccount(url: string, name = "bench"): Promise<Api> {
   return { url, key };
 }
 
-function csv(from: number, to: number): string {
+/** What is sent; by default the newsletter in English, unsigned. */
+export interface Kind {
+  language?: Language;
+  dkim?: { domain: string; selector: string; private_key: string };
+}
+
+const VALUE: Record<Language, string> = { en: "Value", ru: "Значение", ja: "項目の値" };
+const NAME: Record<Language, string> = { en: "First", ru: "Мария", ja: "花子" };
+
+function csv(from: number, to: number, language: Language): string {
   const fields = Array.from({ length: FIELDS }, (_, n) => `field_${n + 1}`);
   const lines = [`email,first_name,last_name,${fields.join(",")}`];
   for (let n = from; n <= to; n++) {
-    const values = fields.map((_, f) => `Value ${f} ${n % 977}`).join(",");
-    lines.push(`person.${n}@mail${n % 97}.example.com,First${n},Last${n},${values}`);
+    const values = fields.map((_, f) => `${VALUE[language]} ${f} ${n % 977}`).join(",");
+    lines.push(`${language}.${n}@mail${n % 97}.example.com,${NAME[language]}${n},Last${n},${values}`);
   }
   return lines.join("\n");
 }
 
-async function newList(api: Api, recipients: number): Promise<string> {
+async function newList(api: Api, recipients: number, language: Language): Promise<string> {
   const { id } = await post(api, "lists", { name: "All" });
   for (let from = 1; from <= recipients; from += PIECE) {
     const form = new FormData();
     form.set("list_id", id);
-    form.set("file", new Blob([csv(from, Math.min(from + PIECE - 1, recipients))]), "people.csv");
+    form.set("file", new Blob([csv(from, Math.min(from + PIECE - 1, recipients), language)]), "people.csv");
     await request(`${api.url}/api/emails/subscribers/bulk/`, {
       method: "POST",
       headers: { "X-API-Key": api.key },
@@ -88,11 +99,18 @@ async function newList(api: Api, recipients: number): Promise<string> {
   return id;
 }
 
-export async function prepare(api: Api, sink: URL, recipients: number, maxConnections: number): Promise<Ids> {
-  const list = await newList(api, recipients);
-  const { id: template } = await post(api, "templates", { name: "Newsletter", ...newsletter() });
+export async function prepare(
+  api: Api,
+  sink: URL,
+  recipients: number,
+  maxConnections: number,
+  { language = "en", dkim }: Kind = {},
+): Promise<Ids> {
+  const list = await newList(api, recipients, language);
+  const name = `${language} ${randomUUID()}`;
+  const { id: template } = await post(api, "templates", { name, ...newsletter(language) });
   const { id: smtp } = await post(api, "smtp-configs", {
-    name: "Sink",
+    name,
     host: sink.hostname,
     port: Number(sink.port),
     username: "",
@@ -100,8 +118,21 @@ export async function prepare(api: Api, sink: URL, recipients: number, maxConnec
     use_tls: false,
     sender_email: "news@example.com",
     max_connections: maxConnections,
+    ...(dkim ? { dkim } : {}),
   });
   return { template, smtp, list };
+}
+
+/** Bytes of such a mail on the wire, as a server of ours gets it. */
+export async function wireBytes(api: Api, kind: Kind = {}): Promise<number> {
+  const server = await startSmtpServer();
+  try {
+    const address = new URL(`smtp://${server.host}:${server.port}`);
+    await send(api, await prepare(api, address, 1, 1, kind));
+    return server.messages[0]!.raw.length;
+  } finally {
+    await server.stop();
+  }
 }
 
 /** `look` is called many times a second with how many recipients are through. */

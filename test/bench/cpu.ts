@@ -16,14 +16,44 @@ function statOf(pid: string): string[] {
   }
 }
 
+function nameOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "latin1").trim();
+  } catch {
+    return "";
+  }
+}
+
 const OWN = [11, 12];
 /** With that of children that have ended: a connection of PostgreSQL may close in mid-run. */
 const WITH_ENDED = [...OWN, 13, 14];
+/** Children alone, those that have ended. */
+const ENDED = [13, 14];
 const usOf = (stat: string[], fields: number[]) =>
   fields.reduce((sum, field) => sum + Number(stat[field] ?? 0), 0) * US_PER_TICK;
 
 /** Of the process alone. */
 export const ownCpuUs = (pid: number): number => usOf(statOf(String(pid)), OWN);
+
+/** Of those that this process started and that have ended. */
+export const endedChildrenUs = (): number => usOf(statOf("self"), ENDED);
+
+/** By its threads: the event loop, those of V8 (garbage collection, compilation), and others (files, DNS, signatures). */
+export interface ThreadsUs {
+  main: number;
+  v8: number;
+  pool: number;
+}
+
+export function threadsUs(pid: number): ThreadsUs {
+  const sum: ThreadsUs = { main: 0, v8: 0, pool: 0 };
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const name = nameOf(`${pid}/task/${thread}`);
+    const kind = thread === String(pid) ? "main" : /v8/i.test(name) ? "v8" : "pool";
+    sum[kind] += usOf(statOf(`${pid}/task/${thread}`), OWN);
+  }
+  return sum;
+}
 
 /** Of the process `pid` and those it started. */
 export function cpuUs(pid: number): number {

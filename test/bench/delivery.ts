@@ -1,19 +1,63 @@
 /**
- * The whole path at full speed: `node test/bench delivery [recipients=50000] [connections=20] [rounds=1]`.
+ * The whole path at full speed: `node test/bench delivery [recipients=50000] [connections=20] [rounds=1] [kinds=plain]`.
  *
  * A service process of its own with an embedded PostgreSQL; the 10 KB newsletter with full tracking to a list, from the
- * POST to `completed`, into Debian's smtp-sink; beside it, in the same run, smtp-source into the same sink with the size
- * on the wire and as many connections. Prints rates, the ratio, CPU per mail, and the peak memory of the service.
+ * POST to `completed`, into Debian's smtp-sink; beside it, in the same run, smtp-source into the same sink with as many
+ * bytes on the wire and as many connections. Prints rates, CPU per mail (of the service by its threads), the ratio of
+ * service and PostgreSQL to smtp-source, and the peak memory of the service. `kinds`, taken in turns in each round:
+ * plain,ed25519,rsa (signed),cyrillic,cjk.
  */
+import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import { startSmtpSink } from "../support/servers.ts";
 import { dataFolder, startService } from "../support/service-process.ts";
-import { newAccount, prepare, send } from "./campaign.ts";
-import { cpuUs, ownCpuUs, postmasterOf } from "./cpu.ts";
+import { type Api, type Ids, type Kind, newAccount, prepare, send, wireBytes } from "./campaign.ts";
+import { cpuUs, postmasterOf, type ThreadsUs, threadsUs } from "./cpu.ts";
 import { forgetPeak, peakMegabytes, serviceProcess } from "./resources.ts";
-import { sourceRate } from "./smtp-source.ts";
+import { smtpSource } from "./smtp-source.ts";
 
-const [recipients = 50_000, connections = 20, rounds = 1] = process.argv.slice(2).map(Number);
+const [recipients = 50_000, connections = 20, rounds = 1] = process.argv.slice(2, 5).map(Number);
+const wanted = (process.argv[5] ?? "plain").split(",");
+
+/** Enough for its CPU, however many the campaign has. */
+const MAX_SOURCE_MAILS = 100_000;
+const RSA_BITS = 2_048;
+
+const dkim = (key: { export(options: { type: "pkcs8"; format: "pem" }): string | Buffer }) => ({
+  domain: "example.com",
+  selector: "bench",
+  private_key: String(key.export({ type: "pkcs8", format: "pem" })),
+});
+
+const KINDS: Record<string, () => Kind> = {
+  plain: () => ({}),
+  ed25519: () => ({ dkim: dkim(generateKeyPairSync("ed25519").privateKey) }),
+  rsa: () => ({ dkim: dkim(generateKeyPairSync("rsa", { modulusLength: RSA_BITS }).privateKey) }),
+  cyrillic: () => ({ language: "ru" }),
+  cjk: () => ({ language: "ja" }),
+};
+
+interface Prepared {
+  name: string;
+  ids: Ids;
+  bytes: number;
+}
+
+async function prepared(api: Api, sink: URL, name: string): Promise<Prepared> {
+  const kindOf = KINDS[name];
+  if (!kindOf) throw new Error(`${name} is none of ${Object.keys(KINDS).join(", ")}`);
+  const kind = kindOf();
+  const bytes = await wireBytes(api, kind);
+  return { name, ids: await prepare(api, sink, recipients, connections, kind), bytes };
+}
+
+interface Measured {
+  threads: ThreadsUs;
+  postgres: number;
+}
+
+const perMail = (us: number) => us / recipients;
+const total = ({ main, v8, pool }: ThreadsUs) => main + v8 + pool;
 
 const data = dataFolder();
 const sink = await startSmtpSink();
@@ -28,24 +72,42 @@ try {
   await service.ready();
   const api = await newAccount(service.url);
   const address = new URL(sink.url);
-  const ids = await prepare(api, address, recipients, connections);
   const pid = serviceProcess(service.child.pid);
   const postmaster = postmasterOf(join(data.path, "postgres"));
-  for (let round = 1; round <= rounds; round++) {
-    const sourcePerSecond = await sourceRate(address, recipients, connections);
+  const used = (): Measured => ({ threads: threadsUs(pid), postgres: cpuUs(postmaster) });
+
+  const measure = async ({ name, ids, bytes }: Prepared) => {
+    const source = await smtpSource(address, Math.min(recipients, MAX_SOURCE_MAILS), connections, bytes);
     forgetPeak(pid);
     const idle = peakMegabytes(pid);
-    const before = { node: ownCpuUs(pid), postgres: cpuUs(postmaster) };
+    const before = used();
     const { ms, answerMs } = await send(api, ids);
+    const after = used();
+    const of = (thread: keyof ThreadsUs) => perMail(after.threads[thread] - before.threads[thread]).toFixed(0);
+    const serviceUs = perMail(total(after.threads) - total(before.threads));
+    const postgresUs = perMail(after.postgres - before.postgres);
     const perSecond = (recipients / ms) * 1_000;
-    const perMail = (us: number) => Math.round(us / recipients);
     console.log(
-      `${recipients} recipients, ${connections} connections: ${Math.round(perSecond)} mails/s; ` +
-        `smtp-source ${Math.round(sourcePerSecond)}/s; ratio ${(perSecond / sourcePerSecond).toFixed(2)}; ` +
-        `POST ${Math.round(answerMs)} ms; CPU per mail: service ${perMail(ownCpuUs(pid) - before.node)} µs, ` +
-        `Postgres ${perMail(cpuUs(postmaster) - before.postgres)} µs; ` +
+      `${name}: ${recipients} recipients, ${connections} connections, ${bytes} bytes: ${Math.round(perSecond)} mails/s; ` +
+        `smtp-source ${Math.round(source.perSecond)}/s; ratio ${(perSecond / source.perSecond).toFixed(2)}; ` +
+        `POST ${Math.round(answerMs)} ms; CPU per mail: service ${serviceUs.toFixed(0)} µs ` +
+        `(event loop ${of("main")}, V8's threads ${of("v8")}, thread pool ${of("pool")}), ` +
+        `Postgres ${postgresUs.toFixed(0)} µs, smtp-source ${source.cpuUsPerMail.toFixed(0)} µs: ` +
+        `${((serviceUs + postgresUs) / source.cpuUsPerMail).toFixed(1)} times; ` +
         `memory ${idle} MB before, at most ${peakMegabytes(pid)} MB`,
     );
+    return serviceUs + postgresUs;
+  };
+
+  const kinds: Prepared[] = [];
+  for (const name of wanted) kinds.push(await prepared(api, address, name));
+  for (let round = 1; round <= rounds; round++) {
+    let first: number | undefined;
+    for (const kind of kinds) {
+      const us = await measure(kind);
+      if (first !== undefined) console.log(`  ${kind.name}: ${(us / first).toFixed(2)} times ${kinds[0]!.name}`);
+      first ??= us;
+    }
   }
 } finally {
   await service.child.stop();

@@ -124,7 +124,7 @@ function stepsFor(language: "en" | "ru"): Record<string, Step> {
   return {
     "values alone, HTML (no links, no encoding)": (recipient) => run(work.html, work.untracked(recipient)).length,
     "values alone, nunjucks compiled once": (recipient) =>
-      template.render({ ...recipient, ...recipient.attributes }).length,
+      template.render({ ...recipient, ...(recipient.attributes as object) }).length,
     "quoted-printable of the finished HTML": () => encodeQuotedPrintable(finished).text.length,
     "tokens of 15 links and the pixel": (recipient) => linkTokens(key, recipient.id, 15).length,
     "whole message": work.flockmail,

@@ -9,9 +9,9 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSmtpSink } from "../support/servers.ts";
-import { newAccount, prepare, type Sending, send } from "./campaign.ts";
+import { newAccount, prepare, type Sending, send, wireBytes } from "./campaign.ts";
 import { forgetPeak, peakMegabytes, residentMegabytes } from "./resources.ts";
-import { sourceRate } from "./smtp-source.ts";
+import { smtpSource } from "./smtp-source.ts";
 import { countCpu, mailsOf, type Stack, sendersOf, startStack } from "./stack.ts";
 import { Watch } from "./watch.ts";
 
@@ -50,7 +50,9 @@ async function measure(stack: Stack, sink: { url: string; child?: { pid: number 
     const senders = sendersOf(cluster, senderCount);
     const api = await newAccount(cluster.url);
     const ids = await prepare(api, address, recipients, connections);
-    const sourcePerSecond = await sourceRate(address, Math.min(recipients, MAX_SOURCE_MAILS), connections);
+    const bytes = await wireBytes(api);
+    const sourceMails = Math.min(recipients, MAX_SOURCE_MAILS);
+    const { perSecond: sourcePerSecond } = await smtpSource(address, sourceMails, connections, bytes);
 
     const pids = Object.fromEntries([...cluster.processes].map(([name, { child }]) => [name, child.pid]));
     const used = countCpu({ ...pids, ...stack.pids, "smtp-sink": sink.child!.pid });

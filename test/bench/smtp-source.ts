@@ -1,19 +1,24 @@
-/** Postfix's smtp-source: the usual idea of how fast SMTP can be sent. */
+/** Postfix's smtp-source: the usual idea of how fast SMTP can be sent, and for how much CPU. */
 import { spawnSync } from "node:child_process";
 import { postfixTools } from "../support/servers.ts";
+import { endedChildrenUs } from "./cpu.ts";
 
-/** What the newsletter has on the wire. */
-const WIRE_BYTES = 12_200;
+interface SourceRun {
+  perSecond: number;
+  cpuUsPerMail: number;
+}
 
-/** Mails per second into the same sink. */
-export async function sourceRate(sink: URL, mails: number, connections: number): Promise<number> {
+/** Sends mails of `wireBytes` into the same sink. */
+export async function smtpSource(sink: URL, mails: number, connections: number, wireBytes: number): Promise<SourceRun> {
   const { source: tool } = await postfixTools();
-  const args = ["-m", `${mails}`, "-s", `${connections}`, "-l", `${WIRE_BYTES}`, "-d", "-M", "localhost"];
+  const args = ["-m", `${mails}`, "-s", `${connections}`, "-l", `${wireBytes}`, "-d", "-M", "localhost"];
+  const before = endedChildrenUs();
   const began = performance.now();
   const ended = spawnSync(tool.path, [...args, "-f", "a@example.com", "-t", "b@example.com", sink.host], {
     env: { ...process.env, ...tool.env },
     stdio: ["ignore", "ignore", "inherit"],
   });
   if (ended.status !== 0) throw new Error("smtp-source failed");
-  return (mails / (performance.now() - began)) * 1_000;
+  const perSecond = (mails / (performance.now() - began)) * 1_000;
+  return { perSecond, cpuUsPerMail: (endedChildrenUs() - before) / mails };
 }

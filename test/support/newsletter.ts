@@ -1,11 +1,13 @@
 /**
  * The newsletter that all measurements use: about 10 KB of HTML with 20 variables, 2 conditions, 1 loop and 15 links,
- * as table-based mail is written. `language` "ru" has the same in Cyrillic.
+ * as table-based mail is written. `language` "ru" has the same in Cyrillic, "ja" in Japanese.
  */
 export interface Newsletter {
   subject: string;
   body: string;
 }
+
+export type Language = "en" | "ru" | "ja";
 
 interface Words {
   greeting: string;
@@ -13,7 +15,7 @@ interface Words {
   more: string;
 }
 
-const languages: Record<"en" | "ru", Words> = {
+const languages: Record<Language, Words> = {
   en: {
     greeting: "Hello",
     paragraph:
@@ -32,6 +34,16 @@ const languages: Record<"en" | "ru", Words> = {
       "вместе с фотографиями лета и программой осени.",
     more: "Читать дальше",
   },
+  ja: {
+    greeting: "こんにちは",
+    paragraph:
+      "今月は川沿いを歩き、ご近所の皆さんと一緒に二百本の木を植え、新しい読書室を開きました。" +
+      "土曜日にぜひお越しください。コーヒーがあり、お話があり、四時には子どもたちの合唱があります。" +
+      "お越しになれない方のために、すべてを録画して月曜日の夕方までに私たちのページに掲載します。" +
+      "夏の写真と秋の予定も一緒にご覧いただけます。新しい本の紹介と、庭づくりの会からのお知らせもあります。" +
+      "来月は図書館の地下にある古い印刷機をもう一度動かし、町の地図を一枚ずつ刷ってお配りする予定です。",
+    more: "続きを読む",
+  },
 };
 
 const variable = (no: number) => `[[field_${no}]]`;
@@ -49,7 +61,7 @@ function article(no: number, words: Words): string {
 
 const link = (no: number) => `<a href="https://www.example.org/topics/${no}" style="color:#0b6e4f">#${no}</a>`;
 
-export function newsletter(language: "en" | "ru" = "en"): Newsletter {
+export function newsletter(language: Language = "en"): Newsletter {
   const words = languages[language];
   const articles = Array.from({ length: 10 }, (_, i) => article(i + 1, words)).join("");
   const topics = Array.from({ length: 4 }, (_, i) => link(i + 1)).join(" ");

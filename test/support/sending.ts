@@ -23,12 +23,12 @@ const DOMAIN = "sender.example";
 export const messageId = (id: string) => `<${id}@${DOMAIN}>`;
 
 /** A message of the least that is needed, without the renderer. */
-export async function plainMails(_campaignId: string, rows: readonly RecipientRow[]): Promise<Rendered[]> {
-  return rows.map(({ id, email }) => {
-    const raw = `Message-ID: ${messageId(id)}\r\nTo: ${email}\r\nSubject: Hello\r\n\r\nHello ${email}\r\n`;
-    return { ok: true, raw, copy: raw, smtputf8: false, eightBit: false };
-  });
+export function plainMail({ id, email }: RecipientRow): Rendered {
+  const raw = `Message-ID: ${messageId(id)}\r\nTo: ${email}\r\nSubject: Hello\r\n\r\nHello ${email}\r\n`;
+  return { ok: true, raw, copy: raw, smtputf8: false, eightBit: false };
 }
+
+export const plainMails: EngineOutputs["render"] = async (_campaignId, rows) => rows.map((row) => () => plainMail(row));
 
 export interface Recipient {
   email: string;

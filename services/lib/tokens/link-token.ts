@@ -9,7 +9,7 @@
  * An address that differs per recipient travels within its token, signed with it (addressToken): nobody can redirect
  * through us to an address that was not in a mail.
  */
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { uuidBytes, uuidOf } from "../ids.ts";
 
 const TAG_BYTES = 9;
@@ -31,7 +31,9 @@ export interface LinkTarget {
   url?: string;
 }
 
-const SPONGE = { outputLength: TAG_BYTES * TAGS_PER_BLOCK };
+const BLOCK_BYTES = TAG_BYTES * TAGS_PER_BLOCK;
+const AS_TEXT = { outputLength: BLOCK_BYTES, outputEncoding: "base64url" } as const;
+const AS_BYTES = { outputLength: BLOCK_BYTES, outputEncoding: "buffer" } as const;
 
 /** Key, id and block number: what is hashed. Its length is fixed, so that no two inputs run into each other. */
 function blockInput(key: Buffer, id: Buffer): Buffer {
@@ -41,31 +43,36 @@ function blockInput(key: Buffer, id: Buffer): Buffer {
   return input;
 }
 
-function block(input: Buffer, no: number): ReturnType<typeof createHash> {
-  input.writeUInt16BE(no, input.length - 2);
-  return createHash("shake256", SPONGE).update(input);
+function numbered(input: Buffer, blockNo: number): Buffer {
+  input.writeUInt16BE(blockNo, input.length - 2);
+  return input;
 }
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 /** A link below this changes only the last two of the 24 characters that stand for id and link. */
 const LINKS_OF_PREFIX = 64 * 64;
 
+/** What is hashed, for the key that was used last: a campaign's mails all have the same. */
+let lastKey: Buffer = Buffer.alloc(0);
+let lastInput: Buffer = Buffer.alloc(ID_BYTES + 2);
+
 /** Tokens of one mail, for links 0 to `links` (0 is the pixel). */
 export function linkTokens(key: Buffer, sentEmailId: string, links: number): string[] {
-  const id = uuidBytes(sentEmailId);
-  const head = Buffer.allocUnsafe(ID_BYTES + 2);
-  id.copy(head);
-  const input = blockInput(key, id);
+  if (key !== lastKey) {
+    lastKey = key;
+    lastInput = blockInput(key, Buffer.alloc(ID_BYTES));
+  }
+  const input = lastInput;
+  const idAt = key.length;
+  // Else the rest would be that of the mail before.
+  if (input.write(sentEmailId.replaceAll("-", ""), idAt, ID_BYTES, "hex") < ID_BYTES) throw new Error("Not an id.");
   const tokens: string[] = [];
   let prefix = "";
   let tags = "";
   for (let link = 0; link <= links; link++) {
     const inBlock = link % TAGS_PER_BLOCK;
-    if (inBlock === 0) tags = block(input, link / TAGS_PER_BLOCK).digest("base64url");
-    if (link % LINKS_OF_PREFIX === 0) {
-      head.writeUInt16BE(link, ID_BYTES);
-      prefix = head.toString("base64url").slice(0, 22);
-    }
+    if (inBlock === 0) tags = hash("shake256", numbered(input, link / TAGS_PER_BLOCK), AS_TEXT);
+    if (link % LINKS_OF_PREFIX === 0) prefix = numbered(input, link).toString("base64url", idAt).slice(0, 22);
     const number = ALPHABET[(link >> 6) & 63]! + ALPHABET[link & 63]!;
     const at = inBlock * TAG_CHARACTERS;
     tokens.push(prefix + number + tags.slice(at, at + TAG_CHARACTERS));
@@ -92,7 +99,7 @@ function readAddress(keys: readonly Buffer[], bytes: Buffer): LinkTarget | null 
 }
 
 function tagOf(key: Buffer, id: Buffer, link: number): Buffer {
-  const tags = block(blockInput(key, id), Math.floor(link / TAGS_PER_BLOCK)).digest();
+  const tags = hash("shake256", numbered(blockInput(key, id), Math.floor(link / TAGS_PER_BLOCK)), AS_BYTES);
   const at = (link % TAGS_PER_BLOCK) * TAG_BYTES;
   return tags.subarray(at, at + TAG_BYTES);
 }

@@ -13,10 +13,10 @@ export interface Recipient {
   subscriber_id?: string | null;
   cc?: string[] | null;
   bcc?: string[] | null;
-  /** The subscriber's attributes (sends to a list). */
-  attributes?: Data | null;
+  /** The subscriber's attributes (sends to a list); both also as JSON. */
+  attributes?: Data | string | null;
   /** The receiver's own fields (inline receivers); they take precedence over the subscriber's. */
-  variables?: Data | null;
+  variables?: Data | string | null;
 }
 
 export interface Scope {
@@ -56,8 +56,11 @@ export function spendSteps(scope: Scope, steps: number): void {
   if (scope.stepsLeft < 0) throw new Unrenderable(`The message takes more than ${MAX_STEPS} steps.`);
 }
 
+const dataOf = (data: Data | string | null | undefined): Data =>
+  (typeof data === "string" ? (JSON.parse(data) as Data | null) : data) ?? NOTHING;
+
 export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "tokens" | "preferencesUrl">): Scope {
-  const variables = recipient.variables ?? NOTHING;
+  const variables = dataOf(recipient.variables);
   const own = (name: string) => (Object.hasOwn(variables, name) ? variables[name] : undefined);
   return {
     id: recipient.id,
@@ -65,7 +68,7 @@ export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "t
     firstName: own("first_name") ?? recipient.first_name,
     lastName: own("last_name") ?? recipient.last_name,
     variables,
-    attributes: recipient.attributes ?? NOTHING,
+    attributes: dataOf(recipient.attributes),
     fallback: facts.fallback,
     preferencesUrl: facts.preferencesUrl,
     tokens: facts.tokens,
@@ -86,6 +89,7 @@ function dig(value: unknown, steps: readonly string[], from: number): unknown {
 
 /** A field whose name contains a dot is found by its full name before the dot is taken as a path separator. */
 function find(data: Data, name: string, steps: readonly string[]): unknown {
+  if (data === NOTHING) return undefined;
   if (Object.hasOwn(data, name)) return data[name];
   return steps.length > 1 ? dig(data, steps, 0) : undefined;
 }

@@ -1,6 +1,7 @@
 /**
- * The delivery of a batch: rows of its source → admitted to the company's hour → marked in the database while they are
- * rendered → ready. Connections pull from `ready`, so a slow server never holds more than it asks for.
+ * The delivery of a batch: rows of its source → admitted to the company's hour → marked in the database → ready.
+ * Connections pull from `ready`, so a slow server never holds more than it asks for. A mail is made when it is pulled, and
+ * forgotten when its transaction is over.
  *
  * open      prepares groups while there are rows.
  * ending    prepares nothing more; what was handed over is waited for, then the lease is given back.
@@ -15,9 +16,10 @@ import { performance } from "node:perf_hooks";
 import type { EngineContext } from "../engine/context.ts";
 import { limiterWaited } from "../engine/metrics.ts";
 import { HourLimit, type HourTokens, UNCOUNTED } from "../limits/hour-limit.ts";
-import type { Batch, BatchHost, BatchKind, PreparedMail, RecipientSource } from "./batch.ts";
+import type { Batch, BatchHost, BatchKind, PreparedMail, RecipientSource, WaitingMail } from "./batch.ts";
 import type { CopyOutcome } from "./copies.ts";
 import type { Outcome } from "./outcome.ts";
+import { notRendered, preparedMail } from "./prepared-mail.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
 import { prepareGroup } from "./steps.ts";
@@ -32,7 +34,7 @@ export class BatchDelivery implements Batch {
   readonly campaign: ClaimableCampaign;
   readonly source: RecipientSource;
   readonly hour: HourTokens;
-  readonly ready: PreparedMail[] = [];
+  readonly ready: WaitingMail[] = [];
   unrecorded = 0;
   state: "open" | "ending" | "over" = "open";
   previous: Batch | undefined;
@@ -166,13 +168,26 @@ export class BatchDelivery implements Batch {
         return undefined;
       }
       if (this.hour.isFresh(next.token)) {
-        this.#handedOver.add(next);
-        return next;
+        const mail = this.#made(next);
+        if (mail) return mail;
+        continue;
       }
       void this.hour.give(next.token);
       this.putBack([next.row]);
     }
     return undefined;
+  }
+
+  #made(waiting: WaitingMail): PreparedMail | undefined {
+    const made = preparedMail(this, waiting);
+    if ("error" in made) {
+      void this.hour.give(waiting.token);
+      this.record(waiting.row, notRendered(made.error));
+      return undefined;
+    }
+    this.#host.noteMailBytes(made.bytes);
+    this.#handedOver.add(made.prepared);
+    return made.prepared;
   }
 
   recheck(): void {
@@ -213,7 +228,8 @@ export class BatchDelivery implements Batch {
   again(mail: PreparedMail): void {
     this.#handedOver.delete(mail);
     if (this.state === "open") {
-      this.ready.unshift(mail);
+      const { row, token, checkedAtMs, endedSessions } = mail;
+      this.ready.unshift({ row, mail: mail.mail, token, checkedAtMs, endedSessions });
     } else {
       void this.hour.give(mail.token);
       this.putBack([mail.row]);

@@ -3,6 +3,7 @@
  * the transport, and the transport knows of a batch only what stands here.
  */
 import type { CopyAddress } from "../../../models/sent-email-copy.ts";
+import type { MakeMail, Rendered } from "../../renderer/contract.ts";
 import type { HourToken, HourTokens } from "../limits/hour-limit.ts";
 import type { OutgoingMessage } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
@@ -11,10 +12,24 @@ import type { Outcome } from "./outcome.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
 
-/** One recipient's mail: rendered, marked in the database, ready for whichever connection asks next. */
+/** One recipient's mail before a connection asks for it: marked in the database, and not made yet unless it is signed. */
+export interface WaitingMail {
+  row: RecipientRow;
+  mail: Rendered | MakeMail;
+  /** Its token of the company's hour. */
+  token: HourToken;
+  /** When it was last asked whether the recipient may get it. */
+  checkedAtMs: number;
+  /** How many sessions it was given to that ended before they could send it. */
+  endedSessions: number;
+}
+
+/** One recipient's mail, made for the connection that has asked. */
 export interface PreparedMail extends OutgoingMessage {
   batch: Batch;
   row: RecipientRow;
+  /** As it waited. */
+  mail: Rendered | MakeMail;
   /** Its token of the company's hour. */
   token: HourToken;
   /** When it was last asked whether the recipient may get it. */
@@ -81,7 +96,7 @@ export interface Batch {
   readonly source: RecipientSource;
   readonly chunk: LeasedChunk | null;
   readonly hour: HourTokens;
-  readonly ready: PreparedMail[];
+  readonly ready: WaitingMail[];
   /** Recipients taken from the source, and neither recorded nor put back. */
   unrecorded: number;
   readonly state: "open" | "ending" | "over";
@@ -136,7 +151,7 @@ export interface BatchHost {
   allowance(batch: Batch): number;
   takeBudget(wanted: number, batch: Batch): number;
   returnBudget(n: number): void;
-  /** The size of the mails that were rendered last. */
+  /** The size of a mail that was made. */
   noteMailBytes(bytes: number): void;
   /** There may be something to send. */
   wake(): void;

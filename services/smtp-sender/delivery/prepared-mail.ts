@@ -1,11 +1,11 @@
-/** Makes a recipient's mail, and its copy for cc and bcc, from what the renderer returned. */
+/** Makes a recipient's mail, and its copy for cc and bcc, when a connection asks for it. */
 import { domainToASCII } from "node:url";
 import type { CopyAddress } from "../../../models/sent-email-copy.ts";
 import type { Rendered } from "../../renderer/contract.ts";
-import type { HourToken } from "../limits/hour-limit.ts";
 import type { OutgoingMessage } from "../smtp/message.ts";
-import type { Batch, PreparedCopies, PreparedMail } from "./batch.ts";
+import type { Batch, PreparedCopies, PreparedMail, WaitingMail } from "./batch.ts";
 import { allowedCopies } from "./copies.ts";
+import type { Outcome } from "./outcome.ts";
 import type { RecipientRow } from "./rows.ts";
 
 type RenderedMail = Extract<Rendered, { ok: true }>;
@@ -25,8 +25,14 @@ export function wireAddress(address: string): { text: string; smtpUtf8: boolean 
   return { text: Buffer.from(text, "utf8").toString("latin1"), smtpUtf8: true };
 }
 
+export const notRendered = (reason: string): Outcome => ({
+  status: "failed",
+  error: `The mail could not be rendered: ${reason}`,
+  reply: null,
+});
+
 /** Memory that it takes; attachments are the same string for all recipients. */
-export const bytesOf = (mail: Rendered): number => (mail.ok ? mail.raw.length + (mail.copy?.length ?? 0) : 0);
+export const memoryOf = (mail: Rendered): number => (mail.ok ? mail.raw.length + (mail.copy?.length ?? 0) : 0);
 
 function message(from: string, to: readonly string[], raw: string, mail: RenderedMail): OutgoingMessage {
   const recipients = to.map(wireAddress);
@@ -59,26 +65,28 @@ function preparedCopies(from: string, row: RecipientRow, mail: RenderedMail): Pr
   return { suppressed, messages: copyMessages(message(from, [], mail.copy ?? mail.raw, mail), allowed) };
 }
 
+/** The mail as it goes out, or why there is none. `bytes`: memory that it takes until its transaction is over. */
 export function preparedMail(
   batch: Batch,
-  row: RecipientRow,
-  mail: RenderedMail,
-  token: HourToken,
-  checkedAtMs: number,
-): PreparedMail {
+  { row, mail, token, checkedAtMs, endedSessions }: WaitingMail,
+): { prepared: PreparedMail; bytes: number } | { error: string } {
+  const made = typeof mail === "function" ? mail() : mail;
+  if (!made.ok) return made;
   const from = batch.campaign.sender_email;
   const own = row.copy_email
-    ? message(from, [row.copy_email], mail.copy ?? mail.raw, mail)
-    : message(from, [row.email], mail.raw, mail);
+    ? message(from, [row.copy_email], made.copy ?? made.raw, made)
+    : message(from, [row.email], made.raw, made);
   const hasCopies = !row.copy_email && (row.cc || row.bcc);
-  return {
+  const prepared: PreparedMail = {
     ...own,
     batch,
     row,
+    mail,
     token,
     checkedAtMs,
     handedAtMs: 0,
-    endedSessions: 0,
-    copies: hasCopies ? preparedCopies(from, row, mail) : undefined,
+    endedSessions,
+    copies: hasCopies ? preparedCopies(from, row, made) : undefined,
   };
+  return { prepared, bytes: memoryOf(made) };
 }

@@ -10,7 +10,7 @@ export interface RecipientRow {
   subscriber_id: string | null;
   first_name: string | null;
   last_name: string | null;
-  /** JSON, parsed only for rendering: hundreds of rows are read ahead, and each GC would move their parsed values. */
+  /** JSON, parsed when the mail is made: hundreds of rows are read ahead, and each GC would move their parsed values. */
   attributes: string | null;
   variables: string | null;
   attempts: number;
@@ -49,12 +49,3 @@ export interface ChunkLease {
   /** Grows with each lease; results with an older one are void. */
   fence: number;
 }
-
-const parsed = (json: string | null): Record<string, unknown> | null => (json === null ? null : JSON.parse(json));
-
-/** As the renderer takes them. */
-export const recipientOf = (row: RecipientRow) => ({
-  ...row,
-  attributes: parsed(row.attributes),
-  variables: parsed(row.variables),
-});

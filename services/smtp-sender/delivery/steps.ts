@@ -4,7 +4,7 @@
  * Between them the mail waits in `batch.ready` until a connection asks for it (transport/).
  */
 import { performance } from "node:perf_hooks";
-import type { Rendered } from "../../renderer/contract.ts";
+import type { MakeMail, Rendered } from "../../renderer/contract.ts";
 import type { EngineContext } from "../engine/context.ts";
 import { smtpAnswered } from "../engine/metrics.ts";
 import type { HourToken } from "../limits/hour-limit.ts";
@@ -14,7 +14,7 @@ import { deferredForMs, MAX_SESSIONS_PER_MAIL } from "./back-off.ts";
 import type { Batch, BatchHost, PreparedMail } from "./batch.ts";
 import { copyOutcome } from "./copies.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
-import { bytesOf, preparedMail } from "./prepared-mail.ts";
+import { memoryOf, notRendered } from "./prepared-mail.ts";
 import { isSessionUsedUp } from "./refusals.ts";
 import type { RecipientRow } from "./rows.ts";
 import { checkAgain, outcomeUnsent, RECHECK_AFTER_MS } from "./suppression.ts";
@@ -28,7 +28,7 @@ interface Group {
   /** When the oldest of them was read, by the monotonic clock. */
   checkedAtMs: number;
   token?: HourToken;
-  mails?: Rendered[];
+  mails?: (Rendered | MakeMail)[];
 }
 
 type GroupStep = (group: Group) => void | Promise<void>;
@@ -68,7 +68,10 @@ const takeHourTokens: GroupStep = async (group) => {
   batch.waitForHour(grant.retryAfterMs);
 };
 
-/** The mark says in the database, before anything is handed over, that these may have been handed over. */
+/**
+ * The mark says in the database, before anything is handed over, that these may have been handed over. Meanwhile the renderer
+ * compiles the campaign, and makes the mails that are signed.
+ */
 const markAndRender: GroupStep = async (group) => {
   const { batch, host, context, rows } = group;
   const [marked, rendered] = await Promise.allSettled([
@@ -93,16 +96,16 @@ const markAndRender: GroupStep = async (group) => {
   }
 };
 
-/** Rendering never throws for one recipient: a mail that cannot be rendered says why. */
+/** Rendering never throws for one recipient: a mail that cannot be rendered says why, here or when it is made. */
 const makeReady: GroupStep = ({ batch, host, rows, mails, token, checkedAtMs }) => {
-  host.noteMailBytes(Math.max(1, ...mails!.map(bytesOf)));
   for (const [i, row] of rows.entries()) {
     const mail = mails![i]!;
-    if (mail.ok) {
-      batch.ready.push(preparedMail(batch, row, mail, token!, checkedAtMs));
+    if (typeof mail !== "function") host.noteMailBytes(memoryOf(mail));
+    if (typeof mail === "function" || mail.ok) {
+      batch.ready.push({ row, mail, token: token!, checkedAtMs, endedSessions: 0 });
     } else {
       void batch.hour.give(token!);
-      batch.record(row, { status: "failed", error: `The mail could not be rendered: ${mail.error}`, reply: null });
+      batch.record(row, notRendered(mail.error));
     }
   }
 };

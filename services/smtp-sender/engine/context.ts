@@ -1,13 +1,14 @@
 /** What claims, batches and transports need of the engine. */
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
-import type { Rendered } from "../../renderer/contract.ts";
+import type { MakeMail, Rendered } from "../../renderer/contract.ts";
 import type { Batch } from "../delivery/batch.ts";
 import type { Outcome } from "../delivery/outcome.ts";
 import type { Recorder } from "../delivery/recorder.ts";
 import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
 import type { ConnectionSlots } from "../limits/connection-slots.ts";
 import type { InDoubtBudget } from "../limits/in-doubt-budget.ts";
+import type { MakingTime } from "../transport/making-time.ts";
 import type { EngineSettings } from "./settings.ts";
 
 export interface EngineContext {
@@ -15,10 +16,12 @@ export interface EngineContext {
   readonly settings: EngineSettings;
   readonly budget: InDoubtBudget;
   readonly limiter: Limiter;
+  /** Bounds how long mails are made at a time. */
+  readonly making: MakingTime;
   readonly recorder: Recorder;
   /** For reading recipients. Results are written over a connection of their own, so that neither waits for the other. */
   readonly reads: PinnedConnection;
-  render(campaignId: string, rows: readonly RecipientRow[]): Promise<Rendered[]>;
+  render(campaignId: string, rows: readonly RecipientRow[]): Promise<(Rendered | MakeMail)[]>;
   /** Claims name the database's timeline (database-history.ts); null: any. Undefined: nothing may be claimed now. */
   timeline(): string | null | undefined;
   /** Something that is needed is away; logged once, until it works again. */

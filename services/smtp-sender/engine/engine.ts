@@ -9,7 +9,7 @@ import { query } from "../../../models/database/db.ts";
 import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
-import type { Rendered } from "../../renderer/contract.ts";
+import type { MakeMail, Rendered } from "../../renderer/contract.ts";
 import type { AskedLease, GivenUp, Peers } from "../claim/ask-owners.ts";
 import { failQueuedCopies, STOPPED } from "../claim/claim-statements.ts";
 import { Claimer } from "../claim/claimer.ts";
@@ -19,6 +19,7 @@ import { type FlushReport, Recorder, type RefusedResult } from "../delivery/reco
 import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
 import { type ConnectionSlots, LocalConnectionSlots } from "../limits/connection-slots.ts";
 import { InDoubtBudget } from "../limits/in-doubt-budget.ts";
+import { MakingTime } from "../transport/making-time.ts";
 import { SmtpTransports } from "../transport/smtp-transports.ts";
 import type { EngineContext } from "./context.ts";
 import { DatabaseHistory } from "./database-history.ts";
@@ -36,7 +37,7 @@ const SETTLE_PAUSE_MS = 5;
 /** What the engine is given. */
 export interface EngineOutputs {
   limiter: Limiter;
-  render(campaignId: string, rows: readonly RecipientRow[]): Promise<Rendered[]>;
+  render(campaignId: string, rows: readonly RecipientRow[]): Promise<(Rendered | MakeMail)[]>;
   log: Log;
   /** A campaign may have nothing left to send. */
   campaignDrained(campaignId: string): void;
@@ -127,6 +128,7 @@ export class Engine {
       settings: this.#settings,
       budget: this.budget,
       limiter,
+      making: new MakingTime(),
       recorder: this.recorder,
       reads: this.#reads,
       render,

@@ -7,7 +7,6 @@ import type { Limiter } from "../../lib/limits/limiter.ts";
 import { redis } from "../../lib/redis.ts";
 import type { Peers } from "../claim/ask-owners.ts";
 import { endAllLeases } from "../claim/recover-leases.ts";
-import { recipientOf } from "../delivery/rows.ts";
 import { RedisConnectionSlots } from "../limits/connection-slots-redis.ts";
 import { ownLimiter, SenderLimiter } from "../limits/sender-limiter.ts";
 import { SenderPresence } from "../limits/sender-presence.ts";
@@ -61,7 +60,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
   const engine = new Engine(broker.nodeID, engineSettings(), {
     limiter,
     render: async (campaignId, recipients) =>
-      (await call(broker, "renderer.renderMails", { campaignId, recipients: recipients.map(recipientOf) })).mails,
+      (await call(broker, "renderer.renderMails", { campaignId, recipients })).mails,
     log: logger,
     campaignDrained: (campaignId) => void emit(broker, "campaign.drained", { campaignId }).catch(() => {}),
     notifyOtherNodes: ({ campaign_id: campaignId, company_id: companyId }) =>

@@ -1,13 +1,33 @@
 /**
- * Writes a message, and the commands behind it, to the socket. A small message is one string and one write. A large one
- * (attachments) is written in slices as fast as the socket drains, so that ten connections do not hold ten copies of it.
+ * Writes a message, and the commands behind it, to the socket. A small message is one write. A large one (attachments) is
+ * written in slices as fast as the socket drains, so that ten connections do not hold ten copies of it.
  */
 import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 
 const DOT = ".\r\n";
 
 const ONE_WRITE = 128 * 1024;
 const SLICE = 64 * 1024;
+/** Commands alone: Node writes a string of less than 16 KB from its stack. */
+const SMALL = 4 * 1024;
+
+/**
+ * Where text becomes bytes, for one write after the other of all connections. Node would allocate such memory for each
+ * string of more than 16 KB.
+ */
+let scratch = Buffer.allocUnsafeSlow(SLICE);
+
+/** TLS encrypts from where it likes, some time later, and copies strings itself. */
+function writeText(socket: Socket, text: string): void {
+  if (text.length > scratch.length || text.length < SMALL || socket instanceof TLSSocket) {
+    socket.write(text, "latin1");
+    return;
+  }
+  socket.write(scratch.subarray(0, scratch.write(text, "latin1")));
+  // The kernel has not taken all of it: those bytes belong to the socket until it has.
+  if (socket.writableLength > 0) scratch = Buffer.allocUnsafeSlow(SLICE);
+}
 
 /** Doubles dots at the beginnings of lines (RFC 5321 section 4.5.2) and ends the last line. */
 function dotStuffed(message: string): string {
@@ -56,7 +76,7 @@ export class BodyWriter {
       const text =
         pieces.length === 0 ? commands : wireForm(pieces.length === 1 ? pieces[0]! : pieces.join(""), commands);
       this.dotWritten = true;
-      this.#socket.write(text, "latin1");
+      writeText(this.#socket, text);
       return;
     }
     this.#pieces = [dotStuffed(pieces[0]!), ...pieces.slice(1), DOT];

@@ -23,6 +23,20 @@ const MAX_LINE = 4_096;
 const MAX_REPLY = 65_536;
 const MAX_TEXT = 500;
 
+/**
+ * Replies of one line as they were read before: of the five replies to a mail four are the same for all. Forgotten as a
+ * whole, because the fifth (with its queue id) is new each time.
+ */
+const known = new Map<string, Reply>();
+const MAX_KNOWN = 256;
+/** A line keeps the chunk alive that it was cut from. */
+const MAX_KNOWN_CHUNK = 512;
+
+function remember(line: string, reply: Reply): void {
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(line, Object.freeze(reply));
+}
+
 export class ReplyReader {
   #rest = "";
   #code = "";
@@ -41,8 +55,11 @@ export class ReplyReader {
     for (let end = input.indexOf("\n"); end >= 0; end = input.indexOf("\n", from)) {
       const line = input.slice(from, input[end - 1] === "\r" && end > from ? end - 1 : end);
       from = end + 1;
-      const reply = this.#line(line);
+      const alone = this.#lines.length === 0 && input.length <= MAX_KNOWN_CHUNK;
+      const before = alone ? known.get(line) : undefined;
+      const reply = before ?? this.#line(line);
       if (!reply) continue;
+      if (alone && !before) remember(line, reply);
       this.#rest = input.slice(from);
       take(reply);
     }

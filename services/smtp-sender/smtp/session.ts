@@ -80,8 +80,20 @@ const STEPS = 4;
 
 type SmtpError = Error & { code?: string; responseCode?: number; response?: string; command?: string };
 
+/**
+ * Where all connections read: what they read is taken from it at once. Else Node allocates 64 KB for each read, and replies
+ * have fifty bytes.
+ */
+const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
+
 async function tcp(address: PinnedAddress, port: number, timeoutMs: number): Promise<Socket> {
-  const socket = tcpConnect({ host: address.address, port, family: address.family, noDelay: true });
+  const socket: Socket = tcpConnect({
+    host: address.address,
+    port,
+    family: address.family,
+    noDelay: true,
+    onread: { buffer: readBuffer, callback: (bytes, read) => socket.push(Buffer.from(read.subarray(0, bytes))) },
+  });
   const timer = setTimeout(() => socket.destroy(new Error("no answer within the time-out")), timeoutMs);
   try {
     await once(socket, "connect");

@@ -155,8 +155,9 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     this.#context.budget.give(this, n);
   }
 
+  /** About the largest of the last hundred: a small one says nothing about those that are under way. */
   noteMailBytes(bytes: number): void {
-    this.mailBytes = bytes;
+    this.mailBytes = Math.max(1, bytes, Math.floor(this.mailBytes * 0.99));
   }
 
   /**
@@ -182,10 +183,12 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   #next(): PreparedMail | undefined {
-    if (!this.#maySend || this.#context.recorder.stalled) return undefined;
+    const { making, recorder } = this.#context;
+    if (!this.#maySend || recorder.stalled) return undefined;
     const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
-    if (anyReady && (this.#isPaced() || !this.#perSecond.take(this.config.maxPerSecond))) return undefined;
-    const mail = this.#copies.next() ?? this.#queue.next();
+    if (anyReady && (making.mustWait(this) || this.#isPaced() || !this.#perSecond.take(this.config.maxPerSecond)))
+      return undefined;
+    const mail = this.#copies.next() ?? making.spend(() => this.#queue.next());
     if (!mail) return undefined;
     mail.handedAtMs = performance.now();
     this.#rate.sent(mail.handedAtMs);

@@ -2,6 +2,8 @@
 import { query } from "../../../models/database/db.ts";
 import { resume } from "../../../services/campaigns/lifecycle/resume.ts";
 import type { Ctx } from "../../../services/lib/caller.ts";
+import type { Rendered } from "../../../services/renderer/contract.ts";
+import type { RecipientRow } from "../../../services/smtp-sender/delivery/rows.ts";
 import { type Sending, useSending } from "../../support/sending.ts";
 import type { SmtpServer, SmtpServerOptions } from "../../support/smtp-server.ts";
 
@@ -281,17 +283,17 @@ test("who was suppressed, unsubscribed or deleted meanwhile gets nothing; transa
   expect(server.messages.map(({ to }) => to[0]).sort()).toEqual(["r1@to.example", "r5@to.example", "r5@to.example"]);
 });
 
-test("what cannot be rendered fails that recipient only", async () => {
+test.each([
+  ["at once", true],
+  ["when a connection asks for it", false],
+])("what cannot be rendered fails that recipient only, also %s", async (_when, atOnce) => {
   await start();
   const id = await campaign(10);
-  sending.engine({
-    render: async (_campaign, rows) =>
-      rows.map(({ email }) =>
-        email.startsWith("r3@")
-          ? { ok: false, error: "no template" }
-          : { ok: true, raw: `Message-ID: <${email}>\r\n\r\n.dots\r\n..\r\n`, smtputf8: false, eightBit: false },
-      ),
-  });
+  const make = ({ email }: RecipientRow): Rendered =>
+    email.startsWith("r3@")
+      ? { ok: false, error: "no template" }
+      : { ok: true, raw: `Message-ID: <${email}>\r\n\r\n.dots\r\n..\r\n`, smtputf8: false, eightBit: false };
+  sending.engine({ render: async (_campaign, rows) => rows.map((row) => (atOnce ? make(row) : () => make(row))) });
   expect(await sending.finished(id)).toMatchObject({ status: "partial", sent_count: 9, failed_count: 1 });
   expect((await sending.recipients(id))[2]!.error).toBe("The mail could not be rendered: no template");
   // A line that begins with a dot does not end the message.

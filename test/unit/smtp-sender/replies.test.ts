@@ -32,6 +32,15 @@ test("any cut of the bytes gives the same replies", () => {
   );
 });
 
+test("a line that was a whole reply before is also read as a part of one", () => {
+  const [alone] = read("250 same\r\n");
+  expect(read("250-first\r\n250 same\r\n250 same\r\n").map(({ text }) => text)).toEqual([
+    "250 first same",
+    alone!.text,
+  ]);
+  expect(() => read("550-first\r\n250 same\r\n")).toThrow(NotSmtp);
+});
+
 test.each(["hello\r\n", "250-a\r\n550 b\r\n", "25\r\n", "2500 x\r\n", "199 x\r\n", "\r\n"])(
   "%j is no reply",
   (text) => {

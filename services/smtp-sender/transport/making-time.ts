@@ -1,0 +1,63 @@
+/**
+ * Mails are made while connections are served, 20 µs each. Where each takes long (a template of many loops: up to 40 ms),
+ * other work of the process runs in between: nobody makes one when 20 ms of this turn of the event loop are used up, and
+ * those who wanted to are woken in the next turn, in the order in which they asked. What counts is CPU time: a process that
+ * has to share its core with others is not slowed down further.
+ */
+import { performance } from "node:perf_hooks";
+
+const TURN_MS = 20;
+
+interface Maker {
+  /** It may make mails again. */
+  wake(): void;
+}
+
+export class MakingTime {
+  /** Since the turn began, at most: other processes may have had the core meanwhile. */
+  #usedMs = 0;
+  #cpuAtBegin: NodeJS.CpuUsage | undefined;
+  #waiting = new Set<Maker>();
+  #turn: NodeJS.Immediate | undefined;
+
+  /** True: it is woken when it may. */
+  mustWait(maker: Maker): boolean {
+    if (!this.#isUsedUp()) return false;
+    this.#waiting.add(maker);
+    return true;
+  }
+
+  #isUsedUp(): boolean {
+    if (this.#usedMs < TURN_MS) return false;
+    const { user, system } = process.threadCpuUsage(this.#cpuAtBegin);
+    this.#usedMs = Math.min(this.#usedMs, (user + system) / 1_000);
+    return this.#usedMs >= TURN_MS;
+  }
+
+  spend<T>(make: () => T): T {
+    this.#cpuAtBegin ??= process.threadCpuUsage();
+    const beganMs = performance.now();
+    try {
+      return make();
+    } finally {
+      this.#usedMs += performance.now() - beganMs;
+      this.#turn ??= setImmediate(() => this.#nextTurn());
+    }
+  }
+
+  #nextTurn(): void {
+    this.#turn = undefined;
+    this.#usedMs = 0;
+    this.#cpuAtBegin = undefined;
+    const makers = [...this.#waiting];
+    this.#waiting.clear();
+    for (const [n, maker] of makers.entries()) {
+      if (this.#isUsedUp()) {
+        // Before those who have had their part of this turn.
+        this.#waiting = new Set([...makers.slice(n), ...this.#waiting]);
+        return;
+      }
+      maker.wake();
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/** A mail is made when a connection asks for it, not before: what waits is only what it is made from. */
+import { plainMail, useSending } from "../../support/sending.ts";
+import type { SmtpServerOptions } from "../../support/smtp-server.ts";
+
+const CONNECTIONS = 4;
+
+const sending = useSending();
+
+async function start(recipients: number, options: SmtpServerOptions = {}) {
+  const server = await sending.startServer(options);
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: CONNECTIONS });
+  return { server, id: await sending.campaign({ companyId, smtpConfigId, recipients }) };
+}
+
+test("of a hundred that wait for a slow server no more are made than its connections have in hand", async () => {
+  const { server, id } = await start(160, { delayMs: { DOT: 50 } });
+  let [made, mostInHand, mostWaiting] = [0, 0, 0];
+  const engine = sending.engine({
+    render: async (_id, rows) =>
+      rows.map((row) => () => {
+        made++;
+        mostInHand = Math.max(mostInHand, made - server.accepted);
+        for (const { ready } of engine.transports.batches()) mostWaiting = Math.max(mostWaiting, ready.length);
+        return plainMail(row);
+      }),
+  });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 160 });
+  // One that is being answered, and one behind it; and answers that are on their way to us.
+  expect(mostInHand).toBeLessThanOrEqual(3 * CONNECTIONS);
+  expect(mostWaiting).toBeGreaterThan(3 * CONNECTIONS);
+  expect([made, server.doubled]).toEqual([160, []]);
+});
+
+test("each is made once for each session that it is given to, and not again for what the server says", async () => {
+  const refusedOnce = new Set<string>();
+  const { server, id } = await start(40, {
+    answer: ({ verb, to, accepted }) => {
+      if (verb === "RCPT" && to.startsWith("r7@") && !refusedOnce.has(to)) {
+        refusedOnce.add(to);
+        return "450 4.2.1 later";
+      }
+      return verb === "MAIL" && accepted === 5 ? { reply: "421 4.7.0 enough for one session", drop: true } : undefined;
+    },
+  });
+  const made = new Map<string, number>();
+  sending.engine({
+    retryBaseMs: 100,
+    render: async (_id, rows) =>
+      rows.map((row) => () => {
+        made.set(row.email, (made.get(row.email) ?? 0) + 1);
+        return plainMail(row);
+      }),
+  });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 40 });
+  expect(server.doubled).toEqual([]);
+  expect(made.get("r7@to.example")).toBeGreaterThanOrEqual(2);
+  const again = [...made.values()].reduce((sum, times) => sum + times - 1, 0);
+  // A session that ends has at most two in hand: one is refused with the 421, the other had not begun.
+  expect(again).toBeLessThanOrEqual(1 + 2 * server.connections);
+});
+
+test("mails that take long to make let other work of the process run in between", async () => {
+  const { id } = await start(60);
+  const SLOW_MS = 15;
+  let [longestMs, lastMs] = [0, performance.now()];
+  const others = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs);
+    lastMs = performance.now();
+  }, 1);
+  sending.engine({
+    render: async (_id, rows) =>
+      rows.map((row) => () => {
+        const untilMs = performance.now() + SLOW_MS;
+        while (performance.now() < untilMs);
+        return plainMail(row);
+      }),
+  });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 60 });
+  clearInterval(others);
+  // Two in one turn, of what would be one for each connection and more; with room for a loaded machine.
+  expect(longestMs).toBeLessThan(10 * SLOW_MS);
+});
