@@ -11,6 +11,7 @@ import { natsLink } from "./mixins/nats-link.middleware.ts";
 import { NatsTransporter } from "./mixins/nats-transporter.ts";
 import { redisConnection } from "./mixins/redis.middleware.ts";
 import { startBanner } from "./mixins/start-banner.middleware.ts";
+import { streams } from "./mixins/streams.middleware.ts";
 import { events } from "./services/events.ts";
 import { type Config, ConfigError, config } from "./services/lib/config.ts";
 import { ownProcess } from "./services/lib/processes/lifetime.ts";
@@ -59,6 +60,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
       callIds,
       trackCalleeOnly,
       natsLink(settings),
+      streams(),
       node.middleware,
       database(settings),
       redisConnection(settings),
