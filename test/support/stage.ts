@@ -25,6 +25,8 @@ export interface Stage {
   redis: Server;
   nats: Server;
   api: Send;
+  /** Of the company, as `api` uses it. */
+  key: string;
   companyId: string;
   smtpConfigId: string;
   templateId: string;
@@ -81,13 +83,14 @@ export async function openStage(
       await client.end();
     }
   };
-  const { api, companyId, smtpConfigId, templateId } = await signUp(cluster.url, sink.port);
+  const { api, key, companyId, smtpConfigId, templateId } = await signUp(cluster.url, sink.port);
   const stage: Stage = {
     cluster,
     sink,
     redis,
     nats,
     api,
+    key,
     companyId,
     smtpConfigId,
     templateId,
@@ -136,7 +139,7 @@ async function signUp(url: string, smtpPort: number) {
     subject: "Hello [[first_name]]",
     body: "<p>Hello [[first_name]], <a href='https://example.com/'>look</a></p>",
   });
-  return { api, companyId: company.id, smtpConfigId: smtp.id, templateId: template.id };
+  return { api, key, companyId: company.id, smtpConfigId: smtp.id, templateId: template.id };
 }
 
 /** A list of this many people, and a campaign to it. */
