@@ -64,7 +64,9 @@ export class NatsTransporter extends Transporters.NATS {
   }
 
   override async connect(): Promise<void> {
-    const client = await connect(natsOptions(this.#settings, this.nodeID));
+    const options = natsOptions(this.#settings, this.nodeID);
+    // All subjects begin alike, so that a user needs rights on one tree only.
+    const client = await connect({ ...options, inboxPrefix: this.getTopicName("INBOX") });
     this.client = client;
     this.pieces.serve(client, this.nodeID);
     void this.#watch(client).catch((error) => this.logger.error("The watch over NATS failed", error));

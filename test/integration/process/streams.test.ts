@@ -9,7 +9,7 @@ import { NatsTransporter } from "../../../mixins/nats-transporter.ts";
 import { streams } from "../../../mixins/streams.middleware.ts";
 import { readConfig } from "../../../services/lib/config.ts";
 import { notFound } from "../../../services/lib/errors.ts";
-import { type Server, startNats } from "../../support/servers.ts";
+import { startNatsWith } from "../../support/nats-cluster.ts";
 import { type SilentProxy, startSilentProxy } from "../../support/silent-proxy.ts";
 
 const MIB = 1024 ** 2;
@@ -54,7 +54,7 @@ type Call = Context<{ bytes?: number; text?: string }>;
 const streamOf = (ctx: Call) => (ctx as unknown as { stream: Readable }).stream;
 
 describe("between two nodes", () => {
-  let nats: Server;
+  let nats: Awaited<ReturnType<typeof startNatsWith>>;
   let proxy: SilentProxy;
   let near: ServiceBroker;
   let far: ServiceBroker;
@@ -77,10 +77,12 @@ describe("between two nodes", () => {
   }
 
   beforeAll(async () => {
-    nats = await startNats();
-    proxy = await startSilentProxy(Number(new URL(nats.url).port));
-    near = node("near", nats.url);
-    far = node("far", `nats://127.0.0.1:${proxy.port}`);
+    // Rights on Moleculer's own subjects are all that is needed.
+    const rights = 'permissions: { publish: "MOL.>", subscribe: "MOL.>" }';
+    nats = await startNatsWith(`authorization { users: [{ user: u, password: p, ${rights} }] }`);
+    proxy = await startSilentProxy(nats.port);
+    near = node("near", `nats://u:p@127.0.0.1:${nats.port}`);
+    far = node("far", `nats://u:p@127.0.0.1:${proxy.port}`);
     far.createService({
       name: "far",
       actions: {
