@@ -37,8 +37,14 @@ interface Local {
 }
 
 interface Registry {
-  nodes: { toArray(): { id: string; local: boolean }[] };
+  nodes: {
+    toArray(): { id: string; local: boolean }[];
+    get(id: string): { metadata?: Record<string, unknown> } | undefined;
+  };
 }
+
+/** In a node's description of itself: it fetches pieces. Those of an older version do not, during an update. */
+const FETCHES = "fetchesPieces";
 
 export class NatsTransporter extends Transporters.NATS {
   readonly #settings: Settings;
@@ -59,7 +65,8 @@ export class NatsTransporter extends Transporters.NATS {
 
   override init(...given: Parameters<Transporters.NATS["init"]>): void {
     super.init(...given);
-    const { localBus } = this.broker as unknown as { localBus: Local };
+    const { localBus, metadata } = this.broker as unknown as { localBus: Local; metadata: Record<string, unknown> };
+    metadata[FETCHES] = true;
     localBus.on("$node.disconnected", ({ node }) => this.pieces.giveUp(node.id));
   }
 
@@ -97,9 +104,21 @@ export class NatsTransporter extends Transporters.NATS {
     return Promise.resolve();
   }
 
-  override send(topic: string, packet: Buffer): Promise<void> {
+  #registry(): Registry {
+    return (this.broker as ServiceBroker & { registry: Registry }).registry;
+  }
+
+  /** Nodes of an older version take streams and packets only as Moleculer sends them. */
+  fetchesPieces(nodeId: string): boolean {
+    return this.#registry().nodes.get(nodeId)?.metadata?.[FETCHES] === true;
+  }
+
+  // Moleculer gives every transporter what the packet is, and NATS's own ignores it.
+  override send(topic: string, packet: Buffer, ...given: { packet: { target: string | null } }[]): Promise<void> {
     const client = this.client as NatsConnection | null;
-    if (!client || packet.length <= Math.min(LARGE_BYTES, client.info?.max_payload ?? LARGE_BYTES)) {
+    const target = given[0]?.packet.target;
+    if (!client || !target || !this.fetchesPieces(target)) return super.send(topic, packet);
+    if (packet.length <= Math.min(LARGE_BYTES, client.info?.max_payload ?? LARGE_BYTES)) {
       return super.send(topic, packet);
     }
     const where = headers();
@@ -138,7 +157,7 @@ export class NatsTransporter extends Transporters.NATS {
     this.isAway = true;
     this.logger.warn(`NATS is away: the connection to ${this.servers.hosts.join(", ")} broke`);
     this.pieces.giveUp();
-    const { nodes } = (this.broker as ServiceBroker & { registry: Registry }).registry;
+    const { nodes } = this.#registry();
     for (const { id, local } of nodes.toArray()) if (!local) this.transit.removePendingRequestByNodeID(id);
   }
 

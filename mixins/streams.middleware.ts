@@ -23,16 +23,18 @@ const DOWNLOAD = "$flockmailStream";
 export function streams(): Middleware {
   let broker: ServiceBroker;
 
-  const pieces = (): NatsPieces | undefined => {
+  /** Undefined where the other node is of a version that knows Moleculer's own streams alone. */
+  const piecesFor = (nodeId: string): NatsPieces | undefined => {
     const { transit } = broker as unknown as { transit?: { tx: unknown } };
-    return transit?.tx instanceof NatsTransporter ? transit.tx.pieces : undefined;
+    const way = transit?.tx;
+    return way instanceof NatsTransporter && way.fetchesPieces(nodeId) ? way.pieces : undefined;
   };
 
   const remoteAction =
     (next: Handler): Handler =>
     async (ctx) => {
       const { stream } = ctx.options;
-      const way = pieces();
+      const way = piecesFor(ctx.nodeID!);
       if (!way) return next(ctx);
       const id = stream && way.offer(stream, ctx.nodeID!);
       if (id) {
@@ -51,7 +53,7 @@ export function streams(): Middleware {
   const localAction =
     (next: Handler): Handler =>
     async (ctx) => {
-      const way = ctx.nodeID === broker.nodeID ? undefined : pieces();
+      const way = ctx.nodeID === broker.nodeID ? undefined : piecesFor(ctx.nodeID!);
       if (!way) return next(ctx);
       const id = ctx.headers[UPLOAD];
       const stream = typeof id === "string" ? way.read(ctx.nodeID!, id) : undefined;

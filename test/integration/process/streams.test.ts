@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Context, ServiceBroker } from "moleculer";
+import { type Context, ServiceBroker, Transporters } from "moleculer";
 import { natsLink } from "../../../mixins/nats-link.middleware.ts";
 import { NatsTransporter } from "../../../mixins/nats-transporter.ts";
 import { streams } from "../../../mixins/streams.middleware.ts";
@@ -176,6 +176,35 @@ describe("between two nodes", () => {
     const echoed = await Promise.all([near.call("far.echo", { text }), near.call("far.echo", { text: "[[small" })]);
     expect(echoed[0]).toEqual({ text });
     expect(echoed[1]).toEqual({ text: "[[small" });
+  });
+
+  test("with a node of an older version streams pass as they did, in both directions", async () => {
+    const old = new ServiceBroker({
+      nodeID: `old-${process.pid}`,
+      logger: false,
+      skipProcessEventRegistration: true,
+      serializer: "JSONExt",
+      transporter: new Transporters.NATS({ url: `nats://u:p@127.0.0.1:${nats.port}` }) as never,
+    });
+    old.createService({
+      name: "old",
+      actions: {
+        digest: async (ctx: Call) => (await buffer(streamOf(ctx))).toString("hex"),
+        give: () => Readable.from([Buffer.from("old")], { objectMode: false }),
+      },
+    });
+    await old.start();
+    try {
+      await Promise.all([near.waitForServices("old", 10_000), old.waitForServices("far", 10_000)]);
+      const bytes = randomBytes(300_000);
+      const given = () => ({ stream: Readable.from([bytes], { objectMode: false }), timeout: 20_000 }) as never;
+      expect(await near.call("old.digest", {}, given())).toBe(bytes.toString("hex"));
+      expect(await old.call("far.digest", {}, given())).toBe(bytes.toString("hex"));
+      expect((await buffer((await near.call("old.give")) as Readable)).toString()).toBe("old");
+      expect((await buffer((await old.call("far.pieces")) as Readable)).length).toBe(700_008);
+    } finally {
+      await old.stop();
+    }
   });
 
   test("a node that vanishes ends what it reads and what is read from it", async () => {
