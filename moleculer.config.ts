@@ -11,6 +11,7 @@ import { natsLink } from "./mixins/nats-link.middleware.ts";
 import { NatsTransporter } from "./mixins/nats-transporter.ts";
 import { redisConnection } from "./mixins/redis.middleware.ts";
 import { startBanner } from "./mixins/start-banner.middleware.ts";
+import { OthersFirst, stepAside } from "./mixins/step-aside.middleware.ts";
 import { streams } from "./mixins/streams.middleware.ts";
 import { events } from "./services/events.ts";
 import { type Config, ConfigError, config } from "./services/lib/config.ts";
@@ -46,7 +47,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
     logLevel: settings.LOGLEVEL === "trace" ? "trace" : settings.LOGLEVEL,
     // Moleculer's default is to wait for ever.
     requestTimeout: REQUEST_TIMEOUT_MS,
-    registry: { preferLocal: true },
+    registry: { preferLocal: true, strategy: OthersFirst as never },
     // Only calls that say so (`retries`) are repeated, on another node where there is one, and only where no node answered.
     retryPolicy: { enabled: true, retries: 0, check: (error: Error) => NO_NODE_ANSWERED.has(error?.name) },
     // A node that was killed cannot say goodbye; until it is missed, calls that went to it wait for their time-out.
@@ -64,6 +65,8 @@ export function brokerOptions(settings: Config): BrokerOptions {
       node.middleware,
       database(settings),
       redisConnection(settings),
+      // Outside of the database's own: it looks at what that made of an error.
+      stepAside(),
     ] as BrokerOptions["middlewares"],
   };
 }

@@ -107,11 +107,23 @@ export class NatsPieces {
     });
   }
 
-  /** Gives `reader` a stream: it is read as far as that node asks, and closed when it asks no more. Returns its id. */
-  offer(stream: Readable, reader: string): string {
+  /**
+   * Gives `reader` a stream: it is read as far as that node asks, and closed when it asks no more. Returns its id. Where
+   * `keepUnread` is set, one of which nothing was read stays open: a call that was refused may go to another node with it.
+   */
+  offer(stream: Readable, reader: string, { keepUnread = false } = {}): string {
     // Nobody listens to it between two pieces.
     stream.on("error", () => {});
-    return this.#keep({ reader, next: nextOf(stream), close: () => stream.destroy() }, FORGOTTEN_MS);
+    const read = nextOf(stream);
+    let isRead = false;
+    const next = (from: number) => {
+      isRead = true;
+      return read(from);
+    };
+    const close = () => {
+      if (isRead || !keepUnread) stream.destroy();
+    };
+    return this.#keep({ reader, next, close }, FORGOTTEN_MS);
   }
 
   /** The same of bytes that are there. Throws where too many are kept already. */

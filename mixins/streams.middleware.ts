@@ -36,7 +36,7 @@ export function streams(): Middleware {
       const { stream } = ctx.options;
       const way = piecesFor(ctx.nodeID!);
       if (!way) return next(ctx);
-      const id = stream && way.offer(stream, ctx.nodeID!);
+      const id = stream && way.offer(stream, ctx.nodeID!, { keepUnread: true });
       if (id) {
         ctx.options = { ...ctx.options, stream: undefined };
         ctx.headers = { ...ctx.headers, [UPLOAD]: id };

@@ -83,6 +83,8 @@ class QueryWithSettings extends Query {
 
 /** `of`: for pg.Pool and Sequelize, which make their clients themselves. */
 export class DatabaseClient extends pg.Client {
+  /** All that are open in this process. */
+  static readonly open = new Set<DatabaseClient>();
   readonly #url: string;
   #settings: Settings;
   #silentMs: number;
@@ -145,6 +147,8 @@ export class DatabaseClient extends pg.Client {
       throw error;
     }
     allowSilence(this, this.#silentMs);
+    DatabaseClient.open.add(this);
+    this.once("end", () => DatabaseClient.open.delete(this));
     return this;
   }
 

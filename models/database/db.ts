@@ -7,6 +7,7 @@ import { Sequelize } from "sequelize";
 import { bindModels } from "../index.ts";
 import { BY_KEY } from "./by-key.ts";
 import { CONNECT_TIMEOUT_MS, DatabaseClient } from "./client.ts";
+import { giveUpLostAnswers } from "./lost-answers.ts";
 import type { Settings } from "./session-settings.ts";
 import { allowSilence, SILENT_MS } from "./silence.ts";
 
@@ -20,6 +21,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 /** A plan made while a table was nearly empty may read all of it once it is large. */
 const PLANS_LIVE_SECONDS = 30;
+const PROBE_SILENT_MS = 3_000;
 
 /**
  * How DATABASE_POOL is shared out; never more than that in all (3 is its least value), beside the one connection that asks for `/ready`.
@@ -90,6 +92,8 @@ export function openDatabase(url: string, connections: number, silentMs = SILENT
     dialectOptions: { clientMinMessages: "ignore" },
   });
   const probe = openPool(url, { max: 1, silentMs });
+  // Its statement takes no time: a connection that lost the answer must not keep the next question from being asked.
+  probe.on("acquire", (client) => allowSilence(client, PROBE_SILENT_MS));
   bindModels(sequelize);
   open = { pool, prepared, sequelize, probe };
   return open;
@@ -117,6 +121,10 @@ export const sequelize = (): Sequelize => current().sequelize;
 
 /** Whether the database answers, asked over a connection of its own. */
 export const askDatabase = async (): Promise<void> => void (await current().probe.query("select 1"));
+
+/** After an outage: connections whose statements will never be answered make room for others. */
+export const giveUpLostConnections = (): Promise<number> =>
+  giveUpLostAnswers(DatabaseClient.open, (text, values) => query(text, values, current().probe));
 
 /** The rows of one statement. `$1`-style parameters only; values are never concatenated. */
 export async function query<T = Row>(text: string, values: unknown[] = [], on: Queryable = pool()): Promise<T[]> {

@@ -32,8 +32,8 @@ export interface ErrorDetails {
   DAILY_QUOTA: { limit: number; current: number; retryAfterSeconds: number };
   SMTP_RATE_LIMITED: { retryAfterSeconds: number };
   THROTTLED: { retryAfterSeconds: number };
-  /** `reason` is for the log and never leaves the service. */
-  UNAVAILABLE: { retryAfterSeconds: number; reason?: string };
+  /** `reason` is for the log and never leaves the service. `elsewhere`: another node may be asked. */
+  UNAVAILABLE: { retryAfterSeconds: number; reason?: string; elsewhere?: boolean };
 }
 
 export type ErrorCode = keyof ErrorDetails;
@@ -116,12 +116,23 @@ export const throttled = (retryAfterSeconds: number) =>
 
 const RETRY_SECONDS = 5;
 
-export const unavailable = (sentence = "The service is not available at the moment.", cause?: Error) =>
+const NOT_AVAILABLE = "The service is not available at the moment.";
+
+export const unavailable = (sentence = NOT_AVAILABLE, cause?: Error) =>
   new ServiceError(
     "UNAVAILABLE",
     sentence,
     { retryAfterSeconds: RETRY_SECONDS, ...(cause ? { reason: cause.message || cause.name } : {}) },
     { retryable: true, ...(cause ? { cause } : {}) },
+  );
+
+/** Not here: nothing was done, and another node may be asked at once. */
+export const availableElsewhere = (reason: string) =>
+  new ServiceError(
+    "UNAVAILABLE",
+    NOT_AVAILABLE,
+    { retryAfterSeconds: RETRY_SECONDS, reason, elsewhere: true },
+    { retryable: true },
   );
 
 export const missingObject = (id: string) => `Invalid pk "${id}" - object does not exist.`;

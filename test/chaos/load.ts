@@ -79,6 +79,7 @@ export class Load {
   readonly #ledger: Ledger;
   readonly #customers: Customers;
   #n = 0;
+  #hits = 0;
   #over = new AbortController();
   #giveUp = new AbortController();
   #loops: Promise<unknown>;
@@ -194,14 +195,15 @@ export class Load {
   }
 
   async #read(): Promise<void> {
-    await Promise.all(this.#ledger.links.splice(0, HITS.atOnce).map((hit, n) => this.#hit(hit, n)));
+    await Promise.all(this.#ledger.links.splice(0, HITS.atOnce).map((hit) => this.#hit(hit)));
   }
 
   /** Readers do not try again: only what was answered must be there. */
-  async #hit({ link, address }: { link: string; address: string }, n: number): Promise<void> {
+  async #hit({ link, address }: { link: string; address: string }): Promise<void> {
     const url = new URL(new URL(link).pathname, this.#scene.cluster.url);
-    // Throttled per address of the network: each reader has one of her own.
-    const ip = `198.51.${this.#n % 256}.${n}`;
+    // Throttled per address of the network, and a click beyond that is redirected and not counted: each reader has her own.
+    const n = this.#hits++;
+    const ip = `198.51.${(n >> 8) % 256}.${n % 256}`;
     const headers = { "x-forwarded-for": ip, "user-agent": "Mozilla/5.0 (X11; Linux) Reader/1.0" };
     try {
       const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(TRY_TIMEOUT_MS) });

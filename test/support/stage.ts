@@ -25,8 +25,7 @@ export interface Stage {
   redis: Server;
   nats: Server;
   api: Send;
-  /** Of the company, as `api` uses it. */
-  key: string;
+  headers: Record<string, string>;
   companyId: string;
   smtpConfigId: string;
   templateId: string;
@@ -47,32 +46,59 @@ interface StageOptions {
   env?: NodeJS.ProcessEnv;
   /** Processes that reach PostgreSQL through `databaseProxy` alone. */
   throughProxy?: readonly string[];
+  /** Service folders by process, beside the senders. */
+  layout?: Record<string, string[]>;
   /** In place of a PostgreSQL of its own. */
   databaseUrl?: string;
 }
 
-export async function openStage(
+/** What was opened is closed again when a step fails. */
+export async function openStage(senders: number, options: StageOptions = {}): Promise<Stage> {
+  const endings: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const end of endings.splice(0).reverse()) await end();
+  };
+  try {
+    return await open(senders, options, { endings, stop });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function open(
   senders: number,
-  { env, throughProxy = [], databaseUrl: given }: StageOptions = {},
+  { env, throughProxy = [], layout = layoutTogether, databaseUrl: given }: StageOptions,
+  { endings, stop }: { endings: (() => unknown)[]; stop(): Promise<void> },
 ): Promise<Stage> {
+  const opened = <T extends { stop(): unknown }>(part: T): T => {
+    endings.push(() => part.stop());
+    return part;
+  };
   const folder = dataFolder();
+  endings.push(() => folder.remove());
   const port = await unusedPort();
   const startDatabase = () => startEmbeddedPostgres(folder.path, { port, max_connections: 300, fsync: "off" });
   let postgres: EmbeddedPostgres | undefined = given ? undefined : await startDatabase();
+  endings.push(() => postgres?.stop());
   const [redis, nats] = [await startRedis({ own: true }), await startNats({ own: true })];
-  const sink = await startSmtpServer({ keep: false, delayMs: { DOT: DOT_MS } });
+  // Those that a test started in place of the first ones.
+  let stage: Stage | undefined;
+  endings.push(() => Promise.all([(stage?.redis ?? redis).stop(), (stage?.nats ?? nats).stop()]));
+  const sink = opened(await startSmtpServer({ keep: false, delayMs: { DOT: DOT_MS } }));
   const databaseUrl = given ?? postgres!.url;
-  const databaseProxy = await startSilentProxy(port);
+  const databaseProxy = opened(await startSilentProxy(port));
   const throughIt = { DATABASE_URL: databaseUrl.replace(`:${port}/`, `:${databaseProxy.port}/`) };
   const cluster = await startCluster({
     databaseUrl,
     redisUrl: redis.url,
     natsUrl: nats.url,
     senders,
-    layout: layoutTogether,
+    layout,
     env: { MAX_IN_DOUBT: `${MAX_IN_DOUBT}`, SEND_LEASE_SECONDS: `${LEASE_SECONDS}`, RETRY_BASE_SECONDS: "1", ...env },
     envOf: (name) => (throughProxy.includes(name) ? throughIt : {}),
   });
+  opened(cluster);
 
   const query = async <T>(sql: string, values: unknown[] = []): Promise<T[]> => {
     const client = new pg.Client({ connectionString: databaseUrl });
@@ -83,14 +109,14 @@ export async function openStage(
       await client.end();
     }
   };
-  const { api, key, companyId, smtpConfigId, templateId } = await signUp(cluster.url, sink.port);
-  const stage: Stage = {
+  const { api, headers, companyId, smtpConfigId, templateId } = await signUp(cluster.url, sink.port);
+  stage = {
     cluster,
     sink,
     redis,
     nats,
     api,
-    key,
+    headers,
     companyId,
     smtpConfigId,
     templateId,
@@ -105,13 +131,7 @@ export async function openStage(
     async startPostgres() {
       postgres = await untilDatabaseStarts(startDatabase);
     },
-    async stop() {
-      await cluster.stop();
-      await databaseProxy.stop();
-      // Those that a test started in place of the first ones.
-      await Promise.all([sink.stop(), stage.redis.stop(), stage.nats.stop(), postgres?.stop()]);
-      folder.remove();
-    },
+    stop,
   };
   return stage;
 }
@@ -124,7 +144,8 @@ async function signUp(url: string, smtpPort: number) {
   );
   const bearer = apiAt(url, { authorization: `Bearer ${access}` });
   const { key } = await bearer<{ key: string }>("POST", `/api/companies/${company.id}/api-keys/`, { name: "test" });
-  const api = apiAt(url, { "x-api-key": key });
+  const headers = { "x-api-key": key };
+  const api = apiAt(url, headers);
   const smtp = await api<{ id: string }>("POST", "/api/emails/smtp-configs/", {
     name: "Sink",
     host: "127.0.0.1",
@@ -139,7 +160,7 @@ async function signUp(url: string, smtpPort: number) {
     subject: "Hello [[first_name]]",
     body: "<p>Hello [[first_name]], <a href='https://example.com/'>look</a></p>",
   });
-  return { api, key, companyId: company.id, smtpConfigId: smtp.id, templateId: template.id };
+  return { api, headers, companyId: company.id, smtpConfigId: smtp.id, templateId: template.id };
 }
 
 /** A list of this many people, and a campaign to it. */

@@ -165,8 +165,10 @@ describe("process 1 of a container", () => {
     const env = { DATABASE_URL: "postgres://127.0.0.1:1/none", SECRET_KEY: "0123456789abcdef", HEALTH_PORT: "0" };
     child = startAsFirst(shell!, args, { cwd: ROOT, env: { ...env, PORT: "0" } });
     process.kill(await firstProcess(child), "SIGTERM");
-    expect(await child.ended).toBe(143);
-    expect(child.output()).not.toContain("starting");
+    expect({ code: await child.ended, output: child.output() }).toMatchObject({
+      code: 143,
+      output: expect.not.stringContaining("starting"),
+    });
   });
 
   test("passes each SIGTERM on, waits for its program and ends with its code", async () => {

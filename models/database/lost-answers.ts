@@ -1,0 +1,42 @@
+/**
+ * After a network that swallowed bytes, statements wait for answers that were sent and lost: each takes a connection of a
+ * pool until the database has been silent for too long, which is over a minute. PostgreSQL knows which of them it still
+ * works at; the connections of the others are given up, and what waits for them fails as in any outage.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DatabaseClient } from "./client.ts";
+
+/** Between the question and its answer a statement may have been answered, or another one begun. */
+const ANSWER_MS = 250;
+
+/** The parts of pg's client that its types do not show. */
+interface ClientParts {
+  _activeQuery: object | null;
+  processID: number;
+  connection: { stream: { destroy(error: Error): void } };
+}
+const partsOf = (client: DatabaseClient) => client as unknown as ClientParts;
+
+const WORKING = "select pid from pg_stat_activity where pid = any($1) and state = 'active'";
+
+/** Of these connections gives up those that wait for a statement at which the database does not work. How many it was. */
+export async function giveUpLostAnswers(
+  clients: Iterable<DatabaseClient>,
+  ask: (text: string, values: unknown[]) => Promise<{ pid: number }[]>,
+): Promise<number> {
+  // Behind a pooler the process id is the pooler's; it looks after its connections itself.
+  const waiting = [...clients]
+    .filter((client) => !client.pooled)
+    .map((client) => ({ parts: partsOf(client), statement: partsOf(client)._activeQuery }))
+    .filter(({ statement }) => statement !== null);
+  if (waiting.length === 0) return 0;
+  const rows = await ask(WORKING, [waiting.map(({ parts }) => parts.processID)]);
+  const working = new Set(rows.map(({ pid }) => pid));
+  await sleep(ANSWER_MS);
+  const lost = waiting.filter(
+    ({ parts, statement }) => !working.has(parts.processID) && parts._activeQuery === statement,
+  );
+  for (const { parts } of lost)
+    parts.connection.stream.destroy(new Error("The database has not answered: it is lost."));
+  return lost.length;
+}

@@ -1,0 +1,107 @@
+/**
+ * One of two nodes of each service is cut off from PostgreSQL and lives for NATS: the API goes on without it. Short here;
+ * FAILURES=long takes every way of being cut off, five rounds each.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { layoutTogether } from "../support/cluster.ts";
+import { openStage, type Stage } from "../support/stage.ts";
+
+const long = process.env.FAILURES === "long";
+const CUT_MS = 8_000;
+const AFTERWARDS_MS = 4_000;
+/** Calls under way at the cut fail or are asked again; what begins so long after it must not notice. */
+const NOTICED_WITHIN_MS = 4_000;
+/** A machine under load. */
+const LONGEST_ERROR_MS = 6_000;
+const ASK_EVERY_MS = 50;
+const ASK_TIMEOUT_MS = 5_000;
+
+jest.setTimeout(600_000);
+
+let stage: Stage;
+beforeAll(async () => {
+  const { gateway, core } = layoutTogether;
+  stage = await openStage(1, { layout: { gateway, "core-1": core, "core-2": core }, throughProxy: ["core-2"] });
+});
+afterAll(() => stage?.stop());
+afterEach(() => stage.databaseProxy.pass());
+
+interface Answer {
+  fromMs: number;
+  toMs: number;
+  status: number;
+}
+
+/** Asks one after the other until `over`; a new list is a write, the list of campaigns a read. */
+async function ask(kind: "read" | "write", over: AbortSignal): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  const path = kind === "read" ? "/api/emails/campaigns/" : "/api/emails/lists/";
+  for (let n = 0; !over.aborted; n++) {
+    const fromMs = performance.now();
+    const status = await fetch(stage.cluster.url + path, {
+      method: kind === "read" ? "GET" : "POST",
+      headers: { ...stage.headers, "content-type": "application/json" },
+      ...(kind === "write" ? { body: JSON.stringify({ name: `${fromMs}-${n}` }) } : {}),
+      signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+    }).then(
+      async (response) => {
+        await response.text();
+        return response.status;
+      },
+      () => 0,
+    );
+    answers.push({ fromMs, toMs: performance.now(), status });
+    await sleep(ASK_EVERY_MS);
+  }
+  return answers;
+}
+
+const failed = ({ status }: Answer) => status < 200 || status > 299;
+
+/** The longest time from the first of consecutive failures to the next answer. */
+function longestErrorMs(answers: readonly Answer[]): number {
+  let longest = 0;
+  let sinceMs: number | undefined;
+  for (const answer of answers) {
+    if (failed(answer)) sinceMs ??= answer.fromMs;
+    if (sinceMs !== undefined) longest = Math.max(longest, answer.toMs - sinceMs);
+    if (!failed(answer)) sinceMs = undefined;
+  }
+  return longest;
+}
+
+const WAYS: Record<string, () => unknown> = {
+  "bytes are swallowed": () => stage.databaseProxy.swallow(),
+  "answers are swallowed": () => stage.databaseProxy.swallow("toClient"),
+  "bytes are held": () => stage.databaseProxy.hold(),
+  "connections are refused": () => stage.databaseProxy.refuse(),
+};
+const SHORT = ["bytes are swallowed"];
+const CASES = Array.from({ length: long ? 5 : 1 }, (_, n) =>
+  (long ? Object.keys(WAYS) : SHORT).map((way) => [way, n + 1] as const),
+).flat();
+
+test.each(CASES)("%s between one of two nodes and PostgreSQL: the API goes on (round %i)", async (way) => {
+  const over = new AbortController();
+  const asking = [ask("read", over.signal), ask("read", over.signal), ask("write", over.signal)];
+  await sleep(1_000);
+  const cutMs = performance.now();
+  await WAYS[way]!();
+  await sleep(CUT_MS);
+  const healedMs = performance.now();
+  await stage.databaseProxy.pass();
+  await sleep(AFTERWARDS_MS);
+  over.abort();
+  const all = await Promise.all(asking);
+
+  const longest = Math.max(...all.map(longestErrorMs));
+  const reads = [...all[0]!, ...all[1]!];
+  const late = all.flat().filter((answer) => failed(answer) && answer.fromMs > cutMs + NOTICED_WITHIN_MS);
+  process.stdout.write(
+    `${way}: errors for ${(longest / 1_000).toFixed(1)} s at most; ${reads.filter(failed).length} of ${reads.length} reads failed, ` +
+      `${all[2]!.filter(failed).length} of ${all[2]!.length} writes\n`,
+  );
+  expect(healedMs - cutMs).toBeGreaterThan(NOTICED_WITHIN_MS);
+  expect(longest).toBeLessThan(LONGEST_ERROR_MS);
+  expect(late).toEqual([]);
+});

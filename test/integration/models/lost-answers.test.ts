@@ -1,0 +1,53 @@
+/** A network that swallowed answers and is back: what waits for them fails at once, what PostgreSQL still works at goes on. */
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { closeDatabase, giveUpLostConnections, openDatabase, query } from "../../../models/database/db.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { type SilentProxy, startSilentProxy } from "../../support/silent-proxy.ts";
+
+const SLOW = "select pg_sleep(2)";
+
+let database: TestDatabase;
+let proxy: SilentProxy;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const url = new URL(database.url);
+  proxy = await startSilentProxy(Number(url.port));
+  url.port = `${proxy.port}`;
+  openDatabase(url.href, 10);
+});
+afterAll(async () => {
+  await closeDatabase();
+  await proxy.stop();
+  await database.drop();
+});
+
+/** Statements at which PostgreSQL works, as it says itself and not through the proxy. */
+async function working(client: pg.Client): Promise<string[]> {
+  const sql =
+    "select query from pg_stat_activity where datname = current_database() and state = 'active' and pid <> pg_backend_pid()";
+  return (await client.query<{ query: string }>(sql)).rows.map((row) => row.query);
+}
+
+test("a statement whose answer is lost fails as an outage, one that PostgreSQL works at gets its answer", async () => {
+  const settled: string[] = [];
+  const settle = (what: string, statement: Promise<unknown>) =>
+    statement.then(
+      () => settled.push(`${what} is answered`),
+      (error: Error) => settled.push(`${what}: ${error.message}`),
+    );
+  await Promise.all([query("select 1"), query("select 2")]);
+  const slow = settle("the slow one", query(SLOW));
+  proxy.swallow("toClient");
+  const lost = settle("the lost one", query("select pg_sleep(0.01)"));
+  const direct = new pg.Client({ connectionString: database.url });
+  await direct.connect();
+  while ((await working(direct)).join() !== SLOW) await sleep(10);
+  await direct.end();
+  await proxy.pass();
+  // The connections that lost bytes stay mute, so this one is asked over another.
+  expect(await giveUpLostConnections()).toBe(1);
+  await Promise.all([slow, lost]);
+  expect(settled).toEqual(["the lost one: The database has not answered: it is lost.", "the slow one is answered"]);
+});
