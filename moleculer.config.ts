@@ -12,6 +12,7 @@ import { NatsTransporter } from "./mixins/nats-transporter.ts";
 import { redisConnection } from "./mixins/redis.middleware.ts";
 import { startBanner } from "./mixins/start-banner.middleware.ts";
 import { OthersFirst, stepAside } from "./mixins/step-aside.middleware.ts";
+import { streams } from "./mixins/streams.middleware.ts";
 import { workerThreads } from "./mixins/workers.middleware.ts";
 import { events } from "./services/events.ts";
 import { type Config, ConfigError, config } from "./services/lib/config.ts";
@@ -61,6 +62,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
       callIds,
       trackCalleeOnly,
       natsLink(settings),
+      streams(),
       node.middleware,
       database(settings),
       redisConnection(settings),

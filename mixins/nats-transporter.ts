@@ -7,14 +7,22 @@
  * joins again, because it takes leave first.
  */
 import { type ServiceBroker, Transporters } from "moleculer";
-import { connect, DebugEvents, Events, type NatsConnection } from "nats";
+import { connect, DebugEvents, Empty, Events, headers, type Msg, type NatsConnection } from "nats";
 import { type NatsServers, natsOptions, parseNatsServers } from "../services/lib/nats.ts";
 import { withTimeout } from "../services/lib/timeouts.ts";
+import { NatsPieces } from "./nats-pieces.ts";
 
 type Settings = Parameters<typeof natsOptions>[0];
 
 /** A silent server takes no leave; the process must not wait for it. */
 const FLUSH_TIMEOUT_MS = 1_000;
+
+/** A larger packet is fetched in pieces: a server refuses what is over its own limit, and others wait behind it. */
+const LARGE_BYTES = 512 * 1024;
+/** Of a packet that is to be fetched: the node that has it, and its id there. */
+const FROM = "Flockmail-From";
+const ID = "Flockmail-Id";
+const SIZE = "Flockmail-Size";
 
 interface Transport {
   socket?: { destroy(): void };
@@ -24,13 +32,24 @@ interface Transport {
 const transportOf = (client: NatsConnection): Transport | undefined =>
   (client as unknown as { protocol?: { transport?: Transport } }).protocol?.transport;
 
-interface Registry {
-  nodes: { toArray(): { id: string; local: boolean }[] };
+interface Local {
+  on(event: "$node.disconnected", listener: (payload: { node: { id: string } }) => void): void;
 }
+
+interface Registry {
+  nodes: {
+    toArray(): { id: string; local: boolean }[];
+    get(id: string): { metadata?: Record<string, unknown> } | undefined;
+  };
+}
+
+/** In a node's description of itself: it fetches pieces. Those of an older version do not, during an update. */
+const FETCHES = "fetchesPieces";
 
 export class NatsTransporter extends Transporters.NATS {
   readonly #settings: Settings;
   readonly servers: NatsServers;
+  readonly pieces: NatsPieces;
   /** The connection broke and is not back. */
   isAway = false;
 
@@ -38,11 +57,25 @@ export class NatsTransporter extends Transporters.NATS {
     super({});
     this.#settings = settings;
     this.servers = parseNatsServers(settings.TRANSPORTER ?? "")!;
+    this.pieces = new NatsPieces(
+      (nodeId) => this.getTopicName("PIECES", nodeId),
+      () => this.client as NatsConnection | null,
+    );
+  }
+
+  override init(...given: Parameters<Transporters.NATS["init"]>): void {
+    super.init(...given);
+    const { localBus, metadata } = this.broker as unknown as { localBus: Local; metadata: Record<string, unknown> };
+    metadata[FETCHES] = true;
+    localBus.on("$node.disconnected", ({ node }) => this.pieces.giveUp(node.id));
   }
 
   override async connect(): Promise<void> {
-    const client = await connect(natsOptions(this.#settings, this.nodeID));
+    const options = natsOptions(this.#settings, this.nodeID);
+    // All subjects begin alike, so that a user needs rights on one tree only.
+    const client = await connect({ ...options, inboxPrefix: this.getTopicName("INBOX") });
     this.client = client;
+    this.pieces.serve(client, this.nodeID);
     void this.#watch(client).catch((error) => this.logger.error("The watch over NATS failed", error));
     await this.onConnected();
   }
@@ -50,10 +83,58 @@ export class NatsTransporter extends Transporters.NATS {
   override async disconnect(): Promise<void> {
     const client = this.client as NatsConnection | null;
     this.client = null;
+    this.pieces.giveUp();
     if (!client) return;
     const silent = () => new Error("NATS is silent");
     if (!this.isAway) await withTimeout(client.flush(), FLUSH_TIMEOUT_MS, silent).catch(() => {});
     await withTimeout(client.close(), FLUSH_TIMEOUT_MS, silent).catch(() => transportOf(client)?.socket?.destroy());
+  }
+
+  override subscribe(command: string, nodeId?: string): Promise<void> {
+    (this.client as NatsConnection).subscribe(this.getTopicName(command, nodeId), {
+      callback: (error, message) => {
+        if (error) return;
+        if (!message.headers?.has(ID)) return void this.receive(command, Buffer.from(message.data));
+        this.#fetched(message).then(
+          (packet) => this.receive(command, packet),
+          (reason) => this.logger.warn(`A packet of ${message.headers?.get(FROM)} is lost: ${reason.message}`),
+        );
+      },
+    });
+    return Promise.resolve();
+  }
+
+  #registry(): Registry {
+    return (this.broker as ServiceBroker & { registry: Registry }).registry;
+  }
+
+  /** Nodes of an older version take streams and packets only as Moleculer sends them. */
+  fetchesPieces(nodeId: string): boolean {
+    return this.#registry().nodes.get(nodeId)?.metadata?.[FETCHES] === true;
+  }
+
+  // Moleculer gives every transporter what the packet is, and NATS's own ignores it.
+  override send(topic: string, packet: Buffer, ...given: { packet: { target: string | null } }[]): Promise<void> {
+    const client = this.client as NatsConnection | null;
+    const target = given[0]?.packet.target;
+    if (!client || !target || !this.fetchesPieces(target)) return super.send(topic, packet);
+    if (packet.length <= Math.min(LARGE_BYTES, client.info?.max_payload ?? LARGE_BYTES)) {
+      return super.send(topic, packet);
+    }
+    const where = headers();
+    where.set(FROM, this.nodeID);
+    where.set(ID, this.pieces.offerBytes(packet));
+    where.set(SIZE, String(packet.length));
+    client.publish(topic, Empty, { headers: where });
+    return Promise.resolve();
+  }
+
+  async #fetched({ headers: where }: Msg): Promise<Buffer> {
+    const packet = Buffer.alloc(Number(where!.get(SIZE)));
+    let at = 0;
+    for await (const piece of this.pieces.read(where!.get(FROM), where!.get(ID)))
+      at += (piece as Buffer).copy(packet, at);
+    return packet;
   }
 
   /** Ends with the connection. */
@@ -75,7 +156,8 @@ export class NatsTransporter extends Transporters.NATS {
     if (this.isAway) return;
     this.isAway = true;
     this.logger.warn(`NATS is away: the connection to ${this.servers.hosts.join(", ")} broke`);
-    const { nodes } = (this.broker as ServiceBroker & { registry: Registry }).registry;
+    this.pieces.giveUp();
+    const { nodes } = this.#registry();
     for (const { id, local } of nodes.toArray()) if (!local) this.transit.removePendingRequestByNodeID(id);
   }
 

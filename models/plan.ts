@@ -15,6 +15,7 @@ export class Plan extends Model<InferAttributes<Plan>, InferCreationAttributes<P
   declare subscribers: CreationOptional<number | null>;
   declare emailsPerMonth: CreationOptional<number | null>;
   declare smtpPerHour: CreationOptional<number | null>;
+  declare mediaBytes: CreationOptional<number | null>;
   declare features: CreationOptional<string[]>;
 
   static register(sequelize: Sequelize): void {
@@ -25,6 +26,7 @@ export class Plan extends Model<InferAttributes<Plan>, InferCreationAttributes<P
         subscribers: nullable(DataTypes.INTEGER),
         emailsPerMonth: nullable(DataTypes.INTEGER),
         smtpPerHour: nullable(DataTypes.INTEGER),
+        mediaBytes: nullable(DataTypes.BIGINT),
         features: required(DataTypes.ARRAY(DataTypes.TEXT), []),
       },
       { sequelize, tableName: "plans", timestamps: false },
@@ -40,6 +42,7 @@ export class Plan extends Model<InferAttributes<Plan>, InferCreationAttributes<P
         subscribers: this.subscribers,
         emails_per_month: this.emailsPerMonth,
         smtp_per_hour: this.smtpPerHour,
+        media_bytes: this.mediaBytes,
       },
     };
   }

@@ -469,9 +469,11 @@ create table plans (
   emails_per_month integer,
   smtp_per_hour integer,
   features text[] default '{}'::text[] not null,
+  media_bytes bigint,
   constraint plans_pkey PRIMARY KEY (name),
   constraint plans_api_calls_per_day_check CHECK ((api_calls_per_day >= 0)),
   constraint plans_emails_per_month_check CHECK ((emails_per_month >= 0)),
+  constraint plans_media_bytes_check CHECK ((media_bytes >= 0)),
   constraint plans_smtp_per_hour_check CHECK ((smtp_per_hour >= 0)),
   constraint plans_subscribers_check CHECK ((subscribers >= 0))
 );

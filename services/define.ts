@@ -23,6 +23,8 @@ export interface ActionContract {
   visibility?: "public" | "protected";
   /** Of a page that answers JSON too: that JSON. */
   json?: TSchema;
+  /** Of these fields exactly one is given; the action's `validate` says so in words. */
+  exactlyOne?: readonly string[];
   /** Shown in OpenAPI as a request body's example. */
   example?: unknown;
 }

@@ -39,6 +39,17 @@ const FIELDS = new Map<string, FieldKind>([
 
 const PREFIX = "attributes.";
 
+/** Each kind with the names of its fields; attributes have any. */
+export function fieldKinds(): { kind: FieldKind; names: string[] }[] {
+  const kinds = new Map<string, { kind: FieldKind; names: string[] }>();
+  for (const [name, kind] of FIELDS) {
+    const key = `${kind.type} ${kind.nullable}`;
+    const { names } = kinds.get(key) ?? { names: [] };
+    kinds.set(key, { kind, names: [...names, name] });
+  }
+  return [...kinds.values(), { kind: fieldKind(`${PREFIX}any`)!, names: [] }];
+}
+
 export function fieldKind(field: string): FieldKind | undefined {
   if (!field.startsWith(PREFIX)) return FIELDS.get(field);
   const name = field.slice(PREFIX.length);

@@ -53,6 +53,9 @@ function readOperator(operator: string): { positive: string; negated: boolean } 
     : { positive: operator, negated: false };
 }
 
+/** Those with a negated form. */
+export const OPPOSITES = ["equals", "contains", "in", "is_empty"];
+
 /** The condition parsed, or an error sentence. */
 function parseCondition(condition: unknown): ParsedCondition | string {
   if (typeof condition !== "object" || condition === null || Array.isArray(condition)) return "Expected an object.";
@@ -64,7 +67,7 @@ function parseCondition(condition: unknown): ParsedCondition | string {
   const operators = operatorsOf(kind.type, kind.nullable);
   const { positive, negated } = readOperator(operator);
   const test = operators.get(positive);
-  const hasOpposite = ["equals", "contains", "in", "is_empty"].includes(positive);
+  const hasOpposite = OPPOSITES.includes(positive);
   if (!test || (negated && !hasOpposite)) {
     return `"${operator.slice(0, 100)}" is not an operator of ${field}.`;
   }

@@ -2,9 +2,9 @@
 import { isUuid } from "../../services/lib/ids.ts";
 import { SUBSCRIBER_STATUSES, type SubscriberStatus } from "../subscriber.ts";
 
-const MAX_VALUES = 1_000;
-const MAX_TEXT = 1_000;
-const MAX_DAYS = 36_500;
+export const MAX_VALUES = 1_000;
+export const MAX_TEXT = 1_000;
+export const MAX_DAYS = 36_500;
 
 type Check = (value: unknown) => string | undefined;
 
@@ -30,7 +30,8 @@ export const statusError: Check = (value) =>
     ? undefined
     : `The value must be one of ${SUBSCRIBER_STATUSES.join(", ")}.`;
 
-const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+/** A year of 0000 and a day that its month does not have are refused, too. */
+export const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /** A date without a time is midnight, a time without a zone is UTC. */
 export function timeFrom(value: string): Date {

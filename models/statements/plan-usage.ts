@@ -1,6 +1,6 @@
 /**
- * What a company has used of its plan, read from counters where there are any. Tables of several services: subscribers, mails
- * and the month's usage.
+ * What a company has used of its plan, read from counters where there are any. Tables of several services: subscribers, mails,
+ * files and the month's usage.
  */
 import { type Queryable, query, queryOne } from "../database/db.ts";
 
@@ -27,6 +27,12 @@ export async function emailsThisMonth(companyId: string, client?: Queryable): Pr
 
 export async function subscribersOf(companyId: string): Promise<number> {
   return (await queryOne<{ n: number }>("select count_of($1, 'subscribers', $1) n", [companyId]))!.n;
+}
+
+/** Of all files that are stored: also those that are being uploaded, and deleted ones that a campaign may still send. */
+export async function mediaBytesOf(companyId: string, client?: Queryable): Promise<number> {
+  const sum = "select coalesce(sum(size), 0)::bigint n from media where company_id = $1";
+  return (await queryOne<{ n: number }>(sum, [companyId], client))!.n;
 }
 
 /** Counts rows: only for when no sender answers, who keep the number. */

@@ -67,6 +67,7 @@ export async function savePlan({ plan: name, features, limits }: ParamsOf<"accou
     subscribers: limits.subscribers ?? null,
     emailsPerMonth: limits.emails_per_month ?? null,
     smtpPerHour: limits.smtp_per_hour ?? null,
+    mediaBytes: limits.media_bytes ?? null,
   });
   return plan.view();
 }

@@ -63,6 +63,7 @@ export const Limits = Type.Object({
   subscribers: limit,
   emails_per_month: limit,
   smtp_per_hour: limit,
+  media_bytes: Nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
 });
 
 export const Plan = Type.Object({ plan: Type.String(), features: Type.Array(Type.String()), limits: Limits });
@@ -75,6 +76,7 @@ export const PlanUsage = Type.Object({
     subscribers: Type.Integer(),
     emails_per_month: Type.Integer(),
     smtp_per_hour: Type.Integer(),
+    media_bytes: Type.Integer(),
   }),
   period: Type.Object({ start: Time, end: Time }),
 });

@@ -100,7 +100,7 @@ export const contract = {
   getPlan: {
     summary: "Plan, limits and usage",
     description:
-      "A limit of null is unlimited. API calls count per API key (with a bearer token: per company) and UTC day, emails per UTC month, SMTP per rolling hour.",
+      "A limit of null is unlimited. API calls count per API key (with a bearer token: per company) and UTC day, emails per UTC month, SMTP per rolling hour, and media files in bytes; a deleted one counts until no campaign can send it any more.",
     params: ById,
     returns: PlanUsage,
   },

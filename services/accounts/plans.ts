@@ -7,7 +7,7 @@ import { ApiKey } from "../../models/api-key.ts";
 import { Company } from "../../models/company.ts";
 import { Plan } from "../../models/plan.ts";
 import { requireQuota } from "../../models/statements/monthly-quota.ts";
-import { emailsThisMonth, sentInTheLastHour, subscribersOf } from "../../models/statements/plan-usage.ts";
+import { emailsThisMonth, mediaBytesOf, sentInTheLastHour, subscribersOf } from "../../models/statements/plan-usage.ts";
 import { call } from "../call.ts";
 import { type Caller, type Ctx, companyOf } from "../lib/caller.ts";
 import { featureNotAvailable, notFound } from "../lib/errors.ts";
@@ -93,13 +93,20 @@ async function callsToday({ meta }: Ctx, companyId: string): Promise<number> {
 
 export async function getPlan(ctx: Ctx<{ id: string }>): Promise<PlanUsage> {
   const companyId = ownCompany(ctx);
-  const [plan, calls, subscribers, emails, smtp] = await Promise.all([
+  const [plan, calls, subscribers, emails, smtp, media] = await Promise.all([
     planOf(companyId),
     callsToday(ctx, companyId),
     subscribersOf(companyId),
     emailsThisMonth(companyId),
     smtpThisHour(ctx),
+    mediaBytesOf(companyId),
   ]);
-  const usage = { api_calls_per_day: calls, subscribers, emails_per_month: emails, smtp_per_hour: smtp };
+  const usage = {
+    api_calls_per_day: calls,
+    subscribers,
+    emails_per_month: emails,
+    smtp_per_hour: smtp,
+    media_bytes: media,
+  };
   return { ...plan, usage, period: periodOf(new Date()) };
 }

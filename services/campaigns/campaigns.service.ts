@@ -16,7 +16,7 @@ import { settle, settleFinished } from "./lifecycle/settle.ts";
 import { getCampaign, listCampaigns } from "./list-campaigns.ts";
 import { downloadMedia, streamMedia } from "./media/download-media.ts";
 import { getMedia, listMedia, removeMedia } from "./media/media-files.ts";
-import { upload } from "./media/upload.ts";
+import { mediaLimit, upload } from "./media/upload.ts";
 import { send } from "./send/send.ts";
 import { errorsOfSend } from "./send/send-errors.ts";
 import type { SendParams } from "./send/send-params.ts";
@@ -60,7 +60,7 @@ export default defineService("campaigns", contract, {
     export: (ctx) => exportResults(companyOf(ctx), ctx.params.id),
 
     listMedia: (ctx) => listMedia(companyOf(ctx), ctx.params),
-    createMedia: (ctx) => upload(companyOf(ctx), ctx.params.filename, ctx.stream!),
+    createMedia: async (ctx) => upload(companyOf(ctx), await mediaLimit(ctx), ctx.params, ctx.stream!),
     getMedia: (ctx) => getMedia(companyOf(ctx), ctx.params.id),
     removeMedia: (ctx) => removeMedia(companyOf(ctx), ctx.params.id),
     downloadMedia: (ctx) => downloadMedia(ctx.params.id),

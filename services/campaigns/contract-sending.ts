@@ -61,6 +61,7 @@ export const sending = {
       }),
     ]),
     returns: Sent,
+    exactlyOne: ["list_id", "segment_id"],
     example: {
       name: "October newsletter",
       template_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",

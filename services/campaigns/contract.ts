@@ -22,6 +22,8 @@ const media = {
   },
   createMedia: {
     summary: "Upload a media file",
+    description:
+      "403 where the plan's storage (`media_bytes`) has no room for it. Files that were deleted count until no campaign can send them any more.",
     params: Type.Object({ filename: Type.String(), content_type: Type.String(), size: Type.Integer() }),
     returns: Media,
   },

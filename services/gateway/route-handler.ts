@@ -3,6 +3,7 @@ import type { CallingOptions } from "moleculer";
 import type { ActionContract } from "../define.ts";
 import type { Caller } from "../lib/caller.ts";
 import { isServiceError, notFound } from "../lib/errors.ts";
+import { isUuid } from "../lib/ids.ts";
 import type { Document } from "../lib/shapes.ts";
 import type { Authentication, Identity } from "./access/authentication.ts";
 import { companyReader } from "./access/company-of-request.ts";
@@ -106,6 +107,13 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     return caller;
   }
 
+  /** Who may not act in a company is refused when the body has named it, and not when 16 MiB of it are in memory. */
+  function companyInBody(identity: Identity | undefined): BodyBounds["early"] {
+    if (!identity?.person || !company.inBody) return undefined;
+    const allow = async (named: string) => isUuid(named) && authentication.callerIn(named.toLowerCase(), identity);
+    return { field: "company", allow };
+  }
+
   // What only reads may be asked twice: where a node died with the question, another one answers.
   const retries = route.method === "GET" && route.access !== "public" ? READ_RETRIES : 0;
 
@@ -142,7 +150,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     try {
       const known = identity?.person && company.beforeBody(path, context);
       const early = known && (await callerIn(known, context, identity));
-      const body = await readBody?.(context, { limits, reservation });
+      const body = await readBody?.(context, { limits, reservation, early: companyInBody(identity) });
       const params: Params = { ...readQuery(context), ...body, ...path };
       if (takesIdempotencyKey) setIdempotencyKey(context, params);
       const meta: Caller = identity

@@ -27,6 +27,7 @@ export interface ErrorDetails {
   TOO_LARGE: None;
   SUBSCRIBER_LIMIT: None;
   EMAIL_QUOTA: None;
+  MEDIA_QUOTA: None;
   FEATURE_NOT_AVAILABLE: { feature: string; plan: string };
   DAILY_QUOTA: { limit: number; current: number; retryAfterSeconds: number };
   SMTP_RATE_LIMITED: { retryAfterSeconds: number };
@@ -90,6 +91,9 @@ export const subscriberLimitReached = (limit: number) =>
   plain("SUBSCRIBER_LIMIT", `Subscriber limit reached. Your plan allows ${limit} subscribers.`);
 export const emailQuotaExceeded = (limit: number) =>
   plain("EMAIL_QUOTA", `Email quota exceeded. Your plan allows ${limit} emails per month.`);
+
+export const mediaQuotaExceeded = (limit: number) =>
+  plain("MEDIA_QUOTA", `Media storage is full. Your plan allows ${limit} bytes.`);
 
 export const featureNotAvailable = (feature: string, plan: string) =>
   new ServiceError("FEATURE_NOT_AVAILABLE", `The feature ${feature} is not available on the plan ${plan}.`, {

@@ -28,7 +28,7 @@ const flat = (plan: { plan: string; features: string[]; limits: object }) => ({
   ...plan.limits,
 });
 
-const LIMITS = ["api_calls_per_day", "subscribers", "emails_per_month", "smtp_per_hour"];
+const LIMITS = ["api_calls_per_day", "subscribers", "emails_per_month", "smtp_per_hour", "media_bytes"];
 
 /** What is not a number stays as it was written: the contract says what is wrong with it. */
 const limitOf = (word: string) => (word === "-" ? null : /^\d+$/.test(word) ? Number(word) : (word as never));
@@ -90,7 +90,7 @@ export const commands: Command[] = [
   {
     name: "save-plan",
     args: ["<plan>", "<features>", "<limits>"],
-    about: "Add a plan or change one: its features and four limits as `plans` shows them, a,b,c; - is none",
+    about: "Add a plan or change one: its features and five limits as `plans` shows them, a,b,c; - is none",
     action: "accounts.savePlan",
     async run(ask, plan, features, words) {
       const given = words!.split(",");

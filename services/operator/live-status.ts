@@ -111,9 +111,9 @@ export async function batches(ctx: Ctx): Promise<ReturnsOf<"operator.batches">> 
 }
 
 type PlanLimit = keyof ReturnsOf<"accounts.getPlan">["limits"];
-const COUNTED_LIMITS: PlanLimit[] = ["api_calls_per_day", "subscribers", "emails_per_month"];
+const COUNTED_LIMITS: PlanLimit[] = ["api_calls_per_day", "subscribers", "emails_per_month", "media_bytes"];
 
-/** The plan's four limits; the senders count the hour. */
+/** The plan's limits; the senders count the hour. */
 export async function companyLimits(ctx: Ctx<{ company_id: string }>): Promise<ReturnsOf<"operator.limits">> {
   const companyId = ctx.params.company_id;
   const as = { meta: { companyId } };

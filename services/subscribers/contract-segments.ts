@@ -1,4 +1,5 @@
-import type { Rules } from "../../models/segment-rules/segment-sql.ts";
+import { conditionSchema } from "../../models/segment-rules/condition-schema.ts";
+import { MAX_CONDITIONS, type Rules } from "../../models/segment-rules/segment-sql.ts";
 import type { ServiceContract } from "../define.ts";
 import { ById, ListQuery, Name, Nothing, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Description, Subscriber } from "./contract-shapes.ts";
@@ -10,13 +11,7 @@ const RulesShape = Type.Unsafe<Rules>({
     match: { type: "string", enum: ["all", "any"], default: "all" },
     conditions: {
       type: "array",
-      items: {
-        shownAs: {
-          type: "object",
-          properties: { field: { type: "string" }, operator: { type: "string" }, value: {} },
-          required: ["field", "operator"],
-        },
-      },
+      shownAs: { type: "array", minItems: 1, maxItems: MAX_CONDITIONS, items: conditionSchema() },
     },
   },
   required: ["conditions"],
@@ -44,7 +39,7 @@ export const segments = {
   createSegment: {
     summary: "Create a segment",
     description:
-      "Fields: email, domain, first_name, last_name, status, created_at, list, attributes.<name>, last_opened_at, last_clicked_at, opened_campaign, clicked_campaign. Operators: equals, not_equals, contains, not_contains, starts_with, ends_with, in, not_in, gt, gte, lt, lte, before, after, in_last_days, is_empty, is_not_empty, where they make sense for the field. Needs the plan's feature segments.",
+      "What each field can be asked is in the schema of a condition. Text is compared without regard to case. A list or campaign in a value must exist. Needs the plan's feature segments.",
     params: Type.Object({ name: Name, description: Type.Optional(Description), rules: RulesShape }),
     returns: Segment,
     example: {

@@ -58,6 +58,7 @@ const suppressions = {
       reason: Type.Optional(Text(1_000)),
     }),
     returns: Suppression,
+    exactlyOne: ["email", "domain"],
     example: { domain: "example.org", reason: "Asked us to stop" },
   },
   getSuppression: { summary: "Get a suppression", params: ById, returns: Suppression },

@@ -1,13 +1,17 @@
 /**
  * An upload is written part by part, outside of a transaction: however slowly it arrives, it holds no connection and no
  * more than one part in memory. Until it is complete its row is marked as deleted, so that nobody sees it, and what a
- * crash leaves behind is removed like any other deleted file.
+ * crash leaves behind is removed like any other deleted file. The row has its size from the beginning: room in the plan is
+ * taken before the first byte is stored, and so that two uploads, on whatever nodes, never both take the last of it.
  */
 import { createHash } from "node:crypto";
-import { query } from "../../../models/database/db.ts";
+import { query, transaction } from "../../../models/database/db.ts";
 import { Media } from "../../../models/media.ts";
+import { mediaBytesOf } from "../../../models/statements/plan-usage.ts";
+import { call } from "../../call.ts";
+import type { Ctx } from "../../lib/caller.ts";
 import { config } from "../../lib/config.ts";
-import { invalid, tooLarge } from "../../lib/errors.ts";
+import { invalid, mediaQuotaExceeded, tooLarge } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { SNIFF_BYTES, sniff } from "./sniff.ts";
 
@@ -72,20 +76,45 @@ async function storeParts(id: string, stream: NodeJS.ReadableStream): Promise<St
   return { size, sha256: hash.digest(), head };
 }
 
-export async function upload(companyId: string, givenName: string, stream: NodeJS.ReadableStream) {
+/** Bytes of files that the plan allows; null is unlimited. */
+export const mediaLimit = async (ctx: Ctx): Promise<number | null> =>
+  (await call(ctx, "accounts.planOf", {})).limits.media_bytes;
+
+const LOCK = "select pg_advisory_xact_lock(hashtextextended('media ' || $1, 0))";
+const INSERT = `
+  insert into media (id, company_id, filename, content_type, size, sha256, deleted_at) values ($1, $2, $3, '', $4, '', now())`;
+
+interface File {
+  companyId: string;
+  filename: string;
+  size: number;
+}
+
+/** The row of a file that is to come. */
+async function takeRoom({ companyId, filename, size }: File, limit: number | null): Promise<Media> {
   const id = newId();
-  const media = await Media.create({
-    id,
-    companyId,
-    filename: cleanFilename(givenName),
-    contentType: "",
-    size: 0,
-    sha256: Buffer.alloc(0),
-    deletedAt: new Date(),
+  await transaction(async (client) => {
+    if (limit !== null) {
+      await client.query(LOCK, [companyId]);
+      if ((await mediaBytesOf(companyId, client)) + size > limit) throw mediaQuotaExceeded(limit);
+    }
+    await client.query(INSERT, [id, companyId, filename, size]);
   });
+  return (await Media.findOne({ where: { companyId, id } }))!;
+}
+
+/** `file.size`: how many bytes will come, which the gateway has counted. */
+export async function upload(
+  companyId: string,
+  limit: number | null,
+  file: { filename: string; size: number },
+  stream: NodeJS.ReadableStream,
+) {
+  const filename = cleanFilename(file.filename);
+  const media = await takeRoom({ companyId, filename, size: file.size }, limit);
   try {
-    const { size, sha256, head } = await storeParts(id, stream);
-    await media.update({ deletedAt: null, contentType: sniff(head, media.filename), size, sha256 });
+    const { size, sha256, head } = await storeParts(media.id, stream);
+    await media.update({ deletedAt: null, contentType: sniff(head, filename), size, sha256 });
     return media.view();
   } catch (error) {
     await media.destroy();

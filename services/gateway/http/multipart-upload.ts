@@ -1,10 +1,10 @@
 /**
  * An uploaded file is spooled to a temporary file first, so that a slow client holds neither memory nor a transaction,
- * and form fields behind the file are known before its first byte is used.
+ * and form fields behind the file are known before its first byte is used. The file has no name: whatever becomes of the
+ * process, its space is free again.
  */
 import { randomUUID } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
-import { rm } from "node:fs/promises";
+import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -22,6 +22,8 @@ export const FILE_FIELDS = ["filename", "content_type", "size"];
 const LIMITS = { files: 1, fields: 20, fieldSize: 64 * 1024, fieldNameSize: 200, parts: 25, headerPairs: 50 };
 /** Form-data adds its boundaries and small fields to the file. */
 const FORM_BYTES = 2 * 1024 * 1024;
+/** As much as goes to another node at once (mixins/nats-pieces.ts). */
+const READ_BYTES = 256 * 1024;
 /** Between two pieces of the body. */
 const IDLE_MS = 30_000;
 
@@ -56,7 +58,7 @@ interface UploadSpace {
   owner: string;
 }
 
-async function spool(context: Context, path: string, maxBytes: number, space: Reservation): Promise<Spooled> {
+async function spool(context: Context, writer: FileHandle, maxBytes: number, space: Reservation): Promise<Spooled> {
   const { req } = context;
   const announced = Number(req.headers["content-length"] ?? 0);
   if (announced > maxBytes + FORM_BYTES) throw bodyTooLarge(maxBytes);
@@ -76,7 +78,7 @@ async function spool(context: Context, path: string, maxBytes: number, space: Re
     if (name !== FIELD || writing) return void file.resume();
     Object.assign(spooled, { filename: filename ?? "", contentType: mimeType });
     file.on("limit", () => reject(bodyTooLarge(maxBytes)));
-    const out = createWriteStream(path, { mode: 0o600 });
+    const out = writer.createWriteStream();
     writing = pipeline(file, out, { signal: stop.signal }).then(() => {
       spooled.size = out.bytesWritten;
     });
@@ -101,6 +103,8 @@ async function spool(context: Context, path: string, maxBytes: number, space: Re
   };
   // Not stream.pipeline: on a failure it would destroy the request, and with it the connection for the response.
   req.on("data", wait).on("close", broken).pipe(parser);
+  // It may have left while the file was made, and says so once only.
+  if (req.destroyed) broken();
   try {
     await parsed;
     await writing;
@@ -114,6 +118,20 @@ async function spool(context: Context, path: string, maxBytes: number, space: Re
   }
 }
 
+interface TemporaryFile {
+  writer: FileHandle;
+  reader: FileHandle;
+}
+
+/** Each end is closed with the stream that is made from it. */
+async function nameless(): Promise<TemporaryFile> {
+  const path = join(tmpdir(), `flockmail-upload-${process.pid}-${randomUUID()}`);
+  const writer = await open(path, "wx", 0o600);
+  const reader = await open(path, "r");
+  await unlink(path);
+  return { writer, reader };
+}
+
 /** Runs `work` with the upload; the temporary file is gone afterwards, however it ends. */
 export async function withUpload<T>(
   context: Context,
@@ -124,16 +142,17 @@ export async function withUpload<T>(
   const mediaType = mediaTypeOf(context);
   if (mediaType !== "multipart/form-data") throw unsupportedType(mediaType);
   refuseEncoded(context);
-  const path = join(tmpdir(), `flockmail-upload-${process.pid}-${randomUUID()}`);
   const one = budgets.uploads.open(owner);
   const space = budgets.bytes.open(owner);
+  let temporary: TemporaryFile | undefined;
   try {
     one.take(1);
-    const { fields, filename, contentType, size } = await spool(context, path, maxBytes, space);
+    temporary = await nameless();
+    const { fields, filename, contentType, size } = await spool(context, temporary.writer, maxBytes, space);
     if (size < 0) throw noFile();
     if (size === 0) throw invalid({ [FIELD]: ["The submitted file is empty."] });
     const params = { ...fields, filename, content_type: contentType, size };
-    const stream = createReadStream(path);
+    const stream = temporary.reader.createReadStream({ highWaterMark: READ_BYTES });
     try {
       return await work({ params, stream });
     } finally {
@@ -141,7 +160,7 @@ export async function withUpload<T>(
       stream.destroy();
     }
   } finally {
-    await rm(path, { force: true });
+    await Promise.all([temporary?.writer.close(), temporary?.reader.close()]);
     space.release();
     one.release();
   }

@@ -35,6 +35,7 @@ const SHAPES: { [C in ErrorCode]: Shape<C> } = {
   FORBIDDEN: { status: 403 },
   SUBSCRIBER_LIMIT: { status: 403 },
   EMAIL_QUOTA: { status: 403 },
+  MEDIA_QUOTA: { status: 403 },
   FEATURE_NOT_AVAILABLE: {
     status: 403,
     body: ({ feature, plan }, message) => ({

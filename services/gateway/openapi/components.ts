@@ -1,5 +1,6 @@
-/** Contract schemas as the document shows them: resources by name, once; formats of our own left out. */
+/** Contract schemas as the document shows them: resources by name, once; formats of our own as patterns. */
 import type { ActionContract } from "../../define.ts";
+import { ONE_LINE_PATTERN } from "../../lib/one-line.ts";
 import type { TSchema } from "../../lib/shapes.ts";
 import type { Route } from "../routes.ts";
 
@@ -20,7 +21,7 @@ const NAMED: Record<string, string> = {
   PlanUsage: "accounts.getPlan",
 };
 
-const OWN_FORMATS = new Set(["line"]);
+const OWN_FORMATS: Record<string, string> = { line: ONE_LINE_PATTERN };
 
 type Schema = Record<string, unknown>;
 
@@ -52,7 +53,12 @@ export class Components {
     if (Array.isArray(node)) return node.map((item) => this.#shown(item));
     if (typeof node !== "object" || node === null) return node;
     if ("shownAs" in node) return node.shownAs;
-    const entries = Object.entries(node).filter(([key, value]) => !(key === "format" && OWN_FORMATS.has(value)));
-    return Object.fromEntries(entries.map(([key, value]) => [key, this.#shown(value)]));
+    const { format, ...rest } = node as { format?: unknown };
+    const pattern = typeof format === "string" ? OWN_FORMATS[format] : undefined;
+    const shown = Object.fromEntries(
+      Object.entries(pattern ? rest : node).map(([key, value]) => [key, this.#shown(value)]),
+    );
+    if (!pattern) return shown;
+    return "pattern" in shown ? { ...shown, allOf: [{ pattern }] } : { ...shown, pattern };
   }
 }

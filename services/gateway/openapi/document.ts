@@ -28,6 +28,7 @@ Every path ends with a slash; without it the answer is a 308 to the path with it
 
 Authenticate with \`X-API-Key\`, or as a person with \`Authorization: Bearer\`, and then say which company is meant:
 \`company\` in the body of a send, \`?company=\` elsewhere; paths under \`/api/companies/{id}/\` say it themselves.
+No text may hold U+0000 or a lone surrogate. Fields that are not described are ignored.
 Retry 429 and 5xx with exponential backoff, and not before \`Retry-After\`; do not retry another 4xx unchanged.`;
 
 const securitySchemes = {

@@ -34,6 +34,17 @@ function fieldsOf(route: Route, contract: ActionContract): Record<string, TSchem
   return Object.fromEntries(Object.entries(propertiesOf(contract)).filter(([name]) => !elsewhere.includes(name)));
 }
 
+/** The fields that a list's description names; a test asks each list whether it says the same. */
+function orderingOf({ description = "" }: ActionContract): object | undefined {
+  const fields = /Sortable: ([\w, ]+)\./.exec(description)?.[1]?.split(", ");
+  if (!fields) return undefined;
+  return {
+    type: "string",
+    enum: fields.flatMap((field) => [field, `-${field}`]),
+    description: "A field, or `-` and a field for descending. Without it: newest first.",
+  };
+}
+
 function parametersOf(route: Route, contract: ActionContract, components: Components): Parameter[] {
   const properties = propertiesOf(contract);
   const list = pathNames(route.path).map((name): Parameter => {
@@ -46,7 +57,13 @@ function parametersOf(route: Route, contract: ActionContract, components: Compon
   });
   if (!hasBody(route)) {
     for (const [name, schema] of Object.entries(fieldsOf(route, contract))) {
-      list.push({ name, in: "query", required: isRequired(contract, name), schema: components.shown(schema) });
+      const shown = name === "ordering" ? orderingOf(contract) : undefined;
+      list.push({
+        name,
+        in: "query",
+        required: isRequired(contract, name),
+        schema: shown ?? components.shown(schema),
+      });
     }
   }
   if (route.access !== "public" && !isCompanyPath(route) && !namesCompanyInBody(contract)) {
@@ -87,6 +104,8 @@ function isFormField(schema: TSchema): boolean {
   return type === "array" ? isFormField(items!) : type !== "object";
 }
 
+const given = (field: string) => ({ required: [field], properties: { [field]: { not: { type: "null" } } } });
+
 function requestBodyOf(route: Route, contract: ActionContract, components: Components): object {
   const fields = fieldsOf(route, contract);
   if (!hasBody(route) || (Object.keys(fields).length === 0 && !route.upload)) return {};
@@ -111,6 +130,7 @@ function requestBodyOf(route: Route, contract: ActionContract, components: Compo
         type: "object",
         properties: Object.fromEntries(sendable),
         ...(required.length > 0 ? { required } : {}),
+        ...(contract.exactlyOne ? { oneOf: contract.exactlyOne.map(given) } : {}),
       },
       ...(contract.example === undefined ? {} : { example }),
     };

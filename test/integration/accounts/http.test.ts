@@ -179,6 +179,7 @@ describe("accounts over HTTP", () => {
       subscribers: 500,
       emails_per_month: 3_000,
       smtp_per_hour: 100,
+      media_bytes: 52_428_800,
     });
     expect(second.body.usage.api_calls_per_day).toBe(first.body.usage.api_calls_per_day + 1);
     expect(second.headers.get("x-ratelimit-limit")).toBe("1000");

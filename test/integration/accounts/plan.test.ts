@@ -12,6 +12,8 @@ import { refusal } from "../../support/refusal.ts";
 import { type Server, startRedis } from "../../support/servers.ts";
 import { NOT_FOUND, register, type Tenant } from "./tenant.ts";
 
+const MIB = 1024 ** 2;
+
 describe("plans", () => {
   let app: App;
   let redis: Server;
@@ -35,15 +37,21 @@ describe("plans", () => {
     call(app.broker, "accounts.requireFeature", { feature }, { meta: tenant.meta });
 
   test.each([
-    ["free", 1_000, 500, 3_000, 100, []],
-    ["starter", 10_000, 10_000, 100_000, 2_000, ["scheduled_campaigns"]],
-    ["pro", 100_000, 250_000, 2_500_000, 50_000, ["scheduled_campaigns", "segments", "webhooks"]],
-    ["unlimited", null, null, null, null, ["scheduled_campaigns", "segments", "webhooks"]],
-  ])("%s has its limits and features", async (name, calls, subscribers, emails, smtp, features) => {
+    ["free", 1_000, 500, 3_000, 100, 50 * MIB, []],
+    ["starter", 10_000, 10_000, 100_000, 2_000, 1_024 * MIB, ["scheduled_campaigns"]],
+    ["pro", 100_000, 250_000, 2_500_000, 50_000, 20_480 * MIB, ["scheduled_campaigns", "segments", "webhooks"]],
+    ["unlimited", null, null, null, null, null, ["scheduled_campaigns", "segments", "webhooks"]],
+  ])("%s has its limits and features", async (name, calls, subscribers, emails, smtp, media, features) => {
     expect(await setPlan(name)).toEqual({
       plan: name,
       features,
-      limits: { api_calls_per_day: calls, subscribers, emails_per_month: emails, smtp_per_hour: smtp },
+      limits: {
+        api_calls_per_day: calls,
+        subscribers,
+        emails_per_month: emails,
+        smtp_per_hour: smtp,
+        media_bytes: media,
+      },
     });
     expect((await call(app.broker, "accounts.planOf", {}, tenant)).plan).toBe(name);
   });
@@ -60,10 +68,20 @@ describe("plans", () => {
        select $1, $2, n, 'u@example.com', 2, now() - n * interval '25 minutes' from generate_series(1, 5) n`,
       [tenant.id, newId()],
     );
+    await query(
+      "insert into media (company_id, id, filename, content_type, size, sha256) values ($1, $2, 'a', '', 12, '')",
+      [tenant.id, newId()],
+    );
     await apiLimiter().take(apiCallsToday(tenant.meta), 3);
     const { plan, usage, period } = await getPlan();
     expect(plan).toBe("free");
-    expect(usage).toEqual({ api_calls_per_day: 3, subscribers: 7, emails_per_month: 42, smtp_per_hour: 2 });
+    expect(usage).toEqual({
+      api_calls_per_day: 3,
+      subscribers: 7,
+      emails_per_month: 42,
+      smtp_per_hour: 2,
+      media_bytes: 12,
+    });
     expect(Date.parse(period.start)).toBeLessThanOrEqual(Date.now());
     expect(Date.parse(period.end)).toBeGreaterThan(Date.now());
   });
@@ -111,7 +129,13 @@ describe("plans", () => {
     const saved = await call(app.broker, "accounts.savePlan", gold);
     expect(saved).toEqual({
       ...gold,
-      limits: { api_calls_per_day: null, subscribers: null, emails_per_month: 10, smtp_per_hour: null },
+      limits: {
+        api_calls_per_day: null,
+        subscribers: null,
+        emails_per_month: 10,
+        smtp_per_hour: null,
+        media_bytes: null,
+      },
     });
     await setPlan("gold");
     expect(await refusal(admit(11))).toMatchObject([403, {}]);

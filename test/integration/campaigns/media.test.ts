@@ -107,6 +107,62 @@ describe("media", () => {
     expect(await queryOne("select count(*) n from media where company_id = $1", [company.id])).toEqual({ n: 0 });
   });
 
+  describe("on a plan with a bound of 1,000,000 bytes", () => {
+    beforeEach(() => {
+      world.mediaBytes = 1_000_000;
+    });
+    afterEach(() => {
+      world.mediaBytes = null;
+    });
+
+    const ofSize = (
+      size: number,
+      content: Readable = Readable.from([Buffer.alloc(size, "x")], { objectMode: false }),
+    ) =>
+      world.app.broker.call(
+        "campaigns.createMedia",
+        { filename: "a.txt", content_type: "", size },
+        { meta: { companyId: company.id }, stream: content },
+      ) as Promise<Media>;
+    const stored = () => queryOne<{ n: number }>("select count(*) n from media_parts", []);
+
+    test("what has no room is refused before a byte of it is read or stored, and a deletion makes room", async () => {
+      const { id } = await ofSize(600_000);
+      const before = await stored();
+      const unread = new Readable({
+        read() {
+          throw new Error("It was read");
+        },
+      });
+      await expect(ofSize(400_001, unread)).rejects.toMatchObject({
+        code: "MEDIA_QUOTA",
+        message: "Media storage is full. Your plan allows 1000000 bytes.",
+      });
+      expect(await stored()).toEqual(before);
+      await ofSize(400_000);
+      await as(world, company)("campaigns.removeMedia", { id });
+      await ofSize(600_000);
+    });
+
+    test("of many at once exactly those that fit are stored", async () => {
+      const uploads = await Promise.allSettled(Array.from({ length: 8 }, () => ofSize(300_000)));
+      expect(uploads.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+      expect(await as(world, company)("campaigns.listMedia", {})).toMatchObject({ count: 3 });
+    });
+
+    test("an upload that breaks off gives its room back", async () => {
+      const breaking = Readable.from(
+        (function* () {
+          yield Buffer.alloc(300_000);
+          throw new Error("the line went dead");
+        })(),
+        { objectMode: false },
+      );
+      await expect(ofSize(1_000_000, breaking)).rejects.toThrow("the line went dead");
+      await ofSize(1_000_000);
+    });
+  });
+
   test("the list shows the company's files, newest first, searched by name", async () => {
     await upload(PNG, "a.png");
     await upload(Buffer.from("words"), "b.txt");

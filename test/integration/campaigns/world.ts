@@ -11,6 +11,8 @@ export interface Neighbours {
   emitted: { event: string; payload: Record<string, string> }[];
   admitEmails: (emails: number) => void;
   requireFeature: (feature: string) => void;
+  /** The plan's room for files. */
+  mediaBytes: number | null;
 }
 
 const quiet = (): Neighbours => ({
@@ -18,6 +20,7 @@ const quiet = (): Neighbours => ({
   emitted: [],
   admitEmails: () => {},
   requireFeature: () => {},
+  mediaBytes: null,
 });
 
 function standIns(neighbours: Neighbours): ServiceSchema[] {
@@ -26,6 +29,7 @@ function standIns(neighbours: Neighbours): ServiceSchema[] {
       name: "accounts",
       actions: {
         admitEmails: (ctx) => neighbours.admitEmails((ctx.params as { emails: number }).emails) ?? null,
+        planOf: () => ({ plan: "any", features: [], limits: { media_bytes: neighbours.mediaBytes } }),
         requireFeature: (ctx) => neighbours.requireFeature((ctx.params as { feature: string }).feature) ?? null,
       },
     },

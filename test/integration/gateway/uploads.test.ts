@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -32,8 +32,20 @@ const samples: Record<string, Sample> = {
   bulk: sample({ ...upload, path: "/api/emails/subscribers/bulk/", upload: "import" }, File, Type.Unknown(), receive),
 };
 
-/** Of this process alone: other tests upload, too. */
-const spooled = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`flockmail-upload-${process.pid}-`));
+const isSpooled = (path: string) => path.includes(`flockmail-upload-${process.pid}-`);
+const OPEN_FILES = "/proc/self/fd";
+const targetOf = (name: string): string => {
+  try {
+    return readlinkSync(`${OPEN_FILES}/${name}`);
+  } catch {
+    return "";
+  }
+};
+/** Files of this process alone, as other tests upload, too: by name, and those without one that it has open. */
+const spooled = () => {
+  const open = existsSync(OPEN_FILES) ? readdirSync(OPEN_FILES).map(targetOf) : [];
+  return [...readdirSync(tmpdir()), ...open].filter(isSpooled);
+};
 
 describe("uploads", () => {
   let gateway: TestGateway;
@@ -182,6 +194,11 @@ describe("uploads", () => {
         `--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${"x".repeat(10_000)}`,
     );
     while (spooled().length === 0) await new Promise(setImmediate);
+    // Nothing would be left of it if the process were killed now.
+    for (let n = 0; readdirSync(tmpdir()).some(isSpooled); n++) {
+      if (n > 1_000) throw new Error("The file has a name");
+      await sleep(10);
+    }
     socket.destroy();
     while (spooled().length > 0) await new Promise(setImmediate);
   });

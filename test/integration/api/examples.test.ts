@@ -1,0 +1,94 @@
+/** Every example of a request body in the OpenAPI document is sent as it stands there, with ids of things that exist. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { contractOf } from "../../../services/contracts.ts";
+import { describeApi } from "../../../services/gateway/openapi/document.ts";
+import { routes } from "../../../services/gateway/routes.ts";
+import { isUuid } from "../../../services/lib/ids.ts";
+import { personToken } from "../../../services/lib/tokens/person-token.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
+import { Requests } from "../../support/requests.ts";
+import { furnish, type Owned, pathOf } from "./furnish.ts";
+
+const requests = new Requests(describeApi({ routes, contractOf, baseUrl: "http://localhost" }), []);
+const exampleOf = (method: string, path: string) => requests.bodyOf(method, path)?.example;
+// What deletes goes last: others need it.
+const isLast = (path: string) => path.includes("bulk-delete");
+const withExamples = routes
+  .filter(({ method, path, upload }) => !upload && exampleOf(method, path))
+  .toSorted((a, b) => Number(isLast(a.path)) - Number(isLast(b.path)));
+
+const KINDS: Record<string, string> = {
+  template_id: "template",
+  smtp_config_id: "smtp",
+  default_smtp_config_id: "smtp",
+  list_id: "list",
+  segment_id: "segment",
+  subscriber_ids: "subscriber",
+  add_to_lists: "list",
+  remove_from_lists: "list",
+  lists: "list",
+};
+
+describe("examples of the document", () => {
+  let app: App;
+  let company: TestCompany;
+  let owned: Owned;
+  const people: Record<string, string> = {};
+  beforeAll(async () => {
+    app = await startApp();
+    company = await newCompany(app);
+    owned = await furnish(company, app);
+    // Those who appear in examples of others: who signs in, and who joins a company.
+    const join = async (email: string) => {
+      const person = { email, password: "correct horse battery", company_name: "Another" };
+      return (await client(app, { ip: someIp() }).post("/api/auth/register/", person)).body;
+    };
+    people.grace = (await join("grace@example.com")).user.id;
+  });
+  afterAll(() => app?.stop());
+
+  /** The example with what only this test can know. */
+  function real(value: unknown, name = ""): unknown {
+    if (Array.isArray(value)) return value.map((item) => real(item, name));
+    if (typeof value === "object" && value !== null) {
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, real(inner, key)]));
+    }
+    if (name === "refresh") return people.refresh;
+    // Nothing leaves this machine.
+    if (name === "host") return "127.0.0.1";
+    if (name === "url" && typeof value === "string") return value.replace(/^https?:..[^/]+/, "http://127.0.0.1:9");
+    if (!isUuid(value)) return value;
+    const kind = KINDS[name];
+    if (!kind) throw new Error(`This test does not know what ${name} refers to: extend it`);
+    return owned[kind];
+  }
+
+  /** The mail of a send that came before. */
+  async function someMail(): Promise<string> {
+    for (const deadline = Date.now() + 30_000; Date.now() < deadline; await sleep(50)) {
+      const { body } = await company.api.get("/api/emails/sent-emails/");
+      if (body.results[0]) return body.results[0].id;
+    }
+    throw new Error("No send has a recipient");
+  }
+
+  async function withTokens(path: string): Promise<string> {
+    return path
+      .replace(":company_id", company.id)
+      .replace(":token", personToken("preferences", company.id, owned.subscriber!))
+      .replace(":sent_email_id", path.includes(":sent_email_id") ? await someMail() : "");
+  }
+
+  test.each(withExamples.map((route) => [route.method, route.path, route] as const))(
+    "%s %s",
+    async (method, path, route) => {
+      const credentials = { company: { key: company.key }, user: { token: company.token }, public: {} }[route.access];
+      const target = pathOf(await withTokens(path), { ...owned, user: people.grace! });
+      const body = real(exampleOf(method, path)) as object;
+      const answer = await client(app, { ...credentials, ip: someIp() }).request(method, target, body);
+      expect([answer.status, answer.text]).toEqual([route.status, answer.text]);
+      if (path.endsWith("/login/")) people.refresh = answer.body.refresh;
+    },
+  );
+});
