@@ -9,7 +9,9 @@ import type { Context, Middleware, ServiceBroker } from "moleculer";
 import { closeDatabase, openDatabase } from "../models/database/db.ts";
 import { migrate, pending } from "../models/database/migrate.ts";
 import { isDatabaseOutage } from "../models/database/outage.ts";
+import { asOwner, asService } from "../models/database/owner.ts";
 import { refuseUnusable } from "../models/database/pooler.ts";
+import type { Caller } from "../services/lib/caller.ts";
 import type { Config } from "../services/lib/config.ts";
 import { isServiceError, unavailable } from "../services/lib/errors.ts";
 import { awaitPostgres } from "../services/lib/processes/await-postgres.ts";
@@ -68,6 +70,12 @@ const failAsUnavailable =
     }
   };
 
+/** Its statements count as the company's: connections are shared out by company. */
+const forCompany =
+  (next: Handler): Handler =>
+  (ctx) =>
+    asOwner((ctx.meta as Caller).companyId, () => next(ctx));
+
 export function database(config: Config): Middleware {
   let embedded: Omit<EmbeddedPostgres, "ended"> | undefined;
   let stopAtMs: number | undefined;
@@ -76,7 +84,12 @@ export function database(config: Config): Middleware {
   return {
     name: "Database",
 
-    localAction: failAsUnavailable,
+    localAction: (next: Handler) => forCompany(failAsUnavailable(next)),
+    // What follows from an event is the service's own work, whoever caused it.
+    localEvent:
+      (next: Handler): Handler =>
+      (ctx) =>
+        asService(() => next(ctx)),
 
     async starting(broker: ServiceBroker) {
       let url = config.DATABASE_URL;

@@ -45,7 +45,8 @@ interface ClientParts {
 const isPlain = (given: unknown) => typeof (given as { submit?: unknown }).submit !== "function";
 /** Several statements in one text, which only the simple protocol takes. */
 const SEVERAL = /;\s*\S/;
-const BEGIN = /^\s*(begin|start transaction)\b/i;
+/** What begins a transaction; it may be followed by settings for this one, which count for more than ours. */
+const BEGIN = /^\s*(?:begin|start transaction)\b[^;]*/i;
 
 const isIdle = (client: DatabaseClient) => (client as unknown as ClientParts)._txStatus === "I";
 
@@ -183,7 +184,10 @@ export class DatabaseClient extends pg.Client {
     const [what, ...more] = given;
     if (!this.#pooled || !isPlain(what)) return query(what, ...more);
     if (typeof what === "string" && BEGIN.test(what))
-      return query(`${what.replace(/[;\s]*$/, "")}; ${this.#local}`, ...more);
+      return query(
+        what.replace(BEGIN, (begin) => `${begin}; ${this.#local}`),
+        ...more,
+      );
     const own = new QueryWithSettings(this, this.#localName, given);
     if (own.callback) return query(own);
     return new Promise((resolve, reject) => {

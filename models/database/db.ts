@@ -8,7 +8,10 @@ import { bindModels } from "../index.ts";
 import { BY_KEY } from "./by-key.ts";
 import { CONNECT_TIMEOUT_MS, DatabaseClient } from "./client.ts";
 import { giveUpLostAnswers } from "./lost-answers.ts";
-import type { Settings } from "./session-settings.ts";
+import { asOwner, currentOwner } from "./owner.ts";
+import { localSettings, type Settings } from "./session-settings.ts";
+import { SharedPool } from "./shared-pool.ts";
+import { shareConnections } from "./shares.ts";
 import { allowSilence, SILENT_MS } from "./silence.ts";
 
 export type Client = pg.PoolClient;
@@ -23,25 +26,10 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const PLANS_LIVE_SECONDS = 30;
 const PROBE_SILENT_MS = 3_000;
 
-/**
- * How DATABASE_POOL is shared out; never more than that in all (3 is its least value), beside the one connection that asks for `/ready`.
- *
- * | share    | of 3 | of 10 | of 20 | of 100 | who uses it |
- * |----------|------|-------|-------|--------|-------------|
- * | sql      | 1    | 6     | 14    | 93     | `query`, `transaction` and PinnedConnection: senders, expansion, imports, lists, every hot or set-based statement |
- * | prepared | 1    | 2     | 3     | 3      | `prepared`: opens and clicks. Two batches are in the air at most, and one more resolves a conflict |
- * | models   | 1    | 2     | 3     | 4      | Sequelize: CRUD and settings. Short statements by key, and one process has no CPU for more: measured 2,800 `findByPk` a second over 2, 3 and 4 connections alike |
- *
- * A process opens what it needs of its share, and closes what was idle for 10 s.
- */
-export function shareConnections(total: number): { sql: number; prepared: number; models: number } {
-  const prepared = Math.min(3, Math.max(1, Math.floor(total / 5)));
-  const models = Math.min(4, 1 + Math.floor(total / 10));
-  return { sql: Math.max(1, total - prepared - models), prepared, models };
-}
-
 interface Connections {
   pool: pg.Pool;
+  /** For what takes long for one company (bulk.ts); the same pool where there are too few connections to divide. */
+  bulk: pg.Pool;
   /** For `prepared` statements: a plan is made once per connection, and is good for whatever values come. */
   prepared: pg.Pool;
   sequelize: Sequelize;
@@ -58,7 +46,7 @@ interface PoolOptions {
 }
 
 function openPool(url: string, { max, silentMs, settings, maxLifetimeSeconds = 0 }: PoolOptions): pg.Pool {
-  const pool = new pg.Pool({
+  const pool = new SharedPool({
     Client: DatabaseClient.of(url, { settings, silentMs }),
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -75,6 +63,7 @@ export function openDatabase(url: string, connections: number, silentMs = SILENT
   if (open) throw new Error("The database is open already");
   const share = shareConnections(connections);
   const pool = openPool(url, { max: share.sql, silentMs });
+  const bulk = share.bulk > 0 ? openPool(url, { max: share.bulk, silentMs }) : pool;
   const prepared = openPool(url, {
     max: share.prepared,
     silentMs,
@@ -95,14 +84,16 @@ export function openDatabase(url: string, connections: number, silentMs = SILENT
   // Its statement takes no time: a connection that lost the answer must not keep the next question from being asked.
   probe.on("acquire", (client) => allowSilence(client, PROBE_SILENT_MS));
   bindModels(sequelize);
-  open = { pool, prepared, sequelize, probe };
+  open = { pool, bulk, prepared, sequelize, probe };
   return open;
 }
 
 export async function closeDatabase(): Promise<void> {
   const closing = open;
   open = undefined;
-  await Promise.all([closing?.pool.end(), closing?.prepared.end(), closing?.probe.end(), closing?.sequelize.close()]);
+  if (!closing) return;
+  const pools = new Set([closing.pool, closing.bulk, closing.prepared, closing.probe]);
+  await Promise.all([...[...pools].map((pool) => pool.end()), closing.sequelize.close()]);
 }
 
 function current(): Connections {
@@ -117,6 +108,7 @@ export const applySettings = (client: Client, settings: Settings): Promise<void>
 export const isPooled = (client: Client): boolean => opened(client).pooled;
 
 export const pool = (): pg.Pool => current().pool;
+export const bulkPool = (): pg.Pool => current().bulk;
 export const sequelize = (): Sequelize => current().sequelize;
 
 /** Whether the database answers, asked over a connection of its own. */
@@ -153,18 +145,35 @@ export async function prepared<T = Row>(
   return (await on.query({ name, text, values })).rows as T[];
 }
 
+interface TransactionOptions {
+  from?: pg.Pool;
+  /** Whose share its connection is of, where that is not the caller's: a stranger's request that is about a company. */
+  owner?: string;
+  /** For this transaction alone. */
+  settings?: Settings;
+}
+
+/**
+ * Somebody waits for the answer: a lock that is not free by then (an import at its merge, say) fails the request, which may
+ * come again, instead of keeping the connection.
+ */
+export const INTERACTIVE: TransactionOptions = { settings: { lock_timeout: 2_000 } };
+
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
-export const transaction = <T>(work: (client: Client) => Promise<T>): Promise<T> => within(pool(), work);
+export function transaction<T>(work: (client: Client) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+  const { from = pool(), owner = currentOwner(), settings } = options;
+  return asOwner(owner, () => within(from, work, settings));
+}
 
 /** The same on a connection for `prepared` statements. */
 export const preparedTransaction = <T>(work: (client: Client) => Promise<T>): Promise<T> =>
   within(current().prepared, work);
 
-async function within<T>(from: pg.Pool, work: (client: Client) => Promise<T>): Promise<T> {
+async function within<T>(from: pg.Pool, work: (client: Client) => Promise<T>, settings?: Settings): Promise<T> {
   const client = await from.connect();
   let broken: Error | undefined;
   try {
-    await client.query("begin");
+    await client.query(settings ? `begin; ${localSettings(settings)}` : "begin");
     const result = await work(client);
     await client.query("commit");
     return result;

@@ -6,6 +6,7 @@
 import type { Model, ModelStatic } from "sequelize";
 import { invalid, invalidPage } from "../../services/lib/errors.ts";
 import type { ListQuery } from "../../services/lib/shapes.ts";
+import { costlyRead } from "./bulk.ts";
 import { type Queryable, query, queryOne } from "./db.ts";
 import { fromRow } from "./from-row.ts";
 
@@ -28,6 +29,8 @@ export interface Listing {
   count?: () => Promise<number>;
   /** True when `where` holds more than what the counter counts. */
   filtered?: boolean;
+  /** A table that may have millions of rows of one company: to count or sort them takes a turn (bulk.ts). `values` begin with the company. */
+  large?: boolean;
   /** Default "-created_at". */
   defaultOrdering?: string;
   /** Where a place in the order of `id` is found with fewer tables than `from` has: same rows, same `values`. */
@@ -67,7 +70,22 @@ async function countRows(
   return (await queryOne<{ n: number }>(`select count(*) n from ${listing.from} where ${where}`, values, on))?.n ?? 0;
 }
 
-export async function listPage<T>(
+const isSearched = ({ searchIn }: Listing, { search }: ListQuery) => Boolean(search) && searchIn.length > 0;
+
+/** Rows are counted one by one: neither a counter nor another way knows how many they are. */
+const countsRows = (listing: Listing, asked: ListQuery) =>
+  isSearched(listing, asked) || !(listing.count || (listing.counter && !listing.filtered));
+
+/** By anything but the time of creation: all rows are sorted, or walked through from one end. */
+const sorts = ({ defaultOrdering }: Listing, { ordering = defaultOrdering ?? "created_at" }: ListQuery) =>
+  ordering.replace(/^-/, "") !== "created_at";
+
+export function listPage<T>(listing: Listing, asked: ListQuery): Promise<{ count: number; results: T[] }> {
+  if (!listing.large || !(countsRows(listing, asked) || sorts(listing, asked))) return readPage(listing, asked);
+  return costlyRead(listing.values[0] as string, (client) => readPage<T>(listing, asked, client));
+}
+
+async function readPage<T>(
   listing: Listing,
   asked: ListQuery,
   on?: Queryable,
@@ -77,7 +95,7 @@ export async function listPage<T>(
   const { expressions, descending } = order(listing, asked.ordering ?? listing.defaultOrdering ?? "-created_at");
   const values = [...listing.values];
   const conditions = [...listing.where];
-  const searched = Boolean(asked.search) && listing.searchIn.length > 0;
+  const searched = isSearched(listing, asked);
   if (searched) {
     values.push(`%${escapeLike(asked.search!)}%`);
     conditions.push(`(${listing.searchIn.map((text) => `${text} ilike $${values.length}`).join(" or ")})`);

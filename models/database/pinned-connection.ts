@@ -11,6 +11,7 @@
 import { performance } from "node:perf_hooks";
 import { BY_KEY } from "./by-key.ts";
 import { applySettings, type Client, isPooled, pool } from "./db.ts";
+import { asService } from "./owner.ts";
 
 /** Planning all of them anew takes about 5 ms. The first campaign may fill an empty table within a second. */
 const MAX_PLAN_AGE_MS = 1_000;
@@ -34,7 +35,8 @@ export class PinnedConnection {
   }
 
   async #open(): Promise<Client> {
-    const client = await pool().connect();
+    // Kept beyond the call in which it is opened.
+    const client = await asService(() => pool().connect());
     client.on("error", () => this.#drop(client));
     try {
       await applySettings(client, BY_KEY);

@@ -12,6 +12,8 @@
  * The first needs no network, so it also holds behind a proxy or a NAT that goes on acknowledging. A statement that runs by
  * itself is committed when it ends, whether anybody listens or not: what many wait for is therefore written as one statement.
  */
+import { escapeLiteral } from "pg";
+
 export type Settings = Readonly<Record<string, string | number>>;
 
 export const STATEMENT_TIMEOUT_MS = 60_000;
@@ -40,6 +42,12 @@ export const MIGRATION: Settings = { statement_timeout: 0, lock_timeout: 0, tran
 
 /** The settings $1 (names) with the values $2, in their order. What the server does not have is left out. */
 const SET = `from unnest($1::text[], $2::text[]) s (name, value) where current_setting(name, true) is not null`;
+
+/** As statements, to go in one message with the one that begins a transaction. Only our own names and values. */
+export const localSettings = (settings: Settings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `set local ${name} = ${escapeLiteral(String(value))}`)
+    .join("; ");
 
 const columns = (settings: readonly (readonly [string, string | number])[]) => [
   settings.map(([name]) => name),

@@ -1,5 +1,6 @@
 /** A campaign's results as CSV, one line per recipient, read in keyset pages: memory does not grow with the campaign. */
 import { Readable } from "node:stream";
+import { exportRead } from "../../models/database/bulk.ts";
 import { query } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { csvRow } from "../lib/csv.ts";
@@ -22,14 +23,14 @@ interface Result {
   clicks: number;
 }
 
+const ROWS = `
+  select seq, email, status, error, sent_at, opened_at, clicked_at, opens, clicks from sent_emails
+  where company_id = $1 and campaign_id = $2 and seq > $3 order by seq limit ${PAGE}`;
+
 async function* results(companyId: string, campaignId: string) {
   yield csvRow(COLUMNS);
   for (let after = 0; ; ) {
-    const page = await query<Result>(
-      `select seq, email, status, error, sent_at, opened_at, clicked_at, opens, clicks from sent_emails
-       where company_id = $1 and campaign_id = $2 and seq > $3 order by seq limit ${PAGE}`,
-      [companyId, campaignId, after],
-    );
+    const page = await exportRead(companyId, (client) => query<Result>(ROWS, [companyId, campaignId, after], client));
     yield page
       .map((r) =>
         csvRow([r.email, STATUS_NAMES.get(r.status), r.error, r.sent_at, r.opened_at, r.clicked_at, r.opens, r.clicks]),

@@ -3,14 +3,25 @@ import { type Client, query, queryOne } from "../../models/database/db.ts";
 import { call } from "../call.ts";
 import type { Ctx } from "../lib/caller.ts";
 
+const BULK = "hashtextextended('bulk subscribers ' || $1, 0)";
+
+const waitAtMost = (client: Client, ms: number) =>
+  query("select set_config('lock_timeout', $1, true)", [String(ms)], client);
+
 /**
  * Admits one bulk writer of subscribers per company until the transaction ends: two that write the same addresses in
  * different order would wait for each other until PostgreSQL aborts one of them (deadlock, after a second). With `waitMs`
  * a writer that does not get in soon fails (55P03).
  */
 export async function lockBulkWrites(client: Client, companyId: string, waitMs?: number): Promise<void> {
-  if (waitMs !== undefined) await query("select set_config('lock_timeout', $1, true)", [String(waitMs)], client);
-  await client.query("select pg_advisory_xact_lock(hashtextextended('bulk subscribers ' || $1, 0))", [companyId]);
+  if (waitMs !== undefined) await waitAtMost(client, waitMs);
+  await client.query(`select pg_advisory_xact_lock(${BULK})`, [companyId]);
+}
+
+/** The same without waiting: false where another writer is at work. */
+export async function tryLockBulkWrites(client: Client, companyId: string): Promise<boolean> {
+  return (await queryOne<{ held: boolean }>(`select pg_try_advisory_xact_lock(${BULK}) held`, [companyId], client))!
+    .held;
 }
 
 /** Null: unlimited. */

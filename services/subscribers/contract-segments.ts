@@ -29,7 +29,10 @@ const Segment = Type.Object({
   rules: RulesShape,
   created_at: Time,
 });
-const SegmentWithCount = Type.Composite([Segment, Type.Object({ subscriber_count: Type.Integer() })]);
+const SegmentWithCount = Type.Composite([
+  Segment,
+  Type.Object({ subscriber_count: Type.Integer(), subscriber_count_is_estimate: Type.Boolean() }),
+]);
 
 export const segments = {
   listSegments: {
@@ -58,7 +61,7 @@ export const segments = {
   getSegment: {
     summary: "Get a segment, with its size now",
     description:
-      "`subscriber_count` is everyone the rules hold for. A send goes to the active ones among them; its `total_emails` says how many these are.",
+      "`subscriber_count` is everyone the rules hold for. A send goes to the active ones among them; its `total_emails` says how many these are. Where counting takes seconds the number is an estimate from a part of the subscribers, and `subscriber_count_is_estimate` says so.",
     params: ById,
     returns: SegmentWithCount,
   },

@@ -1,5 +1,6 @@
 /** All subscribers as CSV, read in keyset pages: no snapshot is held open and memory stays flat. */
 import { Readable } from "node:stream";
+import { exportRead } from "../../models/database/bulk.ts";
 import { query } from "../../models/database/db.ts";
 import type { AttributeValue } from "../lib/attributes.ts";
 import { csvCell } from "../lib/csv.ts";
@@ -28,10 +29,12 @@ const cell = (value: AttributeValue | undefined): string =>
 const line = (cells: (AttributeValue | undefined)[]) => `${cells.map(cell).join(",")}\r\n`;
 
 async function* lines(companyId: string): AsyncGenerator<string> {
-  const names = (await query<{ name: string }>(NAMES, [companyId])).map(({ name }) => name);
+  const page = <T>(text: string, values: unknown[]) =>
+    exportRead(companyId, (client) => query<T>(text, values, client));
+  const names = (await page<{ name: string }>(NAMES, [companyId])).map(({ name }) => name);
   yield line(["email", "first_name", "last_name", "status", "created_at", ...names]);
   for (let after = BEFORE_ALL; ; ) {
-    const rows = await query<Row>(ROWS, [companyId, after]);
+    const rows = await page<Row>(ROWS, [companyId, after]);
     if (rows.length > 0) {
       yield rows
         .map((row) => {

@@ -27,6 +27,7 @@ export async function listSubscribers(which: Which, asked: ListQuery) {
       id: "s.id",
       orderings: ORDERINGS,
       searchIn: [SEARCHED],
+      large: true,
       rows: { from: "subscribers s", where: ["s.company_id = $1"] },
       ...which,
     },

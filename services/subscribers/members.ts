@@ -1,5 +1,5 @@
 /** List memberships, written set-based: subscribers × lists in one statement each. */
-import { type Queryable, query, transaction } from "../../models/database/db.ts";
+import { INTERACTIVE, type Queryable, query, transaction } from "../../models/database/db.ts";
 import { type FieldErrors, missingObject } from "../lib/errors.ts";
 
 /** More error sentences than this help nobody. */
@@ -84,5 +84,5 @@ export function updateLists(companyId: string, given: BulkLists) {
     const added = add_to_lists.length > 0 ? await addToLists(client, companyId, subscriber_ids, add_to_lists) : [];
     const changed = new Set([...added, ...removed].map((row) => row.subscriber_id));
     return { updated: changed.size, added: added.length, removed: removed.length };
-  });
+  }, INTERACTIVE);
 }

@@ -1,5 +1,5 @@
 /** Creates, changes and removes one subscriber. */
-import { type Client, pool, type Queryable, queryOne, transaction } from "../../models/database/db.ts";
+import { type Client, INTERACTIVE, pool, type Queryable, queryOne, transaction } from "../../models/database/db.ts";
 import { removeSubscribers } from "../../models/statements/remove-subscribers.ts";
 import { type AttributeChanges, type Attributes, attributesError } from "../lib/attributes.ts";
 import { type FieldErrors, invalid, notFound, subscriberLimitReached } from "../lib/errors.ts";
@@ -70,7 +70,7 @@ export async function createSubscriber(companyId: string, limit: Limit, given: G
     const saved = await upsert(client, companyId, given);
     requireWithinLimits(saved.attributes);
     return withLists(client, companyId, saved, given.lists);
-  });
+  }, INTERACTIVE);
 }
 
 async function withLists(client: Client, companyId: string, saved: SubscriberView, lists: string[] = []) {
@@ -96,7 +96,7 @@ export function updateSubscriber(companyId: string, id: string, given: Changes):
     if (!row) throw notFound();
     requireWithinLimits(row.attributes);
     return withLists(client, companyId, subscriberView(row), given.lists);
-  });
+  }, INTERACTIVE);
 }
 
 export async function removeSubscriber(companyId: string, id: string): Promise<null> {

@@ -1,7 +1,8 @@
 /** Segments as resources of the API; what their rules mean: models/segment-rules/segment-sql.ts. */
-import { query, queryOne } from "../../models/database/db.ts";
+import { query } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
 import { Segment } from "../../models/segment.ts";
+import { countSegment } from "../../models/segment-rules/segment-count.ts";
 import {
   MAX_CONDITIONS,
   type Rules,
@@ -88,9 +89,8 @@ export async function removeSegment(companyId: string, id: string): Promise<null
 /** With its size at this moment. */
 export async function getSegment(companyId: string, id: string) {
   const segment = await findSegment(companyId, id);
-  const { where, values } = segmentSql(segment.rules, companyId, 1);
-  const counted = await queryOne<{ n: number }>(`select count(*) n from subscribers s where ${where}`, values);
-  return { ...segment.view(), subscriber_count: counted?.n ?? 0 };
+  const { n, isEstimate } = await countSegment({ companyId, rules: segment.rules });
+  return { ...segment.view(), subscriber_count: n, subscriber_count_is_estimate: isEstimate };
 }
 
 export async function listSegments(companyId: string, asked: ListQuery) {

@@ -1,7 +1,7 @@
 /** Public subscribe, and the confirmation of a double opt-in. */
 
 import { Company } from "../../models/company.ts";
-import { type Client, query, queryOne, transaction } from "../../models/database/db.ts";
+import { type Client, INTERACTIVE, query, queryOne, transaction } from "../../models/database/db.ts";
 import { markResubscribed } from "../../models/statements/unsubscribe.ts";
 import { Subscriber, type SubscriberStatus } from "../../models/subscriber.ts";
 import { call } from "../call.ts";
@@ -89,14 +89,17 @@ async function record(
   limit: number | null,
 ): Promise<Known | undefined> {
   const { company_id: companyId } = request;
-  return transaction(async (client) => {
-    const { id, status } = await save(client, request, doubleOptIn ? "unconfirmed" : "active", limit);
-    const atOnce = !doubleOptIn || status !== "active";
-    if (request.list_id && atOnce) await addToLists(client, companyId, [id], [request.list_id]);
-    if (doubleOptIn) return queryOne<Known>(ASK_TO_CONFIRM, [companyId, id, request.list_id ?? null], client);
-    await markResubscribed(client, { companyId, email: request.email.trim() });
-    return undefined;
-  });
+  return transaction(
+    async (client) => {
+      const { id, status } = await save(client, request, doubleOptIn ? "unconfirmed" : "active", limit);
+      const atOnce = !doubleOptIn || status !== "active";
+      if (request.list_id && atOnce) await addToLists(client, companyId, [id], [request.list_id]);
+      if (doubleOptIn) return queryOne<Known>(ASK_TO_CONFIRM, [companyId, id, request.list_id ?? null], client);
+      await markResubscribed(client, { companyId, email: request.email.trim() });
+      return undefined;
+    },
+    { ...INTERACTIVE, owner: companyId },
+  );
 }
 
 /** The same answer for a known and an unknown address. */

@@ -3,10 +3,12 @@
  * receivers, or the segment's people whose status such a mail reaches (estimated where counting takes too long). Exact only
  * after expansion, which leaves out suppressed addresses, and of lists and receivers those whom the mail does not reach.
  */
-import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { costlyRead } from "../../../models/database/bulk.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { Segment } from "../../../models/segment.ts";
 import { segmentSql } from "../../../models/segment-rules/segment-sql.ts";
 import { reachableStatuses } from "../../../models/statements/write-audience-slice.ts";
+import { isServiceError } from "../../lib/errors.ts";
 import type { SendParams } from "./send-params.ts";
 
 /** A segment that takes longer to count is estimated from the planner's statistics, so that the request need not wait. */
@@ -35,13 +37,13 @@ export async function segmentSize(
   const members = `from subscribers s where s.company_id = $1 and s.status = any($2) and (${where})`;
   const bound = [companyId, reachableStatuses("to_list", isTransactional), ...values];
   try {
-    return await transaction(async (client) => {
-      await query("select set_config('statement_timeout', $1, true)", [String(countMs)], client);
-      const rows = await query<{ n: number }>(`select count(*) n ${members}`, bound, client);
-      return rows[0]!.n;
-    });
+    const sql = `select count(*) n ${members}`;
+    const limits = { statementMs: countMs, waitMs: countMs };
+    const rows = await costlyRead(companyId, (client) => query<{ n: number }>(sql, bound, client), limits);
+    return rows[0]!.n;
   } catch (error) {
-    if ((error as { code?: string }).code !== QUERY_CANCELED) throw error;
+    const tookTooLong = (error as { code?: string }).code === QUERY_CANCELED;
+    if (!tookTooLong && !isServiceError(error, "THROTTLED") && !isServiceError(error, "UNAVAILABLE")) throw error;
     const plan = await query<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>(
       `explain (format json) select 1 ${members}`,
       bound,

@@ -5,7 +5,8 @@
 import { pipeline } from "node:stream/promises";
 import { DatabaseError } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { type Client, query, transaction } from "../../../models/database/db.ts";
+import { importTransaction } from "../../../models/database/bulk.ts";
+import { type Client, query } from "../../../models/database/db.ts";
 import { subscriberLimitReached } from "../../lib/errors.ts";
 import { type Limit, lockBulkWrites, roomFor } from "../company-locks.ts";
 import { type CsvRow, readCsv } from "./csv-reader.ts";
@@ -77,7 +78,7 @@ export async function importSubscribers(stream: NodeJS.ReadableStream | null | u
   if (!stream) throw fileError("No file was submitted.");
   const { columns, rows } = await open(stream);
   const tally = new Tally();
-  const report = await transaction(async (client) => {
+  const report = await importTransaction(job.companyId, async (client) => {
     const copy = await prepareImport(client);
     await pipeline(copyLines(columns, rows, tally), client.query(copyFrom(copy)));
     const repeated = await dropRepeated(client);

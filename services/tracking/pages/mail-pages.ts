@@ -58,7 +58,8 @@ export async function unsubscribe(ctx: Ctx<ParamsOf<"tracking.unsubscribe">>): P
   if (!mail) return nobodyToUnsubscribe(ctx.meta.http);
   const { company_id: companyId, campaign_id: campaignId, email } = mail;
   const person = { companyId, campaignId, sentEmailId, email, method: methodOf(ctx.params) };
-  await emitWebhookQueued(ctx, await retryOnConflict(() => transaction((client) => unsubscribePerson(client, person))));
+  const unsubscribing = () => transaction((client) => unsubscribePerson(client, person), { owner: companyId });
+  await emitWebhookQueued(ctx, await retryOnConflict(unsubscribing));
   if (wantsJson(ctx.meta.http)) return json({ detail: "Unsubscribed.", email });
   return page("unsubscribed", ctx.meta.http, await unsubscribeValues(mail));
 }

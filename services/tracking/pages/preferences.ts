@@ -81,9 +81,12 @@ async function apply(client: Client, person: PersonRef, change: PreferencesChang
 /** Returns the preferences as they are now, and the companies with something for their webhooks. */
 export async function changePreferences(person: PersonRef, change: PreferencesChange) {
   return retryOnConflict(() =>
-    transaction(async (client) => {
-      const companyIds = await apply(client, person, change);
-      return { companyIds, preferences: await preferencesOf(person, client) };
-    }),
+    transaction(
+      async (client) => {
+        const companyIds = await apply(client, person, change);
+        return { companyIds, preferences: await preferencesOf(person, client) };
+      },
+      { owner: person.companyId },
+    ),
   );
 }

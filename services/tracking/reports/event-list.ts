@@ -56,6 +56,7 @@ function listing(companyId: string, asked: Asked): Listing {
     id: "e.id",
     orderings: { timestamp: "e.created_at" },
     searchIn: ["e.recipient"],
+    large: true,
     ...counterFor(companyId, asked),
   };
 }

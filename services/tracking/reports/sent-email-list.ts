@@ -87,6 +87,7 @@ function listing(companyId: string, asked: Asked): Listing {
     id: asked.campaign ? "s.seq" : "s.id",
     orderings: { recipient: "s.email", sent_at: "s.sent_at" },
     searchIn: ["s.email"],
+    large: true,
     ...(known ? { count: () => countFromCampaigns(companyId, asked) } : {}),
     filtered: true,
   };

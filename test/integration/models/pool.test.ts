@@ -1,8 +1,23 @@
 import pg from "pg";
-import { closeDatabase, openDatabase, prepared, query, sequelize } from "../../../models/database/db.ts";
+import { costlyRead, writeInTurn } from "../../../models/database/bulk.ts";
+import {
+  bulkPool,
+  closeDatabase,
+  INTERACTIVE,
+  openDatabase,
+  prepared,
+  query,
+  queryOne,
+  sequelize,
+  transaction,
+} from "../../../models/database/db.ts";
+import { asOwner } from "../../../models/database/owner.ts";
+import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import { shareConnections } from "../../../models/database/shares.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
-const CONNECTIONS = 10;
+const CONNECTIONS = 16;
+const SHARE = shareConnections(CONNECTIONS);
 const SLEEP = "select pg_sleep(0.3)";
 
 let database: TestDatabase;
@@ -15,13 +30,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("however much is asked at once, a process has no more connections than DATABASE_POOL, and each use its share", async () => {
-  const each = (ask: () => Promise<unknown>) => Array.from({ length: CONNECTIONS }, ask);
-  const busy = Promise.all([
-    ...each(() => query(SLEEP)),
-    ...each(() => prepared("sleep", SLEEP, [])),
-    ...each(() => sequelize().query(SLEEP)),
-  ]);
+/** The most connections that did what `condition` says while `busy` went on. */
+async function mostDuring(busy: Promise<unknown>, condition: string): Promise<number> {
   const observer = new pg.Client({ connectionString: database.url, application_name: "observer" });
   await observer.connect();
   let most = 0;
@@ -29,12 +39,77 @@ test("however much is asked at once, a process has no more connections than DATA
   busy.finally(() => (done = true)).catch(() => {});
   while (!done) {
     const { rows } = await observer.query(
-      "select count(*)::int n from pg_stat_activity where datname = current_database() and application_name = 'flockmail'",
+      `select count(*)::int n from pg_stat_activity
+       where datname = current_database() and application_name = 'flockmail' and ${condition}`,
     );
     most = Math.max(most, rows[0].n);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   await observer.end();
   await busy;
-  expect(most).toBe(CONNECTIONS);
+  return most;
+}
+
+const each = (ask: () => Promise<unknown>) => Array.from({ length: CONNECTIONS }, ask);
+
+test("however much is asked at once, a process has no more connections than DATABASE_POOL, and each use its share", async () => {
+  const busy = Promise.all([
+    ...each(() => query(SLEEP)),
+    ...each(() => bulkPool().query(SLEEP)),
+    ...each(() => prepared("sleep", SLEEP, [])),
+    ...each(() => sequelize().query(SLEEP)),
+  ]);
+  expect(await mostDuring(busy, "true")).toBe(CONNECTIONS);
+});
+
+test("one company has half of the connections at most, and who asks last need not wait for all that it asked", async () => {
+  const done: string[] = [];
+  const noisy = each(() => asOwner("noisy", () => query(SLEEP).then(() => done.push("noisy"))));
+  const busy = Promise.all([...noisy, asOwner("quiet", () => query(SLEEP).then(() => done.push("quiet")))]);
+  expect(await mostDuring(busy, "state = 'active'")).toBe(SHARE.sql / 2 + 1);
+  expect(done.indexOf("quiet")).toBeLessThanOrEqual(SHARE.sql / 2);
+});
+
+test("what keeps a connection counts for nobody, whoever caused it to be opened", async () => {
+  const lines = [new PinnedConnection(), new PinnedConnection()];
+  await asOwner("noisy", () => Promise.all(lines.map((line) => line.run("one", "select 1", []))));
+  const held = () => transaction((client) => query("select 1", [], client));
+  await asOwner("noisy", () => Promise.all(each(held)));
+  for (const line of lines) line.close();
+});
+
+test("a connection that breaks or is refused gives its turn back", async () => {
+  const broken = each(() => asOwner("noisy", () => query("select pg_terminate_backend(pg_backend_pid())")));
+  for (const { status } of await Promise.allSettled(broken)) expect(status).toBe("rejected");
+  expect(await asOwner("noisy", () => Promise.all(each(() => query(SLEEP))))).toHaveLength(CONNECTIONS);
+});
+
+test("a transaction's own settings end with it", async () => {
+  const setting = (name: string) => `select current_setting('${name}') as value`;
+  const ofRead = await costlyRead("company", (client) => queryOne(setting("statement_timeout"), [], client));
+  expect(ofRead).toEqual({ value: "5s" });
+  expect(await transaction((client) => queryOne(setting("lock_timeout"), [], client), INTERACTIVE)).toEqual({
+    value: "2s",
+  });
+  const after = await Promise.all(
+    each(async () => (await bulkPool().query<{ value: string }>(setting("statement_timeout"))).rows[0]!.value),
+  );
+  expect(new Set(after)).toEqual(new Set(["1min"]));
+});
+
+test("of a company's bulk changes one runs at a time, and who cannot wait for a turn is told to come again", async () => {
+  const ofNoisy = each(() => writeInTurn("noisy", () => query(SLEEP)));
+  expect(await mostDuring(Promise.all(ofNoisy), "state = 'active'")).toBe(1);
+  const refused = await Promise.allSettled(
+    each(() => costlyRead("noisy", (client) => query(SLEEP, [], client), { waitMs: 1 })),
+  );
+  const [first, ...others] = refused;
+  expect(first!.status).toBe("fulfilled");
+  for (const one of others) expect(one).toMatchObject({ reason: { code: "THROTTLED" } });
+});
+
+test("a read that takes too long fails as something to be asked again", async () => {
+  await expect(costlyRead("company", (client) => query(SLEEP, [], client), { statementMs: 50 })).rejects.toMatchObject({
+    code: "57014",
+  });
 });

@@ -1,5 +1,6 @@
 /** Behind a real pgbouncer: what works does so as without it, and what cannot work is refused at the start. */
 import pg from "pg";
+import { costlyRead } from "../../../models/database/bulk.ts";
 import {
   closeDatabase,
   openDatabase,
@@ -45,6 +46,8 @@ async function pooled(options: PgbouncerOptions): Promise<string> {
 const SETTINGS = "select name, setting from pg_settings where name = any ($1)";
 const names = ["statement_timeout", "idle_in_transaction_session_timeout", "enable_seqscan", "transaction_timeout"];
 const OURS = { statement_timeout: "60000", idle_in_transaction_session_timeout: "4000", transaction_timeout: "70000" };
+/** Of one transaction alone. */
+const OWN = { settings: { statement_timeout: 7_000 } };
 const asObject = (rows: { name: string; setting: string }[]) =>
   Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
 
@@ -60,6 +63,8 @@ test("1.24 in transaction mode: every statement has our settings, and none of th
     planned: asObject(await preparedTransaction((client) => query(SETTINGS, [names], client))),
     pinned: asObject(await line.run("settings", SETTINGS, [names])),
     model: asObject((await sequelize().query(SETTINGS, { bind: [names] }))[0] as never),
+    own: asObject(await transaction((client) => query(SETTINGS, [names], client), OWN)),
+    costly: asObject(await costlyRead("company", (client) => query(SETTINGS, [names], client), { waitMs: 60_000 })),
     modelWithin: asObject(
       await sequelize().transaction(
         async (t) => (await sequelize().query(SETTINGS, { bind: [names], transaction: t }))[0] as never,
@@ -76,6 +81,8 @@ test("1.24 in transaction mode: every statement has our settings, and none of th
     pinned: byKey,
     model: plain,
     modelWithin: plain,
+    own: { ...plain, statement_timeout: "7000" },
+    costly: { ...plain, statement_timeout: "5000" },
   };
   // Many at once, so that they share and change sessions.
   for (const one of await Promise.all(Array.from({ length: 30 }, seen))) expect(one).toEqual(expected);

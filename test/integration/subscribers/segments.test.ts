@@ -1,4 +1,5 @@
 import { query } from "../../../models/database/db.ts";
+import { countSegment } from "../../../models/segment-rules/segment-count.ts";
 import { forgetPlan } from "../../../services/accounts/plans.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
@@ -21,6 +22,22 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
+test("a segment that takes long to count is estimated from a part of the subscribers, close to the truth", async () => {
+  const large = await newCompany(app);
+  const people = 50_000;
+  await query(
+    "insert into subscribers (company_id, email) select $1, 'u' || n % 4 || '.' || n || '@x.org' from generate_series(1, $2::int) n",
+    [large.id, people],
+  );
+  const rules = { conditions: [{ field: "email", operator: "starts_with", value: "u1" }] };
+  const count = (countMs: number) => countSegment({ companyId: large.id, rules, countMs, sampleMs: 50_000 });
+  expect(await count(50_000)).toEqual({ n: people / 4, isEstimate: false });
+  const { n, isEstimate } = await count(1);
+  expect(isEstimate).toBe(true);
+  // Five times what chance allows in one of twenty.
+  expect(Math.abs(n - people / 4)).toBeLessThan(people / 20);
+});
+
 describe("a segment", () => {
   test("is created, counted, changed, listed and deleted", async () => {
     const made = await own.api.post(PATH, { name: "Londoners", rules: inLondon });
@@ -34,7 +51,11 @@ describe("a segment", () => {
       },
     });
     const path = `${PATH}${made.body.id}/`;
-    expect((await own.api.get(path)).body).toEqual({ ...made.body, subscriber_count: 2 });
+    expect((await own.api.get(path)).body).toEqual({
+      ...made.body,
+      subscriber_count: 2,
+      subscriber_count_is_estimate: false,
+    });
     expect((await own.api.get(`${path}subscribers/`)).body).toMatchObject({
       count: 2,
       results: [{ email: "s1@example.com" }, { email: "s0@example.com" }],

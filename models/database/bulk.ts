@@ -1,0 +1,102 @@
+/**
+ * What takes long for one company runs on connections of its own, and waits for its turn before it takes one. However much
+ * of it a company asks for at once, the others' requests find connections, and their own costly work gets turns between.
+ *
+ * | work                                       | at once in a process   | of one company | waits at most | a statement takes at most |
+ * |--------------------------------------------|------------------------|----------------|---------------|---------------------------|
+ * | imports                                    | a third of bulk        | 1              | 5 minutes     | 14 minutes                |
+ * | segments, searches, filtered, sorted lists | a third, with exports  | 1              | 10 s          | 5 s                       |
+ * | exports, page by page                      | a third, with reads    | 1              | 2 minutes     | 30 s                      |
+ * | expansion of campaigns                     | what the others leave  | half           | 5 s           | 60 s                      |
+ * | changes of thousands of rows by a request  | a third as many of sql | 1              | 10 s          | 60 s                      |
+ *
+ * Who waited too long gets 429 where the company has its turns, 503 where all are taken by others.
+ */
+import type pg from "pg";
+import { throttled, unavailable } from "../../services/lib/errors.ts";
+import { type Release, Turns } from "../../services/lib/turns.ts";
+import { bulkPool, type Client, transaction } from "./db.ts";
+import type { Settings } from "./session-settings.ts";
+import { thirdOf } from "./shares.ts";
+
+const RETRY_SECONDS = 5;
+const MAX_IMPORT_WAIT_MS = 5 * 60_000;
+/** For a turn, where somebody waits for the answer. */
+const MAX_WAIT_MS = 10_000;
+const MAX_EXPORT_WAIT_MS = 120_000;
+
+/** Somebody waits for the answer, and nobody longer than this for one statement. */
+const MAX_READ_MS = 5_000;
+const MAX_EXPORT_MS = 30_000;
+
+/** A statement that may take seconds takes one core for them, not all: measured on two cores. */
+const costly = (statementMs: number): Settings => ({
+  statement_timeout: statementMs,
+  max_parallel_workers_per_gather: 0,
+});
+
+const refusal = (ofOwner: boolean) =>
+  ofOwner ? throttled(RETRY_SECONDS) : unavailable("Too much work of this kind is under way.");
+
+interface Lanes {
+  imports: Turns;
+  reads: Turns;
+  writes: Turns;
+}
+
+const lanesOf = new WeakMap<pg.Pool, Lanes>();
+
+function lanes(): Lanes {
+  const pool = bulkPool();
+  const known = lanesOf.get(pool);
+  if (known) return known;
+  const lane = () => new Turns({ inAll: thirdOf(pool.options.max), perOwner: 1, refusal });
+  const made = { imports: lane(), reads: lane(), writes: lane() };
+  lanesOf.set(pool, made);
+  return made;
+}
+
+type Work<T> = (client: Client) => Promise<T>;
+
+async function inLane<T>(turns: Turns, waitMs: number, companyId: string, work: () => Promise<T>): Promise<T> {
+  const release: Release = await turns.take(companyId, waitMs);
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+const onBulk = <T>(owner: string | undefined, work: Work<T>, settings?: Settings) =>
+  transaction(work, { from: bulkPool(), owner, settings });
+
+interface ReadLimits {
+  /** Of each statement. */
+  statementMs?: number;
+  /** For the turn. */
+  waitMs?: number;
+}
+
+/** A transaction that only reads, for an answer that somebody waits for. */
+export const costlyRead = <T>(companyId: string, work: Work<T>, limits: ReadLimits = {}): Promise<T> =>
+  inLane(lanes().reads, limits.waitMs ?? MAX_WAIT_MS, companyId, () =>
+    onBulk(companyId, work, costly(limits.statementMs ?? MAX_READ_MS)),
+  );
+
+/** One page of an export; between two pages others have their turns. */
+export const exportRead = <T>(companyId: string, work: Work<T>): Promise<T> =>
+  inLane(lanes().reads, MAX_EXPORT_WAIT_MS, companyId, () => onBulk(companyId, work, costly(MAX_EXPORT_MS)));
+
+export const importTransaction = <T>(companyId: string, work: Work<T>): Promise<T> =>
+  inLane(lanes().imports, MAX_IMPORT_WAIT_MS, companyId, () => onBulk(companyId, work));
+
+/** For requests that write thousands of rows at once. */
+export const writeInTurn = <T>(companyId: string, work: () => Promise<T>): Promise<T> =>
+  inLane(lanes().writes, MAX_WAIT_MS, companyId, work);
+
+/** For receivers that are saved as subscribers. One at a time, by a repeated action. */
+export const saveTransaction = <T>(companyId: string, work: Work<T>): Promise<T> => onBulk(companyId, work);
+
+/** For one slice of a campaign. How many run at once is the expansion's to say (expansion-queue.ts). */
+export const sliceTransaction = <T>(companyId: string | undefined, work: Work<T>): Promise<T> =>
+  onBulk(companyId, work);
