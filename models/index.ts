@@ -32,6 +32,7 @@ import { SmtpConfig } from "./smtp-config.ts";
 import { Subscriber } from "./subscriber.ts";
 import { Suppression } from "./suppression.ts";
 import { Template } from "./template.ts";
+import { UnsavedReceiver } from "./unsaved-receiver.ts";
 import { UsageMonth } from "./usage-month.ts";
 import { User } from "./user.ts";
 import { WebhookDelivery } from "./webhook-delivery.ts";
@@ -64,6 +65,7 @@ const MODELS = [
   Subscriber,
   Suppression,
   Template,
+  UnsavedReceiver,
   UsageMonth,
   User,
   WebhookDelivery,

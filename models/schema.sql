@@ -667,6 +667,17 @@ create table templates (
   constraint templates_template_type_check CHECK ((template_type = ANY (ARRAY['marketing'::text, 'transactional'::text])))
 );
 
+create table unsaved_receivers (
+  company_id uuid not null,
+  campaign_id uuid not null,
+  no integer not null,
+  email text not null,
+  first_name text default ''::text not null,
+  last_name text default ''::text not null,
+  constraint unsaved_receivers_pkey PRIMARY KEY (company_id, campaign_id, no),
+  constraint unsaved_receivers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+
 create table usage_months (
   company_id uuid not null,
   month date not null,

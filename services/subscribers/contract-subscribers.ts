@@ -10,6 +10,9 @@ const MAX_IDS = 10_000;
 const subscriber_ids = Type.Array(Uuid, { minItems: 1, maxItems: MAX_IDS });
 const listIds = Type.Optional(Type.Array(Uuid, { maxItems: 100 }));
 
+const None = Type.Object({});
+const Done = Type.Object({ done: Type.Integer() });
+
 const Receiver = Type.Object({
   email: Type.String(),
   first_name: Type.Optional(Type.String()),
@@ -124,8 +127,14 @@ export const subscribers = {
     params: Type.Object({ token: Type.String() }),
     returns: Type.Object({ company_id: Uuid, subscriber_id: Uuid, email: Type.String() }),
   },
+  saveWaiting: {
+    summary: "Keep the receivers of sends as subscribers",
+    visibility: "protected",
+    params: None,
+    returns: Done,
+  },
   saveReceivers: {
-    summary: "Keep the receivers of a send as subscribers",
+    summary: "Keep the receivers of a send as subscribers, for nodes of the release before",
     visibility: "public",
     description:
       "Best effort: where the plan's limit leaves no room a receiver is not kept (id null). Blank names are filled in, nothing else of an existing subscriber changes.",

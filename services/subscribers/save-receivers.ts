@@ -1,8 +1,18 @@
-/** Saves the receivers of a send as subscribers, as far as the plan allows. */
-import { query, transaction } from "../../models/database/db.ts";
+/** Saves the receivers of sends as subscribers, as far as the plan allows. */
+import type { ServiceBroker } from "moleculer";
+import { saveTransaction } from "../../models/database/bulk.ts";
+import { type Client, query, transaction } from "../../models/database/db.ts";
+import {
+  COMPANIES_TO_SAVE,
+  insertReceivers,
+  linkMails,
+  takeUnsaved,
+  type UnsavedRow,
+} from "../../models/statements/save-receivers.ts";
+import { call } from "../call.ts";
 import { isAddress } from "../lib/address.ts";
 import { toOneLine } from "../lib/one-line.ts";
-import { type Limit, lockBulkWrites, roomFor } from "./company-locks.ts";
+import { type Limit, lockBulkWrites, roomFor, tryLockBulkWrites } from "./company-locks.ts";
 
 interface Receiver {
   email: string;
@@ -10,53 +20,80 @@ interface Receiver {
   last_name?: string;
 }
 
-// `given` keeps the first of each address; new ones are inserted in order until the limit is reached.
-const SAVE = `
-  with given as (
-    select distinct on (lower(g.email)) g.email, lower(g.email) as key, g.first_name, g.last_name, g.no
-    from unnest($2::text[], $3::text[], $4::text[]) with ordinality g (email, first_name, last_name, no)
-    order by lower(g.email), g.no),
-  fresh as (
-    insert into subscribers (company_id, email, first_name, last_name)
-    select $1, g.email, g.first_name, g.last_name from given g
-    where not exists (select 1 from subscribers s where s.company_id = $1 and s.email_key = g.key)
-    order by g.no limit $5
-    on conflict (company_id, email_key) do nothing),
-  filled as (
-    update subscribers s set
-      first_name = case when s.first_name = '' then g.first_name else s.first_name end,
-      last_name = case when s.last_name = '' then g.last_name else s.last_name end,
-      updated_at = now()
-    from given g
-    where s.company_id = $1 and s.email_key = g.key
-      and ((s.first_name = '' and g.first_name <> '') or (s.last_name = '' and g.last_name <> '')))
-  select 1`;
+const MAX_NAME = 255;
+const nameOf = (text = "") => toOneLine(text).slice(0, MAX_NAME).toWellFormed();
+
+async function save(client: Client, companyId: string, limit: Limit, receivers: readonly Receiver[]): Promise<void> {
+  const valid = receivers
+    .map(({ email, first_name, last_name }) => ({
+      email: email.trim(),
+      first_name: nameOf(first_name),
+      last_name: nameOf(last_name),
+    }))
+    .filter(({ email }) => isAddress(email));
+  if (valid.length > 0) await insertReceivers(client, companyId, valid, await roomFor(client, companyId, limit));
+}
+
+/** Of one company and in one transaction; each takes some 50 ms. */
+const AT_ONCE = 1_000;
+/** A run of the repeating action ends after this time and continues with the next. */
+const MAX_RUN_MS = 10_000;
+
+/** The rows that were saved; none where another writer holds the company, an import say: nobody waits for it here. */
+async function saveSome(companyId: string, limit: Limit): Promise<UnsavedRow[]> {
+  return saveTransaction(companyId, async (client) => {
+    if (!(await tryLockBulkWrites(client, companyId))) return [];
+    const rows = await takeUnsaved(client, companyId, AT_ONCE);
+    if (rows.length === 0) return [];
+    await save(client, companyId, limit, rows);
+    await linkMails(client, companyId, rows);
+    return rows;
+  });
+}
+
+/** What waits of each company in turn, until nothing is left or the rest has to wait for other writers. */
+export async function saveWaiting(broker: ServiceBroker): Promise<number> {
+  const until = Date.now() + MAX_RUN_MS;
+  const failures: Error[] = [];
+  const ended = (saved: number) => {
+    const [first] = failures;
+    if (first)
+      broker.logger.warn(`Receivers were not saved as subscribers, ${failures.length} times: ${first.message}`);
+    return saved;
+  };
+  for (let saved = 0; ; ) {
+    const before = saved;
+    for (const { company_id: companyId } of await query<{ company_id: string }>(COMPANIES_TO_SAVE)) {
+      if (broker.stopping || Date.now() > until) return ended(saved);
+      try {
+        const { limits } = await call(broker, "accounts.planOf", {}, { meta: { companyId } });
+        saved += (await saveSome(companyId, limits.subscribers)).length;
+      } catch (error) {
+        // One company's trouble must not hold up the others; its rows are still there.
+        failures.push(error as Error);
+      }
+    }
+    if (saved === before) return ended(saved);
+  }
+}
 
 const IDS = `
   select s.id from unnest($2::text[]) with ordinality g (email, no)
   left join subscribers s on s.company_id = $1 and s.email_key = lower(g.email)
   order by g.no`;
 
-/** Mail waits for this: an import's merge may take longer, and receivers need not be subscribers to get theirs. */
+/** Their mail waits for this. */
 const WAIT_FOR_IMPORT_MS = 500;
 
-const MAX_NAME = 255;
-const nameOf = (text = "") => toOneLine(text).slice(0, MAX_NAME).toWellFormed();
-
-/** Ids in the order of the receivers; null for one beyond the limit or without a valid address. */
+/**
+ * For nodes of the release before, which save receivers ahead of their mail. Ids in the order of the receivers; null for one
+ * beyond the limit or without a valid address.
+ */
 export async function saveReceivers(companyId: string, limit: Limit, receivers: Receiver[]) {
-  const emails = receivers.map(({ email }) => email.trim());
-  const valid = receivers.filter((_, index) => isAddress(emails[index]!));
   await transaction(async (client) => {
     await lockBulkWrites(client, companyId, WAIT_FOR_IMPORT_MS);
-    const room = await roomFor(client, companyId, limit);
-    await client.query(SAVE, [
-      companyId,
-      valid.map(({ email }) => email.trim()),
-      valid.map(({ first_name }) => nameOf(first_name)),
-      valid.map(({ last_name }) => nameOf(last_name)),
-      Number.isFinite(room) ? room : null,
-    ]);
+    await save(client, companyId, limit, receivers);
   });
+  const emails = receivers.map(({ email }) => email.trim());
   return (await query<{ id: string | null }>(IDS, [companyId, emails])).map(({ id }) => id);
 }

@@ -6,6 +6,8 @@
  */
 
 import type { Service } from "moleculer";
+import { every } from "../../mixins/every.mixin.ts";
+import { writeInTurn } from "../../models/database/bulk.ts";
 import { removeSubscribers } from "../../models/statements/remove-subscribers.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
@@ -16,7 +18,7 @@ import { importSubscribers } from "./import/import-subscribers.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
 import { createList, getList, listLists, removeList, updateList } from "./lists.ts";
 import { bulkErrors, listErrors, subscriberIdErrors, updateLists } from "./members.ts";
-import { saveReceivers } from "./save-receivers.ts";
+import { saveReceivers, saveWaiting } from "./save-receivers.ts";
 import { createSubscriber, removeSubscriber, subscriberErrors, updateSubscriber } from "./save-subscriber.ts";
 import {
   createSegment,
@@ -34,9 +36,12 @@ import { getSuppression, liftSuppression, listSuppressions, suppress, suppressio
 interface Subscribers extends Service {
   subscriberReader: SubscriberReader;
 }
+const SAVE_PAUSE_MS = 500;
 const readerOf = (service: Service) => (service as Subscribers).subscriberReader;
 
 export default defineService("subscribers", contract, {
+  mixins: [every(SAVE_PAUSE_MS, "saveWaiting")],
+
   created() {
     (this as Subscribers).subscriberReader = new SubscriberReader();
   },
@@ -69,11 +74,15 @@ export default defineService("subscribers", contract, {
     bulkDelete: {
       validate: (ctx, isValid) =>
         isValid("subscriber_ids") ? subscriberIdErrors(companyOf(ctx), ctx.params.subscriber_ids) : {},
-      handler: async (ctx) => ({ deleted: await removeSubscribers(companyOf(ctx), ctx.params.subscriber_ids) }),
+      handler: async (ctx) => {
+        const companyId = companyOf(ctx);
+        const removing = () => removeSubscribers(companyId, ctx.params.subscriber_ids);
+        return { deleted: await writeInTurn(companyId, removing) };
+      },
     },
     bulkUpdateLists: {
       validate: (ctx, isValid) => bulkErrors(companyOf(ctx), ctx.params, isValid),
-      handler: (ctx) => updateLists(companyOf(ctx), ctx.params),
+      handler: (ctx) => writeInTurn(companyOf(ctx), () => updateLists(companyOf(ctx), ctx.params)),
     },
 
     listLists: (ctx) => listLists(companyOf(ctx), ctx.params),
@@ -109,6 +118,7 @@ export default defineService("subscribers", contract, {
 
     subscribe: (ctx) => subscribe(ctx),
     confirm: (ctx) => confirm(ctx.params.token),
+    saveWaiting: async (ctx) => ({ done: await saveWaiting(ctx.broker) }),
     saveReceivers: async (ctx) => ({
       ids: await saveReceivers(companyOf(ctx), await subscriberLimit(ctx), ctx.params.receivers),
     }),

@@ -10,26 +10,24 @@
  * are sent to where the campaign may be resumed.
  */
 import type { ServiceBroker } from "moleculer";
+import { sliceTransaction } from "../../../models/database/bulk.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { addChunks } from "../../../models/statements/add-chunks.ts";
 import { addEmails } from "../../../models/statements/plan-usage.ts";
 import { requeueSlice } from "../../../models/statements/requeue-recipients.ts";
+import { keepUnsaved } from "../../../models/statements/save-receivers.ts";
 import {
   type ExpandingCampaign,
   type Slice,
   takeMembers,
   takeReceivers,
 } from "../../../models/statements/write-audience-slice.ts";
-import { call, emitAndForget } from "../../call.ts";
+import { emitAndForget } from "../../call.ts";
 import { settle } from "../lifecycle/settle.ts";
 
 /** The first slice is small, so that mail leaves at once; the others are sized to about 0.1 s. */
 const FIRST_SLICE = 500;
 const SLICE = 20_000;
-/** Receivers are saved as subscribers before their slice, by a call that must stay short. */
-const RECEIVER_SLICE = 500;
-/** Mail waits no longer than this for that call; receivers not saved by then are sent to without a subscriber link. */
-const SAVE_TIMEOUT_MS = 3_000;
 
 const UNEXPANDED = `select id, company_id, campaign_type, smtp_config_id, list_id, segment_id, is_transactional,
     expand_cursor, next_seq, requeue_from
@@ -42,20 +40,7 @@ const BOOK_SLICE = `
     expanded_at = case when $5 then now() end, updated_at = now()
   where company_id = $1 and id = $2`;
 
-const nameField = (name: string) =>
-  `case when jsonb_typeof(r.variables->'${name}') = 'string' then left(r.variables->>'${name}', 255) end as ${name}`;
-
-const UNSAVED_RECEIVERS = `
-  select r.company_id, r.email, ${nameField("first_name")}, ${nameField("last_name")}
-  from campaigns c join campaign_receivers r on r.company_id = c.company_id and r.campaign_id = c.id
-  where c.id = $1 and c.campaign_type <> 'to_list' and c.expanded_at is null
-    and r.no > coalesce(c.expand_cursor, '0')::int
-  order by r.no limit $2`;
-
-function sliceSize(campaign: ExpandingCampaign): number {
-  if (campaign.campaign_type !== "to_list") return RECEIVER_SLICE;
-  return campaign.expand_cursor === null ? FIRST_SLICE : SLICE;
-}
+const sliceSize = ({ expand_cursor }: ExpandingCampaign): number => (expand_cursor === null ? FIRST_SLICE : SLICE);
 
 /** Holds the campaign until the transaction ends; undefined if another node does. */
 async function holdCampaign(client: Client, campaignId: string): Promise<ExpandingCampaign | undefined> {
@@ -107,9 +92,7 @@ async function bookSlice(
     await addEmails(client, company_id, kept);
     await query("select add_count($1, 'sent_emails', $1, $2)", [company_id, kept], client);
   }
-  if (!done || campaign_type === "to_list") return;
-  // The receivers' data is in the recipients' rows now.
-  await query("delete from campaign_receivers where company_id = $1 and campaign_id = $2", [company_id, id], client);
+  if (done && campaign_type !== "to_list") await keepUnsaved(client, company_id, id);
 }
 
 /** The list or segment was deleted. Recipients written before get the mail; a campaign without any has failed. */
@@ -137,39 +120,16 @@ export async function failExpansion(broker: ServiceBroker, campaignId: string): 
   await settle(campaignId, broker);
 }
 
-interface Unsaved {
-  company_id: string;
-  email: string;
-  first_name: string | null;
-  last_name: string | null;
-}
-
 /**
- * Saves the inline receivers of the next slice as subscribers, as far as the plan allows, so that the slice finds them by
- * their address. Never a reason for a send to fail.
+ * Writes the next slice. "nothing": all is written already, or another node holds the campaign. With `owner`, the company's
+ * id, its connection is one of the company's share.
  */
-async function saveReceivers(broker: ServiceBroker, campaignId: string, limit: number): Promise<void> {
-  const unsaved = await query<Unsaved>(UNSAVED_RECEIVERS, [campaignId, limit]);
-  if (unsaved.length === 0) return;
-  const receivers = unsaved.map(({ email, first_name, last_name }) => ({
-    email,
-    ...(first_name === null ? {} : { first_name }),
-    ...(last_name === null ? {} : { last_name }),
-  }));
-  const options = { meta: { companyId: unsaved[0]!.company_id }, timeout: SAVE_TIMEOUT_MS };
-  try {
-    await call(broker, "subscribers.saveReceivers", { receivers }, options);
-  } catch (error) {
-    broker.logger.warn(
-      `Receivers of campaign ${campaignId} were not saved as subscribers: ${(error as Error).message}`,
-    );
-  }
-}
-
-/** Writes the next slice. "nothing": all is written already, or another node holds the campaign. */
-export async function expandSlice(broker: ServiceBroker, campaignId: string): Promise<"more" | "done" | "nothing"> {
-  await saveReceivers(broker, campaignId, RECEIVER_SLICE);
-  const written = await transaction((client) => writeSlice(client, campaignId));
+export async function expandSlice(
+  broker: ServiceBroker,
+  campaignId: string,
+  owner?: string,
+): Promise<"more" | "done" | "nothing"> {
+  const written = await sliceTransaction(owner, (client) => writeSlice(client, campaignId));
   if (!written) return "nothing";
   const { companyId, kept, done } = written;
   if (kept > 0) emitAndForget(broker, "campaign.queued", { campaignId, companyId });

@@ -6,27 +6,46 @@
 import type { ServiceBroker } from "moleculer";
 import pLimit from "p-limit";
 import { query } from "../../../models/database/db.ts";
+import { unavailable } from "../../lib/errors.ts";
+import { Turns } from "../../lib/turns.ts";
 import { expandSlice, failExpansion } from "./expand.ts";
 
 type Queue = "quick" | "bulk";
 
 /** Slices, and so connections, of each queue at the same time; the process's pool serves the API, too. */
 const MAX_CONCURRENT: Record<Queue, number> = { quick: 2, bulk: 1 };
-const MAX_CONCURRENT_FIRST_SLICES = 2;
+const MAX_CONCURRENT_FIRST_SLICES = 3;
+/** Of one company: another one's receipt finds a free one. */
+const MAX_CONCURRENT_FIRST_SLICES_OF_ONE = 2;
+/** After that the campaign waits for the repeated run. */
+const MAX_WAIT_FOR_FIRST_SLICE_MS = 10_000;
 /** A run of the repeating action ends after this time and continues with the next. */
 const MAX_RUN_MS = 10_000;
 
-const WAITING = `select id from campaigns
+interface Waiting {
+  id: string;
+  company_id: string;
+}
+
+// Each company's first before anybody's second: one that has a thousand campaigns waits for itself.
+const WAITING = `select id, company_id from campaigns
   where expanded_at is null and status in ('pending', 'sending')
     and (campaign_type <> 'to_list' or is_transactional) = $1
-  order by is_transactional desc, id limit 200`;
+  order by is_transactional desc, row_number() over (partition by company_id, is_transactional order by id), id limit 200`;
+
+const COMPANY_OF = "select id, company_id from campaigns where id = $1 and expanded_at is null";
 
 /** SQLSTATE classes 22 and 42: the statement or its data are wrong, and will be the next time, too. */
 const isPermanent = (error: unknown) => /^(22|42)[0-9A-Z]{3}$/.test(String((error as { code?: unknown }).code));
 
 export class ExpansionQueue {
   readonly #broker: ServiceBroker;
-  readonly #firstSlice = pLimit(MAX_CONCURRENT_FIRST_SLICES);
+  /** By company, so that a thousand sends of one do not hold up another's receipt. */
+  readonly #firstSlices = new Turns({
+    inAll: MAX_CONCURRENT_FIRST_SLICES,
+    perOwner: MAX_CONCURRENT_FIRST_SLICES_OF_ONE,
+    refusal: () => unavailable(),
+  });
   #running: Promise<number> | undefined;
   #runAgain = false;
 
@@ -48,7 +67,13 @@ export class ExpansionQueue {
 
   /** For a campaign that has just become pending: its first slice now, the rest in rounds. */
   async expandNow(campaignId: string): Promise<void> {
-    const outcome = await this.#firstSlice(() => this.#expandOne(campaignId));
+    const [campaign] = await query<Waiting>(COMPANY_OF, [campaignId]);
+    if (!campaign) return;
+    const release = await this.#firstSlices
+      .take(campaign.company_id, MAX_WAIT_FOR_FIRST_SLICE_MS)
+      .catch(() => undefined);
+    if (!release) return;
+    const outcome = await this.#expandOne(campaign).finally(release);
     if (outcome === "more") await this.expandWaiting();
   }
 
@@ -66,11 +91,11 @@ export class ExpansionQueue {
   async #runQueue(queue: Queue, until: number): Promise<number> {
     const isOver = () => this.#broker.stopping || Date.now() > until;
     const slot = pLimit(MAX_CONCURRENT[queue]);
-    const writeSlice = async (id: string) => !isOver() && (await this.#expandOne(id)) !== "nothing";
+    const writeSlice = async (one: Waiting) => !isOver() && (await this.#expandOne(one)) !== "nothing";
     let slices = 0;
     for (;;) {
-      const waiting = await query<{ id: string }>(WAITING, [queue === "quick"]);
-      const round = await Promise.all(waiting.map(({ id }) => slot(() => writeSlice(id))));
+      const waiting = await query<Waiting>(WAITING, [queue === "quick"]);
+      const round = await Promise.all(waiting.map((one) => slot(() => writeSlice(one))));
       const written = round.filter(Boolean).length;
       slices += written;
       // Nothing written: all is done, or other nodes are working on what is left.
@@ -79,9 +104,9 @@ export class ExpansionQueue {
   }
 
   /** A campaign whose slice fails must not hold up the others. It is tried again, unless the error is permanent. */
-  async #expandOne(campaignId: string) {
+  async #expandOne({ id: campaignId, company_id: owner }: Waiting) {
     try {
-      return await expandSlice(this.#broker, campaignId);
+      return await expandSlice(this.#broker, campaignId, owner);
     } catch (error) {
       this.#broker.logger.error(
         `Recipients of campaign ${campaignId} could not be written: ${(error as Error).message}`,

@@ -11,7 +11,6 @@ export interface Neighbours {
   emitted: { event: string; payload: Record<string, string> }[];
   admitEmails: (emails: number) => void;
   requireFeature: (feature: string) => void;
-  saveReceivers: (receivers: { email: string }[]) => Promise<unknown> | unknown;
 }
 
 const quiet = (): Neighbours => ({
@@ -19,7 +18,6 @@ const quiet = (): Neighbours => ({
   emitted: [],
   admitEmails: () => {},
   requireFeature: () => {},
-  saveReceivers: () => ({ ids: [] }),
 });
 
 function standIns(neighbours: Neighbours): ServiceSchema[] {
@@ -32,12 +30,6 @@ function standIns(neighbours: Neighbours): ServiceSchema[] {
       },
     },
     { name: "smtp-sender", actions: { hourRoom: () => neighbours.hour } },
-    {
-      name: "subscribers",
-      actions: {
-        saveReceivers: (ctx) => neighbours.saveReceivers((ctx.params as { receivers: { email: string }[] }).receivers),
-      },
-    },
     {
       name: "listener",
       events: {
@@ -67,7 +59,7 @@ export function useWorld(): World {
   beforeAll(async () => {
     world.app = await startApp({ services: ["campaigns"], env: { LOGLEVEL: "error" } });
     for (const schema of standIns(world)) world.app.broker.createService(schema);
-    await world.app.broker.waitForServices(["accounts", "smtp-sender", "subscribers", "listener"]);
+    await world.app.broker.waitForServices(["accounts", "smtp-sender", "listener"]);
     world.company = await newCompany();
   });
   afterAll(() => world.app?.stop());

@@ -1,0 +1,181 @@
+/**
+ * Whatever one company asks for, and however long it takes, the requests of another find a connection. What takes long is a
+ * lock that the test holds: the same on any machine.
+ */
+import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { query, queryOne } from "../../models/database/db.ts";
+import { call } from "../../services/call.ts";
+import { type App, startApp } from "../support/app.ts";
+import { type Answer, client, newCompany, someIp, type TestCompany } from "../support/client.ts";
+
+const API = "/api/emails";
+/** More than a process has connections. */
+const MANY = 30;
+/** Longer than a request waits for a connection. */
+const LONGER_THAN_A_WAIT_MS = 6_000;
+
+let app: App;
+let noisy: TestCompany;
+let quiet: TestCompany;
+beforeAll(async () => {
+  app = await startApp();
+  quiet = await newCompany(app);
+});
+beforeEach(async () => {
+  noisy = await newCompany(app);
+});
+afterAll(() => app?.stop());
+
+/** Runs `work` while another session holds what the statements take; `$1` is the noisy company. */
+async function whileHeld<T>(statements: readonly string[], work: () => Promise<T>): Promise<T> {
+  const holder = new pg.Client({ connectionString: app.databaseUrl, application_name: "holder" });
+  await holder.connect();
+  try {
+    await holder.query("begin");
+    for (const statement of statements) await holder.query(statement, statement.includes("$1") ? [noisy.id] : []);
+    return await work();
+  } finally {
+    await holder.end();
+  }
+}
+
+const BULK_WRITES = "select pg_advisory_xact_lock(hashtextextended('bulk subscribers ' || $1, 0))";
+const ROOM = "select pg_advisory_xact_lock(hashtextextended('subscribers ' || $1, 0))";
+
+const waitingForLocks = async () =>
+  (await queryOne<{ n: number }>(
+    "select count(*) n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  ))!.n;
+
+/** Ordinary requests of the quiet company, until they have gone on for long enough; the most that waited meanwhile. */
+async function quietGoesOn(): Promise<number> {
+  const until = performance.now() + LONGER_THAN_A_WAIT_MS;
+  let most = 0;
+  while (performance.now() < until) {
+    const answers = await Promise.all([
+      quiet.api.get(`${API}/lists/`),
+      quiet.api.post(`${API}/lists/`, { name: "Readers" }),
+      quiet.api.get(`${API}/campaigns/`),
+      quiet.api.get(`${API}/templates/`),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 201, 200, 200]);
+    most = Math.max(most, await waitingForLocks());
+    await sleep(50);
+  }
+  return most;
+}
+
+async function untilWaiting(): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while ((await waitingForLocks()) === 0) {
+    if (performance.now() > deadline) throw new Error("Nothing waits for the lock");
+    await sleep(10);
+  }
+}
+
+/** In time, later, or told when to come again. */
+function expectFairAnswers(answers: readonly Answer[], good: number): void {
+  for (const { status, headers } of answers) {
+    expect([good, 429, 503]).toContain(status);
+    if (status !== good) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+  }
+}
+
+async function newSegment(company: TestCompany): Promise<string> {
+  const conditions = Array.from({ length: 50 }, (_, n) => ({ field: "email", operator: "contains", value: `x${n}` }));
+  const made = await company.api.post(`${API}/segments/`, { name: "Heavy", rules: { match: "any", conditions } });
+  return made.body.id;
+}
+
+test("reads that take long: one of a company runs, the rest waits without connections, and others go on", async () => {
+  const id = await newSegment(noisy);
+  const { reads } = await whileHeld(["lock table subscribers in access exclusive mode"], async () => {
+    const ask = [
+      () => noisy.api.get(`${API}/segments/${id}/`),
+      () => noisy.api.get(`${API}/segments/${id}/subscribers/`),
+      () => noisy.api.get(`${API}/subscribers/`, { query: { search: "a" } }),
+      () => noisy.api.get(`${API}/subscribers/`, { query: { status: "bounced" } }),
+      () => noisy.api.get(`${API}/subscribers/`, { query: { ordering: "last_name" } }),
+    ];
+    const asked = Promise.all(Array.from({ length: MANY }, (_, n) => ask[n % ask.length]!()));
+    await untilWaiting();
+    expect(await quietGoesOn()).toBe(1);
+    return { reads: asked };
+  });
+  expectFairAnswers(await reads, 200);
+  expect((await noisy.api.get(`${API}/segments/${id}/`)).body).toMatchObject({
+    subscriber_count: 0,
+    subscriber_count_is_estimate: false,
+  });
+});
+
+test("imports, writes and strangers that wait for a lock of the company leave connections to others, and none is lost", async () => {
+  await call(app.broker, "accounts.setPlan", { company_id: noisy.id, plan: "starter" });
+  const importing = (company: TestCompany, email: string) =>
+    call(app.broker, "subscribers.import", {}, {
+      meta: { companyId: company.id },
+      stream: Readable.from([`email\n${email}\n`]),
+      timeout: 60_000,
+    } as object);
+  const anyone = client(app);
+  const asked = await whileHeld([BULK_WRITES, ROOM], async () => {
+    const each = <T>(count: number, ask: (n: number) => Promise<T>) =>
+      Promise.all(Array.from({ length: count }, (_, n) => ask(n)));
+    const imports = each(12, (n) => importing(noisy, `p${n}@x.org`));
+    const writes = each(MANY, (n) => noisy.api.post(`${API}/subscribers/`, { email: `w${n}@x.org` }));
+    const strangers = each(MANY, (n) =>
+      anyone.post(`${API}/public/subscribe/${noisy.id}/`, { email: `s${n}@x.org` }, { ip: someIp() }),
+    );
+    await untilWaiting();
+    expect(await importing(quiet, "q@x.org")).toMatchObject({ created: 1 });
+    // One import, and half of the connections for all else.
+    expect(await quietGoesOn()).toBeLessThanOrEqual(1 + 4);
+    return { imports, writes: Promise.all([writes, strangers]) };
+  });
+  const written = (await asked.writes).flat();
+  expectFairAnswers(written, 201);
+  // A lock that is not free after two seconds fails the request.
+  expect(written.some(({ status }) => status === 503)).toBe(true);
+  expect(await asked.imports).toHaveLength(12);
+  const stored = 12 + written.filter(({ status }) => status === 201).length;
+  expect((await noisy.api.get(`${API}/subscribers/`)).body.count).toBe(stored);
+});
+
+test("mail to receivers leaves while an import holds the company; they become subscribers afterwards", async () => {
+  const smtp = await noisy.api.post(`${API}/smtp-configs/`, {
+    name: "S",
+    host: "127.0.0.1",
+    port: 1,
+    username: "",
+    password: "",
+    use_tls: false,
+    sender_name: "S",
+    sender_email: "s@x.org",
+  });
+  const receivers = Array.from({ length: 1_200 }, (_, n) => ({ email: `P${n}@x.org`, first_name: `N${n}` }));
+  const recipients = async (condition: string) =>
+    (await queryOne<{ n: number }>(`select count(*) n from sent_emails where company_id = $1 and ${condition}`, [
+      noisy.id,
+    ]))!.n;
+  await whileHeld([BULK_WRITES], async () => {
+    const sent = await noisy.api.post(`${API}/send/custom/`, {
+      name: "Receipts",
+      smtp_config_id: smtp.body.id,
+      subject: "Hi",
+      body: "<p>Hi</p>",
+      receivers,
+    });
+    expect(sent.status).toBe(201);
+    while ((await recipients("true")) < receivers.length) {
+      expect(await waitingForLocks()).toBe(0);
+      await sleep(20);
+    }
+    expect((await noisy.api.get(`${API}/subscribers/`)).body.count).toBe(0);
+  });
+  while ((await recipients("subscriber_id is not null")) < receivers.length) await sleep(20);
+  expect(await query("select from unsaved_receivers")).toEqual([]);
+  const found = await noisy.api.get(`${API}/subscribers/`, { query: { search: "p1199@x.org" } });
+  expect(found.body.results).toMatchObject([{ email: "P1199@x.org", first_name: "N1199", status: "active" }]);
+});
