@@ -1,0 +1,234 @@
+/**
+ * What one company's heavy requests cost another: `node test/bench noisy [people=200000] [seconds=6] [word …]`. Each kind of
+ * noisy-kinds.ts (with words: those that have one of them in their name) is sent at full speed beside the ordinary
+ * requests of a second company, at a steady pace. Prints p50 and p99 of these in silence and in noise, their answers other
+ * than 2xx, and what the noisy company was answered. The aim: p99 below three times the quiet one, and no 5xx.
+ *
+ * One process with all services, PostgreSQL, mail server and both clients share the machine.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
+import { dataFolder, startService } from "../support/service-process.ts";
+import { startSmtpServer } from "../support/smtp-server.ts";
+import { ask, KINDS, type NoisyWorld } from "./noisy-kinds.ts";
+
+const ROLE = "noise";
+const PER_SECOND = 25;
+const BEGIN_MS = 1_000;
+/** What the noisy company asked for last may wait ten seconds for its turn: the next kind must not stand behind it. */
+const PAUSE_MS = 12_000;
+const QUIET_PEOPLE = 2_000;
+
+type Statuses = Record<string, number>;
+
+/** In a process of its own, so that it takes no time from the one that measures. */
+async function makeNoise(): Promise<void> {
+  let over = false;
+  const statuses: Statuses = {};
+  process.on("message", ({ world, name }: { world?: NoisyWorld; name: string }) => {
+    if (!world) {
+      over = true;
+      process.send!(statuses);
+      return;
+    }
+    const { atOnce, ask: askOne } = KINDS[name]!;
+    let n = 0;
+    for (let line = 0; line < atOnce; line++) {
+      (async () => {
+        while (!over) {
+          const status = await askOne(world, n++).catch(() => 0);
+          statuses[status] = (statuses[status] ?? 0) + 1;
+        }
+      })();
+    }
+  });
+}
+
+async function startNoise(world: NoisyWorld, name: string): Promise<() => Promise<Statuses>> {
+  const child: ChildProcess = fork(import.meta.filename, [ROLE]);
+  child.send({ world, name });
+  return async () => {
+    child.send({ name });
+    const [statuses] = (await once(child, "message")) as [Statuses];
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    return statuses;
+  };
+}
+
+interface Measured {
+  p50Ms: number;
+  p99Ms: number;
+  count: number;
+  wrong: Statuses;
+}
+
+const percentile = (sorted: readonly number[], share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+
+/** Ordinary requests at a steady pace, each timed from when it was due. */
+async function ordinary(world: NoisyWorld, seconds: number): Promise<Measured> {
+  const requests: (readonly [string, string, unknown?])[] = [
+    ["GET", "lists/"],
+    ["GET", `subscribers/${world.subscribers[0]}/`],
+    ["GET", "subscribers/?page=3"],
+    ["POST", "subscribers/", { email: "same@quiet.example", first_name: "Same" }],
+    ["GET", "campaigns/"],
+    ["GET", `campaigns/${world.campaign}/analytics/`],
+    ["GET", `segments/${world.segment}/`],
+    ["GET", "subscribers/?search=reader77"],
+    ["GET", "sent-emails/"],
+    ["PATCH", `lists/${world.list}/`, { name: "Readers" }],
+    ["POST", `templates/${world.template}/preview/`, {}],
+    [
+      "POST",
+      "send/custom/",
+      {
+        name: "Receipt",
+        smtp_config_id: world.smtp,
+        subject: "S",
+        body: "<p>B</p>",
+        is_transactional: true,
+        receivers: [{ email: "reader1@quiet.example" }],
+      },
+    ],
+  ];
+  const timesMs: number[] = [];
+  const wrong: Statuses = {};
+  const began = performance.now();
+  const one = async (n: number) => {
+    const dueMs = began + (n * 1_000) / PER_SECOND;
+    await sleep(Math.max(0, dueMs - performance.now()));
+    const [method, path, body] = requests[n % requests.length]!;
+    const { status } = await ask(world, method, path, body).catch(() => ({ status: 0 }));
+    timesMs.push(performance.now() - dueMs);
+    if (status < 200 || status > 299)
+      wrong[`${status} ${path.replace(/[0-9a-f-]{36}/, "…")}`] =
+        (wrong[`${status} ${path.replace(/[0-9a-f-]{36}/, "…")}`] ?? 0) + 1;
+  };
+  await Promise.all(Array.from({ length: seconds * PER_SECOND }, (_, n) => one(n)));
+  const sorted = timesMs.toSorted((a, b) => a - b);
+  return { p50Ms: percentile(sorted, 0.5), p99Ms: percentile(sorted, 0.99), count: sorted.length, wrong };
+}
+
+interface Scene {
+  url: string;
+  database: pg.Client;
+  smtpPort: number;
+}
+
+async function newWorld({ url, database, smtpPort }: Scene, name: string, people: number): Promise<NoisyWorld> {
+  const bare = { url, key: "" };
+  const must = async (world: typeof bare, path: string, body: object, method = "POST") => {
+    const { status, json } = await ask(world, method, path, body);
+    if (status > 299) throw new Error(`${path}: ${status} ${JSON.stringify(json)}`);
+    return json as { id: string; key: string; access: string; company: { id: string } };
+  };
+  const account = { email: `${name}@example.com`, password: "a long password", company_name: name };
+  const { company, access } = await must(bare, "/api/auth/register/", account);
+  const made = await fetch(`${url}/api/companies/${company.id}/api-keys/`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${access}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ name: "bench" }),
+  });
+  const world = { url, key: ((await made.json()) as { key: string }).key };
+  const { id: list } = await must(world, "lists/", { name: "All" });
+  await database.query(
+    `with made as (
+       insert into subscribers (company_id, email, first_name, last_name, attributes)
+       select $1, 'reader' || n || $4 || '.example', 'First' || n % 1000, 'Last' || n, jsonb_build_object('city', 'City ' || n % 100)
+       from generate_series(1, $3::int) n returning id)
+     insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from made`,
+    [company.id, list, people, `@${name}`],
+  );
+  const smtp = await must(world, "smtp-configs/", {
+    ...{ name: "Sink", host: "127.0.0.1", port: smtpPort, username: "", password: "", use_tls: false },
+    sender_email: `news@${name}.example`,
+  });
+  const loop = "<ul>[[#each items]]<li>[[this.name]]</li>[[/each]]</ul>";
+  const template = await must(world, "templates/", { name: "T", subject: "S", body: `<p>[[first_name]]</p>${loop}` });
+  const conditions = Array.from({ length: name === "noisy" ? 50 : 2 }, (_, n) => ({
+    field: n % 2 ? "email" : "attributes.city",
+    operator: "contains",
+    value: `nothing${n}`,
+  }));
+  const segment = await must(world, "segments/", { name: "S", rules: { match: "any", conditions } });
+  const campaign = await must(world, "send/to-list/", {
+    ...{ name: "C", template_id: template.id, smtp_config_id: smtp.id, list_id: list },
+  });
+  for (;;) {
+    const { rows } = await database.query("select status from campaigns where id = $1", [campaign.id]);
+    if (rows[0].status === "completed") break;
+    await sleep(200);
+  }
+  const some = "select id from subscribers where company_id = $1 limit 5000";
+  const { rows } = await database.query<{ id: string }>(some, [company.id]);
+  return {
+    ...world,
+    companyId: company.id,
+    list,
+    smtp: smtp.id,
+    template: template.id,
+    segment: segment.id,
+    campaign: campaign.id,
+    subscribers: rows.map(({ id }) => id),
+  };
+}
+
+const line = (...cells: (string | number)[]) =>
+  console.log(cells.map((cell, n) => (n === 0 ? String(cell).padEnd(30) : String(cell).padStart(9))).join(""));
+
+async function measure(scene: Scene, people: number, seconds: number, words: readonly string[]): Promise<void> {
+  const quiet = await newWorld(scene, "quiet", QUIET_PEOPLE);
+  const noisy = await newWorld(scene, "noisy", people);
+  await scene.database.query("vacuum analyze");
+  await ordinary(quiet, seconds);
+  line("beside", "p50 ms", "p99 ms", "x p99", "wrong");
+  const silence = await ordinary(quiet, 2 * seconds);
+  line("nothing", silence.p50Ms.toFixed(0), silence.p99Ms.toFixed(0), "1.0", JSON.stringify(silence.wrong));
+  const chosen = Object.keys(KINDS).filter((name) => words.length === 0 || words.some((word) => name.includes(word)));
+  for (const name of chosen) {
+    const end = await startNoise(noisy, name);
+    await sleep(BEGIN_MS);
+    const { p50Ms, p99Ms, wrong } = await ordinary(quiet, seconds);
+    const answered = await end();
+    const times = (p99Ms / silence.p99Ms).toFixed(1);
+    line(name, p50Ms.toFixed(0), p99Ms.toFixed(0), times, JSON.stringify(wrong), `   ${JSON.stringify(answered)}`);
+    await sleep(PAUSE_MS);
+  }
+}
+
+async function main(): Promise<void> {
+  const [people = "200000", seconds = "6", ...words] = process.argv.slice(2);
+  const endings: (() => unknown)[] = [];
+  try {
+    const folder = dataFolder();
+    endings.push(folder.remove);
+    const postgres = await startEmbeddedPostgres(folder.path, { max_connections: 100 });
+    endings.push(postgres.stop);
+    const sink = await startSmtpServer({ keep: false });
+    endings.push(() => sink.stop());
+    const service = await startService({
+      env: {
+        DATABASE_URL: postgres.url,
+        SECRET_KEY: "bench-secret-bench-secret",
+        ALLOW_PRIVATE_NETWORKS: "true",
+        LOGLEVEL: "error",
+        TRUST_PROXY: "1",
+      },
+    });
+    endings.push(() => service.child.stop());
+    await service.ready();
+    const database = new pg.Client({ connectionString: postgres.url });
+    await database.connect();
+    endings.push(() => database.end());
+    await measure({ url: service.url, database, smtpPort: sink.port }, Number(people), Number(seconds), words);
+  } finally {
+    for (const end of endings.reverse()) await end();
+  }
+}
+
+if (process.argv[2] === ROLE) await makeNoise();
+else await main();
