@@ -4,8 +4,8 @@
  *
  * | share    | of 3 | of 10 | of 20 | of 100 | who uses it |
  * |----------|------|-------|-------|--------|-------------|
- * | sql      | 1    | 4     | 8     | 55     | `query`, `transaction` and PinnedConnection: senders, sends, lists, every hot or set-based statement |
- * | bulk     | 0    | 2     | 6     | 38     | what takes long for one company: imports, exports, segments, searches, expansion (bulk.ts); of 0 it uses sql |
+ * | sql      | 1    | 6     | 8     | 55     | `query`, `transaction` and PinnedConnection: senders, sends, lists, every hot or set-based statement |
+ * | bulk     | 0    | 0     | 6     | 38     | what takes long for one company: imports, exports, segments, searches, expansion (bulk.ts); of 0 it uses sql |
  * | prepared | 1    | 2     | 3     | 3      | `prepared`: opens and clicks. Two batches are in the air at most, and one more resolves a conflict |
  * | models   | 1    | 2     | 3     | 4      | Sequelize: CRUD and settings. Short statements by key, and one process has no CPU for more: measured 2,800 `findByPk` a second over 2, 3 and 4 connections alike |
  *
@@ -18,8 +18,8 @@ export interface Shares {
   models: number;
 }
 
-/** A sender keeps two connections of sql for itself, so a small process gives none of them away. */
-const LEAST_TO_DIVIDE = 6;
+/** With fewer the parts are too small: an import would take all that its own company has for its receipts. */
+const LEAST_TO_DIVIDE = 15;
 
 export function shareConnections(total: number): Shares {
   const prepared = Math.min(3, Math.max(1, Math.floor(total / 5)));

@@ -16,7 +16,7 @@ import { PinnedConnection } from "../../../models/database/pinned-connection.ts"
 import { shareConnections } from "../../../models/database/shares.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
-const CONNECTIONS = 10;
+const CONNECTIONS = 16;
 const SHARE = shareConnections(CONNECTIONS);
 const SLEEP = "select pg_sleep(0.3)";
 

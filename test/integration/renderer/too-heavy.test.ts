@@ -48,7 +48,7 @@ test("its mails fail with the reason, and the next batch does not try again", as
 test("a small template is none of the thread's business", async () => {
   const campaignId = await campaign({ companyId: company.id, body: "<p>[[email]]</p>" });
   const recipients = [{ id: newId(), email: "a@example.com" }];
-  expect(await call(app.broker, "renderer.renderMails", { campaignId, recipients })).toMatchObject({
-    mails: [{ ok: true }],
-  });
+  const { mails } = await call(app.broker, "renderer.renderMails", { campaignId, recipients });
+  const [make] = mails as (() => { ok: boolean })[];
+  expect(make!()).toMatchObject({ ok: true });
 });
