@@ -12,7 +12,7 @@
  * statements that do not know of them.
  */
 import { sameCompany } from "../database/same-company.ts";
-import { SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { IS_LEASED, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
 
@@ -20,30 +20,31 @@ const { sent, bounced, queued, sending } = SENT_EMAIL_STATUS;
 
 const LEASE = `lease as (
   update send_chunks c
-  set marked_to = l.marked_to, state = case when l.done then ${SEND_CHUNK_STATE.done} else ${SEND_CHUNK_STATE.leased} end,
+  set marked_to = l.marked_to, state = case when l.done then ${SEND_CHUNK_STATE.done} else c.state end,
     lease_until = now() + $2 * interval '1 millisecond'
   from unnest($3::uuid[], $4::uuid[], $5::int[], $6::int[], $7::int[], $8::bool[])
     l (company_id, campaign_id, no, fence, marked_to, done)
   where c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
-    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $1 and c.fence = l.fence
+    and c.state ${IS_LEASED} and c.owner = $1 and c.fence = l.fence
   returning c.campaign_id, c.no)`;
 
 const RESULT = `result as (
   select * from unnest($9::int[], $10::uuid[], $11::uuid[], $12::int[], $13::int[], $14::int[], $15::int[], $16::int[],
-      $17::float8[], $18::text[], $19::text[])
-    r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response))`;
+      $17::float8[], $18::text[], $19::text[], $28::int[], $29::uuid[], $30::text[], $31::text[], $32::smallint[], $33::text[])
+    r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response, campaign_no, id, email,
+      message_id, reply_no, reply_rest))`;
 
 const WRITTEN = `written as (
   update sent_emails e
-  set status = r.status, attempts = e.attempts + r.tried, error = r.error, smtp_response = r.response,
+  set status = r.status, attempts = e.attempts + r.tried, error = r.error, smtp_response = r.reply_rest, reply_no = r.reply_no,
     next_attempt_at = now() + r.delay_ms * interval '1 millisecond',
     sent_at = case when r.status = ${sent} then now() else e.sent_at end,
     bounced_at = case when r.status = ${bounced} then now() else e.bounced_at end
   from result r left join lease on lease.campaign_id = r.campaign_id and lease.no = r.no
-  where e.campaign_id = r.campaign_id and e.seq = r.seq and ${sameCompany("e.company_id", "r.company_id")}
+  where e.campaign_no = r.campaign_no and e.seq = r.seq
     and case when r.no is null then e.status = ${sending} and e.attempts = r.attempts
         else lease.no is not null and e.status = ${queued} and e.next_attempt_at is null end
-  returning e.id, e.company_id, e.campaign_id, e.subscriber_id, e.email, e.status, e.smtp_response, r.n)`;
+  returning r.id, r.company_id, r.campaign_id, e.subscriber_id, r.email, r.message_id, e.status, r.response as smtp_response, r.n)`;
 
 /** So many refusals with the same text in a row stop the campaign: it is the server, or the sender, and not the recipients. */
 export const EQUAL_REFUSALS_STOP_AT = 20;
@@ -73,7 +74,7 @@ counted as (
   where c.id = l.id
   returning c.id, c.error)`;
 
-const MESSAGE_ID = `'<' || w.id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;
+const MESSAGE_ID = `'<' || w.message_id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;
 
 // Only companies that subscribed to it pay for it: an empty index is one probe.
 const DELIVERED = `delivered as (
@@ -86,7 +87,7 @@ const DELIVERED = `delivered as (
     where p.company_id = w.company_id and p.disabled_at is null and 'delivered' = any (p.events)))`;
 
 /** The parameter behind those that every form of the statement has: bounces, or copies. */
-const NEXT = 28;
+const NEXT = 34;
 
 /** $param: bounces of mails in `written`, by its `n`. */
 const bouncesWritten = (param: number) => `bounce as (
@@ -124,7 +125,7 @@ export const newCopies = (param: number) => `copies as (
  */
 export const copiesWritten = (first: number, claimed: string) => `copy_written as (
   update sent_email_copies c
-  set status = r.status, attempts = c.attempts + r.tried, error = r.error, smtp_response = r.response,
+  set status = r.status, attempts = c.attempts + r.tried, error = r.error, smtp_response = r.reply_rest, reply_no = r.reply_no,
     next_attempt_at = now() + r.delay_ms * interval '1 millisecond',
     sent_at = case when r.status = ${sent} then now() else c.sent_at end
   from unnest(${COPY_RESULT_TYPES.map((type, n) => `$${first + n}::${type}[]`).join(", ")})

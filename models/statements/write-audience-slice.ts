@@ -22,6 +22,8 @@ import { notSuppressed } from "./not-suppressed.ts";
 export interface ExpandingCampaign {
   id: string;
   company_id: string;
+  /** Its recipients' key; from 0 on their rows are compact. */
+  no: number;
   campaign_type: CampaignType;
   smtp_config_id: string;
   list_id: string | null;
@@ -51,7 +53,15 @@ interface Source {
   person: string;
 }
 
-export const sliceSql = ({ taken, person }: Source, transactional: boolean) => `
+/** Compact: without what the campaign and the subscriber say, and without what is computed or 0. */
+const insertRows = (compact: boolean) =>
+  compact
+    ? `insert into sent_emails (campaign_no, seq, subscriber_id, email, cc, bcc, variables, id, opens, clicks, created_at)
+    select $7, $6 - 1 + n, subscriber_id, own_email, cc, bcc, nullif(variables, '{}'), null, null, null, null from kept`
+    : `insert into sent_emails (company_id, campaign_id, campaign_no, seq, subscriber_id, email, cc, bcc, variables)
+    select $1, $2, $7, $6 - 1 + n, subscriber_id, email, cc, bcc, variables from kept`;
+
+export const sliceSql = ({ taken, person }: Source, transactional: boolean, compact: boolean) => `
   with taken as materialized (${taken}),
   person as materialized (${person}),
   kept as (
@@ -59,15 +69,14 @@ export const sliceSql = ({ taken, person }: Source, transactional: boolean) => `
     where ${notSuppressed({ key: "p.email_key", company: "$1", transactional: String(transactional) })}
   ),
   added as (
-    insert into sent_emails (company_id, campaign_id, seq, subscriber_id, email, cc, bcc, variables)
-    select $1, $2, $6 - 1 + n, subscriber_id, email, cc, bcc, variables from kept
+    ${insertRows(compact)}
     returning 1
   )
   select (select count(*) from taken) as taken, (select count(*) from added) as kept,
     (select t.at::text from taken t order by t.at desc limit 1) as cursor`;
 
 const subscriber = (alias: string) =>
-  `${alias}.id as subscriber_id, ${alias}.email, ${alias}.email_key,
+  `${alias}.id as subscriber_id, ${alias}.email, null::text as own_email, ${alias}.email_key,
     null::text[] as cc, null::text[] as bcc, null::jsonb as variables`;
 
 // 1,000,000 members in slices of 20,000 take 10 s on two busy cores, 0.18 s a slice at the beginning and 0.22 s at the
@@ -76,7 +85,7 @@ const subscriber = (alias: string) =>
 // comparison it may walk the index of list_members by subscriber, which holds every other list, too.
 export const ofList: Source = {
   taken: `select m.subscriber_id as at, m.left_at from list_members m
-    where m.company_id = $1 and m.list_id = $7 and (m.list_id, m.subscriber_id) > ($7, $3::uuid)
+    where m.company_id = $1 and m.list_id = $8 and (m.list_id, m.subscriber_id) > ($8, $3::uuid)
     order by m.subscriber_id limit $4`,
   person: `select t.at, s.* from taken t,
       lateral (${subscriberAt("$1", "t.at", `${subscriber("r")}, r.status`)}) s
@@ -92,8 +101,9 @@ export const ofSegment = (where: string): Source => ({
 export const ofReceivers: Source = {
   taken: `select r.no as at, r.* from campaign_receivers r
     where r.company_id = $1 and r.campaign_id = $2 and r.no > $3::int order by r.no limit $4`,
-  person: `select t.at, s.id as subscriber_id, t.email, lower(t.email) as email_key, t.cc, t.bcc, t.variables
-    from taken t left join lateral (${subscriberOf("$1", "lower(t.email)", "r.id, r.status")}) s on true
+  person: `select t.at, s.id as subscriber_id, t.email, case when s.email is distinct from t.email then t.email end as own_email,
+      lower(t.email) as email_key, t.cc, t.bcc, t.variables
+    from taken t left join lateral (${subscriberOf("$1", "lower(t.email)", "r.id, r.email, r.status")}) s on true
     where s.id is null or s.status = any($5)`,
 };
 
@@ -107,7 +117,7 @@ interface From {
   source: Source;
   /** The cursor before the first row. */
   first: string;
-  /** Parameters from $7 on. */
+  /** Parameters from $8 on. */
   values: unknown[];
 }
 
@@ -120,9 +130,10 @@ async function take(client: Client, campaign: ExpandingCampaign, limit: number, 
     limit,
     reachableStatuses(campaign.campaign_type, is_transactional),
     next_seq,
+    campaign.no,
     ...from.values,
   ];
-  return (await queryOne<Slice>(sliceSql(from.source, is_transactional), values, client))!;
+  return (await queryOne<Slice>(sliceSql(from.source, is_transactional, campaign.no >= 0), values, client))!;
 }
 
 export const takeReceivers = (client: Client, campaign: ExpandingCampaign, limit: number): Promise<Slice> =>
@@ -145,6 +156,6 @@ export async function takeMembers(
     segment_id,
   );
   if (!segment) return undefined;
-  const { where, values } = segmentSql(segment.rules, company_id, 7);
+  const { where, values } = segmentSql(segment.rules, company_id, 8);
   return take(client, campaign, limit, { source: ofSegment(where), first: FIRST_UUID, values });
 }

@@ -235,6 +235,7 @@ export class BatchDelivery implements Batch {
     this.#context.recorder.add({
       companyId: this.campaign.company_id,
       campaignId: this.campaign.campaign_id,
+      mail: { campaignNo: row.campaign_no, id: row.id, email: row.email, messageId: row.message_id },
       chunk: this.chunk,
       seq: row.seq,
       attempts: row.attempts,

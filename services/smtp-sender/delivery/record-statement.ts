@@ -14,9 +14,11 @@ import {
   copyResultColumns,
   copyRows,
   type LeasedChunk,
+  mailColumns,
   type RecordedResult,
   resultColumns,
 } from "./recorded-result.ts";
+import type { ReplyPatterns } from "./reply-patterns.ts";
 
 interface RecordOptions {
   owner: string;
@@ -25,10 +27,13 @@ interface RecordOptions {
   later?: readonly RecordedResult[];
   /** Without events and webhooks. */
   rowOnly?: boolean;
+  /** Undefined: replies are stored whole. */
+  replies?: ReplyPatterns;
 }
 
 interface Columns {
   results: unknown[];
+  mails: unknown[];
   bounces: string;
   copies: string;
   copyResults: unknown[];
@@ -37,9 +42,14 @@ interface Columns {
 const NONE = "[]";
 const json = (rows: readonly unknown[]) => (rows.length === 0 ? NONE : JSON.stringify(rows));
 
-function columnsOf(results: readonly RecordedResult[], mails: readonly RecordedResult[]): Columns {
+function columnsOf(
+  results: readonly RecordedResult[],
+  mails: readonly RecordedResult[],
+  replies?: ReplyPatterns,
+): Columns {
   return {
     results: resultColumns(mails),
+    mails: mailColumns(mails, replies),
     bounces: json(bouncesOf(mails)),
     copies: json(copyRows(mails)),
     copyResults: copyResultColumns(mails === results ? [] : results.filter(({ copyNo }) => copyNo !== null)),
@@ -65,6 +75,7 @@ function mailsOf(results: readonly RecordedResult[]): readonly RecordedResult[] 
 
 const lateValuesOf = (columns: Columns, fences: (number | null)[]): unknown[] => [
   ...columns.results,
+  ...columns.mails,
   fences,
   columns.bounces,
   columns.copies,
@@ -82,15 +93,16 @@ export function lateValues(results: readonly RecordedResult[]): unknown[] {
 export function recordStatement(
   results: readonly RecordedResult[],
   chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>,
-  { owner, leaseMs, later = [], rowOnly = false }: RecordOptions,
+  { owner, leaseMs, later = [], rowOnly = false, replies }: RecordOptions,
 ) {
   const mails = mailsOf(results);
-  const columns = columnsOf(results, mails);
+  const columns = columnsOf(results, mails, replies);
   const { name, text, more } = statementFor(columns, mails !== results, rowOnly);
   const values = [
     ...chunkColumns(chunks, owner, leaseMs, later),
     ...columns.results,
     ...campaignColumns(mails),
+    ...columns.mails,
     ...more,
   ];
   return { name, text, values, again: lateValuesOf(columns, []) };

@@ -5,6 +5,7 @@ import type { Reply } from "../smtp/replies.ts";
 import type { CopyOutcome } from "./copies.ts";
 import type { Outcome } from "./outcome.ts";
 import type { BounceType } from "./refusals.ts";
+import type { ReplyPatterns, StoredReply } from "./reply-patterns.ts";
 import type { ChunkLease } from "./rows.ts";
 
 /** A chunk's lease as the recorder sees it. */
@@ -24,7 +25,17 @@ export interface LeasedChunk extends ChunkLease {
   historyIsLost?: boolean;
 }
 
+/** What the statement is told of a mail, because its row need not have it. */
+export interface RecordedMail {
+  campaignNo: number;
+  id: string;
+  email: string;
+  /** What stands before the "@" of its Message-ID. */
+  messageId: string;
+}
+
 export interface RecordedResult {
+  mail: RecordedMail;
   companyId: string;
   campaignId: string;
   /** Null: the recipient was claimed by itself. */
@@ -107,6 +118,22 @@ export function resultColumns(results: readonly RecordedResult[]): unknown[] {
     results.map(({ delayMs }) => delayMs),
     results.map(({ outcome }) => storable(outcome.error)),
     results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
+  ];
+}
+
+/** The mails of these results, and what their rows keep of the replies. */
+export function mailColumns(results: readonly RecordedResult[], replies: ReplyPatterns | undefined): unknown[] {
+  const stored = results.map(({ companyId, mail, outcome: { reply } }): StoredReply => {
+    const text = storable(reply?.text ?? null);
+    return mail.campaignNo >= 0 && replies ? replies.stored(companyId, text) : { no: null, text };
+  });
+  return [
+    results.map(({ mail }) => mail.campaignNo),
+    results.map(({ mail }) => mail.id),
+    results.map(({ mail }) => mail.email),
+    results.map(({ mail }) => mail.messageId),
+    stored.map(({ no }) => no),
+    stored.map(({ text }) => text),
   ];
 }
 

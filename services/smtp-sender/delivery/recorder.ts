@@ -19,6 +19,7 @@ import type { Outcome } from "./outcome.ts";
 import { RecentResults } from "./recent-results.ts";
 import { recordStatement } from "./record-statement.ts";
 import type { ChunkUpdate, LeasedChunk, RecordedResult } from "./recorded-result.ts";
+import { ReplyPatterns } from "./reply-patterns.ts";
 
 export interface FlushReport {
   /** Leases that are no longer ours. */
@@ -106,6 +107,7 @@ export class Recorder {
   /** In the flush that is in the air. */
   #writing: readonly RecordedResult[] = [];
   #recent = new RecentResults();
+  #replies = new ReplyPatterns();
   /** Statements that were written. */
   flushes = 0;
 
@@ -210,6 +212,8 @@ export class Recorder {
     this.#writing = [];
     this.#waitsSince = this.pending > 0 ? performance.now() : undefined;
     this.#notify(results, chunks, report);
+    // What is not learnt now is learnt with the next reply of its kind.
+    await this.#replies.learn(this.#options.connection).catch(() => {});
     this.#flushing = undefined;
     if (this.pending > 0) this.#flushSoon();
   }
@@ -282,6 +286,7 @@ export class Recorder {
       leaseMs,
       later: [...later, ...this.#results],
       rowOnly,
+      replies: this.#replies,
     });
     const at = performance.now();
     const rows = await connection.run<Answer>(name, text, values);

@@ -17,6 +17,7 @@ const chunk = (): LeasedChunk => ({
 const sent = (leased: LeasedChunk, seq: number, by = { recorded: () => {} }): RecordedResult => ({
   companyId: "o",
   campaignId: "c",
+  mail: { campaignNo: -1, id: "i", email: "a@b.example", messageId: "i" },
   chunk: leased,
   seq,
   attempts: 0,
