@@ -109,8 +109,8 @@ export const NEVER_LEFT = `with chunk as (
 written as (
   update sent_emails e
   set status = ${queued}, attempts = e.attempts - 1, error = null, next_attempt_at = now()
-  from chunk c
-  where e.campaign_no = c.campaign_no and e.seq between c.lo and c.hi
+  from chunk c cross join generate_series(c.lo, c.hi) at
+  where e.campaign_no = c.campaign_no and e.seq = at
     and ${isDoubtOf("c.held")}
   returning c.campaign_id, e.status, ${unknown} as before),
 ${COUNTED}

@@ -125,7 +125,7 @@ export const newCopies = (param: number) => `copies as (
  */
 export const copiesWritten = (first: number, claimed: string) => `copy_written as (
   update sent_email_copies c
-  set status = r.status, attempts = c.attempts + r.tried, error = r.error, smtp_response = r.reply_rest, reply_no = r.reply_no,
+  set status = r.status, attempts = c.attempts + r.tried, error = r.error, smtp_response = r.response,
     next_attempt_at = now() + r.delay_ms * interval '1 millisecond',
     sent_at = case when r.status = ${sent} then now() else c.sent_at end
   from unnest(${COPY_RESULT_TYPES.map((type, n) => `$${first + n}::${type}[]`).join(", ")})

@@ -54,14 +54,14 @@ const MAIL = `
   where c.company_id = $1 and c.id = $2`;
 
 /** A sender of the version before does not say which mail it is: its campaigns' rows have all of it. */
-async function complete(results: RecordedResult[]): Promise<void> {
+async function complete(results: RecordedResult[]): Promise<RecordedResult[]> {
   for (const result of results) {
     if ((result.mail as RecordedMail | undefined) !== undefined) continue;
     const values = [result.companyId, result.campaignId, result.seq];
     const [row] = await query<{ campaign_no: number; id: string; email: string }>(MAIL, values);
-    const { campaign_no: campaignNo = -1, id = "", email = "" } = row ?? {};
-    result.mail = { campaignNo, id, email, messageId: id };
+    if (row) result.mail = { campaignNo: row.campaign_no, id: row.id, email: row.email, messageId: row.id };
   }
+  return results.filter(({ mail }) => (mail as RecordedMail | undefined) !== undefined);
 }
 
 /** Writes for a sender what it cannot write itself, under its own lease, and gives that back. */
@@ -89,9 +89,8 @@ async function settle({ owner, settled, results }: GivenUp, expired: ReadonlyMap
       return [];
     return [{ ...result, chunk, by: { recorded: () => {} } }];
   });
-  await complete(written);
   const updates = new Map([...chunks.values()].map((chunk) => [chunk, { done: false, resolve: [] }]));
-  const { text, values } = recordStatement(written, updates, { owner, leaseMs: 0 });
+  const { text, values } = recordStatement(await complete(written), updates, { owner, leaseMs: 0 });
   await query(text, values);
   await releaseChunks(
     [...chunks.values()].map((chunk) => ({ ...chunk, company_id: chunk.companyId })),
