@@ -97,21 +97,22 @@ export const RECORD_LATE = record(OF_OWN_DOUBT);
 export const RECORD_AGAIN = record(AS_IF_NOT_TRIED);
 
 /**
- * Of these leases (company, campaign, no, fence) all that was handed over has its result: who is still in doubt by them has
- * not left the sender.
+ * Of this lease (company, campaign, no, fence) all that was handed over has its result: who is still in doubt by it has not
+ * left the sender. One lease: the values that its rows are found by are known before they are looked for, and no plan can
+ * read an index from end to end instead.
  */
 export const NEVER_LEFT = `with chunk as (
   select c.company_id, c.campaign_id, g.no as campaign_no, c.no, c.lo, c.hi, c.fence, l.fence as held
-  from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) l (company_id, campaign_id, no, fence)
+  from (select $1::uuid, $2::uuid, $3::int, $4::int) l (company_id, campaign_id, no, fence)
   join send_chunks c on c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
   join campaigns g on g.id = c.campaign_id and g.company_id = c.company_id and ${MAY_SEND_AGAIN("g")}
   for no key update of c),
 written as (
   update sent_emails e
   set status = ${queued}, attempts = e.attempts - 1, error = null, next_attempt_at = now()
-  from chunk c cross join generate_series(c.lo, c.hi) at
-  where e.campaign_no = c.campaign_no and e.seq = at
-    and ${isDoubtOf("c.held")}
+  from chunk c
+  where e.campaign_no = (select campaign_no from chunk)
+    and e.seq between (select lo from chunk) and (select hi from chunk) and ${isDoubtOf("c.held")}
   returning c.campaign_id, e.status, ${unknown} as before),
 ${COUNTED}
   select count(*)::int as queued from written`;

@@ -51,8 +51,9 @@ const EXPIRED_CHUNKS = `
     order by lease_until limit 100 for update skip locked),
   doubtful as (
     update sent_emails e set status = ${unknown}, attempts = e.attempts + 1, error = $3
-    from expired x cross join generate_series(x.lo, x.marked_to) at
-    where not x.is_transactional and e.campaign_no = x.campaign_no and e.seq = at and e.status = ${queued} and e.next_attempt_at is null
+    from expired x
+    where not x.is_transactional and e.campaign_no = x.campaign_no
+      and e.seq between x.lo and x.marked_to and e.status = ${queued} and e.next_attempt_at is null
     returning x.campaign_id),
   ${COUNTED("doubtful")},
   freed as (
