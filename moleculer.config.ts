@@ -11,6 +11,7 @@ import { natsLink } from "./mixins/nats-link.middleware.ts";
 import { NatsTransporter } from "./mixins/nats-transporter.ts";
 import { redisConnection } from "./mixins/redis.middleware.ts";
 import { startBanner } from "./mixins/start-banner.middleware.ts";
+import { NODE_METADATA } from "./services/campaigns/expansion/compact-rows.ts";
 import { events } from "./services/events.ts";
 import { type Config, ConfigError, config } from "./services/lib/config.ts";
 import { ownProcess } from "./services/lib/processes/lifetime.ts";
@@ -37,6 +38,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
   return {
     namespace: "flockmail",
     nodeID: nodeIdOfThisStart(),
+    metadata: NODE_METADATA,
     transporter: (settings.TRANSPORTER ? new NatsTransporter(settings) : null) as never,
     // Dates and Buffers arrive alike in one process and over NATS.
     serializer: "JSONExt",

@@ -31,7 +31,10 @@ export const hasSteps = (sql: string): boolean => sql.startsWith("-- steps\n");
 
 function stepsOf(sql: string): Step[] {
   const [, ...parts] = sql.split(/^-- step (?=(?:quick|repeat|alone|index)$)/m);
-  return parts.map((part) => ({ mode: part.split("\n", 1)[0] as Mode, sql: part.slice(part.indexOf("\n") + 1).trim() }));
+  return parts.map((part) => ({
+    mode: part.split("\n", 1)[0] as Mode,
+    sql: part.slice(part.indexOf("\n") + 1).trim(),
+  }));
 }
 
 const DONE = "create table if not exists migration_steps (name text, step integer, primary key (name, step))";

@@ -12,6 +12,7 @@
  */
 
 import type { CampaignType } from "../campaign.ts";
+import { campaignNo } from "../database/campaign-no.ts";
 import { type Client, queryOne } from "../database/db.ts";
 import { subscriberAt, subscriberOf } from "../database/row-at.ts";
 import { type Rules, segmentSql } from "../segment-rules/segment-sql.ts";
@@ -57,9 +58,9 @@ interface Source {
 const insertRows = (compact: boolean) =>
   compact
     ? `insert into sent_emails (campaign_no, seq, subscriber_id, email, cc, bcc, variables, id, opens, clicks, created_at)
-    select $7, $6 - 1 + n, subscriber_id, own_email, cc, bcc, nullif(variables, '{}'), null, null, null, null from kept`
+    select ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, own_email, cc, bcc, nullif(variables, '{}'), null, null, null, null from kept`
     : `insert into sent_emails (company_id, campaign_id, campaign_no, seq, subscriber_id, email, cc, bcc, variables)
-    select $1, $2, $7, $6 - 1 + n, subscriber_id, email, cc, bcc, variables from kept`;
+    select $1, $2, ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, email, cc, bcc, variables from kept`;
 
 export const sliceSql = ({ taken, person }: Source, transactional: boolean, compact: boolean) => `
   with taken as materialized (${taken}),
@@ -85,7 +86,7 @@ const subscriber = (alias: string) =>
 // comparison it may walk the index of list_members by subscriber, which holds every other list, too.
 export const ofList: Source = {
   taken: `select m.subscriber_id as at, m.left_at from list_members m
-    where m.company_id = $1 and m.list_id = $8 and (m.list_id, m.subscriber_id) > ($8, $3::uuid)
+    where m.company_id = $1 and m.list_id = $7 and (m.list_id, m.subscriber_id) > ($7, $3::uuid)
     order by m.subscriber_id limit $4`,
   person: `select t.at, s.* from taken t,
       lateral (${subscriberAt("$1", "t.at", `${subscriber("r")}, r.status`)}) s
@@ -117,7 +118,7 @@ interface From {
   source: Source;
   /** The cursor before the first row. */
   first: string;
-  /** Parameters from $8 on. */
+  /** Parameters from $7 on. */
   values: unknown[];
 }
 
@@ -130,7 +131,6 @@ async function take(client: Client, campaign: ExpandingCampaign, limit: number, 
     limit,
     reachableStatuses(campaign.campaign_type, is_transactional),
     next_seq,
-    campaign.no,
     ...from.values,
   ];
   return (await queryOne<Slice>(sliceSql(from.source, is_transactional, campaign.no >= 0), values, client))!;
@@ -156,6 +156,6 @@ export async function takeMembers(
     segment_id,
   );
   if (!segment) return undefined;
-  const { where, values } = segmentSql(segment.rules, company_id, 8);
+  const { where, values } = segmentSql(segment.rules, company_id, 7);
   return take(client, campaign, limit, { source: ofSegment(where), first: FIRST_UUID, values });
 }

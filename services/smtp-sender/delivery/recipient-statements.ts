@@ -1,7 +1,8 @@
 /** Reads the recipients of a batch. Run for every hundred mails on a connection that keeps its plans. */
+
+import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { isOnTimeline } from "../../../models/database/history.ts";
 import { subscriberAt, suppressionAt } from "../../../models/database/row-at.ts";
-import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 

@@ -88,7 +88,8 @@ const OTHERS = `${SUBSCRIBER} left join reply_patterns r on r.company_id = $1 an
 /** Of each campaign no more rows are read than the page may need, newest campaign first. */
 const nearestOf =
   (where: readonly string[]): NonNullable<Listing["nearest"]> =>
-  (n, direction) => `campaigns c
+  (n, direction) =>
+    `campaigns c
   cross join lateral (
     select s.seq from sent_emails s ${SUBSCRIBER}
     where s.campaign_no = c.no and ${["true", ...where].join(" and ")} order by s.seq ${direction} limit ${n}) k
