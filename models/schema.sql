@@ -18,7 +18,7 @@ declare
 begin
   perform pg_advisory_xact_lock(hashtextextended('recipient part', part));
   if exists (select from recipient_parts where no = part) then return; end if;
-  execute format('create table %I (like sent_emails) with (fillfactor = 50)', name);
+  execute format('create table %I (like sent_emails) with (fillfactor = 43)', name);
   execute format('alter table %I add primary key (campaign_no, seq)', name);
   execute format('create index on %I (campaign_no, next_attempt_at) where next_attempt_at is not null', name);
   execute format('create index on %I (subscriber_id) where subscriber_id is not null', name);
@@ -734,7 +734,7 @@ create table sent_emails_0 (
   campaign_no integer not null,
   reply_no smallint,
   constraint sent_emails_0_pkey PRIMARY KEY (campaign_no, seq)
-) with (fillfactor=50);
+) with (fillfactor=43);
 CREATE INDEX sent_emails_0_campaign_no_next_attempt_at_idx ON public.sent_emails_0 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX sent_emails_0_lower_idx ON public.sent_emails_0 USING btree (lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX sent_emails_0_subscriber_id_idx ON public.sent_emails_0 USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
@@ -764,7 +764,7 @@ create table sent_emails_1 (
   campaign_no integer not null,
   reply_no smallint,
   constraint sent_emails_1_pkey PRIMARY KEY (campaign_no, seq)
-) with (fillfactor=50);
+) with (fillfactor=43);
 CREATE INDEX sent_emails_1_campaign_no_next_attempt_at_idx ON public.sent_emails_1 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX sent_emails_1_lower_idx ON public.sent_emails_1 USING btree (lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX sent_emails_1_subscriber_id_idx ON public.sent_emails_1 USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
