@@ -145,10 +145,13 @@ try {
   await query("checkpoint");
   const expansion = await measured(postmaster, () => expand(campaign));
   const recording = await measured(postmaster, () => record(campaign));
-  const rate = (use: Use) => `${use.cpuUs.toFixed(1)} µs of PostgreSQL, ${(recipients / use.seconds).toFixed(0)} rows/s`;
+  const rate = (use: Use) =>
+    `${use.cpuUs.toFixed(1)} µs of PostgreSQL, ${(recipients / use.seconds).toFixed(0)} rows/s`;
   const wal = (use: Use) => `${use.wal.toFixed(0)} bytes of WAL (${use.images} full-page images)`;
   const print = (line: string) => process.stdout.write(`${line}\n`);
-  print(`${recipients} recipients, rows ${compact ? "compact" : "in full"}, full_page_writes ${fullPageWrites ? "on" : "off"}; for each:`);
+  print(
+    `${recipients} recipients, rows ${compact ? "compact" : "in full"}, full_page_writes ${fullPageWrites ? "on" : "off"}; for each:`,
+  );
   print(`expansion  ${rate(expansion)}, ${wal(expansion)}`);
   print(`recording  ${rate(recording)}, ${wal(recording)}`);
   print(`together   ${(expansion.wal + recording.wal).toFixed(0)} bytes of WAL`);

@@ -64,6 +64,8 @@ afterAll(async () => {
 interface Load {
   written: number;
   longestMs: number;
+  /** Stopped, or failed. */
+  isOver: boolean;
   stop(): Promise<void>;
 }
 
@@ -72,7 +74,7 @@ async function oldSender(): Promise<Load> {
   const sender = new pg.Client({ connectionString: url });
   await sender.connect();
   const { rows } = await sender.query("select id, company_id, next_seq from campaigns order by id limit 3");
-  const load = { written: 0, longestMs: 0 };
+  const load = { written: 0, longestMs: 0, isOver: false };
   let stopped = false;
   const timed = async (sql: string, values: unknown[]) => {
     const at = performance.now();
@@ -84,7 +86,7 @@ async function oldSender(): Promise<Load> {
       const { id, company_id, next_seq } = rows[n % rows.length];
       const seq = next_seq + Math.floor(n / rows.length);
       await timed(
-        "insert into sent_emails (company_id, campaign_id, seq, email) values ($1, $2, $3, $3 || '@later.example')",
+        "insert into sent_emails (company_id, campaign_id, seq, email) values ($1, $2, $3::int, $3::int || '@later.example')",
         [company_id, id, seq],
       );
       await timed(
@@ -94,13 +96,15 @@ async function oldSender(): Promise<Load> {
       load.written++;
       await sleep(2);
     }
-  })();
+  })().finally(() => {
+    load.isOver = true;
+  });
+  work.catch(() => {});
   const stop = async () => {
     stopped = true;
-    await work;
-    await sender.end();
+    await work.finally(() => sender.end());
   };
-  return Object.assign(load, { stop });
+  return Object.assign(load, { stop }) as Load;
 }
 
 const count = async (sql: string): Promise<number> => Number((await client.query(sql)).rows[0].count);
@@ -135,7 +139,7 @@ test("recipients keep their ids and get their campaign's number while the versio
     }
     // It lives on beside nodes that know numbers.
     const written = load.written;
-    while (load.written < written + 20) await sleep(5);
+    while (load.written < written + 20 && !load.isOver) await sleep(5);
   } finally {
     await load.stop();
   }

@@ -21,7 +21,11 @@ test("an id is a UUID of version 8, one for each mail and always the same, from 
 });
 
 test("all of its 122 free bits look like chance, and another key makes others", () => {
-  const bits = ids.of(MAILS).map((id) => BigInt(`0x${id.replaceAll("-", "")}`).toString(2).padStart(128, "0"));
+  const bits = ids.of(MAILS).map((id) =>
+    BigInt(`0x${id.replaceAll("-", "")}`)
+      .toString(2)
+      .padStart(128, "0"),
+  );
   const share = (at: number) => bits.filter((text) => text[at] === "1").length / bits.length;
   expect([...Array(128).keys()].filter((at) => share(at) > 0.4 && share(at) < 0.6)).toHaveLength(122);
   const others = new MailIds(randomBytes(32));
