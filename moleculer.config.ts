@@ -14,6 +14,7 @@ import { startBanner } from "./mixins/start-banner.middleware.ts";
 import { OthersFirst, stepAside } from "./mixins/step-aside.middleware.ts";
 import { streams } from "./mixins/streams.middleware.ts";
 import { workerThreads } from "./mixins/workers.middleware.ts";
+import { NODE_METADATA } from "./services/campaigns/expansion/compact-rows.ts";
 import { events } from "./services/events.ts";
 import { type Config, ConfigError, config } from "./services/lib/config.ts";
 import { ownProcess } from "./services/lib/processes/lifetime.ts";
@@ -40,6 +41,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
   return {
     namespace: "flockmail",
     nodeID: nodeIdOfThisStart(),
+    metadata: NODE_METADATA,
     transporter: (settings.TRANSPORTER ? new NatsTransporter(settings) : null) as never,
     // Dates and Buffers arrive alike in one process and over NATS.
     serializer: "JSONExt",

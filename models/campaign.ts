@@ -48,6 +48,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare isTransactional: CreationOptional<boolean>;
   declare workerTaskId: string;
   declare expandCursor: CreationOptional<string | null>;
+  declare no: CreationOptional<number>;
   declare nextSeq: CreationOptional<number>;
   declare expandedAt: CreationOptional<Date | null>;
   declare requeueFrom: CreationOptional<number | null>;
@@ -55,6 +56,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare blocksInARow: CreationOptional<number>;
   declare repeatedRefusal: CreationOptional<string | null>;
   declare lastTurnAt: CreationOptional<Date | null>;
+  declare expansionBeganAt: CreationOptional<Date | null>;
   declare startedAt: CreationOptional<Date | null>;
   declare finishedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
@@ -83,6 +85,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         isTransactional: required(DataTypes.BOOLEAN, false),
         workerTaskId: required(DataTypes.UUID),
         expandCursor: nullable(DataTypes.TEXT),
+        no: required(DataTypes.INTEGER, sequelize.literal("nextval('full_campaign_no')")),
         nextSeq: required(DataTypes.INTEGER, 1),
         expandedAt: nullable(DataTypes.DATE),
         requeueFrom: nullable(DataTypes.INTEGER),
@@ -90,6 +93,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         blocksInARow: required(DataTypes.INTEGER, 0),
         repeatedRefusal: nullable(DataTypes.TEXT),
         lastTurnAt: nullable(DataTypes.DATE),
+        expansionBeganAt: nullable(DataTypes.DATE),
         startedAt: nullable(DataTypes.DATE),
         finishedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),

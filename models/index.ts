@@ -16,14 +16,16 @@ import { Counter } from "./counter.ts";
 import { EmailEvent } from "./email-event.ts";
 import { HourLedger } from "./hour-ledger.ts";
 import { IdempotencyKey } from "./idempotency-key.ts";
+import { Installation, RecipientPart } from "./installation.ts";
 import { List } from "./list.ts";
 import { ListMember } from "./list-member.ts";
 import { Media } from "./media.ts";
 import { MediaPart } from "./media-part.ts";
 import { Membership } from "./membership.ts";
-import { Migration } from "./migration.ts";
+import { Migration, MigrationStep } from "./migration.ts";
 import { Plan } from "./plan.ts";
 import { RefreshToken } from "./refresh-token.ts";
+import { ReplyPattern } from "./reply-pattern.ts";
 import { Segment } from "./segment.ts";
 import { SendChunk } from "./send-chunk.ts";
 import { SentEmail } from "./sent-email.ts";
@@ -49,14 +51,18 @@ const MODELS = [
   EmailEvent,
   HourLedger,
   IdempotencyKey,
+  Installation,
   List,
   ListMember,
   Media,
   MediaPart,
   Membership,
   Migration,
+  MigrationStep,
   Plan,
+  RecipientPart,
   RefreshToken,
+  ReplyPattern,
   Segment,
   SendChunk,
   SentEmail,
@@ -100,8 +106,8 @@ function associate(): void {
   Campaign.hasMany(CampaignReceiver, { as: "receivers", foreignKey: "campaignId", constraints });
   Campaign.hasMany(CampaignCount, { as: "counts", foreignKey: "campaignId", constraints });
   Campaign.hasMany(SendChunk, { as: "chunks", foreignKey: "campaignId", constraints });
-  Campaign.hasMany(SentEmail, { as: "sentEmails", foreignKey: "campaignId", constraints });
-  SentEmail.belongsTo(Campaign, { as: "campaign", foreignKey: "campaignId", constraints });
+  Campaign.hasMany(SentEmail, { as: "sentEmails", foreignKey: "campaignNo", sourceKey: "no", constraints });
+  SentEmail.belongsTo(Campaign, { as: "campaign", foreignKey: "campaignNo", targetKey: "no", constraints });
   Campaign.hasMany(SentEmailCopy, { as: "copies", foreignKey: "campaignId", constraints });
   SentEmail.belongsTo(Subscriber, { as: "subscriber", foreignKey: "subscriberId", constraints });
   EmailEvent.belongsTo(SentEmail, { as: "sentEmail", foreignKey: "sentEmailId", targetKey: "id", constraints });

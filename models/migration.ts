@@ -25,3 +25,16 @@ export class Migration extends Model<InferAttributes<Migration>, InferCreationAt
     );
   }
 }
+
+/** A step that is done of a migration in steps; database/run-steps.ts writes it. */
+export class MigrationStep extends Model<InferAttributes<MigrationStep>, InferCreationAttributes<MigrationStep>> {
+  declare name: string;
+  declare step: number;
+
+  static register(sequelize: Sequelize): void {
+    MigrationStep.init(
+      { name: primaryKey(DataTypes.TEXT), step: primaryKey(DataTypes.INTEGER) },
+      { sequelize, tableName: "migration_steps", timestamps: false },
+    );
+  }
+}

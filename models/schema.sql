@@ -9,6 +9,26 @@ AS $function$
   on conflict (company_id, name, ref, slot) do update set n = counters.n + excluded.n
 $function$;
 
+CREATE OR REPLACE FUNCTION public.add_recipient_part(part integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  name text := 'sent_emails_' || part;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('recipient part', part));
+  if exists (select from recipient_parts where no = part) then return; end if;
+  execute format('create table %I (like sent_emails) with (fillfactor = 43)', name);
+  execute format('alter table %I add primary key (campaign_no, seq)', name);
+  execute format('create index on %I (campaign_no, next_attempt_at) where next_attempt_at is not null', name);
+  execute format('create index on %I (subscriber_id) where subscriber_id is not null', name);
+  execute format('create index on %I (lower(email)) where email is not null', name);
+  execute format('alter table sent_emails attach partition %I for values from (%s) to (%s)',
+    name, greatest(part::bigint << 20, 0), (part + 1)::bigint << 20);
+  insert into recipient_parts (no) values (part);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.blocked_by(company uuid, address text)
  RETURNS text
  LANGUAGE sql
@@ -151,6 +171,17 @@ AS $function$
        generate_series(1, cardinality(labels)) i
 $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_address()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform lock_addresses(old.company_id);
+  update sent_emails set email = old.email where subscriber_id = old.id and campaign_no >= 0 and email is null;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.lists_removed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -160,6 +191,13 @@ begin
   delete from counters n using changed c where n.company_id = c.company_id and n.name = 'list_members' and n.ref = c.id;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.lock_addresses(company uuid)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_advisory_xact_lock(hashtextextended('addresses:' || company, 0))
 $function$;
 
 CREATE OR REPLACE FUNCTION public.metrics_of(type text, machine boolean, is_first boolean, link smallint, is_first_of_link boolean, hour integer)
@@ -178,11 +216,79 @@ AS $function$
   where counts
 $function$;
 
+CREATE OR REPLACE FUNCTION public.next_campaign_no()
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  drawn integer := nextval('campaign_no');
+begin
+  if not exists (select from recipient_parts where no = drawn >> 20) then
+    perform add_recipient_part(drawn >> 20);
+    update recipient_parts set month = date_trunc('month', now() at time zone 'UTC')::date where no = drawn >> 20;
+  end if;
+  return drawn;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.number_recipient()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if coalesce(new.campaign_no, -1) = -1 then
+    select no into new.campaign_no from campaigns where id = new.campaign_id;
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.prepare_recipient_parts()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  this_month date := date_trunc('month', now() at time zone 'UTC')::date;
+  drawn record;
+  part integer;
+  of_month date;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('recipient parts', 0));
+  select last_value as no, is_called as used into drawn from campaign_no;
+  part := drawn.no >> 20;
+  perform add_recipient_part(part);
+  perform add_recipient_part(part + 1);
+  select month into of_month from recipient_parts where no = part;
+  if of_month < this_month and drawn.used then
+    part := part + 1;
+    perform setval('campaign_no', part::bigint << 20, false);
+    perform add_recipient_part(part + 1);
+  end if;
+  update recipient_parts set month = this_month where no = part and month is distinct from this_month;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.reply_text(pattern text, rest text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when pattern is null then rest else (
+    select string_agg(coalesce(p, '') || coalesce(r, ''), '' order by n)
+    from rows from (unnest(string_to_array(pattern, E'\x1f')), unnest(string_to_array(rest, E'\x1f')))
+      with ordinality x (p, r, n))
+  end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.subscribers_removed()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
+  perform lock_addresses(company_id) from (select distinct company_id from changed order by company_id) c;
+  -- Sent mail stays, without the link.
+  update sent_emails e set email = coalesce(e.email, c.email), subscriber_id = null
+    from changed c where e.subscriber_id = c.id;
   perform add_count(company_id, 'subscribers', company_id, -count(*)) from changed group by company_id order by company_id;
   delete from list_members m using changed c where m.company_id = c.company_id and m.subscriber_id = c.id;
   return null;
@@ -313,6 +419,8 @@ create table campaigns (
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   repeated_refusal text,
+  no integer default nextval('full_campaign_no'::regclass) not null,
+  expansion_began_at timestamp with time zone,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
@@ -320,6 +428,8 @@ create table campaigns (
   constraint campaigns_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sending'::text, 'completed'::text, 'partial'::text, 'failed'::text, 'scheduled'::text, 'cancelled'::text])))
 ) with (fillfactor=50);
 CREATE INDEX campaigns_alive ON public.campaigns USING btree (status, scheduled_for) WHERE (status = ANY (ARRAY['pending'::text, 'sending'::text, 'scheduled'::text]));
+CREATE INDEX campaigns_by_no ON public.campaigns USING btree (company_id, no);
+CREATE UNIQUE INDEX campaigns_no ON public.campaigns USING btree (no);
 CREATE INDEX campaigns_of_company ON public.campaigns USING btree (company_id, id) INCLUDE (status) WHERE (NOT is_internal);
 CREATE INDEX campaigns_unexpanded ON public.campaigns USING btree (id) WHERE ((expanded_at IS NULL) AND (status = ANY (ARRAY['pending'::text, 'sending'::text])));
 
@@ -394,6 +504,14 @@ create table idempotency_keys (
 );
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
 
+create table installation (
+  id uuid default '00000000-0000-0000-0000-000000000001'::uuid not null,
+  mail_key_sealed bytea,
+  compact_since timestamp with time zone,
+  constraint installation_pkey PRIMARY KEY (id),
+  constraint installation_id_check CHECK ((id = '00000000-0000-0000-0000-000000000001'::uuid))
+);
+
 create table list_members (
   company_id uuid not null,
   list_id uuid not null,
@@ -455,6 +573,12 @@ create table memberships (
 );
 CREATE INDEX memberships_of_user ON public.memberships USING btree (user_id);
 
+create table migration_steps (
+  name text not null,
+  step integer not null,
+  constraint migration_steps_pkey PRIMARY KEY (name, step)
+);
+
 create table migrations (
   name text not null,
   checksum text not null,
@@ -478,6 +602,12 @@ create table plans (
   constraint plans_subscribers_check CHECK ((subscribers >= 0))
 );
 
+create table recipient_parts (
+  no integer not null,
+  month date,
+  constraint recipient_parts_pkey PRIMARY KEY (no)
+);
+
 create table refresh_tokens (
   token_hash bytea not null,
   family_id uuid not null,
@@ -491,6 +621,15 @@ create table refresh_tokens (
 );
 CREATE INDEX refresh_tokens_expiry ON public.refresh_tokens USING btree (expires_at);
 CREATE INDEX refresh_tokens_family ON public.refresh_tokens USING btree (family_id);
+
+create table reply_patterns (
+  company_id uuid not null,
+  no smallint not null,
+  pattern text not null,
+  constraint reply_patterns_pkey PRIMARY KEY (company_id, no),
+  constraint reply_patterns_company_id_pattern_key UNIQUE (company_id, pattern),
+  constraint reply_patterns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
 
 create table segments (
   id uuid not null,
@@ -520,8 +659,10 @@ create table send_chunks (
   lease_until timestamp with time zone,
   constraint send_chunks_pkey PRIMARY KEY (campaign_id, no)
 ) with (fillfactor=50);
+CREATE INDEX send_chunks_claimed ON public.send_chunks USING btree (company_id) WHERE (state = ANY (ARRAY[1, 4]));
 CREATE INDEX send_chunks_leased ON public.send_chunks USING btree (company_id) WHERE (state = 1);
 CREATE INDEX send_chunks_ready ON public.send_chunks USING btree (campaign_id, no) WHERE (state = 0);
+CREATE INDEX send_chunks_to_claim ON public.send_chunks USING btree (campaign_id, no) WHERE (state = ANY (ARRAY[0, 3]));
 
 create table sent_email_copies (
   campaign_id uuid not null,
@@ -545,6 +686,92 @@ CREATE INDEX sent_email_copies_leased ON public.sent_email_copies USING btree (n
 CREATE INDEX sent_email_copies_of_address ON public.sent_email_copies USING btree (company_id, lower(email));
 
 create table sent_emails (
+  id uuid default uuid_v7(),
+  company_id uuid,
+  campaign_id uuid,
+  seq integer not null,
+  subscriber_id uuid,
+  email text,
+  cc text[],
+  bcc text[],
+  variables jsonb,
+  status smallint default 0 not null,
+  attempts smallint default 0 not null,
+  next_attempt_at timestamp with time zone,
+  error text,
+  smtp_response text,
+  sent_at timestamp with time zone,
+  opened_at timestamp with time zone,
+  clicked_at timestamp with time zone,
+  bounced_at timestamp with time zone,
+  opens integer default 0,
+  clicks integer default 0,
+  created_at timestamp with time zone default now(),
+  campaign_no integer default '-1'::integer not null,
+  reply_no smallint
+);
+
+create table sent_emails_0 (
+  id uuid,
+  company_id uuid,
+  campaign_id uuid,
+  seq integer not null,
+  subscriber_id uuid,
+  email text,
+  cc text[],
+  bcc text[],
+  variables jsonb,
+  status smallint not null,
+  attempts smallint not null,
+  next_attempt_at timestamp with time zone,
+  error text,
+  smtp_response text,
+  sent_at timestamp with time zone,
+  opened_at timestamp with time zone,
+  clicked_at timestamp with time zone,
+  bounced_at timestamp with time zone,
+  opens integer,
+  clicks integer,
+  created_at timestamp with time zone,
+  campaign_no integer not null,
+  reply_no smallint,
+  constraint sent_emails_0_pkey PRIMARY KEY (campaign_no, seq)
+) with (fillfactor=43);
+CREATE INDEX sent_emails_0_campaign_no_next_attempt_at_idx ON public.sent_emails_0 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX sent_emails_0_lower_idx ON public.sent_emails_0 USING btree (lower(email)) WHERE (email IS NOT NULL);
+CREATE INDEX sent_emails_0_subscriber_id_idx ON public.sent_emails_0 USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
+
+create table sent_emails_1 (
+  id uuid,
+  company_id uuid,
+  campaign_id uuid,
+  seq integer not null,
+  subscriber_id uuid,
+  email text,
+  cc text[],
+  bcc text[],
+  variables jsonb,
+  status smallint not null,
+  attempts smallint not null,
+  next_attempt_at timestamp with time zone,
+  error text,
+  smtp_response text,
+  sent_at timestamp with time zone,
+  opened_at timestamp with time zone,
+  clicked_at timestamp with time zone,
+  bounced_at timestamp with time zone,
+  opens integer,
+  clicks integer,
+  created_at timestamp with time zone,
+  campaign_no integer not null,
+  reply_no smallint,
+  constraint sent_emails_1_pkey PRIMARY KEY (campaign_no, seq)
+) with (fillfactor=43);
+CREATE INDEX sent_emails_1_campaign_no_next_attempt_at_idx ON public.sent_emails_1 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX sent_emails_1_lower_idx ON public.sent_emails_1 USING btree (lower(email)) WHERE (email IS NOT NULL);
+CREATE INDEX sent_emails_1_subscriber_id_idx ON public.sent_emails_1 USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
+
+create table sent_emails_full (
   id uuid default uuid_v7() not null,
   company_id uuid not null,
   campaign_id uuid not null,
@@ -566,13 +793,18 @@ create table sent_emails (
   opens integer default 0 not null,
   clicks integer default 0 not null,
   created_at timestamp with time zone default now() not null,
+  campaign_no integer not null,
+  reply_no smallint,
   constraint sent_emails_pkey PRIMARY KEY (campaign_id, seq)
 ) with (fillfactor=45);
-CREATE INDEX sent_emails_due ON public.sent_emails USING btree (campaign_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
-CREATE UNIQUE INDEX sent_emails_id ON public.sent_emails USING btree (id);
-CREATE INDEX sent_emails_of_company ON public.sent_emails USING btree (company_id, id);
-CREATE INDEX sent_emails_of_subscriber ON public.sent_emails USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
-CREATE INDEX sent_emails_without_subscriber ON public.sent_emails USING btree (company_id, lower(email)) WHERE (subscriber_id IS NULL);
+CREATE INDEX sent_emails_due ON public.sent_emails_full USING btree (campaign_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX sent_emails_due_no ON public.sent_emails_full USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE UNIQUE INDEX sent_emails_id ON public.sent_emails_full USING btree (id);
+CREATE UNIQUE INDEX sent_emails_no ON public.sent_emails_full USING btree (campaign_no, seq);
+CREATE INDEX sent_emails_of_company ON public.sent_emails_full USING btree (company_id, id);
+CREATE INDEX sent_emails_of_subscriber ON public.sent_emails_full USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
+CREATE INDEX sent_emails_without_subscriber ON public.sent_emails_full USING btree (company_id, lower(email)) WHERE (subscriber_id IS NULL);
+CREATE TRIGGER sent_emails_numbered BEFORE INSERT ON public.sent_emails_full FOR EACH ROW EXECUTE FUNCTION number_recipient();
 
 create table smtp_configs (
   id uuid not null,
@@ -628,6 +860,7 @@ create table subscribers (
   constraint subscribers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'unconfirmed'::text, 'unsubscribed'::text, 'bounced'::text])))
 );
 CREATE TRIGGER subscribers_added AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('subscribers');
+CREATE TRIGGER subscribers_address BEFORE UPDATE OF email ON public.subscribers FOR EACH ROW WHEN ((old.email IS DISTINCT FROM new.email)) EXECUTE FUNCTION keep_address();
 CREATE TRIGGER subscribers_removed AFTER DELETE ON public.subscribers REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION subscribers_removed();
 
 create table suppressions (

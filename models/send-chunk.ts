@@ -8,8 +8,18 @@ import {
 } from "sequelize";
 import { company, nullable, primaryKey, required } from "./database/columns.ts";
 
-/** send_chunks.state. Ready: any sender may take it. Leased: `owner` works on it until `lease_until`. Done: touched again by a resume only. */
-export const SEND_CHUNK_STATE = { ready: 0, leased: 1, done: 2 } as const;
+/**
+ * send_chunks.state. Ready: any sender may take it. Leased: `owner` works on it until `lease_until`. Done: touched again by a
+ * resume only. Chunks of compact recipients have numbers of their own, which nodes of the version before do not know.
+ */
+export const SEND_CHUNK_STATE = { ready: 0, leased: 1, done: 2, compactReady: 3, compactLeased: 4 } as const;
+
+/** SQL, behind `state`: of either kind, as the partial indexes have it. */
+export const IS_READY = "in (0, 3)";
+export const IS_LEASED = "in (1, 4)";
+/** SQL: the state of a ready chunk that is leased now, and of a leased one that is ready again. */
+export const leasedNow = (chunk: string): string => `${chunk}.state + 1`;
+export const readyAgain = (chunk: string): string => `${chunk}.state - 1`;
 
 /**
  * A run of recipients of one campaign (`lo` to `hi`), taken whole by one sender under a lease: measured 190-260 thousand

@@ -6,22 +6,43 @@ import {
   Model,
   type Sequelize,
 } from "sequelize";
-import { newId } from "../services/lib/ids.ts";
-import { company, nullable, primaryKey, required } from "./database/columns.ts";
+import { nullable, primaryKey, required } from "./database/columns.ts";
 import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
 
 /**
  * One row per recipient, and the truth about every mail. The hottest table: no foreign key, no index on the status, room on
  * the page for HOT updates (measured: 266 thousand rows/s at fillfactor 45, without growth). Senders and tracking write it
  * by set-based SQL; the model describes it.
+ *
+ * Rows are found by their campaign's number and their own. Those of negative campaign numbers are full: all columns are set.
+ * The others are compact, in parts by the month in which their campaign's expansion began (recipient_parts), and leave out
+ *
+ * | column                                     | because                                                             |
+ * |--------------------------------------------|---------------------------------------------------------------------|
+ * | id                                         | it is computed from the two numbers (services/lib/tokens/mail-id.ts) |
+ * | company_id, campaign_id, created_at        | the campaign has them (`expansion_began_at`)                        |
+ * | email                                      | the subscriber has it; an address that is taken away is written here (triggers on subscribers) |
+ * | opens, clicks                              | 0                                                                   |
+ * | what repeats in smtp_response              | reply_no says which pattern the rest belongs to (reply_patterns)    |
+ *
+ * Which index finds what is asked for in the list of sent emails:
+ *
+ * | filter     | found by                                                                                            |
+ * |------------|-----------------------------------------------------------------------------------------------------|
+ * | none       | campaigns (company_id, no), newest first, then each campaign's rows by the key (campaign_no, seq)    |
+ * | campaign   | the key (campaign_no, seq)                                                                          |
+ * | status     | as none or campaign; but for `sent` only in campaigns with failed recipients                         |
+ * | recipient  | the subscriber by address, then (subscriber_id); rows with an address of their own by (lower(email)) |
+ * | message_id | read back into the two numbers (MailIds.readMessageId), then the key; full rows by (id)              |
  */
 export class SentEmail extends Model<InferAttributes<SentEmail>, InferCreationAttributes<SentEmail>> {
-  declare id: CreationOptional<string>;
-  declare companyId: string;
-  declare campaignId: string;
+  declare id: CreationOptional<string | null>;
+  declare companyId: CreationOptional<string | null>;
+  declare campaignId: CreationOptional<string | null>;
+  declare campaignNo: number;
   declare seq: number;
   declare subscriberId: CreationOptional<string | null>;
-  declare email: string;
+  declare email: CreationOptional<string | null>;
   declare cc: CreationOptional<string[] | null>;
   declare bcc: CreationOptional<string[] | null>;
   declare variables: CreationOptional<Record<string, unknown> | null>;
@@ -29,24 +50,26 @@ export class SentEmail extends Model<InferAttributes<SentEmail>, InferCreationAt
   declare attempts: CreationOptional<number>;
   declare nextAttemptAt: CreationOptional<Date | null>;
   declare error: CreationOptional<string | null>;
+  declare replyNo: CreationOptional<number | null>;
   declare smtpResponse: CreationOptional<string | null>;
   declare sentAt: CreationOptional<Date | null>;
   declare openedAt: CreationOptional<Date | null>;
   declare clickedAt: CreationOptional<Date | null>;
   declare bouncedAt: CreationOptional<Date | null>;
-  declare opens: CreationOptional<number>;
-  declare clicks: CreationOptional<number>;
-  declare createdAt: CreationOptional<Date>;
+  declare opens: CreationOptional<number | null>;
+  declare clicks: CreationOptional<number | null>;
+  declare createdAt: CreationOptional<Date | null>;
 
   static register(sequelize: Sequelize): void {
     SentEmail.init(
       {
-        id: required(DataTypes.UUID, newId),
-        companyId: company(),
-        campaignId: primaryKey(),
+        id: nullable(DataTypes.UUID),
+        companyId: nullable(DataTypes.UUID),
+        campaignId: nullable(DataTypes.UUID),
+        campaignNo: { ...primaryKey(DataTypes.INTEGER), defaultValue: -1 },
         seq: primaryKey(DataTypes.INTEGER),
         subscriberId: nullable(DataTypes.UUID),
-        email: required(DataTypes.TEXT),
+        email: nullable(DataTypes.TEXT),
         cc: nullable(DataTypes.ARRAY(DataTypes.TEXT)),
         bcc: nullable(DataTypes.ARRAY(DataTypes.TEXT)),
         variables: nullable(DataTypes.JSONB),
@@ -54,14 +77,15 @@ export class SentEmail extends Model<InferAttributes<SentEmail>, InferCreationAt
         attempts: required(DataTypes.SMALLINT, 0),
         nextAttemptAt: nullable(DataTypes.DATE),
         error: nullable(DataTypes.TEXT),
+        replyNo: nullable(DataTypes.SMALLINT),
         smtpResponse: nullable(DataTypes.TEXT),
         sentAt: nullable(DataTypes.DATE),
         openedAt: nullable(DataTypes.DATE),
         clickedAt: nullable(DataTypes.DATE),
         bouncedAt: nullable(DataTypes.DATE),
-        opens: required(DataTypes.INTEGER, 0),
-        clicks: required(DataTypes.INTEGER, 0),
-        createdAt: required(DataTypes.DATE),
+        opens: nullable(DataTypes.INTEGER),
+        clicks: nullable(DataTypes.INTEGER),
+        createdAt: nullable(DataTypes.DATE),
       },
       { sequelize, tableName: "sent_emails", updatedAt: false },
     );

@@ -179,6 +179,11 @@ export class DatabaseClient extends pg.Client {
     await super.query({ name: this.#localName, text });
   }
 
+  /** Without settings of ours in front of it behind a pooler: for what cannot run in a transaction. */
+  queryAlone(text: string): Promise<unknown> {
+    return super.query(text);
+  }
+
   override query(...given: unknown[]): never {
     const query = (...ours: unknown[]) => (super.query as (...ours: unknown[]) => unknown)(...ours) as never;
     const [what, ...more] = given;

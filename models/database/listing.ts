@@ -17,8 +17,8 @@ export interface Listing {
   /** Conditions with $1… for `values`; the company's comes first. */
   where: string[];
   values: unknown[];
-  /** The row's id, the tie-breaker: "s.id". UUIDv7, so it also is the order of creation. */
-  id: string;
+  /** The row's id, the tie-breaker: "s.id". UUIDv7, so it also is the order of creation. Or the columns of such a key. */
+  id: string | readonly string[];
   /** Sortable fields and their SQL. `created_at` is always sortable: by `id`. */
   orderings: Record<string, string>;
   /** SQL texts that `search` looks into, without regard to case. */
@@ -35,6 +35,8 @@ export interface Listing {
   defaultOrdering?: string;
   /** Where a place in the order of `id` is found with fewer tables than `from` has: same rows, same `values`. */
   positions?: { from: string; where: string[]; id: string };
+  /** In place of `from` where rows are in the order of `id`: what has the first n of them in that direction. */
+  nearest?: (n: number, direction: "asc" | "desc") => string;
   /** Where the columns of rows are read once their ids are known, if that takes less than `from` and `where`. */
   rows?: { from: string; where: string[] };
 }
@@ -47,13 +49,13 @@ const escapeLike = (text: string) => text.replace(/[\\%_]/g, (char) => `\\${char
 function order(listing: Listing, ordering: string): { expressions: string[]; descending: boolean } {
   const descending = ordering.startsWith("-");
   const field = descending ? ordering.slice(1) : ordering;
-  if (field === "created_at") return { expressions: [listing.id], descending };
+  if (field === "created_at") return { expressions: [listing.id].flat(), descending };
   const expression = Object.hasOwn(listing.orderings, field) ? listing.orderings[field] : undefined;
   if (!expression) {
     const fields = ["created_at", ...Object.keys(listing.orderings)].toSorted().join(", ");
     throw invalid({ ordering: [`"${field}" is not a sortable field. Choose one of: ${fields}.`] });
   }
-  return { expressions: [expression, listing.id], descending };
+  return { expressions: [expression, ...[listing.id].flat()], descending };
 }
 
 async function countRows(
@@ -113,15 +115,19 @@ async function readPage<T>(
   const direction = descending !== fromEnd ? "desc" : "asc";
   const sorted = (by: string[]) => by.map((expression) => `${expression} ${direction}`).join(", ");
   const ordered = (by: string[]) => `order by ${sorted(by)} limit ${limit} offset ${skip}`;
-  let sql = `select ${listing.columns} from ${listing.from} where ${where} ${ordered(expressions)}`;
+  const id = [listing.id].flat();
+  const byKey = expressions.length === id.length;
+  const from = (byKey && listing.nearest?.(skip + limit, direction)) || listing.from;
+  let sql = `select ${listing.columns} from ${from} where ${where} ${ordered(expressions)}`;
   if (skip >= DEEP) {
-    const byId = expressions.length === 1 && !searched && !listing.filtered ? listing.positions : undefined;
+    const byId = byKey && !searched && !listing.filtered ? listing.positions : undefined;
     const ids = byId
       ? `select ${byId.id} from ${byId.from} where ${byId.where.join(" and ")} ${ordered([byId.id])}`
-      : `select ${listing.id} from ${listing.from} where ${where} ${ordered(expressions)}`;
-    const { from, where: known } = listing.rows ?? listing;
-    const found = [...known, `${listing.id} = any (array(${ids}))`].join(" and ");
-    sql = `select ${listing.columns} from ${from} where ${found} order by ${sorted(expressions)}`;
+      : `select ${id.join(", ")} from ${from} where ${where} ${ordered(expressions)}`;
+    const { from: rows, where: known } = listing.rows ?? listing;
+    const among = id.length === 1 ? `${id[0]} = any (array(${ids}))` : `(${id.join(", ")}) in (${ids})`;
+    const found = [...known, among].join(" and ");
+    sql = `select ${listing.columns} from ${rows} where ${found} order by ${sorted(expressions)}`;
   }
   const results = await query<T>(sql, values, on);
   return { count, results: fromEnd ? results.reverse() : results };

@@ -1,12 +1,15 @@
 /**
  * Migrations: numbered SQL files, forward only, never edited once released. Applied at start under an advisory lock,
- * so that any number of nodes may start at once; each file in one transaction together with its record.
+ * so that any number of nodes may start at once; each file in one transaction together with its record, or in steps
+ * (run-steps.ts) where a table is large.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { DatabaseClient } from "./client.ts";
+import { hasSteps, runSteps, type StepClient } from "./run-steps.ts";
 import { MIGRATION } from "./session-settings.ts";
 
 const FOLDER = join(import.meta.dirname, "../migrations");
@@ -52,7 +55,8 @@ export async function migrate(url: string): Promise<string[]> {
     const fresh: string[] = [];
     for (const migration of migrations()) {
       if (done.get(migration.name) === migration.checksum) continue;
-      if (await applyOnce(client, migration)) fresh.push(migration.name);
+      const apply = hasSteps(migration.sql) ? applyInSteps(url, client, migration) : applyOnce(client, migration);
+      if (await apply) fresh.push(migration.name);
     }
     return fresh;
   });
@@ -78,7 +82,36 @@ async function applyOnce(client: pg.Client, { name, sql, checksum }: Migration):
   }
 }
 
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+const WAIT_MS = 200;
+
+/**
+ * The lock is held by a transaction of a connection of its own, and asked for again and again: whoever waited for it within
+ * a statement would have a snapshot, and an index that is built concurrently waits for every older snapshot.
+ */
+async function applyInSteps(url: string, client: StepClient, migration: Migration): Promise<boolean> {
+  return withClient(url, async (holder) => {
+    for (;;) {
+      await holder.query("begin");
+      await holder.query("set local idle_in_transaction_session_timeout = 0");
+      // Without a parameter: the portal of a statement that has one stays open, and its snapshot with it.
+      const { rows } = await holder.query(`select pg_try_advisory_xact_lock(${LOCK}) as held`);
+      if (rows[0].held) break;
+      await holder.query("rollback");
+      await sleep(WAIT_MS);
+    }
+    const { name, sql, checksum } = migration;
+    const recorded = (await applied(client)).get(name);
+    if (recorded && recorded !== checksum) throw new Error(`Migration ${name} was edited after it had been applied`);
+    if (!recorded) {
+      await runSteps(client, name, sql);
+      await client.query("insert into migrations (name, checksum) values ($1, $2)", [name, checksum]);
+    }
+    await holder.query("commit");
+    return !recorded;
+  });
+}
+
+async function withClient<T>(url: string, work: (client: StepClient) => Promise<T>): Promise<T> {
   const client = new DatabaseClient(url, { settings: MIGRATION, silentMs: 0 });
   try {
     await client.connect();

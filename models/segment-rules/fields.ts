@@ -13,8 +13,7 @@ export interface FieldKind {
   expression: (bind: Bind) => string;
 }
 
-const lastTime = (column: string) =>
-  `(select max(e.${column}) from sent_emails e where e.company_id = s.company_id and e.subscriber_id = s.id)`;
+const lastTime = (column: string) => `(select max(e.${column}) from sent_emails e where e.subscriber_id = s.id)`;
 
 const fixed = (type: FieldType, nullable: boolean, sql: string): FieldKind => ({
   type,

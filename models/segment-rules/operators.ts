@@ -77,8 +77,8 @@ function linked(exists: (ids: string) => string): Tests {
 const MEMBERSHIP =
   "select 1 from list_members m where m.company_id = s.company_id and m.subscriber_id = s.id and m.left_at is null";
 const sentAnd = (column: string) => (ids: string) =>
-  `exists (select 1 from sent_emails e where e.company_id = s.company_id and e.subscriber_id = s.id
-     and e.campaign_id = any (${ids}) and e.${column} is not null)`;
+  `exists (select 1 from sent_emails e where e.subscriber_id = s.id
+     and e.campaign_no = any (array(select no from campaigns c where c.company_id = s.company_id and c.id = any (${ids}))) and e.${column} is not null)`;
 
 const NUMBER = "'^-?[0-9]+([.][0-9]+)?$'";
 const asNumber = (x: string) => `case when ${x} ~ ${NUMBER} then ${x}::numeric end`;

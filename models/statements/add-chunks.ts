@@ -3,6 +3,7 @@
  * (campaigns) although senders own them from then on, so that no recipient is ever without a chunk.
  */
 import { type Client, query } from "../database/db.ts";
+import { SEND_CHUNK_STATE } from "../send-chunk.ts";
 
 /** About a second of work for a slow server, and few enough rows that a claim costs nothing beside it. */
 const CHUNK = 500;
@@ -29,14 +30,16 @@ export function cutIntoRuns(lo: number, hi: number): Run[] {
 interface Owner {
   id: string;
   company_id: string;
+  /** The campaign's number. */
+  no: number;
   smtp_config_id: string;
   is_transactional: boolean;
 }
 
 const INSERT = `
-  insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to)
+  insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to, state)
   select $1, (select coalesce(max(no), 0) from send_chunks where campaign_id = $1 and company_id = $2) + run.no,
-    $2, $3, $4, run.lo, run.hi, run.lo - 1
+    $2, $3, $4, run.lo, run.hi, run.lo - 1, $7
   from unnest($5::int[], $6::int[]) with ordinality as run (lo, hi, no)`;
 
 /** The caller is the only one that expands this campaign, so the next chunk number is free. */
@@ -44,5 +47,6 @@ export async function addChunks(client: Client, campaign: Owner, lo: number, hi:
   const { id, company_id, smtp_config_id, is_transactional } = campaign;
   const runs = cutIntoRuns(lo, hi);
   const bounds = [runs.map((run) => run.lo), runs.map((run) => run.hi)];
-  await query(INSERT, [id, company_id, smtp_config_id, is_transactional, ...bounds], client);
+  const state = campaign.no < 0 ? SEND_CHUNK_STATE.ready : SEND_CHUNK_STATE.compactReady;
+  await query(INSERT, [id, company_id, smtp_config_id, is_transactional, ...bounds, state], client);
 }

@@ -3,11 +3,13 @@
  * lease has ended, recipients that were not tried fail with that error, so that every one is accounted for. Stands with
  * the models because the senders' rows and the campaign's counts must change in one transaction.
  */
+import { campaignNo } from "../database/campaign-no.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
-import { SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { IS_LEASED, IS_READY, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 
-const { ready, leased, done } = SEND_CHUNK_STATE;
+const { done } = SEND_CHUNK_STATE;
+const RECIPIENTS = `e.campaign_no = ${campaignNo("$2", "$1")}`;
 const { queued, sending, failed } = SENT_EMAIL_STATUS;
 
 /** 20,000 recipients a transaction: the campaign's row is locked for about 0.1 s. */
@@ -21,8 +23,8 @@ interface StoppedCampaign {
 
 async function inFlight(client: Client, { id, company_id }: StoppedCampaign): Promise<boolean> {
   const found = await queryOne<{ busy: boolean }>(
-    `select exists (select from send_chunks where company_id = $1 and campaign_id = $2 and state = ${leased})
-         or exists (select from sent_emails where company_id = $1 and campaign_id = $2
+    `select exists (select from send_chunks where company_id = $1 and campaign_id = $2 and state ${IS_LEASED})
+         or exists (select from sent_emails e where ${RECIPIENTS}
                     and next_attempt_at is not null and status = ${sending}) as busy`,
     [company_id, id],
     client,
@@ -37,7 +39,7 @@ async function inFlight(client: Client, { id, company_id }: StoppedCampaign): Pr
 const FAIL_CHUNKS = `
   with ready as (
     select no, lo, hi from send_chunks
-    where company_id = $1 and campaign_id = $2 and state = ${ready} order by no limit $4 for update skip locked
+    where company_id = $1 and campaign_id = $2 and state ${IS_READY} order by no limit $4 for update skip locked
   ),
   closed as (
     update send_chunks c set state = ${done} from ready r
@@ -45,15 +47,15 @@ const FAIL_CHUNKS = `
   ),
   untried as (
     update sent_emails e set status = ${failed}, error = $3, next_attempt_at = null from ready r
-    where e.company_id = $1 and e.campaign_id = $2 and e.seq between r.lo and r.hi and e.status = ${queued} returning 1
+    where ${RECIPIENTS} and e.seq between r.lo and r.hi and e.status = ${queued} returning 1
   )
   select (select count(*) from closed) as chunks, (select count(*) from untried) as failed`;
 
 /** Recipients that wait for a retry, outside of any open chunk. */
 const FAIL_DEFERRED = `
   with deferred as (
-    update sent_emails set status = ${failed}, error = $3, next_attempt_at = null
-    where company_id = $1 and campaign_id = $2 and status = ${queued} and next_attempt_at is not null returning 1
+    update sent_emails e set status = ${failed}, error = $3, next_attempt_at = null
+    where ${RECIPIENTS} and status = ${queued} and next_attempt_at is not null returning 1
   )
   select 0 as chunks, count(*) as failed from deferred`;
 

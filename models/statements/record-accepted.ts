@@ -6,7 +6,6 @@
  * added before the statement began gets its event, as with the other form. If there is one, nothing is written, and the
  * answer names its companies; the results are written by the other form then.
  */
-import { sameCompany } from "../database/same-company.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { LEASES, leaseWhere, STOPPED, wantsDelivered } from "./record-outcomes.ts";
 
@@ -18,18 +17,20 @@ const WANTED = `wanted as materialized (
   where exists (select from webhook_endpoints p where ${wantsDelivered("o.company_id")}))`;
 
 /**
- * $9: which of the leases, counted from 1; $10: seq; $11: what the server said. OFFSET 0: leases come first, or the planner may
- * look recipients up by their seq alone.
+ * $9: which of the leases, counted from 1; $10, $11: the recipient's key; $12, $13: what the server said, as rows keep it.
+ * OFFSET 0: leases come first, or the planner may look recipients up by their seq alone.
  */
 const WRITTEN = `written as (
   update sent_emails e
-  set status = ${sent}, attempts = e.attempts + 1, error = null, smtp_response = r.response, sent_at = now()
+  set status = ${sent}, attempts = e.attempts + 1, error = null, reply_no = r.reply_no, smtp_response = r.reply_rest,
+    sent_at = now()
   from (
-    select l.campaign_id, l.company_id, r.seq, r.response
-    from unnest($9::int[], $10::int[], $11::text[]) r (lease, seq, response) join lease l on l.position = r.lease offset 0) r
-  where e.campaign_id = r.campaign_id and e.seq = r.seq and ${sameCompany("e.company_id", "r.company_id")}
-    and e.status = ${queued} and e.next_attempt_at is null
-  returning e.campaign_id, e.company_id)`;
+    select l.campaign_id, l.company_id, r.campaign_no, r.seq, r.reply_no, r.reply_rest
+    from unnest($9::int[], $10::int[], $11::int[], $12::smallint[], $13::text[])
+      r (lease, campaign_no, seq, reply_no, reply_rest)
+    join lease l on l.position = r.lease offset 0) r
+  where e.campaign_no = r.campaign_no and e.seq = r.seq and e.status = ${queued} and e.next_attempt_at is null
+  returning r.campaign_id, r.company_id)`;
 
 // Accepted mail ends a run of equal refusals. Locked in the order of ids, as in record-outcomes.ts.
 const COUNTED = `locked as (

@@ -11,9 +11,8 @@
  * Recipients that come back to the queue are due at once by themselves: their chunk may be closed.
  */
 import { lateStatus, MAY_SEND_AGAIN } from "../campaign-lifecycle.ts";
-import { sameCompany } from "../database/same-company.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
-import { copiesWritten, eventsOf, mailOf, newCopies, QUEUED_WEBHOOKS } from "./record-outcomes.ts";
+import { copiesWritten, eventsOf, newCopies, QUEUED_WEBHOOKS } from "./record-outcomes.ts";
 
 const { sent, bounced, queued, sending, unknown } = SENT_EMAIL_STATUS;
 
@@ -45,27 +44,30 @@ counted as (
 /** `mayGet`: which row e (of chunk c) may still get its result r, where that is not "sent". */
 const settled = (mayGet: string) => `result as (
   select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[],
-      $9::float8[], $10::text[], $11::text[], $12::uuid[], $13::text[], $14::int[])
-    r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response, id, email, fence)),
+      $9::float8[], $10::text[], $11::text[], $12::int[], $13::uuid[], $14::text[], $15::text[], $16::smallint[], $17::text[],
+      $18::int[])
+    r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response, campaign_no, id, email,
+      message_id, reply_no, reply_rest, fence)),
 target as (
   select r.*, e.status as before
   from result r
-  join sent_emails e on e.campaign_id = r.campaign_id and e.seq = r.seq and ${sameCompany("e.company_id", "r.company_id")}
   join campaigns g on g.id = r.campaign_id and g.company_id = r.company_id
+  join sent_emails e on e.campaign_no = r.campaign_no and e.campaign_no = g.no and e.seq = r.seq
   left join send_chunks c on c.campaign_id = r.campaign_id and c.no = r.no and c.company_id = r.company_id
   where case when r.status = ${sent} then e.status in (${queued}, ${sending}, ${unknown}) else ${mayGet} end
-  order by e.campaign_id, e.seq for no key update of e),
+  order by e.campaign_no, e.seq for no key update of e),
 written as (
   update sent_emails e
-  set status = t.status, error = t.error, smtp_response = t.response,
+  set status = t.status, error = t.error, smtp_response = t.reply_rest, reply_no = t.reply_no,
     attempts = case when t.before = ${unknown} then t.attempts + t.tried
       else greatest(e.attempts, t.attempts + t.tried) end,
     next_attempt_at = case when t.status = ${queued} then now() + coalesce(t.delay_ms, 0) * interval '1 millisecond' end,
     sent_at = case when t.status = ${sent} then now() else e.sent_at end,
     bounced_at = case when t.status = ${bounced} then now() else e.bounced_at end
   from target t
-  where e.campaign_id = t.campaign_id and e.seq = t.seq and ${sameCompany("e.company_id", "t.company_id")}
-  returning ${mailOf("t")}, e.company_id, e.campaign_id, e.status, e.smtp_response, t.n, t.before)`;
+  where e.campaign_no = t.campaign_no and e.seq = t.seq
+  returning t.id, t.company_id, t.campaign_id, t.email, t.message_id, e.status, t.response as smtp_response,
+    t.n, t.before)`;
 
 const OF_OWN_DOUBT = `case
       when r.status = ${queued} and not (${MAY_SEND_AGAIN("g")}) then false
@@ -82,7 +84,7 @@ const LATE_COPY = `(c.status in (${sending}, ${unknown}) or (c.status = ${queued
 
 const record = (
   mayGet: string,
-) => `with ${[settled(mayGet), COUNTED, ...eventsOf(15), newCopies(16), copiesWritten(17, LATE_COPY)].join(",\n")}
+) => `with ${[settled(mayGet), COUNTED, ...eventsOf(19), newCopies(20), copiesWritten(21, LATE_COPY)].join(",\n")}
   select (select json_agg(id) from counted) as campaign_ids, ${QUEUED_WEBHOOKS} as webhook_company_ids`;
 
 /** Results as RECORD has them, with the fence of each; then bounces, copies, and results of copies claimed by themselves. */
@@ -95,12 +97,13 @@ export const RECORD_LATE = record(OF_OWN_DOUBT);
 export const RECORD_AGAIN = record(AS_IF_NOT_TRIED);
 
 /**
- * Of these leases (company, campaign, no, fence) all that was handed over has its result: who is still in doubt by them has
- * not left the sender.
+ * Of this lease (company, campaign, no, fence) all that was handed over has its result: who is still in doubt by it has not
+ * left the sender. One lease: the values that its rows are found by are known before they are looked for, and no plan can
+ * read an index from end to end instead.
  */
 export const NEVER_LEFT = `with chunk as (
-  select c.company_id, c.campaign_id, c.no, c.lo, c.hi, c.fence, l.fence as held
-  from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) l (company_id, campaign_id, no, fence)
+  select c.company_id, c.campaign_id, g.no as campaign_no, c.no, c.lo, c.hi, c.fence, l.fence as held
+  from (select $1::uuid, $2::uuid, $3::int, $4::int) l (company_id, campaign_id, no, fence)
   join send_chunks c on c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
   join campaigns g on g.id = c.campaign_id and g.company_id = c.company_id and ${MAY_SEND_AGAIN("g")}
   for no key update of c),
@@ -108,8 +111,8 @@ written as (
   update sent_emails e
   set status = ${queued}, attempts = e.attempts - 1, error = null, next_attempt_at = now()
   from chunk c
-  where e.campaign_id = c.campaign_id and e.seq between c.lo and c.hi and ${sameCompany("e.company_id", "c.company_id")}
-    and ${isDoubtOf("c.held")}
-  returning e.campaign_id, e.status, ${unknown} as before),
+  where e.campaign_no = (select campaign_no from chunk)
+    and e.seq between (select lo from chunk) and (select hi from chunk) and ${isDoubtOf("c.held")}
+  returning c.campaign_id, e.status, ${unknown} as before),
 ${COUNTED}
   select count(*)::int as queued from written`;

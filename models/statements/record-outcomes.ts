@@ -12,7 +12,7 @@
  * statements that do not know of them.
  */
 import { sameCompany } from "../database/same-company.ts";
-import { SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { IS_LEASED, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
 
@@ -21,38 +21,32 @@ const { sent, bounced, queued, sending } = SENT_EMAIL_STATUS;
 /** $1 to $8. `further`: what else must hold. */
 export const leaseWhere = (further = "") => `lease as (
   update send_chunks c
-  set marked_to = l.marked_to, state = case when l.done then ${SEND_CHUNK_STATE.done} else ${SEND_CHUNK_STATE.leased} end,
+  set marked_to = l.marked_to, state = case when l.done then ${SEND_CHUNK_STATE.done} else c.state end,
     lease_until = now() + $2 * interval '1 millisecond'
   from unnest($3::uuid[], $4::uuid[], $5::int[], $6::int[], $7::int[], $8::bool[]) with ordinality
     l (company_id, campaign_id, no, fence, marked_to, done, position)
   where c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
-    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $1 and c.fence = l.fence ${further}
+    and c.state ${IS_LEASED} and c.owner = $1 and c.fence = l.fence ${further}
   returning c.company_id, c.campaign_id, c.no, l.position)`;
 const LEASE = leaseWhere();
 
 const RESULT = `result as (
   select * from unnest($9::int[], $10::uuid[], $11::uuid[], $12::int[], $13::int[], $14::int[], $15::int[], $16::int[],
-      $17::float8[], $18::text[], $19::text[], $20::uuid[], $21::text[])
-    r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response, id, email))`;
-
-/**
- * The sender knows whose mail it was. Not so a sender of the version before, whose results another one writes for it
- * (claim/ask-owners.ts): then it is read from the row.
- */
-export const mailOf = (result: string): string =>
-  `coalesce(${result}.id, e.id) as id, coalesce(${result}.email, e.email) as email`;
+      $17::float8[], $18::text[], $19::text[], $28::int[], $29::uuid[], $30::text[], $31::text[], $32::smallint[], $33::text[])
+    r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response, campaign_no, id, email,
+      message_id, reply_no, reply_rest))`;
 
 const WRITTEN = `written as (
   update sent_emails e
-  set status = r.status, attempts = e.attempts + r.tried, error = r.error, smtp_response = r.response,
+  set status = r.status, attempts = e.attempts + r.tried, error = r.error, smtp_response = r.reply_rest, reply_no = r.reply_no,
     next_attempt_at = now() + r.delay_ms * interval '1 millisecond',
     sent_at = case when r.status = ${sent} then now() else e.sent_at end,
     bounced_at = case when r.status = ${bounced} then now() else e.bounced_at end
   from result r left join lease on lease.campaign_id = r.campaign_id and lease.no = r.no
-  where e.campaign_id = r.campaign_id and e.seq = r.seq and ${sameCompany("e.company_id", "r.company_id")}
+  where e.campaign_no = r.campaign_no and e.seq = r.seq
     and case when r.no is null then e.status = ${sending} and e.attempts = r.attempts
         else lease.no is not null and e.status = ${queued} and e.next_attempt_at is null end
-  returning ${mailOf("r")}, e.company_id, e.campaign_id, e.status, e.smtp_response, r.n)`;
+  returning r.id, r.company_id, r.campaign_id, r.email, r.message_id, e.status, r.response as smtp_response, r.n)`;
 
 /** So many refusals with the same text in a row stop the campaign: it is the server, or the sender, and not the recipients. */
 export const EQUAL_REFUSALS_STOP_AT = 20;
@@ -64,7 +58,7 @@ const CONTINUED = "l.head_count + case when l.head_text = c.repeated_refusal the
 // Locked in the order of ids: two senders that write for the same campaigns would deadlock otherwise.
 const COUNTED = `locked as (
   select c.id, b.head_text, b.head_count, b.ended, b.tail_text, b.tail_count, b.quote
-  from unnest($22::uuid[], $23::uuid[], $24::text[], $25::int[], $26::bool[], $27::text[], $28::int[], $29::text[])
+  from unnest($20::uuid[], $21::uuid[], $22::text[], $23::int[], $24::bool[], $25::text[], $26::int[], $27::text[])
     b (company_id, campaign_id, head_text, head_count, ended, tail_text, tail_count, quote)
   join campaigns c on c.id = b.campaign_id and c.company_id = b.company_id
   order by c.id for no key update of c),
@@ -82,7 +76,7 @@ counted as (
   where c.id = l.id
   returning c.id, c.error)`;
 
-const MESSAGE_ID = `'<' || w.id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;
+const MESSAGE_ID = `'<' || w.message_id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;
 
 /** SQL: it is subscribed to what became of accepted mails. Alias p = webhook_endpoints. */
 export const wantsDelivered = (company: string): string =>
@@ -97,7 +91,7 @@ const DELIVERED = `delivered as (
   where w.status = ${sent} and exists (select from webhook_endpoints p where ${wantsDelivered("w.company_id")}))`;
 
 /** The parameter behind those that every form of the statement has: bounces, or copies. */
-const NEXT = 30;
+const NEXT = 34;
 
 /** $param: bounces of mails in `written`, by its `n`. */
 const bouncesWritten = (param: number) => `bounce as (

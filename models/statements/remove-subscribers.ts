@@ -4,10 +4,8 @@
  */
 import { query } from "../database/db.ts";
 
-// Sent mail stays, without the link. Memberships are removed by a trigger.
+// Sent mail stays, without the link, and keeps the address: by the trigger that also removes memberships.
 const REMOVE = `
-  with sent as (
-    update sent_emails set subscriber_id = null where company_id = $1 and subscriber_id = any ($2::uuid[]))
   delete from subscribers where company_id = $1 and id = any ($2::uuid[]) returning id`;
 
 /** Returns how many were deleted. */

@@ -2,6 +2,7 @@
  * Puts a resumed campaign's failed and unknown recipients back into the queue, in slices. Stands with the models because
  * the senders' rows (recipients, chunks) and the campaign's counts and cursor must change in one transaction.
  */
+import { campaignNo } from "../database/campaign-no.ts";
 import { type Client, queryOne } from "../database/db.ts";
 import { SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
@@ -24,13 +25,14 @@ const REQUEUE = `
     where company_id = $1 and campaign_id = $2 and no >= $3 order by no limit $4
   ),
   again as (
-    update sent_emails e set status = ${queued}, attempts = 0, next_attempt_at = null, error = null, smtp_response = null
+    update sent_emails e set status = ${queued}, attempts = 0, next_attempt_at = null, error = null, smtp_response = null, reply_no = null
     from chunk c
-    where e.company_id = $1 and e.campaign_id = $2 and e.seq between c.lo and c.hi and e.status in (${failed}, ${unknown})
+    where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq between c.lo and c.hi and e.status in (${failed}, ${unknown})
     returning c.no
   ),
   opened as (
-    update send_chunks s set state = ${SEND_CHUNK_STATE.ready}, marked_to = s.lo - 1, fence = s.fence + 1, owner = null, lease_until = null
+    update send_chunks s set marked_to = s.lo - 1, fence = s.fence + 1, owner = null, lease_until = null,
+      state = case when ${campaignNo("$2", "$1")} < 0 then ${SEND_CHUNK_STATE.ready} else ${SEND_CHUNK_STATE.compactReady} end
     where s.company_id = $1 and s.campaign_id = $2 and s.no in (select no from again)
     returning 1
   ),

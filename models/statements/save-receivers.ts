@@ -97,18 +97,19 @@ export const insertReceivers = (client: Client, companyId: string, receivers: re
 // as senders lock recipients.
 const LINK = `
   with mail as materialized (
-    select e.campaign_id, e.seq, lower(e.email) as key
-    from unnest($2::uuid[], $3::int[]) c (campaign_id, last)
-    join sent_emails e on e.campaign_id = c.campaign_id and e.seq <= c.last
-    where e.company_id = $1 and e.subscriber_id is null),
+    select e.campaign_no, e.seq, lower(e.email) as key
+    from unnest($2::uuid[], $3::int[]) l (campaign_id, last)
+    join campaigns c on c.id = l.campaign_id and c.company_id = $1
+    join sent_emails e on e.campaign_no = c.no and e.seq <= l.last
+    where e.subscriber_id is null),
   person as materialized (
     select g.key, s.id from (select distinct unnest($4::text[]) as key) g,
       lateral (${subscriberOf("$1", "g.key", "r.id")}) s),
   locked as materialized (
-    select e.campaign_id, e.seq, p.id
-    from mail m join person p on p.key = m.key join sent_emails e on e.campaign_id = m.campaign_id and e.seq = m.seq
-    order by e.campaign_id, e.seq for no key update of e)
-  update sent_emails e set subscriber_id = l.id from locked l where e.campaign_id = l.campaign_id and e.seq = l.seq`;
+    select e.campaign_no, e.seq, p.id
+    from mail m join person p on p.key = m.key join sent_emails e on e.campaign_no = m.campaign_no and e.seq = m.seq
+    order by e.campaign_no, e.seq for no key update of e)
+  update sent_emails e set subscriber_id = l.id from locked l where e.campaign_no = l.campaign_no and e.seq = l.seq`;
 
 /** Puts the subscriber's id into the mails that were written before there was one. */
 export async function linkMails(client: Client, companyId: string, rows: readonly UnsavedRow[]): Promise<void> {

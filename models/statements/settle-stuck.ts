@@ -3,9 +3,9 @@
  * database that has lost its last transactions leaves them (its senders died, so that none could write its results again).
  * They may have been sent: those of newsletters become unknown, transactional mail is due again, as when a lease runs out.
  */
+import { campaignNo } from "../database/campaign-no.ts";
 import { query } from "../database/db.ts";
-import { sameCompany } from "../database/same-company.ts";
-import { SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { IS_LEASED, IS_READY, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { IN_DOUBT_ERROR } from "./record-late-outcomes.ts";
 
@@ -27,18 +27,18 @@ const FIND = `
     and c.updated_at < now() - $1 * interval '1 millisecond'
     and c.sent_count + c.failed_count < c.total_emails
     and not exists (select from send_chunks where campaign_id = c.id and company_id = c.company_id
-      and state = ${SEND_CHUNK_STATE.ready})
+      and state ${IS_READY})
     and not exists (select from send_chunks where company_id = c.company_id and campaign_id = c.id
-      and state = ${SEND_CHUNK_STATE.leased})
+      and state ${IS_LEASED})
     and c.total_emails - c.sent_count - c.failed_count > (select count(*) from sent_emails e
-      where e.campaign_id = c.id and ${sameCompany("e.company_id", "c.company_id")} and e.next_attempt_at is not null)
+      where e.campaign_no = c.no and e.next_attempt_at is not null)
   order by c.id limit ${MAX_CAMPAIGNS}`;
 
 const SETTLE = `
   with stuck as (
     select e.seq, c.is_transactional
-    from sent_emails e join campaigns c on c.id = e.campaign_id and c.company_id = e.company_id
-    where e.campaign_id = $2 and ${sameCompany("e.company_id", "$1")} and e.status = ${queued} and e.next_attempt_at is null
+    from campaigns c join sent_emails e on e.campaign_no = c.no
+    where c.id = $2 and c.company_id = $1 and e.status = ${queued} and e.next_attempt_at is null
       and not exists (select from send_chunks k where k.campaign_id = $2 and k.company_id = $1
         and k.state <> ${SEND_CHUNK_STATE.done})
     limit ${MAX_RECIPIENTS} for update of e skip locked),
@@ -46,7 +46,7 @@ const SETTLE = `
     update sent_emails e
     set status = case when s.is_transactional then ${queued} else ${unknown} end, error = $3,
       next_attempt_at = case when s.is_transactional then now() end
-    from stuck s where e.campaign_id = $2 and e.seq = s.seq and ${sameCompany("e.company_id", "$1")}
+    from stuck s where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq = s.seq
     returning e.status),
   counted as (
     update campaigns

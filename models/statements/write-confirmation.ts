@@ -10,8 +10,10 @@ import { storeWireSender } from "./snapshot-contents.ts";
 
 const CAMPAIGN = `
   insert into campaigns (id, company_id, name, campaign_type, status, total_emails, smtp_config_id, is_transactional,
-    is_internal, worker_task_id, next_seq, expanded_at)
-  values ($1, $2, 'Confirmation', 'custom', 'pending', 1, $3, true, true, $4, 2, now())`;
+    is_internal, worker_task_id, next_seq, expansion_began_at, expanded_at, no)
+  values ($1, $2, 'Confirmation', 'custom', 'pending', 1, $3, true, true, $4, 2, now(), now(),
+    case when (select compact_since from installation) is null then nextval('full_campaign_no') else next_campaign_no() end)
+  returning no`;
 
 // Not tracked: the only link must arrive unchanged.
 const CONTENTS = `
@@ -24,10 +26,13 @@ const CONTENTS = `
   returning sender_email`;
 
 const RECIPIENT = `
-  insert into sent_emails (company_id, campaign_id, seq, subscriber_id, email, variables)
-  select $1, $2, 1, $3, $4, jsonb_build_object(
+  insert into sent_emails (company_id, campaign_id, id, opens, clicks, created_at, campaign_no, seq, subscriber_id, email,
+    variables)
+  select f.company_id, f.campaign_id, f.id, f.zero, f.zero, f.at, $7, 1, $3, $4, jsonb_build_object(
     'confirm_url', $5::text, 'company_name', c.name, 'greeting_name', $6::text)
-  from companies c where c.id = $1`;
+  from companies c
+  left join (select $1::uuid as company_id, $2::uuid as campaign_id, uuid_v7() as id, 0 as zero, now() as at) f on $7::int < 0
+  where c.id = $1`;
 
 interface Confirmation {
   campaignId: string;
@@ -43,12 +48,12 @@ interface Confirmation {
 
 export async function writeConfirmation(client: Client, mail: Confirmation): Promise<void> {
   const { campaignId: id, companyId, smtpConfigId, subscriberId, email } = mail;
-  await query(CAMPAIGN, [id, companyId, smtpConfigId, newId()], client);
+  const { no } = (await queryOne<{ no: number }>(CAMPAIGN, [id, companyId, smtpConfigId, newId()], client))!;
   const contents = [id, companyId, smtpConfigId, mail.subject, mail.body];
   const written = await queryOne<{ sender_email: string }>(CONTENTS, contents, client);
   if (written) await storeWireSender(client, companyId, id, written.sender_email);
-  await query(RECIPIENT, [companyId, id, subscriberId, email, mail.confirmUrl, mail.greetingName], client);
-  const owner = { id, company_id: companyId, smtp_config_id: smtpConfigId, is_transactional: true };
+  await query(RECIPIENT, [companyId, id, subscriberId, email, mail.confirmUrl, mail.greetingName, no], client);
+  const owner = { id, no, company_id: companyId, smtp_config_id: smtpConfigId, is_transactional: true };
   await addChunks(client, owner, 1, 1);
   await addEmails(client, companyId, 1);
   await query("select add_count($1, 'sent_emails', $1, 1)", [companyId], client);

@@ -8,6 +8,7 @@ import { defineService } from "../define.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { sendConfirmation } from "./confirmation.ts";
 import { contract } from "./contract.ts";
+import { beginCompactRows, keepRecipientParts } from "./expansion/compact-rows.ts";
 import { ExpansionQueue } from "./expansion/expansion-queue.ts";
 import { exportResults } from "./export-results.ts";
 import { resume } from "./lifecycle/resume.ts";
@@ -45,6 +46,10 @@ export default defineService("campaigns", contract, {
     (this as Campaigns).expansionQueue = new ExpansionQueue(this.broker);
   },
 
+  started() {
+    return beginCompactRows(this.broker);
+  },
+
   actions: {
     sendToList: { validate: errorsOfSend("to_list"), handler: (ctx) => send(ctx as Ctx<SendParams>, "to_list") },
     sendToReceivers: {
@@ -72,7 +77,10 @@ export default defineService("campaigns", contract, {
     },
     startDue: async (ctx) => ({ done: await startDue(ctx.broker) }),
     settleFinished: async (ctx) => ({ done: await settleFinished(ctx.broker) }),
-    tidy: async (ctx) => ({ done: await tidy(ctx.broker) }),
+    async tidy(ctx) {
+      await keepRecipientParts(ctx.broker);
+      return { done: await tidy(ctx.broker) };
+    },
     settle: async (ctx) => ({ settled: await settle(ctx.params.campaign_id, ctx.broker) }),
   },
 

@@ -1,6 +1,7 @@
 /** A campaign's results as CSV, one line per recipient, read in keyset pages: memory does not grow with the campaign. */
 import { Readable } from "node:stream";
 import { exportRead } from "../../models/database/bulk.ts";
+import { campaignNo } from "../../models/database/campaign-no.ts";
 import { query } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { csvRow } from "../lib/csv.ts";
@@ -24,8 +25,10 @@ interface Result {
 }
 
 const ROWS = `
-  select seq, email, status, error, sent_at, opened_at, clicked_at, opens, clicks from sent_emails
-  where company_id = $1 and campaign_id = $2 and seq > $3 order by seq limit ${PAGE}`;
+  select e.seq, coalesce(e.email, s.email) as email, e.status, e.error, e.sent_at, e.opened_at, e.clicked_at,
+    coalesce(e.opens, 0) as opens, coalesce(e.clicks, 0) as clicks
+  from sent_emails e left join subscribers s on s.company_id = $1 and s.id = e.subscriber_id
+  where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq > $3 order by e.seq limit ${PAGE}`;
 
 async function* results(companyId: string, campaignId: string) {
   yield csvRow(COLUMNS);

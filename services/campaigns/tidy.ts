@@ -1,5 +1,6 @@
 /** What time has made useless or left unfinished, of all companies. Safe to run on several nodes at once. */
 import type { ServiceBroker } from "moleculer";
+import { campaignNo } from "../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../models/database/db.ts";
 import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
@@ -18,14 +19,14 @@ const STUCK = `select id, company_id from campaigns c
     and sent_count + failed_count < total_emails and updated_at < now() - interval '10 minutes'
     and not exists (select from send_chunks k where k.company_id = c.company_id and k.campaign_id = c.id and k.state <> ${SEND_CHUNK_STATE.done})
     and not exists (select from sent_emails e
-      where e.company_id = c.company_id and e.campaign_id = c.id and e.next_attempt_at is not null)
+      where e.campaign_no = c.no and e.next_attempt_at is not null)
   order by id limit 20`;
 
 // Every status after `sent` is final, and counts as failed.
 const RECOUNT = `
   with counted as (
     select count(*) as total, count(*) filter (where status = ${sent}) as sent, count(*) filter (where status > ${sent}) as failed
-    from sent_emails where company_id = $1 and campaign_id = $2
+    from sent_emails where campaign_no = ${campaignNo("$2", "$1")}
   ),
   kept as (
     update campaigns c set sent_count = n.sent, failed_count = n.failed, total_emails = n.total, updated_at = now()

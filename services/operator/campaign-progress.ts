@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CAMPAIGN_ERROR, Campaign } from "../../models/campaign.ts";
 import { query } from "../../models/database/db.ts";
-import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
+import { IS_LEASED, IS_READY } from "../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS, SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
@@ -22,13 +22,13 @@ const UNFINISHED = `
       when co.sending_paused_at is not null then 'the company to be resumed'
       when c.error is not null then 'the last senders to stop'
       when c.expanded_at is null and c.next_seq = 1 then 'its recipients to be written'
-      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state = ${SEND_CHUNK_STATE.leased})
+      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state ${IS_LEASED})
         then null
-      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state = ${SEND_CHUNK_STATE.ready})
+      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state ${IS_READY})
         then '${A_SENDER}'
       else (select 'another try at ' || to_char(min(e.next_attempt_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
         from sent_emails e
-        where e.company_id = c.company_id and e.campaign_id = c.id and e.next_attempt_at is not null)
+        where e.campaign_no = c.no and e.next_attempt_at is not null)
     end as waiting_for
   from campaigns c join companies co on co.id = c.company_id
   where c.status in ('pending', 'sending', 'scheduled')
@@ -87,9 +87,12 @@ const { failed, bounced, suppressed, unknown } = SENT_EMAIL_STATUS;
 
 // Numbers and addresses differ per recipient: without them, reasons group.
 const FAILURES = `
-  select status, left(regexp_replace(coalesce(error, smtp_response, ''), '<?[^\\s<>]+@[^\\s<>]+>?', '<address>', 'g'), 200) reason,
-    count(*)::int recipients, min(email) example
-  from sent_emails where campaign_id = $1 and status = any ($2)
+  select e.status, left(regexp_replace(coalesce(e.error, reply_text(p.pattern, e.smtp_response), ''), '<?[^\\s<>]+@[^\\s<>]+>?', '<address>', 'g'), 200) reason,
+    count(*)::int recipients, min(coalesce(e.email, s.email)) example
+  from campaigns c join sent_emails e on e.campaign_no = c.no
+  left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id
+  left join reply_patterns p on p.company_id = c.company_id and p.no = e.reply_no
+  where c.id = $1 and e.status = any ($2)
   group by 1, 2 order by recipients desc, 1, 2 limit ${MAX_ROWS}`;
 
 interface Failure {

@@ -1,6 +1,6 @@
 /** Everything that waits: recipients, schedules, leases, webhooks. Over all companies. */
 import { query } from "../../models/database/db.ts";
-import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
+import { IS_LEASED, IS_READY } from "../../models/send-chunk.ts";
 import { requeueDeadDeliveries } from "../../models/statements/webhook-deliveries.ts";
 import { WebhookDelivery } from "../../models/webhook-delivery.ts";
 import { WebhookEndpoint } from "../../models/webhook-endpoint.ts";
@@ -10,7 +10,6 @@ import type { Ctx } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
 
 const MAX_ROWS = 200;
-const { ready, leased } = SEND_CHUNK_STATE;
 
 const QUEUES = `
   select 'campaigns to expand' queue, count(*)::int waiting, min(created_at) oldest
@@ -19,12 +18,12 @@ const QUEUES = `
   select 'schedules due', count(*)::int, min(scheduled_for) from campaigns where status = 'scheduled' and scheduled_for < now()
   union all
   select 'recipients ready', coalesce(sum(h.hi - greatest(h.lo - 1, h.marked_to)), 0)::int, min(c.created_at)
-  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state = ${ready}
+  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state ${IS_READY}
   union all
   select 'recipients leased', coalesce(sum(h.hi - h.lo + 1), 0)::int, min(c.created_at)
-  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state = ${leased}
+  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state ${IS_LEASED}
   union all
-  select 'leases run out', count(*)::int, min(lease_until) from send_chunks where state = ${leased} and lease_until < now()
+  select 'leases run out', count(*)::int, min(lease_until) from send_chunks where state ${IS_LEASED} and lease_until < now()
   union all
   select 'recipients to try again', count(*)::int, min(next_attempt_at) from sent_emails where next_attempt_at is not null
   union all

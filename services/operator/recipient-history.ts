@@ -4,6 +4,7 @@
  */
 import { query } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
+import { mailOf, withIds } from "../../models/statements/mail-key.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import { isUuid } from "../lib/ids.ts";
 
@@ -13,6 +14,8 @@ type History = ReturnsOf<"operator.why">;
 
 interface Mail {
   id: string;
+  campaign_no: number;
+  seq: number;
   company: string;
   email: string;
   campaign: string;
@@ -25,24 +28,36 @@ interface Mail {
   sent_at: Date | null;
 }
 
-const COLUMNS = `s.id, co.name company, s.email, c.name campaign, s.status, s.attempts, s.error, s.smtp_response,
-  s.next_attempt_at, s.created_at, s.sent_at`;
+const COLUMNS = `s.id, s.campaign_no, s.seq, co.name company, coalesce(s.email, p.email) email, c.name campaign, s.status,
+  s.attempts, s.error, reply_text(r.pattern, s.smtp_response) smtp_response, s.next_attempt_at,
+  coalesce(s.created_at, c.expansion_began_at) created_at, s.sent_at`;
+const REPLY = "left join reply_patterns r on r.company_id = c.company_id and r.no = s.reply_no";
+const NEWEST = `order by s.campaign_no desc, s.seq desc limit ${MAX_ROWS}`;
 
 // Company by company, so that each look-up is one of an index.
 const BY_ADDRESS = `
   select s.* from companies co cross join lateral (
-    (select ${COLUMNS} from subscribers p join sent_emails s on s.subscriber_id = p.id join campaigns c on c.id = s.campaign_id
-     where p.company_id = co.id and p.email_key = lower($1) order by s.id desc limit ${MAX_ROWS})
+    (select ${COLUMNS} from subscribers p join sent_emails s on s.subscriber_id = p.id
+       join campaigns c on c.no = s.campaign_no and c.company_id = co.id ${REPLY}
+     where p.company_id = co.id and p.email_key = lower($1) ${NEWEST})
     union all
-    (select ${COLUMNS} from sent_emails s join campaigns c on c.id = s.campaign_id
-     where s.company_id = co.id and s.subscriber_id is null and lower(s.email) = lower($1) order by s.id desc limit ${MAX_ROWS})
-  ) s order by s.id desc limit ${MAX_ROWS}`;
+    (select ${COLUMNS} from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = co.id ${REPLY}
+       cross join (select null::text as email) p
+     where s.campaign_no < 0 and s.company_id = co.id and s.subscriber_id is null and lower(s.email) = lower($1) ${NEWEST})
+    union all
+    (select ${COLUMNS} from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = co.id ${REPLY}
+       cross join (select null::text as email) p
+     where s.campaign_no >= 0 and s.email is not null and s.subscriber_id is null and lower(s.email) = lower($1) ${NEWEST})
+  ) s ${NEWEST}`;
 const BY_ID = `
-  select ${COLUMNS} from sent_emails s join campaigns c on c.id = s.campaign_id join companies co on co.id = s.company_id
-  where s.id = $1`;
+  select ${COLUMNS} from sent_emails s join campaigns c on c.no = s.campaign_no join companies co on co.id = c.company_id
+    left join subscribers p on p.company_id = c.company_id and p.id = s.subscriber_id ${REPLY}
+  where s.campaign_no = $1 and s.seq = $2`;
 
 interface Copy {
-  mail_id: string;
+  id: string;
+  campaign_no: number;
+  seq: number;
   company: string;
   campaign: string;
   recipient: string;
@@ -58,11 +73,12 @@ interface Copy {
 }
 
 const COPIES = (found: string) => `
-  select s.id mail_id, co.name company, c.name campaign, s.email recipient, x.email, x.kind, x.status, x.attempts, x.error,
+  select s.id, s.campaign_no, s.seq, co.name company, c.name campaign, coalesce(s.email, p.email) recipient, x.email, x.kind, x.status, x.attempts, x.error,
     x.smtp_response, x.next_attempt_at, x.created_at, x.sent_at
   from ${found} x
-  join sent_emails s on s.campaign_id = x.campaign_id and s.seq = x.seq
   join campaigns c on c.id = x.campaign_id
+  join sent_emails s on s.campaign_no = c.no and s.seq = x.seq
+  left join subscribers p on p.company_id = c.company_id and p.id = s.subscriber_id
   join companies co on co.id = x.company_id
   order by x.created_at desc, x.no limit ${MAX_ROWS}`;
 const COPIES_TO_ADDRESS = COPIES(`(
@@ -70,8 +86,8 @@ const COPIES_TO_ADDRESS = COPIES(`(
     select * from sent_email_copies where company_id = o.id and lower(email) = lower($1)
     order by created_at desc limit ${MAX_ROWS}) k)`);
 const COPIES_OF_MAIL = COPIES(`(
-  select k.* from sent_emails m join sent_email_copies k on k.campaign_id = m.campaign_id and k.seq = m.seq
-  where m.id = $1)`);
+  select k.* from campaigns m join sent_email_copies k on k.campaign_id = m.id
+  where m.no = $1 and k.seq = $2)`);
 
 const EVENTS = `
   select type, machine, metadata, created_at from email_events where sent_email_id = any($1) order by id limit 500`;
@@ -99,7 +115,7 @@ function detailOf(of: Mail | Copy): string {
 }
 
 function copied(copy: Copy): History[number] {
-  const about = `${copy.kind} to ${copy.email} of "${copy.campaign}" of ${copy.company} to ${copy.recipient}, mail ${copy.mail_id}`;
+  const about = `${copy.kind} to ${copy.email} of "${copy.campaign}" of ${copy.company} to ${copy.recipient}, mail ${copy.id}`;
   return {
     at: (copy.sent_at ?? copy.created_at).toISOString(),
     what: `copy ${SENT_EMAIL_STATUSES[copy.status] ?? "?"}`,
@@ -159,8 +175,10 @@ async function knownAs(address: string): Promise<History> {
 export async function historyOf(recipient: string): Promise<History> {
   const wanted = recipient.trim();
   const byId = isUuid(wanted);
-  const mails = await query<Mail>(byId ? BY_ID : BY_ADDRESS, [wanted]);
-  const copies = await query<Copy>(byId ? COPIES_OF_MAIL : COPIES_TO_ADDRESS, [wanted]);
+  const { campaign_no, seq } = byId ? await mailOf(wanted) : {};
+  const values = byId ? [campaign_no, seq] : [wanted];
+  const mails = await withIds(await query<Mail>(byId ? BY_ID : BY_ADDRESS, values));
+  const copies = await withIds(await query<Copy>(byId ? COPIES_OF_MAIL : COPIES_TO_ADDRESS, values));
   const address = byId ? mails[0]?.email : wanted;
   const about = address ? [...(await knownAs(address)), ...(await blocks(address))] : [];
   const history = [...about, ...mails.flatMap(outcome), ...copies.map(copied), ...(await reactions(mails))];

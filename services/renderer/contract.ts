@@ -7,6 +7,8 @@ const Data = Type.Record(Type.String(), Type.Unknown());
 const Recipient = Type.Object({
   /** The sent email's id. */
   id: Uuid,
+  /** What stands before the "@" of the Message-ID; the id where it is not given. */
+  message_id: Type.Optional(Type.String()),
   seq: Type.Optional(Type.Integer()),
   email: Type.String(),
   cc: Type.Optional(Nullable(Type.Array(Type.String()))),

@@ -1,6 +1,7 @@
 /** Sent mail, rendered again from the campaign's snapshot and the recipient's variables: rendered mail is not stored. */
 import { LRUCache } from "lru-cache";
 import { query, queryOne } from "../../models/database/db.ts";
+import { mailOf, mailsOf } from "../../models/statements/mail-key.ts";
 import { notFound } from "../lib/errors.ts";
 import { compileTemplate } from "../lib/template/compile.ts";
 import { htmlProgram, subjectProgram } from "./bodies/bodies.ts";
@@ -12,13 +13,15 @@ import { subjectText } from "./mime/skeleton.ts";
 import { type Program, run } from "./program/program.ts";
 import { type Recipient, type Scope, scopeOf } from "./program/scope.ts";
 
-type Sent = Recipient & { campaign_id: string; company_id: string };
+type Sent = Recipient & { campaign_no: number; seq: number; campaign_id: string; company_id: string };
 type Company = Pick<Content, "companyId" | "companyName" | "footerText">;
 
 const SENT = `
-  select e.id, e.campaign_id, e.company_id, e.email, e.subscriber_id, e.variables, s.first_name, s.last_name, s.attributes
+  select e.campaign_no, e.seq, c.id as campaign_id, c.company_id, coalesce(e.email, s.email) as email, e.subscriber_id,
+    e.variables, s.first_name, s.last_name, s.attributes
   from sent_emails e
-  left join subscribers s on s.company_id = e.company_id and s.id = e.subscriber_id`;
+  join campaigns c on c.no = e.campaign_no
+  left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id`;
 
 function scopeFor(sent: Sent, company: Company): Scope {
   return scopeOf(sent, {
@@ -46,8 +49,10 @@ export class WebViews {
 
   /** The id is the credential: whoever holds it sees this mail, whichever company sent it. */
   async render(sentEmailId: string): Promise<{ subject: string; html: string }> {
-    const sent = await queryOne<Sent>(`${SENT} where e.id = $1`, [sentEmailId]);
-    if (!sent) throw notFound();
+    const { campaign_no, seq } = await mailOf(sentEmailId);
+    const row = await queryOne<Sent>(`${SENT} where e.campaign_no = $1 and e.seq = $2`, [campaign_no, seq]);
+    if (!row) throw notFound();
+    const sent = { ...row, id: sentEmailId };
     try {
       const page = await this.#page(sent.campaign_id);
       if (!page) throw notFound();
@@ -93,7 +98,8 @@ interface SubjectRow extends Sent {
 
 const SUBJECTS = `
   select sent.*, t.subject, t.company_name, t.footer_text
-  from (${SENT} where e.company_id = $1 and e.id = any($2)) sent
+  from (${SENT} join unnest($2::int[], $3::int[]) m (campaign_no, seq) on m.campaign_no = e.campaign_no and m.seq = e.seq
+    where c.company_id = $1) sent
   join campaign_contents t on t.company_id = $1 and t.campaign_id = sent.campaign_id`;
 
 function subjectOf(render: () => string): string {
@@ -106,7 +112,10 @@ function subjectOf(render: () => string): string {
 }
 
 export async function subjects(companyId: string, ids: readonly string[]): Promise<string[]> {
-  const rows = await query<SubjectRow>(SUBJECTS, [companyId, ids]);
+  const mails = await mailsOf(ids);
+  const numbers = [mails.map((mail) => mail.campaign_no), mails.map((mail) => mail.seq)];
+  const rows = await query<SubjectRow>(SUBJECTS, [companyId, ...numbers]);
+  const idOf = new Map(mails.map(({ campaign_no, seq, id }) => [`${campaign_no} ${seq}`, id]));
   const { baseUrl } = installation();
   const programs = new Map<string, Program>();
   const programOf = ({ campaign_id, subject }: SubjectRow): Program => {
@@ -118,6 +127,7 @@ export async function subjects(companyId: string, ids: readonly string[]): Promi
   const rendered = new Map<string, string>();
   for (const row of rows) {
     const company = { companyId, companyName: row.company_name, footerText: row.footer_text };
+    row.id = idOf.get(`${row.campaign_no} ${row.seq}`)!;
     rendered.set(
       row.id,
       subjectOf(() => subjectText(programOf(row), scopeFor(row, company))),

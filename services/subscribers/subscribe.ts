@@ -50,8 +50,8 @@ const ASK_TO_CONFIRM = `
         select from list_members m
         where m.company_id = $1 and m.list_id = $3 and m.subscriber_id = $2 and m.left_at is null)))))
     and (confirm_mailed_at is null or confirm_mailed_at < now() - interval '1 minute')
-    and (select count(*) from sent_emails e join campaigns c on c.company_id = e.company_id and c.id = e.campaign_id
-      where e.company_id = $1 and e.subscriber_id = $2 and c.is_internal
+    and (select count(*) from sent_emails e join campaigns c on c.no = e.campaign_no
+      where c.company_id = $1 and e.subscriber_id = $2 and c.is_internal
         and c.created_at > now() - interval '1 day') < ${CONFIRMATIONS_A_DAY}
     and coalesce(blocked_by(company_id, email), 'unsubscribed') = 'unsubscribed'
   returning id, status`;

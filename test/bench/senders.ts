@@ -36,7 +36,7 @@ async function expansionSeconds({ database }: Stack): Promise<number> {
 async function firstAndLast({ database }: Stack, { id, postedAtMs }: Sending) {
   const { rows } = await database.query<{ first: number; last: number }>(
     `select extract(epoch from min(sent_at))::float8 * 1000 as first, extract(epoch from max(sent_at))::float8 * 1000 as last
-     from sent_emails where campaign_id = $1`,
+     from sent_emails where campaign_no = (select no from campaigns where id = $1)`,
     [id],
   );
   const { first, last } = rows[0]!;

@@ -51,7 +51,8 @@ async function arrived(subject: string, body: string, receiver: Record<string, u
   });
   expect(sent.status).toBe(201);
   await smtp.received(before + 1);
-  const hourAgo = "update sent_emails set sent_at = now() - interval '1 hour' where campaign_id = $1 and status = 2";
+  const hourAgo =
+    "update sent_emails set sent_at = now() - interval '1 hour' where campaign_no = (select no from campaigns where id = $1) and status = 2";
   while ((await query(`${hourAgo} returning id`, [sent.body.id])).length === 0) {
     await new Promise((soon) => setTimeout(soon, 20));
   }

@@ -47,9 +47,10 @@ interface Row {
 
 const CAMPAIGNS = `
   select c.id, c.status, c.total_emails, c.sent_count, c.failed_count, c.error,
-    coalesce(array_agg(e.email order by e.seq) filter (where e.seq is not null), '{}') as emails,
+    coalesce(array_agg(coalesce(e.email, s.email) order by e.seq) filter (where e.seq is not null), '{}') as emails,
     coalesce(array_agg(e.status::int order by e.seq) filter (where e.seq is not null), '{}') as states
-  from campaigns c left join sent_emails e on e.campaign_id = c.id and e.company_id = c.company_id
+  from campaigns c left join sent_emails e on e.campaign_no = c.no
+    left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id
   where c.id = any ($1) group by c.id`;
 
 /** Resolves when no campaign and no webhook waits any more, or after this time. */
@@ -119,8 +120,9 @@ function countersOf({ id, total_emails, sent_count, failed_count, states }: Row)
 
 async function webhooksOf(scene: Scene, ledger: Ledger, company: Company) {
   const sent = await scene.postgres.query<{ email: string }>(
-    `select e.email from sent_emails e join campaigns c on c.id = e.campaign_id
-     where e.company_id = $1 and e.status = 2 and c.id = any ($2)`,
+    `select coalesce(e.email, s.email) as email from campaigns c join sent_emails e on e.campaign_no = c.no
+     left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id
+     where c.company_id = $1 and e.status = 2 and c.id = any ($2)`,
     [company.id, ledger.campaigns.map(({ id }) => id)],
   );
   const missing = sent.filter(({ email }) => !ledger.hooks.has(`delivered ${email}`)).map(({ email }) => email);

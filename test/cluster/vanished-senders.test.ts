@@ -3,10 +3,12 @@
  * moments: the others' rate is back above half soon, and nothing is lost or doubled. Short here; FAILURES=long takes 200 of
  * each, FAULTS another number. Prints the longest time that the rate of the others was below half.
  */
+
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { query } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
+import { withIds } from "../../models/statements/mail-key.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { messageId, useSending } from "../support/sending.ts";
 import { type SilentProxy, startSilentProxy } from "../support/silent-proxy.ts";
@@ -118,9 +120,12 @@ test(`${FAULTS} freezes and ${FAULTS} cuts: the others' rate is back above half,
   await Promise.all(senders.map(({ child }) => child.stop()));
   expect(server.doubled).toEqual([]);
   const arrived = new Set(server.messages.map((message) => message.messageId));
-  const rows = await query<{ id: string; status: number }>(
-    "select id, status from sent_emails where campaign_id = any ($1) and (status > 0 or next_attempt_at is not null)",
-    [ids],
+  const rows = await withIds(
+    await query<{ id: string; campaign_no: number; seq: number; status: number }>(
+      `select id, campaign_no, seq, status from sent_emails
+       where campaign_no in (select no from campaigns where id = any ($1)) and (status > 0 or next_attempt_at is not null)`,
+      [ids],
+    ),
   );
   const sent = rows.filter(({ status }) => status === sentStatus);
   expect(sent.filter(({ id }) => !arrived.has(messageId(id)))).toEqual([]);

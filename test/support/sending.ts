@@ -5,6 +5,7 @@
 import { closeDatabase, openDatabase, query, queryOne } from "../../models/database/db.ts";
 import { PinnedConnection } from "../../models/database/pinned-connection.ts";
 import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
+import { withIds } from "../../models/statements/mail-key.ts";
 import { settle } from "../../services/campaigns/lifecycle/settle.ts";
 import { newId } from "../../services/lib/ids.ts";
 import type { Limiter } from "../../services/lib/limits/limiter.ts";
@@ -123,7 +124,8 @@ export class Sending {
     const n = list?.length ?? (recipients as number);
     await query(
       `insert into campaigns (id, company_id, name, campaign_type, status, total_emails, smtp_config_id, is_transactional,
-         worker_task_id, next_seq, expanded_at) values ($1, $2, 'Campaign', 'custom', 'pending', $3, $4, $5, $1, $3 + 1, now())`,
+         worker_task_id, next_seq, no, expansion_began_at, expanded_at)
+       values ($1, $2, 'Campaign', 'custom', 'pending', $3, $4, $5, $1, $3 + 1, next_campaign_no(), now(), now())`,
       [id, companyId, n, smtpConfigId, transactional],
     );
     await query(
@@ -132,22 +134,20 @@ export class Sending {
       [id, companyId, `news@${DOMAIN}`],
     );
     await query(
-      `insert into sent_emails (company_id, campaign_id, seq, email, variables)
-       select $2, $1, n, 'r' || n || '@to.example', '{}' from generate_series(1, $3::int) n`,
-      [id, companyId, n],
+      `insert into sent_emails (campaign_no, seq, email, id, opens, clicks, created_at)
+       select no, n, 'r' || n || '@to.example', null, null, null, null
+       from campaigns, generate_series(1, $2::int) n where id = $1`,
+      [id, n],
     );
     for (const [i, { email, cc, bcc }] of (list ?? []).entries()) {
-      await query("update sent_emails set email = $3, cc = $4, bcc = $5 where campaign_id = $1 and seq = $2", [
-        id,
-        i + 1,
-        email,
-        cc ?? null,
-        bcc ?? null,
-      ]);
+      await query(
+        "update sent_emails set email = $3, cc = $4, bcc = $5 where campaign_no = (select no from campaigns where id = $1) and seq = $2",
+        [id, i + 1, email, cc ?? null, bcc ?? null],
+      );
     }
     await query(
-      `insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to)
-       select $1, row_number() over (), $2, $3, $4, lo, least(lo + $6 - 1, $5), lo - 1
+      `insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to, state)
+       select $1, row_number() over (), $2, $3, $4, lo, least(lo + $6 - 1, $5), lo - 1, 3
        from generate_series(1, $5::int, $6::int) lo`,
       [id, companyId, smtpConfigId, transactional, n, chunk],
     );
@@ -213,24 +213,30 @@ export class Sending {
   /** How many recipients are in which state. */
   async states(campaignId: string): Promise<Record<string, number>> {
     const rows = await query<{ status: number; n: number }>(
-      "select status, count(*) n from sent_emails where campaign_id = $1 group by status",
+      "select status, count(*) n from sent_emails where campaign_no = (select no from campaigns where id = $1) group by status",
       [campaignId],
     );
     return Object.fromEntries(rows.map(({ status, n }) => [SENT_EMAIL_STATUSES[status], n]));
   }
 
-  recipients(campaignId: string) {
-    return query<{
+  async recipients(campaignId: string) {
+    const rows = await query<{
       id: string;
+      campaign_no: number;
+      seq: number;
       email: string;
       status: number;
       error: string | null;
       attempts: number;
       smtp_response: string;
     }>(
-      "select id, email, status, error, attempts, smtp_response from sent_emails where campaign_id = $1 order by seq",
+      `select e.id, e.campaign_no, e.seq, e.email, e.status, e.error, e.attempts, reply_text(p.pattern, e.smtp_response) as smtp_response
+       from campaigns c join sent_emails e on e.campaign_no = c.no
+       left join reply_patterns p on p.company_id = c.company_id and p.no = e.reply_no
+       where c.id = $1 order by e.seq`,
       [campaignId],
     );
+    return withIds(rows);
   }
 
   /** Until the condition holds; fails with what it saw last. */

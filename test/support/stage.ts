@@ -216,7 +216,7 @@ export async function untilFinal(stage: Stage, id: string, timeoutMs: number): P
 
 export async function outcome(stage: Stage, campaignId: string): Promise<Counts> {
   const rows = await stage.query<{ status: number; n: string }>(
-    "select status, count(*) n from sent_emails where campaign_id = $1 group by status",
+    "select status, count(*) n from sent_emails where campaign_no = (select no from campaigns where id = $1) group by status",
     [campaignId],
   );
   const counts = Object.fromEntries(SENT_EMAIL_STATUSES.map((name) => [name, 0])) as Counts;

@@ -29,9 +29,18 @@ import { settle } from "../lifecycle/settle.ts";
 const FIRST_SLICE = 500;
 const SLICE = 20_000;
 
-const UNEXPANDED = `select id, company_id, campaign_type, smtp_config_id, list_id, segment_id, is_transactional,
+const UNEXPANDED = `select id, company_id, no, campaign_type, smtp_config_id, list_id, segment_id, is_transactional,
     expand_cursor, next_seq, requeue_from
   from campaigns where id = $1 and expanded_at is null and status in ('pending', 'sending')`;
+
+// The campaign's month is the one in which this runs. Nobody sends for it yet, so nobody waits for its row.
+const BEGIN = `
+  update campaigns set expansion_began_at = now(),
+    no = case when (select compact_since from installation) is null then no else next_campaign_no() end
+  where company_id = $1 and id = $2 and expansion_began_at is null
+  returning no`;
+// Whoever takes an address away waits until the slice is written, and finds its rows.
+const HOLD_ADDRESSES = "select pg_advisory_xact_lock_shared(hashtextextended('addresses:' || $1, 0))";
 
 const BOOK_SLICE = `
   update campaigns set
@@ -70,6 +79,11 @@ async function writeSlice(client: Client, campaignId: string): Promise<Written |
     const { requeued, done } = await requeueSlice(client, { ...campaign, requeue_from });
     return { companyId: company_id, kept: requeued, done };
   }
+  if (campaign.next_seq === 1) {
+    const begun = await queryOne<{ no: number }>(BEGIN, [company_id, campaign.id], client);
+    campaign.no = begun?.no ?? campaign.no;
+  }
+  await query(HOLD_ADDRESSES, [company_id], client);
   const size = sliceSize(campaign);
   const slice = await (campaign.campaign_type === "to_list" ? takeMembers : takeReceivers)(client, campaign, size);
   if (!slice) return endWithoutAudience(client, campaign);

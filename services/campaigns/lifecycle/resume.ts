@@ -9,6 +9,7 @@
  */
 import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
 import { moveTo } from "../../../models/campaign-lifecycle.ts";
+import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { type Client, queryOne, transaction } from "../../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { requeueSlice } from "../../../models/statements/requeue-recipients.ts";
@@ -24,7 +25,7 @@ async function requireResumable(client: Client, campaign: CampaignRow, companyId
   }
   if (campaign.status === "partial" || campaign.sent_count > 0) return;
   const hasUnknown = await queryOne(
-    `select seq from sent_emails where company_id = $1 and campaign_id = $2 and status = ${SENT_EMAIL_STATUS.unknown} limit 1`,
+    `select seq from sent_emails where campaign_no = ${campaignNo("$2", "$1")} and status = ${SENT_EMAIL_STATUS.unknown} limit 1`,
     [companyId, campaign.id],
     client,
   );

@@ -189,11 +189,11 @@ export function skeletonOf(
     links: tracking?.links ?? 0,
     tail,
     make(recipient, scope, copy) {
-      const { cc, id } = recipient;
+      const { cc, id, message_id: messageId = id } = recipient;
       const address = addressSpec(recipient.email);
       const smtputf8 = utf8Sender || isNonAscii(address);
       const to = `To: ${address}\r\n${cc?.length ? copiesField(cc, smtputf8) : ""}`;
-      const head = `${fields.first}${to}${textField("Subject", subjectText(subject, scope))}${dateField()}Message-ID: <${id}@${domain}>\r\nList-Unsubscribe: <${unsubscribe}${id}/>\r\n${fields.last}\r\n`;
+      const head = `${fields.first}${to}${textField("Subject", subjectText(subject, scope))}${dateField()}Message-ID: <${messageId}@${domain}>\r\nList-Unsubscribe: <${unsubscribe}${id}/>\r\n${fields.last}\r\n`;
       const body = opening + text(scope) + between + (copy ? untracked : tracked)(scope) + end;
       return { head, body, smtputf8 };
     },

@@ -7,6 +7,8 @@ export type Data = Record<string, unknown>;
 /** The recipient of a mail; `id` is the sent email's. */
 export interface Recipient {
   id: string;
+  /** What stands before the "@" of the Message-ID; the id where it is not given. */
+  message_id?: string;
   email: string;
   first_name?: string | null;
   last_name?: string | null;

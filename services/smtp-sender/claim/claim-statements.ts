@@ -5,7 +5,7 @@ import { prepared, query } from "../../../models/database/db.ts";
 import { isOnTimeline } from "../../../models/database/history.ts";
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
-import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
+import { IS_LEASED, IS_READY, leasedNow, readyAgain } from "../../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import type { ChunkLease, ClaimableCampaign } from "../delivery/rows.ts";
 
@@ -48,7 +48,7 @@ export const STOPPED = `
 /** Counted once for all campaigns: the answer for one is looked up in it. */
 const LEASES_OF_COMPANY = `coalesce(((
       select jsonb_object_agg(l.company_id, l.n)
-      from (select company_id, count(*) as n from send_chunks where state = ${SEND_CHUNK_STATE.leased} group by company_id) l
+      from (select company_id, count(*) as n from send_chunks where state ${IS_LEASED} group by company_id) l
     ) ->> c.company_id::text)::int, 0)`;
 
 const OF_CAMPAIGN = `
@@ -73,7 +73,7 @@ const CLAIMABLE = `c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_tra
 const firstCampaigns = (order: string, wanted: string) => `
   select ${CLAIMABLE}
   from (
-    select c.id, c.company_id, c.smtp_config_id, c.is_transactional, c.campaign_type, c.status, c.last_turn_at,
+    select c.id, c.no, c.company_id, c.smtp_config_id, c.is_transactional, c.campaign_type, c.status, c.last_turn_at,
       (${LEASES_OF_COMPANY}) as leases
     from campaigns c where ${SENDABLE} order by ${order} offset 0) c
   cross join lateral (${wanted} limit 1) wanted
@@ -85,7 +85,7 @@ const firstCampaigns = (order: string, wanted: string) => `
 // that nobody queues behind a million.
 export const CLAIMABLE_CAMPAIGNS = firstCampaigns(
   "is_transactional desc, leases, last_turn_at nulls first, id",
-  `select from send_chunks k where k.campaign_id = c.id and k.company_id = c.company_id and k.state = ${SEND_CHUNK_STATE.ready}`,
+  `select from send_chunks k where k.campaign_id = c.id and k.company_id = c.company_id and k.state ${IS_READY}`,
 );
 
 export const claimableCampaigns = (excluded: Excluded, connection: PinnedConnection): Promise<ClaimableCampaign[]> =>
@@ -103,12 +103,12 @@ const LEASE = `
     from unnest($1::uuid[], $2::uuid[]) w (campaign_id, company_id)
     cross join lateral (
       select campaign_id, no from send_chunks
-      where campaign_id = w.campaign_id and company_id = w.company_id and state = ${SEND_CHUNK_STATE.ready}
+      where campaign_id = w.campaign_id and company_id = w.company_id and state ${IS_READY}
         and ${isOnTimeline("$5")}
       order by no limit 1 for update skip locked) k),
   leased as (
     update send_chunks c
-    set state = ${SEND_CHUNK_STATE.leased}, owner = $3, fence = c.fence + 1, lease_until = now() + $4 * interval '1 millisecond'
+    set state = ${leasedNow("c")}, owner = $3, fence = c.fence + 1, lease_until = now() + $4 * interval '1 millisecond'
     from picked where c.campaign_id = picked.campaign_id and c.no = picked.no
     returning c.company_id, c.campaign_id, c.no, c.lo, c.hi, c.fence),
   locked as (
@@ -141,10 +141,10 @@ export function leaseChunks(
 // come after it for its own (record-late-outcomes.ts).
 const RELEASE = `
   update send_chunks c
-  set state = ${SEND_CHUNK_STATE.ready}, owner = null, lease_until = null, marked_to = c.lo - 1, fence = c.fence + 1
+  set state = ${readyAgain("c")}, owner = null, lease_until = null, marked_to = c.lo - 1, fence = c.fence + 1
   from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) l (company_id, campaign_id, no, fence)
   where c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
-    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $5 and c.fence = l.fence
+    and c.state ${IS_LEASED} and c.owner = $5 and c.fence = l.fence
   returning c.no`;
 
 /** Gives leases back whose handed-over recipients have all been recorded: the rest was certainly not sent. Returns how many were held. */
@@ -163,7 +163,7 @@ export async function releaseChunks(
 export const CAMPAIGNS_WITH_DUE_RETRIES = firstCampaigns(
   "is_transactional desc, last_turn_at nulls first, id",
   `select from sent_emails e
-    where e.campaign_id = c.id and ${sameCompany("e.company_id", "c.company_id")} and e.next_attempt_at <= now()
+    where e.campaign_no = c.no and e.next_attempt_at <= now()
       and e.status = ${SENT_EMAIL_STATUS.queued}`,
 );
 

@@ -10,7 +10,7 @@
  */
 import { query } from "../../../models/database/db.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
-import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
+import { IS_LEASED, readyAgain } from "../../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { IN_DOUBT_ERROR } from "../../../models/statements/record-late-outcomes.ts";
 
@@ -37,12 +37,14 @@ const PER_CAMPAIGN = (freed: string) => `
   from ${freed} f left join per_campaign d on d.campaign_id = f.campaign_id`;
 
 /** $1: this node, $2: how much longer its own leases wait. */
-const EXPIRED_LEASE = `state = ${SEND_CHUNK_STATE.leased}
+const EXPIRED_LEASE = `state ${IS_LEASED}
       and lease_until < now() - case when owner = $1 then $2 else 0 end * interval '1 millisecond'`;
 
 const EXPIRED_CHUNKS = `
   with expired as (
-    select campaign_id, no, company_id, lo, marked_to, is_transactional from send_chunks
+    select campaign_id, no, company_id, lo, marked_to, is_transactional,
+      (select c.no from campaigns c where c.id = campaign_id and c.company_id = send_chunks.company_id) as campaign_no
+    from send_chunks
     where ${EXPIRED_LEASE} and ${IN_TIME("$4")}
       and not exists (select from unnest($5::uuid[], $6::int[]) w (campaign_id, no)
         where w.campaign_id = send_chunks.campaign_id and w.no = send_chunks.no)
@@ -50,35 +52,34 @@ const EXPIRED_CHUNKS = `
   doubtful as (
     update sent_emails e set status = ${unknown}, attempts = e.attempts + 1, error = $3
     from expired x
-    where not x.is_transactional and e.campaign_id = x.campaign_id and ${sameCompany("e.company_id", "x.company_id")}
+    where not x.is_transactional and e.campaign_no = x.campaign_no
       and e.seq between x.lo and x.marked_to and e.status = ${queued} and e.next_attempt_at is null
-    returning e.campaign_id),
+    returning x.campaign_id),
   ${COUNTED("doubtful")},
   freed as (
     update send_chunks c
-    set state = ${SEND_CHUNK_STATE.ready}, owner = null, lease_until = null, fence = c.fence + 1,
+    set state = ${readyAgain("c")}, owner = null, lease_until = null, fence = c.fence + 1,
       marked_to = case when c.is_transactional then c.lo - 1 else c.marked_to end
     from expired x where c.campaign_id = x.campaign_id and c.no = x.no and c.company_id = x.company_id)
   ${PER_CAMPAIGN("expired")}`;
 
 const EXPIRED_SINGLES = `
   with expired as (
-    select e.campaign_id, e.seq, e.company_id, c.is_transactional
+    select c.id as campaign_id, c.no, e.seq, c.company_id, c.is_transactional
     from campaigns c
     cross join lateral (
-      select campaign_id, seq, company_id from sent_emails
-      where campaign_id = c.id and ${sameCompany("company_id", "c.company_id")} and next_attempt_at < now() and status = ${sending}
+      select seq from sent_emails
+      where campaign_no = c.no and next_attempt_at < now() and status = ${sending}
         and not exists (select from unnest($3::uuid[], $4::int[]) w (campaign_id, seq)
-          where w.campaign_id = sent_emails.campaign_id and w.seq = sent_emails.seq)
+          where w.campaign_id = c.id and w.seq = sent_emails.seq)
       order by next_attempt_at limit 500 for update skip locked) e
     where c.status in ('pending', 'sending') and ${IN_TIME("$2")}),
   freed as (
     update sent_emails e
     set status = case when x.is_transactional then ${queued} else ${unknown} end, error = $1,
       next_attempt_at = case when x.is_transactional then now() end
-    from expired x where e.campaign_id = x.campaign_id and e.seq = x.seq
-      and ${sameCompany("e.company_id", "x.company_id")}
-    returning e.campaign_id, e.company_id, e.status),
+    from expired x where e.campaign_no = x.no and e.seq = x.seq
+    returning x.campaign_id, x.company_id, e.status),
   ${COUNTED(`freed where status = ${unknown}`)}
   ${PER_CAMPAIGN("freed")}`;
 
@@ -114,12 +115,12 @@ const FIND_EXPIRED = `
       extract(epoch from now() - lease_until)::float8 * 1000 as expired_ms
     from send_chunks where ${EXPIRED_LEASE} and owner <> $1 order by lease_until limit 100)
   union all
-  select e.company_id, e.campaign_id, null, e.seq, e.attempts, null,
+  select c.company_id, c.id, null, e.seq, e.attempts, null,
     extract(epoch from now() - e.next_attempt_at)::float8 * 1000
   from campaigns c
   cross join lateral (
-    select company_id, campaign_id, seq, attempts, next_attempt_at from sent_emails
-    where campaign_id = c.id and ${sameCompany("company_id", "c.company_id")} and next_attempt_at < now() and status = ${sending}
+    select seq, attempts, next_attempt_at from sent_emails
+    where campaign_no = c.no and next_attempt_at < now() and status = ${sending}
     order by next_attempt_at limit 500) e
   where c.status in ('pending', 'sending')`;
 
@@ -154,7 +155,7 @@ export async function recoverLeases(
 
 /** Only where no other process can hold a lease (the embedded database): those of the process before need not run out. */
 export async function endAllLeases(): Promise<void> {
-  await query(`update send_chunks set lease_until = '-infinity' where state = ${SEND_CHUNK_STATE.leased}`);
+  await query(`update send_chunks set lease_until = '-infinity' where state ${IS_LEASED}`);
   await query(
     `update sent_emails set next_attempt_at = now() where next_attempt_at is not null and status = ${sending}`,
   );

@@ -260,10 +260,9 @@ export class BatchDelivery implements Batch {
     this.#context.recorder.add({
       companyId: this.campaign.company_id,
       campaignId: this.campaign.campaign_id,
+      mail: { campaignNo: row.campaign_no, id: row.id, email: row.email, messageId: row.message_id },
       chunk: this.chunk,
       seq: row.seq,
-      id: row.id,
-      email: row.email,
       attempts: row.attempts,
       copyNo: row.copy_no ?? null,
       outcome,

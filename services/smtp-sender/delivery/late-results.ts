@@ -33,6 +33,6 @@ export const writeResultsAgain = (connection: PinnedConnection, values: unknown[
 
 /** Every result of the lost lease has been written: who is in doubt by it has not left. Returns how many are queued again. */
 export async function queueNeverLeft({ companyId, campaignId, no, fence }: LeasedChunk): Promise<number> {
-  const rows = await query<{ queued: number }>(NEVER_LEFT, [[companyId], [campaignId], [no], [fence]]);
+  const rows = await query<{ queued: number }>(NEVER_LEFT, [companyId, campaignId, no, fence]);
   return rows[0]!.queued;
 }

@@ -1,5 +1,6 @@
 /** Where a batch's recipients come from: the rows of a leased chunk, or due retries and copies claimed one by one. */
 import { performance } from "node:perf_hooks";
+import { withIds } from "../../../models/statements/mail-key.ts";
 import type { EngineContext } from "../engine/context.ts";
 import type { RecipientSource } from "./batch.ts";
 import {
@@ -71,7 +72,7 @@ export class ChunkSource implements RecipientSource {
     const asked = this.#readSize;
     const values = [campaign_id, company_id, this.#readTo, is_transactional, this.chunk.hi, asked];
     const at = performance.now();
-    const rows = await this.#context.reads.run<ReadRow>("recipients", READ, values);
+    const rows = await withIds(await this.#context.reads.run<ReadRow>("recipients", READ, values));
     if (this.#rows.length === 0) this.#readAt = at;
     this.#rows.push(...rows);
     const early = rows.length < asked && endsEarly(rows);
@@ -93,7 +94,7 @@ export class ChunkSource implements RecipientSource {
     const held = [...this.#rows];
     this.#readAt = performance.now();
     const values = [campaign_id, company_id, held.map(({ seq }) => seq), is_transactional];
-    const fresh = await this.#context.reads.run<RecipientRow>("recipients-again", READ_AGAIN, values);
+    const fresh = await withIds(await this.#context.reads.run<RecipientRow>("recipients-again", READ_AGAIN, values));
     // Rows that were put back meanwhile are added.
     this.#rows = [...fresh, ...this.#rows.filter((row) => !held.includes(row))].sort((a, b) => a.seq - b.seq);
   }
@@ -186,7 +187,9 @@ export class DueSource implements RecipientSource {
     }
     const more = this.kind === "copies" ? [leaseMs, timeline] : [is_transactional, leaseMs, timeline];
     const values = [campaign_id, company_id, n, ...more];
-    const rows = await this.#context.reads.run<RecipientRow>(`claim-due-${this.kind}`, DUE[this.kind].claim, values);
+    const rows = await withIds(
+      await this.#context.reads.run<RecipientRow>(`claim-due-${this.kind}`, DUE[this.kind].claim, values),
+    );
     for (const row of rows) this.#claimed.set(row, at);
     this.readAtMs = at;
     this.exhausted = rows.length < n;

@@ -1,4 +1,6 @@
 /** Reads the recipients of a batch. Run for every hundred mails on a connection that keeps its plans. */
+
+import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { isOnTimeline } from "../../../models/database/history.ts";
 import { subscriberAt, suppressionAt } from "../../../models/database/row-at.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
@@ -6,27 +8,32 @@ import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 
 const { queued, sending } = SENT_EMAIL_STATUS;
 
+/** The recipients e of the campaign $1 of the company $2. */
+const OF_CAMPAIGN = `e.campaign_no = ${campaignNo("$1", "$2")}`;
+/** Rows have the address only where the subscriber does not have it. */
+const ADDRESS = "coalesce(e.email, s.email)";
+
 /** The subscriber s of a recipient e. */
-const OF_SUBSCRIBER = `left join lateral (${subscriberAt("e.company_id", "e.subscriber_id", "r.*")}) s on true`;
+const OF_SUBSCRIBER = `left join lateral (${subscriberAt("$2", "e.subscriber_id", "r.*")}) s on true`;
 
 /** Evaluated once per statement. */
 const anySuppressed = (kind: "domain" | "email_key") =>
   `(select exists (select from suppressions where company_id = $2 and ${kind} is not null))`;
 
 /** The kind of the suppression that blocks the recipient e of company $2. */
-const BLOCKED = `case when ${anySuppressed("domain")} then blocked_by(e.company_id, e.email)
-    when ${anySuppressed("email_key")} then (${suppressionAt("e.company_id", "lower(e.email)", "r.kind")})
+const BLOCKED = `case when ${anySuppressed("domain")} then blocked_by($2, ${ADDRESS})
+    when ${anySuppressed("email_key")} then (${suppressionAt("$2", `lower(${ADDRESS})`, "r.kind")})
   end as blocked`;
 
 /** What every row of RecipientRow has; alias e = sent_emails, s = subscribers. */
-const MAIL = `e.id, e.seq, e.email, e.cc, e.bcc, e.subscriber_id, e.variables::text,
+const MAIL = `e.id, e.campaign_no, e.seq, ${ADDRESS} as email, e.cc, e.bcc, e.subscriber_id, e.variables::text,
   s.first_name, s.last_name, s.attributes::text, s.status as subscriber_status`;
 
 /** Suppressions alone: there is one for every subscriber who has unsubscribed or whose address is dead. */
 const BLOCKED_COPIES = `case when e.cc is not null or e.bcc is not null then (
     select json_object_agg(address, kind)
     from (
-      select distinct address, blocked_by(e.company_id, address) as kind
+      select distinct address, blocked_by($2, address) as kind
       from unnest(coalesce(e.cc, '{}') || coalesce(e.bcc, '{}')) address) a
     where kind is not null and not ($4::boolean and kind = 'unsubscribed'))
   end as blocked_copies`;
@@ -49,7 +56,7 @@ export const READ = `
     from (
       select ${RECIPIENT} from sent_emails e
       ${OF_SUBSCRIBER}
-      where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq > $3 and e.seq <= $5
+      where ${OF_CAMPAIGN} and e.seq > $3 and e.seq <= $5
         and e.status = ${queued} and e.next_attempt_at is null
       order by e.seq limit $6) r) r
   where coalesce(bytes_before, 0) < ${BYTES_AHEAD}
@@ -59,7 +66,7 @@ export const READ = `
 export const READ_AGAIN = `
   select ${RECIPIENT} from sent_emails e
   ${OF_SUBSCRIBER}
-  where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq = any ($3)
+  where ${OF_CAMPAIGN} and e.seq = any ($3)
     and e.status = ${queued} and e.next_attempt_at is null
   order by e.seq`;
 
@@ -67,20 +74,20 @@ export const READ_AGAIN = `
 export const RECHECK = `
   select e.seq, s.status as subscriber_status, ${BLOCKED}, ${BLOCKED_COPIES}
   from sent_emails e
-  left join lateral (${subscriberAt("e.company_id", "e.subscriber_id", "r.status")}) s on true
-  where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq = any ($3)`;
+  left join lateral (${subscriberAt("$2", "e.subscriber_id", "r.status, r.email")}) s on true
+  where ${OF_CAMPAIGN} and e.seq = any ($3)`;
 
 /** Takes deferred recipients that are due, one by one: each is its own lease, fenced by its number of tries. */
 export const CLAIM_DUE = `
   with due as (
-    select seq from sent_emails
-    where next_attempt_at <= now() and status = ${queued} and campaign_id = $1 and ${sameCompany("company_id", "$2")}
+    select seq from sent_emails e
+    where next_attempt_at <= now() and status = ${queued} and ${OF_CAMPAIGN}
       and ${isOnTimeline("$6")}
     order by next_attempt_at limit $3 for update skip locked),
   taken as (
     update sent_emails e
     set status = ${sending}, attempts = e.attempts + 1, next_attempt_at = now() + $5 * interval '1 millisecond'
-    from due where e.campaign_id = $1 and e.seq = due.seq and ${sameCompany("e.company_id", "$2")}
+    from due where ${OF_CAMPAIGN} and e.seq = due.seq
     returning e.*)
   select ${RECIPIENT} from taken e
   ${OF_SUBSCRIBER}
@@ -90,7 +97,7 @@ export const CLAIM_DUE = `
 export const RENEW = `
   update sent_emails e set next_attempt_at = now() + $5 * interval '1 millisecond'
   from unnest($3::int[], $4::int[]) r (seq, attempts)
-  where e.campaign_id = $1 and ${sameCompany("e.company_id", "$2")} and e.seq = r.seq
+  where ${OF_CAMPAIGN} and e.seq = r.seq
     and e.status = ${sending} and e.attempts = r.attempts
   returning e.seq`;
 
@@ -110,9 +117,9 @@ export const CLAIM_DUE_COPIES = `
     from due where c.campaign_id = $1 and c.seq = due.seq and c.no = due.no and ${sameCompany("c.company_id", "$2")}
     returning c.seq, c.no, c.email, c.attempts)
   select ${MAIL}, t.attempts, t.no as copy_no, t.email as copy_email,
-    blocked_by(e.company_id, t.email) as blocked, null::json as blocked_copies, ${STOPPED_BY} as stopped_by
+    blocked_by($2, t.email) as blocked, null::json as blocked_copies, ${STOPPED_BY} as stopped_by
   from taken t
-  join sent_emails e on e.campaign_id = $1 and e.seq = t.seq and ${sameCompany("e.company_id", "$2")}
+  join sent_emails e on ${OF_CAMPAIGN} and e.seq = t.seq
   ${OF_SUBSCRIBER}
   order by t.seq, t.no`;
 

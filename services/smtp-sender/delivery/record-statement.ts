@@ -17,9 +17,11 @@ import {
   copyResultColumns,
   copyRows,
   type LeasedChunk,
+  mailColumns,
   type RecordedResult,
   resultColumns,
 } from "./recorded-result.ts";
+import type { ReplyPatterns } from "./reply-patterns.ts";
 
 interface RecordOptions {
   owner: string;
@@ -28,6 +30,8 @@ interface RecordOptions {
   rowOnly?: boolean;
   /** A webhook may want to know of accepted mails. */
   withWebhooks?: boolean;
+  /** Undefined: replies are stored whole. */
+  replies?: ReplyPatterns;
 }
 
 export interface RecordStatement {
@@ -38,6 +42,7 @@ export interface RecordStatement {
 
 interface Columns {
   results: unknown[];
+  mails: unknown[];
   bounces: string;
   copies: string;
   copyResults: unknown[];
@@ -46,9 +51,14 @@ interface Columns {
 const NONE = "[]";
 const json = (rows: readonly unknown[]) => (rows.length === 0 ? NONE : JSON.stringify(rows));
 
-function columnsOf(results: readonly RecordedResult[], mails: readonly RecordedResult[]): Columns {
+function columnsOf(
+  results: readonly RecordedResult[],
+  mails: readonly RecordedResult[],
+  replies?: ReplyPatterns,
+): Columns {
   return {
     results: resultColumns(mails),
+    mails: mailColumns(mails, replies),
     bounces: json(bouncesOf(mails)),
     copies: json(copyRows(mails)),
     copyResults: copyResultColumns(mails === results ? [] : results.filter(({ copyNo }) => copyNo !== null)),
@@ -74,6 +84,7 @@ function mailsOf(results: readonly RecordedResult[]): readonly RecordedResult[] 
 
 const lateValuesOf = (columns: Columns, fences: (number | null)[]): unknown[] => [
   ...columns.results,
+  ...columns.mails,
   fences,
   columns.bounces,
   columns.copies,
@@ -96,16 +107,17 @@ export function valuesAgain(results: readonly RecordedResult[]): unknown[] {
 export function recordStatement(
   results: readonly RecordedResult[],
   chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>,
-  { owner, leaseMs, rowOnly = false, withWebhooks = false }: RecordOptions,
+  { owner, leaseMs, rowOnly = false, withWebhooks = false, replies }: RecordOptions,
 ): RecordStatement {
   const leases = chunkColumns(chunks, owner, leaseMs);
   if (results.length === 0) return { name: "record-leases", text: RECORD_LEASES, values: leases };
   if (!withWebhooks && !rowOnly && areAccepted(results)) {
-    const values = [...leases, ...acceptedColumns(results, chunks.keys())];
+    const values = [...leases, ...acceptedColumns(results, chunks.keys(), replies)];
     return { name: "record-accepted", text: RECORD_ACCEPTED, values };
   }
   const mails = mailsOf(results);
-  const columns = columnsOf(results, mails);
+  const columns = columnsOf(results, mails, replies);
   const { name, text, more } = statementFor(columns, mails !== results, rowOnly);
-  return { name, text, values: [...leases, ...columns.results, ...campaignColumns(mails), ...more] };
+  const values = [...leases, ...columns.results, ...campaignColumns(mails), ...columns.mails, ...more];
+  return { name, text, values };
 }

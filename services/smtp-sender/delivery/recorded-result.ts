@@ -5,6 +5,7 @@ import type { Reply } from "../smtp/replies.ts";
 import type { CopyOutcome } from "./copies.ts";
 import type { Outcome } from "./outcome.ts";
 import type { BounceType } from "./refusals.ts";
+import type { ReplyPatterns, StoredReply } from "./reply-patterns.ts";
 import type { ChunkLease } from "./rows.ts";
 
 /** A chunk's lease as the recorder sees it. */
@@ -26,15 +27,22 @@ export interface LeasedChunk extends ChunkLease {
   historyIsLost?: boolean;
 }
 
+/** What the statement is told of a mail, because its row need not have it. */
+export interface RecordedMail {
+  campaignNo: number;
+  id: string;
+  email: string;
+  /** What stands before the "@" of its Message-ID. */
+  messageId: string;
+}
+
 export interface RecordedResult {
+  mail: RecordedMail;
   companyId: string;
   campaignId: string;
   /** Null: the recipient was claimed by itself. */
   chunk: LeasedChunk | null;
   seq: number;
-  /** The mail's id and its recipient, as they were read: what events and webhooks say. */
-  id: string;
-  email: string;
   /** As claimed: the fence where there is no chunk. */
   attempts: number;
   /** Set where the result is a copy's that was claimed by itself. */
@@ -120,8 +128,6 @@ export function resultColumns(results: readonly RecordedResult[]): unknown[] {
     results.map(({ delayMs }) => delayMs),
     results.map(({ outcome }) => storable(outcome.error)),
     results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
-    results.map(({ id }) => id),
-    results.map(({ email }) => email),
   ];
 }
 
@@ -132,14 +138,42 @@ export const areAccepted = (results: readonly RecordedResult[]): boolean =>
       chunk !== null && copyNo === null && outcome.status === "sent" && copies.length === 0,
   );
 
+/** What rows keep of the replies. */
+function storedReplies(results: readonly RecordedResult[], replies: ReplyPatterns | undefined): StoredReply[] {
+  return results.map(({ companyId, mail, outcome: { reply } }) => {
+    const text = storable(reply?.text ?? null);
+    return mail.campaignNo >= 0 && replies ? replies.stored(companyId, text) : { no: null, text };
+  });
+}
+
 /** Columns of accepted mails. `leases` are those of the statement. */
-export function acceptedColumns(results: readonly RecordedResult[], leases: Iterable<LeasedChunk>): unknown[] {
+export function acceptedColumns(
+  results: readonly RecordedResult[],
+  leases: Iterable<LeasedChunk>,
+  replies: ReplyPatterns | undefined,
+): unknown[] {
   const positions = new Map<LeasedChunk | null, number>();
   for (const chunk of leases) positions.set(chunk, positions.size + 1);
+  const stored = storedReplies(results, replies);
   return [
     results.map(({ chunk }) => positions.get(chunk)),
+    results.map(({ mail }) => mail.campaignNo),
     results.map(({ seq }) => seq),
-    results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
+    stored.map(({ no }) => no),
+    stored.map(({ text }) => text),
+  ];
+}
+
+/** The mails of these results, and what their rows keep of the replies. */
+export function mailColumns(results: readonly RecordedResult[], replies: ReplyPatterns | undefined): unknown[] {
+  const stored = storedReplies(results, replies);
+  return [
+    results.map(({ mail }) => mail.campaignNo),
+    results.map(({ mail }) => mail.id),
+    results.map(({ mail }) => mail.email),
+    results.map(({ mail }) => mail.messageId),
+    stored.map(({ no }) => no),
+    stored.map(({ text }) => text),
   ];
 }
 

@@ -19,6 +19,7 @@ import type { Outcome } from "./outcome.ts";
 import { RecentResults } from "./recent-results.ts";
 import { valuesAgain } from "./record-statement.ts";
 import { type ChunkUpdate, decideMarks, type LeasedChunk, type RecordedResult } from "./recorded-result.ts";
+import { ReplyPatterns } from "./reply-patterns.ts";
 import { ResultWriter } from "./result-writer.ts";
 
 export interface FlushReport {
@@ -110,13 +111,14 @@ export class Recorder {
   /** In the flush that is in the air. */
   #writing: readonly RecordedResult[] = [];
   #recent = new RecentResults();
+  #replies = new ReplyPatterns();
   #writer: ResultWriter;
   /** Statements that were written. */
   flushes = 0;
 
   constructor(options: Options) {
     this.#options = options;
-    this.#writer = new ResultWriter(options);
+    this.#writer = new ResultWriter({ ...options, replies: this.#replies });
   }
 
   get pending(): number {
@@ -236,6 +238,8 @@ export class Recorder {
     this.#writing = [];
     this.#waitsSince = this.pending > 0 ? performance.now() : undefined;
     this.#notify(results, chunks, report);
+    // What is not learnt now is learnt with the next reply of its kind.
+    await this.#replies.learn(this.#options.connection).catch(() => {});
     this.#flushing = undefined;
     if (this.pending > 0) this.#flushSoon();
   }

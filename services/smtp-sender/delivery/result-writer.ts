@@ -3,12 +3,14 @@ import { performance } from "node:perf_hooks";
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { recordStatement } from "./record-statement.ts";
 import type { ChunkUpdate, LeasedChunk, RecordedResult } from "./recorded-result.ts";
+import type { ReplyPatterns } from "./reply-patterns.ts";
 
 /** A company that had a webhook for accepted mails is taken to have one for so long. */
 const WEBHOOKS_KNOWN_MS = 60_000;
 
 interface Writer {
   connection: PinnedConnection;
+  replies: ReplyPatterns;
   owner: string;
   leaseMs: number;
 }
@@ -42,9 +44,9 @@ export class ResultWriter {
   }
 
   async write({ results, chunks, rowOnly }: Group): Promise<Answer> {
-    const { connection, owner, leaseMs } = this.#writer;
+    const { connection, replies, owner, leaseMs } = this.#writer;
     for (let withWebhooks = this.#haveWebhooks(results); ; withWebhooks = true) {
-      const options = { owner, leaseMs, rowOnly, withWebhooks };
+      const options = { owner, leaseMs, rowOnly, withWebhooks, replies };
       const { name, text, values } = recordStatement(results, chunks, options);
       const [answer] = await connection.run<Answer>(name, text, values);
       if (!answer!.wanted_by) return answer!;

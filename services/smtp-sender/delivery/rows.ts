@@ -3,6 +3,9 @@ import type { CampaignStatus, CampaignType } from "../../../models/campaign.ts";
 
 export interface RecipientRow {
   id: string;
+  /** What stands before the "@" of its Message-ID. */
+  message_id: string;
+  campaign_no: number;
   seq: number;
   email: string;
   cc: string[] | null;

@@ -35,7 +35,7 @@ const FIRST = `
   from (
     select ceil(extract(epoch from e.sent_at) * 1000 / $3) * $3 as until, count(*) as n
     from campaigns c
-    join sent_emails e on e.campaign_id = c.id and e.company_id = c.company_id
+    join sent_emails e on e.campaign_no = c.no
       and e.sent_at > now() - $4 * interval '1 millisecond'
     where c.company_id = $1 and c.updated_at > now() - $4 * interval '1 millisecond'
     group by 1) sent

@@ -1,6 +1,7 @@
 /** Opens and clicks as they come in: read the token, store, then answer. Stored in groups, one commit for many. */
 import { isRefusal, query } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
+import { mailOf } from "../../../models/statements/mail-key.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import type { Caller } from "../../lib/caller.ts";
 import { notFound, throttled } from "../../lib/errors.ts";
@@ -21,6 +22,9 @@ const THROTTLE_SECONDS = 60;
 
 type BatchedHit = ParamsOf<"tracking.hits">["hits"][number];
 type BatchedAnswer = ReturnsOf<"tracking.hits">["answers"][number];
+
+const CAMPAIGN_OF_MAIL = `select c.company_id, c.id as campaign_id from campaigns c
+  where c.no = $1 and exists (select from sent_emails where campaign_no = $1 and seq = $2)`;
 
 const UNKNOWN: BatchedAnswer = { outcome: "unknown", url: null };
 
@@ -85,9 +89,8 @@ export class HitRecorder {
   async #urlOf({ sentEmailId, link, url }: LinkTarget): Promise<string | null> {
     if (url) return url;
     // The token is the only thing at hand: the mail's row says which company it is.
-    const [mail] = await query<CampaignRef>("select company_id, campaign_id from sent_emails where id = $1", [
-      sentEmailId,
-    ]);
+    const { campaign_no, seq } = await mailOf(sentEmailId);
+    const [mail] = await query<CampaignRef>(CAMPAIGN_OF_MAIL, [campaign_no, seq]);
     if (!mail) return null;
     return linkUrl(await this.#links.of([mail]), mail.campaign_id, link) ?? null;
   }

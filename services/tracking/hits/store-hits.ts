@@ -9,6 +9,7 @@
  */
 import { type Client, prepared, preparedTransaction } from "../../../models/database/db.ts";
 import { isConflict } from "../../../models/database/retry-on-conflict.ts";
+import { mailsOf } from "../../../models/statements/mail-key.ts";
 import { BURST_MS } from "./bot-detection.ts";
 import { type CampaignLinks, linkUrl } from "./campaign-links.ts";
 import {
@@ -34,6 +35,7 @@ interface StoredBatch {
 }
 
 interface Read extends Mail {
+  campaign_no: number;
   version: string;
   earlier_clicks: [id: string | null, link: number, atMs: number, machine: boolean][] | null;
 }
@@ -42,8 +44,11 @@ async function read(hits: readonly Hit[], client: Client | undefined): Promise<M
   const clicks = hits.filter(({ link }) => link > 0);
   const since = new Date(Math.min(Date.now(), ...clicks.map(({ at }) => at.getTime())) - BURST_MS);
   const ids = (of: readonly Hit[]) => [...new Set(of.map(({ sentEmailId }) => sentEmailId))];
-  if (client) await prepared("lock mails", LOCK, [ids(hits)], client);
-  const mails = await prepared<Read>("read mails", READ, [ids(hits), ids(clicks), since], client);
+  const known = await mailsOf(ids(hits));
+  const numbers = [known.map(({ campaign_no }) => campaign_no), known.map(({ seq }) => seq)];
+  if (client) await prepared("lock mails", LOCK, numbers, client);
+  const values = [known.map(({ id }) => id), ids(clicks), since, ...numbers];
+  const mails = await prepared<Read>("read mails", READ, values, client);
   return new Map(mails.map((mail) => [mail.id, mail]));
 }
 
@@ -61,11 +66,11 @@ const earlierClicks = (mails: ReadonlyMap<string, Read>): EarlierClick[] =>
 const ms = (at: Date | null) => at?.getTime() ?? null;
 
 /** In the order of their key: two batches with the same mails must not wait for each other in a circle. */
-const byKey = (a: MailChange, b: MailChange) =>
-  a.campaign_id === b.campaign_id ? a.seq - b.seq : a.campaign_id < b.campaign_id ? -1 : 1;
+const byKey = (mails: ReadonlyMap<string, Read>) => (a: MailChange, b: MailChange) =>
+  mails.get(a.id)!.campaign_no - mails.get(b.id)!.campaign_no || a.seq - b.seq;
 
 function columnsOf({ events, changes }: ClassifiedHits, mails: ReadonlyMap<string, Read>): unknown[][] {
-  changes.sort(byKey);
+  changes.sort(byKey(mails));
   return [
     changes.map((change) => change.company_id),
     changes.map((change) => change.campaign_id),
@@ -85,6 +90,8 @@ function columnsOf({ events, changes }: ClassifiedHits, mails: ReadonlyMap<strin
     events.map((event) => event.ip),
     events.map((event) => event.url),
     events.map((event) => ms(event.created_at)),
+    changes.map((change) => mails.get(change.id)!.campaign_no),
+    changes.map((change) => change.id),
   ];
 }
 

@@ -1,6 +1,7 @@
 /** The pages that links in a mail lead to: unsubscribe, view in the browser, confirm. GET only shows; a POST acts. */
 import { queryOne, transaction } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
+import { mailOf } from "../../../models/statements/mail-key.ts";
 import { call, emitWebhookQueued } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
 import type { Caller, Ctx } from "../../lib/caller.ts";
@@ -25,9 +26,17 @@ interface UnsubscribeValues extends Record<string, unknown> {
   preferencesUrl: string | null;
 }
 
+const RECIPIENT = `
+  select c.company_id, c.id as campaign_id, coalesce(e.email, s.email) as email, e.subscriber_id
+  from sent_emails e join campaigns c on c.no = e.campaign_no
+  left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id
+  where e.campaign_no = $1 and e.seq = $2`;
+
 /** The id stands in place of credentials: it is all that the link carries, and nobody can guess one. */
-const mailOf = (id: string) =>
-  queryOne<Mail>("select company_id, campaign_id, email, subscriber_id from sent_emails where id = $1", [id]);
+async function recipientOf(id: string): Promise<Mail | undefined> {
+  const { campaign_no, seq } = await mailOf(id);
+  return queryOne<Mail>(RECIPIENT, [campaign_no, seq]);
+}
 
 async function unsubscribeValues({ company_id, email, subscriber_id }: Mail): Promise<UnsubscribeValues> {
   const token = subscriber_id && personToken("preferences", company_id, subscriber_id);
@@ -39,7 +48,7 @@ async function unsubscribeValues({ company_id, email, subscriber_id }: Mail): Pr
 }
 
 export async function unsubscribePage(ctx: Ctx<ParamsOf<"tracking.unsubscribePage">>): Promise<Document> {
-  const mail = await mailOf(ctx.params.sent_email_id);
+  const mail = await recipientOf(ctx.params.sent_email_id);
   if (!mail) throw notFound();
   return page("unsubscribe", ctx.meta.http, await unsubscribeValues(mail));
 }
@@ -54,7 +63,7 @@ const nobodyToUnsubscribe = (http: Caller["http"]) =>
 /** Never refused, never throttled, and the second time changes nothing. */
 export async function unsubscribe(ctx: Ctx<ParamsOf<"tracking.unsubscribe">>): Promise<Document> {
   const { sent_email_id: sentEmailId } = ctx.params;
-  const mail = await mailOf(sentEmailId);
+  const mail = await recipientOf(sentEmailId);
   if (!mail) return nobodyToUnsubscribe(ctx.meta.http);
   const { company_id: companyId, campaign_id: campaignId, email } = mail;
   const person = { companyId, campaignId, sentEmailId, email, method: methodOf(ctx.params) };

@@ -2,6 +2,7 @@
 import { type Client, type Queryable, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { withIds } from "../../../models/statements/mail-key.ts";
 import { markResubscribed } from "../../../models/statements/unsubscribe.ts";
 import { notFound } from "../../lib/errors.ts";
 import { unsubscribePerson } from "./unsubscribe-person.ts";
@@ -59,8 +60,16 @@ const CHOOSE = `
 
 // The webhook's event names a mail, and the link to the page came with one.
 const LAST_MAIL = `
-  select id, campaign_id from sent_emails
-  where company_id = $1 and subscriber_id = $2 and status = ${SENT_EMAIL_STATUS.sent} order by id desc limit 1`;
+  select e.id, e.campaign_no, e.seq, c.id as campaign_id
+  from sent_emails e join campaigns c on c.no = e.campaign_no and c.company_id = $1
+  where e.subscriber_id = $2 and e.status = ${SENT_EMAIL_STATUS.sent} order by e.campaign_no desc, e.seq desc limit 1`;
+
+interface LastMail {
+  id: string;
+  campaign_no: number;
+  seq: number;
+  campaign_id: string;
+}
 
 async function apply(client: Client, person: PersonRef, change: PreferencesChange): Promise<string[]> {
   const { companyId, subscriberId } = person;
@@ -73,7 +82,8 @@ async function apply(client: Client, person: PersonRef, change: PreferencesChang
   }
   if (change.subscribed === true && !now.subscribed) await markResubscribed(client, { companyId, email: now.email });
   if (change.subscribed !== false) return [];
-  const mail = await queryOne<{ id: string; campaign_id: string }>(LAST_MAIL, [companyId, subscriberId], client);
+  const mails = await query<LastMail>(LAST_MAIL, [companyId, subscriberId], client);
+  const [mail] = await withIds(mails);
   const { id: sentEmailId = null, campaign_id: campaignId = null } = mail ?? {};
   return unsubscribePerson(client, { companyId, email: now.email, method: "preferences", sentEmailId, campaignId });
 }

@@ -1,8 +1,10 @@
 /** The list of sent emails: one row per recipient, whatever became of it. */
+import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { type Listing, listPage } from "../../../models/database/listing.ts";
-import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
+import { IS_LEASED } from "../../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS, SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
+import { withIds } from "../../../models/statements/mail-key.ts";
 import { call } from "../../call.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
@@ -15,6 +17,8 @@ type Status = SentEmail["status"];
 
 interface Row {
   id: string;
+  message_id: string;
+  campaign_no: number;
   campaign_id: string;
   seq: number;
   subscriber_id: string | null;
@@ -37,27 +41,31 @@ const { queued, sending } = SENT_EMAIL_STATUS;
 
 /** A queued recipient that its sender has marked is on its way; the mark is the chunk's (send_chunks), not the row's. */
 const HANDED_OVER = `(s.status = ${queued} and s.next_attempt_at is null and exists (
-  select from send_chunks c where c.company_id = s.company_id and c.campaign_id = s.campaign_id and c.state = ${SEND_CHUNK_STATE.leased}
-    and s.seq between c.lo and c.marked_to))`;
+  select from send_chunks h where h.company_id = $1 and h.campaign_id = c.id and h.state ${IS_LEASED}
+    and s.seq between h.lo and h.marked_to))`;
 
 function statusCondition(status: Status): string {
   if (status === "queued") return `(s.status = ${queued} and not ${HANDED_OVER})`;
   if (status === "sending") return `(s.status = ${sending} or ${HANDED_OVER})`;
   // Recipients that were not sent are few, in few campaigns: the others need not be looked at.
-  const among =
-    status === "sent"
-      ? ""
-      : " and s.campaign_id in (select id from campaigns where company_id = $1 and failed_count > 0)";
-  return `s.status = ${SENT_EMAIL_STATUS[status]}${among}`;
+  return `s.status = ${SENT_EMAIL_STATUS[status]}${status === "sent" ? "" : " and c.failed_count > 0"}`;
 }
 
 /**
- * The mails of an address, as a condition over sent_emails: by its subscriber, plus those that had none. The table has no
- * index on the address (a million random keys per campaign), but the subscriber's ids come in order.
+ * The mails of an address: by its subscriber, and those of nobody's. Only these have an index on the address (a list's would
+ * be a million random keys per campaign, while the subscriber's ids come in order). The parts' rows have an address of their
+ * own where the subscriber had another one then.
  */
-const ofRecipient = (alias: string, company: string, address: string) => `(
-  ${alias}.subscriber_id = (select id from subscribers where company_id = ${company} and email_key = lower(${address}))
-  or (${alias}.company_id = ${company} and ${alias}.subscriber_id is null and lower(${alias}.email) = lower(${address})))`;
+const ofRecipient = (address: string) => `(
+  select campaign_no, seq from sent_emails
+  where subscriber_id = (select id from subscribers where company_id = $1 and email_key = lower(${address}))
+    and (campaign_no < 0 or email is null or lower(email) = lower(${address}))
+  union
+  select campaign_no, seq from sent_emails
+  where campaign_no < 0 and company_id = $1 and subscriber_id is null and lower(email) = lower(${address})
+  union
+  select campaign_no, seq from sent_emails
+  where campaign_no >= 0 and email is not null and lower(email) = lower(${address}))`;
 
 /** What the campaigns know of their recipients, instead of counting a million rows. */
 async function countFromCampaigns(companyId: string, { campaign, status }: Asked): Promise<number> {
@@ -67,28 +75,51 @@ async function countFromCampaigns(companyId: string, { campaign, status }: Asked
   return (await queryOne<{ n: number }>(sql, [companyId, campaign ?? null]))!.n;
 }
 
+const ADDRESS = "coalesce(s.email, p.email)";
+/** A compact row was written when the expansion of its campaign began, or a moment later. */
+const COLUMNS = `s.id, s.campaign_no, s.seq, c.id as campaign_id, s.subscriber_id, ${ADDRESS} as email, s.cc, s.bcc, s.status,
+  s.attempts, s.error, reply_text(r.pattern, s.smtp_response) as smtp_response, s.opened_at, s.clicked_at, s.bounced_at,
+  s.sent_at, coalesce(s.created_at, c.expansion_began_at, c.created_at) as created_at, ${HANDED_OVER} as handed_over`;
+
+const RECIPIENT = "sent_emails s on s.campaign_no = c.no";
+const SUBSCRIBER = "left join subscribers p on p.company_id = $1 and p.id = s.subscriber_id";
+const OTHERS = `${SUBSCRIBER} left join reply_patterns r on r.company_id = $1 and r.no = s.reply_no`;
+
+/** Of each campaign no more rows are read than the page may need, newest campaign first. */
+const nearestOf =
+  (where: readonly string[]): NonNullable<Listing["nearest"]> =>
+  (n, direction) =>
+    `campaigns c
+  cross join lateral (
+    select s.seq from sent_emails s ${SUBSCRIBER}
+    where s.campaign_no = c.no and ${["true", ...where].join(" and ")} order by s.seq ${direction} limit ${n}) k
+  join ${RECIPIENT} and s.seq = k.seq ${OTHERS}`;
+
 function listing(companyId: string, asked: Asked): Listing {
-  const where = ["s.company_id = $1"];
+  const where = ["c.company_id = $1"];
   const values: unknown[] = [companyId];
-  const add = (condition: (parameter: string) => string, value: unknown) => {
-    values.push(value);
-    where.push(condition(`$${values.length}`));
-  };
-  if (asked.campaign) add((campaign) => `s.campaign_id = ${campaign}`, asked.campaign);
-  if (asked.recipient) add((address) => ofRecipient("s", "$1", address), asked.recipient.trim());
-  if (asked.status) where.push(statusCondition(asked.status));
+  const add = (value: unknown) => `$${values.push(value)}`;
+  let from = `campaigns c join ${RECIPIENT}`;
+  // Looked up for itself: then PostgreSQL knows that one campaign's rows come in the order of their numbers.
+  if (asked.campaign) where.push(`s.campaign_no = ${campaignNo(add(asked.campaign), "$1")}`);
+  if (asked.recipient) {
+    from = `${ofRecipient(add(asked.recipient.trim()))} k
+      join sent_emails s on s.campaign_no = k.campaign_no and s.seq = k.seq join campaigns c on c.no = s.campaign_no`;
+  }
+  const status = asked.status ? [statusCondition(asked.status)] : [];
   const known = !asked.recipient && (!asked.status || asked.status === "sent");
   return {
-    from: "sent_emails s",
-    columns: `s.*, ${HANDED_OVER} as handed_over`,
-    where,
+    from: `${from} ${OTHERS}`,
+    columns: COLUMNS,
+    where: [...where, ...status],
     values,
     // Within a campaign the number is the order of creation too, and its index is at hand.
-    id: asked.campaign ? "s.seq" : "s.id",
-    orderings: { recipient: "s.email", sent_at: "s.sent_at" },
-    searchIn: ["s.email"],
+    id: asked.campaign ? "s.seq" : ["s.campaign_no", "s.seq"],
+    orderings: { recipient: ADDRESS, sent_at: "s.sent_at" },
+    searchIn: [ADDRESS],
     large: true,
     ...(known ? { count: () => countFromCampaigns(companyId, asked) } : {}),
+    ...(asked.campaign || asked.recipient || asked.search ? {} : { id: ["c.no", "s.seq"], nearest: nearestOf(status) }),
     filtered: true,
   };
 }
@@ -110,6 +141,7 @@ const SUBJECTS_MS = 1_500;
 export async function listSentEmails(ctx: Ctx<Asked>): Promise<{ count: number; results: SentEmail[] }> {
   const companyId = companyOf(ctx);
   const { count, results } = await listPage<Row>(listing(companyId, ctx.params), ctx.params);
+  await withIds(results);
   if (results.length === 0) return { count, results: [] };
   const [domains, copies, { subjects }] = await Promise.all([
     senderDomains(companyId, results),
@@ -130,7 +162,7 @@ export async function listSentEmails(ctx: Ctx<Asked>): Promise<{ count: number; 
     attempts: row.attempts,
     error: row.error,
     smtp_response: row.smtp_response,
-    message_id: `<${row.id}@${domains.get(row.campaign_id)}>`,
+    message_id: `<${row.message_id}@${domains.get(row.campaign_id)}>`,
     opened_at: iso(row.opened_at),
     clicked_at: iso(row.clicked_at),
     bounced_at: iso(row.bounced_at),

@@ -64,8 +64,8 @@ describe("plans", () => {
     );
     await addEmails(pool(), tenant.id, 42);
     await query(
-      `insert into sent_emails (company_id, campaign_id, seq, email, status, sent_at)
-       select $1, $2, n, 'u@example.com', 2, now() - n * interval '25 minutes' from generate_series(1, 5) n`,
+      `insert into sent_emails (company_id, campaign_id, campaign_no, seq, email, status, sent_at)
+       select $1, $2, -9, n, 'u@example.com', 2, now() - n * interval '25 minutes' from generate_series(1, 5) n`,
       [tenant.id, newId()],
     );
     await query(

@@ -25,7 +25,7 @@ describe(`a list of ${SIZE}`, () => {
     expect(await campaignRow(id)).toMatchObject({ total_emails: expected, next_seq: expected + 1 });
     const counted = await queryOne(
       `select count(*) as n, count(distinct subscriber_id) as people, min(seq) as lo, max(seq) as hi
-       from sent_emails where campaign_id = $1`,
+       from sent_emails where campaign_no = (select no from campaigns where id = $1)`,
       [id],
     );
     expect(counted).toEqual({ n: expected, people: expected, lo: 1, hi: expected });

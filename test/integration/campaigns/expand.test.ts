@@ -180,7 +180,7 @@ describe("expansion", () => {
     const everyoneOnce = async (campaignId: string, count: number) => {
       const found = await queryOne(
         `select count(*) as n, count(distinct subscriber_id) as people, min(seq) as lo, max(seq) as hi
-         from sent_emails where campaign_id = $1`,
+         from sent_emails where campaign_no = (select no from campaigns where id = $1)`,
         [campaignId],
       );
       expect(found).toEqual({ n: count, people: count, lo: 1, hi: count });

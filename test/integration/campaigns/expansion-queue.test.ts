@@ -79,7 +79,10 @@ describe("the expansion queue", () => {
     await addMembers(company, 1_200);
     const id = await newCampaign(company);
     await expandSlice(rows.broker, id);
-    await query("update sent_emails set status = 2 where campaign_id = $1 and seq = 1", [id]);
+    await query(
+      "update sent_emails set status = 2 where campaign_no = (select no from campaigns where id = $1) and seq = 1",
+      [id],
+    );
     await query("update campaigns set sent_count = 1 where id = $1", [id]);
     await query("create function refuse() returns trigger language plpgsql as $$ begin raise sqlstate '22000'; end $$");
     await query("create trigger refusing before insert on send_chunks for each row execute function refuse()");

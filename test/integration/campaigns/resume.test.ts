@@ -30,7 +30,7 @@ describe("resume and cancel", () => {
     ]);
     await query(
       `update sent_emails e set status = o.status, attempts = 4, error = 'x' from unnest($2::int[]) with ordinality as o (status, seq)
-       where e.campaign_id = $1 and e.seq = o.seq`,
+       where e.campaign_no = (select no from campaigns where id = $1) and e.seq = o.seq`,
       [id, outcomes],
     );
     await query("update campaigns set status = 'sending', sent_count = $2, failed_count = $3 where id = $1", [
@@ -56,7 +56,7 @@ describe("resume and cancel", () => {
       [0, null],
     ]);
     const chunks = await query("select state, marked_to, fence, owner from send_chunks where campaign_id = $1", [id]);
-    expect(chunks).toEqual([{ state: 0, marked_to: 0, fence: 4, owner: null }]);
+    expect(chunks).toEqual([{ state: 3, marked_to: 0, fence: 4, owner: null }]);
     expect(world.emitted).toContainEqual({
       event: "campaign.queued",
       payload: expect.objectContaining({ campaignId: id }),

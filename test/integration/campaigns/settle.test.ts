@@ -58,7 +58,10 @@ describe("settling", () => {
 
   test("some sent, some failed → partial; the poll finds it", async () => {
     const id = await sentTo(4);
-    await query("update sent_emails set status = 3 where campaign_id = $1 and seq = 1", [id]);
+    await query(
+      "update sent_emails set status = 3 where campaign_no = (select no from campaigns where id = $1) and seq = 1",
+      [id],
+    );
     await query("update campaigns set failed_count = 1 where id = $1", [id]);
     await deliverAll(id);
     expect(await settleFinished()).toBeGreaterThanOrEqual(1);
@@ -85,9 +88,10 @@ describe("settling", () => {
     test("leaves campaigns alone that still have something to do", async () => {
       const [waiting, open, orphaned] = [await sentTo(3), await sentTo(3), await sentTo(3)];
       for (const id of [waiting, open, orphaned]) await stuck(id);
-      await query("update sent_emails set next_attempt_at = now() + interval '1 hour' where campaign_id = $1", [
-        waiting,
-      ]);
+      await query(
+        "update sent_emails set next_attempt_at = now() + interval '1 hour' where campaign_no = (select no from campaigns where id = $1)",
+        [waiting],
+      );
       await query("update send_chunks set state = 0 where campaign_id = $1", [open]);
       await tidy(rows.broker);
       for (const id of [waiting, open, orphaned])
@@ -100,22 +104,29 @@ describe("settling", () => {
 
     test("fails untried and deferred recipients with that error, in parts; the counts match", async () => {
       const id = await sentTo(25_000);
-      await query("update sent_emails set status = 2 where campaign_id = $1 and seq <= 50", [id]);
       await query(
-        "update sent_emails set next_attempt_at = now() + interval '1 hour' where campaign_id = $1 and seq = 60",
+        "update sent_emails set status = 2 where campaign_no = (select no from campaigns where id = $1) and seq <= 50",
         [id],
       );
-      await query("update sent_emails set status = 4, error = '550' where campaign_id = $1 and seq between 51 and 59", [
-        id,
-      ]);
+      await query(
+        "update sent_emails set next_attempt_at = now() + interval '1 hour' where campaign_no = (select no from campaigns where id = $1) and seq = 60",
+        [id],
+      );
+      await query(
+        "update sent_emails set status = 4, error = '550' where campaign_no = (select no from campaigns where id = $1) and seq between 51 and 59",
+        [id],
+      );
       await query("update send_chunks set state = 2 where campaign_id = $1 and no <= 2", [id]);
-      await query("update sent_emails set status = 2 where campaign_id = $1 and seq between 61 and 100", [id]);
+      await query(
+        "update sent_emails set status = 2 where campaign_no = (select no from campaigns where id = $1) and seq between 61 and 100",
+        [id],
+      );
       await query("update campaigns set status = 'sending', sent_count = 90, failed_count = 9 where id = $1", [id]);
       await stop(id);
       expect(await settle(id)).toBe(true);
       expect(await campaignRow(id)).toMatchObject({ status: "failed", sent_count: 90, failed_count: 24_910 });
       const byStatus = await query(
-        "select status, error, count(*) as n from sent_emails where campaign_id = $1 group by 1, 2 order by 1",
+        "select status, error, count(*) as n from sent_emails where campaign_no = (select no from campaigns where id = $1) group by 1, 2 order by 1",
         [id],
       );
       expect(byStatus).toEqual([
@@ -135,7 +146,7 @@ describe("settling", () => {
       expect(await settle(id)).toBe(false);
       await query("update send_chunks set state = 0, owner = null where campaign_id = $1 and no = 1", [id]);
       await query(
-        "update sent_emails set status = 1, next_attempt_at = now() + interval '1 minute' where campaign_id = $1 and seq = 1",
+        "update sent_emails set status = 1, next_attempt_at = now() + interval '1 minute' where campaign_no = (select no from campaigns where id = $1) and seq = 1",
         [id],
       );
       expect(await settle(id)).toBe(false);

@@ -88,7 +88,7 @@ describe("rows read in vain after tables have grown since their last analysis", 
     ["of receivers", ofReceivers, "0", []],
   ])("a slice %s", async (_name, source, first, values) => {
     const given = [company, campaign, first, MANY, active, MANY + 1, ...values];
-    expect(await rowsRemoved(sliceSql(source, false), given)).toBeLessThanOrEqual(2 * MANY);
+    expect(await rowsRemoved(sliceSql(source, false, false), given)).toBeLessThanOrEqual(2 * MANY);
   });
 
   test("recipients on their way to be sent", async () => {

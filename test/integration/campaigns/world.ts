@@ -144,7 +144,13 @@ export interface Recipient {
 }
 
 export const recipients = (campaignId: string) =>
-  query<Recipient>("select * from sent_emails where campaign_id = $1 order by seq", [campaignId]);
+  query<Recipient>(
+    `select e.*, coalesce(e.email, s.email) as email
+     from campaigns c join sent_emails e on e.campaign_no = c.no
+     left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id
+     where c.id = $1 order by e.seq`,
+    [campaignId],
+  );
 
 export const campaignRow = async (campaignId: string) =>
   (await queryOne<Record<string, unknown> & { status: string; expanded_at: Date | null; error: string | null }>(
@@ -174,7 +180,7 @@ export async function deliverAll(campaignId: string, outcome: 2 | 3 | 4 | 6 = 2)
   await query("update send_chunks set state = 2 where campaign_id = $1", [campaignId]);
   await query(
     `with done as (update sent_emails set status = $2::int, error = case when $2::int > 2 then 'no' end
-       where campaign_id = $1 and status = 0 returning 1)
+       where campaign_no = (select no from campaigns where id = $1) and status = 0 returning 1)
      update campaigns set status = 'sending',
        sent_count = sent_count + case when $2::int = 2 then (select count(*) from done) else 0 end,
        failed_count = failed_count + case when $2::int > 2 then (select count(*) from done) else 0 end

@@ -4,6 +4,7 @@ import type { App } from "../../support/app.ts";
 
 const OLD = "the secret of the years before";
 const NEW = "the secret from today on";
+const INSTALLATION = "00000000-0000-0000-0000-000000000001";
 
 /** Modules as a process has them that was started with these secrets. */
 function processWith(secrets: { SECRET_KEY: string; SECRET_KEY_OLD?: string }) {
@@ -22,6 +23,7 @@ describe("changing SECRET_KEY", () => {
   beforeAll(async () => {
     const { seal } = await processWith({ SECRET_KEY: OLD });
     const [password, dkim, hook] = [seal("pass", smtp), seal("dkim key", smtp), seal("whsec_x", endpoint)];
+    const mailKey = seal("the installation's key", INSTALLATION);
     await processWith({ SECRET_KEY: NEW, SECRET_KEY_OLD: OLD });
     const { startApp } = await import("../../support/app.ts");
     app = await startApp({ services: ["operator"], env: { SECRET_KEY: NEW, SECRET_KEY_OLD: OLD } });
@@ -33,6 +35,7 @@ describe("changing SECRET_KEY", () => {
        values ($1, $2, 'S', 'h', 25, 'a@b.example', $3, $4)`,
       [smtp, company, password, dkim],
     );
+    await query("update installation set mail_key_sealed = $1", [mailKey]);
     await query(
       "insert into webhook_endpoints (id, company_id, url, events, secret_sealed) values ($1, $2, 'https://x', '{}', $3)",
       [endpoint, company, hook],
@@ -54,25 +57,30 @@ describe("changing SECRET_KEY", () => {
       "DKIM keys",
       "webhook secrets",
       "former webhook secrets",
+      "the key of ids in mails",
     ]);
     expect(counts(first)).toEqual([
       [1, 0, 0],
       [1, 0, 0],
       [1, 0, 0],
       [0, 0, 0],
+      [1, 0, 0],
     ]);
     expect(counts(await reseal())).toEqual([
       [0, 1, 0],
       [0, 1, 0],
       [0, 1, 0],
       [0, 0, 0],
+      [0, 1, 0],
     ]);
   });
 
   test("afterwards a process without the old key reads everything", async () => {
     const [row] = await query<{ password_sealed: Buffer; dkim_key_sealed: Buffer }>("select * from smtp_configs");
     const [hook] = await query<{ secret_sealed: Buffer }>("select * from webhook_endpoints");
+    const [installation] = await query<{ mail_key_sealed: Buffer }>("select * from installation");
     const { unseal } = await processWith({ SECRET_KEY: NEW });
+    expect(unseal(installation!.mail_key_sealed, INSTALLATION)).toBe("the installation's key");
     expect(unseal(row!.password_sealed, smtp)).toBe("pass");
     expect(unseal(row!.dkim_key_sealed, smtp)).toBe("dkim key");
     expect(unseal(hook!.secret_sealed, endpoint)).toBe("whsec_x");

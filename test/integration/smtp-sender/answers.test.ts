@@ -268,7 +268,10 @@ test("who was suppressed, unsubscribed or deleted meanwhile gets nothing; transa
     true,
   );
   for (const id of [news, receipt]) {
-    await query("update sent_emails set subscriber_id = uuid_v7() where campaign_id = $1 and seq = 4", [id]);
+    await query(
+      "update sent_emails set subscriber_id = uuid_v7() where campaign_no = (select no from campaigns where id = $1) and seq = 4",
+      [id],
+    );
   }
   sending.engine();
   expect(await sending.finished(news)).toMatchObject({ status: "partial", sent_count: 1, failed_count: 4 });

@@ -118,7 +118,10 @@ test("everything killed at once and started again: a transactional campaign arri
 }, 180_000);
 
 const unknownOf = (id: string) =>
-  queryOne<{ n: number }>("select count(*)::int n from sent_emails where campaign_id = $1 and status = 6", [id]);
+  queryOne<{ n: number }>(
+    "select count(*)::int n from sent_emails where campaign_no = (select no from campaigns where id = $1) and status = 6",
+    [id],
+  );
 
 /** Who was in doubt is sent to or sent again, and the campaign has no failures, whether it had ended or not. */
 async function expectNobodyInDoubt(id: string, recipients: number): Promise<void> {
@@ -199,12 +202,12 @@ interface Copy {
   attempts: number;
 }
 
-const copiesOf = (id: string) =>
-  query<Copy>(
-    `select s.id, c.email, c.status, c.attempts from sent_email_copies c
-     join sent_emails s on s.campaign_id = c.campaign_id and s.seq = c.seq where c.campaign_id = $1`,
-    [id],
-  );
+async function copiesOf(id: string): Promise<Copy[]> {
+  const ids = new Map((await sending.recipients(id)).map((recipient) => [recipient.seq, recipient.id]));
+  const sql = "select seq, email, status, attempts from sent_email_copies where campaign_id = $1";
+  const copies = await query<Omit<Copy, "id"> & { seq: number }>(sql, [id]);
+  return copies.map((copy) => ({ ...copy, id: ids.get(copy.seq)! }));
+}
 
 const arrivals = (id: string, to: string) => server.counts.get(`${messageId(id)} ${to}`) ?? 0;
 

@@ -11,8 +11,9 @@ const sending = useSending();
 /** Recipients that would be in doubt if all senders died now. */
 const inDoubt = async () =>
   (await queryOne<{ n: number }>(
-    `select count(*)::int n from sent_emails e join send_chunks c on c.campaign_id = e.campaign_id and e.seq between c.lo and c.hi
-     where c.state = 1 and e.seq <= c.marked_to and e.status = 0 and e.next_attempt_at is null`,
+    `select count(*)::int n from campaigns k join sent_emails e on e.campaign_no = k.no
+     join send_chunks c on c.campaign_id = k.id and e.seq between c.lo and c.hi
+     where c.state = 4 and e.seq <= c.marked_to and e.status = 0 and e.next_attempt_at is null`,
   ))!.n;
 
 async function campaign(options: { hang?: boolean }, recipients: number) {
@@ -96,7 +97,7 @@ test("recovery says of each campaign how many of its own recipients are in doubt
     [none, 0],
   ]) {
     await query(
-      "update send_chunks set state = 1, owner = 'dead', lease_until = now() - interval '1 minute', marked_to = $2 where campaign_id = $1",
+      "update send_chunks set state = 4, owner = 'dead', lease_until = now() - interval '1 minute', marked_to = $2 where campaign_id = $1",
       [id, marked],
     );
   }
@@ -111,10 +112,13 @@ async function leftInClosedChunks(transactional: boolean) {
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server);
   const id = await sending.campaign({ companyId, smtpConfigId, recipients: 10, transactional });
-  await query("update sent_emails set status = 2, attempts = 1 where campaign_id = $1 and seq > 3", [id]);
+  await query(
+    "update sent_emails set status = 2, attempts = 1 where campaign_no = (select no from campaigns where id = $1) and seq > 3",
+    [id],
+  );
   // This one waits for its next try, as it should.
   await query(
-    "update sent_emails set next_attempt_at = now() + interval '1 hour', attempts = 1 where campaign_id = $1 and seq = 3",
+    "update sent_emails set next_attempt_at = now() + interval '1 hour', attempts = 1 where campaign_no = (select no from campaigns where id = $1) and seq = 3",
     [id],
   );
   await query("update send_chunks set state = 2, marked_to = hi where campaign_id = $1", [id]);
@@ -131,14 +135,20 @@ test("newsletter recipients left queued in closed chunks become unknown, those t
   );
   expect(await sending.states(id)).toEqual({ sent: 7, unknown: 2, queued: 1 });
   expect(await sending.counts(id)).toMatchObject({ status: "sending", sent_count: 7, failed_count: 2 });
-  await query("update sent_emails set next_attempt_at = now() where campaign_id = $1 and seq = 3", [id]);
+  await query(
+    "update sent_emails set next_attempt_at = now() where campaign_no = (select no from campaigns where id = $1) and seq = 3",
+    [id],
+  );
   expect(await sending.finished(id)).toMatchObject({ status: "partial", sent_count: 8, failed_count: 2 });
   expect(server.accepted).toBe(1);
 });
 
 test("transactional mail left queued in a closed chunk is sent", async () => {
   const { id, server } = await leftInClosedChunks(true);
-  await query("update sent_emails set next_attempt_at = now() where campaign_id = $1 and seq = 3", [id]);
+  await query(
+    "update sent_emails set next_attempt_at = now() where campaign_no = (select no from campaigns where id = $1) and seq = 3",
+    [id],
+  );
   sending.engine({ leaseMs: 400 });
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 10, failed_count: 0 });
   expect(server.accepted).toBe(3);

@@ -22,7 +22,7 @@ const start = async (options: SmtpServerOptions) => {
 const fill = (id: string, nth: number, bytes: number) =>
   query(
     `update sent_emails set variables = jsonb_build_object('x', repeat('0123456789abcdef', $3 / 16))
-     where campaign_id = $1 and seq % $2 = 0`,
+     where campaign_no = (select no from campaigns where id = $1) and seq % $2 = 0`,
     [id, nth, bytes],
   );
 

@@ -11,6 +11,7 @@ import type {
   LeasedChunk,
   RecordedResult,
 } from "../../../services/smtp-sender/delivery/recorded-result.ts";
+import { ReplyPatterns } from "../../../services/smtp-sender/delivery/reply-patterns.ts";
 import { type Answer, ResultWriter } from "../../../services/smtp-sender/delivery/result-writer.ts";
 import { useSending } from "../../support/sending.ts";
 
@@ -42,12 +43,19 @@ async function leased(chunks: number) {
     const ids = { campaign_id: id, campaignId: id, companyId };
     return { ...ids, no: i + 1, lo, hi: lo + CHUNK - 1, fence: 3, markedTo: lo + CHUNK - 1, validFrom: 0 };
   });
-  const rows = await query<{ id: string; email: string; seq: number }>(
-    "select id, email, seq from sent_emails where campaign_id = $1 order by seq",
+  const rows = await query<{ id: string; campaign_no: number; email: string; seq: number }>(
+    "select id, campaign_no, email, seq from sent_emails where campaign_id = $1 order by seq",
     [id],
   );
   return { id, chunks: held, rows };
 }
+
+const mailOf = ({ id, campaign_no, email }: { id: string; campaign_no: number; email: string }) => ({
+  campaignNo: campaign_no,
+  id,
+  email,
+  messageId: id,
+});
 
 type Campaign = Awaited<ReturnType<typeof leased>>;
 
@@ -56,8 +64,7 @@ const accepted = ({ id, chunks, rows }: Campaign, seq: number): RecordedResult =
   campaignId: id,
   chunk: chunks[Math.ceil(seq / CHUNK) - 1]!,
   seq,
-  id: rows[seq - 1]!.id,
-  email: rows[seq - 1]!.email,
+  mail: mailOf(rows[seq - 1]!),
   attempts: 0,
   copyNo: null,
   outcome: {
@@ -171,7 +178,7 @@ test.each([
 
 test("every mail that is recorded after a webhook was added gets its event, whatever the sender took for granted before", async () => {
   const campaign = await leased(1);
-  const writer = new ResultWriter({ connection, owner: OWNER, leaseMs: 60_000 });
+  const writer = new ResultWriter({ connection, replies: new ReplyPatterns(), owner: OWNER, leaseMs: 60_000 });
   const write = async (...seqs: number[]) => {
     const results = seqs.map((seq) => accepted(campaign, seq));
     const { written, webhook_company_ids } = await writer.write({

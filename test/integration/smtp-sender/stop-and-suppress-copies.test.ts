@@ -95,7 +95,8 @@ const SUPPRESS = {
   domain:
     "insert into suppressions (company_id, domain) select company_id, 'copy.example' from campaigns where id = $1",
   unsubscribed: `insert into suppressions (company_id, email, kind)
-    select distinct m.company_id, address, 'unsubscribed' from sent_emails m, unnest(m.cc) address where m.campaign_id = $1`,
+    select distinct c.company_id, address, 'unsubscribed' from campaigns c join sent_emails m on m.campaign_no = c.no, unnest(m.cc) address
+    where c.id = $1`,
 };
 
 test.each(Object.entries(SUPPRESS))("whose address is suppressed (%s)", async (_how, sql) => {
@@ -137,8 +138,8 @@ test("whose campaign is stopped: they fail with what stopped it", async () => {
   const check = async ({ id, accepted, begunCopies, lateOnes }: (typeof campaigns)[number]) => {
     // One more recipient, so that the campaign is not over when its mails are out.
     await query(
-      `insert into sent_emails (company_id, campaign_id, seq, email, next_attempt_at)
-       select company_id, id, total_emails + 1, 'later@to.example', now() + interval '1 hour' from campaigns where id = $1`,
+      `insert into sent_emails (id, campaign_no, seq, email, next_attempt_at)
+       select null, no, total_emails + 1, 'later@to.example', now() + interval '1 hour' from campaigns where id = $1`,
       [id],
     );
     await query("update campaigns set total_emails = total_emails + 1 where id = $1", [id]);

@@ -41,7 +41,7 @@ const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));
 test.each([
   [
     "an address",
-    "insert into suppressions (company_id, email) select company_id, email from sent_emails where campaign_id = $1",
+    "insert into suppressions (company_id, email) select c.company_id, e.email from campaigns c join sent_emails e on e.campaign_no = c.no where c.id = $1",
   ],
   [
     "a domain",
@@ -77,7 +77,7 @@ test("someone who unsubscribes; transactional mail still goes out", async () => 
   for (const id of [news, receipts]) {
     await query(
       `insert into suppressions (company_id, email, kind)
-       select company_id, email, 'unsubscribed' from sent_emails where campaign_id = $1`,
+       select c.company_id, e.email, 'unsubscribed' from campaigns c join sent_emails e on e.campaign_no = c.no where c.id = $1`,
       [id],
     );
   }
@@ -106,7 +106,7 @@ test.each([
   expect(lateOnes(since)).toEqual([]);
   // What was not handed over is back: nobody is in doubt, and no lease is held.
   expect(
-    await query("select from send_chunks where campaign_id = $1 and owner is not null and state = 1", [other]),
+    await query("select from send_chunks where campaign_id = $1 and owner is not null and state = 4", [other]),
   ).toEqual([]);
   const { sent, unknown } = await sending.states(other);
   expect({ sent, unknown }).toEqual({ sent: otherServer.accepted, unknown: undefined });

@@ -242,6 +242,11 @@ describe("segment rules as SQL", () => {
       1,
     )[0]!;
     let seq = 0;
+    await query(
+      `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id)
+       select id, $1, 'C', 'custom', 'completed', $1, $1 from unnest($2::uuid[]) id`,
+      [COMPANY, CAMPAIGNS],
+    );
     for (const p of people) {
       const id = newId();
       for (const company of [COMPANY, OTHER]) {

@@ -17,10 +17,9 @@ const chunk = (): LeasedChunk => ({
 const sent = (leased: LeasedChunk, seq: number, by = { recorded: () => {} }): RecordedResult => ({
   companyId: "o",
   campaignId: "c",
+  mail: { campaignNo: -1, id: `mail ${seq}`, email: `${seq}@example.com`, messageId: `mail ${seq}` },
   chunk: leased,
   seq,
-  id: `mail ${seq}`,
-  email: `${seq}@example.com`,
   attempts: 0,
   copyNo: null,
   outcome: { status: "sent", error: null, reply: null },
@@ -33,7 +32,7 @@ const ANSWER = { leases: [["c", 1]], stopped: null, webhook_company_ids: null };
 
 /** Whichever form of the statement it is: all begin with the leases, and results have their seqs in one column. */
 const seqsOf = (name: string, values: unknown[]): number[] =>
-  (({ "record-leases": [], "record-accepted": values[9] })[name] as number[]) ?? values[12];
+  (({ "record-leases": [], "record-accepted": values[10] })[name] as number[]) ?? values[12];
 
 const recorderOver = (
   run: (name: string, text: string, values: unknown[]) => Promise<unknown>,

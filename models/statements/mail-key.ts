@@ -1,0 +1,80 @@
+/**
+ * The installation's key: ids and tokens that live in mails are made with it. It is made once, sealed by SECRET_KEY and
+ * never changed, because what was made with it is out in the world.
+ */
+import { randomBytes } from "node:crypto";
+import { seal, unseal } from "../../services/lib/secrets.ts";
+import { MailIds, type MailNumber } from "../../services/lib/tokens/mail-id.ts";
+import { pool, queryOne } from "../database/db.ts";
+
+const INSTALLATION = "00000000-0000-0000-0000-000000000001";
+const KEY_BYTES = 32;
+
+const READ = "select mail_key_sealed as sealed from installation";
+// Of two that make one at the same time the second finds the first one's.
+const MAKE = `update installation set mail_key_sealed = coalesce(mail_key_sealed, $1) returning mail_key_sealed as sealed`;
+
+async function readKey(): Promise<MailIds> {
+  let row = await queryOne<{ sealed: Buffer | null }>(READ);
+  if (!row?.sealed) {
+    row = await queryOne<{ sealed: Buffer }>(MAKE, [seal(randomBytes(KEY_BYTES).toString("base64"), INSTALLATION)]);
+  }
+  return new MailIds(Buffer.from(unseal(row!.sealed!, INSTALLATION), "base64"));
+}
+
+/** By the database that is open. */
+const known = new WeakMap<object, Promise<MailIds>>();
+
+export function mailIds(): Promise<MailIds> {
+  const database = pool();
+  let ids = known.get(database);
+  if (!ids) {
+    ids = readKey();
+    known.set(database, ids);
+    ids.catch(() => known.delete(database));
+  }
+  return ids;
+}
+
+/** Gives each of these rows its id, where it is not stored, and what stands before the "@" of its Message-ID. */
+export async function withIds<T extends MailNumber & { id: string; message_id?: string }>(rows: T[]): Promise<T[]> {
+  const computed = rows.filter(({ id }) => (id as string | null) === null);
+  if (computed.length > 0) {
+    const ids = (await mailIds()).of(computed);
+    for (const [n, row] of computed.entries()) row.id = ids[n]!;
+  }
+  const messageIds = await messageIdsOf(rows);
+  for (const [n, row] of rows.entries()) row.message_id = messageIds[n]!;
+  return rows;
+}
+
+const FIND_STORED = "select campaign_no, seq, id from sent_emails where id = any ($1::uuid[]) and campaign_no < 0";
+
+/** Which mails these ids stand for; those that stand for none are missing. Whether it is there is for the caller to see. */
+export async function mailsOf(ids: readonly string[]): Promise<(MailNumber & { id: string })[]> {
+  const codec = await mailIds();
+  const stored: string[] = [];
+  const mails: (MailNumber & { id: string })[] = [];
+  for (const id of new Set(ids.map((id) => id.toLowerCase()))) {
+    const mail = codec.read(id);
+    if (mail) mails.push({ ...mail, id });
+    else stored.push(id);
+  }
+  if (stored.length > 0) mails.push(...(await findStored(stored)));
+  return mails;
+}
+
+async function findStored(ids: string[]): Promise<(MailNumber & { id: string })[]> {
+  return (await pool().query<MailNumber & { id: string }>(FIND_STORED, [ids])).rows;
+}
+
+const NOBODY: MailNumber = { campaign_no: -1, seq: 0 };
+
+/** The one mail that this id stands for; for an id that stands for none a number that no mail has. */
+export const mailOf = async (id: string): Promise<MailNumber> => (await mailsOf([id]))[0] ?? NOBODY;
+
+/** What stands before the "@" of a mail's Message-ID. Rows whose id is stored have had it there since they were sent. */
+async function messageIdsOf(mails: readonly (MailNumber & { id: string })[]): Promise<string[]> {
+  const opaque = (await mailIds()).messageIds(mails.map(({ id }) => id));
+  return mails.map(({ campaign_no, id }, n) => (campaign_no < 0 ? id : opaque[n]!));
+}

@@ -1,0 +1,169 @@
+/**
+ * What the row of a mail costs: `node test/bench row [recipients=100000] [compact=1] [full_page_writes=1]`.
+ *
+ * A list is expanded by the service's own slices, and each recipient's result is recorded by the sender's own statement, 200
+ * at a time (MAX_IN_DOUBT), with a reply as Postfix gives it; nothing is sent. Prints bytes on disk for a recorded mail, by
+ * table and index, bytes of WAL, CPU of PostgreSQL for both steps, and the share of HOT updates. A checkpoint comes first,
+ * so that the full-page images of all pages that are read before they are written are told. `compact=0`: rows in full.
+ */
+import { join } from "node:path";
+import type { ServiceBroker } from "moleculer";
+import { closeDatabase, openDatabase, query, queryOne } from "../../models/database/db.ts";
+import { migrate } from "../../models/database/migrate.ts";
+import { PinnedConnection } from "../../models/database/pinned-connection.ts";
+import { withIds } from "../../models/statements/mail-key.ts";
+import { expandSlice } from "../../services/campaigns/expansion/expand.ts";
+import { newId } from "../../services/lib/ids.ts";
+import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
+import type { LeasedChunk, RecordedResult } from "../../services/smtp-sender/delivery/recorded-result.ts";
+import { Recorder } from "../../services/smtp-sender/delivery/recorder.ts";
+import { dataFolder } from "../support/service-process.ts";
+import { cpuUs, postmasterOf } from "./cpu.ts";
+
+const [recipients = 100_000, compact = 1, fullPageWrites = 1] = process.argv.slice(2).map(Number);
+const GROUP = 200;
+const OWNER = "bench:1";
+
+async function prepare(): Promise<string> {
+  const [company, list, campaign] = [newId(), newId(), newId()];
+  await query("insert into companies (id, name, plan) values ($1, 'Acme', 'unlimited')", [company]);
+  await query("insert into lists (id, company_id, name) values ($1, $2, 'All')", [list, company]);
+  await query(
+    `with person as (
+       insert into subscribers (company_id, email) select $1, 'somebody-' || n || '@example.com' from generate_series(1, $3::int) n
+       returning id)
+     insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from person`,
+    [company, list, recipients],
+  );
+  await query(
+    `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, list_id, worker_task_id)
+     values ($1, $2, 'N', 'to_list', 'pending', $1, $3, $1)`,
+    [campaign, company, list],
+  );
+  if (compact) await query("update installation set compact_since = now()");
+  await query("vacuum analyze");
+  return campaign;
+}
+
+interface Use {
+  wal: number;
+  images: number;
+  cpuUs: number;
+  seconds: number;
+}
+
+async function measured(postmaster: number, work: () => Promise<void>): Promise<Use> {
+  const look = async () => {
+    await query("select pg_stat_force_next_flush()").catch(() => {});
+    const { lsn } = (await queryOne<{ lsn: number }>("select (pg_current_wal_insert_lsn() - '0/0')::float8 as lsn"))!;
+    const { images } = (await queryOne<{ images: number }>("select wal_fpi::float8 as images from pg_stat_wal"))!;
+    return { lsn, images, cpu: cpuUs(postmaster), at: performance.now() };
+  };
+  const before = await look();
+  await work();
+  const after = await look();
+  return {
+    wal: (after.lsn - before.lsn) / recipients,
+    images: after.images - before.images,
+    cpuUs: (after.cpu - before.cpu) / recipients,
+    seconds: (after.at - before.at) / 1_000,
+  };
+}
+
+async function expand(campaign: string): Promise<void> {
+  const broker = { emit: async () => {}, logger: console } as unknown as ServiceBroker;
+  while ((await expandSlice(broker, campaign)) === "more");
+}
+
+const LEASE = `update send_chunks set state = state + 1, owner = $2, fence = fence + 1, lease_until = now() + interval '1 hour'
+  where campaign_id = $1 returning campaign_id, company_id, no, lo, hi, fence`;
+const MAILS = `select e.id, e.campaign_no, e.seq, e.attempts, coalesce(e.email, s.email) as email
+  from campaigns c join sent_emails e on e.campaign_no = c.no
+  left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id
+  where c.id = $1 and e.seq between $2 and $3 order by e.seq`;
+
+type Lease = Pick<LeasedChunk, "campaign_id" | "no" | "lo" | "hi" | "fence"> & { company_id: string };
+interface Mail {
+  id: string;
+  message_id: string;
+  campaign_no: number;
+  seq: number;
+  attempts: number;
+  email: string;
+}
+
+/** A queue id as Postfix gives it: its clock in microseconds, and a file's number. */
+const queueId = (n: number) => `4Zk${(1e9 + n * 7919).toString(36)}z${(n * 31).toString(36)}`.slice(0, 12);
+
+async function record(campaign: string): Promise<void> {
+  const connection = new PinnedConnection();
+  const ignore = () => {};
+  const callbacks = { onFlushed: ignore, onOutage: ignore, onRefused: ignore, onCallbackError: ignore };
+  const recorder = new Recorder({ connection, owner: OWNER, leaseMs: 3_600_000, groupSize: GROUP, ...callbacks });
+  const leases = await query<Lease>(LEASE, [campaign, OWNER]);
+  let n = 0;
+  for (const lease of leases.toSorted((a, b) => a.no - b.no)) {
+    const own = { companyId: lease.company_id, campaignId: campaign };
+    const chunk: LeasedChunk = { ...lease, ...own, markedTo: lease.hi, validFrom: performance.now() };
+    const mails = await withIds(await query<Mail>(MAILS, [campaign, lease.lo, lease.hi]));
+    for (const { id, campaign_no, seq, attempts, email, message_id } of mails) {
+      const text = `2.0.0 Ok: queued as ${queueId(++n)}`;
+      const result: RecordedResult = {
+        ...own,
+        mail: { campaignNo: campaign_no, id, email, messageId: message_id },
+        chunk,
+        seq,
+        attempts,
+        copyNo: null,
+        outcome: { status: "sent", error: null, reply: { code: 250, enhanced: "2.0.0", text } as never },
+        copies: [],
+        delayMs: null,
+        by: { recorded: ignore },
+      };
+      recorder.add(result);
+      if (n % GROUP === 0) await recorder.drain();
+    }
+    await recorder.close(chunk);
+  }
+  await recorder.drain();
+  connection.close();
+}
+
+const SIZES = `
+  select c.relname as name, pg_relation_size(c.oid)::float8 as bytes from pg_class c
+  where (c.relname ~ '^sent_emails_' or c.relname ~ '^send_chunks') and c.relkind in ('r', 'i') and pg_relation_size(c.oid) > 16384
+  order by bytes desc`;
+
+const folder = dataFolder();
+const postgres = await startEmbeddedPostgres(folder.path, { full_page_writes: fullPageWrites ? "on" : "off" });
+try {
+  await migrate(postgres.url);
+  Object.assign(process.env, { DATABASE_URL: postgres.url, SECRET_KEY: "bench-secret-bench-secret-bench-secret" });
+  openDatabase(postgres.url, 10);
+  const postmaster = postmasterOf(join(folder.path, "postgres"));
+  const campaign = await prepare();
+  await query("checkpoint");
+  const expansion = await measured(postmaster, () => expand(campaign));
+  const recording = await measured(postmaster, () => record(campaign));
+  const rate = (use: Use) =>
+    `${use.cpuUs.toFixed(1)} µs of PostgreSQL, ${(recipients / use.seconds).toFixed(0)} rows/s`;
+  const wal = (use: Use) => `${use.wal.toFixed(0)} bytes of WAL (${use.images} full-page images)`;
+  const print = (line: string) => process.stdout.write(`${line}\n`);
+  print(
+    `${recipients} recipients, rows ${compact ? "compact" : "in full"}, full_page_writes ${fullPageWrites ? "on" : "off"}; for each:`,
+  );
+  print(`expansion  ${rate(expansion)}, ${wal(expansion)}`);
+  print(`recording  ${rate(recording)}, ${wal(recording)}`);
+  print(`together   ${(expansion.wal + recording.wal).toFixed(0)} bytes of WAL`);
+  const sizes = await query<{ name: string; bytes: number }>(SIZES);
+  for (const { name, bytes } of sizes) print(`  ${name} ${(bytes / recipients).toFixed(1)} bytes`);
+  print(`on disk    ${(sizes.reduce((sum, { bytes }) => sum + bytes, 0) / recipients).toFixed(1)} bytes`);
+  const [hot] = await query<{ share: number }>(
+    "select 100.0 * sum(n_tup_hot_upd)::float8 / sum(n_tup_upd) as share from pg_stat_user_tables where relname ~ '^sent_emails_'",
+  );
+  print(`HOT        ${hot!.share.toFixed(1)} % of updates`);
+} finally {
+  await closeDatabase();
+  await postgres.stop();
+  folder.remove();
+}
