@@ -23,11 +23,14 @@ const DOWNLOAD = "$flockmailStream";
 export function streams(): Middleware {
   let broker: ServiceBroker;
 
+  const transporter = (): NatsTransporter | undefined => {
+    const { transit } = broker as unknown as { transit?: { tx: unknown } };
+    return transit?.tx instanceof NatsTransporter ? transit.tx : undefined;
+  };
   /** Undefined where the other node is of a version that knows Moleculer's own streams alone. */
   const piecesFor = (nodeId: string): NatsPieces | undefined => {
-    const { transit } = broker as unknown as { transit?: { tx: unknown } };
-    const way = transit?.tx;
-    return way instanceof NatsTransporter && way.fetchesPieces(nodeId) ? way.pieces : undefined;
+    const way = transporter();
+    return way?.fetchesPieces(nodeId) ? way.pieces : undefined;
   };
 
   const remoteAction =
@@ -53,14 +56,15 @@ export function streams(): Middleware {
   const localAction =
     (next: Handler): Handler =>
     async (ctx) => {
-      const way = ctx.nodeID === broker.nodeID ? undefined : piecesFor(ctx.nodeID!);
-      if (!way) return next(ctx);
-      const id = ctx.headers[UPLOAD];
-      const stream = typeof id === "string" ? way.read(ctx.nodeID!, id) : undefined;
+      if (ctx.nodeID === broker.nodeID || !transporter()) return next(ctx);
+      // Whoever offers pieces fetches them too, also where its description of itself is not here yet.
+      const id = ctx.headers?.[UPLOAD];
+      const stream = typeof id === "string" ? transporter()!.pieces.read(ctx.nodeID!, id) : undefined;
       if (stream) ctx.stream = stream;
+      const way = stream ? transporter()!.pieces : piecesFor(ctx.nodeID!);
       try {
         const result = await next(ctx);
-        return result instanceof Readable ? { [DOWNLOAD]: way.offer(result, ctx.nodeID!) } : result;
+        return way && result instanceof Readable ? { [DOWNLOAD]: way.offer(result, ctx.nodeID!) } : result;
       } finally {
         stream?.destroy();
       }
