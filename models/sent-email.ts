@@ -25,7 +25,7 @@ import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
  * | opens, clicks                              | 0                                                                   |
  * | what repeats in smtp_response              | reply_no says which pattern the rest belongs to (reply_patterns)    |
  *
- * Which index finds what is asked for in the list of sent emails:
+ * Which index finds what is asked for in the list of sent emails, and a mail by its Message-ID:
  *
  * | filter     | found by                                                                                            |
  * |------------|-----------------------------------------------------------------------------------------------------|
@@ -33,7 +33,7 @@ import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
  * | campaign   | the key (campaign_no, seq)                                                                          |
  * | status     | as none or campaign; but for `sent` only in campaigns with failed recipients                         |
  * | recipient  | the subscriber by address, then (subscriber_id); rows with an address of their own by (lower(email)) |
- * | message_id | read back into the two numbers (MailIds.readMessageId), then the key; full rows by (id)              |
+ * | Message-ID | read back into the two numbers (MailIds.readMessageId), then the key; full rows by (id)              |
  */
 export class SentEmail extends Model<InferAttributes<SentEmail>, InferCreationAttributes<SentEmail>> {
   declare id: CreationOptional<string | null>;

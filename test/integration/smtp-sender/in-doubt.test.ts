@@ -61,7 +61,7 @@ test("recipients that were marked and go back keep their budget until the lease 
   // Given back, they return their budget.
   await sending.until(
     () => queryOne<{ state: number }>("select state from send_chunks where campaign_id = $1", [broken]),
-    (chunk) => chunk!.state === 0,
+    (chunk) => chunk!.state === 3,
   );
 });
 
