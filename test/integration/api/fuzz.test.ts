@@ -16,8 +16,8 @@ import { furnish, type Owned, pathOf } from "./furnish.ts";
 
 const long = process.env.FUZZ === "long";
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
-const RUNS = long ? 400 : 3;
-const SEGMENT_RUNS = long ? 10_000 : 80;
+const RUNS = long ? 400 : 2;
+const SEGMENT_RUNS = long ? 10_000 : 50;
 const settings = (numRuns: number) => ({ seed, numRuns, endOnFailure: true });
 
 jest.setTimeout(long ? 1_800_000 : 60_000);
