@@ -6,6 +6,7 @@
  * the keys there are composite with it. An `include` joins by the id alone: give it `where: { companyId }` as well.
  */
 import type { Sequelize } from "sequelize";
+import { AccountToken } from "./account-token.ts";
 import { ApiKey } from "./api-key.ts";
 import { Campaign } from "./campaign.ts";
 import { CampaignContent } from "./campaign-content.ts";
@@ -16,6 +17,7 @@ import { Counter } from "./counter.ts";
 import { EmailEvent } from "./email-event.ts";
 import { HourLedger } from "./hour-ledger.ts";
 import { IdempotencyKey } from "./idempotency-key.ts";
+import { Invitation } from "./invitation.ts";
 import { List } from "./list.ts";
 import { ListMember } from "./list-member.ts";
 import { Media } from "./media.ts";
@@ -23,6 +25,7 @@ import { MediaPart } from "./media-part.ts";
 import { Membership } from "./membership.ts";
 import { Migration } from "./migration.ts";
 import { Plan } from "./plan.ts";
+import { RecoveryCode } from "./recovery-code.ts";
 import { RefreshToken } from "./refresh-token.ts";
 import { Segment } from "./segment.ts";
 import { SendChunk } from "./send-chunk.ts";
@@ -31,6 +34,7 @@ import { SentEmailCopy } from "./sent-email-copy.ts";
 import { SmtpConfig } from "./smtp-config.ts";
 import { Subscriber } from "./subscriber.ts";
 import { Suppression } from "./suppression.ts";
+import { SystemMail } from "./system-mail.ts";
 import { Template } from "./template.ts";
 import { UsageMonth } from "./usage-month.ts";
 import { User } from "./user.ts";
@@ -38,6 +42,7 @@ import { WebhookDelivery } from "./webhook-delivery.ts";
 import { WebhookEndpoint } from "./webhook-endpoint.ts";
 
 const MODELS = [
+  AccountToken,
   ApiKey,
   Campaign,
   CampaignContent,
@@ -48,6 +53,7 @@ const MODELS = [
   EmailEvent,
   HourLedger,
   IdempotencyKey,
+  Invitation,
   List,
   ListMember,
   Media,
@@ -55,6 +61,7 @@ const MODELS = [
   Membership,
   Migration,
   Plan,
+  RecoveryCode,
   RefreshToken,
   Segment,
   SendChunk,
@@ -63,6 +70,7 @@ const MODELS = [
   SmtpConfig,
   Subscriber,
   Suppression,
+  SystemMail,
   Template,
   UsageMonth,
   User,
@@ -81,6 +89,10 @@ function associate(): void {
   Membership.belongsTo(User, { as: "user", foreignKey: "userId", constraints });
   User.hasMany(Membership, { as: "memberships", foreignKey: "userId", constraints });
   User.hasMany(RefreshToken, { as: "refreshTokens", foreignKey: "userId", constraints });
+  AccountToken.belongsTo(User, { as: "user", foreignKey: "userId", constraints });
+  Invitation.belongsTo(Company, { as: "company", foreignKey: "companyId", constraints });
+  Invitation.belongsTo(User, { as: "inviter", foreignKey: "invitedBy", constraints });
+  RecoveryCode.belongsTo(User, { as: "user", foreignKey: "userId", constraints });
   RefreshToken.belongsTo(User, { as: "user", foreignKey: "userId", constraints });
 
   List.hasMany(ListMember, { as: "members", foreignKey: "listId", constraints });

@@ -53,11 +53,11 @@ export default defineService("campaigns", contract, {
     },
     sendCustom: { validate: errorsOfSend("custom"), handler: (ctx) => send(ctx as Ctx<SendParams>, "custom") },
 
-    list: (ctx) => listCampaigns(companyOf(ctx), ctx.params),
-    get: (ctx) => getCampaign(companyOf(ctx), ctx.params.id),
+    list: (ctx) => listCampaigns(ctx),
+    get: (ctx) => getCampaign(ctx),
     cancel: (ctx) => cancel(companyOf(ctx), ctx.params.id),
     resume: (ctx) => resume(ctx, ctx.params.id),
-    export: (ctx) => exportResults(companyOf(ctx), ctx.params.id),
+    export: (ctx) => exportResults(ctx),
 
     listMedia: (ctx) => listMedia(companyOf(ctx), ctx.params),
     createMedia: (ctx) => upload(companyOf(ctx), ctx.params.filename, ctx.stream!),

@@ -65,15 +65,17 @@ function logProblem(broker: ServiceBroker, { method, status, state }: Context, d
   broker.logger.info(fields, `${method} ${route} ${status}`);
 }
 
-type Table = Pick<AppOptions, "routes" | "contractOf"> & { settings: Config };
+type Table = Pick<AppOptions, "routes" | "contractOf" | "permissionOf"> & { settings: Config };
 
-export async function openGateway(broker: ServiceBroker, { routes, contractOf, settings }: Table): Promise<Gateway> {
+export async function openGateway(broker: ServiceBroker, table: Table): Promise<Gateway> {
+  const { routes, contractOf, permissionOf, settings } = table;
   const authentication = new Authentication(broker);
   let draining = false;
   let server: HttpServer | undefined;
   const app = buildApp({
     routes,
     contractOf,
+    permissionOf,
     broker,
     authentication,
     quota: new DailyQuota(broker),
@@ -92,7 +94,7 @@ export async function openGateway(broker: ServiceBroker, { routes, contractOf, s
       if (status >= 400) logProblem(broker, context, durationMs);
     },
   });
-  server = await listen(app.callback(), settings.PORT, settings.DRAIN_SECONDS * 1_000);
+  server = await listen(app.callback(), { host: settings.HOST, port: settings.PORT }, settings.DRAIN_SECONDS * 1_000);
   return {
     url: `http://127.0.0.1:${server.port}`,
     authentication,

@@ -76,6 +76,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     DATABASE_POOL: POOL,
     SECRET_KEY: "a cluster on one machine, for trying out",
     ALLOW_PRIVATE_NETWORKS: "true",
+    HOST: "127.0.0.1",
     BASE_URL: `http://localhost:${port}`,
     LOGLEVEL: "warn",
     DRAIN_SECONDS: "4",
