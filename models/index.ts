@@ -8,6 +8,7 @@
 import type { Sequelize } from "sequelize";
 import { AccountToken } from "./account-token.ts";
 import { ApiKey } from "./api-key.ts";
+import { AuditEntry } from "./audit-entry.ts";
 import { Campaign } from "./campaign.ts";
 import { CampaignContent } from "./campaign-content.ts";
 import { CampaignCount } from "./campaign-count.ts";
@@ -44,6 +45,7 @@ import { WebhookEndpoint } from "./webhook-endpoint.ts";
 const MODELS = [
   AccountToken,
   ApiKey,
+  AuditEntry,
   Campaign,
   CampaignContent,
   CampaignCount,

@@ -9,6 +9,19 @@ AS $function$
   on conflict (company_id, name, ref, slot) do update set n = counters.n + excluded.n
 $function$;
 
+CREATE OR REPLACE FUNCTION public.audit_log_is_append_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- A company that is deleted takes its log along: then a trigger of the foreign key asks, not a statement.
+  if tg_op = 'DELETE' and pg_trigger_depth() > 1 then
+    return old;
+  end if;
+  raise exception 'The audit log is append-only';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.blocked_by(company uuid, address text)
  RETURNS text
  LANGUAGE sql
@@ -259,6 +272,25 @@ create table api_keys (
   constraint api_keys_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
 );
 CREATE INDEX api_keys_of_company ON public.api_keys USING btree (company_id, id);
+
+create table audit_log (
+  id uuid not null,
+  company_id uuid not null,
+  actor_type text not null,
+  actor_id uuid,
+  actor_name text not null,
+  action text not null,
+  target text,
+  ip text,
+  detail jsonb default '{}'::jsonb not null,
+  at timestamp with time zone default now() not null,
+  constraint audit_log_pkey PRIMARY KEY (id),
+  constraint audit_log_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint audit_log_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'operator'::text, 'system'::text])))
+);
+CREATE INDEX audit_log_of_company ON public.audit_log USING btree (company_id, id);
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_is_append_only();
+CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION audit_log_is_append_only();
 
 create table campaign_contents (
   campaign_id uuid not null,

@@ -95,6 +95,7 @@ const TABLE = {
   "accounts.listKeys": inPerson("viewer"),
   "accounts.createKey": inPerson("admin"),
   "accounts.removeKey": inPerson("admin"),
+  "accounts.listAuditLog": inPerson("admin"),
   "accounts.listMembers": inPerson("viewer"),
   "accounts.addMember": inPerson("admin"),
   "accounts.updateMember": inPerson("admin"),

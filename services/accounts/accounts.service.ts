@@ -7,6 +7,7 @@ import { Background } from "../lib/background.ts";
 import { companyOf } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
 import { createKey, listKeys, newKeyErrors, removeKey } from "./api-keys.ts";
+import { listAuditLog } from "./audit-log.ts";
 import {
   createCompany,
   listCompanies,
@@ -80,6 +81,7 @@ export default defineService("accounts", contract, {
     createKey: { validate: newKeyErrors, handler: createKey },
     removeKey,
 
+    listAuditLog,
     listMembers,
     addMember: { validate: invitationErrors, handler: invite },
     updateMember,

@@ -1,13 +1,16 @@
 /** A company's API keys as its owners see them. */
 import { ForeignKeyConstraintError, type Transaction } from "sequelize";
 import { ApiKey } from "../../models/api-key.ts";
+import { Company } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
+import { audit } from "../../models/statements/audit-log.ts";
+import { noticeToOwners } from "../../models/statements/queue-system-mail.ts";
 import { User } from "../../models/user.ts";
 import { broadcast } from "../call.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Validate } from "../define.ts";
-import { type Ctx, knownRights } from "../lib/caller.ts";
+import { type Caller, type Ctx, knownRights } from "../lib/caller.ts";
 import { badRequest, type FieldErrors, notFound } from "../lib/errors.ts";
 import { parseNetwork } from "../lib/ip-networks.ts";
 import type { Scope } from "../lib/rights.ts";
@@ -118,7 +121,13 @@ export function createKey(ctx: Ctx<ParamsOf<"accounts.createKey">>): Promise<New
       ...(allowed_ips ? { allowedIps: allowed_ips.map((text) => text.trim()) } : {}),
       createdBy: ctx.meta.userId ? await User.findByPk(ctx.meta.userId, { transaction }) : null,
     };
-    return storeNewKey(companyId, settings, transaction);
+    const key = await storeNewKey(companyId, settings, transaction);
+    const detail = { name: key.name, scopes: key.scopes, allowed_ips: key.allowed_ips };
+    await audit(companyId, ctx.meta, { action: "api_key.created", target: key.id, detail }, transaction);
+    const by = settings.createdBy?.email ?? "The operator";
+    const company = (await Company.findByPk(companyId, { transaction }))!.name;
+    await noticeToOwners(companyId, "key_created", { company, key: key.name, by }, transaction);
+    return key;
   });
 }
 
@@ -128,15 +137,22 @@ export async function removeKey(ctx: Ctx<ParamsOf<"accounts.removeKey">>): Promi
   await sequelize().transaction(async (transaction) => {
     await requireCurrentRights(ctx.meta, "accounts.removeKey", transaction);
     if ((await ApiKey.destroy({ where: { companyId, id: apiKeyId }, transaction })) === 0) throw notFound();
+    await audit(companyId, ctx.meta, { action: "api_key.deleted", target: apiKeyId }, transaction);
   });
   await broadcast(ctx, "apiKey.deleted", { apiKeyId });
   return null;
 }
 
 /** Of a member who leaves; their ids. */
-export async function removeKeysOf(companyId: string, userId: string, transaction: Transaction): Promise<string[]> {
+export async function removeKeysOf(
+  meta: Caller,
+  companyId: string,
+  userId: string,
+  transaction: Transaction,
+): Promise<string[]> {
   const where = { companyId, createdBy: userId };
   const keys = await ApiKey.findAll({ attributes: ["id"], where, transaction });
   await ApiKey.destroy({ where, transaction });
+  for (const { id } of keys) await audit(companyId, meta, { action: "api_key.deleted", target: id }, transaction);
   return keys.map(({ id }) => id);
 }

@@ -3,6 +3,7 @@ import { Op, type Transaction } from "sequelize";
 import { sequelize } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { Membership } from "../../models/membership.ts";
+import { audit } from "../../models/statements/audit-log.ts";
 import { broadcast } from "../call.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
@@ -70,8 +71,11 @@ export async function updateMember(ctx: Ctx<ParamsOf<"accounts.updateMember">>):
     const touchesOwners = membership.role === "owner" || role === "owner";
     if (touchesOwners && caller.role !== "owner") throw forbidden();
     if (membership.role === "owner" && role !== "owner") await requireAnotherOwner(companyId, userId, transaction);
+    const from = membership.role;
     await membership.update({ role }, { transaction });
     await voidInvitationsBy(companyId, userId, role, transaction);
+    const detail = { email: membership.user!.email, from, to: role };
+    await audit(companyId, ctx.meta, { action: "member.role_changed", target: userId, detail }, transaction);
     return membership.view(membership.user!);
   });
   await broadcast(ctx, "member.changed", { userId: updated.id });
@@ -84,15 +88,21 @@ export async function removeMember(ctx: Ctx<ParamsOf<"accounts.removeMember">>):
   const keys = await sequelize().transaction(async (transaction) => {
     const caller = await requireCurrentRights(ctx.meta, "accounts.removeMember", transaction);
     if (userId !== ctx.meta.userId && !isAtLeast(caller.role, "admin")) throw forbidden();
-    if (await withdrawInvitation(companyId, userId, transaction)) return [];
+    if (await withdrawInvitation(companyId, userId, transaction)) {
+      const detail = { status: "invited" };
+      await audit(companyId, ctx.meta, { action: "member.removed", target: userId, detail }, transaction);
+      return [];
+    }
     const membership = await memberOf(companyId, userId, transaction);
     if (membership.role === "owner") {
       if (caller.role !== "owner") throw forbidden();
       await requireAnotherOwner(companyId, userId, transaction);
     }
     await membership.destroy({ transaction });
+    const detail = { email: membership.user!.email, role: membership.role };
+    await audit(companyId, ctx.meta, { action: "member.removed", target: userId, detail }, transaction);
     await voidInvitationsBy(companyId, userId, undefined, transaction);
-    return ctx.params.keep_keys ? [] : removeKeysOf(companyId, userId, transaction);
+    return ctx.params.keep_keys ? [] : removeKeysOf(ctx.meta, companyId, userId, transaction);
   });
   await broadcast(ctx, "member.changed", { userId });
   for (const apiKeyId of keys) await broadcast(ctx, "apiKey.deleted", { apiKeyId });

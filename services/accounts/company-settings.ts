@@ -3,6 +3,7 @@ import { ForeignKeyConstraintError } from "sequelize";
 import { Company } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
 import { SmtpConfig } from "../../models/smtp-config.ts";
+import { audit } from "../../models/statements/audit-log.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Validate } from "../define.ts";
 import { type Ctx, knownRights } from "../lib/caller.ts";
@@ -59,6 +60,9 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
       const company = await Company.findByPk(companyId, { transaction });
       if (!company) throw notFound();
       await company.update(Object.fromEntries(changes), { transaction });
+      const { id: _, ...given } = params;
+      const deed = { action: "company.updated", target: companyId, detail: { fields: Object.keys(given) } } as const;
+      await audit(companyId, ctx.meta, deed, transaction);
       return company.view();
     });
   } catch (error) {

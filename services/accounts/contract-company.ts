@@ -1,5 +1,6 @@
 /** A company's own affairs: settings, API keys, members, plan. */
 import type { ServiceContract } from "../define.ts";
+import { AUDIT_ACTIONS } from "../lib/audit-actions.ts";
 import { SCOPES } from "../lib/rights.ts";
 import {
   Bool,
@@ -83,6 +84,35 @@ export const contract = {
     description: "It is refused everywhere within a second.",
     params: Type.Object({ ...ById.properties, key_id: Uuid }),
     returns: Nothing,
+  },
+
+  listAuditLog: {
+    summary: "Who did what",
+    description:
+      "Logins, keys, members, settings, SMTP configurations, webhooks, exports, imports, sends and deletions. `actor` is an id, an address or a key's name. Sortable: created_at, at, action.",
+    params: Type.Object({
+      ...ById.properties,
+      ...ListQuery.properties,
+      actor: Type.Optional(Type.String({ maxLength: 254 })),
+      action: Type.Optional(OneOf(...AUDIT_ACTIONS)),
+      since: Type.Optional(Time),
+      until: Type.Optional(Time),
+    }),
+    returns: Page(
+      Type.Object({
+        id: Uuid,
+        at: Time,
+        actor: Type.Object({
+          type: OneOf("user", "api_key", "operator", "system"),
+          id: Nullable(Uuid),
+          name: Type.String(),
+        }),
+        action: Type.String(),
+        target: Nullable(Type.String()),
+        ip: Nullable(Type.String()),
+        detail: Type.Record(Type.String(), Type.Unknown()),
+      }),
+    ),
   },
 
   listMembers: {

@@ -7,6 +7,8 @@ import { Company } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
 import { Invitation } from "../../models/invitation.ts";
 import { Membership } from "../../models/membership.ts";
+import { audit } from "../../models/statements/audit-log.ts";
+import { noticeToOwners, queueSystemMail, sendsSystemMail } from "../../models/statements/queue-system-mail.ts";
 import { User } from "../../models/user.ts";
 import { broadcast } from "../call.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
@@ -24,7 +26,6 @@ import { limitMails, replacePassword } from "./people/passwords.ts";
 import { forgetTotp } from "./people/totp.ts";
 import { passwordErrors } from "./people/weak-password.ts";
 import { ownCompany, requireCurrentRights } from "./permission.ts";
-import { noticeToOwners, queueSystemMail, sendsSystemMail } from "./system-mail/queue.ts";
 import { linkTo } from "./system-mail/texts.ts";
 import { issueTokens } from "./tokens.ts";
 
@@ -78,6 +79,8 @@ export async function invite(ctx: Ctx<ParamsOf<"accounts.addMember">>): Promise<
     const company = (await Company.findByPk(companyId, { transaction }))!.name;
     const data = { invitationId: invitation.id, company, inviter: inviter ?? "The operator", role };
     await queueSystemMail("invitation", invitation.email, data, transaction);
+    const detail = { email: invitation.email, role };
+    await audit(companyId, ctx.meta, { action: "member.invited", target: invitation.id, detail }, transaction);
     return {
       id: invitation.id,
       email: invitation.email,
@@ -178,6 +181,8 @@ export async function acceptInvitation(ctx: Ctx<Given>): Promise<ReturnsOf<"acco
     const company = (await Company.findByPk(companyId, { transaction }))!;
     const member = { company: company.name, member: user.email, role: invitation.role };
     await noticeToOwners(companyId, "member_joined", member, transaction);
+    const joined = { action: "member.joined", target: user.id, detail: { email: user.email } } as const;
+    await audit(companyId, { ...ctx.meta, userId: user.id }, joined, transaction);
     const tokens = (await issueTokens(user, ctx.meta, transaction))!;
     const role = (await Membership.findOne({ where: { companyId, userId: user.id }, transaction }))!.role;
     return {

@@ -55,7 +55,7 @@ export default defineService("campaigns", contract, {
 
     list: (ctx) => listCampaigns(ctx),
     get: (ctx) => getCampaign(ctx),
-    cancel: (ctx) => cancel(companyOf(ctx), ctx.params.id),
+    cancel: (ctx) => cancel(ctx),
     resume: (ctx) => resume(ctx, ctx.params.id),
     export: (ctx) => exportResults(ctx),
 

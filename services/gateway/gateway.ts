@@ -6,6 +6,7 @@ import type { Config } from "../lib/config.ts";
 import { httpAnswered } from "../lib/metrics.ts";
 import { Authentication } from "./access/authentication.ts";
 import { DailyQuota } from "./access/daily-quota.ts";
+import { accountPages } from "./account-pages.ts";
 import { builtInPages } from "./built-in-pages.ts";
 import { hitBatches } from "./hit-batches.ts";
 import type { Context, State } from "./http/context.ts";
@@ -34,6 +35,7 @@ function buildApp(options: AppOptions): Koa<State> {
   const app = new Koa<State>();
   const router = new ResourceRouter();
   for (const [path, handler] of builtInPages(options)) router.add("GET", path, handler);
+  for (const [method, path, handler] of accountPages(options)) router.add(method, path, handler);
   for (const route of options.routes) {
     router.add(route.method, route.path, routeHandler(route, options.contractOf(route.action), options));
   }

@@ -116,6 +116,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   async function callerIn(companyId: string, context: Context, identity: Identity): Promise<Caller> {
     const caller = await authentication.callerIn(companyId, identity, permission!);
     caller.requestId = context.state.requestId;
+    caller.ip = context.state.ip;
     context.state.companyId = caller.companyId;
     if (identity.person) await quota.charge(context, caller);
     return caller;

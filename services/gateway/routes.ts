@@ -183,6 +183,7 @@ export const routes: readonly Route[] = [
   route("GET", "/api/companies/:id/api-keys/", "accounts.listKeys", { ...user, ...list }),
   route("POST", "/api/companies/:id/api-keys/", "accounts.createKey", { ...user, ...created }),
   route("DELETE", "/api/companies/:id/api-keys/:key_id/", "accounts.removeKey", user),
+  route("GET", "/api/companies/:id/audit-log/", "accounts.listAuditLog", { ...user, ...list }),
   route("GET", "/api/companies/:id/members/", "accounts.listMembers", { ...user, ...list }),
   route("POST", "/api/companies/:id/members/", "accounts.addMember", { ...user, ...created }),
   route("PATCH", "/api/companies/:id/members/:user_id/", "accounts.updateMember", user),

@@ -16,6 +16,8 @@ export interface Caller {
   /** What that key is for; a person has a role instead. */
   scopes?: readonly Scope[];
   requestId?: string;
+  /** Address that a request within a company came from: for the audit log. */
+  ip?: string;
   /** Set by the gateway on public and personal routes: what a page, a tracking hit or a login needs to know of the request. */
   http?: {
     method: string;

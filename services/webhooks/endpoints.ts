@@ -2,11 +2,12 @@
 import type { Transaction } from "sequelize";
 import { sequelize } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
+import { audit, type Deed } from "../../models/statements/audit-log.ts";
 import { currentRights } from "../../models/statements/current-rights.ts";
 import { WebhookEndpoint } from "../../models/webhook-endpoint.ts";
 import { call } from "../call.ts";
 import type { ParamsOf } from "../contracts.ts";
-import { type Caller, type Ctx, companyOf } from "../lib/caller.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
 import { type FieldErrors, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
@@ -80,10 +81,17 @@ export async function endpointOf(
 const unique = (events: Input["events"]) => [...new Set(events)];
 
 /** A write, with the rights that the caller has in its transaction. */
-function permitted<T>(meta: Caller, action: PermittedAction, write: (transaction: Transaction) => Promise<T>) {
+function permitted<T>(
+  ctx: Ctx,
+  action: PermittedAction,
+  deed: Deed,
+  write: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
   return sequelize().transaction(async (transaction) => {
-    requirePermission(action, await currentRights(meta, transaction));
-    return write(transaction);
+    requirePermission(action, await currentRights(ctx.meta, transaction));
+    const written = await write(transaction);
+    await audit(companyOf(ctx), ctx.meta, deed, transaction);
+    return written;
   });
 }
 
@@ -92,8 +100,9 @@ export async function createEndpoint(ctx: Ctx<Input>) {
   const { url, events } = ctx.params;
   const id = newId();
   const secret = newSecret();
+  const deed: Deed = { action: "webhook.created", target: id, detail: { url, events } };
   const values = { id, companyId, url, events: unique(events), secretSealed: seal(secret, id) };
-  const endpoint = await permitted(ctx.meta, "webhooks.create", (transaction) =>
+  const endpoint = await permitted(ctx, "webhooks.create", deed, (transaction) =>
     WebhookEndpoint.create(values, { transaction }),
   );
   return { ...endpoint.view(), secret };
@@ -102,7 +111,8 @@ export async function createEndpoint(ctx: Ctx<Input>) {
 /** An edit shows that somebody has looked at the endpoint: one that was disabled gets a new chance. */
 export function updateEndpoint(ctx: Ctx<Input & { id: string }>) {
   const { id, url, events } = ctx.params;
-  return permitted(ctx.meta, "webhooks.update", async (transaction) => {
+  const deed: Deed = { action: "webhook.updated", target: id, detail: { url, events } };
+  return permitted(ctx, "webhooks.update", deed, async (transaction) => {
     const endpoint = await endpointOf(companyOf(ctx), id, transaction);
     await endpoint.update({ url, events: unique(events), disabledAt: null, failingSince: null }, { transaction });
     return endpoint.view();
@@ -111,23 +121,33 @@ export function updateEndpoint(ctx: Ctx<Input & { id: string }>) {
 
 export function removeEndpoint(ctx: Ctx<{ id: string }>): Promise<null> {
   const where = { id: ctx.params.id, companyId: companyOf(ctx) };
-  return permitted(ctx.meta, "webhooks.remove", async (transaction) => {
-    if ((await WebhookEndpoint.destroy({ where, transaction })) === 0) throw notFound();
-    return null;
-  });
+  return permitted(
+    ctx,
+    "webhooks.remove",
+    { action: "webhook.deleted", target: ctx.params.id },
+    async (transaction) => {
+      if ((await WebhookEndpoint.destroy({ where, transaction })) === 0) throw notFound();
+      return null;
+    },
+  );
 }
 
 export function rotateSecret(ctx: Ctx<{ id: string }>) {
   const { id } = ctx.params;
   const secret = newSecret();
-  return permitted(ctx.meta, "webhooks.rotateSecret", async (transaction) => {
-    const endpoint = await endpointOf(companyOf(ctx), id, transaction);
-    const values = {
-      secretSealed: seal(secret, id),
-      oldSecretSealed: endpoint.secretSealed,
-      oldSecretUntil: new Date(Date.now() + OLD_SECRET_SIGNS_MS),
-    };
-    await endpoint.update(values, { transaction });
-    return { secret };
-  });
+  return permitted(
+    ctx,
+    "webhooks.rotateSecret",
+    { action: "webhook.secret_rotated", target: id },
+    async (transaction) => {
+      const endpoint = await endpointOf(companyOf(ctx), id, transaction);
+      const values = {
+        secretSealed: seal(secret, id),
+        oldSecretSealed: endpoint.secretSealed,
+        oldSecretUntil: new Date(Date.now() + OLD_SECRET_SIGNS_MS),
+      };
+      await endpoint.update(values, { transaction });
+      return { secret };
+    },
+  );
 }

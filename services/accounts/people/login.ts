@@ -1,6 +1,8 @@
 import type { Transaction } from "sequelize";
 import { sequelize } from "../../../models/database/db.ts";
 import { Membership } from "../../../models/membership.ts";
+import { auditUser } from "../../../models/statements/audit-log.ts";
+import { queueSystemMail } from "../../../models/statements/queue-system-mail.ts";
 import { User } from "../../../models/user.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import type { Ctx } from "../../lib/caller.ts";
@@ -8,7 +10,6 @@ import { totpRequired, unauthenticated } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { accountToken, readAccountToken } from "../../lib/tokens/account-token.ts";
 import { isPassword, NOBODYS_HASH } from "../password.ts";
-import { queueSystemMail } from "../system-mail/queue.ts";
 import { issueTokens } from "../tokens.ts";
 import { beginAttempt, mayNotify } from "./login-limits.ts";
 import { spendCode } from "./totp.ts";
@@ -51,12 +52,14 @@ export async function login(ctx: Ctx<ParamsOf<"accounts.login">>): Promise<Retur
   const tokens = isProven ? await issueTokens(user, meta) : null;
   if (!user || !tokens) {
     logFailure(!user ? "unknown address" : fits ? "wrong code" : "wrong password", user?.id);
+    if (user) await auditUser(user.id, meta, "auth.login_failed");
     const { lastOfAccount } = await attempt.failed();
     if (user && lastOfAccount && (await mayNotify(email))) {
       await queueSystemMail("locked_out", user.email, { at: new Date().toISOString() });
     }
     throw unauthenticated("No active account found with the given credentials.");
   }
+  await auditUser(user.id, meta, "auth.login");
   await attempt.succeeded();
   const device = accountToken("device", deviceId ?? newId(), user.id);
   return { ...tokens, user: user.view(), companies: await companiesOf(user.id), device };

@@ -1,25 +1,13 @@
 /** What system mail says. Plain text: nothing in it is styled, tracked or loaded from elsewhere. */
 import { config } from "../../lib/config.ts";
 import type { AccountTokenKind } from "../../lib/secrets.ts";
+import type { SystemMailData, SystemMailKind } from "../../lib/system-mail-kinds.ts";
 import { accountToken } from "../../lib/tokens/account-token.ts";
 
 interface Text {
   subject: string;
   body: string;
 }
-
-/** Each kind of system mail, and what it is made of; ids become signed links when the mail is written. */
-export interface SystemMailData {
-  invitation: { invitationId: string; company: string; inviter: string; role: string };
-  verify: { tokenId: string };
-  reset: { tokenId: string };
-  password_changed: { at: string };
-  locked_out: { at: string };
-  key_created: { company: string; key: string; by: string };
-  member_joined: { company: string; member: string; role: string };
-  smtp_host_changed: { company: string; config: string; host: string; by: string };
-}
-export type SystemMailKind = keyof SystemMailData;
 
 const PAGES = { verify: "verify", invitation: "invitation", reset: "reset" } as const;
 

@@ -4,6 +4,7 @@
  */
 import { type CampaignRow, type CampaignType, campaignView } from "../../../models/campaign.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
+import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
 import { snapshotContents } from "../../../models/statements/snapshot-contents.ts";
 import { emitAndForget } from "../../call.ts";
@@ -61,6 +62,8 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
     await requireQuotaWithin(client, companyId, emails);
     if (hour) await requireHourlyRoomWithin(client, companyId, emails, hour);
     const created = await create(client, companyId, type, { ...body, emails, scheduledFor, apiKeyId });
+    const detail = { name: created.name, type, recipients: emails };
+    await auditWithin(client, companyId, ctx.meta, { action: "campaign.sent", target: created.id, detail });
     if (key) await storeAnswer(client, companyId, key, created);
     return created;
   });

@@ -1,9 +1,13 @@
 /** The SMTP configurations of a company. Secrets go in and never come out. */
 import type { Transaction } from "sequelize";
+import { Company } from "../../../models/company.ts";
 import { sequelize } from "../../../models/database/db.ts";
 import { listPage } from "../../../models/database/listing.ts";
 import { SmtpConfig } from "../../../models/smtp-config.ts";
+import { audit } from "../../../models/statements/audit-log.ts";
 import { currentRights } from "../../../models/statements/current-rights.ts";
+import { noticeToOwners, sendsSystemMail } from "../../../models/statements/queue-system-mail.ts";
+import { User } from "../../../models/user.ts";
 import { asciiDomain } from "../../lib/address.ts";
 import { type Caller, type Ctx, companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, invalid, notFound } from "../../lib/errors.ts";
@@ -112,6 +116,8 @@ export async function createConfig(ctx: Ctx<NewConfig>): Promise<View> {
       Pick<SmtpConfig, "name" | "host" | "port" | "username" | "senderEmail">
     >;
     const created = await SmtpConfig.create({ passwordSealed: null, ...values, id, companyId }, { transaction });
+    const detail = { name: created.name, host: created.host };
+    await audit(companyId, ctx.meta, { action: "smtp_config.created", target: id, detail }, transaction);
     return created.view();
   });
 }
@@ -175,9 +181,27 @@ export async function updateConfig(ctx: Ctx<ConfigPatch>): Promise<View> {
     const errors = changeErrors(found, given);
     if (Object.keys(errors).length > 0) throw invalid(errors);
     const forgotten = OF_THE_SERVER.some((field) => given[field] !== undefined) ? FORGOTTEN : {};
+    const before = found.host;
     await found.update({ ...columns(given, id), ...forgotten }, { transaction });
+    const moved = found.host === before ? {} : { host: { from: before, to: found.host } };
+    const detail = { name: found.name, fields: Object.keys(given), ...moved };
+    await audit(companyId, ctx.meta, { action: "smtp_config.updated", target: id, detail }, transaction);
+    if (found.host !== before) await noticeOfHost(ctx.meta, found, transaction);
     return found.view();
   });
+}
+
+/** Owners hear of it: what they send goes by another server from now on. */
+async function noticeOfHost(
+  { userId, apiKeyId }: Caller,
+  { companyId, name, host }: SmtpConfig,
+  transaction: Transaction,
+): Promise<void> {
+  if (!sendsSystemMail()) return;
+  const company = await Company.findByPk(companyId, { transaction });
+  const user = userId ? await User.findByPk(userId, { transaction }) : null;
+  const by = user?.email ?? (apiKeyId ? "An API key" : "The operator");
+  await noticeToOwners(companyId, "smtp_host_changed", { company: company!.name, config: name, host, by }, transaction);
 }
 
 /** Campaigns that still send through it fail what is left: their transport finds it gone (transport/smtp-transports.ts). */
@@ -192,5 +216,7 @@ export async function removeConfig(ctx: Ctx<{ id: string }>): Promise<void> {
       { bind: [companyId, id], transaction },
     );
     await found.destroy({ transaction });
+    const detail = { name: found.name };
+    await audit(companyId, ctx.meta, { action: "smtp_config.deleted", target: id, detail }, transaction);
   });
 }

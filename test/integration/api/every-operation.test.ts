@@ -89,6 +89,7 @@ describe("every operation", () => {
     const accepted = { token: (await client(app, { ip: someIp() }).post("/api/auth/login/", owner)).body.access };
     await call("POST /api/auth/invitations/:token/", { token }, {}, accepted);
     await call("GET /api/companies/:id/members/", { id });
+    expect((await call("GET /api/companies/:id/audit-log/", { id })).body.count).toBeGreaterThan(3);
     await call("PATCH /api/companies/:id/members/:user_id/", { id, user_id: user.id }, { role: "admin" });
     await call("DELETE /api/companies/:id/members/:user_id/", { id, user_id: user.id });
   });

@@ -33,6 +33,7 @@ function expected({ method, path, access }: Route, who: Who): boolean {
     if (who === "campaigns") return /\/(campaigns|sent-emails|events|templates|media)\//.test(path);
     return false;
   }
+  if (path.endsWith("/audit-log/")) return who === "admin" || who === "owner";
   if (method === "GET" && !isExport) return true;
   if (who === "viewer") return false;
   // Somebody else: everybody may leave (members.test.ts).

@@ -1,9 +1,9 @@
 /** System mail is a row, written in the transaction of what it tells about; without SYSTEM_SMTP_URL there is none. */
 import type { Transaction } from "sequelize";
-import { Membership } from "../../../models/membership.ts";
-import { SystemMail } from "../../../models/system-mail.ts";
-import { config } from "../../lib/config.ts";
-import type { SystemMailData, SystemMailKind } from "./texts.ts";
+import { config } from "../../services/lib/config.ts";
+import type { SystemMailData, SystemMailKind } from "../../services/lib/system-mail-kinds.ts";
+import { Membership } from "../membership.ts";
+import { SystemMail } from "../system-mail.ts";
 
 export const sendsSystemMail = (): boolean => config().SYSTEM_SMTP_URL !== undefined;
 
