@@ -6,7 +6,9 @@
  * the keys there are composite with it. An `include` joins by the id alone: give it `where: { companyId }` as well.
  */
 import type { Sequelize } from "sequelize";
+import { AccountToken } from "./account-token.ts";
 import { ApiKey } from "./api-key.ts";
+import { AuditEntry } from "./audit-entry.ts";
 import { Campaign } from "./campaign.ts";
 import { CampaignContent } from "./campaign-content.ts";
 import { CampaignCount } from "./campaign-count.ts";
@@ -16,6 +18,7 @@ import { Counter } from "./counter.ts";
 import { EmailEvent } from "./email-event.ts";
 import { HourLedger } from "./hour-ledger.ts";
 import { IdempotencyKey } from "./idempotency-key.ts";
+import { Invitation } from "./invitation.ts";
 import { List } from "./list.ts";
 import { ListMember } from "./list-member.ts";
 import { Media } from "./media.ts";
@@ -23,6 +26,7 @@ import { MediaPart } from "./media-part.ts";
 import { Membership } from "./membership.ts";
 import { Migration } from "./migration.ts";
 import { Plan } from "./plan.ts";
+import { RecoveryCode } from "./recovery-code.ts";
 import { RefreshToken } from "./refresh-token.ts";
 import { Segment } from "./segment.ts";
 import { SendChunk } from "./send-chunk.ts";
@@ -31,6 +35,7 @@ import { SentEmailCopy } from "./sent-email-copy.ts";
 import { SmtpConfig } from "./smtp-config.ts";
 import { Subscriber } from "./subscriber.ts";
 import { Suppression } from "./suppression.ts";
+import { SystemMail } from "./system-mail.ts";
 import { Template } from "./template.ts";
 import { UnsavedReceiver } from "./unsaved-receiver.ts";
 import { UsageMonth } from "./usage-month.ts";
@@ -39,7 +44,9 @@ import { WebhookDelivery } from "./webhook-delivery.ts";
 import { WebhookEndpoint } from "./webhook-endpoint.ts";
 
 const MODELS = [
+  AccountToken,
   ApiKey,
+  AuditEntry,
   Campaign,
   CampaignContent,
   CampaignCount,
@@ -49,6 +56,7 @@ const MODELS = [
   EmailEvent,
   HourLedger,
   IdempotencyKey,
+  Invitation,
   List,
   ListMember,
   Media,
@@ -56,6 +64,7 @@ const MODELS = [
   Membership,
   Migration,
   Plan,
+  RecoveryCode,
   RefreshToken,
   Segment,
   SendChunk,
@@ -64,6 +73,7 @@ const MODELS = [
   SmtpConfig,
   Subscriber,
   Suppression,
+  SystemMail,
   Template,
   UnsavedReceiver,
   UsageMonth,
@@ -83,6 +93,10 @@ function associate(): void {
   Membership.belongsTo(User, { as: "user", foreignKey: "userId", constraints });
   User.hasMany(Membership, { as: "memberships", foreignKey: "userId", constraints });
   User.hasMany(RefreshToken, { as: "refreshTokens", foreignKey: "userId", constraints });
+  AccountToken.belongsTo(User, { as: "user", foreignKey: "userId", constraints });
+  Invitation.belongsTo(Company, { as: "company", foreignKey: "companyId", constraints });
+  Invitation.belongsTo(User, { as: "inviter", foreignKey: "invitedBy", constraints });
+  RecoveryCode.belongsTo(User, { as: "user", foreignKey: "userId", constraints });
   RefreshToken.belongsTo(User, { as: "user", foreignKey: "userId", constraints });
 
   List.hasMany(ListMember, { as: "members", foreignKey: "listId", constraints });
