@@ -44,7 +44,9 @@ export default defineService("accounts", contract, {
 
   actions: {
     register: { validate: registrationErrors, handler: (ctx) => register(ctx) },
-    login,
+    login(ctx) {
+      return login(ctx, (work) => background(this).begin(work));
+    },
     refresh: (ctx) => rotate(ctx.params.refresh, ctx.meta),
     logout,
     me,

@@ -17,8 +17,8 @@ const accountKey = (email: string) =>
   createHash("sha256").update(email.trim().toLowerCase()).digest("base64url").slice(0, 22);
 
 export interface Attempt {
-  /** The wrong logins stay counted, this one among them. */
-  failed(): Promise<{ lastOfAccount: boolean }>;
+  /** If it fails, the account has to wait. */
+  isLastOfAccount: boolean;
   /** The account's count begins anew, and the network's is without this one. */
   succeeded(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export async function beginAttempt(email: string, ip: string, deviceId: string |
     taken.push([window, grant.bucket]);
   }
   return {
-    failed: async () => ({ lastOfAccount: used === PER_ACCOUNT }),
+    isLastOfAccount: used === PER_ACCOUNT,
     async succeeded() {
       for (const [window, bucket] of taken) {
         if (window === network) await apiLimiter().give(window, bucket, 1);

@@ -5,13 +5,13 @@ import { auditUser } from "../../../models/statements/audit-log.ts";
 import { queueSystemMail } from "../../../models/statements/queue-system-mail.ts";
 import { User } from "../../../models/user.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
-import type { Ctx } from "../../lib/caller.ts";
+import type { Caller, Ctx } from "../../lib/caller.ts";
 import { totpRequired, unauthenticated } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { accountToken, readAccountToken } from "../../lib/tokens/account-token.ts";
 import { isPassword, NOBODYS_HASH } from "../password.ts";
 import { issueTokens } from "../tokens.ts";
-import { beginAttempt, mayNotify } from "./login-limits.ts";
+import { type Attempt, beginAttempt, mayNotify } from "./login-limits.ts";
 import { spendCode } from "./totp.ts";
 
 /** Addresses are compared as the database's generated column has them. */
@@ -32,8 +32,18 @@ export async function companiesOf(userId: string) {
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+async function failed(user: User, attempt: Attempt, meta: Caller): Promise<void> {
+  await auditUser(user.id, meta, "auth.login_failed");
+  if (attempt.isLastOfAccount && (await mayNotify(user.email))) {
+    await queueSystemMail("locked_out", user.email, { at: new Date().toISOString() });
+  }
+}
+
 /** The same answer, after the same work, for a wrong password and for a user that does not exist. */
-export async function login(ctx: Ctx<ParamsOf<"accounts.login">>): Promise<ReturnsOf<"accounts.login">> {
+export async function login(
+  ctx: Ctx<ParamsOf<"accounts.login">>,
+  later: (work: () => Promise<unknown>) => void,
+): Promise<ReturnsOf<"accounts.login">> {
   const { params, meta } = ctx;
   const ip = meta.http?.ip ?? "";
   // No address: people type passwords into the wrong field.
@@ -52,11 +62,8 @@ export async function login(ctx: Ctx<ParamsOf<"accounts.login">>): Promise<Retur
   const tokens = isProven ? await issueTokens(user, meta) : null;
   if (!user || !tokens) {
     logFailure(!user ? "unknown address" : fits ? "wrong code" : "wrong password", user?.id);
-    if (user) await auditUser(user.id, meta, "auth.login_failed");
-    const { lastOfAccount } = await attempt.failed();
-    if (user && lastOfAccount && (await mayNotify(email))) {
-      await queueSystemMail("locked_out", user.email, { at: new Date().toISOString() });
-    }
+    // Behind the answer: its time must not tell who has an account.
+    if (user) later(() => failed(user, attempt, meta));
     throw unauthenticated("No active account found with the given credentials.");
   }
   await auditUser(user.id, meta, "auth.login");
