@@ -45,6 +45,8 @@ export function every(pauseMs: number, action: string): Partial<ServiceSchema> {
       const next = () => {
         if (repetition.stopped) return;
         repetition.timer = setTimeout(() => {
+          // Where another part of the node cannot start, nothing here is registered, and never will be.
+          if (!this.broker.started) return next();
           repetition.run = runOnce(this, `${this.name}.${action}`).then(next);
         }, pauseMs);
       };

@@ -100,8 +100,8 @@ function healthServer(report: () => Promise<HealthReport>): Server {
   });
 }
 
-async function listen(server: Server, port: number): Promise<void> {
-  server.listen(port);
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  server.listen(port, host);
   try {
     await once(server, "listening");
   } catch (error) {
@@ -132,7 +132,7 @@ export function health(config: Config): {
       if (userServices(broker).length === 0) return;
       const report = () => healthReport(broker, stateOf(broker));
       server = healthServer(report);
-      await listen(server, config.HEALTH_PORT);
+      await listen(server, config.HOST, config.HEALTH_PORT);
       exportDependencies(report);
     },
 

@@ -6,6 +6,7 @@ import {
   Model,
   type Sequelize,
 } from "sequelize";
+import type { Scope } from "../services/lib/rights.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
 
 /** A company's credential for programs. The key itself is never stored, only its SHA-256. */
@@ -15,6 +16,9 @@ export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttribut
   declare name: string;
   declare prefix: string;
   declare keyHash: Buffer;
+  declare scopes: CreationOptional<Scope[]>;
+  declare allowedIps: CreationOptional<string[]>;
+  declare createdBy: CreationOptional<string | null>;
   declare expiresAt: CreationOptional<Date | null>;
   declare lastUsedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
@@ -27,22 +31,14 @@ export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttribut
         name: required(DataTypes.TEXT),
         prefix: required(DataTypes.TEXT),
         keyHash: required(DataTypes.BLOB),
+        scopes: required(DataTypes.ARRAY(DataTypes.TEXT), ["full"]),
+        allowedIps: required(DataTypes.ARRAY(DataTypes.TEXT), []),
+        createdBy: nullable(DataTypes.UUID),
         expiresAt: nullable(DataTypes.DATE),
         lastUsedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
       },
       { sequelize, tableName: "api_keys", updatedAt: false },
     );
-  }
-
-  view() {
-    return {
-      id: this.id,
-      name: this.name,
-      prefix: this.prefix,
-      expires_at: this.expiresAt?.toISOString() ?? null,
-      last_used_at: this.lastUsedAt?.toISOString() ?? null,
-      created_at: this.createdAt.toISOString(),
-    };
   }
 }

@@ -53,6 +53,8 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare expandedAt: CreationOptional<Date | null>;
   declare requeueFrom: CreationOptional<number | null>;
   declare isInternal: CreationOptional<boolean>;
+  /** Of the key that sent it. */
+  declare apiKeyId: CreationOptional<string | null>;
   declare blocksInARow: CreationOptional<number>;
   declare repeatedRefusal: CreationOptional<string | null>;
   declare lastTurnAt: CreationOptional<Date | null>;
@@ -90,6 +92,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         expandedAt: nullable(DataTypes.DATE),
         requeueFrom: nullable(DataTypes.INTEGER),
         isInternal: required(DataTypes.BOOLEAN, false),
+        apiKeyId: nullable(DataTypes.UUID),
         blocksInARow: required(DataTypes.INTEGER, 0),
         repeatedRefusal: nullable(DataTypes.TEXT),
         lastTurnAt: nullable(DataTypes.DATE),

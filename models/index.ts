@@ -6,7 +6,9 @@
  * the keys there are composite with it. An `include` joins by the id alone: give it `where: { companyId }` as well.
  */
 import type { Sequelize } from "sequelize";
+import { AccountToken } from "./account-token.ts";
 import { ApiKey } from "./api-key.ts";
+import { AuditEntry } from "./audit-entry.ts";
 import { Campaign } from "./campaign.ts";
 import { CampaignContent } from "./campaign-content.ts";
 import { CampaignCount } from "./campaign-count.ts";
@@ -17,6 +19,7 @@ import { EmailEvent } from "./email-event.ts";
 import { HourLedger } from "./hour-ledger.ts";
 import { IdempotencyKey } from "./idempotency-key.ts";
 import { Installation, RecipientPart } from "./installation.ts";
+import { Invitation } from "./invitation.ts";
 import { List } from "./list.ts";
 import { ListMember } from "./list-member.ts";
 import { Media } from "./media.ts";
@@ -24,6 +27,7 @@ import { MediaPart } from "./media-part.ts";
 import { Membership } from "./membership.ts";
 import { Migration, MigrationStep } from "./migration.ts";
 import { Plan } from "./plan.ts";
+import { RecoveryCode } from "./recovery-code.ts";
 import { RefreshToken } from "./refresh-token.ts";
 import { ReplyPattern } from "./reply-pattern.ts";
 import { Segment } from "./segment.ts";
@@ -33,6 +37,7 @@ import { SentEmailCopy } from "./sent-email-copy.ts";
 import { SmtpConfig } from "./smtp-config.ts";
 import { Subscriber } from "./subscriber.ts";
 import { Suppression } from "./suppression.ts";
+import { SystemMail } from "./system-mail.ts";
 import { Template } from "./template.ts";
 import { UnsavedReceiver } from "./unsaved-receiver.ts";
 import { UsageMonth } from "./usage-month.ts";
@@ -41,7 +46,9 @@ import { WebhookDelivery } from "./webhook-delivery.ts";
 import { WebhookEndpoint } from "./webhook-endpoint.ts";
 
 const MODELS = [
+  AccountToken,
   ApiKey,
+  AuditEntry,
   Campaign,
   CampaignContent,
   CampaignCount,
@@ -52,6 +59,7 @@ const MODELS = [
   HourLedger,
   IdempotencyKey,
   Installation,
+  Invitation,
   List,
   ListMember,
   Media,
@@ -61,6 +69,7 @@ const MODELS = [
   MigrationStep,
   Plan,
   RecipientPart,
+  RecoveryCode,
   RefreshToken,
   ReplyPattern,
   Segment,
@@ -70,6 +79,7 @@ const MODELS = [
   SmtpConfig,
   Subscriber,
   Suppression,
+  SystemMail,
   Template,
   UnsavedReceiver,
   UsageMonth,
@@ -89,6 +99,10 @@ function associate(): void {
   Membership.belongsTo(User, { as: "user", foreignKey: "userId", constraints });
   User.hasMany(Membership, { as: "memberships", foreignKey: "userId", constraints });
   User.hasMany(RefreshToken, { as: "refreshTokens", foreignKey: "userId", constraints });
+  AccountToken.belongsTo(User, { as: "user", foreignKey: "userId", constraints });
+  Invitation.belongsTo(Company, { as: "company", foreignKey: "companyId", constraints });
+  Invitation.belongsTo(User, { as: "inviter", foreignKey: "invitedBy", constraints });
+  RecoveryCode.belongsTo(User, { as: "user", foreignKey: "userId", constraints });
   RefreshToken.belongsTo(User, { as: "user", foreignKey: "userId", constraints });
 
   List.hasMany(ListMember, { as: "members", foreignKey: "listId", constraints });

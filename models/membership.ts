@@ -7,12 +7,10 @@ import {
   type NonAttribute,
   type Sequelize,
 } from "sequelize";
-import type { Role } from "../services/lib/caller.ts";
+import type { Role } from "../services/lib/rights.ts";
 import type { Company } from "./company.ts";
 import { company, primaryKey, required } from "./database/columns.ts";
 import type { User } from "./user.ts";
-
-export const ROLES = ["owner", "admin", "member"] as const satisfies Role[];
 
 /** A user's role in a company. */
 export class Membership extends Model<InferAttributes<Membership>, InferCreationAttributes<Membership>> {
@@ -40,12 +38,15 @@ export class Membership extends Model<InferAttributes<Membership>, InferCreation
 
   view(user: User) {
     return {
+      id: user.id,
       user_id: user.id,
       email: user.email,
       first_name: user.firstName,
       last_name: user.lastName,
       role: this.role,
+      status: "active" as const,
       joined_at: this.createdAt.toISOString(),
+      expires_at: null,
     };
   }
 }

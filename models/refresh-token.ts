@@ -19,6 +19,10 @@ export class RefreshToken extends Model<InferAttributes<RefreshToken>, InferCrea
   declare expiresAt: Date;
   declare spentAt: CreationOptional<Date | null>;
   declare revokedAt: CreationOptional<Date | null>;
+  /** When the login was, and where from. */
+  declare beganAt: CreationOptional<Date>;
+  declare ip: CreationOptional<string | null>;
+  declare userAgent: CreationOptional<string | null>;
   declare createdAt: CreationOptional<Date>;
 
   static register(sequelize: Sequelize): void {
@@ -30,6 +34,9 @@ export class RefreshToken extends Model<InferAttributes<RefreshToken>, InferCrea
         expiresAt: required(DataTypes.DATE),
         spentAt: nullable(DataTypes.DATE),
         revokedAt: nullable(DataTypes.DATE),
+        beganAt: required(DataTypes.DATE),
+        ip: nullable(DataTypes.TEXT),
+        userAgent: nullable(DataTypes.TEXT),
         createdAt: required(DataTypes.DATE),
       },
       { sequelize, tableName: "refresh_tokens", updatedAt: false },

@@ -29,6 +29,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.audit_log_is_append_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- A company that is deleted takes its log along: then a trigger of the foreign key asks, not a statement.
+  if tg_op = 'DELETE' and pg_trigger_depth() > 1 then
+    return old;
+  end if;
+  raise exception 'The audit log is append-only';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.blocked_by(company uuid, address text)
  RETURNS text
  LANGUAGE sql
@@ -333,6 +346,20 @@ AS $function$
     'hex')::uuid
 $function$;
 
+create table account_tokens (
+  id uuid not null,
+  kind text not null,
+  user_id uuid not null,
+  expires_at timestamp with time zone not null,
+  spent_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  constraint account_tokens_pkey PRIMARY KEY (id),
+  constraint account_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint account_tokens_kind_check CHECK ((kind = ANY (ARRAY['verify'::text, 'reset'::text])))
+);
+CREATE INDEX account_tokens_expiry ON public.account_tokens USING btree (expires_at);
+CREATE INDEX account_tokens_of_user ON public.account_tokens USING btree (user_id, kind);
+
 create table api_keys (
   id uuid not null,
   company_id uuid not null,
@@ -342,11 +369,34 @@ create table api_keys (
   expires_at timestamp with time zone,
   last_used_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
+  scopes text[] default '{full}'::text[] not null,
+  allowed_ips text[] default '{}'::text[] not null,
+  created_by uuid,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_key_hash_key UNIQUE (key_hash),
-  constraint api_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+  constraint api_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint api_keys_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
 );
 CREATE INDEX api_keys_of_company ON public.api_keys USING btree (company_id, id);
+
+create table audit_log (
+  id uuid not null,
+  company_id uuid not null,
+  actor_type text not null,
+  actor_id uuid,
+  actor_name text not null,
+  action text not null,
+  target text,
+  ip text,
+  detail jsonb default '{}'::jsonb not null,
+  at timestamp with time zone default now() not null,
+  constraint audit_log_pkey PRIMARY KEY (id),
+  constraint audit_log_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint audit_log_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'operator'::text, 'system'::text])))
+);
+CREATE INDEX audit_log_of_company ON public.audit_log USING btree (company_id, id);
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_is_append_only();
+CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION audit_log_is_append_only();
 
 create table campaign_contents (
   campaign_id uuid not null,
@@ -419,6 +469,7 @@ create table campaigns (
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   repeated_refusal text,
+  api_key_id uuid,
   no integer default nextval('full_campaign_no'::regclass) not null,
   expansion_began_at timestamp with time zone,
   constraint campaigns_pkey PRIMARY KEY (id),
@@ -512,6 +563,25 @@ create table installation (
   constraint installation_id_check CHECK ((id = '00000000-0000-0000-0000-000000000001'::uuid))
 );
 
+create table invitations (
+  id uuid not null,
+  company_id uuid not null,
+  email text not null,
+  email_key text generated always as (lower(email)) stored,
+  role text not null,
+  invited_by uuid,
+  proves_address boolean not null,
+  expires_at timestamp with time zone not null,
+  accepted_at timestamp with time zone,
+  withdrawn_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  constraint invitations_pkey PRIMARY KEY (id),
+  constraint invitations_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id) ON DELETE SET NULL,
+  constraint invitations_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text, 'viewer'::text])))
+);
+CREATE UNIQUE INDEX invitations_open ON public.invitations USING btree (company_id, email_key) WHERE ((accepted_at IS NULL) AND (withdrawn_at IS NULL));
+
 create table list_members (
   company_id uuid not null,
   list_id uuid not null,
@@ -569,7 +639,7 @@ create table memberships (
   constraint memberships_pkey PRIMARY KEY (company_id, user_id),
   constraint memberships_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
   constraint memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
-  constraint memberships_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text])))
+  constraint memberships_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text, 'viewer'::text])))
 );
 CREATE INDEX memberships_of_user ON public.memberships USING btree (user_id);
 
@@ -608,6 +678,14 @@ create table recipient_parts (
   constraint recipient_parts_pkey PRIMARY KEY (no)
 );
 
+create table recovery_codes (
+  user_id uuid not null,
+  code_hash bytea not null,
+  used_at timestamp with time zone,
+  constraint recovery_codes_pkey PRIMARY KEY (user_id, code_hash),
+  constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
 create table refresh_tokens (
   token_hash bytea not null,
   family_id uuid not null,
@@ -616,11 +694,15 @@ create table refresh_tokens (
   spent_at timestamp with time zone,
   revoked_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
+  began_at timestamp with time zone default now() not null,
+  ip text,
+  user_agent text,
   constraint refresh_tokens_pkey PRIMARY KEY (token_hash),
   constraint refresh_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 CREATE INDEX refresh_tokens_expiry ON public.refresh_tokens USING btree (expires_at);
 CREATE INDEX refresh_tokens_family ON public.refresh_tokens USING btree (family_id);
+CREATE INDEX refresh_tokens_of_user ON public.refresh_tokens USING btree (user_id);
 
 create table reply_patterns (
   company_id uuid not null,
@@ -885,6 +967,20 @@ CREATE INDEX suppressions_of_company ON public.suppressions USING btree (company
 CREATE TRIGGER suppressions_added AFTER INSERT ON public.suppressions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('suppressions');
 CREATE TRIGGER suppressions_removed AFTER DELETE ON public.suppressions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('suppressions');
 
+create table system_mails (
+  id uuid not null,
+  kind text not null,
+  recipient text not null,
+  data jsonb not null,
+  attempts integer default 0 not null,
+  next_attempt_at timestamp with time zone default now(),
+  error text,
+  sent_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  constraint system_mails_pkey PRIMARY KEY (id)
+);
+CREATE INDEX system_mails_due ON public.system_mails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+
 create table templates (
   id uuid not null,
   company_id uuid not null,
@@ -930,6 +1026,10 @@ create table users (
   last_name text default ''::text not null,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  email_verified_at timestamp with time zone,
+  totp_secret_sealed bytea,
+  totp_confirmed_at timestamp with time zone,
+  totp_last_step bigint default 0 not null,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_email_key_key UNIQUE (email_key)
 );

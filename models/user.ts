@@ -14,6 +14,12 @@ export class User extends Model<InferAttributes<User>, InferCreationAttributes<U
   declare email: string;
   declare readonly emailKey: CreationOptional<string | null>;
   declare passwordHash: string;
+  /** When somebody showed that they read this mailbox; null: whoever registered it may be anybody. */
+  declare emailVerifiedAt: CreationOptional<Date | null>;
+  declare totpSecretSealed: CreationOptional<Buffer | null>;
+  /** From then on a login needs a code. */
+  declare totpConfirmedAt: CreationOptional<Date | null>;
+  declare totpLastStep: CreationOptional<number>;
   declare firstName: CreationOptional<string>;
   declare lastName: CreationOptional<string>;
   declare createdAt: CreationOptional<Date>;
@@ -26,6 +32,10 @@ export class User extends Model<InferAttributes<User>, InferCreationAttributes<U
         email: required(DataTypes.TEXT),
         emailKey: nullable(DataTypes.TEXT),
         passwordHash: required(DataTypes.TEXT),
+        emailVerifiedAt: nullable(DataTypes.DATE),
+        totpSecretSealed: nullable(DataTypes.BLOB),
+        totpConfirmedAt: nullable(DataTypes.DATE),
+        totpLastStep: required(DataTypes.BIGINT, 0),
         firstName: required(DataTypes.TEXT, ""),
         lastName: required(DataTypes.TEXT, ""),
         createdAt: required(DataTypes.DATE),

@@ -14,6 +14,8 @@ export const events = {
   "campaign.drained": Type.Object({ campaignId: Uuid }),
   /** An API key was deleted: nodes that cache it must drop it. */
   "apiKey.deleted": Type.Object({ apiKeyId: Uuid }),
+  /** A person's role in a company, or the person's password or sessions, changed: nodes that cache it must drop it. */
+  "member.changed": Type.Object({ userId: Uuid }),
   /** An SMTP configuration was changed or deleted: open connections made from it must not be used for the next mail. */
   "smtpConfig.changed": Type.Object({ smtpConfigId: Uuid }),
   /** Outbox rows were written for this endpoint's company. */

@@ -1,4 +1,5 @@
 /** What every request with an API key asks: SQL, because it is the hot one (24 µs of CPU each, by a model 70). */
+import type { Scope } from "../../services/lib/rights.ts";
 import { query, queryOne } from "../database/db.ts";
 
 export interface FoundKey {
@@ -6,12 +7,14 @@ export interface FoundKey {
   company_id: string;
   expires_at: Date | null;
   last_used_at: Date | null;
+  scopes: Scope[];
+  allowed_ips: string[];
 }
 
 /** By the key's hash, over all companies: the key says whose it is. Undefined where it is unknown or expired. */
 export const findApiKey = (keyHash: Buffer): Promise<FoundKey | undefined> =>
   queryOne<FoundKey>(
-    `select id, company_id, expires_at, last_used_at from api_keys
+    `select id, company_id, expires_at, last_used_at, scopes, allowed_ips from api_keys
      where key_hash = $1 and (expires_at is null or expires_at > now())`,
     [keyHash],
   );

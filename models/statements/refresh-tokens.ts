@@ -11,18 +11,20 @@ interface FirstToken {
   userId: string;
   passwordHash: string;
   seconds: number;
+  ip: string | null;
+  userAgent: string | null;
 }
 
 // The share lock waits for a change of the password that is under way, and finds it done.
 const STORE_FIRST = `
-  insert into refresh_tokens (token_hash, family_id, user_id, expires_at)
-  select $1, $2, id, now() + make_interval(secs => $3) from users where id = $4 and password_hash = $5 for share
+  insert into refresh_tokens (token_hash, family_id, user_id, expires_at, ip, user_agent)
+  select $1, $2, id, now() + make_interval(secs => $3), $6, $7 from users where id = $4 and password_hash = $5 for share
   returning user_id`;
 
 /** False where the password was changed since it was checked. */
 export async function storeFirstToken(token: FirstToken, transaction: Transaction | null = null): Promise<boolean> {
-  const { tokenHash, familyId, seconds, userId, passwordHash } = token;
-  const bind = [tokenHash, familyId, seconds, userId, passwordHash];
+  const { tokenHash, familyId, seconds, userId, passwordHash, ip, userAgent } = token;
+  const bind = [tokenHash, familyId, seconds, userId, passwordHash, ip, userAgent];
   const stored = await sequelize().query(STORE_FIRST, { bind, type: QueryTypes.SELECT, transaction });
   return stored.length === 1;
 }
@@ -33,19 +35,19 @@ const ROTATE = `
     update refresh_tokens t set spent_at = now()
     where token_hash = $1 and spent_at is null and revoked_at is null and expires_at > now()
       and not exists (select from refresh_tokens f where f.family_id = t.family_id and f.revoked_at is not null)
-    returning family_id, user_id
+    returning family_id, user_id, began_at
   ), fresh as (
-    insert into refresh_tokens (token_hash, family_id, user_id, expires_at)
-    select $2, family_id, user_id, now() + make_interval(secs => $3) from spent
+    insert into refresh_tokens (token_hash, family_id, user_id, expires_at, began_at, ip, user_agent)
+    select $2, family_id, user_id, now() + make_interval(secs => $3), began_at, $4, $5 from spent
   )
-  select u.id, u.password_hash as "passwordHash" from spent join users u on u.id = spent.user_id`;
+  select u.id, u.password_hash as "passwordHash", spent.family_id as "familyId" from spent join users u on u.id = spent.user_id`;
 
 /** Spends a token and stores its successor. The user, or undefined where the token is not good. */
 export const rotateToken = (
   spentHash: Buffer,
-  freshHash: Buffer,
-  seconds: number,
-): Promise<{ id: string; passwordHash: string } | undefined> => queryOne(ROTATE, [spentHash, freshHash, seconds]);
+  fresh: Pick<FirstToken, "tokenHash" | "seconds" | "ip" | "userAgent">,
+): Promise<{ id: string; passwordHash: string; familyId: string } | undefined> =>
+  queryOne(ROTATE, [spentHash, fresh.tokenHash, fresh.seconds, fresh.ip, fresh.userAgent]);
 
 const REVOKE_FAMILY_OF_SPENT = `
   update refresh_tokens set revoked_at = now()
@@ -63,6 +65,8 @@ const DELETE_EXPIRED = `
     and (revoked_at is null
       or not exists (select from refresh_tokens f where f.family_id = t.family_id and f.expires_at >= now()))`;
 
+/** Those of mails stay a day longer: nobody asks for them any more. */
 export async function deleteExpiredTokens(): Promise<void> {
   await query(DELETE_EXPIRED);
+  await query("delete from account_tokens where expires_at < now() - interval '1 day'");
 }

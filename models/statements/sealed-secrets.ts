@@ -5,43 +5,47 @@
 import { query, queryOne } from "../database/db.ts";
 
 export const SEALED_COLUMNS = [
-  { what: "SMTP passwords", table: "smtp_configs", column: "password_sealed", company: "company_id" },
-  { what: "DKIM keys", table: "smtp_configs", column: "dkim_key_sealed", company: "company_id" },
-  { what: "webhook secrets", table: "webhook_endpoints", column: "secret_sealed", company: "company_id" },
-  { what: "former webhook secrets", table: "webhook_endpoints", column: "old_secret_sealed", company: "company_id" },
+  { what: "SMTP passwords", table: "smtp_configs", column: "password_sealed", owner: "company_id" },
+  { what: "DKIM keys", table: "smtp_configs", column: "dkim_key_sealed", owner: "company_id" },
+  { what: "webhook secrets", table: "webhook_endpoints", column: "secret_sealed", owner: "company_id" },
+  { what: "former webhook secrets", table: "webhook_endpoints", column: "old_secret_sealed", owner: "company_id" },
+  // A person is of no company.
+  { what: "second factors", table: "users", column: "totp_secret_sealed", owner: "id" },
   // Nobody's: it stays the same key, sealed anew.
-  { what: "the key of ids in mails", table: "installation", column: "mail_key_sealed", company: "null::uuid" },
+  { what: "the key of ids in mails", table: "installation", column: "mail_key_sealed", owner: "id" },
 ] as const;
 export type SealedColumn = (typeof SEALED_COLUMNS)[number];
 
 export interface SealedRow {
   id: string;
-  company_id: string | null;
+  owner_id: string;
   sealed: Buffer;
 }
 
 /** The next rows in the order of ids, over all companies. */
 export const sealedRowsAfter = (
-  { table, column, company }: SealedColumn,
+  { table, column, owner }: SealedColumn,
   id: string,
   limit: number,
 ): Promise<SealedRow[]> =>
   query<SealedRow>(
-    `select id, ${company} as company_id, ${column} as sealed from ${table}
+    `select id, ${owner} as owner_id, ${column} as sealed from ${table}
      where id > $1 and ${column} is not null order by id limit $2`,
     [id, limit],
   );
 
 /** Only where the row is still as it was read. By Sequelize it would also count as an edit (updated_at). */
 export async function replaceSealed(
-  { table, column, company }: SealedColumn,
+  { table, column, owner }: SealedColumn,
   row: SealedRow,
   sealed: Buffer,
 ): Promise<void> {
-  await query(
-    `update ${table} set ${column} = $4 where ${company} is not distinct from $1 and id = $2 and ${column} = $3`,
-    [row.company_id, row.id, row.sealed, sealed],
-  );
+  await query(`update ${table} set ${column} = $4 where ${owner} = $1 and id = $2 and ${column} = $3`, [
+    row.owner_id,
+    row.id,
+    row.sealed,
+    sealed,
+  ]);
 }
 
 /** How many envelopes begin with none of these key ids (all of one length). */

@@ -1,10 +1,13 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { deleteExpiredTokens } from "../../models/statements/refresh-tokens.ts";
+import { purgeSystemMails } from "../../models/statements/system-mails.ts";
 import { defineService } from "../define.ts";
+import { Background } from "../lib/background.ts";
 import { companyOf } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
 import { createKey, listKeys, newKeyErrors, removeKey } from "./api-keys.ts";
+import { listAuditLog } from "./audit-log.ts";
 import {
   createCompany,
   listCompanies,
@@ -14,40 +17,62 @@ import {
   setPaused,
   setPlan,
 } from "./company-administration.ts";
-import {
-  addMember,
-  listMembers,
-  membershipOf,
-  newMemberErrors,
-  removeMember,
-  updateMember,
-} from "./company-members.ts";
+import { listMembers, removeMember, updateMember } from "./company-members.ts";
 import { companyErrors, getCompany, updateCompany } from "./company-settings.ts";
 import { contract } from "./contract.ts";
+import { acceptInvitation, invitationErrors, invite, purgeInvitations } from "./invitations.ts";
 import { KeyAuthentication } from "./key-authentication.ts";
-import { login } from "./login.ts";
+import { login } from "./people/login.ts";
+import { me } from "./people/me.ts";
+import { askForReset, changePassword, confirmReset, verifyEmail } from "./people/passwords.ts";
+import { endSession, listSessions, logout, membershipOf, requireSession } from "./people/sessions.ts";
+import { beginTotp, confirmTotp, removeTotp } from "./people/totp.ts";
 import { admitEmails, getPlan, planOf, requireDefaultPlan, requireFeature } from "./plans.ts";
 import { register, registrationErrors } from "./register.ts";
+import { deliverSystemMail } from "./system-mail/deliver.ts";
 import { rotate } from "./tokens.ts";
 
 const PURGE_EVERY_MS = 60 * 60 * 1_000;
+const SYSTEM_MAIL_PAUSE_MS = 1_000;
 
+const background = (service: Service) => (service as Service & { background: Background }).background;
 const keysOf = (service: Service) => (service as Service & { keys: KeyAuthentication }).keys;
 
 /** Companies, their people, keys and plans: who may do what, and how much of it. */
 export default defineService("accounts", contract, {
-  mixins: [every(PURGE_EVERY_MS, "purge")],
+  mixins: [every(PURGE_EVERY_MS, "purge"), every(SYSTEM_MAIL_PAUSE_MS, "sendSystemMail")],
 
   actions: {
-    register: { validate: registrationErrors, handler: (ctx) => register(ctx.params) },
-    login,
-    refresh: (ctx) => rotate(ctx.params.refresh),
+    register: { validate: registrationErrors, handler: (ctx) => register(ctx) },
+    login(ctx) {
+      return login(ctx, (work) => background(this).begin(work));
+    },
+    refresh: (ctx) => rotate(ctx.params.refresh, ctx.meta),
+    logout,
+    me,
+    listSessions,
+    endSession,
+    verifyEmail,
+    changePassword,
+    askForReset(ctx) {
+      return askForReset(ctx, (work) => background(this).begin(work));
+    },
+    confirmReset,
+    beginTotp,
+    confirmTotp,
+    removeTotp,
+    acceptInvitation,
+
     authenticateKey(ctx) {
       return keysOf(this).authenticate(ctx.params.key);
     },
     membershipOf: (ctx) => membershipOf(ctx.params),
+    requireSession: (ctx) => requireSession(ctx.params),
+    sendSystemMail: async () => ({ tried: await deliverSystemMail() }),
     async purge() {
       await deleteExpiredTokens();
+      await purgeInvitations();
+      await purgeSystemMails();
       return null;
     },
 
@@ -58,8 +83,9 @@ export default defineService("accounts", contract, {
     createKey: { validate: newKeyErrors, handler: createKey },
     removeKey,
 
+    listAuditLog,
     listMembers,
-    addMember: { validate: newMemberErrors, handler: addMember },
+    addMember: { validate: invitationErrors, handler: invite },
     updateMember,
     removeMember,
 
@@ -80,9 +106,10 @@ export default defineService("accounts", contract, {
 
   created() {
     this.keys = new KeyAuthentication();
+    this.background = new Background((error) => this.logger.error({ error }, "Work behind an answer failed"));
   },
   started: () => requireDefaultPlan(config().DEFAULT_PLAN),
-  stopped() {
-    return keysOf(this).settled();
+  async stopped() {
+    await Promise.all([keysOf(this).settled(), background(this).settled()]);
   },
 });

@@ -3,14 +3,17 @@ import { Company } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { Plan } from "../../models/plan.ts";
-import { RefreshToken } from "../../models/refresh-token.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { config } from "../lib/config.ts";
 import { invalid, notFound } from "../lib/errors.ts";
 import { storeNewKey } from "./api-keys.ts";
-import { userByEmail } from "./login.ts";
+import { storeInvitation } from "./invitations.ts";
 import { hashPassword } from "./password.ts";
+import { userByEmail } from "./people/login.ts";
+import { replacePassword, wordsOf } from "./people/passwords.ts";
+import { passwordErrors } from "./people/weak-password.ts";
 import { forgetPlan, planNames, planOf } from "./plans.ts";
+import { linkTo } from "./system-mail/texts.ts";
 
 type Page = ReturnsOf<"accounts.listCompanies">;
 type Tenant = Page["results"][number];
@@ -53,10 +56,17 @@ async function requirePlan(name: string): Promise<void> {
 }
 
 export async function createCompany(params: ParamsOf<"accounts.createCompany">) {
-  const { name, plan = config().DEFAULT_PLAN, key_name = "Operator" } = params;
+  const { name, plan = config().DEFAULT_PLAN, key_name = "Operator", owner } = params;
   await requirePlan(plan);
-  const company = await Company.create({ name: name.trim(), plan });
-  return { company: company.view(), key: await storeNewKey(company.id, key_name, null) };
+  return sequelize().transaction(async (transaction) => {
+    const company = await Company.create({ name: name.trim(), plan }, { transaction });
+    const key = await storeNewKey(company.id, { name: key_name }, transaction);
+    if (!owner) return { company: company.view(), key };
+    // The operator hands the link over: whoever gets it is the one who was meant.
+    const wanted = { email: owner, role: "owner" as const, invitedBy: null, provesAddress: true };
+    const invitation = await storeInvitation({ companyId: company.id, ...wanted }, transaction);
+    return { company: company.view(), key, invite_url: linkTo("invitation", invitation.id) };
+  });
 }
 
 export async function savePlan({ plan: name, features, limits }: ParamsOf<"accounts.savePlan">) {
@@ -82,18 +92,14 @@ export async function setPlan({ company_id, plan }: ParamsOf<"accounts.setPlan">
   return planOf(company_id);
 }
 
-/**
- * No login that was made with the old password outlives it, nor one that is being made at this moment: that one holds the
- * user's row until it is stored, and the second statement sees it.
- */
 export async function setPassword({ email, password }: ParamsOf<"accounts.setPassword">): Promise<null> {
   const passwordHash = await hashPassword(password);
-  const now = sequelize().fn("now");
   await sequelize().transaction(async (transaction) => {
     const user = await userByEmail(email, transaction);
     if (!user) throw notFound();
-    await user.update({ passwordHash }, { transaction });
-    await RefreshToken.update({ revokedAt: now }, { where: { userId: user.id, revokedAt: null }, transaction });
+    const errors = passwordErrors(password, wordsOf(user));
+    if (errors.length > 0) throw invalid({ password: errors });
+    await replacePassword(user.id, passwordHash, transaction);
   });
   return null;
 }

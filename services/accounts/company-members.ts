@@ -1,42 +1,54 @@
-/**
- * Who belongs to a company, and in which role. Every change locks the company's row first: two owners who demote each other
- * at the same moment would otherwise both find another owner left.
- */
+/** Who belongs to a company, and in which role. */
 import { Op, type Transaction } from "sequelize";
-import { Company } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { Membership } from "../../models/membership.ts";
-import { User } from "../../models/user.ts";
+import { audit } from "../../models/statements/audit-log.ts";
+import { broadcast } from "../call.ts";
 import type { ParamsOf } from "../contracts.ts";
-import type { Validate } from "../define.ts";
-import type { Ctx, Role } from "../lib/caller.ts";
-import { badRequest, type FieldErrors, forbidden, invalid, notFound, unauthenticated } from "../lib/errors.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { badRequest, forbidden, notFound } from "../lib/errors.ts";
+import { isAtLeast } from "../lib/rights.ts";
 import type { ListQuery } from "../lib/shapes.ts";
-import { passwordMarkOf, TOKEN_REFUSED } from "../lib/tokens/bearer.ts";
+import { removeKeysOf } from "./api-keys.ts";
 import type { Member } from "./contract-account-shapes.ts";
-import type { contract } from "./contract-company.ts";
-import { userByEmail } from "./login.ts";
-import { ownCompany, requireAdmin } from "./permission.ts";
+import { voidInvitationsBy, withdrawInvitation } from "./invitations.ts";
+import { ownCompany, requireCurrentRights } from "./permission.ts";
 
 const LAST_OWNER = "A company must keep at least one owner.";
-const NO_USER: FieldErrors = { email: ["No user has this email address."] };
+
+/** Members, and those who are invited: they have no user yet, or nobody is to know. */
+const MEMBERS = `(
+  select m.company_id, u.id, u.id as user_id, u.email, u.first_name, u.last_name, m.role, 'active' as status,
+    m.created_at as joined_at, null::timestamptz as expires_at, m.created_at as since
+  from memberships m join users u on u.id = m.user_id
+  union all
+  select company_id, id, null, email, '', '', role, 'invited', null, expires_at, created_at
+  from invitations where accepted_at is null and withdrawn_at is null and expires_at > now()
+) m`;
+
+type MemberRow = Omit<Member, "joined_at" | "expires_at"> & { joined_at: Date | null; expires_at: Date | null };
 
 export async function listMembers(ctx: Ctx<ListQuery & { id: string }>) {
-  const { count, results } = await listPage<Omit<Member, "joined_at"> & { joined_at: Date }>(
+  const { count, results } = await listPage<MemberRow>(
     {
-      from: "memberships m join users u on u.id = m.user_id",
-      columns: "u.id as user_id, u.email, u.first_name, u.last_name, m.role, m.created_at as joined_at",
+      from: MEMBERS,
+      columns: "m.id, m.user_id, m.email, m.first_name, m.last_name, m.role, m.status, m.joined_at, m.expires_at",
       where: ["m.company_id = $1"],
       values: [ownCompany(ctx)],
-      id: "u.id",
-      orderings: { email: "u.email", role: "m.role", joined_at: "m.created_at" },
-      searchIn: ["u.email", "u.first_name", "u.last_name"],
+      id: "m.id",
+      orderings: { email: "m.email", role: "m.role", joined_at: "m.since" },
+      searchIn: ["m.email", "m.first_name", "m.last_name"],
       defaultOrdering: "-joined_at",
     },
     ctx.params,
   );
-  return { count, results: results.map((member) => ({ ...member, joined_at: member.joined_at.toISOString() })) };
+  const view = (row: MemberRow): Member => ({
+    ...row,
+    joined_at: row.joined_at?.toISOString() ?? null,
+    expires_at: row.expires_at?.toISOString() ?? null,
+  });
+  return { count, results: results.map(view) };
 }
 
 async function memberOf(companyId: string, userId: string, transaction: Transaction | null = null) {
@@ -45,75 +57,54 @@ async function memberOf(companyId: string, userId: string, transaction: Transact
   return membership;
 }
 
-export async function membershipOf(asked: ParamsOf<"accounts.membershipOf">): Promise<{ role: Role }> {
-  const { companyId, userId, passwordMark } = asked;
-  const [user, membership] = await Promise.all([
-    User.findByPk(userId, { attributes: ["id", "passwordHash"] }),
-    Membership.findOne({ where: { companyId, userId } }),
-  ]);
-  if (user && passwordMarkOf(user.passwordHash) !== passwordMark) throw unauthenticated(TOKEN_REFUSED);
-  if (!user || !membership) throw notFound();
-  return { role: membership.role };
-}
-
-export const newMemberErrors: Validate<(typeof contract)["addMember"]> = async (ctx, isValid) => {
-  const companyId = ownCompany(ctx);
-  requireAdmin(ctx);
-  if (!isValid("email")) return {};
-  const user = await userByEmail(ctx.params.email);
-  if (!user) return NO_USER;
-  const membership = await Membership.findOne({ where: { companyId, userId: user.id } });
-  return membership ? { email: ["This user is a member already."] } : {};
-};
-
-export async function addMember(ctx: Ctx<ParamsOf<"accounts.addMember">>): Promise<Member> {
-  const companyId = ownCompany(ctx);
-  const { email, role } = ctx.params;
-  if (role === "owner" && ctx.meta.role !== "owner") throw forbidden();
-  const user = await userByEmail(email);
-  if (!user) throw invalid(NO_USER);
-  // The same request twice at one moment is one member, with the role that was there first.
-  await Membership.bulkCreate([{ companyId, userId: user.id, role }], { ignoreDuplicates: true });
-  return (await memberOf(companyId, user.id)).view(user);
-}
-
-async function lockCompany(companyId: string, transaction: Transaction): Promise<void> {
-  await Company.findByPk(companyId, { attributes: ["id"], transaction, lock: transaction.LOCK.NO_KEY_UPDATE });
-}
-
 async function requireAnotherOwner(companyId: string, userId: string, transaction: Transaction): Promise<void> {
   const where = { companyId, userId: { [Op.ne]: userId }, role: "owner" as const };
   if (!(await Membership.findOne({ where, transaction }))) throw badRequest(LAST_OWNER);
 }
 
-export function updateMember(ctx: Ctx<ParamsOf<"accounts.updateMember">>): Promise<Member> {
+export async function updateMember(ctx: Ctx<ParamsOf<"accounts.updateMember">>): Promise<Member> {
   const companyId = ownCompany(ctx);
-  requireAdmin(ctx);
   const { user_id: userId, role } = ctx.params;
-  return sequelize().transaction(async (transaction) => {
-    await lockCompany(companyId, transaction);
+  const updated = await sequelize().transaction(async (transaction) => {
+    const caller = await requireCurrentRights(ctx.meta, "accounts.updateMember", transaction);
     const membership = await memberOf(companyId, userId, transaction);
     const touchesOwners = membership.role === "owner" || role === "owner";
-    if (touchesOwners && ctx.meta.role !== "owner") throw forbidden();
+    if (touchesOwners && caller.role !== "owner") throw forbidden();
     if (membership.role === "owner" && role !== "owner") await requireAnotherOwner(companyId, userId, transaction);
+    const from = membership.role;
     await membership.update({ role }, { transaction });
+    await voidInvitationsBy(companyId, userId, role, transaction);
+    const detail = { email: membership.user!.email, from, to: role };
+    await audit(companyId, ctx.meta, { action: "member.role_changed", target: userId, detail }, transaction);
     return membership.view(membership.user!);
   });
+  await broadcast(ctx, "member.changed", { userId: updated.id });
+  return updated;
 }
 
-export function removeMember(ctx: Ctx<ParamsOf<"accounts.removeMember">>): Promise<null> {
+export async function removeMember(ctx: Ctx<ParamsOf<"accounts.removeMember">>): Promise<null> {
   const companyId = ownCompany(ctx);
-  const { user_id: userId } = ctx.params;
-  const leaves = !ctx.meta.apiKeyId && userId.toLowerCase() === ctx.meta.userId;
-  if (!leaves) requireAdmin(ctx);
-  return sequelize().transaction(async (transaction) => {
-    await lockCompany(companyId, transaction);
+  const userId = ctx.params.user_id.toLowerCase();
+  const keys = await sequelize().transaction(async (transaction) => {
+    const caller = await requireCurrentRights(ctx.meta, "accounts.removeMember", transaction);
+    if (userId !== ctx.meta.userId && !isAtLeast(caller.role, "admin")) throw forbidden();
+    if (await withdrawInvitation(companyId, userId, transaction)) {
+      const detail = { status: "invited" };
+      await audit(companyId, ctx.meta, { action: "member.removed", target: userId, detail }, transaction);
+      return [];
+    }
     const membership = await memberOf(companyId, userId, transaction);
     if (membership.role === "owner") {
-      if (ctx.meta.role !== "owner") throw forbidden();
+      if (caller.role !== "owner") throw forbidden();
       await requireAnotherOwner(companyId, userId, transaction);
     }
     await membership.destroy({ transaction });
-    return null;
+    const detail = { email: membership.user!.email, role: membership.role };
+    await audit(companyId, ctx.meta, { action: "member.removed", target: userId, detail }, transaction);
+    await voidInvitationsBy(companyId, userId, undefined, transaction);
+    return ctx.params.keep_keys ? [] : removeKeysOf(ctx.meta, companyId, userId, transaction);
   });
+  await broadcast(ctx, "member.changed", { userId });
+  for (const apiKeyId of keys) await broadcast(ctx, "apiKey.deleted", { apiKeyId });
+  return null;
 }

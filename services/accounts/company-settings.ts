@@ -1,14 +1,17 @@
 /** A company's settings. */
 import { ForeignKeyConstraintError } from "sequelize";
 import { Company } from "../../models/company.ts";
+import { sequelize } from "../../models/database/db.ts";
 import { SmtpConfig } from "../../models/smtp-config.ts";
+import { audit } from "../../models/statements/audit-log.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Validate } from "../define.ts";
-import type { Ctx } from "../lib/caller.ts";
+import { type Ctx, knownRights } from "../lib/caller.ts";
 import { type FieldErrors, invalid, missingObject, notFound } from "../lib/errors.ts";
+import { requirePermission } from "../permissions.ts";
 import type { Company as CompanyView } from "./contract-account-shapes.ts";
 import type { contract } from "./contract-company.ts";
-import { ownCompany, requireSettingsRight } from "./permission.ts";
+import { ownCompany, requireCurrentRights } from "./permission.ts";
 
 export async function getCompany(ctx: Ctx<{ id: string }>): Promise<CompanyView> {
   const company = await Company.findByPk(ownCompany(ctx));
@@ -24,7 +27,7 @@ async function smtpConfigExists(companyId: string, id?: string): Promise<boolean
 export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async (ctx, isValid) => {
   // A caller who may not change anything learns nothing about what is wrong with the change.
   const companyId = ownCompany(ctx);
-  requireSettingsRight(ctx);
+  requirePermission("accounts.updateCompany", knownRights(ctx.meta));
   const errors: FieldErrors = {};
   const { website, default_smtp_config_id: smtp, double_opt_in } = ctx.params;
   // It becomes a link on public pages: no javascript: and the like.
@@ -40,8 +43,7 @@ export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async
 
 export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>): Promise<CompanyView> {
   const { params } = ctx;
-  const company = await Company.findByPk(ownCompany(ctx));
-  if (!company) throw notFound();
+  const companyId = ownCompany(ctx);
   // A field that was not sent is undefined, and set() would write that as null.
   const changes = Object.entries({
     name: params.name?.trim(),
@@ -53,11 +55,19 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
     trackingEnabled: params.tracking_enabled,
   }).filter(([, value]) => value !== undefined);
   try {
-    await company.update(Object.fromEntries(changes));
+    return await sequelize().transaction(async (transaction) => {
+      await requireCurrentRights(ctx.meta, "accounts.updateCompany", transaction);
+      const company = await Company.findByPk(companyId, { transaction });
+      if (!company) throw notFound();
+      await company.update(Object.fromEntries(changes), { transaction });
+      const { id: _, ...given } = params;
+      const deed = { action: "company.updated", target: companyId, detail: { fields: Object.keys(given) } } as const;
+      await audit(companyId, ctx.meta, deed, transaction);
+      return company.view();
+    });
   } catch (error) {
     // The configuration was deleted after the check.
     if (!(error instanceof ForeignKeyConstraintError)) throw error;
     throw invalid({ default_smtp_config_id: [missingObject(params.default_smtp_config_id!)] });
   }
-  return company.view();
 }

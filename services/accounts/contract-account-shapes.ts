@@ -1,4 +1,4 @@
-import { ROLES } from "../../models/membership.ts";
+import { ROLES, SCOPES } from "../lib/rights.ts";
 import { Nullable, OneOf, type Static, Time, Type, Uuid } from "../lib/shapes.ts";
 
 export const RoleName = OneOf(...ROLES);
@@ -33,6 +33,9 @@ export const ApiKey = Type.Object({
   id: Uuid,
   name: Type.String(),
   prefix: Type.String({ description: "How the key begins, to tell keys apart." }),
+  scopes: Type.Array(OneOf(...SCOPES)),
+  allowed_ips: Type.Array(Type.String({ description: "Addresses and networks that may use it; none: all." })),
+  created_by: Nullable(Type.Object({ id: Uuid, name: Type.String() })),
   expires_at: Nullable(Time),
   last_used_at: Nullable(Time),
   created_at: Time,
@@ -45,13 +48,17 @@ export const NewApiKey = Type.Object({
 });
 export type NewApiKey = Static<typeof NewApiKey>;
 
+/** `id` is the user's, or the invitation's: what the member is changed and removed by. */
 export const Member = Type.Object({
-  user_id: Uuid,
+  id: Uuid,
+  user_id: Nullable(Uuid),
   email: Type.String(),
   first_name: Type.String(),
   last_name: Type.String(),
   role: RoleName,
-  joined_at: Time,
+  status: OneOf("active", "invited"),
+  joined_at: Nullable(Time),
+  expires_at: Nullable(Time),
 });
 export type Member = Static<typeof Member>;
 

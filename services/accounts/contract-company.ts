@@ -1,5 +1,7 @@
 /** A company's own affairs: settings, API keys, members, plan. */
 import type { ServiceContract } from "../define.ts";
+import { AUDIT_ACTIONS } from "../lib/audit-actions.ts";
+import { SCOPES } from "../lib/rights.ts";
 import {
   Bool,
   ById,
@@ -8,6 +10,7 @@ import {
   Name,
   Nothing,
   Nullable,
+  OneOf,
   Page,
   Patch,
   Text,
@@ -58,10 +61,23 @@ export const contract = {
   },
   createKey: {
     summary: "Create an API key",
-    description: "Owners and admins only. The key itself is in this answer and nowhere else.",
-    params: Type.Object({ ...ById.properties, name: Name, expires_at: Type.Optional(Nullable(Time)) }),
+    description: "The key itself is in this answer and nowhere else. A company holds at most 20.",
+    params: Type.Object({
+      ...ById.properties,
+      name: Name,
+      expires_at: Type.Optional(Nullable(Time)),
+      scopes: Type.Optional(
+        Type.Array(OneOf(...SCOPES), { minItems: 1, maxItems: 10, description: "Default: `full`, all of them." }),
+      ),
+      allowed_ips: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+          maxItems: 100,
+          description: "Addresses and networks (CIDR) that may use it. Default: all.",
+        }),
+      ),
+    }),
     returns: NewApiKey,
-    example: { name: "Website", expires_at: null },
+    example: { name: "Website", expires_at: null, scopes: ["send"] },
   },
   removeKey: {
     summary: "Delete an API key",
@@ -70,17 +86,55 @@ export const contract = {
     returns: Nothing,
   },
 
+  listAuditLog: {
+    summary: "Who did what",
+    description:
+      "Logins, keys, members, settings, SMTP configurations, webhooks, exports, imports, sends and deletions. `actor` is an id, an address or a key's name. Sortable: created_at, at, action.",
+    params: Type.Object({
+      ...ById.properties,
+      ...ListQuery.properties,
+      actor: Type.Optional(Type.String({ maxLength: 254 })),
+      action: Type.Optional(OneOf(...AUDIT_ACTIONS)),
+      since: Type.Optional(Time),
+      until: Type.Optional(Time),
+    }),
+    returns: Page(
+      Type.Object({
+        id: Uuid,
+        at: Time,
+        actor: Type.Object({
+          type: OneOf("user", "api_key", "operator", "system"),
+          id: Nullable(Uuid),
+          name: Type.String(),
+        }),
+        action: Type.String(),
+        target: Nullable(Type.String()),
+        ip: Nullable(Type.String()),
+        detail: Type.Record(Type.String(), Type.Unknown()),
+      }),
+    ),
+  },
+
   listMembers: {
     summary: "List the members of a company",
-    description: "Search looks into email and names. Sortable: created_at, email, role, joined_at.",
+    description:
+      "Members, and who is invited (`status`). Search looks into email and names. Sortable: created_at, email, role, joined_at.",
     params: Type.Object({ ...ById.properties, ...ListQuery.properties }),
     returns: Page(Member),
   },
   addMember: {
-    summary: "Add an existing user to a company",
-    description: "Owners and admins; only an owner makes another owner.",
+    summary: "Invite somebody into a company",
+    description:
+      "Only an owner invites another owner. The invitation is mailed and good for 7 days; where the service sends no mail of its own, `invite_url` is in this answer and nowhere else. A new one replaces the one before.",
     params: Type.Object({ ...ById.properties, email: Email, role: RoleName }),
-    returns: Member,
+    returns: Type.Object({
+      id: Uuid,
+      email: Type.String(),
+      role: RoleName,
+      status: OneOf("invited"),
+      expires_at: Time,
+      invite_url: Type.Optional(Type.String()),
+    }),
     example: { email: "grace@example.com", role: "admin" },
   },
   updateMember: {
@@ -91,9 +145,10 @@ export const contract = {
     example: { role: "member" },
   },
   removeMember: {
-    summary: "Remove a member",
-    description: "Everybody may leave; the last owner stays.",
-    params: Type.Object(ByUser),
+    summary: "Remove a member, or withdraw an invitation",
+    description:
+      "Everybody may leave; the last owner stays. Invitations that the member made are void. The API keys that the member made are deleted, unless `keep_keys`.",
+    params: Type.Object({ ...ByUser, keep_keys: Type.Optional(Bool) }),
     returns: Nothing,
   },
 

@@ -26,10 +26,15 @@ export const contract = {
     returns: Page(Tenant),
   },
   createCompany: {
-    summary: "Create a company and its first API key",
+    summary: "Create a company and its first API key; for an owner's address, also the invitation",
     visibility: "public",
-    params: Type.Object({ name: CompanyName, plan: Type.Optional(Name), key_name: Type.Optional(Name) }),
-    returns: Type.Object({ company: Company, key: NewApiKey }),
+    params: Type.Object({
+      name: CompanyName,
+      plan: Type.Optional(Name),
+      key_name: Type.Optional(Name),
+      owner: Type.Optional(Email),
+    }),
+    returns: Type.Object({ company: Company, key: NewApiKey, invite_url: Type.Optional(Type.String()) }),
   },
   listPlans: { summary: "All plans", visibility: "public", params: Type.Object({}), returns: Type.Array(Plan) },
   savePlan: {

@@ -50,7 +50,13 @@ export class KeyAuthentication {
     const found = looksLikeKey(key) ? await findApiKey(hashKey(key)) : undefined;
     if (!found) throw unauthenticated("Invalid API key.");
     this.#noteUse(found);
-    return { companyId: found.company_id, apiKeyId: found.id, expiresAt: found.expires_at?.toISOString() ?? null };
+    return {
+      companyId: found.company_id,
+      apiKeyId: found.id,
+      expiresAt: found.expires_at?.toISOString() ?? null,
+      scopes: found.scopes,
+      allowedIps: found.allowed_ips,
+    };
   }
 
   /** Resolves when no use is being written any more. */

@@ -6,28 +6,32 @@ import { User } from "../../models/user.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
-import { type FieldErrors, invalid } from "../lib/errors.ts";
-import { userByEmail } from "./login.ts";
+import { type FieldErrors, forbidden, invalid } from "../lib/errors.ts";
 import { hashPassword } from "./password.ts";
+import { userByEmail } from "./people/login.ts";
+import { mailVerification } from "./people/passwords.ts";
+import { passwordErrors } from "./people/weak-password.ts";
 import { issueTokens } from "./tokens.ts";
 
 type Params = ParamsOf<"accounts.register">;
 
-const MAX_PASSWORD_BYTES = 1_024;
 const TAKEN: FieldErrors = { email: ["A user with this email address already exists."] };
 
 export async function registrationErrors(ctx: Ctx<Params>, isValid: (field: keyof Params) => boolean) {
+  if (config().REGISTRATION !== "open") throw forbidden("Registration is by invitation only.");
   const errors: FieldErrors = {};
-  const { email, password } = ctx.params;
-  if (isValid("password") && Buffer.byteLength(password) > MAX_PASSWORD_BYTES) {
-    errors.password = [`Ensure this field has no more than ${MAX_PASSWORD_BYTES} bytes.`];
+  const { email, password, ...names } = ctx.params;
+  if (isValid("password")) {
+    const words = [email, names.company_name, names.first_name, names.last_name].filter((w) => typeof w === "string");
+    const found = passwordErrors(password, words);
+    if (found.length > 0) errors.password = found;
   }
   if (isValid("email") && (await userByEmail(email))) Object.assign(errors, TAKEN);
   return errors;
 }
 
 /** User, company, membership and first token: all or nothing. */
-export async function register(params: Params): Promise<ReturnsOf<"accounts.register">> {
+export async function register({ params, meta }: Ctx<Params>): Promise<ReturnsOf<"accounts.register">> {
   const { email, password, company_name, first_name = "", last_name = "" } = params;
   // Before the transaction: no connection waits for a hash.
   const passwordHash = await hashPassword(password);
@@ -37,7 +41,8 @@ export async function register(params: Params): Promise<ReturnsOf<"accounts.regi
       const user = await User.create({ email: email.trim(), passwordHash, ...names }, { transaction });
       const company = await Company.create({ name: company_name.trim(), plan: config().DEFAULT_PLAN }, { transaction });
       await Membership.create({ companyId: company.id, userId: user.id, role: "owner" }, { transaction });
-      const tokens = await issueTokens(user, transaction);
+      await mailVerification(user, transaction);
+      const tokens = await issueTokens(user, meta, transaction);
       return { user: user.view(), company: company.view(), ...tokens! };
     });
   } catch (error) {

@@ -58,11 +58,11 @@ export default defineService("campaigns", contract, {
     },
     sendCustom: { validate: errorsOfSend("custom"), handler: (ctx) => send(ctx as Ctx<SendParams>, "custom") },
 
-    list: (ctx) => listCampaigns(companyOf(ctx), ctx.params),
-    get: (ctx) => getCampaign(companyOf(ctx), ctx.params.id),
-    cancel: (ctx) => cancel(companyOf(ctx), ctx.params.id),
+    list: (ctx) => listCampaigns(ctx),
+    get: (ctx) => getCampaign(ctx),
+    cancel: (ctx) => cancel(ctx),
     resume: (ctx) => resume(ctx, ctx.params.id),
-    export: (ctx) => exportResults(companyOf(ctx), ctx.params.id),
+    export: (ctx) => exportResults(ctx),
 
     listMedia: (ctx) => listMedia(companyOf(ctx), ctx.params),
     createMedia: async (ctx) => upload(companyOf(ctx), await mediaLimit(ctx), ctx.params, ctx.stream!),

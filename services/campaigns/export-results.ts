@@ -4,6 +4,8 @@ import { exportRead } from "../../models/database/bulk.ts";
 import { campaignNo } from "../../models/database/campaign-no.ts";
 import { query } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
+import { audit } from "../../models/statements/audit-log.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
 import { csvRow } from "../lib/csv.ts";
 import { getCampaign } from "./list-campaigns.ts";
 
@@ -44,7 +46,8 @@ async function* results(companyId: string, campaignId: string) {
   }
 }
 
-export async function exportResults(companyId: string, campaignId: string): Promise<NodeJS.ReadableStream> {
-  await getCampaign(companyId, campaignId);
-  return Readable.from(results(companyId, campaignId), { objectMode: false });
+export async function exportResults(ctx: Ctx<{ id: string }>): Promise<NodeJS.ReadableStream> {
+  await getCampaign(ctx);
+  await audit(companyOf(ctx), ctx.meta, { action: "campaign.exported", target: ctx.params.id });
+  return Readable.from(results(companyOf(ctx), ctx.params.id), { objectMode: false });
 }

@@ -2,6 +2,7 @@ import type { Service } from "moleculer";
 import { contractOf } from "../contracts.ts";
 import { defineService } from "../define.ts";
 import { config } from "../lib/config.ts";
+import { permissionOf } from "../permissions.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { routes } from "./routes.ts";
 
@@ -20,7 +21,7 @@ export default defineService(
     },
 
     async started(this: GatewayService) {
-      this.gateway = await openGateway(this.broker, { routes, contractOf, settings: config() });
+      this.gateway = await openGateway(this.broker, { routes, contractOf, permissionOf, settings: config() });
       this.url = this.gateway.url;
     },
 
@@ -30,6 +31,9 @@ export default defineService(
     },
 
     events: {
+      async "member.changed"(ctx) {
+        (this as GatewayService).gateway?.authentication.forgetPerson(ctx.params.userId);
+      },
       async "apiKey.deleted"(ctx) {
         (this as GatewayService).gateway?.authentication.forgetKey(ctx.params.apiKeyId);
       },

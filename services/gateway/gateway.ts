@@ -6,6 +6,7 @@ import type { Config } from "../lib/config.ts";
 import { httpAnswered } from "../lib/metrics.ts";
 import { Authentication } from "./access/authentication.ts";
 import { DailyQuota } from "./access/daily-quota.ts";
+import { accountPages } from "./account-pages.ts";
 import { builtInPages } from "./built-in-pages.ts";
 import { hitBatches } from "./hit-batches.ts";
 import type { Context, State } from "./http/context.ts";
@@ -34,6 +35,7 @@ function buildApp(options: AppOptions): Koa<State> {
   const app = new Koa<State>();
   const router = new ResourceRouter();
   for (const [path, handler] of builtInPages(options)) router.add("GET", path, handler);
+  for (const [method, path, handler] of accountPages(options)) router.add(method, path, handler);
   for (const route of options.routes) {
     router.add(route.method, route.path, routeHandler(route, options.contractOf(route.action), options));
   }
@@ -65,15 +67,17 @@ function logProblem(broker: ServiceBroker, { method, status, state }: Context, d
   broker.logger.info(fields, `${method} ${route} ${status}`);
 }
 
-type Table = Pick<AppOptions, "routes" | "contractOf"> & { settings: Config };
+type Table = Pick<AppOptions, "routes" | "contractOf" | "permissionOf"> & { settings: Config };
 
-export async function openGateway(broker: ServiceBroker, { routes, contractOf, settings }: Table): Promise<Gateway> {
+export async function openGateway(broker: ServiceBroker, table: Table): Promise<Gateway> {
+  const { routes, contractOf, permissionOf, settings } = table;
   const authentication = new Authentication(broker);
   let draining = false;
   let server: HttpServer | undefined;
   const app = buildApp({
     routes,
     contractOf,
+    permissionOf,
     broker,
     authentication,
     quota: new DailyQuota(broker),
@@ -92,7 +96,7 @@ export async function openGateway(broker: ServiceBroker, { routes, contractOf, s
       if (status >= 400) logProblem(broker, context, durationMs);
     },
   });
-  server = await listen(app.callback(), settings.PORT, settings.DRAIN_SECONDS * 1_000);
+  server = await listen(app.callback(), { host: settings.HOST, port: settings.PORT }, settings.DRAIN_SECONDS * 1_000);
   return {
     url: `http://127.0.0.1:${server.port}`,
     authentication,

@@ -4,6 +4,7 @@ import type { ActionContract } from "../define.ts";
 import type { Caller } from "../lib/caller.ts";
 import { isServiceError, notFound } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
+import type { Permission } from "../lib/rights.ts";
 import type { Document } from "../lib/shapes.ts";
 import type { Authentication, Identity } from "./access/authentication.ts";
 import { companyReader } from "./access/company-of-request.ts";
@@ -11,6 +12,7 @@ import type { DailyQuota } from "./access/daily-quota.ts";
 import { isOverLimit } from "./access/throttle.ts";
 import { BODY_LIMITS, type BodyLimits } from "./http/body-cost.ts";
 import { type Context, httpOf } from "./http/context.ts";
+import { deviceOf } from "./http/device-cookie.ts";
 import { withUpload } from "./http/multipart-upload.ts";
 import { type Params, pathNames, pathReader, propertiesOf, queryReader } from "./http/params.ts";
 import { type BodyBounds, readForm, readJson } from "./http/request-body.ts";
@@ -26,6 +28,7 @@ export interface RouteDeps {
   uploadBudgets: UploadBudgets;
   baseUrl: string;
   routes: readonly Route[];
+  permissionOf: (action: string) => Permission | undefined;
   maxUploadBytes: Record<NonNullable<Route["upload"]>, number>;
 }
 
@@ -44,7 +47,7 @@ const limitsOf = ({ access, path, body }: Route): BodyLimits => {
 
 /** Undefined where a body means nothing: it is not read. */
 function bodyReader(route: Route): ReadBody | undefined {
-  if (route.method === "GET" || route.method === "DELETE" || route.upload) return undefined;
+  if (route.method === "GET" || (route.method === "DELETE" && !route.deleteBody) || route.upload) return undefined;
   // Mailbox providers must never be turned away: what cannot be read is an empty body.
   if (route.anyBody) return (context, bounds) => readForm(context, bounds).catch(() => ({}));
   return route.path.startsWith("/api/emails/public/") ? readForm : readJson;
@@ -73,9 +76,21 @@ function readingAction({ method, path, access }: Route, routes: readonly Route[]
 const ownerOf = ({ state }: Context, identity: Identity | undefined): string =>
   identity?.key?.companyId ?? identity?.person?.userId ?? state.ip;
 
+/** Undefined where no company is meant. */
+function requiredPermission({ access, action }: Route, deps: RouteDeps): Permission | undefined {
+  if (access !== "company" && access !== "user") return undefined;
+  const permission = deps.permissionOf(action);
+  if (!permission) throw new Error(`${action} has no line in the table of permissions`);
+  if ((access === "user") !== (permission.scopes.length === 0)) {
+    throw new Error(`${action} is for people only in one of routes.ts and permissions.ts`);
+  }
+  return permission;
+}
+
 export function routeHandler(route: Route, contract: ActionContract, deps: RouteDeps) {
   if (contract.visibility) throw new Error(`${route.action} is ${contract.visibility}: no route may lead to it`);
   const { broker, authentication, quota } = deps;
+  const permission = requiredPermission(route, deps);
   const readPath = pathReader(route, contract);
   const readQuery = queryReader(route, contract);
   const readBody = bodyReader(route);
@@ -88,8 +103,8 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
 
   /** A key's call is charged as soon as the key is known: a request that is wrong otherwise costs a call too. */
   async function identify(context: Context): Promise<Identity | undefined> {
-    if (route.access === "public") return undefined;
-    const identity = await authentication.identify(context, route.access);
+    if (!permission) return undefined;
+    const identity = await authentication.identify(context, permission);
     const { requestId } = context.state;
     if (identity.key) {
       const { companyId, apiKeyId } = identity.key;
@@ -100,8 +115,9 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   }
 
   async function callerIn(companyId: string, context: Context, identity: Identity): Promise<Caller> {
-    const caller = await authentication.callerIn(companyId, identity);
+    const caller = await authentication.callerIn(companyId, identity, permission!);
     caller.requestId = context.state.requestId;
+    caller.ip = context.state.ip;
     context.state.companyId = caller.companyId;
     if (identity.person) await quota.charge(context, caller);
     return caller;
@@ -110,12 +126,20 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   /** Who may not act in a company is refused when the body has named it, and not when 16 MiB of it are in memory. */
   function companyInBody(identity: Identity | undefined): BodyBounds["early"] {
     if (!identity?.person || !company.inBody) return undefined;
-    const allow = async (named: string) => isUuid(named) && authentication.callerIn(named.toLowerCase(), identity);
+    const allow = async (named: string) =>
+      isUuid(named) && authentication.callerIn(named.toLowerCase(), identity, permission!);
     return { field: "company", allow };
   }
 
   // What only reads may be asked twice: where a node died with the question, another one answers.
   const retries = route.method === "GET" && route.access !== "public" ? READ_RETRIES : 0;
+
+  /** On routes of no company: the person, where there is one. */
+  async function personOf(context: Context): Promise<Caller | undefined> {
+    const { access } = route;
+    const isSignedIn = access === "person" || (access === "anyone" && context.req.headers.authorization !== undefined);
+    return isSignedIn ? authentication.personOf(context) : undefined;
+  }
 
   async function run(context: Context, params: Params, meta: Caller, more: CallingOptions): Promise<void> {
     const options = { meta, requestID: context.state.requestId, retries, ...more };
@@ -141,10 +165,16 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     );
   }
 
+  const deviceIn = (context: Context) => {
+    const device = route.deviceCookie ? deviceOf(context) : undefined;
+    return device ? { device } : {};
+  };
+
   return async (context: Context): Promise<void> => {
     context.state.route = route.path;
     const overLimit = await isOverLimit(context, route);
     const identity = await identify(context);
+    const person = await personOf(context);
     const path = readPath(context);
     const reservation = deps.bodyBudget.open(ownerOf(context, identity));
     try {
@@ -155,7 +185,11 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
       if (takesIdempotencyKey) setIdempotencyKey(context, params);
       const meta: Caller = identity
         ? early || (await callerIn(company.of(identity, params, context), context, identity))
-        : { requestId: context.state.requestId, http: { ...httpOf(context), overLimit } };
+        : {
+            ...person,
+            requestId: context.state.requestId,
+            http: { ...httpOf(context), overLimit, ...deviceIn(context) },
+          };
       await answer(context, params, meta, path);
     } finally {
       reservation.release();

@@ -3,8 +3,11 @@ import type { ActionOf } from "../contracts.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** What a request needs: an API key or a bearer token; a bearer token; nothing. */
-export type Access = "company" | "user" | "public";
+/**
+ * What a request needs: an API key or a bearer token, within a company; a bearer token, within a company; a bearer token,
+ * for the person's own account; nothing, but a bearer token counts; nothing.
+ */
+export type Access = "company" | "user" | "person" | "anyone" | "public";
 
 /** What the body of the response is: JSON, a page of a list, a CSV download, an HTML page, bytes, a redirect, nothing. */
 export type Answer = "json" | "list" | "csv" | "html" | "bytes" | "redirect" | "none";
@@ -23,10 +26,14 @@ export interface Route {
   /** How much a body may cost (http/body-cost.ts), where it is not what its access says: strangers' bodies are small. */
   body?: "large";
   /** Counted by this throttle (access/throttle.ts) instead of the plan's daily API calls. */
-  throttle?: "auth" | "subscribe" | "tracking";
+  throttle?: "auth" | "link" | "subscribe" | "tracking";
+  /** Reads a body although the method is DELETE. */
+  deleteBody?: boolean;
+  /** The answer's `device` goes out as the cookie that marks a browser (http/device-cookie.ts). */
+  deviceCookie?: boolean;
 }
 
-type Options = Partial<Pick<Route, "access" | "answer" | "status" | "upload" | "anyBody" | "body" | "throttle">>;
+type Options = Partial<Omit<Route, "method" | "path" | "action">>;
 
 function route(method: Method, path: string, action: ActionOf, options: Options = {}): Route {
   const status = options.status ?? (method === "DELETE" ? 204 : 200);
@@ -41,6 +48,9 @@ const user = { access: "user" } as const;
 const anyone = { access: "public" } as const;
 const page = { access: "public", answer: "html" } as const;
 const auth = { access: "public", throttle: "auth" } as const;
+const person = { access: "person" } as const;
+/** Whoever has a mailed link; guessing them is slowed down. */
+const link = { access: "public", throttle: "link" } as const;
 
 const E = "/api/emails";
 
@@ -153,14 +163,27 @@ export const routes: readonly Route[] = [
 
   // Accounts
   route("POST", "/api/auth/register/", "accounts.register", { ...auth, ...created }),
-  route("POST", "/api/auth/login/", "accounts.login", auth),
+  route("POST", "/api/auth/login/", "accounts.login", { ...auth, deviceCookie: true }),
   route("POST", "/api/auth/token/refresh/", "accounts.refresh", auth),
+  route("POST", "/api/auth/logout/", "accounts.logout", { ...link, status: 204 }),
+  route("POST", "/api/auth/verify/", "accounts.verifyEmail", link),
+  route("POST", "/api/auth/password/reset/", "accounts.askForReset", link),
+  route("POST", "/api/auth/password/reset/confirm/", "accounts.confirmReset", link),
+  route("POST", "/api/auth/invitations/:token/", "accounts.acceptInvitation", { ...link, access: "anyone" }),
+  route("GET", "/api/auth/me/", "accounts.me", person),
+  route("GET", "/api/auth/sessions/", "accounts.listSessions", person),
+  route("DELETE", "/api/auth/sessions/:id/", "accounts.endSession", person),
+  route("POST", "/api/auth/password/change/", "accounts.changePassword", person),
+  route("POST", "/api/auth/totp/", "accounts.beginTotp", { ...person, ...created }),
+  route("POST", "/api/auth/totp/confirm/", "accounts.confirmTotp", person),
+  route("DELETE", "/api/auth/totp/", "accounts.removeTotp", { ...person, deleteBody: true }),
   route("GET", "/api/companies/:id/", "accounts.getCompany"),
   route("PATCH", "/api/companies/:id/", "accounts.updateCompany"),
   route("GET", "/api/companies/:id/plan/", "accounts.getPlan"),
   route("GET", "/api/companies/:id/api-keys/", "accounts.listKeys", { ...user, ...list }),
   route("POST", "/api/companies/:id/api-keys/", "accounts.createKey", { ...user, ...created }),
   route("DELETE", "/api/companies/:id/api-keys/:key_id/", "accounts.removeKey", user),
+  route("GET", "/api/companies/:id/audit-log/", "accounts.listAuditLog", { ...user, ...list }),
   route("GET", "/api/companies/:id/members/", "accounts.listMembers", { ...user, ...list }),
   route("POST", "/api/companies/:id/members/", "accounts.addMember", { ...user, ...created }),
   route("PATCH", "/api/companies/:id/members/:user_id/", "accounts.updateMember", user),

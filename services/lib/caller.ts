@@ -1,17 +1,24 @@
 /** Who makes a call: the gateway sets it from the credentials, and Moleculer passes it on with nested calls and events. */
 import type { Context } from "moleculer";
 import { forbidden } from "./errors.ts";
+import type { Rights, Role, Scope } from "./rights.ts";
 
-export type Role = "owner" | "admin" | "member";
+export type { Role };
 
 export interface Caller {
   companyId?: string;
   userId?: string;
+  /** The login that a person's token came from. */
+  sessionId?: string;
   role?: Role;
   /** Set when the credential is an API key. */
   apiKeyId?: string;
+  /** What that key is for; a person has a role instead. */
+  scopes?: readonly Scope[];
   requestId?: string;
-  /** Set by the gateway on public routes: what a page or a tracking hit needs to know of the request. */
+  /** Address that a request within a company came from: for the audit log. */
+  ip?: string;
+  /** Set by the gateway on public and personal routes: what a page, a tracking hit or a login needs to know of the request. */
   http?: {
     method: string;
     ip: string;
@@ -19,12 +26,25 @@ export interface Caller {
     accept: string;
     acceptLanguage: string;
     contentType: string;
+    /** At login: the mark of a browser that was logged in before. */
+    device?: string;
     /** Over the tracking limit: a click still redirects, but is not counted. */
     overLimit?: boolean;
   };
 }
 
 export type Ctx<Params = unknown> = Context<Params, Caller> & { stream?: NodeJS.ReadableStream | null };
+
+/** What the gateway knows of the caller's rights. One of the release before sends no scopes: its keys may do everything. */
+export const knownRights = ({ apiKeyId, scopes, role }: Caller): Rights =>
+  apiKeyId ? { scopes: scopes ?? ["full"] } : { role };
+
+/** The person of this call. */
+export function userOf(ctx: { meta: Caller }): string {
+  const { userId } = ctx.meta;
+  if (!userId) throw forbidden();
+  return userId;
+}
 
 /** The tenant of this call. Every statement on a tenant's table names it. */
 export function companyOf(ctx: { meta: Caller }): string {

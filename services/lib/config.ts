@@ -8,11 +8,20 @@ import { parseNatsServers } from "./nats.ts";
 import { isPostgresUrl, sessionAttributesError } from "./processes/postgres-hosts.ts";
 import { parseRedisUrl } from "./redis-url.ts";
 import { parseAllowedHosts } from "./ssrf/allowed-hosts.ts";
+import { isLoopbackOnly } from "./ssrf/local-host.ts";
+
+/** What other defaults are made of: each stands before what depends on it. */
+interface DerivedFrom {
+  PORT: number;
+  HOST: string;
+  BASE_URL: string;
+  DATABASE_URL?: string;
+}
 
 /** A default that depends on other variables: as the README shows it, and how it is found. */
 interface DerivedDefault {
   text: string;
-  of: (config: { PORT: number; DATABASE_URL?: string }) => string | number | boolean;
+  of: (config: DerivedFrom) => string | number | boolean;
 }
 
 interface Setting {
@@ -31,9 +40,37 @@ const choice = <const T extends string>(values: readonly T[], setting: Setting) 
 
 export const configSchema = Type.Object({
   PORT: integer(0, 65_535, { default: 3000, description: "Port of the REST API." }),
+  HOST: text({
+    derivedDefault: {
+      text: "127.0.0.1 with the embedded database, else 0.0.0.0",
+      of: ({ DATABASE_URL }) => (DATABASE_URL ? "0.0.0.0" : "127.0.0.1"),
+    },
+    description: "Address that the API and the health port listen on; `::` for all, IPv6 too.",
+  }),
   BASE_URL: url(["http:", "https:"], {
     derivedDefault: { text: "http://localhost:$PORT", of: ({ PORT }) => `http://localhost:${PORT}` },
     description: "Public address of the API, used in links of mails and pages.",
+  }),
+  REGISTRATION: choice(["open", "invite"], {
+    derivedDefault: {
+      text: "open where BASE_URL and HOST are both loopback addresses, else invite",
+      of: ({ BASE_URL, HOST }) =>
+        isLoopbackOnly(new URL(BASE_URL).hostname) && isLoopbackOnly(HOST) ? "open" : "invite",
+    },
+    description: "Whether strangers may register a company, or people come by invitation only.",
+  }),
+  SYSTEM_SMTP_URL: Type.Optional(
+    url(["smtp:", "smtps:"], {
+      description:
+        "Mail server for mail of the service itself (invitations, resets, notices): `smtp[s]://user:password@host:port`, percent-encoded. Unset: no such mail, and invitations answer with their link.",
+    }),
+  ),
+  SYSTEM_FROM: text({
+    derivedDefault: {
+      text: "no-reply@ and the host of BASE_URL",
+      of: ({ BASE_URL }) => `no-reply@${new URL(BASE_URL).hostname}`,
+    },
+    description: "Sender of the service's own mail: an address, or `Name <address>`.",
   }),
   DATABASE_URL: Type.Optional(
     Type.String({

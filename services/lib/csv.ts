@@ -3,10 +3,10 @@
 type Cell = string | number | boolean | Date | null | undefined;
 
 /**
- * A spreadsheet runs a cell that begins like this as a formula. An added apostrophe makes it text, and an import removes
+ * A spreadsheet runs a cell that begins like this as a formula, in some languages also with the full-width signs. An added apostrophe makes it text, and an import removes
  * it again; a text that begins with apostrophes of its own keeps them.
  */
-const FORMULA = /^'*[=+\-@\t\r]/;
+const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 /** Semicolon and tab as well: a spreadsheet may take either as the delimiter. */
 const NEEDS_QUOTES = /[",;\t\r\n]/;
 

@@ -17,6 +17,8 @@ export interface ErrorDetails {
   /** The thing exists, but not in a state that allows this. */
   WRONG_STATE: None;
   UNAUTHENTICATED: None;
+  /** The password was right, and a second factor is on. */
+  TOTP_REQUIRED: None;
   FORBIDDEN: None;
   /** Does not exist, or belongs to another company. */
   NOT_FOUND: None;
@@ -86,6 +88,8 @@ export const forbidden = (sentence = "You do not have permission to perform this
   plain("FORBIDDEN", sentence);
 export const unauthenticated = (sentence = "Authentication credentials were not provided.") =>
   plain("UNAUTHENTICATED", sentence);
+
+export const totpRequired = () => plain("TOTP_REQUIRED", "A code of your authenticator is needed.");
 
 export const subscriberLimitReached = (limit: number) =>
   plain("SUBSCRIBER_LIMIT", `Subscriber limit reached. Your plan allows ${limit} subscribers.`);

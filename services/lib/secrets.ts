@@ -7,7 +7,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { config } from "./config.ts";
 
-type Purpose = "seal" | "bearer" | "link" | "confirm" | "preferences";
+/** Of the links of system mail, and of the mark of a browser that was logged in (tokens/account-token.ts). */
+export type AccountTokenKind = "verify" | "reset" | "invitation" | "device";
+
+type Purpose = "seal" | "bearer" | "link" | "confirm" | "preferences" | AccountTokenKind;
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;

@@ -14,7 +14,9 @@ export interface Command {
   args: string[];
   about: string;
   action: ActionOf;
-  run(ask: Ask, ...args: string[]): Promise<Rows>;
+  /** Names of options with a value, `--name VALUE`: `run` gets the values behind all arguments. */
+  options?: string[];
+  run(ask: Ask, ...args: (string | undefined)[]): Promise<Rows>;
 }
 
 const PAGE = 100;
@@ -52,11 +54,14 @@ export const commands: Command[] = [
   {
     name: "create-company",
     args: ["<name>", "[plan]"],
-    about: "Create a company and its first API key, which is shown this once",
+    options: ["owner"],
+    about:
+      "Create a company and its first API key; --owner ADDRESS also prints the link that sets the owner's password",
     action: "accounts.createCompany",
-    async run(ask, name, plan) {
-      const { company, key } = await ask("accounts.createCompany", { name: name!, ...(plan ? { plan } : {}) });
-      return [{ company_id: company.id, name: company.name, key: key.key }];
+    async run(ask, name, plan, owner) {
+      const params = { name: name!, ...(plan ? { plan } : {}), ...(owner ? { owner } : {}) };
+      const { company, key, invite_url } = await ask("accounts.createCompany", params);
+      return [{ company_id: company.id, name: company.name, key: key.key, ...(invite_url ? { invite_url } : {}) }];
     },
   },
   {
@@ -221,4 +226,5 @@ export const commandNamed = (name: string): Command | undefined =>
 /** What the operator socket lets through. */
 export const operatorActions: ReadonlySet<string> = new Set(commands.map(({ action }) => action));
 
-export const usageOf = ({ name, args }: Command) => [name, ...args].join(" ");
+export const usageOf = ({ name, args, options = [] }: Command) =>
+  [name, ...args, ...options.map((option) => `[--${option} ${option.toUpperCase()}]`)].join(" ");

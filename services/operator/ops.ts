@@ -16,25 +16,32 @@ const needed = ({ args }: Command) => args.filter((arg) => arg.startsWith("<")).
 
 async function main(words: string[]): Promise<number> {
   const json = words.includes("--json");
-  const [name, ...args] = words.filter((word) => word !== "--json");
+  const [name, ...given] = words.filter((word) => word !== "--json");
   if (!name || name === "help" || words.includes("--help")) {
     process.stdout.write(`${help()}\n`);
     return 0;
   }
-  const option = words.find((word) => word.startsWith("--") && word !== "--json");
+  const command = commandNamed(name);
+  const args = [...given];
+  const values = (command?.options ?? []).map((option) => {
+    const at = args.indexOf(`--${option}`);
+    return at < 0 ? undefined : args.splice(at, 2)[1];
+  });
+  const option = args.find((word) => word.startsWith("--"));
   if (option) {
-    process.stderr.write(`There is no option ${option}; the only one is --json.\n`);
+    const known = ["json", ...(command?.options ?? [])].map((one) => `--${one}`).join(" and ");
+    process.stderr.write(`There is no option ${option} here; there is ${known}.\n`);
     return USAGE_ERROR;
   }
-  const command = commandNamed(name);
   if (!command || args.length < needed(command) || args.length > command.args.length) {
     const wrong = command ? `Usage: ${usageOf(command)}` : `There is no command ${name}; \`ops help\` lists all.`;
     process.stderr.write(`${wrong}\n`);
     return USAGE_ERROR;
   }
+  const missing = Array<undefined>(command.args.length - args.length).fill(undefined);
   const connection = await connectOperator(readConfig(process.env, { console: true }));
   try {
-    const rows = await command.run(connection.ask, ...args);
+    const rows = await command.run(connection.ask, ...args, ...missing, ...values);
     process.stdout.write(`${json ? JSON.stringify(rows) : table(rows)}\n`);
     return 0;
   } finally {

@@ -1,5 +1,6 @@
 /** Templates, and everything that turns a template and a recipient into a message. Input to output: it sends nothing. */
 import type { Service } from "moleculer";
+import { audit } from "../../models/statements/audit-log.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { CompiledCampaigns } from "./compiled-campaign.ts";
@@ -38,7 +39,11 @@ export default defineService("renderer", contract, {
       validate: syntaxErrors,
       handler: (ctx) => updateTemplate(companyOf(ctx), ctx.params.id, ctx.params),
     },
-    removeTemplate: (ctx) => removeTemplate(companyOf(ctx), ctx.params.id),
+    async removeTemplate(ctx) {
+      await removeTemplate(companyOf(ctx), ctx.params.id);
+      await audit(companyOf(ctx), ctx.meta, { action: "template.deleted", target: ctx.params.id });
+      return null;
+    },
     preview: (ctx) => preview(companyOf(ctx), ctx.params.id, ctx.params.variables),
 
     async renderMails(ctx) {

@@ -124,7 +124,8 @@ export const configs = {
   getConfig: { summary: "Get an SMTP configuration", params: ById, returns: SmtpConfig },
   updateConfig: {
     summary: "Change an SMTP configuration",
-    description: "Without `password` the stored one stays; so does the DKIM key without `dkim.private_key`.",
+    description:
+      "Without `password` the stored one stays, and is asked for again where host, port or username change or TLS is switched off; the DKIM key stays without `dkim.private_key`.",
     params: ConfigPatch,
     returns: SmtpConfig,
     example: { sender_name: "Acme News", max_per_second: 20 },

@@ -9,8 +9,8 @@ import { configErrors } from "./configs/config-errors.ts";
 import {
   createConfig,
   findConfig,
-  hasDkimKey,
   listConfigs,
+  patchErrors,
   removeConfig,
   updateConfig,
 } from "./configs/smtp-configs.ts";
@@ -29,19 +29,19 @@ export default defineService("smtp-sender", contract, {
     listConfigs: (ctx) => listConfigs(companyOf(ctx), ctx.params),
     createConfig: {
       validate: (ctx, isValid) => configErrors(ctx.params, isValid),
-      handler: (ctx) => createConfig(companyOf(ctx), ctx.params),
+      handler: (ctx) => createConfig(ctx),
     },
     getConfig: async (ctx) => (await findConfig(companyOf(ctx), ctx.params.id)).view(),
     updateConfig: {
-      validate: (ctx, isValid) => configErrors(ctx.params, isValid, () => hasDkimKey(companyOf(ctx), ctx.params.id)),
+      validate: patchErrors,
       async handler(ctx) {
-        const updated = await updateConfig(companyOf(ctx), ctx.params);
+        const updated = await updateConfig(ctx);
         await broadcastConfigChanged(ctx, ctx.params.id);
         return updated;
       },
     },
     async removeConfig(ctx) {
-      await removeConfig(companyOf(ctx), ctx.params.id);
+      await removeConfig(ctx);
       await broadcastConfigChanged(ctx, ctx.params.id);
       return null;
     },

@@ -8,9 +8,11 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { writeInTurn } from "../../models/database/bulk.ts";
+import { audit } from "../../models/statements/audit-log.ts";
 import { removeSubscribers } from "../../models/statements/remove-subscribers.ts";
 import { defineService } from "../define.ts";
-import { companyOf } from "../lib/caller.ts";
+import type { AuditAction } from "../lib/audit-actions.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
 import { subscriberLimit } from "./company-locks.ts";
 import { contract } from "./contract.ts";
 import { exportSubscribers } from "./export-subscribers.ts";
@@ -39,6 +41,17 @@ interface Subscribers extends Service {
 const SAVE_PAUSE_MS = 500;
 const readerOf = (service: Service) => (service as Subscribers).subscriberReader;
 
+/** What can be said of it only when it is done. */
+async function logged(
+  ctx: Ctx,
+  action: AuditAction,
+  target?: string,
+  detail: Record<string, unknown> = {},
+): Promise<null> {
+  await audit(companyOf(ctx), ctx.meta, { action, target: target ?? null, detail });
+  return null;
+}
+
 export default defineService("subscribers", contract, {
   mixins: [every(SAVE_PAUSE_MS, "saveWaiting")],
 
@@ -59,8 +72,15 @@ export default defineService("subscribers", contract, {
       validate: (ctx, isValid) => subscriberErrors(companyOf(ctx), ctx.params, isValid),
       handler: (ctx) => updateSubscriber(companyOf(ctx), ctx.params.id, ctx.params),
     },
-    remove: (ctx) => removeSubscriber(companyOf(ctx), ctx.params.id),
-    export: async (ctx) => exportSubscribers(companyOf(ctx)),
+    async remove(ctx) {
+      await removeSubscriber(companyOf(ctx), ctx.params.id);
+      return logged(ctx, "subscribers.deleted", ctx.params.id);
+    },
+    async export(ctx) {
+      // Before the first row leaves.
+      await logged(ctx, "subscribers.exported");
+      return exportSubscribers(companyOf(ctx));
+    },
 
     import: {
       validate: (ctx, isValid) =>
@@ -68,7 +88,10 @@ export default defineService("subscribers", contract, {
       async handler(ctx) {
         const companyId = companyOf(ctx);
         const limit = await subscriberLimit(ctx);
-        return importSubscribers(ctx.stream, { companyId, limit, listId: ctx.params.list_id });
+        const imported = await importSubscribers(ctx.stream, { companyId, limit, listId: ctx.params.list_id });
+        const { total, created, updated, skipped } = imported;
+        await logged(ctx, "subscribers.imported", ctx.params.list_id, { total, created, updated, skipped });
+        return imported;
       },
     },
     bulkDelete: {
@@ -76,8 +99,9 @@ export default defineService("subscribers", contract, {
         isValid("subscriber_ids") ? subscriberIdErrors(companyOf(ctx), ctx.params.subscriber_ids) : {},
       handler: async (ctx) => {
         const companyId = companyOf(ctx);
-        const removing = () => removeSubscribers(companyId, ctx.params.subscriber_ids);
-        return { deleted: await writeInTurn(companyId, removing) };
+        const deleted = await writeInTurn(companyId, () => removeSubscribers(companyId, ctx.params.subscriber_ids));
+        await logged(ctx, "subscribers.deleted", undefined, { deleted });
+        return { deleted };
       },
     },
     bulkUpdateLists: {
@@ -89,7 +113,10 @@ export default defineService("subscribers", contract, {
     createList: (ctx) => createList(companyOf(ctx), ctx.params),
     getList: (ctx) => getList(companyOf(ctx), ctx.params.id),
     updateList: (ctx) => updateList(companyOf(ctx), ctx.params.id, ctx.params),
-    removeList: (ctx) => removeList(companyOf(ctx), ctx.params.id),
+    async removeList(ctx) {
+      await removeList(companyOf(ctx), ctx.params.id);
+      return logged(ctx, "list.deleted", ctx.params.id);
+    },
     async listMembers(ctx) {
       const { id } = await getList(companyOf(ctx), ctx.params.id);
       return listMembers(companyOf(ctx), id, ctx.params);
@@ -101,7 +128,10 @@ export default defineService("subscribers", contract, {
       handler: (ctx) => suppress(companyOf(ctx), ctx.params),
     },
     getSuppression: (ctx) => getSuppression(companyOf(ctx), ctx.params.id),
-    removeSuppression: (ctx) => liftSuppression(companyOf(ctx), ctx.params.id),
+    async removeSuppression(ctx) {
+      await liftSuppression(companyOf(ctx), ctx.params.id);
+      return logged(ctx, "suppression.deleted", ctx.params.id);
+    },
 
     listSegments: (ctx) => listSegments(companyOf(ctx), ctx.params),
     createSegment: {
@@ -113,7 +143,10 @@ export default defineService("subscribers", contract, {
       validate: (ctx) => segmentErrors(companyOf(ctx), ctx.params.rules),
       handler: (ctx) => updateSegment(ctx),
     },
-    removeSegment: (ctx) => removeSegment(companyOf(ctx), ctx.params.id),
+    async removeSegment(ctx) {
+      await removeSegment(companyOf(ctx), ctx.params.id);
+      return logged(ctx, "segment.deleted", ctx.params.id);
+    },
     listSegmentSubscribers: (ctx) => listSegmentSubscribers(companyOf(ctx), ctx.params.id, ctx.params),
 
     subscribe: (ctx) => subscribe(ctx),

@@ -1,5 +1,9 @@
 /** Webhook endpoints as a resource. */
+import type { Transaction } from "sequelize";
+import { sequelize } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
+import { audit, type Deed } from "../../models/statements/audit-log.ts";
+import { currentRights } from "../../models/statements/current-rights.ts";
 import { WebhookEndpoint } from "../../models/webhook-endpoint.ts";
 import { call } from "../call.ts";
 import type { ParamsOf } from "../contracts.ts";
@@ -10,6 +14,7 @@ import { newId } from "../lib/ids.ts";
 import { seal } from "../lib/secrets.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 import { HostError, isPermittedHost, resolvePublic } from "../lib/ssrf/guard.ts";
+import { type PermittedAction, requirePermission } from "../permissions.ts";
 import { newSecret } from "./signature.ts";
 
 const OLD_SECRET_SIGNS_MS = 24 * 60 * 60 * 1000;
@@ -63,47 +68,86 @@ export async function endpointErrors(
   return error ? { url: [error] } : {};
 }
 
-export async function endpointOf(companyId: string, id: string): Promise<WebhookEndpoint> {
-  const endpoint = await WebhookEndpoint.findOne({ where: { id, companyId } });
+export async function endpointOf(
+  companyId: string,
+  id: string,
+  transaction: Transaction | null = null,
+): Promise<WebhookEndpoint> {
+  const endpoint = await WebhookEndpoint.findOne({ where: { id, companyId }, transaction });
   if (!endpoint) throw notFound();
   return endpoint;
 }
 
 const unique = (events: Input["events"]) => [...new Set(events)];
 
-export async function createEndpoint(companyId: string, { url, events }: Input) {
+/** A write, with the rights that the caller has in its transaction. */
+function permitted<T>(
+  ctx: Ctx,
+  action: PermittedAction,
+  deed: Deed,
+  write: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  return sequelize().transaction(async (transaction) => {
+    requirePermission(action, await currentRights(ctx.meta, transaction));
+    const written = await write(transaction);
+    await audit(companyOf(ctx), ctx.meta, deed, transaction);
+    return written;
+  });
+}
+
+export async function createEndpoint(ctx: Ctx<Input>) {
+  const companyId = companyOf(ctx);
+  const { url, events } = ctx.params;
   const id = newId();
   const secret = newSecret();
-  const endpoint = await WebhookEndpoint.create({
-    id,
-    companyId,
-    url,
-    events: unique(events),
-    secretSealed: seal(secret, id),
-  });
+  const deed: Deed = { action: "webhook.created", target: id, detail: { url, events } };
+  const values = { id, companyId, url, events: unique(events), secretSealed: seal(secret, id) };
+  const endpoint = await permitted(ctx, "webhooks.create", deed, (transaction) =>
+    WebhookEndpoint.create(values, { transaction }),
+  );
   return { ...endpoint.view(), secret };
 }
 
 /** An edit shows that somebody has looked at the endpoint: one that was disabled gets a new chance. */
-export async function updateEndpoint(companyId: string, { id, url, events }: Input & { id: string }) {
-  const endpoint = await endpointOf(companyId, id);
-  await endpoint.update({ url, events: unique(events), disabledAt: null, failingSince: null });
-  return endpoint.view();
-}
-
-export async function removeEndpoint(companyId: string, id: string): Promise<null> {
-  const removed = await WebhookEndpoint.destroy({ where: { id, companyId } });
-  if (removed === 0) throw notFound();
-  return null;
-}
-
-export async function rotateSecret(companyId: string, id: string) {
-  const endpoint = await endpointOf(companyId, id);
-  const secret = newSecret();
-  await endpoint.update({
-    secretSealed: seal(secret, id),
-    oldSecretSealed: endpoint.secretSealed,
-    oldSecretUntil: new Date(Date.now() + OLD_SECRET_SIGNS_MS),
+export function updateEndpoint(ctx: Ctx<Input & { id: string }>) {
+  const { id, url, events } = ctx.params;
+  const deed: Deed = { action: "webhook.updated", target: id, detail: { url, events } };
+  return permitted(ctx, "webhooks.update", deed, async (transaction) => {
+    const endpoint = await endpointOf(companyOf(ctx), id, transaction);
+    await endpoint.update({ url, events: unique(events), disabledAt: null, failingSince: null }, { transaction });
+    return endpoint.view();
   });
-  return { secret };
+}
+
+export function removeEndpoint(ctx: Ctx<{ id: string }>): Promise<null> {
+  const where = { id: ctx.params.id, companyId: companyOf(ctx) };
+  return permitted(
+    ctx,
+    "webhooks.remove",
+    { action: "webhook.deleted", target: ctx.params.id },
+    async (transaction) => {
+      if ((await WebhookEndpoint.destroy({ where, transaction })) === 0) throw notFound();
+      return null;
+    },
+  );
+}
+
+export function rotateSecret(ctx: Ctx<{ id: string }>) {
+  const { id } = ctx.params;
+  const secret = newSecret();
+  return permitted(
+    ctx,
+    "webhooks.rotateSecret",
+    { action: "webhook.secret_rotated", target: id },
+    async (transaction) => {
+      const endpoint = await endpointOf(companyOf(ctx), id, transaction);
+      const values = {
+        secretSealed: seal(secret, id),
+        oldSecretSealed: endpoint.secretSealed,
+        oldSecretUntil: new Date(Date.now() + OLD_SECRET_SIGNS_MS),
+      };
+      await endpoint.update(values, { transaction });
+      return { secret };
+    },
+  );
 }

@@ -42,11 +42,11 @@ export default defineService("webhooks", contract, {
 
   actions: {
     list: (ctx) => listEndpoints(ctx),
-    create: { validate: endpointErrors, handler: (ctx) => createEndpoint(companyOf(ctx), ctx.params) },
+    create: { validate: endpointErrors, handler: (ctx) => createEndpoint(ctx) },
     get: async (ctx) => (await endpointOf(companyOf(ctx), ctx.params.id)).view(),
-    update: { validate: endpointErrors, handler: (ctx) => updateEndpoint(companyOf(ctx), ctx.params) },
-    remove: (ctx) => removeEndpoint(companyOf(ctx), ctx.params.id),
-    rotateSecret: (ctx) => rotateSecret(companyOf(ctx), ctx.params.id),
+    update: { validate: endpointErrors, handler: (ctx) => updateEndpoint(ctx) },
+    remove: (ctx) => removeEndpoint(ctx),
+    rotateSecret: (ctx) => rotateSecret(ctx),
     test: (ctx) => sendTest(ctx),
     listDeliveries: (ctx) => listDeliveries(ctx),
     redeliver: (ctx) => redeliver(ctx),

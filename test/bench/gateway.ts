@@ -138,6 +138,7 @@ async function main(): Promise<void> {
     children.push(bareChild);
     const [apiChild, api] = await start("api", {
       DATABASE_URL: postgres.url,
+      HOST: "127.0.0.1",
       SECRET_KEY: "bench-secret-bench-secret",
       PORT: "0",
       HEALTH_PORT: "0",

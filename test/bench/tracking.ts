@@ -147,6 +147,7 @@ async function measure(): Promise<void> {
     env: {
       ...process.env,
       DATABASE_URL: postgres.url,
+      HOST: "127.0.0.1",
       SECRET_KEY: "bench-secret-bench-secret",
       PORT: "0",
       HEALTH_PORT: "0",

@@ -13,7 +13,7 @@ import { openStage, type Stage } from "../support/stage.ts";
 import { watchApi } from "../support/watch-api.ts";
 
 const long = process.env.FAILURES === "long";
-const ROWS = long ? 1_200_000 : 100_000;
+const ROWS = long ? 1_200_000 : 30_000;
 /** Of 512 in the manifests. Before there was back-pressure, 100,000 rows took 466 and 1.2 million ended the process. */
 const MOST_MEGABYTES = 250;
 /** A node without a heartbeat for so long is taken for dead (moleculer.config.ts). */

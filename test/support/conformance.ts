@@ -4,6 +4,7 @@ import addFormats from "ajv-formats";
 import { contractOf } from "../../services/contracts.ts";
 import { describeApi, type OpenApi } from "../../services/gateway/openapi/document.ts";
 import { routes } from "../../services/gateway/routes.ts";
+import { permissionOf } from "../../services/permissions.ts";
 
 export interface Seen {
   status: number;
@@ -100,7 +101,7 @@ let shared: Conformance | undefined;
 
 /** Throws for a response that the document does not describe; a 500 is described, and still never right in a test. */
 export function checkResponse(method: string, path: string, seen: Seen): void {
-  shared ??= new Conformance(describeApi({ routes, contractOf, baseUrl: "http://localhost" }));
+  shared ??= new Conformance(describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" }));
   const error = seen.status === 500 ? "is a 500" : shared.errorIn(method, path, seen);
   if (error) throw new Error(`${method} ${path} → ${seen.status} ${error}\n${seen.text.slice(0, 2_000)}`);
 }

@@ -11,6 +11,7 @@ import type { Route } from "../../services/gateway/routes.ts";
 import type { Ctx } from "../../services/lib/caller.ts";
 import { type Config, readConfig } from "../../services/lib/config.ts";
 import { notFound, unauthenticated } from "../../services/lib/errors.ts";
+import type { Permission } from "../../services/lib/rights.ts";
 
 export const A = "0190a0a0-0000-7000-8000-00000000000a";
 export const B = "0190a0a0-0000-7000-8000-00000000000b";
@@ -43,7 +44,7 @@ function accounts(asked: { keys: number }, callsPerDay: CallsPerDay): ServiceSch
         asked.keys++;
         const companyId = KEYS[ctx.params.key];
         if (!companyId) throw unauthenticated("Invalid API key.");
-        return { companyId, apiKeyId: companyId, expiresAt: null };
+        return { companyId, apiKeyId: companyId, expiresAt: null, scopes: ["full"], allowedIps: [] };
       },
       membershipOf(ctx: Ctx<{ companyId: string }>) {
         if (ctx.params.companyId === B) throw notFound();
@@ -83,7 +84,12 @@ export async function startGateway(
     ([name, { route }]) => ({ ...route, action: `sample.${name}` }) as unknown as Route,
   );
   const contractOf = (action: string) => samples[action.slice("sample.".length)]!.contract;
-  const gateway = await openGateway(broker, { routes, contractOf, settings });
+  const personal = new Set(routes.flatMap(({ access, action }) => (access === "user" ? [String(action)] : [])));
+  const permissionOf = (action: string): Permission => ({
+    role: "viewer",
+    scopes: personal.has(action) ? [] : ["read"],
+  });
+  const gateway = await openGateway(broker, { routes, contractOf, permissionOf, settings });
   return {
     ...gateway,
     broker,

@@ -12,6 +12,8 @@ import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-pos
 export const TEMPLATE = "flockmail_template";
 
 export default async function globalSetup(): Promise<void> {
+  // On this machine alone: there anybody may register, as tests do.
+  process.env.HOST ??= "127.0.0.1";
   let server = process.env.TEST_DATABASE_URL;
   if (!server) {
     const folder = mkdtempSync(join(tmpdir(), "flockmail-test-"));

@@ -7,6 +7,7 @@ import { PinnedConnection } from "../../models/database/pinned-connection.ts";
 import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import { withIds } from "../../models/statements/mail-key.ts";
 import { settle } from "../../services/campaigns/lifecycle/settle.ts";
+import type { Ctx } from "../../services/lib/caller.ts";
 import { newId } from "../../services/lib/ids.ts";
 import type { Limiter } from "../../services/lib/limits/limiter.ts";
 import { MemoryLimiter } from "../../services/lib/limits/limiter-memory.ts";
@@ -20,6 +21,10 @@ import { createDatabase, type TestDatabase } from "./database.ts";
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "./smtp-server.ts";
 
 const DOMAIN = "sender.example";
+
+/** A call of a company's owner, for a function that an action is. */
+export const asOwner = <P>(companyId: string, params: P): Ctx<P> =>
+  ({ meta: { companyId, role: "owner" }, params }) as unknown as Ctx<P>;
 
 export const messageId = (id: string) => `<${id}@${DOMAIN}>`;
 

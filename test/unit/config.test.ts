@@ -22,7 +22,10 @@ describe("the configuration", () => {
   test("has a default for each variable that needs one; some depend on others", () => {
     expect(readConfig({})).toEqual({
       PORT: 3000,
+      HOST: "127.0.0.1",
       BASE_URL: "http://localhost:3000",
+      REGISTRATION: "open",
+      SYSTEM_FROM: "no-reply@localhost",
       DATABASE_POOL: 20,
       DATA_DIR: "./data",
       DEFAULT_PLAN: "unlimited",
@@ -40,11 +43,25 @@ describe("the configuration", () => {
     });
     const DATABASE_URL = "postgres://db/flockmail";
     expect(readConfig({ PORT: "8080", DATABASE_URL, SECRET_KEY })).toMatchObject({
+      HOST: "0.0.0.0",
       BASE_URL: "http://localhost:8080",
+      REGISTRATION: "invite",
       ALLOW_PRIVATE_NETWORKS: false,
       DRAIN_SECONDS: 40,
       LOGLEVEL: "info",
     });
+  });
+
+  test.each([
+    [{}, "open"],
+    [{ BASE_URL: "http://127.0.0.1:8080", HOST: "::1" }, "open"],
+    [{ BASE_URL: "https://mail.example" }, "invite"],
+    [{ HOST: "0.0.0.0" }, "invite"],
+    [{ HOST: "::" }, "invite"],
+    [{ HOST: "10.0.0.5" }, "invite"],
+    [{ BASE_URL: "https://mail.example", REGISTRATION: "open" }, "open"],
+  ])("with %j registration is %s", (env, expected) => {
+    expect(readConfig(env).REGISTRATION).toBe(expected);
   });
 
   test("what is empty is not set, and what it does not know is left alone", () => {

@@ -12,6 +12,7 @@ import { moveTo } from "../../../models/campaign-lifecycle.ts";
 import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { type Client, queryOne, transaction } from "../../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { requeueSlice } from "../../../models/statements/requeue-recipients.ts";
 import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
@@ -44,6 +45,7 @@ export async function resume(ctx: Ctx, campaignId: string) {
        where company_id = $1 and id = $2`,
       [companyId, campaignId],
     );
+    await auditWithin(client, companyId, ctx.meta, { action: "campaign.resumed", target: campaignId });
     await requeueSlice(client, { id: campaignId, company_id: companyId, requeue_from: 1 });
     return (await queryOne<CampaignRow>(READ, [companyId, campaignId], client))!;
   });

@@ -3,7 +3,9 @@ import type { ServiceBroker } from "moleculer";
 import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
 import { moveTo } from "../../../models/campaign-lifecycle.ts";
 import { pool, query, queryOne, transaction } from "../../../models/database/db.ts";
+import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { emitAndForget } from "../../call.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
 
 /** Starts the campaigns that are due, each once on any number of nodes: of two that try, one moves the row. */
@@ -22,7 +24,9 @@ export async function startDue(broker: ServiceBroker): Promise<number> {
 }
 
 /** Cancels a scheduled campaign. If it becomes due at this very moment, one of the two moves wins. */
-export function cancel(companyId: string, campaignId: string) {
+export function cancel(ctx: Ctx<{ id: string }>) {
+  const companyId = companyOf(ctx);
+  const campaignId = ctx.params.id;
   return transaction(async (client) => {
     const read = "select * from campaigns where company_id = $1 and id = $2 for no key update";
     const campaign = await queryOne<CampaignRow>(read, [companyId, campaignId], client);
@@ -30,6 +34,7 @@ export function cancel(companyId: string, campaignId: string) {
     if (!(await moveTo(client, campaignId, "cancelled"))) {
       throw wrongState(`Only a scheduled campaign can be cancelled. This one is ${campaign.status}.`);
     }
+    await auditWithin(client, companyId, ctx.meta, { action: "campaign.cancelled", target: campaignId });
     return campaignView((await queryOne<CampaignRow>(read, [companyId, campaignId], client))!);
   });
 }

@@ -4,6 +4,7 @@
  */
 import { type CampaignRow, type CampaignType, campaignView } from "../../../models/campaign.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
+import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
 import { snapshotContents } from "../../../models/statements/snapshot-contents.ts";
 import { emitAndForget } from "../../call.ts";
@@ -19,8 +20,8 @@ import { sendWarnings } from "./warnings.ts";
 
 const INSERT_CAMPAIGN = `
   insert into campaigns as c (id, company_id, name, campaign_type, status, total_emails, scheduled_for,
-    template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id, api_key_id)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
   returning *`;
 
 // 10,000 receivers in one statement: 0.15 s.
@@ -42,6 +43,7 @@ type Answer = ReturnType<typeof campaignView> & {
 export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<Answer> {
   const companyId = companyOf(ctx);
   const { idempotency_key: key, ...body } = paramsOf(type, ctx.params);
+  const apiKeyId = ctx.meta.apiKeyId ?? null;
   const hash = requestHash(type, body);
   const earlier = key && (await answerOf<Answer>(companyId, key, hash));
   if (earlier) return earlier;
@@ -59,7 +61,9 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
     // Checked again, now under a lock: concurrently admitted sends must not exceed a limit together.
     await requireQuotaWithin(client, companyId, emails);
     if (hour) await requireHourlyRoomWithin(client, companyId, emails, hour);
-    const created = await create(client, companyId, type, { ...body, emails, scheduledFor });
+    const created = await create(client, companyId, type, { ...body, emails, scheduledFor, apiKeyId });
+    const detail = { name: created.name, type, recipients: emails };
+    await auditWithin(client, companyId, ctx.meta, { action: "campaign.sent", target: created.id, detail });
     if (key) await storeAnswer(client, companyId, key, created);
     return created;
   });
@@ -70,7 +74,7 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
   return answer;
 }
 
-type Request = SendParams & { emails: number; scheduledFor: Date | null };
+type Request = SendParams & { emails: number; scheduledFor: Date | null; apiKeyId: string | null };
 
 async function create(client: Client, companyId: string, type: CampaignType, request: Request): Promise<Answer> {
   const id = newId();
@@ -89,6 +93,7 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     request.segment_id,
     request.is_transactional ?? false,
     taskId,
+    request.apiKeyId,
   ];
   type Row = CampaignRow & { template_id: string | null; list_id: string | null };
   const row = (await queryOne<Row>(INSERT_CAMPAIGN, values, client))!;

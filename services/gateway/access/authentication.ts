@@ -1,12 +1,15 @@
 /** Who makes a request: an API key or a person's access token. What is cached of either is at most a second old. */
 import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { call } from "../../call.ts";
-import type { Caller, Role } from "../../lib/caller.ts";
-import { forbidden, notFound, unauthenticated } from "../../lib/errors.ts";
+import type { Caller } from "../../lib/caller.ts";
+import { forbidden, isServiceError, notFound, unauthenticated } from "../../lib/errors.ts";
+import { isWithin, type Network, parseNetwork } from "../../lib/ip-networks.ts";
+import { type Permission, type Role, requireRights, type Scope } from "../../lib/rights.ts";
 import { type Person, TOKEN_REFUSED, verifyBearer } from "../../lib/tokens/bearer.ts";
 import type { Context } from "../http/context.ts";
-import type { Access } from "../routes.ts";
 import { lookUp } from "./look-up.ts";
+import { noteInvalidKey, requireFewInvalidKeys } from "./throttle.ts";
 import { TtlCache } from "./ttl-cache.ts";
 
 type Broker = Parameters<typeof call>[0];
@@ -15,12 +18,16 @@ interface Key {
   companyId: string;
   apiKeyId: string;
   expiresAt: string | null;
+  scopes: readonly Scope[];
+  /** Parsed; none: it may be used from everywhere. */
+  allowed: readonly Network[];
 }
 
 export type Identity = { key: Key; person?: undefined } | { key?: undefined; person: Person };
 
 const CACHE_MS = 1_000;
 const CACHE_ENTRIES = 10_000;
+const SUSPECT_MS = 60_000;
 const KEY = /^fm_[A-Za-z0-9]{1,100}$/;
 
 const refusedKey = () => unauthenticated("Invalid API key.");
@@ -29,29 +36,49 @@ const isExpired = ({ expiresAt }: Key) => expiresAt !== null && Date.parse(expir
 export class Authentication {
   readonly #broker: Broker;
   readonly #keys = new TtlCache<Key>(CACHE_MS, CACHE_ENTRIES);
-  readonly #roles = new TtlCache<Role>(CACHE_MS, CACHE_ENTRIES);
+  readonly #roles = new TtlCache<{ userId: string; role: Role }>(CACHE_MS, CACHE_ENTRIES);
 
   constructor(broker: Broker) {
     this.#broker = broker;
   }
 
-  /** Throws a 401 without good credentials, and a 403 where the key is good but only a person may do this. */
-  async identify(context: Context, access: Access): Promise<Identity> {
+  /** Throws a 401 without good credentials, and a 403 for a key that is good, but not here or not for this. */
+  async identify(context: Context, permission: Permission): Promise<Identity> {
     const text = context.req.headers["x-api-key"] as string | undefined;
     if (text === undefined) return { person: this.#person(context) };
-    const key = await this.#key(text);
-    if (access === "user") throw forbidden("An API key cannot do this: sign in and use a bearer token.");
+    const key = await this.#key(text, context.state.ip);
+    if (key.allowed.length > 0 && !isWithin(key.allowed, context.state.ip)) {
+      throw forbidden("This API key may not be used from this address.");
+    }
+    requireRights({ scopes: key.scopes }, permission);
     return { key };
   }
 
-  async #key(text: string): Promise<Key> {
+  /** Addresses that showed an invalid key a moment ago; only they wait for the count of them. */
+  readonly #suspects = new LRUCache<string, true>({ max: CACHE_ENTRIES, ttl: SUSPECT_MS });
+
+  async #key(text: string, ip: string): Promise<Key> {
+    if (this.#suspects.has(ip)) await requireFewInvalidKeys(ip);
+    try {
+      return await this.#validKey(text);
+    } catch (error) {
+      if (isServiceError(error, "UNAUTHENTICATED")) {
+        this.#suspects.set(ip, true);
+        await noteInvalidKey(ip);
+      }
+      throw error;
+    }
+  }
+
+  async #validKey(text: string): Promise<Key> {
     if (!KEY.test(text)) throw refusedKey();
     // By digest: a dump of this process's memory holds no key that is not in use right now.
     const known = this.#keys.get(hash("sha256", text), async () => {
-      const { companyId, apiKeyId, expiresAt } = await lookUp(this.#broker, "accounts.authenticateKey", {
-        key: text,
-      });
-      return { companyId, apiKeyId, expiresAt };
+      const found = await lookUp(this.#broker, "accounts.authenticateKey", { key: text });
+      const { companyId, apiKeyId, expiresAt } = found;
+      // A node of the release before knows neither, and made no key that has them.
+      const { scopes = ["full"], allowedIps = [] } = found as Partial<typeof found>;
+      return { companyId, apiKeyId, expiresAt, scopes, allowed: allowedIps.map((text) => parseNetwork(text)!) };
     });
     const key = known instanceof Promise ? await known : known;
     if (isExpired(key)) throw refusedKey();
@@ -67,17 +94,36 @@ export class Authentication {
     return person;
   }
 
-  /** The caller within a company; a company of which the person is no member does not exist for them. */
-  async callerIn(companyId: string, { key, person }: Identity): Promise<Caller> {
+  /**
+   * The caller within a company, of which the person must be a member, else it does not exist for them, and in a role that
+   * is enough, else 403.
+   */
+  async callerIn(companyId: string, { key, person }: Identity, permission: Permission): Promise<Caller> {
     if (key) {
       if (key.companyId !== companyId) throw notFound();
-      return { companyId, apiKeyId: key.apiKeyId };
+      return { companyId, apiKeyId: key.apiKeyId, scopes: key.scopes };
     }
-    const { userId, passwordMark } = person;
-    const role = await this.#roles.get(`${userId} ${passwordMark} ${companyId}`, async () => {
-      return (await lookUp(this.#broker, "accounts.membershipOf", { ...person, companyId })).role;
+    const { userId, passwordMark, sessionId } = person;
+    const { role } = await this.#roles.get(`${userId} ${passwordMark} ${sessionId} ${companyId}`, async () => {
+      return { userId, role: (await lookUp(this.#broker, "accounts.membershipOf", { ...person, companyId })).role };
     });
-    return { companyId, userId, role };
+    requireRights({ role }, permission);
+    return { companyId, userId, role, ...(sessionId ? { sessionId } : {}) };
+  }
+
+  /** A person apart from any company. Not cached: such requests are few, and must not outlive the session. */
+  async personOf(context: Context): Promise<Caller> {
+    if (context.req.headers["x-api-key"] !== undefined) {
+      throw forbidden("An API key cannot do this: sign in and use a bearer token.");
+    }
+    const person = this.#person(context);
+    await lookUp(this.#broker, "accounts.requireSession", person);
+    const { userId, sessionId } = person;
+    return { userId, ...(sessionId ? { sessionId } : {}) };
+  }
+
+  forgetPerson(userId: string): void {
+    this.#roles.drop((known) => known.userId === userId);
   }
 
   forgetKey(apiKeyId: string): void {

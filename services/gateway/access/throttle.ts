@@ -7,7 +7,7 @@ import type { Context } from "../http/context.ts";
 import type { Route } from "../routes.ts";
 
 const WINDOW_SECONDS = 60;
-const LIMITS = { auth: 5, subscribe: 3, tracking: 60 } as const;
+const LIMITS = { auth: 5, link: 20, subscribe: 3, tracking: 60 } as const;
 
 type Throttle = NonNullable<Route["throttle"]>;
 
@@ -19,6 +19,24 @@ function take(context: Context, name: Throttle): Promise<Grant> {
   const perMessage = name === "tracking" && isImageProxy(context.get("user-agent"));
   const who = `${addressBlock(context.state.ip)}${perMessage ? `:${context.params.token}` : ""}`;
   return apiLimiter().take(exactWindow(`throttle-${name}:${who}`, LIMITS[name], WINDOW_SECONDS), 1);
+}
+
+const INVALID_KEYS_PER_MINUTE = 60;
+const invalidKeys = (ip: string) =>
+  exactWindow(`throttle-key:${addressBlock(ip)}`, INVALID_KEYS_PER_MINUTE, WINDOW_SECONDS);
+
+/** Invalid keys cost a look-up each. Throws where this address has shown too many, before the next one is looked up. */
+export async function requireFewInvalidKeys(ip: string): Promise<void> {
+  const { used, retryAfterMs } = await apiLimiter().used(invalidKeys(ip));
+  if (used >= INVALID_KEYS_PER_MINUTE) throw throttled(Math.ceil(retryAfterMs / 1_000));
+}
+
+export const noteInvalidKey = (ip: string): Promise<unknown> => apiLimiter().take(invalidKeys(ip), 1);
+
+/** Guesses of mailed links, by the API's routes and by their pages together. */
+export async function throttleLink(context: Context): Promise<void> {
+  const { granted, retryAfterMs } = await take(context, "link");
+  if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
 }
 
 /** Throws where the limit is reached; for a click, which must reach its target all the same, returns true: not counted. */

@@ -32,6 +32,11 @@ const SHAPES: { [C in ErrorCode]: Shape<C> } = {
   BAD_REQUEST: { status: 400 },
   WRONG_STATE: { status: 400 },
   UNAUTHENTICATED: { status: 401, headers: () => CHALLENGE },
+  TOTP_REQUIRED: {
+    status: 401,
+    body: (_, message) => ({ detail: message, code: "totp_required" }),
+    headers: () => CHALLENGE,
+  },
   FORBIDDEN: { status: 403 },
   SUBSCRIBER_LIMIT: { status: 403 },
   EMAIL_QUOTA: { status: 403 },

@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import type { Document } from "../../lib/shapes.ts";
 import type { Answer, Route } from "../routes.ts";
 import type { Context } from "./context.ts";
+import { setDevice } from "./device-cookie.ts";
 import { PAGE_SIZE, type Params } from "./params.ts";
 
 type Write = (context: Context, result: unknown, request: { params: Params; baseUrl: string; route: Route }) => unknown;
@@ -58,8 +59,14 @@ const document: Write = (context, result) => {
 };
 
 const writers: Record<Answer, Write> = {
-  json: (context, result) => {
-    context.body = result;
+  json: (context, result, { route, baseUrl }) => {
+    if (!route.deviceCookie) {
+      context.body = result;
+      return;
+    }
+    const { device, ...body } = result as { device?: string };
+    if (device) setDevice(context, device, baseUrl);
+    context.body = body;
   },
   list,
   csv,

@@ -73,7 +73,11 @@ async function drain(server: Server, drainMs: number): Promise<void> {
 }
 
 /** `drainMs`: how long requests in flight may take once it drains. */
-export async function listen(listener: RequestListener, port: number, drainMs: number): Promise<HttpServer> {
+export async function listen(
+  listener: RequestListener,
+  { host, port }: { host: string; port: number },
+  drainMs: number,
+): Promise<HttpServer> {
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: HEADERS_MS,
@@ -86,7 +90,7 @@ export async function listen(listener: RequestListener, port: number, drainMs: n
   server.maxHeadersCount = MAX_HEADERS;
   server.setTimeout(SILENCE_MS);
   server.on("clientError", refuseMalformed).on("checkExpectation", refuseExpectation).on("connect", refuseTunnel);
-  server.on("request", listener).listen(port);
+  server.on("request", listener).listen(port, host);
   try {
     await once(server, "listening");
   } catch (error) {

@@ -3,6 +3,7 @@
  * is validated. The test suite checks every response against it.
  */
 import type { ActionContract } from "../../define.ts";
+import type { Permission } from "../../lib/rights.ts";
 import type { Route } from "../routes.ts";
 import { Components } from "./components.ts";
 import { errorResponses, errorSchemas } from "./error-responses.ts";
@@ -18,6 +19,7 @@ export interface OpenApi {
 export interface Described {
   routes: readonly Route[];
   contractOf: (action: string) => ActionContract;
+  permissionOf: (action: string) => Permission | undefined;
   baseUrl: string;
 }
 
@@ -28,6 +30,10 @@ Every path ends with a slash; without it the answer is a 308 to the path with it
 
 Authenticate with \`X-API-Key\`, or as a person with \`Authorization: Bearer\`, and then say which company is meant:
 \`company\` in the body of a send, \`?company=\` elsewhere; paths under \`/api/companies/{id}/\` say it themselves.
+Each operation names the roles of people that may use it, and the scopes of API keys: \`send\` (the sends, and campaigns
+that this key made), \`campaigns\` (campaigns, templates, media, reports), \`subscribers\` (subscribers, lists, segments,
+suppressions), \`settings\` (SMTP configurations, webhooks, company), \`read\` (every GET that is no export), \`export\`, or
+\`full\`.
 No text may hold U+0000 or a lone surrogate. Fields that are not described are ignored.
 Retry 429 and 5xx with exponential backoff, and not before \`Retry-After\`; do not retry another 4xx unchanged.`;
 
@@ -67,11 +73,11 @@ const tagOf = (path: string): string => CHAPTERS.find(([prefix]) => path.startsW
 
 const openApiPath = (path: string) => path.replaceAll(/:(\w+)/g, "{$1}");
 
-export function describeApi({ routes, contractOf, baseUrl }: Described): OpenApi {
+export function describeApi({ routes, contractOf, permissionOf, baseUrl }: Described): OpenApi {
   const components = new Components(routes, contractOf);
   const paths: OpenApi["paths"] = {};
   for (const route of routes) {
-    const operation = operationOf(route, contractOf(route.action), components);
+    const operation = operationOf(route, contractOf(route.action), components, permissionOf(route.action));
     const path = openApiPath(route.path);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: { tags: [tagOf(route.path)], ...operation } };
   }

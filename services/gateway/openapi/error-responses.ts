@@ -15,7 +15,12 @@ function structured(code: string, properties: Record<string, object>): object {
 }
 
 export const errorSchemas: Record<string, object> = {
-  Error: { type: "object", required: ["detail"], properties: { detail: text }, examples: [{ detail: "Not found." }] },
+  Error: {
+    type: "object",
+    required: ["detail"],
+    properties: { detail: text, code: text },
+    examples: [{ detail: "Not found." }],
+  },
   FieldErrors: {
     type: "object",
     description: "Every fault of the request, by field.",
@@ -70,7 +75,9 @@ function isNamesake({ method, path }: Route): boolean {
 type Applies = (route: Route) => boolean;
 const always: Applies = () => true;
 const authenticated: Applies = ({ access }) => access !== "public";
-const hasBody: Applies = ({ method }) => method === "POST" || method === "PUT" || method === "PATCH";
+const charged: Applies = ({ access }) => access === "company" || access === "user";
+const hasBody: Applies = ({ method, deleteBody }) =>
+  method === "POST" || method === "PUT" || method === "PATCH" || deleteBody === true;
 const sends: Applies = ({ path }) => path.startsWith("/api/emails/send/");
 const namesSomething: Applies = ({ path, answer, access }) =>
   path.includes("/:") || answer === "list" || access !== "public";
@@ -82,13 +89,17 @@ const ERRORS: [status: number, applies: Applies, response: Response][] = [
   [
     401,
     (route) => authenticated(route) || route.throttle === "auth",
-    problem("No credentials, or wrong, expired or deleted ones.", ["Error"], {
-      "WWW-Authenticate": header("How to authenticate."),
-    }),
+    problem(
+      "No credentials, or wrong, expired or deleted ones; `code` where a second factor is asked for.",
+      ["Error"],
+      {
+        "WWW-Authenticate": header("How to authenticate."),
+      },
+    ),
   ],
   [
     403,
-    (route) => authenticated(route) || route.throttle === "subscribe",
+    (route) => authenticated(route) || route.throttle === "subscribe" || route.throttle === "auth",
     problem("Not allowed, or not in the plan.", ["Error", "FeatureNotAvailable"]),
   ],
   [404, namesSomething, problem("Not there, or not the caller's company's.", ["Error"])],
@@ -114,7 +125,7 @@ type Variant = "Page" | "Charged" | "";
 /** People who opened a link of a mail see a problem as a page; a call that was charged says what is left of the day. */
 function variantOf(route: Route): Variant {
   if (route.path.startsWith("/api/emails/public/")) return "Page";
-  return authenticated(route) ? "Charged" : "";
+  return charged(route) ? "Charged" : "";
 }
 
 function shown(response: Response, variant: Variant): Response {

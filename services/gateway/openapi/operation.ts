@@ -1,5 +1,6 @@
 /** One row of routes.ts as an operation of the document. */
 import type { ActionContract } from "../../define.ts";
+import { type Permission, rolesFrom } from "../../lib/rights.ts";
 import type { TSchema } from "../../lib/shapes.ts";
 import { isCompanyPath, namesCompanyInBody } from "../access/company-of-request.ts";
 import { FILE_FIELDS } from "../http/multipart-upload.ts";
@@ -24,7 +25,8 @@ type Parameter = {
 };
 
 const IDEMPOTENCY_KEY = "idempotency_key";
-const hasBody = ({ method }: Route) => method === "POST" || method === "PUT" || method === "PATCH";
+const hasBody = ({ method, deleteBody }: Route) =>
+  method === "POST" || method === "PUT" || method === "PATCH" || deleteBody === true;
 const isRequired = (contract: ActionContract, name: string) =>
   ((contract.params as { required?: string[] }).required ?? []).includes(name);
 
@@ -66,7 +68,7 @@ function parametersOf(route: Route, contract: ActionContract, components: Compon
       });
     }
   }
-  if (route.access !== "public" && !isCompanyPath(route) && !namesCompanyInBody(contract)) {
+  if (route.access === "company" && !isCompanyPath(route) && !namesCompanyInBody(contract)) {
     const description = "Required with a bearer token, else the key's company.";
     list.push({
       name: "company",
@@ -184,30 +186,55 @@ const successes: Record<Route["answer"], string> = {
   none: "Done, nothing to say.",
 };
 
-function successOf(route: Route, contract: ActionContract, components: Components): object {
+function successOf(
+  route: Route,
+  contract: ActionContract,
+  components: Components,
+  permission: Permission | undefined,
+): object {
   const content = successContent(route, contract, components);
   const headers = {
     ...requestIdHeader,
-    ...(route.access === "public" ? {} : rateLimitHeaders),
+    ...(permission ? rateLimitHeaders : {}),
     ...(route.answer === "redirect" ? { Location: { schema: { type: "string", format: "uri" } } } : {}),
   };
   return { description: successes[route.answer], headers, ...(Object.keys(content).length > 0 ? { content } : {}) };
 }
 
-const SECURITY = { company: [{ apiKey: [] }, { bearer: [] }], user: [{ bearer: [] }], public: [] };
+const SECURITY = {
+  company: [{ apiKey: [] }, { bearer: [] }],
+  user: [{ bearer: [] }],
+  person: [{ bearer: [] }],
+  anyone: [{}, { bearer: [] }],
+  public: [],
+};
 
-export function operationOf(route: Route, contract: ActionContract, components: Components): Operation {
+/** Who may, as the table of permissions has it. */
+function rightsSentence(route: Route, { role, scopes }: Permission): string {
+  const people = `Roles: ${rolesFrom(role).join(", ")}.`;
+  return route.access === "user"
+    ? people
+    : `${people} API keys: \`full\`, ${scopes.map((s) => `\`${s}\``).join(", ")}.`;
+}
+
+export function operationOf(
+  route: Route,
+  contract: ActionContract,
+  components: Components,
+  permission: Permission | undefined,
+): Operation {
   const { summary, description } = contract;
+  const described = [description, permission && rightsSentence(route, permission)].filter(Boolean).join("\n\n");
   const [service, action] = route.action.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()).split(".");
   // One action can have two routes: forms know no PUT.
   const suffix = route.method === "POST" && action === "updatePreferences" ? "ByForm" : "";
   return {
     operationId: `${service}_${action}${suffix}`,
     summary,
-    ...(description ? { description } : {}),
+    ...(described ? { description: described } : {}),
     security: SECURITY[route.access],
     parameters: parametersOf(route, contract, components),
     ...requestBodyOf(route, contract, components),
-    responses: { [route.status]: successOf(route, contract, components), ...errorsOf(route) },
+    responses: { [route.status]: successOf(route, contract, components, permission), ...errorsOf(route) },
   };
 }

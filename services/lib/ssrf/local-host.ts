@@ -13,6 +13,10 @@ export function isLoopbackHost(host: string): boolean {
   return literal === null ? LOCAL_NAME.test(nameOf(host)) : /^127\.|^0\.0\.0\.0$|^::1?$/.test(literal);
 }
 
+/** Whether an address to listen on is reached from this machine alone: 0.0.0.0 and :: are reached from everywhere. */
+export const isLoopbackOnly = (host: string): boolean =>
+  isLoopbackHost(host) && !/^(?:0\.0\.0\.0|::)$/.test(literalAddress(host.trim()) ?? "");
+
 /** This machine or a private network. A name of the public DNS counts as public, wherever it leads. */
 export function isLocalHost(host: string): boolean {
   const literal = literalAddress(host.trim());

@@ -1,6 +1,6 @@
 /**
- * Access tokens of users: short-lived JWTs that hold the user's id and no rights, since roles are read at each use. A mark
- * of the password is compared then too, so that tokens issued before a change of password end with it.
+ * Access tokens of users: short-lived JWTs that hold the ids of user and session and no rights, since roles are read at each
+ * use. Session and a mark of the password are looked at then too: a token ends with either.
  */
 import { createHash } from "node:crypto";
 import jwt from "jsonwebtoken";
@@ -18,14 +18,16 @@ const MAX_LENGTH = 1_024;
 export interface Person {
   userId: string;
   passwordMark: string;
+  /** Of the login that it came from; absent in tokens of the release before. */
+  sessionId?: string;
 }
 
 /** Identifies a stored password hash: differs after each change, and is of no use for guessing the password. */
 export const passwordMarkOf = (passwordHash: string): string =>
   createHash("sha256").update(passwordHash).digest("base64url").slice(0, 16);
 
-export const signBearer = (userId: string, passwordMark: string): string =>
-  jwt.sign({ pwd: passwordMark }, keysFor("bearer")[0]!, {
+export const signBearer = (userId: string, passwordMark: string, sessionId?: string): string =>
+  jwt.sign({ pwd: passwordMark, ...(sessionId ? { sid: sessionId } : {}) }, keysFor("bearer")[0]!, {
     algorithm: "HS256",
     subject: userId,
     issuer: ISSUER,
@@ -38,8 +40,12 @@ export function verifyBearer(token: string): Person | null {
   for (const key of keysFor("bearer")) {
     try {
       // The algorithm is pinned: a token must not choose how it is checked.
-      const { sub, exp, pwd } = jwt.verify(token, key, { algorithms: ["HS256"], issuer: ISSUER }) as jwt.JwtPayload;
-      return exp !== undefined && isUuid(sub) && typeof pwd === "string" ? { userId: sub, passwordMark: pwd } : null;
+      const { sub, exp, pwd, sid } = jwt.verify(token, key, {
+        algorithms: ["HS256"],
+        issuer: ISSUER,
+      }) as jwt.JwtPayload;
+      if (exp === undefined || !isUuid(sub) || typeof pwd !== "string") return null;
+      return { userId: sub, passwordMark: pwd, ...(isUuid(sid) ? { sessionId: sid } : {}) };
     } catch {}
   }
   return null;

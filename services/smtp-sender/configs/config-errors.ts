@@ -2,6 +2,7 @@
 import { createPrivateKey } from "node:crypto";
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
+import type { TlsMode } from "../../../models/smtp-config.ts";
 import { asciiDomain } from "../../lib/address.ts";
 import { config } from "../../lib/config.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
@@ -9,6 +10,33 @@ import { HostError, PERMIT_HELP, resolvePublic } from "../../lib/ssrf/guard.ts";
 
 const LABELS = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i;
 const MIN_RSA_BITS = 1_024;
+
+/** What a stored password would be sent to. */
+interface Target {
+  host: string;
+  port: number;
+  username: string;
+  useTls: boolean;
+  tlsMode: TlsMode;
+}
+
+const isEncrypted = ({ useTls, tlsMode }: Pick<Target, "useTls" | "tlsMode">) =>
+  tlsMode === "auto" ? useTls : tlsMode !== "none";
+
+/**
+ * The error on `password` where a change would send the stored one somewhere else, under another name, or in the clear:
+ * whoever changes a configuration may write the password, and must not get to know it.
+ */
+export function passwordError(stored: Target, given: Partial<Target>): FieldErrors {
+  const { host, port, username, useTls, tlsMode } = stored;
+  const changed = { host, port, username, useTls, tlsMode, ...given };
+  const moved =
+    changed.host.toLowerCase() !== host.toLowerCase() || changed.port !== port || changed.username !== username;
+  if (!moved && (isEncrypted(changed) || !isEncrypted(stored))) return {};
+  return {
+    password: ["The password is needed to change host, port or username, or to switch TLS off: give it again."],
+  };
+}
 
 interface Dkim {
   domain: string;

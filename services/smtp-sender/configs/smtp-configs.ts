@@ -1,14 +1,22 @@
 /** The SMTP configurations of a company. Secrets go in and never come out. */
 import type { Transaction } from "sequelize";
+import { Company } from "../../../models/company.ts";
 import { sequelize } from "../../../models/database/db.ts";
 import { listPage } from "../../../models/database/listing.ts";
 import { SmtpConfig } from "../../../models/smtp-config.ts";
+import { audit } from "../../../models/statements/audit-log.ts";
+import { currentRights } from "../../../models/statements/current-rights.ts";
+import { noticeToOwners, sendsSystemMail } from "../../../models/statements/queue-system-mail.ts";
+import { User } from "../../../models/user.ts";
 import { asciiDomain } from "../../lib/address.ts";
-import { notFound } from "../../lib/errors.ts";
+import { type Caller, type Ctx, companyOf } from "../../lib/caller.ts";
+import { type FieldErrors, invalid, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
-import { seal } from "../../lib/secrets.ts";
+import { seal, unseal } from "../../lib/secrets.ts";
 import type { ListQuery } from "../../lib/shapes.ts";
+import { type PermittedAction, requirePermission } from "../../permissions.ts";
 import type { ConfigPatch, NewConfig, SmtpConfig as View } from "../contract-configs.ts";
+import { configErrors, passwordError } from "./config-errors.ts";
 
 const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_email, reply_to_email,
   case when dkim_domain is not null then json_build_object('domain', dkim_domain, 'selector', dkim_selector) end as dkim,
@@ -49,7 +57,7 @@ export async function findConfig(companyId: string, id: string, lock?: Transacti
   return found;
 }
 
-export async function hasDkimKey(companyId: string, id: string): Promise<boolean> {
+async function hasDkimKey(companyId: string, id: string): Promise<boolean> {
   const found = await SmtpConfig.findOne({ where: { id, companyId }, attributes: ["dkimKeySealed"] });
   return found?.dkimKeySealed != null;
 }
@@ -85,21 +93,31 @@ function columns(given: Partial<NewConfig>, id: string) {
   return { ...(Object.fromEntries(present) as Partial<typeof wanted>), ...dkimColumns(given.dkim, id) };
 }
 
+/** The caller's rights as they are now; writers of one company's configurations come one after the other. */
+async function requireRightsNow(meta: Caller, action: PermittedAction, transaction: Transaction): Promise<void> {
+  const bind = [meta.companyId];
+  await sequelize().query("select from companies where id = $1 for no key update", { bind, transaction });
+  requirePermission(action, await currentRights(meta, transaction));
+}
+
 /** One default per company: the new one takes the place of the old one in the same transaction. */
 async function unsetDefault(companyId: string, transaction: Transaction): Promise<void> {
-  // Of two requests at once neither sees the other's row, and the second would be refused by the unique index.
-  await sequelize().query("select from companies where id = $1 for no key update", { bind: [companyId], transaction });
   await SmtpConfig.update({ isDefault: false }, { where: { companyId, isDefault: true }, transaction });
 }
 
-export async function createConfig(companyId: string, given: NewConfig): Promise<View> {
+export async function createConfig(ctx: Ctx<NewConfig>): Promise<View> {
+  const companyId = companyOf(ctx);
+  const { params: given } = ctx;
   const id = newId();
   return sequelize().transaction(async (transaction) => {
+    await requireRightsNow(ctx.meta, "smtp-sender.createConfig", transaction);
     if (given.is_default) await unsetDefault(companyId, transaction);
     const values = columns(given, id) as Required<
       Pick<SmtpConfig, "name" | "host" | "port" | "username" | "senderEmail">
     >;
     const created = await SmtpConfig.create({ passwordSealed: null, ...values, id, companyId }, { transaction });
+    const detail = { name: created.name, host: created.host };
+    await audit(companyId, ctx.meta, { action: "smtp_config.created", target: id, detail }, transaction);
     return created.view();
   });
 }
@@ -113,26 +131,92 @@ const FORGOTTEN = {
   lastErrorAt: null,
   workedAt: null,
 };
+/** Empty, too, is what is stored for a relay without login. A password that cannot be read any more counts as one. */
+function hasPassword({ id, passwordSealed }: SmtpConfig): boolean {
+  if (passwordSealed === null) return false;
+  try {
+    return unseal(passwordSealed, id) !== "";
+  } catch {
+    return true;
+  }
+}
+
+function changeErrors(stored: SmtpConfig, given: Partial<NewConfig>): FieldErrors {
+  if (given.password !== undefined || !hasPassword(stored)) return {};
+  const { host, port, username, use_tls: useTls, tls_mode: tlsMode } = given;
+  const target = { host: host?.trim(), port, username, useTls, tlsMode };
+  const changes = Object.entries(target).filter(([, value]) => value !== undefined);
+  return passwordError(stored, Object.fromEntries(changes));
+}
+
+/** With what else is wrong; the transaction that writes asks again. */
+export async function patchErrors(
+  ctx: Ctx<ConfigPatch>,
+  isValid: (field: keyof ConfigPatch) => boolean,
+): Promise<FieldErrors> {
+  const companyId = companyOf(ctx);
+  const { id, ...given } = ctx.params;
+  const errors = await configErrors(ctx.params, isValid, () => hasDkimKey(companyId, id));
+  const stored = await SmtpConfig.findOne({ where: { id, companyId } });
+  if (!stored) return errors;
+  const { host, port, username, use_tls, tls_mode, password } = given;
+  const readable = Object.entries({ host, port, username, use_tls, tls_mode, password }).filter(
+    ([field, value]) => value !== undefined && isValid(field as keyof ConfigPatch),
+  );
+  // A password that breaks its rule is named by the schema already.
+  return password === undefined || isValid("password")
+    ? { ...errors, ...changeErrors(stored, Object.fromEntries(readable)) }
+    : errors;
+}
+
 const OF_THE_SERVER = ["host", "port", "username", "password", "use_tls", "tls_mode"] as const;
 
-export async function updateConfig(companyId: string, { id, ...given }: ConfigPatch): Promise<View> {
+export async function updateConfig(ctx: Ctx<ConfigPatch>): Promise<View> {
+  const companyId = companyOf(ctx);
+  const { id, ...given } = ctx.params;
   return sequelize().transaction(async (transaction) => {
+    await requireRightsNow(ctx.meta, "smtp-sender.updateConfig", transaction);
     if (given.is_default) await unsetDefault(companyId, transaction);
     const found = await findConfig(companyId, id, transaction);
+    const errors = changeErrors(found, given);
+    if (Object.keys(errors).length > 0) throw invalid(errors);
     const forgotten = OF_THE_SERVER.some((field) => given[field] !== undefined) ? FORGOTTEN : {};
+    const before = found.host;
     await found.update({ ...columns(given, id), ...forgotten }, { transaction });
+    const moved = found.host === before ? {} : { host: { from: before, to: found.host } };
+    const detail = { name: found.name, fields: Object.keys(given), ...moved };
+    await audit(companyId, ctx.meta, { action: "smtp_config.updated", target: id, detail }, transaction);
+    if (found.host !== before) await noticeOfHost(ctx.meta, found, transaction);
     return found.view();
   });
 }
 
+/** Owners hear of it: what they send goes by another server from now on. */
+async function noticeOfHost(
+  { userId, apiKeyId }: Caller,
+  { companyId, name, host }: SmtpConfig,
+  transaction: Transaction,
+): Promise<void> {
+  if (!sendsSystemMail()) return;
+  const company = await Company.findByPk(companyId, { transaction });
+  const user = userId ? await User.findByPk(userId, { transaction }) : null;
+  const by = user?.email ?? (apiKeyId ? "An API key" : "The operator");
+  await noticeToOwners(companyId, "smtp_host_changed", { company: company!.name, config: name, host, by }, transaction);
+}
+
 /** Campaigns that still send through it fail what is left: their transport finds it gone (transport/smtp-transports.ts). */
-export async function removeConfig(companyId: string, id: string): Promise<void> {
+export async function removeConfig(ctx: Ctx<{ id: string }>): Promise<void> {
+  const companyId = companyOf(ctx);
+  const { id } = ctx.params;
   await sequelize().transaction(async (transaction) => {
+    await requireRightsNow(ctx.meta, "smtp-sender.removeConfig", transaction);
     const found = await findConfig(companyId, id, transaction);
     await sequelize().query(
       "update companies set default_smtp_config_id = null where id = $1 and default_smtp_config_id = $2",
       { bind: [companyId, id], transaction },
     );
     await found.destroy({ transaction });
+    const detail = { name: found.name };
+    await audit(companyId, ctx.meta, { action: "smtp_config.deleted", target: id, detail }, transaction);
   });
 }

@@ -112,9 +112,10 @@ describe("company settings", () => {
   });
 
   test("are seen by all members and keys, and changed by owners, admins and keys", async () => {
-    const admin = await join(app.broker, tenant, "admin");
-    const member = await join(app.broker, tenant, "member");
-    const key = { companyId: tenant.id, apiKeyId: randomUUID() };
+    const admin = await join(tenant, "admin");
+    const member = await join(tenant, "member");
+    const made = await call(app.broker, "accounts.createKey", { id: tenant.id, name: "Key" }, tenant);
+    const key = { companyId: tenant.id, apiKeyId: made.id };
     for (const meta of [admin.meta, member.meta, key]) {
       expect(await get({ ...tenant, meta })).toMatchObject({ id: tenant.id });
     }

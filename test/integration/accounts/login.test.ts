@@ -1,3 +1,4 @@
+import { Membership } from "../../../models/membership.ts";
 import { call } from "../../../services/call.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { cpuMsOf } from "../../support/cpu.ts";
@@ -18,7 +19,7 @@ describe("login", () => {
   test("gives tokens, the user, and all her companies with her role there", async () => {
     const own = await register(app.broker);
     const other = await register(app.broker);
-    await call(app.broker, "accounts.addMember", { id: other.id, email: own.email, role: "admin" }, other);
+    await Membership.create({ companyId: other.id, userId: own.user.id, role: "admin" });
     const { access, refresh, user, companies } = await login(` ${own.email.toUpperCase()} `);
     expect(user).toEqual(own.user);
     expect(access).not.toBe(refresh);
@@ -99,7 +100,7 @@ describe("login", () => {
   test("a member who was removed still logs in, to the companies that are left", async () => {
     const tenant = await register(app.broker);
     const { user, email } = await register(app.broker);
-    await call(app.broker, "accounts.addMember", { id: tenant.id, email, role: "member" }, tenant);
+    await Membership.create({ companyId: tenant.id, userId: user.id, role: "member" });
     await call(app.broker, "accounts.removeMember", { id: tenant.id, user_id: user.id }, tenant);
     const { companies } = await login(email);
     expect(companies.map(({ id }) => id)).not.toContain(tenant.id);

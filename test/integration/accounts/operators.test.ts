@@ -17,7 +17,7 @@ describe("an operator, on a node whose Redis is away,", () => {
     const { company, key } = await call(app.broker, "accounts.createCompany", { name: "Acme", plan: "pro" });
     expect(company.name).toBe("Acme");
     const found = await call(app.broker, "accounts.authenticateKey", { key: key.key });
-    expect(found).toEqual({ companyId: company.id, apiKeyId: key.id, expiresAt: null });
+    expect(found).toMatchObject({ companyId: company.id, apiKeyId: key.id, expiresAt: null, scopes: ["full"] });
     expect((await call(app.broker, "accounts.planOf", {}, { meta: { companyId: company.id } })).plan).toBe("pro");
     expect((await refusal(call(app.broker, "accounts.createCompany", { name: "Acme", plan: "gold" })))[0]).toBe(400);
   });

@@ -31,9 +31,9 @@ export async function seed(name = "Analytical Engines"): Promise<Pick<Tenant, "e
 }
 
 /** Another person of the same company. */
-export async function join(broker: ServiceBroker, tenant: Pick<Tenant, "id" | "meta">, role: Role) {
+export async function join(tenant: Pick<Tenant, "id">, role: Role) {
   const { user, email } = await seed();
-  await call(broker, "accounts.addMember", { id: tenant.id, email, role }, { meta: tenant.meta });
+  await Membership.create({ companyId: tenant.id, userId: user.id, role });
   return { user, email, meta: { companyId: tenant.id, userId: user.id, role } satisfies Caller };
 }
 

@@ -1,8 +1,11 @@
 /** One customer's way through the whole API: every operation of the document gives its success at least once. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { AccountToken } from "../../../models/account-token.ts";
+import { stepAt, totpCode } from "../../../services/accounts/people/totp-codes.ts";
 import { pathNames } from "../../../services/gateway/http/params.ts";
 import { routes } from "../../../services/gateway/routes.ts";
 import { keysFor } from "../../../services/lib/secrets.ts";
+import { accountToken } from "../../../services/lib/tokens/account-token.ts";
 import { linkTokens } from "../../../services/lib/tokens/link-token.ts";
 import { personToken } from "../../../services/lib/tokens/person-token.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -42,7 +45,13 @@ describe("every operation", () => {
     const [method, path] = spelled.split(" ") as [string, string];
     const route = routes.find((one) => one.method === method && one.path === path)!;
     expect(route).toBeDefined();
-    const credentials = { company: { key: company.key }, user: { token: company.token }, public: { ip: someIp() } };
+    const credentials = {
+      company: { key: company.key },
+      user: { token: company.token },
+      person: { token: company.token },
+      anyone: { ip: someIp() },
+      public: { ip: someIp() },
+    };
     const target = pathNames(path).reduce(
       (text, name) => text.replace(`:${name}`, encodeURIComponent(ids[name]!)),
       path,
@@ -75,10 +84,53 @@ describe("every operation", () => {
     const { body } = await call("POST /api/companies/:id/api-keys/", { id }, { name: "spare" });
     await call("GET /api/companies/:id/api-keys/", { id });
     await call("DELETE /api/companies/:id/api-keys/:key_id/", { id, key_id: body.id });
-    await call("POST /api/companies/:id/members/", { id }, { email: owner.email, role: "member" });
+    const invited = await call("POST /api/companies/:id/members/", { id }, { email: owner.email, role: "member" });
+    const token = new URL(invited.body.invite_url).searchParams.get("token")!;
+    const accepted = { token: (await client(app, { ip: someIp() }).post("/api/auth/login/", owner)).body.access };
+    await call("POST /api/auth/invitations/:token/", { token }, {}, accepted);
     await call("GET /api/companies/:id/members/", { id });
+    expect((await call("GET /api/companies/:id/audit-log/", { id })).body.count).toBeGreaterThan(3);
     await call("PATCH /api/companies/:id/members/:user_id/", { id, user_id: user.id }, { role: "admin" });
     await call("DELETE /api/companies/:id/members/:user_id/", { id, user_id: user.id });
+  });
+
+  test("one's own account", async () => {
+    const { email, password } = company;
+    const login = await client(app, { ip: someIp() }).post("/api/auth/login/", { email, password });
+    await call("GET /api/auth/me/");
+    const { body: sessions } = await call("GET /api/auth/sessions/");
+    const other = sessions.find(({ current }: { current: boolean }) => !current);
+    await call("POST /api/auth/logout/", {}, { refresh: login.body.refresh });
+    const again = await client(app, { ip: someIp() }).post("/api/auth/login/", { email, password });
+    const { body: now } = await client(app, { token: again.body.access }).get("/api/auth/sessions/");
+    const own = now.find(({ current }: { current: boolean }) => current);
+    expect(own.id).not.toBe(other.id);
+    await call("DELETE /api/auth/sessions/:id/", { id: own.id });
+
+    const { secret } = (await call("POST /api/auth/totp/")).body;
+    const code = (step: number) => totpCode(secret, stepAt(Date.now()) + step);
+    await call("POST /api/auth/totp/confirm/", {}, { code: code(0) });
+    await call("DELETE /api/auth/totp/", {}, { password, code: code(1) });
+
+    const verify = await AccountToken.create({
+      kind: "verify",
+      userId: company.userId,
+      expiresAt: new Date(Date.now() + 60_000),
+    });
+    await call("POST /api/auth/verify/", {}, { token: accountToken("verify", verify.id) });
+    company.password = "a better battery";
+    const changed = { current_password: password, new_password: company.password };
+    company.token = (await call("POST /api/auth/password/change/", {}, changed)).body.access;
+    await call("POST /api/auth/password/reset/", {}, { email });
+    const reset = await until(async () => {
+      const where = { kind: "reset" as const, userId: company.userId, spentAt: null };
+      return (await AccountToken.findOne({ where })) ?? undefined;
+    });
+    company.password = "the best battery";
+    const wanted = { token: accountToken("reset", reset.id), new_password: company.password };
+    await call("POST /api/auth/password/reset/confirm/", {}, wanted);
+    const last = await client(app, { ip: someIp() }).post("/api/auth/login/", { email, password: company.password });
+    company.token = last.body.access;
   });
 
   test("subscribers, lists, segments, suppressions", async () => {

@@ -80,6 +80,7 @@ const IDS: [prefix: string, owned: string][] = [
   [`${E}/segments/`, "segment"],
   [`${E}/media/`, "media"],
   ["/api/companies/", "company"],
+  ["/api/auth/sessions/", "session"],
 ];
 const FURTHER: Record<string, string> = { delivery_id: "delivery", key_id: "key", user_id: "user" };
 

@@ -9,6 +9,7 @@ import fc from "fast-check";
 import { contractOf } from "../../../services/contracts.ts";
 import { describeApi } from "../../../services/gateway/openapi/document.ts";
 import { type Route, routes } from "../../../services/gateway/routes.ts";
+import { permissionOf } from "../../../services/permissions.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Client, client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { Requests, type Schema } from "../../support/requests.ts";
@@ -16,14 +17,14 @@ import { furnish, type Owned, pathOf } from "./furnish.ts";
 
 const long = process.env.FUZZ === "long";
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
-const RUNS = long ? 400 : 3;
-const SEGMENT_RUNS = long ? 10_000 : 80;
+const RUNS = long ? 400 : 2;
+const SEGMENT_RUNS = long ? 10_000 : 50;
 const settings = (numRuns: number) => ({ seed, numRuns, endOnFailure: true });
 
 jest.setTimeout(long ? 1_800_000 : 60_000);
 
 const E = "/api/emails";
-const document = describeApi({ routes, contractOf, baseUrl: "http://localhost" });
+const document = describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" });
 /** What deletes goes last: the others would find nothing any more. */
 const described = routes
   .filter(({ upload }) => !upload)
@@ -45,14 +46,16 @@ describe(`requests made from the document, FUZZ_SEED=${seed}`, () => {
   const callers = (): Record<Route["access"], Client> => ({
     company: company.api,
     user: client(app, { token: company.token }),
+    person: client(app, { token: company.token }),
+    anyone: client(app),
     public: client(app),
   });
 
   /** The company's own way in stays. */
-  const isOwnAccess = ({ method, path }: Route) => method === "DELETE" && /api-keys|members/.test(path);
+  const isOwnAccess = ({ method, path }: Route) => method === "DELETE" && /api-keys|members|sessions/.test(path);
   const withId = (route: Route) =>
     isOwnAccess(route)
-      ? pathOf(route.path, { ...owned, key: owned.list!, user: owned.list! })
+      ? pathOf(route.path, { ...owned, key: owned.list!, user: owned.list!, session: owned.list! })
       : pathOf(
           route.path
             .replace(/:(token|sent_email_id|filename)/g, "AAAA")

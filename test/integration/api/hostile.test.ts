@@ -132,6 +132,8 @@ describe("hostile input", () => {
   const callers = (): Record<Route["access"], Client> => ({
     company: company.api,
     user: client(app, { token: company.token }),
+    person: client(app, { token: company.token }),
+    anyone: client(app),
     public: client(app),
   });
 

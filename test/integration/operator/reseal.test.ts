@@ -17,6 +17,7 @@ function processWith(secrets: { SECRET_KEY: string; SECRET_KEY_OLD?: string }) {
 describe("changing SECRET_KEY", () => {
   const smtp = newId();
   const endpoint = newId();
+  const user = newId();
   let app: App;
   let query: <T>(text: string, values?: unknown[]) => Promise<T[]>;
 
@@ -24,6 +25,7 @@ describe("changing SECRET_KEY", () => {
     const { seal } = await processWith({ SECRET_KEY: OLD });
     const [password, dkim, hook] = [seal("pass", smtp), seal("dkim key", smtp), seal("whsec_x", endpoint)];
     const mailKey = seal("the installation's key", INSTALLATION);
+    const factor = seal("TOTPSECRET", user);
     await processWith({ SECRET_KEY: NEW, SECRET_KEY_OLD: OLD });
     const { startApp } = await import("../../support/app.ts");
     app = await startApp({ services: ["operator"], env: { SECRET_KEY: NEW, SECRET_KEY_OLD: OLD } });
@@ -40,6 +42,10 @@ describe("changing SECRET_KEY", () => {
       "insert into webhook_endpoints (id, company_id, url, events, secret_sealed) values ($1, $2, 'https://x', '{}', $3)",
       [endpoint, company, hook],
     );
+    await query("insert into users (id, email, password_hash, totp_secret_sealed) values ($1, 'a@b.example', '', $2)", [
+      user,
+      factor,
+    ]);
   });
   afterAll(() => app.stop());
 
@@ -57,6 +63,7 @@ describe("changing SECRET_KEY", () => {
       "DKIM keys",
       "webhook secrets",
       "former webhook secrets",
+      "second factors",
       "the key of ids in mails",
     ]);
     expect(counts(first)).toEqual([
@@ -65,12 +72,14 @@ describe("changing SECRET_KEY", () => {
       [1, 0, 0],
       [0, 0, 0],
       [1, 0, 0],
+      [1, 0, 0],
     ]);
     expect(counts(await reseal())).toEqual([
       [0, 1, 0],
       [0, 1, 0],
       [0, 1, 0],
       [0, 0, 0],
+      [0, 1, 0],
       [0, 1, 0],
     ]);
   });

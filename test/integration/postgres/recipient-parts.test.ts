@@ -13,7 +13,7 @@ import { migrate, pending } from "../../../models/database/migrate.ts";
 const RECIPIENTS = Number(process.env.RECIPIENTS ?? 20_000);
 const CAMPAIGNS = 20;
 const MIGRATIONS = join(import.meta.dirname, "../../../models/migrations");
-const PARTS = "0011_recipient_parts.sql";
+const PARTS = "0018_recipient_parts.sql";
 
 let url: string;
 let admin: pg.Client;

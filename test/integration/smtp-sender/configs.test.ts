@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 beforeEach(async () => {
-  meta = { companyId: newId() };
+  meta = { companyId: newId(), role: "owner" };
   await query("insert into companies (id, name, plan) values ($1, 'Company', 'unlimited')", [meta.companyId]);
 });
 afterEach(async () => {
@@ -54,6 +54,50 @@ const stored = (id: string) =>
   queryOne<{ password_sealed: Buffer; dkim_key_sealed: Buffer | null }>("select * from smtp_configs where id = $1", [
     id,
   ]);
+
+describe("the stored password goes nowhere else", () => {
+  const TOLD = { password: [expect.stringMatching(/^The password is needed/)] };
+  const changes: [string, object][] = [
+    ["host", { host: "smtp.attacker.example" }],
+    ["port", { port: 2525 }],
+    ["username", { username: "other" }],
+    ["no TLS any more", { use_tls: false }],
+    ["no TLS by mode", { tls_mode: "none" }],
+  ];
+
+  test.each(changes)("by a change of %s without it", async (_, change) => {
+    const { id } = await create();
+    expect(await errorsOf(call("updateConfig", { id, ...change }))).toEqual(TOLD);
+    expect(await queryOne("select host, port, username, use_tls from smtp_configs where id = $1", [id])).toEqual({
+      host: given.host,
+      port: given.port,
+      username: given.username,
+      use_tls: true,
+    });
+    expect(await call("updateConfig", { id, ...change, password: "secret" })).toMatchObject({ id });
+  });
+
+  test("and is told together with what else is wrong", async () => {
+    const { id } = await create();
+    const wrong = { id, host: "smtp.attacker.example", sender_email: "nobody" };
+    expect(await errorsOf(call("updateConfig", wrong))).toEqual({
+      ...TOLD,
+      sender_email: ["Enter a valid email address."],
+    });
+  });
+
+  test("is not asked for where nothing of it changes, TLS is switched on, or none is stored", async () => {
+    const { id } = await create({ use_tls: false });
+    const same = { host: "SMTP.example.com", port: given.port, username: given.username, use_tls: true };
+    expect(await call("updateConfig", { id, ...same, name: "Renamed", tls_mode: "starttls" })).toMatchObject({
+      name: "Renamed",
+    });
+    const open = await create({ username: "", password: "" });
+    expect(await call("updateConfig", { id: open.id, host: "smtp.other.example" })).toMatchObject({
+      host: "smtp.other.example",
+    });
+  });
+});
 
 test("gives back what was stored, and never the login", async () => {
   const created = await create({ sender_name: "Acme", reply_to_email: "hello@example.com" });
@@ -86,7 +130,7 @@ test("the password is sealed to the configuration; a PATCH without one keeps it"
   const sealed = (await stored(id))!.password_sealed;
   expect(sealed.toString("latin1")).not.toContain("secret");
   expect(unseal(sealed, id)).toBe("secret");
-  await call("updateConfig", { id, name: "Renamed", port: 2525 });
+  await call("updateConfig", { id, name: "Renamed", max_connections: 5 });
   expect(unseal((await stored(id))!.password_sealed, id)).toBe("secret");
   await call("updateConfig", { id, password: "" });
   expect(unseal((await stored(id))!.password_sealed, id)).toBe("");
@@ -170,7 +214,7 @@ test("of many that become the default at one moment one is it in the end, and no
 
 test("another company's configuration does not exist", async () => {
   const { id } = await create();
-  meta = { companyId: newId() };
+  meta = { companyId: newId(), role: "owner" };
   await expect(call("getConfig", { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
   await expect(call("updateConfig", { id, name: "x" })).rejects.toMatchObject({ code: "NOT_FOUND" });
   await expect(call("removeConfig", { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -326,7 +370,7 @@ describe("validate", () => {
     const tryIt = () => call("validate", { host: "no-such-host.invalid", port: 25, ...login });
     for (let n = 0; n < 20; n++) await tryIt();
     await expect(tryIt()).rejects.toMatchObject({ code: "THROTTLED", data: { retryAfterSeconds: expect.any(Number) } });
-    meta = { companyId: newId() };
+    meta = { companyId: newId(), role: "owner" };
     await expect(tryIt()).resolves.toMatchObject({ valid: false });
   });
 

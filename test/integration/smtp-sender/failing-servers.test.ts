@@ -2,7 +2,7 @@
 import pg from "pg";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { getCampaign, listCampaigns } from "../../../services/campaigns/list-campaigns.ts";
-import { useSending } from "../../support/sending.ts";
+import { asOwner, useSending } from "../../support/sending.ts";
 import { startSmtpServer } from "../../support/smtp-server.ts";
 
 const sending = useSending();
@@ -101,22 +101,25 @@ test.each([
     const other = await tenantOf(await sending.startServer());
     sending.engine();
     const waiting = await sending.until(
-      () => getCampaign(companyId, id),
+      () => getCampaign(asOwner(companyId, { id })),
       ({ error }) => error !== null,
       2_000,
     );
     expect(waiting).toMatchObject({ status: expect.stringMatching(/pending|sending/), sent_count: 0 });
     expect(waiting.error).toMatch(new RegExp(`^Waiting for the SMTP server: .*${text}`));
-    expect((await listCampaigns(companyId, { campaign_type: "custom" })).results).toEqual([
+    expect((await listCampaigns(asOwner(companyId, { campaign_type: "custom" }))).results).toEqual([
       expect.objectContaining({ id, error: waiting.error }),
     ]);
     // A stored error would stop it.
     expect((await sending.counts(id)).error).toBeNull();
     await sending.finished(other.id);
-    expect(await getCampaign(other.companyId, other.id)).toMatchObject({ status: "completed", error: null });
+    expect(await getCampaign(asOwner(other.companyId, { id: other.id }))).toMatchObject({
+      status: "completed",
+      error: null,
+    });
     away = false;
     expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 20 });
-    expect(await getCampaign(companyId, id)).toMatchObject({ error: null });
+    expect(await getCampaign(asOwner(companyId, { id }))).toMatchObject({ error: null });
   },
 );
 

@@ -6,8 +6,9 @@ import { query, queryOne } from "../../../models/database/db.ts";
 import { resume } from "../../../services/campaigns/lifecycle/resume.ts";
 import type { Ctx } from "../../../services/lib/caller.ts";
 import { updateConfig } from "../../../services/smtp-sender/configs/smtp-configs.ts";
+import type { ConfigPatch } from "../../../services/smtp-sender/contract-configs.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";
-import { useSending } from "../../support/sending.ts";
+import { asOwner, useSending } from "../../support/sending.ts";
 
 const sending = useSending();
 const certificate = selfMadeCertificate();
@@ -103,7 +104,8 @@ test("a password that is changed at the server: the configuration says why; corr
   const auth = { user: "me", pass: "old password" };
   const server = await sending.startServer({ tls: "implicit", certificate, auth, delayMs: { DOT: 5 } });
   const { companyId, smtpConfigId, id } = await tenant(server.port, 300, 1);
-  await updateConfig(companyId, { id: smtpConfigId, username: auth.user, password: auth.pass });
+  const change = (params: ConfigPatch) => updateConfig(asOwner(companyId, params));
+  await change({ id: smtpConfigId, username: auth.user, password: auth.pass });
   sending.engine();
   await server.received(20);
   auth.pass = "new password";
@@ -112,7 +114,7 @@ test("a password that is changed at the server: the configuration says why; corr
   expect(stopped).toMatchObject({ status: "failed", error: expect.stringMatching(/refused the login: .*535/) });
   expect(await serverRow(smtpConfigId)).toMatchObject({ last_error: stopped.error, failing_since: expect.any(Date) });
 
-  const patched = await updateConfig(companyId, { id: smtpConfigId, password: auth.pass });
+  const patched = await change({ id: smtpConfigId, password: auth.pass });
   expect(patched).toMatchObject({ working: true, last_error: null, backing_off_until: null });
   await sending.engines[0]!.transports.reload(smtpConfigId);
   await resume({ meta: { companyId }, emit: async () => {} } as unknown as Ctx, id);

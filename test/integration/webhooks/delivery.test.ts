@@ -95,7 +95,7 @@ describe("webhook delivery", () => {
     return id;
   }
   const as = <A extends ActionOf>(companyId: string, action: A, params: ParamsOf<A>) =>
-    call(app.broker, action, params, { meta: { companyId } });
+    call(app.broker, action, params, { meta: { companyId, role: "owner" } });
 
   const event = (companyId: string, type: EmailEventType = "opened"): Event => ({
     id: newId(),

@@ -3,9 +3,10 @@ import { contractOf } from "../../../services/contracts.ts";
 import { pathNames } from "../../../services/gateway/http/params.ts";
 import { describeApi } from "../../../services/gateway/openapi/document.ts";
 import { routes } from "../../../services/gateway/routes.ts";
+import { permissionOf } from "../../../services/permissions.ts";
 import { Conformance, checkResponse } from "../../support/conformance.ts";
 
-const conformance = new Conformance(describeApi({ routes, contractOf, baseUrl: "http://localhost" }));
+const conformance = new Conformance(describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" }));
 const ID = "0190a0a0-0000-7000-8000-000000000001";
 const headers = (more: Record<string, string> = {}) =>
   new Headers({
@@ -63,7 +64,7 @@ describe("the check that every response of the suite goes through", () => {
 });
 
 describe("the document", () => {
-  const document = describeApi({ routes, contractOf, baseUrl: "http://localhost" });
+  const document = describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" });
   const operations = Object.values(document.paths).flatMap((operation) => Object.values(operation));
 
   test("has each route once, with a unique id, a summary and a chapter", () => {

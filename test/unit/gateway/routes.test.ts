@@ -114,6 +114,11 @@ describe("the routes", () => {
       "auth /api/auth/register/",
       "auth /api/auth/login/",
       "auth /api/auth/token/refresh/",
+      "link /api/auth/logout/",
+      "link /api/auth/verify/",
+      "link /api/auth/password/reset/",
+      "link /api/auth/password/reset/confirm/",
+      "link /api/auth/invitations/:token/",
     ]);
   });
 

@@ -1,0 +1,64 @@
+/**
+ * Writes the audit log, in the transaction of what it tells about, so that neither stands without the other. One statement:
+ * the name of the actor is looked up by it, as it is at that moment.
+ */
+import { QueryTypes, type Transaction } from "sequelize";
+import type { AuditAction } from "../../services/lib/audit-actions.ts";
+import type { Caller } from "../../services/lib/caller.ts";
+import { newId } from "../../services/lib/ids.ts";
+import { type Client, query, sequelize } from "../database/db.ts";
+
+export interface Deed {
+  action: AuditAction;
+  /** What it was done to: an id or an address. */
+  target?: string | null;
+  /** Never a secret: names of changed fields, roles, counts. */
+  detail?: Record<string, unknown>;
+}
+
+const INSERT = `
+  insert into audit_log (id, company_id, actor_type, actor_id, actor_name, action, target, ip, detail)
+  select $1, $2, $3, $4::uuid, coalesce(
+      case $3 when 'user' then (select email from users where id = $4)
+        when 'api_key' then (select name from api_keys where company_id = $2 and id = $4) end, $3),
+    $5, $6, $7, $8`;
+
+function valuesOf(companyId: string, { userId, apiKeyId, ip, http }: Caller, { action, target, detail }: Deed) {
+  const type = apiKeyId ? "api_key" : userId ? "user" : "operator";
+  const from = ip ?? http?.ip ?? null;
+  return [
+    newId(),
+    companyId,
+    type,
+    apiKeyId ?? userId ?? null,
+    action,
+    target ?? null,
+    from,
+    JSON.stringify(detail ?? {}),
+  ];
+}
+
+/** For what is written through Sequelize. */
+export async function audit(
+  companyId: string,
+  meta: Caller,
+  deed: Deed,
+  transaction: Transaction | null = null,
+): Promise<void> {
+  await sequelize().query(INSERT, { bind: valuesOf(companyId, meta, deed), type: QueryTypes.RAW, transaction });
+}
+
+/** For what is written as SQL. */
+export async function auditWithin(client: Client, companyId: string, meta: Caller, deed: Deed): Promise<void> {
+  await query(INSERT, valuesOf(companyId, meta, deed), client);
+}
+
+/** In every company of a user: a login is no single company's business. */
+export async function auditUser(userId: string, meta: Caller, action: AuditAction): Promise<void> {
+  await query(
+    `insert into audit_log (id, company_id, actor_type, actor_id, actor_name, action, target, ip)
+     select uuid_v7(), m.company_id, 'user', u.id, u.email, $2, u.email, $3
+     from memberships m join users u on u.id = m.user_id where u.id = $1`,
+    [userId, action, meta.http?.ip ?? null],
+  );
+}

@@ -1,0 +1,28 @@
+/**
+ * The rights that a caller has now, read in the transaction of the write they are needed for. The row is share-locked: a
+ * demotion or removal that is under way is waited for and seen, and one that comes later waits for this write.
+ */
+import { QueryTypes, type Transaction } from "sequelize";
+import type { Caller } from "../../services/lib/caller.ts";
+import { unauthenticated } from "../../services/lib/errors.ts";
+import type { Rights } from "../../services/lib/rights.ts";
+import { sequelize } from "../database/db.ts";
+
+const OF_MEMBER = "select role from memberships where company_id = $1 and user_id = $2 for share";
+const OF_KEY = `
+  select scopes from api_keys
+  where company_id = $1 and id = $2 and (expires_at is null or expires_at > now()) for share`;
+
+/** No rights for whoever is a member no longer; throws for a key that is gone. An operator, who is neither, has the role given. */
+export async function currentRights(meta: Caller, transaction: Transaction): Promise<Rights> {
+  const { companyId, userId, apiKeyId, role } = meta;
+  if (!userId && !apiKeyId) return { role };
+  const [sql, id] = apiKeyId ? [OF_KEY, apiKeyId] : [OF_MEMBER, userId];
+  const [found] = await sequelize().query<Rights>(sql, {
+    bind: [companyId, id],
+    type: QueryTypes.SELECT,
+    transaction,
+  });
+  if (!found && apiKeyId) throw unauthenticated("Invalid API key.");
+  return found ?? {};
+}

@@ -1,0 +1,66 @@
+/** Sessions: what came of one login, a family of refresh tokens. SQL, because each of these looks at a family as a whole. */
+import { query, queryOne } from "../database/db.ts";
+
+export interface FoundMember {
+  password_hash: string;
+  role: string | null;
+  is_alive: boolean;
+}
+
+/** What stands behind a bearer token: the password, the session, and the role in a company. One statement, for each second of each person. */
+export const findMember = (
+  userId: string,
+  sessionId: string | null,
+  companyId: string | null,
+): Promise<FoundMember | undefined> =>
+  queryOne<FoundMember>(
+    `select u.password_hash, m.role, $2::uuid is null or coalesce((
+       select bool_and(t.revoked_at is null) from refresh_tokens t where t.family_id = $2 and t.user_id = u.id
+     ), false) as is_alive
+     from users u left join memberships m on m.user_id = u.id and m.company_id = $3
+     where u.id = $1`,
+    [userId, sessionId, companyId],
+  );
+
+export interface SessionRow {
+  id: string;
+  began_at: Date;
+  last_used_at: Date;
+  ip: string | null;
+  user_agent: string | null;
+}
+
+const MAX_SESSIONS = 200;
+
+/** Newest first. The last token of a family says when and from where it was used last. */
+export const sessionsOf = (userId: string): Promise<SessionRow[]> =>
+  query<SessionRow>(
+    `select * from (
+       select distinct on (family_id) family_id as id, began_at, created_at as last_used_at, ip, user_agent
+       from refresh_tokens t
+       where user_id = $1 and expires_at > now()
+         and not exists (select from refresh_tokens f where f.family_id = t.family_id and f.revoked_at is not null)
+       order by family_id, created_at desc
+     ) s order by last_used_at desc limit $2`,
+    [userId, MAX_SESSIONS],
+  );
+
+/** False where the user has no such session. */
+export async function endSession(userId: string, sessionId: string): Promise<boolean> {
+  const ended = await query(
+    `update refresh_tokens set revoked_at = now() where family_id = $2 and user_id = $1 and revoked_at is null
+     returning family_id`,
+    [userId, sessionId],
+  );
+  return ended.length > 0;
+}
+
+/** The session of any refresh token of it, spent ones too. Its user, where there is one. */
+export async function endSessionOfToken(tokenHash: Buffer): Promise<string | undefined> {
+  const [ended] = await query<{ user_id: string }>(
+    `update refresh_tokens set revoked_at = coalesce(revoked_at, now())
+     where family_id = (select family_id from refresh_tokens where token_hash = $1) returning user_id`,
+    [tokenHash],
+  );
+  return ended?.user_id;
+}

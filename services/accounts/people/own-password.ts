@@ -1,0 +1,23 @@
+/** Asks a person who is signed in for the password again, and lets nobody guess it who found an open browser. */
+import { User } from "../../../models/user.ts";
+import { type Ctx, userOf } from "../../lib/caller.ts";
+import { invalid, throttled, unauthenticated } from "../../lib/errors.ts";
+import { apiLimiter } from "../../lib/limits/api-limiter.ts";
+import { exactWindow } from "../../lib/limits/limiter.ts";
+import { isPassword } from "../password.ts";
+
+const TRIES = 10;
+const WINDOW_SECONDS = 300;
+
+/** `field`: where the error stands. */
+export async function requireOwnPassword(ctx: Ctx, field: string, password: string): Promise<User> {
+  const userId = userOf(ctx);
+  const window = exactWindow(`own-password:${userId}`, TRIES, WINDOW_SECONDS);
+  const { granted, retryAfterMs } = await apiLimiter().take(window, 1);
+  if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
+  const user = await User.findByPk(userId);
+  if (!user) throw unauthenticated();
+  if (!(await isPassword(password, user.passwordHash))) throw invalid({ [field]: ["This password is wrong."] });
+  await apiLimiter().forget(window);
+  return user;
+}

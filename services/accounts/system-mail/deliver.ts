@@ -1,0 +1,90 @@
+/**
+ * Sends what is due of the system mail. A node that dies between the server's answer and its record sends a mail twice, with
+ * the same Message-ID: an invitation twice is better than none.
+ */
+import { isIP } from "node:net";
+import { createTransport, type SendMailOptions } from "nodemailer";
+import {
+  claimSystemMails,
+  type DueSystemMail,
+  deferSystemMail,
+  finishSystemMail,
+} from "../../../models/statements/system-mails.ts";
+import { config } from "../../lib/config.ts";
+import { systemMailText } from "./texts.ts";
+
+const AT_ONCE = 5;
+const CONNECT_MS = 15_000;
+const SILENCE_MS = 30_000;
+const FIRST_PAUSE_SECONDS = 15;
+const MAX_PAUSE_SECONDS = 3_600;
+/** With the pauses about a day: a link that comes later has expired, or nearly. */
+const GIVE_UP_AFTER_MS = 24 * 3_600_000;
+
+/** SYSTEM_SMTP_URL is the operator's: private hosts are fine. `smtp:` encrypts where the server offers it, `smtps:` always. */
+function openTransport() {
+  const url = new URL(config().SYSTEM_SMTP_URL!);
+  const secure = url.protocol === "smtps:";
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  return createTransport({
+    host,
+    port: url.port ? Number(url.port) : secure ? 465 : 587,
+    secure,
+    // Without a promise of encryption a certificate of one's own is better than clear text (RFC 7435).
+    tls: { rejectUnauthorized: secure, ...(isIP(host) ? {} : { servername: host }) },
+    ...(url.username
+      ? { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }
+      : {}),
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    // Nothing in these mails comes from a file or an address.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+}
+
+function mailOf({ id, kind, recipient, data, created_at }: DueSystemMail): SendMailOptions | null {
+  const text = systemMailText(kind, data);
+  if (!text) return null;
+  const { SYSTEM_FROM, SERVICE_NAME } = config();
+  const domain = SYSTEM_FROM.slice(SYSTEM_FROM.lastIndexOf("@") + 1).replace(/>.*$/, "");
+  return {
+    from: SYSTEM_FROM.includes("<") ? SYSTEM_FROM : { name: SERVICE_NAME, address: SYSTEM_FROM },
+    to: { name: "", address: recipient },
+    subject: text.subject,
+    text: text.body,
+    date: created_at,
+    messageId: `<${id}@${domain}>`,
+    headers: { "Auto-Submitted": "auto-generated" },
+  };
+}
+
+async function deliver(transport: ReturnType<typeof openTransport>, due: DueSystemMail): Promise<void> {
+  const mail = mailOf(due);
+  if (!mail) return finishSystemMail(due.id, `This release knows no system mail "${due.kind}"`);
+  try {
+    await transport.sendMail(mail);
+  } catch (error) {
+    const { message, responseCode = 0 } = error as Error & { responseCode?: number };
+    const isOver = responseCode >= 500 || Date.now() - due.created_at.getTime() > GIVE_UP_AFTER_MS;
+    if (isOver) return finishSystemMail(due.id, message);
+    const pause = Math.min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (due.attempts - 1));
+    return deferSystemMail(due.id, message, pause);
+  }
+  await finishSystemMail(due.id, null);
+}
+
+/** How many were tried. */
+export async function deliverSystemMail(): Promise<number> {
+  if (!config().SYSTEM_SMTP_URL) return 0;
+  const due = await claimSystemMails(AT_ONCE);
+  if (due.length === 0) return 0;
+  const transport = openTransport();
+  try {
+    await Promise.all(due.map((mail) => deliver(transport, mail)));
+  } finally {
+    transport.close();
+  }
+  return due.length;
+}

@@ -1,0 +1,26 @@
+/**
+ * The mark of a browser that was logged in: wrong logins elsewhere do not hold it up. It opens nothing, and goes to the
+ * login alone.
+ */
+import type { Context } from "./context.ts";
+
+const NAME = "fm_device";
+const PATH = "/api/auth/login/";
+const MAX_AGE_SECONDS = 365 * 86_400;
+const VALUE = /^[A-Za-z0-9_-]{1,128}$/;
+
+export function deviceOf(context: Context): string | undefined {
+  const header = context.get("cookie");
+  const pair = header
+    .split(";")
+    .map((one) => one.trim())
+    .find((one) => one.startsWith(`${NAME}=`));
+  const value = pair?.slice(NAME.length + 1);
+  return value !== undefined && VALUE.test(value) ? value : undefined;
+}
+
+export function setDevice(context: Context, device: string, baseUrl: string): void {
+  const secure = baseUrl.startsWith("https:") ? "; Secure" : "";
+  const attributes = `Path=${PATH}; Max-Age=${MAX_AGE_SECONDS}; HttpOnly; SameSite=Strict${secure}`;
+  context.append("Set-Cookie", `${NAME}=${device}; ${attributes}`);
+}

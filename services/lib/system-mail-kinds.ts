@@ -1,0 +1,12 @@
+/** Each kind of system mail, and what it is made of; ids become signed links when the mail is written. */
+export interface SystemMailData {
+  invitation: { invitationId: string; company: string; inviter: string; role: string };
+  verify: { tokenId: string };
+  reset: { tokenId: string };
+  password_changed: { at: string };
+  locked_out: { at: string };
+  key_created: { company: string; key: string; by: string };
+  member_joined: { company: string; member: string; role: string };
+  smtp_host_changed: { company: string; config: string; host: string; by: string };
+}
+export type SystemMailKind = keyof SystemMailData;

@@ -1,0 +1,114 @@
+/**
+ * Who may do what: role × scope × action, in one table. The gateway enforces it for each request, and the API reference
+ * says it with each operation. Writes of settings, keys and members ask it again in their own transaction, with the rights
+ * that the database has then (models/statements/current-rights.ts): what the gateway knows may be a second old.
+ *
+ * A viewer reads and exports nothing; a member works with people, content and campaigns; an admin also changes what the
+ * company is and sends with; an owner also makes owners. A key without the scope is refused by the scope's name.
+ */
+import type { ActionOf } from "./contracts.ts";
+import { type Permission, type Rights, requireRights } from "./lib/rights.ts";
+
+type Scope = Permission["scopes"][number];
+
+const reads = (...scopes: Scope[]): Permission => ({ role: "viewer", scopes: [...scopes, "read"] });
+const writes = (...scopes: Scope[]): Permission => ({ role: "member", scopes });
+const exports: Permission = { role: "member", scopes: ["export"] };
+const settings: Permission = { role: "admin", scopes: ["settings"] };
+/** Keys and members: in person, with the second column's role at least. */
+const inPerson = (role: Permission["role"]): Permission => ({ role, scopes: [] });
+
+const TABLE = {
+  "campaigns.sendToList": writes("send"),
+  "campaigns.sendToReceivers": writes("send"),
+  "campaigns.sendCustom": writes("send"),
+
+  "subscribers.list": reads("subscribers"),
+  "subscribers.create": writes("subscribers"),
+  "subscribers.import": writes("subscribers"),
+  "subscribers.bulkDelete": writes("subscribers"),
+  "subscribers.bulkUpdateLists": writes("subscribers"),
+  "subscribers.export": exports,
+  "subscribers.get": reads("subscribers"),
+  "subscribers.update": writes("subscribers"),
+  "subscribers.remove": writes("subscribers"),
+  "subscribers.listLists": reads("subscribers"),
+  "subscribers.createList": writes("subscribers"),
+  "subscribers.getList": reads("subscribers"),
+  "subscribers.updateList": writes("subscribers"),
+  "subscribers.removeList": writes("subscribers"),
+  "subscribers.listMembers": reads("subscribers"),
+  "subscribers.listSuppressions": reads("subscribers"),
+  "subscribers.createSuppression": writes("subscribers"),
+  "subscribers.getSuppression": reads("subscribers"),
+  "subscribers.removeSuppression": writes("subscribers"),
+  "subscribers.listSegments": reads("subscribers"),
+  "subscribers.createSegment": writes("subscribers"),
+  "subscribers.getSegment": reads("subscribers"),
+  "subscribers.updateSegment": writes("subscribers"),
+  "subscribers.removeSegment": writes("subscribers"),
+  "subscribers.listSegmentSubscribers": reads("subscribers"),
+
+  "renderer.listTemplates": reads("campaigns"),
+  "renderer.createTemplate": writes("campaigns"),
+  "renderer.getTemplate": reads("campaigns"),
+  "renderer.updateTemplate": writes("campaigns"),
+  "renderer.removeTemplate": writes("campaigns"),
+  "renderer.preview": writes("campaigns"),
+
+  "smtp-sender.listConfigs": reads("settings"),
+  "smtp-sender.createConfig": settings,
+  "smtp-sender.getConfig": reads("settings"),
+  "smtp-sender.updateConfig": settings,
+  "smtp-sender.removeConfig": settings,
+  "smtp-sender.validate": settings,
+
+  // A key with `send` alone reads the campaigns that it made itself.
+  "campaigns.list": reads("campaigns", "send"),
+  "campaigns.get": reads("campaigns", "send"),
+  "campaigns.resume": writes("campaigns"),
+  "campaigns.cancel": writes("campaigns"),
+  "tracking.analytics": reads("campaigns"),
+  "campaigns.export": exports,
+
+  "webhooks.list": reads("settings"),
+  "webhooks.create": settings,
+  "webhooks.get": reads("settings"),
+  "webhooks.update": settings,
+  "webhooks.remove": settings,
+  "webhooks.rotateSecret": settings,
+  "webhooks.test": settings,
+  "webhooks.listDeliveries": reads("settings"),
+  "webhooks.redeliver": settings,
+
+  "campaigns.listMedia": reads("campaigns"),
+  "campaigns.createMedia": writes("campaigns"),
+  "campaigns.getMedia": reads("campaigns"),
+  "campaigns.removeMedia": writes("campaigns"),
+
+  "tracking.listSentEmails": reads("campaigns"),
+  "tracking.listEvents": reads("campaigns"),
+
+  "accounts.getCompany": reads("settings"),
+  "accounts.updateCompany": settings,
+  "accounts.getPlan": reads("settings"),
+  "accounts.listKeys": inPerson("viewer"),
+  "accounts.createKey": inPerson("admin"),
+  "accounts.removeKey": inPerson("admin"),
+  "accounts.listAuditLog": inPerson("admin"),
+  "accounts.listMembers": inPerson("viewer"),
+  "accounts.addMember": inPerson("admin"),
+  "accounts.updateMember": inPerson("admin"),
+  // Everybody may leave; removing somebody else takes an admin (company-members.ts).
+  "accounts.removeMember": inPerson("viewer"),
+} as const satisfies Partial<Record<ActionOf, Permission>>;
+
+export type PermittedAction = keyof typeof TABLE;
+
+/** What an action asks of its caller; undefined where no company's caller ever comes to it. */
+export const permissionOf = (action: string): Permission | undefined =>
+  Object.hasOwn(TABLE, action) ? TABLE[action as PermittedAction] : undefined;
+
+/** Throws a 403 where these rights are not enough for the action. */
+export const requirePermission = (action: PermittedAction, rights: Rights): void =>
+  requireRights(rights, TABLE[action]);

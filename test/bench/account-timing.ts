@@ -1,0 +1,101 @@
+/**
+ * Whether the time of an answer tells who has an account: wrong logins and requests for a reset, for addresses that are
+ * known and for those that are not, in turns.
+ *
+ *   node test/bench account-timing [requests=500]
+ *
+ * Prints means and Welch's t of each pair; beyond ±2.6 the two differ with 99 % certainty.
+ */
+import { randomInt } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
+
+const [requests = 500] = process.argv.slice(2).map(Number);
+const PASSWORD = "correct horse battery";
+/** An account slows down after ten wrong logins, and gets three resets an hour. */
+const USES_OF_A_USER = 8;
+
+interface Series {
+  known: number[];
+  unknown: number[];
+}
+
+const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const variance = (values: number[]) => {
+  const average = mean(values);
+  return values.reduce((sum, value) => sum + (value - average) ** 2, 0) / (values.length - 1);
+};
+const welch = (a: number[], b: number[]) =>
+  (mean(a) - mean(b)) / Math.sqrt(variance(a) / a.length + variance(b) / b.length);
+
+const someIp = () => `2001:db8:${[0, 0, 0, 0].map(() => randomInt(65_536).toString(16)).join(":")}::1`;
+
+async function serve(databaseUrl: string) {
+  Object.assign(process.env, {
+    DATABASE_URL: databaseUrl,
+    SECRET_KEY: "the timing of accounts on one machine",
+    HOST: "127.0.0.1",
+    PORT: "0",
+    HEALTH_PORT: "0",
+    TRUST_PROXY: "1",
+    LOGLEVEL: "fatal",
+    SYSTEM_SMTP_URL: "smtp://127.0.0.1:9",
+  });
+  const { ServiceBroker } = await import("moleculer");
+  const { brokerOptions } = await import("../../moleculer.config.ts");
+  const { config } = await import("../../services/lib/config.ts");
+  const broker = new ServiceBroker(brokerOptions(config()));
+  for (const name of ["gateway", "accounts"]) {
+    broker.createService((await import(`../../services/${name}/${name}.service.ts`)).default);
+  }
+  await broker.start();
+  return { broker, url: (broker.getLocalService("gateway") as unknown as { url: string }).url };
+}
+
+async function post(url: string, path: string, body: object): Promise<{ ms: number; status: number }> {
+  const began = performance.now();
+  const response = await fetch(`${url}/api/auth/${path}/`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-Forwarded-For": someIp() },
+    body: JSON.stringify(body),
+  });
+  await response.arrayBuffer();
+  return { ms: performance.now() - began, status: response.status };
+}
+
+async function inTurns(url: string, path: string, users: string[], bodyOf: (email: string) => object): Promise<Series> {
+  const series: Series = { known: [], unknown: [] };
+  for (let n = 0; n < 2 * requests; n++) {
+    const isKnown = series.unknown.length === requests || (series.known.length < requests && randomInt(2) === 0);
+    const email = isKnown ? users[series.known.length % users.length]! : `nobody-${n}@example.com`;
+    const { ms, status } = await post(url, path, bodyOf(email));
+    if (status !== 200 && status !== 401) throw new Error(`${path} answered ${status}`);
+    series[isKnown ? "known" : "unknown"].push(ms);
+  }
+  return series;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "flockmail-timing-"));
+const postgres = await startEmbeddedPostgres(folder, { fsync: "off" });
+try {
+  const { broker, url } = await serve(postgres.url);
+  const users: string[] = [];
+  for (let n = 0; n < Math.ceil(requests / USES_OF_A_USER); n++) {
+    const email = `user-${n}@example.com`;
+    const made = await post(url, "register", { email, password: PASSWORD, company_name: "Acme" });
+    if (made.status !== 201) throw new Error(`register answered ${made.status}`);
+    users.push(email);
+  }
+  const show = (name: string, { known, unknown }: Series) =>
+    console.log(
+      `${name}: known ${mean(known).toFixed(2)} ms, unknown ${mean(unknown).toFixed(2)} ms, t = ${welch(known, unknown).toFixed(2)} (${known.length} each)`,
+    );
+  show("reset", await inTurns(url, "password/reset", users, (email) => ({ email })));
+  show("login", await inTurns(url, "login", users, (email) => ({ email, password: "wrong horse battery" })));
+  await broker.stop();
+} finally {
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,52 @@
+import {
+  base32,
+  newRecoveryCodes,
+  newTotpSecret,
+  recoveryHash,
+  stepAt,
+  stepOfCode,
+  totpCode,
+} from "../../../services/accounts/people/totp-codes.ts";
+
+// RFC 6238, appendix B: the secret "12345678901234567890", SHA-1, the last six digits of eight.
+const SECRET = base32(Buffer.from("12345678901234567890"));
+
+test.each([
+  [59, "287082"],
+  [1_111_111_109, "081804"],
+  [1_111_111_111, "050471"],
+  [1_234_567_890, "005924"],
+  [2_000_000_000, "279037"],
+  [20_000_000_000, "353130"],
+])("at %i the code is %s, as RFC 6238 has it", (seconds, code) => {
+  expect(totpCode(SECRET, stepAt(seconds * 1_000))).toBe(code);
+});
+
+test("a code is known one step before and after its time, and no further", () => {
+  const now = 1_234_567_890_000;
+  const step = stepAt(now);
+  for (const off of [-1, 0, 1]) expect(stepOfCode(SECRET, totpCode(SECRET, step + off), now)).toBe(step + off);
+  for (const off of [-2, 2]) expect(stepOfCode(SECRET, totpCode(SECRET, step + off), now)).toBeNull();
+});
+
+test.each(["", "12345", "1234567", "abcdef", "１２３４５６", "-12345"])("%j is no code", (code) => {
+  expect(stepOfCode(SECRET, code)).toBeNull();
+});
+
+test("secrets are 20 random bytes in base32, and their codes are six digits", () => {
+  const secrets = Array.from({ length: 50 }, newTotpSecret);
+  expect(new Set(secrets).size).toBe(50);
+  for (const secret of secrets) {
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+    expect(totpCode(secret, 1)).toMatch(/^\d{6}$/);
+  }
+});
+
+test("recovery codes are ten different ones, and are understood however they are typed", () => {
+  const codes = newRecoveryCodes();
+  expect(new Set(codes).size).toBe(10);
+  for (const code of codes) {
+    expect(code).toMatch(/^[a-z2-9]{5}-[a-z2-9]{5}$/);
+    expect(recoveryHash(` ${code.toUpperCase().replace("-", " ")} `)).toEqual(recoveryHash(code));
+  }
+});
