@@ -13,7 +13,7 @@ interface Options {
 
 interface Waiting {
   resolve: (release: Release) => void;
-  timer: NodeJS.Timeout;
+  timer: NodeJS.Timeout | undefined;
 }
 
 const once = (run: () => void): Release => {
@@ -55,18 +55,17 @@ export class Turns {
     return once(() => this.#giveBack(owner));
   }
 
-  /** Rejects with the refusal after `waitMs`. */
+  /** Rejects with the refusal after `waitMs`; `Infinity`: whoever asks bounds what waits. */
   take(owner: Owner, waitMs: number): Promise<Release> {
     const release = this.tryTake(owner);
     if (release) return Promise.resolve(release);
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
-        resolve,
-        timer: setTimeout(() => {
-          this.#forget(owner, waiting);
-          reject(this.#refusal(this.#hasShare(owner)));
-        }, waitMs),
+      const refuse = () => {
+        this.#forget(owner, waiting);
+        reject(this.#refusal(this.#hasShare(owner)));
       };
+      const timer = waitMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(refuse, waitMs);
+      const waiting: Waiting = { resolve, timer };
       const line = this.#waiting.get(owner);
       if (line) line.push(waiting);
       else this.#waiting.set(owner, [waiting]);

@@ -6,4 +6,4 @@ const AS_ROOT = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
 
 /** Signals go to `unshare`: SIGKILL takes the program along. */
 export const startAsFirst = (command: string, args: string[], options: SpawnOptions = {}): Child =>
-  startChild("unshare", [...AS_ROOT, "--pid", "--fork", "--kill-child", command, ...args], options);
+  startChild("unshare", [...AS_ROOT, "--pid", "--fork", "--mount-proc", "--kill-child", command, ...args], options);

@@ -3,8 +3,14 @@
 # system drops a signal to process 1 that it does not handle yet, and node takes half a second until it does: a SIGTERM
 # in that time would be lost, and the pod killed at the end of its grace period. As a child of this, node ends by it.
 child=
-trap 'if [ -n "$child" ]; then kill -TERM "$child" 2>/dev/null; else exit 143; fi' TERM
-trap 'if [ -n "$child" ]; then kill -INT "$child" 2>/dev/null; else exit 130; fi' INT
+# Until it has become the program, the child is a copy of this shell, and what it catches then is lost.
+pass_on() {
+  while read -r name <"/proc/$child/comm" && [ "$name" = "$own" ]; do sleep 0.01; done 2>/dev/null
+  kill "-$1" "$child" 2>/dev/null
+}
+trap 'if [ -n "$child" ]; then pass_on TERM; else exit 143; fi' TERM
+trap 'if [ -n "$child" ]; then pass_on INT; else exit 130; fi' INT
+read -r own <"/proc/$$/comm"
 "$@" &
 child=$!
 # A signal ends the wait, and not the child.

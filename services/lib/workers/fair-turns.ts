@@ -3,6 +3,7 @@
  * full refuses, for an owner before it does for all.
  */
 import { throttled, unavailable } from "../errors.ts";
+import { type Release, Turns } from "../turns.ts";
 
 const RETRY_SECONDS = 2;
 
@@ -14,67 +15,49 @@ interface Bounds {
 }
 
 interface Waiting {
+  owner: string;
   size: number;
-  begin: () => void;
 }
 
+const tooMuch = () => unavailable("Too many large templates are being worked on.");
 const sizeOf = (waiting: readonly Waiting[]) => waiting.reduce((sum, { size }) => sum + size, 0);
 
 export class FairTurns {
   readonly #bounds: Bounds;
-  /** In the order of their turns; an owner who got a place goes to the end. */
-  readonly #waiting = new Map<string, Waiting[]>();
-  readonly #held = new Set<string>();
-  #free: number;
+  readonly #turns: Turns;
+  readonly #waiting = new Set<Waiting>();
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds;
-    this.#free = bounds.places;
+    this.#turns = new Turns({ inAll: bounds.places, perOwner: 1, refusal: tooMuch });
   }
 
   get waiting(): number {
-    return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
+    return this.#waiting.size;
   }
 
   /** Runs the work when it is its owner's turn. Throws 429 where too much of the owner waits, 503 where too much does. */
   async take<T>(owner: string, size: number, work: () => Promise<T>): Promise<T> {
-    await this.#turnOf(owner, size);
+    this.#refuseTooMuch(owner, size);
+    const release = this.#turns.tryTake(owner) ?? (await this.#turnOf({ owner, size }));
     try {
       return await work();
     } finally {
-      this.#leave(owner);
+      release();
     }
   }
 
-  #turnOf(owner: string, size: number): Promise<void> {
-    const own = this.#waiting.get(owner) ?? [];
+  #refuseTooMuch(owner: string, size: number): void {
+    const waiting = [...this.#waiting];
+    const own = waiting.filter((one) => one.owner === owner);
     if (sizeOf(own) + size > this.#bounds.waitingPerOwner) throw throttled(RETRY_SECONDS);
-    if (sizeOf([...this.#waiting.values()].flat()) + size > this.#bounds.waitingInAll)
-      throw unavailable("Too many large templates are being worked on.");
-    const { promise, resolve: begin } = Promise.withResolvers<void>();
-    own.push({ size, begin });
-    this.#waiting.set(owner, own);
-    this.#next();
-    return promise;
+    if (sizeOf(waiting) + size > this.#bounds.waitingInAll) throw tooMuch();
   }
 
-  #leave(owner: string): void {
-    this.#held.delete(owner);
-    this.#free++;
-    this.#next();
-  }
-
-  #next(): void {
-    while (this.#free > 0 && this.#waiting.size > 0) {
-      const owner = [...this.#waiting.keys()].find((each) => !this.#held.has(each));
-      if (owner === undefined) return;
-      const own = this.#waiting.get(owner)!;
-      const { begin } = own.shift()!;
-      this.#waiting.delete(owner);
-      if (own.length > 0) this.#waiting.set(owner, own);
-      this.#free--;
-      this.#held.add(owner);
-      begin();
-    }
+  async #turnOf(waiting: Waiting): Promise<Release> {
+    this.#waiting.add(waiting);
+    const release = await this.#turns.take(waiting.owner, Number.POSITIVE_INFINITY);
+    this.#waiting.delete(waiting);
+    return release;
   }
 }

@@ -71,15 +71,17 @@ async function cpuSecondsOf({ threads: [thread] }: Piscina): Promise<number | un
 function limitOf(pool: Piscina, maxSeconds: number): { signal: AbortSignal; clear: () => void } {
   const controller = new AbortController();
   const before = cpuSecondsOf(pool);
+  // A limit is looked at before a task that breaks it is done.
+  const everyMs = Math.min(LOOK_EVERY_MS, maxSeconds * 1_000);
   let looks = 0;
   const look = async () => {
-    const seconds = (++looks * LOOK_EVERY_MS) / 1_000;
+    const seconds = (++looks * everyMs) / 1_000;
     if (seconds * LEAST_SHARE > maxSeconds) return controller.abort();
     const [then, now] = [await before, await cpuSecondsOf(pool)];
     const spent = then === undefined || now === undefined ? seconds : now - then;
     if (spent > maxSeconds) controller.abort();
   };
-  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  const timer = setInterval(() => void look(), everyMs);
   return { signal: controller.signal, clear: () => clearInterval(timer) };
 }
 

@@ -10,8 +10,12 @@ const tour = /<!-- tour -->\n```sh\n([\s\S]*?)```/.exec(
   readFileSync(join(import.meta.dirname, "../../../README.md"), "utf8"),
 )![1]!;
 
+/** Node's pipe is a socket: a bash that is not started from another takes it for a remote login and reads its start-up file. */
 const paste = (env: Record<string, string>) =>
-  promisify(execFile)("bash", ["-euo", "pipefail", "-c", tour], { env: { ...process.env, ...env }, timeout: 120_000 });
+  promisify(execFile)("bash", ["--norc", "-euo", "pipefail", "-c", tour], {
+    env: { ...process.env, ...env },
+    timeout: 120_000,
+  });
 
 test("without a service the tour says so in one line", async () => {
   const API = `http://127.0.0.1:${await unusedPort()}`;
