@@ -10,6 +10,9 @@ import {
 import { id, nullable, required } from "./database/columns.ts";
 import type { Plan } from "./plan.ts";
 
+/** For how many days rows are kept; null or missing: as the installation says. */
+export type RetentionDays = Partial<Record<"events" | "sent_emails" | "inbound", number | null>>;
+
 /** A tenant: the owner of everything else. */
 export class Company extends Model<InferAttributes<Company>, InferCreationAttributes<Company>> {
   declare id: CreationOptional<string>;
@@ -21,6 +24,8 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare doubleOptIn: CreationOptional<boolean>;
   declare defaultSmtpConfigId: CreationOptional<string | null>;
   declare trackingEnabled: CreationOptional<boolean>;
+  declare retentionDays: CreationOptional<RetentionDays>;
+  declare retentionDoneAt: CreationOptional<Date | null>;
   declare sendingPausedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
@@ -40,6 +45,8 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         doubleOptIn: required(DataTypes.BOOLEAN, false),
         defaultSmtpConfigId: nullable(DataTypes.UUID),
         trackingEnabled: required(DataTypes.BOOLEAN, true),
+        retentionDays: required(DataTypes.JSONB, {}),
+        retentionDoneAt: nullable(DataTypes.DATE),
         sendingPausedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
@@ -58,6 +65,11 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
       double_opt_in: this.doubleOptIn,
       default_smtp_config_id: this.defaultSmtpConfigId,
       tracking_enabled: this.trackingEnabled,
+      retention_days: {
+        events: this.retentionDays.events ?? null,
+        sent_emails: this.retentionDays.sent_emails ?? null,
+        inbound: this.retentionDays.inbound ?? null,
+      },
       created_at: this.createdAt.toISOString(),
       updated_at: this.updatedAt.toISOString(),
     };

@@ -95,7 +95,8 @@ begin
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;
-  if tg_op in ('DELETE', 'UPDATE') then
+  -- What is too old to be kept has happened all the same: campaigns go on counting it.
+  if tg_op in ('DELETE', 'UPDATE') and current_setting('flockmail.keep_campaign_counts', true) is distinct from 'on' then
     insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
     select k.company_id, k.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, -sum(k.n)
     from (
@@ -472,10 +473,12 @@ create table campaigns (
   api_key_id uuid,
   no integer default nextval('full_campaign_no'::regclass) not null,
   expansion_began_at timestamp with time zone,
+  recipients_state text default 'kept'::text not null,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
   constraint campaigns_campaign_type_check CHECK ((campaign_type = ANY (ARRAY['to_list'::text, 'to_receivers'::text, 'custom'::text]))),
+  constraint campaigns_recipients_state_check CHECK ((recipients_state = ANY (ARRAY['kept'::text, 'removing'::text, 'removed'::text]))),
   constraint campaigns_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sending'::text, 'completed'::text, 'partial'::text, 'failed'::text, 'scheduled'::text, 'cancelled'::text])))
 ) with (fillfactor=50);
 CREATE INDEX campaigns_alive ON public.campaigns USING btree (status, scheduled_for) WHERE (status = ANY (ARRAY['pending'::text, 'sending'::text, 'scheduled'::text]));
@@ -497,6 +500,8 @@ create table companies (
   sending_paused_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  retention_days jsonb default '{}'::jsonb not null,
+  retention_done_at timestamp with time zone,
   constraint companies_pkey PRIMARY KEY (id),
   constraint companies_default_smtp_config FOREIGN KEY (id, default_smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (default_smtp_config_id),
   constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE

@@ -41,6 +41,12 @@ export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async
   return errors;
 };
 
+/** The next tidying looks at the company again, whatever it did before. */
+function mergedRetention({ retentionDays }: Company, { retention_days }: ParamsOf<"accounts.updateCompany">) {
+  if (retention_days === undefined) return {};
+  return { retentionDays: retention_days ? { ...retentionDays, ...retention_days } : {}, retentionDoneAt: null };
+}
+
 export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>): Promise<CompanyView> {
   const { params } = ctx;
   const companyId = ownCompany(ctx);
@@ -59,7 +65,7 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
       await requireCurrentRights(ctx.meta, "accounts.updateCompany", transaction);
       const company = await Company.findByPk(companyId, { transaction });
       if (!company) throw notFound();
-      await company.update(Object.fromEntries(changes), { transaction });
+      await company.update({ ...Object.fromEntries(changes), ...mergedRetention(company, params) }, { transaction });
       const { id: _, ...given } = params;
       const deed = { action: "company.updated", target: companyId, detail: { fields: Object.keys(given) } } as const;
       await audit(companyId, ctx.meta, deed, transaction);

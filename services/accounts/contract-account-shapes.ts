@@ -24,6 +24,11 @@ export const Company = Type.Object({
   double_opt_in: Type.Boolean(),
   default_smtp_config_id: Nullable(Uuid),
   tracking_enabled: Type.Boolean(),
+  retention_days: Type.Object({
+    events: Nullable(Type.Integer()),
+    sent_emails: Nullable(Type.Integer()),
+    inbound: Nullable(Type.Integer()),
+  }),
   created_at: Time,
   updated_at: Time,
 });

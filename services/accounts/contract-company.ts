@@ -29,6 +29,9 @@ import {
   RoleName,
 } from "./contract-account-shapes.ts";
 
+const Days = (minimum: number, description: string) =>
+  Nullable(Type.Integer({ minimum, maximum: 36_500, description: `${description} Null: as the installation says.` }));
+
 const Settings = Patch(
   Type.Object({
     name: CompanyName,
@@ -38,6 +41,15 @@ const Settings = Patch(
     double_opt_in: Bool,
     default_smtp_config_id: Nullable(Uuid),
     tracking_enabled: Bool,
+    retention_days: Nullable(
+      Type.Partial(
+        Type.Object({
+          events: Days(1, "Opens, clicks, bounces and the like. What campaigns count of them stays."),
+          sent_emails: Days(60, "Recipients of campaigns at rest. Links in their mails end with them."),
+          inbound: Days(1, "Mail that came back."),
+        }),
+      ),
+    ),
   }),
 );
 
@@ -47,7 +59,8 @@ export const contract = {
   getCompany: { summary: "Company settings", params: ById, returns: Company },
   updateCompany: {
     summary: "Change company settings",
-    description: "Owners and admins only. `double_opt_in` needs an SMTP configuration to send the confirmations with.",
+    description:
+      "Owners and admins only. `double_opt_in` needs an SMTP configuration to send the confirmations with. `retention_days` is merged key by key; null takes all back.",
     params: Type.Object({ ...ById.properties, ...Settings.properties }),
     returns: Company,
     example: { reply_to_email: "hello@example.com", double_opt_in: true },

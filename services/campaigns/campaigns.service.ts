@@ -18,6 +18,7 @@ import { getCampaign, listCampaigns } from "./list-campaigns.ts";
 import { downloadMedia, streamMedia } from "./media/download-media.ts";
 import { getMedia, listMedia, removeMedia } from "./media/media-files.ts";
 import { mediaLimit, upload } from "./media/upload.ts";
+import { removeOld } from "./retention.ts";
 import { send } from "./send/send.ts";
 import { errorsOfSend } from "./send/send-errors.ts";
 import type { SendParams } from "./send/send-params.ts";
@@ -28,6 +29,7 @@ const EXPAND_PAUSE_MS = 500;
 const SCHEDULE_PAUSE_MS = 750;
 const SETTLE_PAUSE_MS = 1_000;
 const TIDY_PAUSE_MS = 10 * 60_000;
+const RETENTION_PAUSE_MS = 60_000;
 
 interface Campaigns extends Service {
   expansionQueue: ExpansionQueue;
@@ -40,6 +42,7 @@ export default defineService("campaigns", contract, {
     every(SCHEDULE_PAUSE_MS, "startDue"),
     every(SETTLE_PAUSE_MS, "settleFinished"),
     every(TIDY_PAUSE_MS, "tidy"),
+    every(RETENTION_PAUSE_MS, "removeOld"),
   ],
 
   created() {
@@ -81,6 +84,7 @@ export default defineService("campaigns", contract, {
       await keepRecipientParts(ctx.broker);
       return { done: await tidy(ctx.broker) };
     },
+    removeOld: async (ctx) => ({ done: await removeOld(ctx.broker) }),
     settle: async (ctx) => ({ settled: await settle(ctx.params.campaign_id, ctx.broker) }),
   },
 

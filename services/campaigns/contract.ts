@@ -76,6 +76,12 @@ const work = {
     params: None,
     returns: Done,
   },
+  removeOld: {
+    summary: "Remove events and recipients that are older than their company keeps them",
+    visibility: "protected",
+    params: None,
+    returns: Done,
+  },
   sendConfirmation: {
     summary: "Send the double opt-in mail to one subscriber",
     visibility: "public",

@@ -32,6 +32,8 @@ interface Setting {
 
 const text = (setting: Setting) => Type.String(setting);
 const integer = (minimum: number, maximum: number, setting: Setting) => Type.Integer({ minimum, maximum, ...setting });
+const optionalInteger = (minimum: number, maximum: number, setting: Setting) =>
+  Type.Optional(integer(minimum, maximum, setting));
 const boolean = (setting: Setting) => Type.Boolean(setting);
 const url = (protocols: string[], setting: Setting) => Type.String({ protocols, ...setting });
 const secret = (setting: Setting) => Type.Optional(Type.String({ minLength: 16, ...setting }));
@@ -164,6 +166,13 @@ export const configSchema = Type.Object({
   LIMIT_WINDOW_SECONDS: integer(2, 86_400, {
     default: 3_600,
     description: "Length of the rolling SMTP limit's window; only tests shorten it.",
+  }),
+  EVENTS_RETENTION_DAYS: optionalInteger(1, 36_500, {
+    description: "Events older than this are removed, unless their company says otherwise. Unset: they are kept.",
+  }),
+  SENT_EMAILS_RETENTION_DAYS: optionalInteger(60, 36_500, {
+    description:
+      "Recipients of campaigns at rest for longer are removed, unless their company says otherwise; links in their mails end then. Unset: they are kept.",
   }),
   LOGLEVEL: choice(["fatal", "error", "warn", "info", "debug", "trace"], {
     derivedDefault: { text: "info", of: ({ DATABASE_URL }) => (DATABASE_URL ? "info" : "warn") },

@@ -20,9 +20,16 @@ import { notFound, wrongState } from "../../lib/errors.ts";
 
 const READ = "select * from campaigns where company_id = $1 and id = $2 for no key update";
 
-async function requireResumable(client: Client, campaign: CampaignRow, companyId: string): Promise<void> {
+interface Read extends CampaignRow {
+  recipients_state: string;
+}
+
+async function requireResumable(client: Client, campaign: Read, companyId: string): Promise<void> {
   if (campaign.status !== "partial" && campaign.status !== "failed") {
     throw wrongState(`Only a partial or failed campaign can be resumed. This one is ${campaign.status}.`);
+  }
+  if (campaign.recipients_state !== "kept") {
+    throw wrongState("The recipients of this campaign are no longer kept, so it cannot be resumed.");
   }
   if (campaign.status === "partial" || campaign.sent_count > 0) return;
   const hasUnknown = await queryOne(
@@ -36,7 +43,7 @@ async function requireResumable(client: Client, campaign: CampaignRow, companyId
 export async function resume(ctx: Ctx, campaignId: string) {
   const companyId = companyOf(ctx);
   const campaign = await transaction(async (client) => {
-    const before = await queryOne<CampaignRow>(READ, [companyId, campaignId], client);
+    const before = await queryOne<Read>(READ, [companyId, campaignId], client);
     if (!before) throw notFound();
     await requireResumable(client, before, companyId);
     await moveTo(client, campaignId, "pending");

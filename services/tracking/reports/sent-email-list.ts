@@ -71,7 +71,7 @@ const ofRecipient = (address: string) => `(
 async function countFromCampaigns(companyId: string, { campaign, status }: Asked): Promise<number> {
   const counted = status === "sent" ? "sent_count" : "next_seq - 1";
   const sql = `select coalesce(sum(${counted}), 0)::bigint n from campaigns
-    where company_id = $1 and ($2::uuid is null or id = $2)`;
+    where company_id = $1 and ($2::uuid is null or id = $2) and recipients_state = 'kept'`;
   return (await queryOne<{ n: number }>(sql, [companyId, campaign ?? null]))!.n;
 }
 
@@ -96,7 +96,7 @@ const nearestOf =
   join ${RECIPIENT} and s.seq = k.seq ${OTHERS}`;
 
 function listing(companyId: string, asked: Asked): Listing {
-  const where = ["c.company_id = $1"];
+  const where = ["c.company_id = $1", "c.recipients_state = 'kept'"];
   const values: unknown[] = [companyId];
   const add = (value: unknown) => `$${values.push(value)}`;
   let from = `campaigns c join ${RECIPIENT}`;

@@ -1,0 +1,155 @@
+/** What is older than its company keeps it goes; what is counted stays. Mail through every service to a real SMTP server. */
+import { query, queryOne } from "../../../models/database/db.ts";
+import { call } from "../../../services/call.ts";
+import { firstIdAt } from "../../../services/lib/ids.ts";
+import { keysFor } from "../../../services/lib/secrets.ts";
+import { linkTokens } from "../../../services/lib/tokens/link-token.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
+import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { FIREFOX } from "../tracking/world.ts";
+import { until } from "./world.ts";
+
+const API = "/api/emails";
+
+let app: App;
+let server: SmtpServer;
+let company: TestCompany;
+let other: TestCompany;
+const smtp = new Map<TestCompany, string>();
+
+beforeAll(async () => {
+  server = await startSmtpServer();
+  app = await startApp();
+});
+afterAll(async () => {
+  await app.stop();
+  await server.stop();
+});
+beforeEach(async () => {
+  [company, other] = [await newCompany(app), await newCompany(app)];
+  for (const { api } of [company, other]) {
+    const config = { name: "S", host: "127.0.0.1", port: server.port, username: "", password: "", use_tls: false };
+    const made = await api.post(`${API}/smtp-configs/`, { ...config, sender_email: "news@acme.example" });
+    smtp.set(api === company.api ? company : other, made.body.id);
+  }
+});
+
+const removeOld = () => app.broker.call("campaigns.removeOld");
+const settings = (days: object | null, of = company) =>
+  of.api.patch(`/api/companies/${of.id}/`, { retention_days: days });
+const read = async (id: string, of = company) => (await of.api.get(`${API}/campaigns/${id}/`)).body;
+const analytics = async (id: string) => (await company.api.get(`${API}/campaigns/${id}/analytics/`)).body;
+const listed = async (path: string, query: Record<string, string> = {}, of = company) =>
+  (await of.api.get(`${API}/${path}/`, { query })).body;
+
+/** To three people, each of whom opened it. */
+async function campaign(of = company): Promise<string> {
+  const { body } = await of.api.post(`${API}/send/custom/`, {
+    name: "News",
+    smtp_config_id: smtp.get(of),
+    subject: "Hello",
+    body: "<p>Hello</p>",
+    receivers: ["ann", "bob", "cat"].map((name) => ({ email: `${name}@example.com` })),
+  });
+  await until(
+    () => read(body.id, of),
+    ({ status }) => status === "completed",
+  );
+  // Opened a moment after it was sent, it would be taken for a machine's doing.
+  await query(
+    "update sent_emails set sent_at = now() - interval '1 hour' where campaign_no = (select no from campaigns where id = $1)",
+    [body.id],
+  );
+  const browser = client(app, { ip: someIp(), headers: { "user-agent": FIREFOX } });
+  for (const { id } of (await listed("sent-emails", { campaign: body.id }, of)).results) {
+    await browser.get(`${API}/public/open/${linkTokens(keysFor("link")[0]!, id, 1)[0]}.gif`);
+  }
+  return body.id;
+}
+
+const daysAgo = (days: number) => Date.now() - days * 24 * 3_600_000;
+const age = (id: string, days: number) =>
+  query("update campaigns set updated_at = to_timestamp($2 / 1000.0) where id = $1", [id, daysAgo(days)]);
+/** As if they had been made then: their ids are made of the time. */
+const ageEvents = (campaignId: string, days: number) =>
+  query(
+    `update email_events e set created_at = to_timestamp($2 / 1000.0), id = overlay(e.id::text placing $3 from 1 for 13)::uuid
+     where campaign_id = $1`,
+    [campaignId, daysAgo(days), firstIdAt(daysAgo(days)).slice(0, 13)],
+  );
+
+test("days are whole numbers from one, from 60 for sent emails; a change is merged, and null takes it back", async () => {
+  expect((await settings({ events: 30, inbound: 10 })).body.retention_days).toEqual({
+    events: 30,
+    sent_emails: null,
+    inbound: 10,
+  });
+  expect((await settings({ sent_emails: 60, inbound: null })).body.retention_days).toEqual({
+    events: 30,
+    sent_emails: 60,
+    inbound: null,
+  });
+  for (const wrong of [{ sent_emails: 59 }, { events: 0 }, { events: 1.5 }, { inbound: "x" }]) {
+    expect((await settings(wrong)).status).toBe(400);
+  }
+  expect((await settings(null)).body.retention_days).toEqual({ events: null, sent_emails: null, inbound: null });
+});
+
+test("events go by age, for the company that says so; what campaigns count of them stays", async () => {
+  const [old, young, others] = [await campaign(), await campaign(), await campaign(other)];
+  await ageEvents(old, 31);
+  await ageEvents(young, 29);
+  await ageEvents(others, 31);
+  const before = await analytics(old);
+  expect(before).toMatchObject({ opens: { unique: 3 } });
+  await removeOld();
+  expect((await listed("events")).count).toBe(6);
+  await settings({ events: 30 });
+  await removeOld();
+  expect((await listed("events")).count).toBe(3);
+  expect((await listed("events", { campaign: young })).count).toBe(3);
+  expect((await listed("events", {}, other)).count).toBe(3);
+  expect(await analytics(old)).toEqual(before);
+});
+
+test("recipients of campaigns at rest go with their links; a run that was cut off is finished by the next", async () => {
+  const [old, young, others] = [await campaign(), await campaign(), await campaign(other)];
+  for (const id of [old, others]) await age(id, 61);
+  await age(young, 59);
+  const [mail] = (await listed("sent-emails", { campaign: old })).results;
+  const before = await analytics(old);
+  await settings({ sent_emails: 60 });
+  await query("update campaigns set recipients_state = 'removing' where id = $1", [old]);
+  expect((await listed("sent-emails", { campaign: old })).count).toBe(0);
+  expect((await listed("sent-emails", { campaign: old })).results).toEqual([]);
+  await removeOld();
+  expect(
+    await query("select from campaigns c join sent_emails e on e.campaign_no = c.no where c.id = $1", [old]),
+  ).toEqual([]);
+  expect((await listed("sent-emails")).count).toBe(3);
+  expect((await listed("sent-emails", {}, other)).count).toBe(3);
+  expect([await analytics(old), (await read(old)).sent_count]).toEqual([before, 3]);
+  expect((await client(app, { ip: someIp() }).get(`${API}/public/view/${mail.id}/`)).status).toBe(404);
+  await query("update campaigns set status = 'partial' where id = $1", [old]);
+  const resumed = await company.api.post(`${API}/campaigns/${old}/resume/`, {});
+  expect([resumed.status, JSON.stringify(resumed.body)]).toEqual([400, expect.stringMatching(/no longer kept/)]);
+});
+
+test("a month's table is dropped once nothing of it is kept, and the next campaign goes into another", async () => {
+  const part = (await queryOne<{ no: number }>("select max(no) >> 20 as no from campaigns where no >= 0"))!.no;
+  const table = async () =>
+    (await queryOne<{ name: string | null }>("select to_regclass('sent_emails_' || $1::int)::text as name", [part]))!
+      .name;
+  await query("update recipient_parts set month = month - interval '1 month' where no = $1", [part]);
+  await query("select prepare_recipient_parts()");
+  const late = await campaign(other);
+  await query("update campaigns set updated_at = now() - interval '61 days' where id <> $1", [late]);
+  await query("update companies set retention_days = '{\"sent_emails\": 60}', retention_done_at = null");
+  // As a run leaves it that was cut off while the table was being detached.
+  await call(app.broker, "campaigns.removeOld", {});
+  expect(await table()).toBeNull();
+  expect(await query("select from recipient_parts where no = $1", [part])).toEqual([]);
+  expect((await listed("sent-emails", { campaign: late }, other)).count).toBe(3);
+  await campaign(other);
+});
