@@ -89,6 +89,10 @@ const TABLE = {
   "tracking.listSentEmails": reads("campaigns"),
   "tracking.listEvents": reads("campaigns"),
 
+  "bounces.report": writes("campaigns"),
+  "bounces.listInbound": reads("campaigns"),
+  "bounces.inboundRaw": reads("campaigns"),
+
   "accounts.getCompany": reads("settings"),
   "accounts.updateCompany": settings,
   "accounts.getPlan": reads("settings"),

@@ -138,6 +138,11 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/sent-emails/`, "tracking.listSentEmails", list),
   route("GET", `${E}/events/`, "tracking.listEvents", list),
 
+  // What comes back
+  route("POST", `${E}/bounces/`, "bounces.report", { status: 202 }),
+  route("GET", `${E}/inbound/`, "bounces.listInbound", list),
+  route("GET", `${E}/inbound/:id/raw/`, "bounces.inboundRaw", { answer: "bytes" }),
+
   // Public endpoints, and what mails link to
   route("POST", `${E}/public/subscribe/:company_id/`, "subscribers.subscribe", {
     ...anyone,
