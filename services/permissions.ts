@@ -61,6 +61,7 @@ const TABLE = {
   "smtp-sender.getConfig": reads("settings"),
   "smtp-sender.updateConfig": settings,
   "smtp-sender.removeConfig": settings,
+  "smtp-sender.deliverability": reads("settings"),
   "smtp-sender.validate": settings,
 
   // A key with `send` alone reads the campaigns that it made itself.

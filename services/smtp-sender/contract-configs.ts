@@ -103,6 +103,24 @@ const TryServerResult = Type.Object({
 });
 export type TryServerResult = Static<typeof TryServerResult>;
 
+const Value = Type.Union([
+  Type.String(),
+  Type.Array(Type.String()),
+  Type.Record(Type.String(), Type.Unknown()),
+  Type.Null(),
+]);
+export const DeliverabilityReport = Type.Object({
+  checks: Type.Array(
+    Type.Object({
+      name: OneOf("spf", "dkim", "dmarc", "alignment", "mx", "links", "bounce_address"),
+      status: OneOf("pass", "warn", "fail", "unknown"),
+      found: Value,
+      expected: Value,
+      help: Nullable(Type.String({ description: "What to do, where the check does not pass." })),
+    }),
+  ),
+});
+
 const example = {
   name: "Main relay",
   host: "smtp.example.com",
@@ -134,6 +152,13 @@ export const configs = {
     example: { sender_name: "Acme News", max_per_second: 20 },
   },
   removeConfig: { summary: "Delete an SMTP configuration", params: ById, returns: Nothing },
+  deliverability: {
+    summary: "What receivers would find wrong with its mail",
+    description:
+      "SPF of the envelope's domain, the published DKIM key beside the one that signs, DMARC and alignment, MX, links and bounce address, with the records to publish. Looked up anew each time, within 5 seconds; `unknown` is what the DNS did not answer. At most 20 a minute.",
+    params: ById,
+    returns: DeliverabilityReport,
+  },
   validate: {
     summary: "Try an SMTP server without saving anything",
     description:

@@ -14,8 +14,9 @@ import {
   removeConfig,
   updateConfig,
 } from "./configs/smtp-configs.ts";
-import { limitTries, tryServer } from "./configs/try-server.ts";
+import { limitReports, limitTries, tryServer } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
+import { deliverability } from "./deliverability/report.ts";
 import { broadcastConfigChanged, type SenderNode, startEngine, statusOf } from "./engine/start-engine.ts";
 import { hourRoom } from "./limits/hour-limit.ts";
 
@@ -48,6 +49,11 @@ export default defineService("smtp-sender", contract, {
     async validate(ctx) {
       await limitTries(companyOf(ctx));
       return tryServer(ctx.params);
+    },
+    async deliverability(ctx) {
+      const stored = await findConfig(companyOf(ctx), ctx.params.id);
+      await limitReports(companyOf(ctx));
+      return deliverability(stored);
     },
     async hourRoom(ctx) {
       return hourRoom(companyOf(ctx), nodeOf(this).limiter);
