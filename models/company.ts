@@ -21,6 +21,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare doubleOptIn: CreationOptional<boolean>;
   declare defaultSmtpConfigId: CreationOptional<string | null>;
   declare trackingEnabled: CreationOptional<boolean>;
+  declare requireAuthentication: CreationOptional<boolean>;
   declare sendingPausedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
@@ -40,6 +41,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         doubleOptIn: required(DataTypes.BOOLEAN, false),
         defaultSmtpConfigId: nullable(DataTypes.UUID),
         trackingEnabled: required(DataTypes.BOOLEAN, true),
+        requireAuthentication: required(DataTypes.BOOLEAN, false),
         sendingPausedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
@@ -58,6 +60,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
       double_opt_in: this.doubleOptIn,
       default_smtp_config_id: this.defaultSmtpConfigId,
       tracking_enabled: this.trackingEnabled,
+      require_authentication: this.requireAuthentication,
       created_at: this.createdAt.toISOString(),
       updated_at: this.updatedAt.toISOString(),
     };

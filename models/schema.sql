@@ -525,6 +525,7 @@ create table companies (
   sending_paused_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  require_authentication boolean default false not null,
   constraint companies_pkey PRIMARY KEY (id),
   constraint companies_default_smtp_config FOREIGN KEY (id, default_smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (default_smtp_config_id),
   constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE
@@ -977,6 +978,8 @@ create table smtp_configs (
   last_error_at timestamp with time zone,
   backoff_count integer default 0 not null,
   bounce_address text,
+  checked_at timestamp with time zone,
+  check_failures jsonb default '[]'::jsonb not null,
   constraint smtp_configs_pkey PRIMARY KEY (id),
   constraint smtp_configs_company_id_id_key UNIQUE (company_id, id),
   constraint smtp_configs_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,

@@ -24,6 +24,7 @@ export const Company = Type.Object({
   double_opt_in: Type.Boolean(),
   default_smtp_config_id: Nullable(Uuid),
   tracking_enabled: Type.Boolean(),
+  require_authentication: Type.Boolean(),
   created_at: Time,
   updated_at: Time,
 });

@@ -38,6 +38,9 @@ const Settings = Patch(
     double_opt_in: Bool,
     default_smtp_config_id: Nullable(Uuid),
     tracking_enabled: Bool,
+    require_authentication: Type.Boolean({
+      description: "Sends are refused while SPF, DKIM, DMARC or alignment of their SMTP configuration fails.",
+    }),
   }),
 );
 

@@ -183,7 +183,8 @@ export async function updateConfig(ctx: Ctx<ConfigPatch>): Promise<View> {
     if (Object.keys(errors).length > 0) throw invalid(errors);
     const forgotten = OF_THE_SERVER.some((field) => given[field] !== undefined) ? FORGOTTEN : {};
     const before = found.host;
-    await found.update({ ...columns(given, id), ...forgotten }, { transaction });
+    // Whatever was changed, its mail is looked at again before the next send.
+    await found.update({ ...columns(given, id), ...forgotten, checkedAt: null }, { transaction });
     const moved = found.host === before ? {} : { host: { from: before, to: found.host } };
     const detail = { name: found.name, fields: Object.keys(given), ...moved };
     await audit(companyId, ctx.meta, { action: "smtp_config.updated", target: id, detail }, transaction);

@@ -1,5 +1,6 @@
 /** The report of a stored configuration over HTTP, against a name server of the test's own. */
 import { generateKeyPairSync } from "node:crypto";
+import { query } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 import { type DnsServer, startDnsServer } from "../../support/dns-server.ts";
@@ -12,7 +13,10 @@ let company: TestCompany;
 beforeAll(async () => {
   server = await startDnsServer();
   const env = { DNS_SERVERS: server.address, BASE_URL: "https://mail.acme.example", REGISTRATION: "open" };
-  app = await startApp({ services: ["gateway", "accounts", "smtp-sender", "renderer"], env });
+  app = await startApp({
+    services: ["gateway", "accounts", "smtp-sender", "renderer", "campaigns", "subscribers"],
+    env,
+  });
   company = await newCompany(app);
 });
 afterAll(async () => {
@@ -99,4 +103,64 @@ test("another company's configuration is not found, and reports are 20 a minute"
   const seen = [];
   for (let n = 0; n < 21; n++) seen.push((await other.api.get(`${CONFIGS}${own}/deliverability/`)).status);
   expect(seen).toEqual([...Array(20).fill(200), 429]);
+});
+
+describe("before the first send of a day", () => {
+  const checkedAt = async (id: string) =>
+    (await query<{ checked_at: Date | null }>("select checked_at from smtp_configs where id = $1", [id]))[0]!
+      .checked_at;
+  const untilChecked = async (id: string) => {
+    while (!(await checkedAt(id))) await new Promise((done) => setTimeout(done, 20));
+  };
+  /** Far ahead, so that nothing is sent. */
+  const send = async (id: string) => {
+    const template = (await company.api.post("/api/emails/templates/", { name: "T", subject: "S", body: "B" })).body.id;
+    return company.api.post("/api/emails/send/to-receivers/", {
+      name: "N",
+      smtp_config_id: id,
+      template_id: template,
+      receivers: [{ email: "ann@example.com" }],
+      scheduled_for: "2999-01-01T00:00:00Z",
+    });
+  };
+  const broken = () => {
+    server.zones.clear();
+    for (const name of ["mail", "mx"]) server.zones.set(`${name}.acme.example`, { a: ["192.0.2.1"] });
+    server.zones.set("acme.example", { txt: ["v=spf1 -all", "v=spf1 ~all"], mx: [[1, "mx.acme.example"]] });
+  };
+
+  test("what fails is a warning, looked up once; after a change of the configuration it is looked up again", async () => {
+    broken();
+    const id = await configuration();
+    await untilChecked(id);
+    const warning = expect.stringMatching(/^Deliverability \(spf\): acme.example has 2 SPF records/);
+    expect(await send(id)).toMatchObject({ status: 201, body: { warnings: [warning] } });
+    server.zones.set("acme.example", { txt: ["v=spf1 -all"], mx: [[1, "mx.acme.example"]] });
+    expect((await send(id)).body.warnings).toEqual([warning]);
+    await company.api.patch(`${CONFIGS}${id}/`, { name: "Relay again" });
+    expect((await send(id)).body.warnings).toEqual([]);
+    broken();
+    await query("update smtp_configs set checked_at = now() - interval '1 day' where id = $1", [id]);
+    expect((await send(id)).body.warnings).toEqual([warning]);
+  });
+
+  test("a company that requires authentication does not send through a server whose SPF fails", async () => {
+    broken();
+    const id = await configuration();
+    const set = await company.api.patch(`/api/companies/${company.id}/`, { require_authentication: true });
+    expect(set.body.require_authentication).toBe(true);
+    expect(await send(id)).toMatchObject({ status: 403, body: { detail: expect.stringContaining("2 SPF records") } });
+    server.zones.set("acme.example", { txt: ["v=spf1 -all"], mx: [[1, "mx.acme.example"]] });
+    // The report asked for by the user lets him through at once.
+    await report(id);
+    expect((await send(id)).status).toBe(201);
+    await company.api.patch(`/api/companies/${company.id}/`, { require_authentication: false });
+  });
+
+  test("for a relay on a private network nothing is looked up", async () => {
+    broken();
+    const id = await configuration({ host: "10.0.0.1" });
+    expect((await send(id)).body.warnings).toEqual([]);
+    expect(await checkedAt(id)).toBeNull();
+  });
 });
