@@ -26,6 +26,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare trackingEnabled: CreationOptional<boolean>;
   declare retentionDays: CreationOptional<RetentionDays>;
   declare retentionDoneAt: CreationOptional<Date | null>;
+  declare requireAuthentication: CreationOptional<boolean>;
   declare sendingPausedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
@@ -47,6 +48,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         trackingEnabled: required(DataTypes.BOOLEAN, true),
         retentionDays: required(DataTypes.JSONB, {}),
         retentionDoneAt: nullable(DataTypes.DATE),
+        requireAuthentication: required(DataTypes.BOOLEAN, false),
         sendingPausedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
@@ -70,6 +72,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         sent_emails: this.retentionDays.sent_emails ?? null,
         inbound: this.retentionDays.inbound ?? null,
       },
+      require_authentication: this.requireAuthentication,
       created_at: this.createdAt.toISOString(),
       updated_at: this.updatedAt.toISOString(),
     };

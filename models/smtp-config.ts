@@ -12,6 +12,12 @@ import { company, id, nullable, required } from "./database/columns.ts";
 export const TLS_MODES = ["auto", "implicit", "starttls", "none"] as const;
 export type TlsMode = (typeof TLS_MODES)[number];
 
+/** A check of the deliverability report that failed, and what to do about it. */
+export interface CheckFailure {
+  name: string;
+  help: string;
+}
+
 /** An SMTP server that a company sends through. Password and DKIM key are envelopes of services/lib/secrets.ts, sealed to the id. */
 export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreationAttributes<SmtpConfig>> {
   declare id: CreationOptional<string>;
@@ -26,6 +32,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare senderName: CreationOptional<string>;
   declare senderEmail: string;
   declare replyToEmail: CreationOptional<string | null>;
+  declare bounceAddress: CreationOptional<string | null>;
   declare dkimDomain: CreationOptional<string | null>;
   declare dkimSelector: CreationOptional<string | null>;
   declare dkimKeySealed: CreationOptional<Buffer | null>;
@@ -38,6 +45,8 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare lastError: CreationOptional<string | null>;
   declare lastErrorAt: CreationOptional<Date | null>;
   declare workedAt: CreationOptional<Date | null>;
+  declare checkedAt: CreationOptional<Date | null>;
+  declare checkFailures: CreationOptional<CheckFailure[]>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
@@ -56,6 +65,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
         senderName: required(DataTypes.TEXT, ""),
         senderEmail: required(DataTypes.TEXT),
         replyToEmail: nullable(DataTypes.TEXT),
+        bounceAddress: nullable(DataTypes.TEXT),
         dkimDomain: nullable(DataTypes.TEXT),
         dkimSelector: nullable(DataTypes.TEXT),
         dkimKeySealed: nullable(DataTypes.BLOB),
@@ -68,6 +78,8 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
         lastError: nullable(DataTypes.TEXT),
         lastErrorAt: nullable(DataTypes.DATE),
         workedAt: nullable(DataTypes.DATE),
+        checkedAt: nullable(DataTypes.DATE),
+        checkFailures: required(DataTypes.JSONB, []),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
       },
@@ -86,6 +98,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       sender_name: this.senderName,
       sender_email: this.senderEmail,
       reply_to_email: this.replyToEmail,
+      bounce_address: this.bounceAddress,
       dkim: this.dkimDomain === null ? null : { domain: this.dkimDomain, selector: this.dkimSelector ?? "" },
       max_connections: this.maxConnections,
       max_per_second: this.maxPerSecond,

@@ -61,6 +61,7 @@ const TABLE = {
   "smtp-sender.getConfig": reads("settings"),
   "smtp-sender.updateConfig": settings,
   "smtp-sender.removeConfig": settings,
+  "smtp-sender.deliverability": reads("settings"),
   "smtp-sender.validate": settings,
 
   // A key with `send` alone reads the campaigns that it made itself.
@@ -88,6 +89,10 @@ const TABLE = {
 
   "tracking.listSentEmails": reads("campaigns"),
   "tracking.listEvents": reads("campaigns"),
+
+  "bounces.report": writes("campaigns"),
+  "bounces.listInbound": reads("campaigns"),
+  "bounces.inboundRaw": reads("campaigns"),
 
   "accounts.getCompany": reads("settings"),
   "accounts.updateCompany": settings,

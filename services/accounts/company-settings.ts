@@ -59,6 +59,7 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
     doubleOptIn: params.double_opt_in,
     defaultSmtpConfigId: params.default_smtp_config_id,
     trackingEnabled: params.tracking_enabled,
+    requireAuthentication: params.require_authentication,
   }).filter(([, value]) => value !== undefined);
   try {
     return await sequelize().transaction(async (transaction) => {

@@ -29,6 +29,7 @@ export const Company = Type.Object({
     sent_emails: Nullable(Type.Integer()),
     inbound: Nullable(Type.Integer()),
   }),
+  require_authentication: Type.Boolean(),
   created_at: Time,
   updated_at: Time,
 });

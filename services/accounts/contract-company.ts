@@ -50,6 +50,9 @@ const Settings = Patch(
         }),
       ),
     ),
+    require_authentication: Type.Boolean({
+      description: "Sends are refused while SPF, DKIM, DMARC or alignment of their SMTP configuration fails.",
+    }),
   }),
 );
 

@@ -93,6 +93,7 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/smtp-configs/:id/`, "smtp-sender.getConfig"),
   route("PATCH", `${E}/smtp-configs/:id/`, "smtp-sender.updateConfig"),
   route("DELETE", `${E}/smtp-configs/:id/`, "smtp-sender.removeConfig"),
+  route("GET", `${E}/smtp-configs/:id/deliverability/`, "smtp-sender.deliverability"),
   route("POST", `${E}/smtp/validate/`, "smtp-sender.validate"),
 
   // Campaigns
@@ -137,6 +138,11 @@ export const routes: readonly Route[] = [
   // Tracking
   route("GET", `${E}/sent-emails/`, "tracking.listSentEmails", list),
   route("GET", `${E}/events/`, "tracking.listEvents", list),
+
+  // What comes back
+  route("POST", `${E}/bounces/`, "bounces.report", { status: 202 }),
+  route("GET", `${E}/inbound/`, "bounces.listInbound", list),
+  route("GET", `${E}/inbound/:id/raw/`, "bounces.inboundRaw", { answer: "bytes" }),
 
   // Public endpoints, and what mails link to
   route("POST", `${E}/public/subscribe/:company_id/`, "subscribers.subscribe", {

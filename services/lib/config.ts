@@ -140,6 +140,12 @@ export const configSchema = Type.Object({
         "Private hosts that SMTP and webhooks may use where ALLOW_PRIVATE_NETWORKS is off: names, addresses and networks such as 10.1.0.0/16, comma separated.",
     }),
   ),
+  DNS_SERVERS: Type.Optional(
+    Type.String({
+      pattern: "^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$",
+      description: "Name servers for the deliverability report, `host[:port]`, comma separated. Unset: the system's.",
+    }),
+  ),
   MAX_UPLOAD_BYTES: integer(1, 1_073_741_824, { default: 10 * 1024 * 1024, description: "Largest media file." }),
   SERVICE_NAME: text({ default: "Flockmail", description: "Name in the X-Mailer header and on public pages." }),
   HEALTH_PORT: integer(0, 65_535, { default: 3030, description: "Port of /live, /ready and /metrics." }),

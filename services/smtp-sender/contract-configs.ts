@@ -39,6 +39,8 @@ export const SmtpConfig = Type.Object({
   sender_name: Type.String(),
   sender_email: Type.String(),
   reply_to_email: Nullable(Type.String()),
+  /** Where bounces go: each mail's envelope sender is this with a token before the @. Null: it is `sender_email`. */
+  bounce_address: Nullable(Type.String()),
   dkim: Nullable(Type.Object({ domain: Type.String(), selector: Type.String() })),
   max_connections: Type.Integer(),
   max_per_second: Nullable(Type.Integer()),
@@ -57,6 +59,7 @@ const optional = {
   tls_mode: Type.Optional(OneOf(...TLS_MODES)),
   sender_name: Type.Optional(Line(255)),
   reply_to_email: Type.Optional(Nullable(Email)),
+  bounce_address: Type.Optional(Nullable(Email)),
   dkim: Type.Optional(Nullable(Dkim)),
   max_connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   max_per_second: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
@@ -100,6 +103,24 @@ const TryServerResult = Type.Object({
 });
 export type TryServerResult = Static<typeof TryServerResult>;
 
+const Value = Type.Union([
+  Type.String(),
+  Type.Array(Type.String()),
+  Type.Record(Type.String(), Type.Unknown()),
+  Type.Null(),
+]);
+export const DeliverabilityReport = Type.Object({
+  checks: Type.Array(
+    Type.Object({
+      name: OneOf("spf", "dkim", "dmarc", "alignment", "mx", "links", "bounce_address"),
+      status: OneOf("pass", "warn", "fail", "unknown"),
+      found: Value,
+      expected: Value,
+      help: Nullable(Type.String({ description: "What to do, where the check does not pass." })),
+    }),
+  ),
+});
+
 const example = {
   name: "Main relay",
   host: "smtp.example.com",
@@ -116,7 +137,7 @@ export const configs = {
   createConfig: {
     summary: "Create an SMTP configuration",
     description:
-      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login.",
+      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT`, a mailbox that is read, or nobody reads what comes back.",
     params: NewConfig,
     returns: SmtpConfig,
     example,
@@ -131,6 +152,13 @@ export const configs = {
     example: { sender_name: "Acme News", max_per_second: 20 },
   },
   removeConfig: { summary: "Delete an SMTP configuration", params: ById, returns: Nothing },
+  deliverability: {
+    summary: "What receivers would find wrong with its mail",
+    description:
+      "SPF of the envelope's domain, the published DKIM key beside the one that signs, DMARC and alignment, MX, links and bounce address, with the records to publish. Looked up anew each time, within 5 seconds; `unknown` is what the DNS did not answer. At most 20 a minute.",
+    params: ById,
+    returns: DeliverabilityReport,
+  },
   validate: {
     summary: "Try an SMTP server without saving anything",
     description:

@@ -47,6 +47,13 @@ const work = {
       retry_after_seconds: Type.Integer(),
     }),
   },
+  checkDeliverability: {
+    summary: "Look at what receivers will find, unless that was done today; the checks that fail",
+    visibility: "public",
+    description: "Nothing is looked up for a relay on this machine or a private network: what it sends is a test.",
+    params: Type.Object({ id: Uuid }),
+    returns: Type.Object({ failures: Type.Array(Type.Object({ name: Type.String(), help: Type.String() })) }),
+  },
   giveUpLeases: {
     summary: "What became of leases of this node that have run out; it hands over nothing more of them",
     visibility: "public",

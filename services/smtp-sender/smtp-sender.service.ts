@@ -3,6 +3,7 @@
  * renderer beside it, so that rendering is a local call.
  */
 import type { Service } from "moleculer";
+import { call } from "../call.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { configErrors } from "./configs/config-errors.ts";
@@ -14,8 +15,9 @@ import {
   removeConfig,
   updateConfig,
 } from "./configs/smtp-configs.ts";
-import { limitTries, tryServer } from "./configs/try-server.ts";
+import { limitReports, limitTries, tryServer } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
+import { failuresToday, reportOn } from "./deliverability/daily-check.ts";
 import { broadcastConfigChanged, type SenderNode, startEngine, statusOf } from "./engine/start-engine.ts";
 import { hourRoom } from "./limits/hour-limit.ts";
 
@@ -29,7 +31,12 @@ export default defineService("smtp-sender", contract, {
     listConfigs: (ctx) => listConfigs(companyOf(ctx), ctx.params),
     createConfig: {
       validate: (ctx, isValid) => configErrors(ctx.params, isValid),
-      handler: (ctx) => createConfig(ctx),
+      async handler(ctx) {
+        const created = await createConfig(ctx);
+        // Ready when the first send asks; the answer does not wait for the DNS.
+        call(ctx, "smtp-sender.checkDeliverability", { id: created.id }).catch(() => {});
+        return created;
+      },
     },
     getConfig: async (ctx) => (await findConfig(companyOf(ctx), ctx.params.id)).view(),
     updateConfig: {
@@ -49,6 +56,12 @@ export default defineService("smtp-sender", contract, {
       await limitTries(companyOf(ctx));
       return tryServer(ctx.params);
     },
+    async deliverability(ctx) {
+      const stored = await findConfig(companyOf(ctx), ctx.params.id);
+      await limitReports(companyOf(ctx));
+      return reportOn(stored);
+    },
+    checkDeliverability: async (ctx) => ({ failures: await failuresToday(companyOf(ctx), ctx.params.id) }),
     async hourRoom(ctx) {
       return hourRoom(companyOf(ctx), nodeOf(this).limiter);
     },

@@ -30,6 +30,8 @@ export async function startApp(options: { services?: string[]; env?: Record<stri
     HEALTH_PORT: "0",
     ALLOW_PRIVATE_NETWORKS: "true",
     LOGLEVEL: "fatal",
+    // Nobody listens there: no test asks the world.
+    DNS_SERVERS: "127.0.0.1:9",
     // What a test left hanging must not hold up its end.
     DRAIN_SECONDS: "3",
     // The test client speaks for many addresses, so that the throttles per address count what a test means them to.

@@ -51,6 +51,7 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
   const scheduledFor = body.scheduled_for ? new Date(body.scheduled_for as string) : null;
   const emails = await audienceSize(companyId, body);
   const hour = await admit(ctx, { emails, scheduledFor, toSegment: body.segment_id !== undefined });
+  const warnings = await sendWarnings(ctx, companyId, body.smtp_config_id);
 
   const answer = await transaction(async (client) => {
     if (key && !(await claimKey(client, companyId, key, hash))) {
@@ -61,7 +62,7 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
     // Checked again, now under a lock: concurrently admitted sends must not exceed a limit together.
     await requireQuotaWithin(client, companyId, emails);
     if (hour) await requireHourlyRoomWithin(client, companyId, emails, hour);
-    const created = await create(client, companyId, type, { ...body, emails, scheduledFor, apiKeyId });
+    const created = await create(client, companyId, type, { ...body, emails, scheduledFor, apiKeyId, warnings });
     const detail = { name: created.name, type, recipients: emails };
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.sent", target: created.id, detail });
     if (key) await storeAnswer(client, companyId, key, created);
@@ -74,7 +75,13 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
   return answer;
 }
 
-type Request = SendParams & { emails: number; scheduledFor: Date | null; apiKeyId: string | null };
+interface Decided {
+  emails: number;
+  scheduledFor: Date | null;
+  apiKeyId: string | null;
+  warnings: string[];
+}
+type Request = SendParams & Decided;
 
 async function create(client: Client, companyId: string, type: CampaignType, request: Request): Promise<Answer> {
   const id = newId();
@@ -113,6 +120,6 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     template: template_id,
     lists: list_id ? [list_id] : [],
     worker_task_id: taskId,
-    warnings: await sendWarnings(companyId, request.smtp_config_id, client),
+    warnings: request.warnings,
   };
 }

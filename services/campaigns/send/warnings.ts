@@ -1,18 +1,57 @@
 /** What a sender should know of a send that is accepted all the same, in sentences. */
-import { type Queryable, queryOne } from "../../../models/database/db.ts";
+import { query } from "../../../models/database/db.ts";
+import { call } from "../../call.ts";
+import type { Ctx } from "../../lib/caller.ts";
 import { config } from "../../lib/config.ts";
+import { forbidden } from "../../lib/errors.ts";
 import { isLocalHost, isLoopbackHost } from "../../lib/ssrf/local-host.ts";
 
-/** Costs a statement only where BASE_URL is this machine. */
-export async function sendWarnings(companyId: string, smtpConfigId: string, on?: Queryable): Promise<string[]> {
+interface Server {
+  host: string;
+  is_checked_today: boolean;
+  check_failures: { name: string; help: string }[];
+  require_authentication: boolean;
+}
+
+const READ = `
+  select s.host, s.check_failures, c.require_authentication,
+    coalesce(s.checked_at >= date_trunc('day', now() at time zone 'UTC') at time zone 'UTC', false) as is_checked_today
+  from smtp_configs s join companies c on c.id = s.company_id where s.company_id = $1 and s.id = $2`;
+
+/** What a company may ask to be in order before anything is sent. */
+const AUTHENTICATION = new Set(["spf", "dkim", "dmarc", "alignment"]);
+
+/** The DNS is asked within 5 s; a sender that does not answer stops no send. */
+const CHECK_MS = 6_000;
+
+/** The first send of a day waits for the DNS, unless it goes to a relay on this machine or a private network. Throws 403. */
+export async function sendWarnings(ctx: Ctx, companyId: string, smtpConfigId: string): Promise<string[]> {
+  const [server] = await query<Server>(READ, [companyId, smtpConfigId]);
+  if (!server || isLocalHost(server.host)) return [];
+  const failures = server.is_checked_today ? server.check_failures : await lookAt(ctx, smtpConfigId);
+  const refused = server.require_authentication ? failures.filter(({ name }) => AUTHENTICATION.has(name)) : [];
+  if (refused.length > 0) {
+    throw forbidden(`Not sent, because this company requires authenticated mail. ${refused.map(sentence).join(" ")}`);
+  }
+  const links = linkWarnings();
+  const others = links.length > 0 ? failures.filter(({ name }) => name !== "links") : failures;
+  return [...links, ...others.map(sentence)];
+}
+
+const sentence = ({ name, help }: { name: string; help: string }) => `Deliverability (${name}): ${help}`;
+
+const lookAt = async (ctx: Ctx, id: string): Promise<Server["check_failures"]> => {
+  try {
+    return (await call(ctx, "smtp-sender.checkDeliverability", { id }, { timeout: CHECK_MS })).failures;
+  } catch (error) {
+    ctx.broker.logger.warn(`Deliverability could not be checked, so the send is admitted: ${(error as Error).message}`);
+    return [];
+  }
+};
+
+function linkWarnings(): string[] {
   const { BASE_URL } = config();
   if (!isLoopbackHost(new URL(BASE_URL).hostname)) return [];
-  const server = await queryOne<{ host: string }>(
-    "select host from smtp_configs where company_id = $1 and id = $2",
-    [companyId, smtpConfigId],
-    on,
-  );
-  if (!server || isLocalHost(server.host)) return [];
   return [
     `The links of these mails, the one to unsubscribe included, begin with ${BASE_URL} and open only on the machine of this service. Set BASE_URL to its public address.`,
   ];

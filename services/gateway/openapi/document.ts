@@ -62,6 +62,8 @@ const CHAPTERS: [prefix: string, name: string][] = [
   ["/api/emails/media/", "Media files"],
   ["/api/emails/sent-emails/", "Tracking"],
   ["/api/emails/events/", "Tracking"],
+  ["/api/emails/bounces/", "Bounces and complaints"],
+  ["/api/emails/inbound/", "Bounces and complaints"],
   ["/api/emails/public/", "Public endpoints"],
   ["/api/auth/", "Sign in"],
   ["/api/companies/", "Companies"],

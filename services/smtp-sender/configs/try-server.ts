@@ -68,13 +68,17 @@ async function senderRefusal(session: Session, sender: string): Promise<Reply | 
 const asksForLogin = ({ code, enhanced, text }: Reply) =>
   code === 530 || enhanced === "5.7.0" || (code >= 500 && /authenticat|\bauth\b|starttls|log ?in\b/i.test(text));
 
-export async function limitTries(companyId: string): Promise<void> {
+async function limit(what: string, companyId: string): Promise<void> {
   const { granted, retryAfterMs } = await apiLimiter().take(
-    exactWindow(`throttle-validate:${companyId}`, TRIES_PER_MINUTE, 60),
+    exactWindow(`throttle-${what}:${companyId}`, TRIES_PER_MINUTE, 60),
     1,
   );
   if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
 }
+
+export const limitTries = (companyId: string) => limit("validate", companyId);
+/** Each report asks the DNS some forty times. */
+export const limitReports = (companyId: string) => limit("deliverability", companyId);
 
 export async function tryServer(given: TryServerParams): Promise<TryServerResult> {
   const { port, username, password, use_tls: useTls = true, tls_mode: tlsMode = "auto" } = given;

@@ -195,6 +195,7 @@ describe("every operation", () => {
     ).body.id;
     await call(`GET ${E}/smtp-configs/`);
     await call(`GET ${E}/smtp-configs/:id/`, { id: things.smtp! });
+    await call(`GET ${E}/smtp-configs/:id/deliverability/`, { id: things.smtp! });
     await call(`PATCH ${E}/smtp-configs/:id/`, { id: things.smtp! }, { sender_name: "News" });
     expect((await call(`POST ${E}/smtp/validate/`, {}, relay)).body).toMatchObject({ valid: true, stage: "ok" });
     const hook = { url: "http://127.0.0.1:9/hook", events: ["opened"] };

@@ -1,0 +1,117 @@
+/** DKIM (RFC 6376, RFC 8463): whether the published key is the one that signs. */
+import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
+import type { Lookups } from "./lookups.ts";
+import { parseTags } from "./tags.ts";
+
+export interface Signature {
+  domain: string;
+  selector: string;
+  privateKey: string;
+}
+
+/** RFC 8463: the 32 bytes themselves; RSA keys stand there as SubjectPublicKeyInfo. */
+const RAW_ED25519 = 32;
+
+interface PublicKey {
+  type: "rsa" | "ed25519";
+  base64: string;
+}
+
+function publicKeyOf(privateKey: string): PublicKey {
+  const key = createPublicKey(createPrivateKey(privateKey));
+  const der = key.export({ format: "der", type: "spki" });
+  return key.asymmetricKeyType === "ed25519"
+    ? { type: "ed25519", base64: der.subarray(-RAW_ED25519).toString("base64") }
+    : { type: "rsa", base64: der.toString("base64") };
+}
+
+/** The record that makes this key known. */
+export function dkimRecord({ domain, selector, privateKey }: Signature): { name: string; value: string } {
+  const { type, base64 } = publicKeyOf(privateKey);
+  return { name: `${selector}._domainkey.${domain}`, value: `v=DKIM1; k=${type}; p=${base64}` };
+}
+
+/** Some publish RSA keys bare (PKCS#1), and verifiers take them. */
+function samePublicKey(own: PublicKey, published: string): boolean {
+  const bytes = Buffer.from(published, "base64");
+  if (bytes.toString("base64") === own.base64) return true;
+  if (own.type !== "rsa") return false;
+  let key: KeyObject;
+  try {
+    key = createPublicKey({ key: bytes, format: "der", type: "pkcs1" });
+  } catch {
+    return false;
+  }
+  return key.export({ format: "der", type: "spki" }).toString("base64") === own.base64;
+}
+
+/** Undefined: the record serves. */
+function fault(tags: Map<string, string> | undefined, own: PublicKey): Finding | undefined {
+  const fail = (help: string): Finding => ({ status: "fail", help });
+  const version = tags?.get("v");
+  if (!tags || (version !== undefined && version !== "DKIM1"))
+    return fail("The record is no DKIM key: publish it as shown.");
+  const key = tags.get("p")?.replaceAll(/\s/g, "");
+  if (key === undefined) return fail("The record has no key (p=): publish it as shown.");
+  if (key === "")
+    return fail("The key has been revoked (p= is empty): publish it again, or sign with another selector.");
+  const type = tags.get("k")?.toLowerCase() ?? "rsa";
+  if (type !== own.type)
+    return fail(`The published key is of type ${type}, yours of type ${own.type}: publish it as shown.`);
+  if (!samePublicKey(own, key))
+    return fail("Another key is published than the one that signs: every signature is refused.");
+  const hashes = tags
+    .get("h")
+    ?.split(":")
+    .map((hash) => hash.trim().toLowerCase());
+  if (hashes && !hashes.includes("sha256"))
+    return fail("The record allows other hashes than SHA-256 only: take out h=.");
+  const services = tags
+    .get("s")
+    ?.split(":")
+    .map((service) => service.trim());
+  if (services && !services.some((service) => service === "*" || service === "email")) {
+    return fail("The record does not allow the key for mail: take out s=.");
+  }
+  if (
+    tags
+      .get("t")
+      ?.split(":")
+      .some((flag) => flag.trim() === "y")
+  ) {
+    return {
+      status: "warn",
+      help: "The record says that the key is being tested (t=y), so signatures may count as none.",
+    };
+  }
+  return undefined;
+}
+
+export const NO_SIGNATURE: Check = {
+  name: "dkim",
+  status: "warn",
+  found: null,
+  expected: null,
+  help: "Mail is not signed. Give this SMTP configuration a DKIM key, unless your relay signs for you.",
+};
+
+/** `found`: the record, null where there is none, an array where there are several. */
+export async function checkDkim(dns: Lookups, signature: Signature): Promise<Check> {
+  const expected = dkimRecord(signature);
+  const answer = await dns.txt(expected.name);
+  if (answer.is !== "found") {
+    const finding: Finding =
+      answer.is === "unknown"
+        ? dnsUnknown(expected.name, answer.why)
+        : { status: "fail", help: `${expected.name} has no record: publish it as shown.` };
+    return { name: "dkim", found: null, expected, ...conclude([finding]) };
+  }
+  if (answer.records.length > 1) {
+    const help = `${expected.name} has ${answer.records.length} records, and receivers may take any: leave one.`;
+    return { name: "dkim", found: answer.records, expected, status: "fail", help };
+  }
+  const [record] = answer.records;
+  const found = fault(parseTags(record!), publicKeyOf(signature.privateKey));
+  return { name: "dkim", found: record!, expected, ...conclude(found ? [found] : []) };
+}

@@ -1,0 +1,100 @@
+/** DMARC (RFC 7489) of the From domain, and whether the mail's own domains are aligned with it. */
+import { getDomain } from "tldts";
+import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
+import type { Lookups } from "./lookups.ts";
+import { parseTags } from "./tags.ts";
+
+/** By the public suffix list; a name that has none (of one label, or a suffix itself) is its own. */
+export const organisationalDomain = (domain: string): string => getDomain(domain) ?? domain;
+
+export interface Policy {
+  /** Where it was found: the From domain's, or its organisational domain's. */
+  domain: string;
+  isStrictSpf: boolean;
+  isStrictDkim: boolean;
+}
+
+const POLICIES = new Set(["none", "quarantine", "reject"]);
+
+const expectedRecord = (domain: string) => ({ name: `_dmarc.${domain}`, value: "v=DMARC1; p=none" });
+
+const isDmarc = (text: string) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text);
+
+function fault(tags: Map<string, string> | undefined): string | undefined {
+  if (!tags) return "The DMARC record cannot be read.";
+  const policy = tags.get("p")?.toLowerCase();
+  if (policy === undefined) return "The DMARC record has no policy (p=).";
+  if (!POLICIES.has(policy)) return `The DMARC record has a policy that does not exist (p=${policy}).`;
+  for (const name of ["aspf", "adkim"]) {
+    const value = tags.get(name)?.toLowerCase();
+    if (value !== undefined && value !== "r" && value !== "s")
+      return `The DMARC record has a wrong ${name} (${value}).`;
+  }
+  return undefined;
+}
+
+/** `policy` is undefined where there is none that holds. */
+export async function checkDmarc(dns: Lookups, from: string): Promise<{ check: Check; policy?: Policy }> {
+  for (const domain of new Set([from, organisationalDomain(from)])) {
+    const answer = await dns.txt(`_dmarc.${domain}`);
+    if (answer.is === "unknown") {
+      const unknown = conclude([dnsUnknown(`_dmarc.${domain}`, answer.why)]);
+      return { check: { name: "dmarc", found: null, expected: null, ...unknown } };
+    }
+    const records = answer.is === "found" ? answer.records.filter(isDmarc) : [];
+    if (records.length === 0) continue;
+    const expected = expectedRecord(domain);
+    if (records.length > 1) {
+      const help = `_dmarc.${domain} has ${records.length} DMARC records, so none of them holds: leave one.`;
+      return { check: { name: "dmarc", status: "fail", found: records, expected, help } };
+    }
+    const tags = parseTags(records[0]!);
+    const wrong = fault(tags);
+    if (wrong) {
+      const help = `${wrong} Receivers act as if there were none: publish one as shown.`;
+      return { check: { name: "dmarc", status: "fail", found: records[0]!, expected, help } };
+    }
+    return {
+      check: { name: "dmarc", status: "pass", found: records[0]!, expected: null, help: null },
+      policy: {
+        domain,
+        isStrictSpf: tags!.get("aspf")?.toLowerCase() === "s",
+        isStrictDkim: tags!.get("adkim")?.toLowerCase() === "s",
+      },
+    };
+  }
+  const help =
+    "There is no DMARC record. Gmail and Yahoo ask for one from whoever sends in bulk: publish it as shown, stricter later.";
+  return { check: { name: "dmarc", status: "warn", found: null, expected: expectedRecord(from), help } };
+}
+
+export interface AlignmentAsked {
+  from: string;
+  envelope: string;
+  spf: Check;
+  signatures: readonly { domain: string; check: Check }[];
+  policy: Policy | undefined;
+}
+
+const aligned = (domain: string, from: string, isStrict: boolean) =>
+  domain === from || (!isStrict && organisationalDomain(domain) === organisationalDomain(from));
+
+/** One of both is enough (RFC 7489 section 3.1); what is refused or missing aligns nothing. */
+export function checkAlignment({ from, envelope, spf, signatures, policy }: AlignmentAsked): Check {
+  const serves = ({ status, found }: Check) => status !== "fail" && found !== null;
+  const spfAligned = aligned(envelope, from, policy?.isStrictSpf ?? false);
+  const dkimAligned = signatures.filter(({ domain }) => aligned(domain, from, policy?.isStrictDkim ?? false));
+  const bySpf = spfAligned && serves(spf);
+  const byDkim = dkimAligned.some(({ check }) => serves(check));
+  const found = { from, spf: bySpf ? envelope : null, dkim: byDkim ? dkimAligned.map(({ domain }) => domain) : [] };
+  const isOpen = [spf, ...signatures.map(({ check }) => check)].some(({ status }) => status === "unknown");
+  const findings: Finding[] = [];
+  if (!bySpf && !byDkim) {
+    const help = `Neither SPF (${envelope}) nor DKIM${signatures.length === 0 ? "" : ` (${signatures.map(({ domain }) => domain).join(", ")})`} speaks for ${from}: sign with a key of ${from}.`;
+    findings.push({ status: isOpen ? "unknown" : policy ? "fail" : "warn", help });
+  } else if (!byDkim) {
+    const help = `Only SPF speaks for ${from}, and it is lost where mail is forwarded: sign with a key of ${from}, too.`;
+    findings.push({ status: isOpen ? "unknown" : "warn", help });
+  }
+  return { name: "alignment", found, expected: null, ...conclude(findings) };
+}

@@ -1,0 +1,89 @@
+/** The DNS as the deliverability report asks it: three ends of a look-up told apart, each name asked once, all within a time. */
+import { lookup, Resolver } from "node:dns/promises";
+import { isIP } from "node:net";
+
+/** `none`: the name or the records do not exist. `unknown`: the DNS did not say (SERVFAIL, REFUSED, silence). */
+export type Answer<T> = { is: "found"; records: T[] } | { is: "none" } | { is: "unknown"; why: string };
+
+export interface Mx {
+  exchange: string;
+  priority: number;
+}
+
+const NO_RECORDS = new Set(["ENODATA", "ENOTFOUND", "NOTFOUND", "NODATA"]);
+const MAX_RECORDS = 100;
+
+/** `host[:port]`, comma separated, as addresses that a resolver takes. A name is looked up by the system. */
+export async function serverAddresses(servers: string): Promise<string[]> {
+  const each = servers.split(",").map(async (server) => {
+    const [, host, port] = /^(\[.+\]|[^:]+|[0-9a-f:]+:[0-9a-f:]*:[0-9a-f:]*)(?::(\d+))?$/i.exec(server.trim()) ?? [];
+    if (!host) throw new Error(`DNS_SERVERS: "${server.trim()}" is no host[:port]`);
+    const bare = host.replace(/^\[|\]$/g, "");
+    const address = isIP(bare) ? bare : (await lookup(bare)).address;
+    const literal = isIP(address) === 6 ? `[${address}]` : address;
+    return port ? `${literal}:${port}` : address;
+  });
+  return Promise.all(each);
+}
+
+export class Lookups {
+  readonly #resolver: Resolver;
+  readonly #asked = new Map<string, Promise<Answer<never>>>();
+
+  /** `servers`: addresses, instead of the system's. A server that is silent is asked twice within `timeoutMs`. */
+  constructor(timeoutMs: number, servers?: readonly string[]) {
+    this.#resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 3), tries: 2 });
+    if (servers) this.#resolver.setServers(servers);
+  }
+
+  /** Each record's strings joined, as RFC 7208 section 3.3 and RFC 6376 section 3.6.2.2 say. */
+  txt(name: string): Promise<Answer<string>> {
+    return this.#ask("TXT", name, async () =>
+      (await this.#resolver.resolveTxt(name)).map((strings) => strings.join("")),
+    );
+  }
+
+  mx(name: string): Promise<Answer<Mx>> {
+    return this.#ask("MX", name, async () =>
+      (await this.#resolver.resolveMx(name)).toSorted((a, b) => a.priority - b.priority),
+    );
+  }
+
+  /** IPv4 and IPv6. Unknown only where neither is known. */
+  async addresses(name: string): Promise<Answer<string>> {
+    const answers = await Promise.all([
+      this.#ask("A", name, () => this.#resolver.resolve4(name)),
+      this.#ask("AAAA", name, () => this.#resolver.resolve6(name)),
+    ]);
+    const records = answers.flatMap((answer) => (answer.is === "found" ? answer.records : []));
+    if (records.length > 0) return { is: "found", records };
+    return answers.find(({ is }) => is === "unknown") ?? { is: "none" };
+  }
+
+  /** Ends what is still asked: those are unknown. */
+  close(): void {
+    this.#resolver.cancel();
+  }
+
+  #ask<T>(type: string, name: string, resolve: () => Promise<T[]>): Promise<Answer<T>> {
+    const key = `${type} ${name.toLowerCase()}`;
+    let asked = this.#asked.get(key) as Promise<Answer<T>> | undefined;
+    if (!asked) {
+      asked = resolve().then(
+        (records): Answer<T> =>
+          records.length > 0 ? { is: "found", records: records.slice(0, MAX_RECORDS) } : { is: "none" },
+        (error: NodeJS.ErrnoException): Answer<T> =>
+          NO_RECORDS.has(error.code ?? "") ? { is: "none" } : { is: "unknown", why: why(error.code) },
+      );
+      this.#asked.set(key, asked as Promise<Answer<never>>);
+    }
+    return asked;
+  }
+}
+
+function why(code: string | undefined): string {
+  if (code === "ESERVFAIL") return "Its name server reports a failure (SERVFAIL)";
+  if (code === "EREFUSED") return "Its name server refuses to answer";
+  if (code === "EBADNAME" || code === "EBADQUERY") return "The name cannot be asked for";
+  return "No name server answered in time";
+}

@@ -1,0 +1,255 @@
+/**
+ * SPF (RFC 7208) of the envelope's domain: whether its record can be evaluated by a receiver, whatever address mail comes
+ * from. The relay's own address is judged only where the record names it: mail may leave a relay from other ones.
+ */
+import ipaddr from "ipaddr.js";
+import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
+import type { Lookups } from "./lookups.ts";
+
+/** RFC 7208 section 4.6.4. */
+const MAX_LOOKUPS = 10;
+const MAX_VOIDS = 2;
+/** Beyond that nothing more is asked: the record has failed long before. */
+const STOP_AT = 40;
+const MAX_MX_NAMES = 10;
+
+type Qualifier = "+" | "-" | "~" | "?";
+
+interface Term {
+  text: string;
+  qualifier: Qualifier;
+  mechanism: string;
+  /** What stands behind the colon, or the equals sign of `redirect`. */
+  value: string | undefined;
+  cidr4: number;
+  cidr6: number;
+}
+
+const DIRECTIVE = /^([+\-~?]?)(all|include|a|mx|ptr|ip4|ip6|exists)(?::([^/\s]+))?(\/\d{1,3})?(\/\/\d{1,3})?$/i;
+const MODIFIER = /^([a-z][a-z0-9_.-]*)=(\S*)$/i;
+const NEEDS_VALUE = new Set(["include", "ip4", "ip6", "exists"]);
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
+
+const isDomain = (name: string) =>
+  name.length <= 253 &&
+  name.includes(".") &&
+  name
+    .replace(/\.$/, "")
+    .split(".")
+    .every((label) => LABEL.test(label));
+const hasMacro = (text: string) => text.includes("%");
+const MACROS = /%(?:%|_|-|\{[slodiphcrtv]\d*r?[.\-+,/_=]*\})/gi;
+
+/** Undefined where the term is a modifier that nobody needs to know; a string names what is wrong. */
+function parseTerm(text: string): Term | string | undefined {
+  if (hasMacro(text) && text.replace(MACROS, "").includes("%")) return `"${text}" has a macro that does not exist`;
+  const modifier = MODIFIER.exec(text);
+  if (modifier) {
+    if (modifier[1]!.toLowerCase() !== "redirect") return undefined;
+    if (!hasMacro(text) && !isDomain(modifier[2]!)) return `"${text}" names no domain`;
+    return { text, qualifier: "+", mechanism: "redirect", value: modifier[2]!, cidr4: 32, cidr6: 128 };
+  }
+  const [, qualifier, name, value, cidr4, cidr6] = DIRECTIVE.exec(text) ?? [];
+  if (!name) return `"${text}" is no SPF term`;
+  const mechanism = name.toLowerCase();
+  const term: Term = {
+    text,
+    qualifier: (qualifier || "+") as Qualifier,
+    mechanism,
+    value,
+    cidr4: cidr4 ? Number(cidr4.slice(1)) : 32,
+    cidr6: cidr6 ? Number(cidr6.slice(2)) : 128,
+  };
+  if (NEEDS_VALUE.has(mechanism) && !value) return `"${text}" says nothing behind "${mechanism}"`;
+  if (mechanism === "all" && (value || cidr4 || cidr6)) return `"${text}" may have nothing behind "all"`;
+  if (mechanism === "ip4" || mechanism === "ip6") return parseAddress(term, cidr4, cidr6);
+  if ((cidr4 || cidr6) && mechanism !== "a" && mechanism !== "mx") return `"${text}" may have no network length`;
+  if (term.cidr4 > 32 || term.cidr6 > 128) return `"${text}" has a network length that does not exist`;
+  if (value && !hasMacro(value) && !isDomain(value)) return `"${text}" names no domain`;
+  return term;
+}
+
+function parseAddress(term: Term, cidr4: string | undefined, cidr6: string | undefined): Term | string {
+  const is4 = term.mechanism === "ip4";
+  const valid = is4 ? ipaddr.IPv4.isValidFourPartDecimal(term.value!) : ipaddr.IPv6.isValid(term.value!);
+  // Of an IPv6 address the one slash is its length.
+  const length = is4 ? term.cidr4 : cidr4 ? Number(cidr4.slice(1)) : 128;
+  if (!valid || cidr6 || length > (is4 ? 32 : 128)) return `"${term.text}" is no ${is4 ? "IPv4" : "IPv6"} network`;
+  return { ...term, [is4 ? "cidr4" : "cidr6"]: length };
+}
+
+function within(address: string, network: string, { cidr4, cidr6 }: Term): boolean {
+  const [one, other] = [ipaddr.process(address), ipaddr.process(network)];
+  return one.kind() === other.kind() && one.match(other, one.kind() === "ipv4" ? cidr4 : cidr6);
+}
+
+class Walk {
+  lookups = 0;
+  readonly voids = new Set<string>();
+  readonly findings: Finding[] = [];
+  readonly unknown: Finding[] = [];
+  readonly #dns: Lookups;
+  readonly #relay: readonly string[];
+
+  constructor(dns: Lookups, relay: readonly string[]) {
+    this.#dns = dns;
+    this.#relay = relay;
+  }
+
+  fail(help: string): undefined {
+    this.findings.push({ status: "fail", help });
+    return undefined;
+  }
+
+  /** The one SPF record of a domain; undefined where there is none that counts, which is told. */
+  async record(domain: string, path: readonly string[]): Promise<string | undefined> {
+    const answer = await this.#dns.txt(domain);
+    if (answer.is === "unknown") {
+      this.unknown.push(dnsUnknown(domain, answer.why));
+      return undefined;
+    }
+    const records = answer.is === "found" ? answer.records.filter((text) => /^v=spf1(?: |$)/i.test(text)) : [];
+    if (records.length === 1) return records[0];
+    if (records.length > 1)
+      return this.fail(`${domain} has ${records.length} SPF records where one is allowed: join them.`);
+    if (path.length === 0) return undefined;
+    return this.fail(`The record includes ${domain}, which has no SPF record: every check ends in an error there.`);
+  }
+
+  /**
+   * What the record says of the relay's addresses by name: the qualifier of the mechanism that matched, undefined where only
+   * `all` would.
+   */
+  async domain(domain: string, record: string, path: readonly string[]): Promise<Qualifier | undefined> {
+    const terms = record.trim().split(/ +/).slice(1).map(parseTerm);
+    for (const fault of terms.filter((term) => typeof term === "string")) {
+      this.fail(`Syntax error in the SPF record of ${domain}: ${fault}.`);
+    }
+    const parsed = terms.filter((term) => typeof term === "object");
+    const all = parsed.find(({ mechanism }) => mechanism === "all");
+    if (path.length === 0) this.judgeEnd(all, parsed);
+    let matched: Qualifier | undefined;
+    for (const term of parsed) {
+      // Behind `all` nothing is evaluated, and `redirect` counts only where there is none.
+      if (term === all || this.lookups > STOP_AT) break;
+      if (term.mechanism === "redirect" && all) continue;
+      // On after a match: mail from another address needs the look-ups behind it.
+      const says = await this.term(term, domain, [...path, domain.toLowerCase()]);
+      matched ??= says;
+    }
+    return matched;
+  }
+
+  judgeEnd(all: Term | undefined, terms: readonly Term[]): void {
+    if (all?.qualifier === "+") {
+      this.fail(`"${all.text}" lets the whole world send in this name. End the record with "~all" or "-all".`);
+    } else if (!all && !terms.some(({ mechanism }) => mechanism === "redirect")) {
+      this.findings.push({
+        status: "warn",
+        help: 'The SPF record has no "all" at its end, so it forbids nothing. Add "~all" or "-all".',
+      });
+    }
+  }
+
+  async term(term: Term, domain: string, path: readonly string[]): Promise<Qualifier | undefined> {
+    const { mechanism, value, qualifier } = term;
+    if (mechanism === "ip4" || mechanism === "ip6") {
+      return this.#relay.some((address) => within(address, value!, term)) ? qualifier : undefined;
+    }
+    this.lookups++;
+    // A macro stands for the address and the sender of a mail, which there is none of.
+    if (mechanism === "ptr" || mechanism === "exists" || (value && hasMacro(value))) return undefined;
+    const target = (value ?? domain).replace(/\.$/, "");
+    if (mechanism === "include" || mechanism === "redirect") return this.follow(term, target, path);
+    const names = mechanism === "mx" ? await this.exchanges(target) : [target];
+    const addresses = (await Promise.all(names.map((name) => this.addresses(name, mechanism === "a")))).flat();
+    return addresses.some((other) => this.#relay.some((address) => within(address, other, term)))
+      ? qualifier
+      : undefined;
+  }
+
+  async follow(term: Term, target: string, path: readonly string[]): Promise<Qualifier | undefined> {
+    if (path.includes(target.toLowerCase())) {
+      return this.fail(`The SPF record of ${target} includes itself: ${[...path, target].join(" → ")}.`);
+    }
+    const record = await this.record(target, path);
+    if (record === undefined) return undefined;
+    const inner = await this.domain(target, record, path);
+    if (term.mechanism === "redirect") return inner;
+    return inner === "+" ? term.qualifier : undefined;
+  }
+
+  async exchanges(domain: string): Promise<string[]> {
+    const answer = await this.#dns.mx(domain);
+    if (answer.is === "unknown") this.unknown.push(dnsUnknown(domain, answer.why));
+    if (answer.is === "none") this.voids.add(`mx:${domain}`);
+    if (answer.is !== "found") return [];
+    if (answer.records.length > MAX_MX_NAMES) {
+      this.fail(`"mx:${domain}" has ${answer.records.length} mail servers; ${MAX_MX_NAMES} are allowed.`);
+    }
+    return answer.records.slice(0, MAX_MX_NAMES).map(({ exchange }) => exchange);
+  }
+
+  async addresses(name: string, countsAsVoid: boolean): Promise<string[]> {
+    const answer = await this.#dns.addresses(name);
+    if (answer.is === "unknown") this.unknown.push(dnsUnknown(name, answer.why));
+    if (answer.is === "none" && countsAsVoid) this.voids.add(`a:${name}`);
+    return answer.is === "found" ? answer.records : [];
+  }
+}
+
+export interface SpfAsked {
+  /** Of the envelope sender. */
+  domain: string;
+  relayHost: string;
+  /** Of the relay, where they are known. */
+  relayAddresses: readonly string[];
+}
+
+function judgeRelay(walk: Walk, named: Qualifier | undefined, { relayHost }: SpfAsked): void {
+  if (named === "-") walk.fail(`The record forbids ${relayHost} to send: take that part out.`);
+  if (named === "~" || named === "?") {
+    walk.findings.push({ status: "warn", help: `The record names ${relayHost} without allowing it: write "+" there.` });
+  }
+}
+
+/** What to publish where there is no record: the relay by its name. */
+const expectedRecord = ({ domain, relayHost }: SpfAsked) => ({ name: domain, value: `v=spf1 a:${relayHost} ~all` });
+
+/** `found` is null or `{record, lookups}`. */
+export async function checkSpf(dns: Lookups, asked: SpfAsked): Promise<Check> {
+  const { domain } = asked;
+  const walk = new Walk(dns, asked.relayAddresses);
+  const record = await walk.record(domain, []);
+  if (record !== undefined) {
+    const named = await walk.domain(domain, record, []);
+    judgeRelay(walk, named, asked);
+  } else if (walk.findings.length === 0 && walk.unknown.length === 0) {
+    walk.findings.push({
+      status: "warn",
+      help: `${domain} has no SPF record. Publish one that names your relay: its provider says what to write (often an include).`,
+    });
+  }
+  if (walk.lookups > MAX_LOOKUPS) {
+    const many = walk.lookups > STOP_AT ? `more than ${STOP_AT}` : walk.lookups;
+    walk.fail(
+      `The record needs ${many} look-ups where ${MAX_LOOKUPS} are allowed: take out includes that are not used.`,
+    );
+  }
+  if (walk.voids.size > MAX_VOIDS) {
+    walk.fail(
+      `${walk.voids.size} names in the record have no records where ${MAX_VOIDS} are allowed: ${[...walk.voids].join(", ")}.`,
+    );
+  } else if (walk.voids.size > 0) {
+    walk.findings.push({
+      status: "warn",
+      help: `Names in the record that have no records: ${[...walk.voids].join(", ")}.`,
+    });
+  }
+  return {
+    name: "spf",
+    found: record === undefined ? null : { record, lookups: walk.lookups },
+    expected: record === undefined ? expectedRecord(asked) : null,
+    ...conclude([...walk.findings, ...walk.unknown]),
+  };
+}

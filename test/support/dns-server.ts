@@ -1,0 +1,62 @@
+/** A name server of the test's own, over UDP on loopback. */
+import dns2 from "dns2";
+
+export interface Zone {
+  txt?: string[];
+  mx?: [priority: number, exchange: string][];
+  a?: string[];
+  aaaa?: string[];
+  /** Instead of records: SERVFAIL, or no answer at all. */
+  fault?: "servfail" | "silent";
+}
+
+export interface DnsServer {
+  /** As DNS_SERVERS takes it. */
+  address: string;
+  /** By name in lower case; may be changed at any time. What is not in it does not exist. */
+  zones: Map<string, Zone>;
+  stop(): Promise<void>;
+}
+
+const { Packet } = dns2;
+const SERVFAIL = 2;
+const NXDOMAIN = 3;
+/** RFC 1035 section 3.3: the longest string of a TXT record. */
+const MAX_STRING = 255;
+
+const strings = (text: string) => text.match(new RegExp(`.{1,${MAX_STRING}}`, "gs")) ?? [""];
+
+function records(zone: Zone, type: number): Record<string, unknown>[] {
+  const { A, AAAA, MX, TXT } = Packet.TYPE;
+  if (type === A) return (zone.a ?? []).map((address) => ({ address }));
+  if (type === AAAA) return (zone.aaaa ?? []).map((address) => ({ address }));
+  if (type === MX) return (zone.mx ?? []).map(([priority, exchange]) => ({ priority, exchange }));
+  if (type === TXT) return (zone.txt ?? []).map((text) => ({ data: strings(text) }));
+  return [];
+}
+
+export async function startDnsServer(given: Record<string, Zone> = {}): Promise<DnsServer> {
+  const zones = new Map(Object.entries(given));
+  const server = dns2.createServer({
+    udp: true,
+    handle(request, send) {
+      const { name, type } = request.questions[0]!;
+      const zone = zones.get(name.toLowerCase());
+      if (zone?.fault === "silent") return;
+      const response = Packet.createResponseFromRequest(request);
+      if (zone?.fault === "servfail") response.header.rcode = SERVFAIL;
+      else if (!zone) response.header.rcode = NXDOMAIN;
+      else {
+        const common = { name, type, class: Packet.CLASS.IN, ttl: 1 };
+        response.answers.push(...records(zone, type).map((record) => ({ ...common, ...record })));
+      }
+      send(response);
+    },
+  });
+  await server.listen({ udp: { port: 0, address: "127.0.0.1" } });
+  return {
+    address: `127.0.0.1:${server.addresses().udp.port}`,
+    zones,
+    stop: () => server.close(),
+  };
+}
