@@ -68,6 +68,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.copies_of(cc text[], bcc text[])
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when cc is null and bcc is null then 0
+    else (select count(distinct address)::integer from unnest(cc || bcc) address) end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.count_deliveries()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -472,6 +481,9 @@ create table campaigns (
   api_key_id uuid,
   no integer default nextval('full_campaign_no'::regclass) not null,
   expansion_began_at timestamp with time zone,
+  copies_asked integer default 0 not null,
+  unwritten integer default 0 not null,
+  unwritten_cursor text,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,

@@ -13,16 +13,19 @@ const nameField = (name: string) =>
 // is written.
 const KEEP = `
   with gone as (
-    delete from campaign_receivers where company_id = $1 and campaign_id = $2
+    delete from campaign_receivers where company_id = $1 and campaign_id = $2 and no <= coalesce($3, no)
     returning no, email, ${nameField("first_name")}, ${nameField("last_name")})
   insert into unsaved_receivers (company_id, campaign_id, no, email, first_name, last_name)
   select $1, $2, g.no, g.email, g.first_name, g.last_name
   from gone g left join lateral (${subscriberOf("$1", "lower(g.email)", "r.id, r.first_name, r.last_name")}) s on true
   where s.id is null or (s.first_name = '' and g.first_name <> '') or (s.last_name = '' and g.last_name <> '')`;
 
-/** Ends the receivers' time in campaign_receivers: those who are no subscribers yet wait to be saved. */
-export const keepUnsaved = (client: Client, companyId: string, campaignId: string) =>
-  query(KEEP, [companyId, campaignId], client);
+/**
+ * Ends the receivers' time in campaign_receivers, up to the number `upTo` where there is one: those who are no subscribers
+ * yet wait to be saved.
+ */
+export const keepUnsaved = (client: Client, companyId: string, campaignId: string, upTo: number | null) =>
+  query(KEEP, [companyId, campaignId, upTo], client);
 
 /** Companies that have receivers to save. Skips from one to the next: each may have a hundred thousand. */
 export const COMPANIES_TO_SAVE = `
