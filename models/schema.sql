@@ -29,6 +29,26 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.address_key(address text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when octet_length(address) = length(address) then lower(address collate "C")
+    else address_key_of_unicode(address) end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.address_key_of_unicode(address text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select left(a, length(a) - length(domain)) || (
+    select string_agg(case when octet_length(label) = length(label) then label else 'xn--' || punycode(label) end, '.' order by no)
+    from string_to_table(domain, '.') with ordinality l (label, no))
+  from (select a, split_part(a, '@', -1) as domain from (select normalize(lower_case(normalize(address))) as a) lowered) parts
+$function$;
+
 CREATE OR REPLACE FUNCTION public.audit_log_is_append_only()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -48,12 +68,10 @@ CREATE OR REPLACE FUNCTION public.blocked_by(company uuid, address text)
  STABLE
 AS $function$
   select kind from (
-    select kind from suppressions where company_id = company and email_key = lower(address)
+    select kind from suppressions where company_id = company and email_key = address_key(address)
     union all
-    select x.kind from unnest(domains_of(address)) d join suppressions x on x.company_id = company and x.domain = d
-    union all
-    select x.kind from unnest(domains_of(address)) d
-      join suppressions x on x.company_id = company and x.domain_unicode = d) b
+    select x.kind from unnest(domains_of(address_key(address))) d
+      join suppressions x on x.company_id = company and x.domain = d) b
   order by kind = 'unsubscribed'
   limit 1
 $function$;
@@ -222,6 +240,12 @@ AS $function$
   select pg_advisory_xact_lock(hashtextextended('addresses:' || company, 0))
 $function$;
 
+CREATE OR REPLACE FUNCTION public.lower_case(given text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select lower(given collate "und-x-icu") $function$;
+
 CREATE OR REPLACE FUNCTION public.metrics_of(type text, machine boolean, is_first boolean, link smallint, is_first_of_link boolean, hour integer)
  RETURNS TABLE(metric text, bucket integer)
  LANGUAGE sql
@@ -290,6 +314,61 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.punycode(label text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+declare
+  points int[] := array(select ascii(c) from string_to_table(label, null) with ordinality x (c, no) order by no);
+  digits constant text := 'abcdefghijklmnopqrstuvwxyz0123456789';
+  out text := regexp_replace(label, '[^\x01-\x7f]', '', 'g');
+  basic constant int := length(out);
+  handled int := basic;
+  n int := 128;
+  delta int := 0;
+  bias int := 72;
+  point int;
+  q int;
+  k int;
+  t int;
+begin
+  if basic > 0 then out := out || '-'; end if;
+  while handled < cardinality(points) loop
+    select min(p) into point from unnest(points) p where p >= n;
+    delta := delta + (point - n) * (handled + 1);
+    n := point;
+    foreach point in array points loop
+      if point < n then delta := delta + 1; end if;
+      continue when point <> n;
+      q := delta;
+      k := 36;
+      loop
+        t := greatest(1, least(26, k - bias));
+        exit when q < t;
+        out := out || substr(digits, t + (q - t) % (36 - t) + 1, 1);
+        q := (q - t) / (36 - t);
+        k := k + 36;
+      end loop;
+      out := out || substr(digits, q + 1, 1);
+      delta := delta / case when handled = basic then 700 else 2 end;
+      delta := delta + delta / (handled + 1);
+      k := 0;
+      while delta > 455 loop
+        delta := delta / 35;
+        k := k + 36;
+      end loop;
+      bias := k + 36 * delta / (delta + 38);
+      delta := 0;
+      handled := handled + 1;
+    end loop;
+    delta := delta + 1;
+    n := n + 1;
+  end loop;
+  return out;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.reply_text(pattern text, rest text)
  RETURNS text
  LANGUAGE sql
@@ -300,6 +379,16 @@ AS $function$
     from rows from (unnest(string_to_array(pattern, E'\x1f')), unnest(string_to_array(rest, E'\x1f')))
       with ordinality x (p, r, n))
   end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.set_address_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.email_key := address_key(new.email);
+  return new;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.subscribers_removed()
@@ -941,7 +1030,7 @@ create table subscribers (
   id uuid default uuid_v7() not null,
   company_id uuid not null,
   email text not null,
-  email_key text generated always as (lower(email)) stored,
+  email_key text,
   first_name text default ''::text not null,
   last_name text default ''::text not null,
   status text default 'active'::text not null,
@@ -955,13 +1044,15 @@ create table subscribers (
 );
 CREATE TRIGGER subscribers_added AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('subscribers');
 CREATE TRIGGER subscribers_address BEFORE UPDATE OF email ON public.subscribers FOR EACH ROW WHEN ((old.email IS DISTINCT FROM new.email)) EXECUTE FUNCTION keep_address();
+CREATE TRIGGER subscribers_key BEFORE INSERT ON public.subscribers FOR EACH ROW WHEN ((new.email_key IS NULL)) EXECUTE FUNCTION set_address_key();
+CREATE TRIGGER subscribers_new_key BEFORE UPDATE OF email ON public.subscribers FOR EACH ROW WHEN ((old.email IS DISTINCT FROM new.email)) EXECUTE FUNCTION set_address_key();
 CREATE TRIGGER subscribers_removed AFTER DELETE ON public.subscribers REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION subscribers_removed();
 
 create table suppressions (
   id uuid default uuid_v7() not null,
   company_id uuid not null,
   email text,
-  email_key text generated always as (lower(email)) stored,
+  email_key text,
   domain text,
   domain_unicode text,
   kind text default 'manual'::text not null,
@@ -977,6 +1068,7 @@ CREATE INDEX suppressions_domain_unicode ON public.suppressions USING btree (com
 CREATE UNIQUE INDEX suppressions_email ON public.suppressions USING btree (company_id, email_key) WHERE (email_key IS NOT NULL);
 CREATE INDEX suppressions_of_company ON public.suppressions USING btree (company_id, id);
 CREATE TRIGGER suppressions_added AFTER INSERT ON public.suppressions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('suppressions');
+CREATE TRIGGER suppressions_key BEFORE INSERT ON public.suppressions FOR EACH ROW WHEN (((new.email_key IS NULL) AND (new.email IS NOT NULL))) EXECUTE FUNCTION set_address_key();
 CREATE TRIGGER suppressions_removed AFTER DELETE ON public.suppressions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('suppressions');
 
 create table system_mails (

@@ -123,8 +123,8 @@ export const ofReceivers: Source = {
   taken: `select r.no as at, r.* from campaign_receivers r
     where r.company_id = $1 and r.campaign_id = $2 and r.no > $3::int order by r.no limit $4`,
   person: `select t.at, s.id as subscriber_id, t.email, case when s.email is distinct from t.email then t.email end as own_email,
-      lower(t.email) as email_key, t.cc, t.bcc, t.variables
-    from taken t left join lateral (${subscriberOf("$1", "lower(t.email)", "r.id, r.email, r.status")}) s on true
+      address_key(t.email) as email_key, t.cc, t.bcc, t.variables
+    from taken t left join lateral (${subscriberOf("$1", "address_key(t.email)", "r.id, r.email, r.status")}) s on true
     where s.id is null or s.status = any($5)`,
   mails: "1 + copies_of(p.cc, p.bcc)",
 };

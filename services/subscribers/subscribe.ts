@@ -68,7 +68,7 @@ async function save(
   const email = request.email.trim();
   const room = await roomFor(client, companyId, limit);
   if (room === 0) {
-    const known = "select from subscribers where company_id = $1 and email_key = lower($2)";
+    const known = "select from subscribers where company_id = $1 and email_key = address_key($2)";
     if (!(await queryOne(known, [companyId, email], client))) throw subscriberLimitReached(limit!);
   }
   return (await queryOne<Known>(
