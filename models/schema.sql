@@ -598,6 +598,7 @@ create table companies (
   sending_paused_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  confirmation_warned_at timestamp with time zone,
   constraint companies_pkey PRIMARY KEY (id),
   constraint companies_default_smtp_config FOREIGN KEY (id, default_smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (default_smtp_config_id),
   constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE
@@ -695,6 +696,16 @@ CREATE INDEX list_members_of_subscriber ON public.list_members USING hash (subsc
 CREATE TRIGGER list_members_added AFTER INSERT ON public.list_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
 CREATE TRIGGER list_members_left AFTER UPDATE ON public.list_members REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_list_leavers();
 CREATE TRIGGER list_members_removed AFTER DELETE ON public.list_members REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
+
+create table list_wishes (
+  company_id uuid not null,
+  subscriber_id uuid not null,
+  list_id uuid not null,
+  constraint list_wishes_pkey PRIMARY KEY (company_id, subscriber_id, list_id),
+  constraint list_wishes_company_id_list_id_fkey FOREIGN KEY (company_id, list_id) REFERENCES lists(company_id, id) ON DELETE CASCADE,
+  constraint list_wishes_company_id_subscriber_id_fkey FOREIGN KEY (company_id, subscriber_id) REFERENCES subscribers(company_id, id) ON DELETE CASCADE
+);
+CREATE INDEX list_wishes_of_list ON public.list_wishes USING btree (company_id, list_id);
 
 create table lists (
   id uuid not null,
@@ -1111,6 +1122,15 @@ create table unsaved_receivers (
   last_name text default ''::text not null,
   constraint unsaved_receivers_pkey PRIMARY KEY (company_id, campaign_id, no),
   constraint unsaved_receivers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+
+create table unsent_confirmations (
+  company_id uuid not null,
+  subscriber_id uuid not null,
+  asked_at timestamp with time zone not null,
+  accept_language text not null,
+  constraint unsent_confirmations_pkey PRIMARY KEY (company_id, subscriber_id),
+  constraint unsent_confirmations_company_id_subscriber_id_fkey FOREIGN KEY (company_id, subscriber_id) REFERENCES subscribers(company_id, id) ON DELETE CASCADE
 );
 
 create table usage_months (

@@ -17,6 +17,28 @@ as $$
 $$;
 
 -- step quick
+-- Confirmations that a public form asked for and that are still to be mailed. asked_at: as in subscribers.confirm_mailed_at.
+create table unsent_confirmations (
+  company_id uuid not null,
+  subscriber_id uuid not null,
+  asked_at timestamptz not null,
+  accept_language text not null,
+  primary key (company_id, subscriber_id),
+  foreign key (company_id, subscriber_id) references subscribers (company_id, id) on delete cascade
+);
+-- Lists that somebody asked for who is on them only once a confirmation comes from the mailbox.
+create table list_wishes (
+  company_id uuid not null,
+  subscriber_id uuid not null,
+  list_id uuid not null,
+  primary key (company_id, subscriber_id, list_id),
+  foreign key (company_id, subscriber_id) references subscribers (company_id, id) on delete cascade,
+  foreign key (company_id, list_id) references lists (company_id, id) on delete cascade
+);
+create index list_wishes_of_list on list_wishes (company_id, list_id);
+alter table companies add column confirmation_warned_at timestamptz;
+
+-- step quick
 -- One mailbox has one key, however it is spelled: Unicode in NFC, lower case, the domain as it goes over the wire (A-labels,
 -- RFC 5891). Lower case by rules that do not depend on the database's locale, where the server knows any.
 do $$

@@ -49,7 +49,10 @@ const texts: Tests = {
 
 /** `x` is the address or its domain as entered, `key` what stands for it in all spellings. */
 const keyed = (key: string): Tests => {
-  const parts = (sql: Sql): Sql => (x, value, bind) => sql(`lower(${x})`, value, bind);
+  const parts =
+    (sql: Sql): Sql =>
+    (x, value, bind) =>
+      sql(`lower(${x})`, value, bind);
   return {
     equals: test(textError, (_x, value, bind) => `${key} = address_key(${bind(String(value))}::text)`),
     contains: test(textError, parts(text.contains)),
