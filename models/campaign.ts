@@ -57,6 +57,9 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare apiKeyId: CreationOptional<string | null>;
   declare blocksInARow: CreationOptional<number>;
   declare repeatedRefusal: CreationOptional<string | null>;
+  declare copiesAsked: CreationOptional<number>;
+  declare unwritten: CreationOptional<number>;
+  declare unwrittenCursor: CreationOptional<string | null>;
   declare lastTurnAt: CreationOptional<Date | null>;
   declare expansionBeganAt: CreationOptional<Date | null>;
   declare startedAt: CreationOptional<Date | null>;
@@ -87,6 +90,9 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         isTransactional: required(DataTypes.BOOLEAN, false),
         workerTaskId: required(DataTypes.UUID),
         expandCursor: nullable(DataTypes.TEXT),
+        copiesAsked: required(DataTypes.INTEGER, 0),
+        unwritten: required(DataTypes.INTEGER, 0),
+        unwrittenCursor: nullable(DataTypes.TEXT),
         no: required(DataTypes.INTEGER, sequelize.literal("nextval('full_campaign_no')")),
         nextSeq: required(DataTypes.INTEGER, 1),
         expandedAt: nullable(DataTypes.DATE),
@@ -139,11 +145,14 @@ export interface CampaignRow {
 }
 
 /**
- * What is wrong with a campaign (alias c): the error that stopped it, or, while it waits for a failing SMTP server, what
- * that one says. The latter is never stored: senders leave a campaign with an error alone. One look by primary key, and
+ * What is wrong with a campaign (alias c): the error that stopped it, for how many recipients the month's quota left no room,
+ * or, while it waits for a failing SMTP server, what that one says. Only the first is ever stored: senders leave a campaign
+ * with an error alone. One look by primary key, and
  * only for campaigns under way.
  */
-export const CAMPAIGN_ERROR = `coalesce(c.error, case when c.status in ('pending', 'sending') then (
+export const CAMPAIGN_ERROR = `coalesce(c.error,
+  case when c.unwritten > 0 then 'The monthly email quota left no room for ' || c.unwritten || ' of ' || c.total_emails || ' recipients.' end,
+  case when c.status in ('pending', 'sending') then (
     select 'Waiting for the SMTP server: ' || s.last_error from smtp_configs s
     where s.id = c.smtp_config_id and s.company_id = c.company_id and s.failing_since is not null) end)`;
 

@@ -28,6 +28,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare retentionDoneAt: CreationOptional<Date | null>;
   declare requireAuthentication: CreationOptional<boolean>;
   declare sendingPausedAt: CreationOptional<Date | null>;
+  declare confirmationWarnedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
@@ -50,6 +51,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         retentionDoneAt: nullable(DataTypes.DATE),
         requireAuthentication: required(DataTypes.BOOLEAN, false),
         sendingPausedAt: nullable(DataTypes.DATE),
+        confirmationWarnedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
       },

@@ -23,6 +23,7 @@ import { Installation, RecipientPart } from "./installation.ts";
 import { Invitation } from "./invitation.ts";
 import { List } from "./list.ts";
 import { ListMember } from "./list-member.ts";
+import { ListWish } from "./list-wish.ts";
 import { Media } from "./media.ts";
 import { MediaPart } from "./media-part.ts";
 import { Membership } from "./membership.ts";
@@ -41,6 +42,7 @@ import { Suppression } from "./suppression.ts";
 import { SystemMail } from "./system-mail.ts";
 import { Template } from "./template.ts";
 import { UnsavedReceiver } from "./unsaved-receiver.ts";
+import { UnsentConfirmation } from "./unsent-confirmation.ts";
 import { UsageMonth } from "./usage-month.ts";
 import { User } from "./user.ts";
 import { WebhookDelivery } from "./webhook-delivery.ts";
@@ -65,6 +67,7 @@ const MODELS = [
   Invitation,
   List,
   ListMember,
+  ListWish,
   Media,
   MediaPart,
   Membership,
@@ -85,6 +88,7 @@ const MODELS = [
   SystemMail,
   Template,
   UnsavedReceiver,
+  UnsentConfirmation,
   UsageMonth,
   User,
   WebhookDelivery,

@@ -29,6 +29,26 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.address_key(address text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when octet_length(address) = length(address) then lower(address collate "C")
+    else address_key_of_unicode(address) end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.address_key_of_unicode(address text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select left(a, length(a) - length(domain)) || (
+    select string_agg(case when octet_length(label) = length(label) then label else 'xn--' || punycode(label) end, '.' order by no)
+    from string_to_table(domain, '.') with ordinality l (label, no))
+  from (select a, split_part(a, '@', -1) as domain from (select normalize(lower_case(normalize(address))) as a) lowered) parts
+$function$;
+
 CREATE OR REPLACE FUNCTION public.audit_log_is_append_only()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -48,12 +68,10 @@ CREATE OR REPLACE FUNCTION public.blocked_by(company uuid, address text)
  STABLE
 AS $function$
   select kind from (
-    select kind from suppressions where company_id = company and email_key = lower(address)
+    select kind from suppressions where company_id = company and email_key = address_key(address)
     union all
-    select x.kind from unnest(domains_of(address)) d join suppressions x on x.company_id = company and x.domain = d
-    union all
-    select x.kind from unnest(domains_of(address)) d
-      join suppressions x on x.company_id = company and x.domain_unicode = d) b
+    select x.kind from unnest(domains_of(address_key(address))) d
+      join suppressions x on x.company_id = company and x.domain = d) b
   order by kind = 'unsubscribed'
   limit 1
 $function$;
@@ -66,6 +84,15 @@ begin
   delete from subscribers s using changed c where s.company_id = c.id;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.copies_of(cc text[], bcc text[])
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when cc is null and bcc is null then 0
+    else (select count(distinct address)::integer from unnest(cc || bcc) address) end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.count_deliveries()
@@ -89,9 +116,10 @@ begin
     select k.company_id, k.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, sum(k.n)
     from (
       select company_id, campaign_id, type, machine, is_first, link, is_first_of_link,
-        floor(date_part('epoch', created_at) / 3600)::integer as hour, count(*) as n
-      from added where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8) k,
-      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour) m
+        floor(date_part('epoch', created_at) / 3600)::integer as hour,
+        case when type = 'bounced' then metadata->>'bounce_type' end as kind, count(*) as n
+      from added where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8, 9) k,
+      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour, k.kind) m
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;
@@ -101,9 +129,10 @@ begin
     select k.company_id, k.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, -sum(k.n)
     from (
       select company_id, campaign_id, type, machine, is_first, link, is_first_of_link,
-        floor(date_part('epoch', created_at) / 3600)::integer as hour, count(*) as n
-      from gone where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8) k,
-      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour) m
+        floor(date_part('epoch', created_at) / 3600)::integer as hour,
+        case when type = 'bounced' then metadata->>'bounce_type' end as kind, count(*) as n
+      from gone where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8, 9) k,
+      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour, k.kind) m
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;
@@ -214,6 +243,12 @@ AS $function$
   select pg_advisory_xact_lock(hashtextextended('addresses:' || company, 0))
 $function$;
 
+CREATE OR REPLACE FUNCTION public.lower_case(given text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select lower(given collate "und-x-icu") $function$;
+
 CREATE OR REPLACE FUNCTION public.metrics_of(type text, machine boolean, is_first boolean, link smallint, is_first_of_link boolean, hour integer, kind text)
  RETURNS TABLE(metric text, bucket integer)
  LANGUAGE sql
@@ -283,6 +318,61 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.punycode(label text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+declare
+  points int[] := array(select ascii(c) from string_to_table(label, null) with ordinality x (c, no) order by no);
+  digits constant text := 'abcdefghijklmnopqrstuvwxyz0123456789';
+  out text := regexp_replace(label, '[^\x01-\x7f]', '', 'g');
+  basic constant int := length(out);
+  handled int := basic;
+  n int := 128;
+  delta int := 0;
+  bias int := 72;
+  point int;
+  q int;
+  k int;
+  t int;
+begin
+  if basic > 0 then out := out || '-'; end if;
+  while handled < cardinality(points) loop
+    select min(p) into point from unnest(points) p where p >= n;
+    delta := delta + (point - n) * (handled + 1);
+    n := point;
+    foreach point in array points loop
+      if point < n then delta := delta + 1; end if;
+      continue when point <> n;
+      q := delta;
+      k := 36;
+      loop
+        t := greatest(1, least(26, k - bias));
+        exit when q < t;
+        out := out || substr(digits, t + (q - t) % (36 - t) + 1, 1);
+        q := (q - t) / (36 - t);
+        k := k + 36;
+      end loop;
+      out := out || substr(digits, q + 1, 1);
+      delta := delta / case when handled = basic then 700 else 2 end;
+      delta := delta + delta / (handled + 1);
+      k := 0;
+      while delta > 455 loop
+        delta := delta / 35;
+        k := k + 36;
+      end loop;
+      bias := k + 36 * delta / (delta + 38);
+      delta := 0;
+      handled := handled + 1;
+    end loop;
+    delta := delta + 1;
+    n := n + 1;
+  end loop;
+  return out;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.reply_text(pattern text, rest text)
  RETURNS text
  LANGUAGE sql
@@ -293,6 +383,16 @@ AS $function$
     from rows from (unnest(string_to_array(pattern, E'\x1f')), unnest(string_to_array(rest, E'\x1f')))
       with ordinality x (p, r, n))
   end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.set_address_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.email_key := address_key(new.email);
+  return new;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.soft_bounces_in_a_row(company uuid, address text)
@@ -499,6 +599,9 @@ create table campaigns (
   api_key_id uuid,
   no integer default nextval('full_campaign_no'::regclass) not null,
   expansion_began_at timestamp with time zone,
+  copies_asked integer default 0 not null,
+  unwritten integer default 0 not null,
+  unwritten_cursor text,
   recipients_state text default 'kept'::text not null,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
@@ -526,6 +629,7 @@ create table companies (
   sending_paused_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  confirmation_warned_at timestamp with time zone,
   retention_days jsonb default '{}'::jsonb not null,
   retention_done_at timestamp with time zone,
   require_authentication boolean default false not null,
@@ -659,6 +763,16 @@ CREATE INDEX list_members_of_subscriber ON public.list_members USING hash (subsc
 CREATE TRIGGER list_members_added AFTER INSERT ON public.list_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
 CREATE TRIGGER list_members_left AFTER UPDATE ON public.list_members REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_list_leavers();
 CREATE TRIGGER list_members_removed AFTER DELETE ON public.list_members REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
+
+create table list_wishes (
+  company_id uuid not null,
+  subscriber_id uuid not null,
+  list_id uuid not null,
+  constraint list_wishes_pkey PRIMARY KEY (company_id, subscriber_id, list_id),
+  constraint list_wishes_company_id_list_id_fkey FOREIGN KEY (company_id, list_id) REFERENCES lists(company_id, id) ON DELETE CASCADE,
+  constraint list_wishes_company_id_subscriber_id_fkey FOREIGN KEY (company_id, subscriber_id) REFERENCES subscribers(company_id, id) ON DELETE CASCADE
+);
+CREATE INDEX list_wishes_of_list ON public.list_wishes USING btree (company_id, list_id);
 
 create table lists (
   id uuid not null,
@@ -998,7 +1112,7 @@ create table subscribers (
   id uuid default uuid_v7() not null,
   company_id uuid not null,
   email text not null,
-  email_key text generated always as (lower(email)) stored,
+  email_key text,
   first_name text default ''::text not null,
   last_name text default ''::text not null,
   status text default 'active'::text not null,
@@ -1012,13 +1126,15 @@ create table subscribers (
 );
 CREATE TRIGGER subscribers_added AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('subscribers');
 CREATE TRIGGER subscribers_address BEFORE UPDATE OF email ON public.subscribers FOR EACH ROW WHEN ((old.email IS DISTINCT FROM new.email)) EXECUTE FUNCTION keep_address();
+CREATE TRIGGER subscribers_key BEFORE INSERT ON public.subscribers FOR EACH ROW WHEN ((new.email_key IS NULL)) EXECUTE FUNCTION set_address_key();
+CREATE TRIGGER subscribers_new_key BEFORE UPDATE OF email ON public.subscribers FOR EACH ROW WHEN ((old.email IS DISTINCT FROM new.email)) EXECUTE FUNCTION set_address_key();
 CREATE TRIGGER subscribers_removed AFTER DELETE ON public.subscribers REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION subscribers_removed();
 
 create table suppressions (
   id uuid default uuid_v7() not null,
   company_id uuid not null,
   email text,
-  email_key text generated always as (lower(email)) stored,
+  email_key text,
   domain text,
   domain_unicode text,
   kind text default 'manual'::text not null,
@@ -1034,6 +1150,7 @@ CREATE INDEX suppressions_domain_unicode ON public.suppressions USING btree (com
 CREATE UNIQUE INDEX suppressions_email ON public.suppressions USING btree (company_id, email_key) WHERE (email_key IS NOT NULL);
 CREATE INDEX suppressions_of_company ON public.suppressions USING btree (company_id, id);
 CREATE TRIGGER suppressions_added AFTER INSERT ON public.suppressions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('suppressions');
+CREATE TRIGGER suppressions_key BEFORE INSERT ON public.suppressions FOR EACH ROW WHEN (((new.email_key IS NULL) AND (new.email IS NOT NULL))) EXECUTE FUNCTION set_address_key();
 CREATE TRIGGER suppressions_removed AFTER DELETE ON public.suppressions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('suppressions');
 
 create table system_mails (
@@ -1076,6 +1193,15 @@ create table unsaved_receivers (
   last_name text default ''::text not null,
   constraint unsaved_receivers_pkey PRIMARY KEY (company_id, campaign_id, no),
   constraint unsaved_receivers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+
+create table unsent_confirmations (
+  company_id uuid not null,
+  subscriber_id uuid not null,
+  asked_at timestamp with time zone not null,
+  accept_language text not null,
+  constraint unsent_confirmations_pkey PRIMARY KEY (company_id, subscriber_id),
+  constraint unsent_confirmations_company_id_subscriber_id_fkey FOREIGN KEY (company_id, subscriber_id) REFERENCES subscribers(company_id, id) ON DELETE CASCADE
 );
 
 create table usage_months (

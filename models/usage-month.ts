@@ -8,7 +8,7 @@ import {
 } from "sequelize";
 import { company, primaryKey, required } from "./database/columns.ts";
 
-/** Primary recipients accepted for sending, by company and UTC month: what the monthly quota counts (statements/plan-usage.ts). */
+/** Mails, copies included, whose recipients were written, by company and UTC month: what the monthly quota counts (statements/plan-usage.ts). */
 export class UsageMonth extends Model<InferAttributes<UsageMonth>, InferCreationAttributes<UsageMonth>> {
   declare companyId: string;
   declare month: string;

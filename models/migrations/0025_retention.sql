@@ -17,9 +17,10 @@ begin
     select k.company_id, k.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, sum(k.n)
     from (
       select company_id, campaign_id, type, machine, is_first, link, is_first_of_link,
-        floor(date_part('epoch', created_at) / 3600)::integer as hour, count(*) as n
-      from added where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8) k,
-      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour) m
+        floor(date_part('epoch', created_at) / 3600)::integer as hour,
+        case when type = 'bounced' then metadata->>'bounce_type' end as kind, count(*) as n
+      from added where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8, 9) k,
+      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour, k.kind) m
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;
@@ -29,9 +30,10 @@ begin
     select k.company_id, k.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, -sum(k.n)
     from (
       select company_id, campaign_id, type, machine, is_first, link, is_first_of_link,
-        floor(date_part('epoch', created_at) / 3600)::integer as hour, count(*) as n
-      from gone where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8) k,
-      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour) m
+        floor(date_part('epoch', created_at) / 3600)::integer as hour,
+        case when type = 'bounced' then metadata->>'bounce_type' end as kind, count(*) as n
+      from gone where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8, 9) k,
+      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour, k.kind) m
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;

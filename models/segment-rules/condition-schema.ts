@@ -16,6 +16,8 @@ const date = {
 };
 const VALUES: Record<FieldType, object> = {
   text,
+  address: text,
+  domain: text,
   time: date,
   status: { enum: SUBSCRIBER_STATUSES },
   list: uuid,

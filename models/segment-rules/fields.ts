@@ -4,7 +4,7 @@ import { isAttributeName } from "../../services/lib/attributes.ts";
 /** Keeps a value as a parameter and returns its place ($n). */
 export type Bind = (value: unknown) => string;
 
-export type FieldType = "text" | "status" | "time" | "list" | "opened" | "clicked" | "attribute";
+export type FieldType = "text" | "address" | "domain" | "status" | "time" | "list" | "opened" | "clicked" | "attribute";
 
 export interface FieldKind {
   type: FieldType;
@@ -21,10 +21,11 @@ const fixed = (type: FieldType, nullable: boolean, sql: string): FieldKind => ({
   expression: () => sql,
 });
 
+// An address or domain that is given whole is looked for by its key, parts of one in what was entered.
 // Texts in lower case: every operator compares them with a value in lower case.
 const FIELDS = new Map<string, FieldKind>([
-  ["email", fixed("text", false, "s.email_key")],
-  ["domain", fixed("text", false, "split_part(s.email_key, '@', 2)")],
+  ["email", fixed("address", false, "s.email")],
+  ["domain", fixed("domain", false, "split_part(s.email, '@', -1)")],
   ["first_name", fixed("text", true, "lower(s.first_name)")],
   ["last_name", fixed("text", true, "lower(s.last_name)")],
   ["status", fixed("status", false, "s.status")],

@@ -47,6 +47,25 @@ const texts: Tests = {
   in: test(manyOf(textError), text.in),
 };
 
+/** `x` is the address or its domain as entered, `key` what stands for it in all spellings. */
+const keyed = (key: string): Tests => {
+  const parts =
+    (sql: Sql): Sql =>
+    (x, value, bind) =>
+      sql(`lower(${x})`, value, bind);
+  return {
+    equals: test(textError, (_x, value, bind) => `${key} = address_key(${bind(String(value))}::text)`),
+    contains: test(textError, parts(text.contains)),
+    starts_with: test(textError, parts(text.starts_with)),
+    ends_with: test(textError, parts(text.ends_with)),
+    in: test(
+      manyOf(textError),
+      (_x, value, bind) =>
+        `${key} in (select address_key(v) from unnest(${bind((value as unknown[]).map(String))}::text[]) v)`,
+    ),
+  };
+};
+
 const statuses: Tests = {
   equals: test(statusError, (x, value, bind) => `${x} = ${bind(value)}`),
   in: test(manyOf(statusError), (x, value, bind) => `${x} = any (${bind(value)}::text[])`),
@@ -121,6 +140,8 @@ const attributes: Tests = {
 
 const TESTS: Record<FieldType, Tests> = {
   text: texts,
+  address: keyed("s.email_key"),
+  domain: keyed("split_part(s.email_key, '@', -1)"),
   status: statuses,
   time: times,
   list: linked((ids) => `exists (${MEMBERSHIP} and m.list_id = any (${ids}))`),

@@ -6,7 +6,7 @@
  *
  * | field                              | operators                                                               | value |
  * |------------------------------------|-------------------------------------------------------------------------|-------|
- * | email, domain                      | equals, not_equals, contains, not_contains, starts_with, ends_with,     | text; in, not_in: array of texts |
+ * | email, domain (any spelling whole) | equals, not_equals, contains, not_contains, starts_with, ends_with,     | text; in, not_in: array of texts |
  * |                                    | in, not_in                                                              | |
  * | first_name, last_name              | the same, is_empty, is_not_empty                                        | the same |
  * | status                             | equals, not_equals, in, not_in                                          | a status, or an array of them |

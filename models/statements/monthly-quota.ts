@@ -1,24 +1,36 @@
 /**
- * The monthly quota. Used are the recipients written this month, and those that admitted campaigns have still to write:
- * without the latter a second send right after the first would find the quota untouched. Stands with the models because
- * campaigns check it in the transaction that stores a campaign.
+ * The monthly quota: mails, copies (cc, bcc) included. They are charged when recipients are written, to the month in which
+ * that is (services/campaigns/expansion/expand.ts). A send is refused where what was charged to its month, and what admitted
+ * campaigns have still to write in it, leaves no room: without the latter a second send right after the first would find the
+ * quota untouched. Stands with the models because campaigns check it in the transaction that stores a campaign.
  */
 import { emailQuotaExceeded } from "../../services/lib/errors.ts";
 import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
+import { addEmails } from "./plan-usage.ts";
 
-// One statement: a slice written concurrently is counted once, as admitted or as written.
+// One statement: a slice written concurrently is counted once, as admitted or as written. A campaign that is late is written
+// today, so it counts to this month.
+const MONTH_OF = (time: string) => `date_trunc('month', greatest(${time}, now()) at time zone 'utc')`;
+// Copies of receivers that are written already are gone with the campaign's first slices.
+const COPIES_AHEAD = `case when copies_asked = 0 or next_seq = 1 then copies_asked else coalesce((
+    select sum(copies_of(r.cc, r.bcc)) from campaign_receivers r
+    where r.company_id = c.company_id and r.campaign_id = c.id and r.no > coalesce(c.expand_cursor, '0')::integer), 0) end`;
 const USED = `
-  with month as (select date_trunc('month', now() at time zone 'utc') as start)
+  with month as (select ${MONTH_OF("$2::timestamptz")} as start)
   select coalesce((select emails from usage_months where company_id = $1 and month = month.start), 0)
     + coalesce((
-      select sum(greatest(total_emails - (next_seq - 1), 0)) from campaigns
+      select sum(greatest(total_emails - (next_seq - 1), 0) + ${COPIES_AHEAD}) from campaigns c
       where company_id = $1 and status in ('pending', 'sending', 'scheduled') and expanded_at is null
-        and coalesce(scheduled_for, now()) < (month.start + interval '1 month') at time zone 'utc'), 0)::bigint as emails
+        and ${MONTH_OF("scheduled_for")} = month.start), 0)::bigint as emails
   from month`;
 
-/** Throws 403 if this many more emails would exceed the limit. */
-export async function requireQuota(companyId: string, emails: number, limit: number, on?: Queryable): Promise<void> {
-  const used = await queryOne<{ emails: number }>(USED, [companyId], on);
+/** Throws 403 if this many more emails, due then (null: now), would exceed the limit. */
+export async function requireQuota(
+  { companyId, emails, due }: { companyId: string; emails: number; due: Date | null },
+  limit: number,
+  on?: Queryable,
+): Promise<void> {
+  const used = await queryOne<{ emails: number }>(USED, [companyId, due], on);
   if (used!.emails + emails > limit) throw emailQuotaExceeded(limit);
 }
 
@@ -29,9 +41,42 @@ const LIMIT = `
  * The same check in the transaction that stores the campaign: of two concurrent sends the second waits for the first, so
  * that both together never exceed the quota. Companies without a quota take no lock.
  */
-export async function requireQuotaWithin(client: Client, companyId: string, emails: number): Promise<void> {
+export async function requireQuotaWithin(
+  client: Client,
+  companyId: string,
+  emails: number,
+  due: Date | null = null,
+): Promise<void> {
   const plan = await queryOne<{ limit: number | null }>(LIMIT, [companyId], client);
   if (!plan || plan.limit === null) return;
   await query("select from companies where id = $1 for no key update", [companyId], client);
-  await requireQuota(companyId, emails, plan.limit, client);
+  await requireQuota({ companyId, emails, due }, plan.limit, client);
+}
+
+/** What may still be written this month. */
+export interface MonthRoom {
+  limit: number | null;
+  mails: number;
+}
+
+/** Enough for any slice. */
+const NO_LIMIT = 2 ** 31;
+
+const ROOM = `
+  select p.emails_per_month as "limit", coalesce(u.emails, 0) as emails
+  from companies c join plans p on p.name = c.plan
+  left join usage_months u on u.company_id = c.id and u.month = date_trunc('month', now() at time zone 'utc')
+  where c.id = $1`;
+
+export async function roomThisMonth(client: Client, companyId: string): Promise<MonthRoom> {
+  const plan = await queryOne<{ limit: number | null; emails: number }>(ROOM, [companyId], client);
+  if (!plan || plan.limit === null) return { limit: null, mails: NO_LIMIT };
+  return { limit: plan.limit, mails: Math.max(0, plan.limit - plan.emails) };
+}
+
+/** Somebody else has charged mails since the room was read: what was written for it must be rolled back. */
+export class RoomWasTaken extends Error {}
+
+export async function chargeMonth(client: Client, companyId: string, mails: number, room: MonthRoom): Promise<void> {
+  if (!(await addEmails(client, companyId, mails, room.limit))) throw new RoomWasTaken("The month's room was taken.");
 }

@@ -9,7 +9,7 @@
 import { suppressionAt } from "../database/row-at.ts";
 
 interface Addresses {
-  /** SQL of the address in lower case, e.g. "s.email_key" or "lower(a.email)". */
+  /** SQL of the address's key, e.g. "s.email_key" or "address_key(a.email)". */
   key: string;
   /** SQL of the company's id, e.g. "$1". It must not depend on the row. */
   company: string;
@@ -23,7 +23,7 @@ const lastTwo = (domain: string) => `split_part(${domain}, '.', -2) || '.' || sp
 export function notSuppressed({ key, company, transactional }: Addresses): string {
   const domain = `split_part(${key}, '@', -1)`;
   const labels = `string_to_array(${domain}, '.')`;
-  const blocked = `select unnest(array[x.domain, x.domain_unicode]) as name from suppressions x
+  const blocked = `select x.domain as name from suppressions x
     where x.company_id = ${company} and x.domain is not null`;
   // coalesce() keeps the planner from turning IN into a join, which it would build anew for each address.
   const address = suppressionAt(company, key, `not ${transactional} or r.kind <> 'unsubscribed'`);
@@ -32,9 +32,9 @@ export function notSuppressed({ key, company, transactional }: Addresses): strin
   // Evaluated once per statement: most companies have few suppressions, and many none of one kind.
   return `(not (${some("email")} and coalesce((${address}), false))
     and not (${some("domain")}
-      and coalesce(${lastTwo(domain)} in (select ${lastTwo("b.name")} from (${blocked}) b where b.name is not null), false)
+      and coalesce(${lastTwo(domain)} in (select ${lastTwo("b.name")} from (${blocked}) b), false)
       and exists (
         select 1 from generate_series(1, cardinality(${labels}) - 1) i
         where coalesce(array_to_string((${labels})[i:], '.')
-          in (select b.name from (${blocked}) b where b.name is not null), false))))`;
+          in (select b.name from (${blocked}) b), false))))`;
 }

@@ -4,16 +4,27 @@
  */
 import { type Queryable, query, queryOne } from "../database/db.ts";
 
-/** Adds primary recipients to the month's usage; a negative number returns what was not needed. */
-export async function addEmails(client: Queryable, companyId: string, n: number): Promise<void> {
-  if (n === 0) return;
-  await query(
+/**
+ * Adds mails, copies included, to the month's usage; a negative number returns what was not needed. False where that would
+ * exceed the limit, and nothing was added.
+ */
+export async function addEmails(
+  client: Queryable,
+  companyId: string,
+  n: number,
+  limit: number | null = null,
+): Promise<boolean> {
+  if (n === 0) return true;
+  const added = await query(
     `insert into usage_months as u (company_id, month, emails)
      values ($1, date_trunc('month', now() at time zone 'utc'), greatest($2, 0))
-     on conflict (company_id, month) do update set emails = greatest(u.emails + $2, 0)`,
-    [companyId, n],
+     on conflict (company_id, month) do update set emails = greatest(u.emails + $2, 0)
+       where $3::bigint is null or u.emails + $2 <= $3
+     returning 1`,
+    [companyId, n, limit],
     client,
   );
+  return added.length > 0;
 }
 
 export async function emailsThisMonth(companyId: string, client?: Queryable): Promise<number> {
@@ -38,7 +49,8 @@ export async function mediaBytesOf(companyId: string, client?: Queryable): Promi
 /** Counts rows: only for when no sender answers, who keep the number. */
 export async function sentInTheLastHour(companyId: string): Promise<number> {
   const sent = await queryOne<{ n: number }>(
-    "select count(*) n from sent_emails where company_id = $1 and sent_at > now() - interval '1 hour'",
+    `select coalesce(sum(1 + copies_of(e.cc, e.bcc)), 0)::bigint n from campaigns c join sent_emails e on e.campaign_no = c.no
+     where c.company_id = $1 and c.updated_at > now() - interval '1 hour' and e.sent_at > now() - interval '1 hour'`,
     [companyId],
   );
   return sent!.n;

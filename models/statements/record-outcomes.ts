@@ -103,12 +103,12 @@ bounced as (
   returning *),
 suppressed as (
   insert into suppressions (company_id, email, kind, reason)
-  select distinct on (company_id, lower(email)) company_id, email, 'bounced', reason from bounce where hard
+  select distinct on (company_id, address_key(email)) company_id, email, 'bounced', reason from bounce where hard
   on conflict (company_id, email_key) where email_key is not null
   do update set kind = 'bounced', reason = excluded.reason where suppressions.kind = 'unsubscribed'),
 gone as (
   update subscribers s set status = 'bounced', updated_at = now()
-  from bounce b where b.hard and s.company_id = b.company_id and s.email_key = lower(b.email) and s.status <> 'bounced')`;
+  from bounce b where b.hard and s.company_id = b.company_id and s.email_key = address_key(b.email) and s.status <> 'bounced')`;
 
 const COPY_RESULT_TYPES = ["uuid", "uuid", "int", "int", "int", "int", "int", "float8", "text", "text"];
 

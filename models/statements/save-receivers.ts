@@ -13,16 +13,19 @@ const nameField = (name: string) =>
 // is written.
 const KEEP = `
   with gone as (
-    delete from campaign_receivers where company_id = $1 and campaign_id = $2
+    delete from campaign_receivers where company_id = $1 and campaign_id = $2 and no <= coalesce($3, no)
     returning no, email, ${nameField("first_name")}, ${nameField("last_name")})
   insert into unsaved_receivers (company_id, campaign_id, no, email, first_name, last_name)
   select $1, $2, g.no, g.email, g.first_name, g.last_name
-  from gone g left join lateral (${subscriberOf("$1", "lower(g.email)", "r.id, r.first_name, r.last_name")}) s on true
+  from gone g left join lateral (${subscriberOf("$1", "address_key(g.email)", "r.id, r.first_name, r.last_name")}) s on true
   where s.id is null or (s.first_name = '' and g.first_name <> '') or (s.last_name = '' and g.last_name <> '')`;
 
-/** Ends the receivers' time in campaign_receivers: those who are no subscribers yet wait to be saved. */
-export const keepUnsaved = (client: Client, companyId: string, campaignId: string) =>
-  query(KEEP, [companyId, campaignId], client);
+/**
+ * Ends the receivers' time in campaign_receivers, up to the number `upTo` where there is one: those who are no subscribers
+ * yet wait to be saved.
+ */
+export const keepUnsaved = (client: Client, companyId: string, campaignId: string, upTo: number | null) =>
+  query(KEEP, [companyId, campaignId, upTo], client);
 
 /** Companies that have receivers to save. Skips from one to the next: each may have a hundred thousand. */
 export const COMPANIES_TO_SAVE = `
@@ -60,9 +63,9 @@ export interface Receiver {
 // `given` keeps the first of each address; new ones are inserted in order until the limit is reached.
 const SAVE = `
   with given as (
-    select distinct on (lower(g.email)) g.email, lower(g.email) as key, g.first_name, g.last_name, g.no
+    select distinct on (address_key(g.email)) g.email, address_key(g.email) as key, g.first_name, g.last_name, g.no
     from unnest($2::text[], $3::text[], $4::text[]) with ordinality g (email, first_name, last_name, no)
-    order by lower(g.email), g.no),
+    order by address_key(g.email), g.no),
   fresh as (
     insert into subscribers (company_id, email, first_name, last_name)
     select $1, g.email, g.first_name, g.last_name from given g
@@ -97,13 +100,13 @@ export const insertReceivers = (client: Client, companyId: string, receivers: re
 // as senders lock recipients.
 const LINK = `
   with mail as materialized (
-    select e.campaign_no, e.seq, lower(e.email) as key
+    select e.campaign_no, e.seq, address_key(e.email) as key
     from unnest($2::uuid[], $3::int[]) l (campaign_id, last)
     join campaigns c on c.id = l.campaign_id and c.company_id = $1
     join sent_emails e on e.campaign_no = c.no and e.seq <= l.last
     where e.subscriber_id is null),
   person as materialized (
-    select g.key, s.id from (select distinct unnest($4::text[]) as key) g,
+    select g.key, s.id from (select distinct address_key(a) as key from unnest($4::text[]) a) g,
       lateral (${subscriberOf("$1", "g.key", "r.id")}) s),
   locked as materialized (
     select e.campaign_no, e.seq, p.id
@@ -115,6 +118,6 @@ const LINK = `
 export async function linkMails(client: Client, companyId: string, rows: readonly UnsavedRow[]): Promise<void> {
   const last = new Map<string, number>();
   for (const { campaign_id, no } of rows) last.set(campaign_id, Math.max(no, last.get(campaign_id) ?? 0));
-  const keys = rows.map(({ email }) => email.toLowerCase());
-  await query(LINK, [companyId, [...last.keys()], [...last.values()], keys], client);
+  const emails = rows.map(({ email }) => email);
+  await query(LINK, [companyId, [...last.keys()], [...last.values()], emails], client);
 }

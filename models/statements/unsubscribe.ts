@@ -12,7 +12,7 @@ const UNSUBSCRIBE = `
     returning 1),
   marked as (
     update subscribers set status = 'unsubscribed', updated_at = now()
-    where company_id = $1 and email_key = lower($2) and status in ('active', 'unconfirmed')
+    where company_id = $1 and email_key = address_key($2) and status in ('active', 'unconfirmed')
     returning 1)
   select exists (select 1 from blocked) or exists (select 1 from marked) as first`;
 
@@ -27,10 +27,10 @@ export async function markUnsubscribed(
 // A subscriber can undo only their own unsubscribe: never a bounce, a complaint or the company's own block.
 const RESUBSCRIBE = `
   with lifted as (
-    delete from suppressions where company_id = $1 and email_key = lower($2) and kind = 'unsubscribed' returning 1),
+    delete from suppressions where company_id = $1 and email_key = address_key($2) and kind = 'unsubscribed' returning 1),
   marked as (
     update subscribers set status = 'active', updated_at = now()
-    where company_id = $1 and email_key = lower($2) and status in ('unsubscribed', 'unconfirmed')
+    where company_id = $1 and email_key = address_key($2) and status in ('unsubscribed', 'unconfirmed')
     returning 1)
   select exists (select 1 from lifted) or exists (select 1 from marked) as changed`;
 

@@ -9,6 +9,8 @@
  * theirs, as `suppressed` (services/smtp-sender/delivery/suppression.ts).
  *
  * A list member that a filter leaves out still moves the cursor, so that a slice reads a bounded number of rows.
+ *
+ * The month's quota may leave room for some of the slice only. Those behind are counted, and neither written nor charged.
  */
 
 import type { CampaignType } from "../campaign.ts";
@@ -31,6 +33,8 @@ export interface ExpandingCampaign {
   segment_id: string | null;
   is_transactional: boolean;
   expand_cursor: string | null;
+  /** Set while the rest of the audience, for which the month has no room, is counted. */
+  unwritten_cursor: string | null;
   next_seq: number;
   /** Set while a resumed campaign's recipients are put back into the queue. */
   requeue_from: number | null;
@@ -41,7 +45,13 @@ export interface Slice {
   taken: number;
   /** Rows written. */
   kept: number;
+  /** Mails of these rows: recipients and their copies. */
+  mails: number;
+  /** Recipients that there was no room for. */
+  left: number;
   cursor: string | null;
+  /** The cursor's value of the last row that was written. */
+  written_to: string | null;
 }
 
 const FIRST_UUID = "00000000-0000-0000-0000-000000000000";
@@ -52,29 +62,37 @@ interface Source {
   taken: string;
   /** Those of `taken` whose subscriber status is one of $5. */
   person: string;
+  /** The mails of the person p. Only inline receivers have copies. */
+  mails: "1" | "1 + copies_of(p.cc, p.bcc)";
 }
 
 /** Compact: without what the campaign and the subscriber say, and without what is computed or 0. */
 const insertRows = (compact: boolean) =>
   compact
     ? `insert into sent_emails (campaign_no, seq, subscriber_id, email, cc, bcc, variables, id, opens, clicks, created_at)
-    select ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, own_email, cc, bcc, nullif(variables, '{}'), null, null, null, null from kept`
+    select ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, own_email, cc, bcc, nullif(variables, '{}'), null, null, null, null from fitting`
     : `insert into sent_emails (company_id, campaign_id, campaign_no, seq, subscriber_id, email, cc, bcc, variables)
-    select $1, $2, ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, email, cc, bcc, variables from kept`;
+    select $1, $2, ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, email, cc, bcc, variables from fitting`;
 
-export const sliceSql = ({ taken, person }: Source, transactional: boolean, compact: boolean) => `
+/** $7: room for so many mails. */
+export const sliceSql = ({ taken, person, mails }: Source, transactional: boolean, compact: boolean) => `
   with taken as materialized (${taken}),
   person as materialized (${person}),
   kept as (
-    select p.*, row_number() over (order by p.at) as n from person p
+    select p.*, row_number() over next as n, ${mails === "1" ? "row_number()" : `sum(${mails})`} over next as mails_so_far from person p
     where ${notSuppressed({ key: "p.email_key", company: "$1", transactional: String(transactional) })}
+    window next as (order by p.at)
   ),
+  fitting as (select * from kept where mails_so_far <= $7::bigint),
   added as (
     ${insertRows(compact)}
     returning 1
   )
   select (select count(*) from taken) as taken, (select count(*) from added) as kept,
-    (select t.at::text from taken t order by t.at desc limit 1) as cursor`;
+    (select coalesce(max(mails_so_far), 0)::integer from fitting) as mails,
+    (select count(*) from kept where mails_so_far > $7::bigint) as left,
+    (select t.at::text from taken t order by t.at desc limit 1) as cursor,
+    (select f.at::text from fitting f order by f.at desc limit 1) as written_to`;
 
 const subscriber = (alias: string) =>
   `${alias}.id as subscriber_id, ${alias}.email, null::text as own_email, ${alias}.email_key,
@@ -86,26 +104,29 @@ const subscriber = (alias: string) =>
 // comparison it may walk the index of list_members by subscriber, which holds every other list, too.
 export const ofList: Source = {
   taken: `select m.subscriber_id as at, m.left_at from list_members m
-    where m.company_id = $1 and m.list_id = $7 and (m.list_id, m.subscriber_id) > ($7, $3::uuid)
+    where m.company_id = $1 and m.list_id = $8 and (m.list_id, m.subscriber_id) > ($8, $3::uuid)
     order by m.subscriber_id limit $4`,
   person: `select t.at, s.* from taken t,
       lateral (${subscriberAt("$1", "t.at", `${subscriber("r")}, r.status`)}) s
     where t.left_at is null and s.status = any($5)`,
+  mails: "1",
 };
 
 export const ofSegment = (where: string): Source => ({
   taken: `select s.*, s.id as at from subscribers s
     where s.company_id = $1 and (s.company_id, s.id) > ($1, $3::uuid) order by s.id limit $4`,
   person: `select s.at, ${subscriber("s")} from taken s where s.status = any($5) and (${where})`,
+  mails: "1",
 });
 
 export const ofReceivers: Source = {
   taken: `select r.no as at, r.* from campaign_receivers r
     where r.company_id = $1 and r.campaign_id = $2 and r.no > $3::int order by r.no limit $4`,
   person: `select t.at, s.id as subscriber_id, t.email, case when s.email is distinct from t.email then t.email end as own_email,
-      lower(t.email) as email_key, t.cc, t.bcc, t.variables
-    from taken t left join lateral (${subscriberOf("$1", "lower(t.email)", "r.id, r.email, r.status")}) s on true
+      address_key(t.email) as email_key, t.cc, t.bcc, t.variables
+    from taken t left join lateral (${subscriberOf("$1", "address_key(t.email)", "r.id, r.email, r.status")}) s on true
     where s.id is null or s.status = any($5)`,
+  mails: "1 + copies_of(p.cc, p.bcc)",
 };
 
 /** Of subscribers that such a mail goes to. */
@@ -118,44 +139,53 @@ interface From {
   source: Source;
   /** The cursor before the first row. */
   first: string;
-  /** Parameters from $7 on. */
+  /** Parameters from $8 on. */
   values: unknown[];
 }
 
-async function take(client: Client, campaign: ExpandingCampaign, limit: number, from: From): Promise<Slice> {
-  const { company_id, id, expand_cursor, is_transactional, next_seq } = campaign;
+/** How much of the audience one slice takes. */
+export interface SliceSize {
+  /** Members or receivers read. */
+  limit: number;
+  /** Mails that may be written. */
+  room: number;
+}
+
+async function take(client: Client, campaign: ExpandingCampaign, size: SliceSize, from: From): Promise<Slice> {
+  const { company_id, id, expand_cursor, unwritten_cursor, is_transactional, next_seq } = campaign;
   const values = [
     company_id,
     id,
-    expand_cursor ?? from.first,
-    limit,
+    unwritten_cursor ?? expand_cursor ?? from.first,
+    size.limit,
     reachableStatuses(campaign.campaign_type, is_transactional),
     next_seq,
+    size.room,
     ...from.values,
   ];
   return (await queryOne<Slice>(sliceSql(from.source, is_transactional, campaign.no >= 0), values, client))!;
 }
 
-export const takeReceivers = (client: Client, campaign: ExpandingCampaign, limit: number): Promise<Slice> =>
-  take(client, campaign, limit, { source: ofReceivers, first: "0", values: [] });
+export const takeReceivers = (client: Client, campaign: ExpandingCampaign, size: SliceSize): Promise<Slice> =>
+  take(client, campaign, size, { source: ofReceivers, first: "0", values: [] });
 
 /** Undefined if the list or segment no longer exists. */
 export async function takeMembers(
   client: Client,
   campaign: ExpandingCampaign,
-  limit: number,
+  size: SliceSize,
 ): Promise<Slice | undefined> {
   const { company_id, list_id, segment_id } = campaign;
   const find = <T>(sql: string, id: string | null) => queryOne<T>(sql, [company_id, id], client);
   if (list_id) {
     if (!(await find("select id from lists where company_id = $1 and id = $2", list_id))) return undefined;
-    return take(client, campaign, limit, { source: ofList, first: FIRST_UUID, values: [list_id] });
+    return take(client, campaign, size, { source: ofList, first: FIRST_UUID, values: [list_id] });
   }
   const segment = await find<{ rules: Rules }>(
     "select rules from segments where company_id = $1 and id = $2",
     segment_id,
   );
   if (!segment) return undefined;
-  const { where, values } = segmentSql(segment.rules, company_id, 7);
-  return take(client, campaign, limit, { source: ofSegment(where), first: FIRST_UUID, values });
+  const { where, values } = segmentSql(segment.rules, company_id, 8);
+  return take(client, campaign, size, { source: ofSegment(where), first: FIRST_UUID, values });
 }

@@ -92,7 +92,8 @@ export default defineService("accounts", contract, {
     getPlan,
     planOf: (ctx) => planOf(companyOf(ctx)),
     requireFeature: (ctx) => requireFeature(companyOf(ctx), ctx.params.feature),
-    admitEmails: (ctx) => admitEmails(companyOf(ctx), ctx.params.emails),
+    admitEmails: (ctx) =>
+      admitEmails(companyOf(ctx), ctx.params.emails, ctx.params.due ? new Date(ctx.params.due) : null),
 
     listCompanies: (ctx) => listCompanies(ctx.params),
     createCompany: (ctx) => createCompany(ctx.params),

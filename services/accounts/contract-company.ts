@@ -188,9 +188,9 @@ export const contract = {
     returns: Nothing,
   },
   admitEmails: {
-    summary: "403 when so many emails would exceed the month's quota",
+    summary: "403 when so many emails, copies included, would exceed the quota of the month in which they are due",
     visibility: "public",
-    params: Type.Object({ emails: Type.Integer({ minimum: 0 }) }),
+    params: Type.Object({ emails: Type.Integer({ minimum: 0 }), due: Type.Optional(Nullable(Time)) }),
     returns: Nothing,
   },
 } as const satisfies ServiceContract;

@@ -49,9 +49,10 @@ export async function requireFeature(companyId: string, feature: string): Promis
   return null;
 }
 
-export async function admitEmails(companyId: string, emails: number): Promise<null> {
+/** `due`: when they are to be sent; null: now. */
+export async function admitEmails(companyId: string, emails: number, due: Date | null = null): Promise<null> {
   const limit = (await planOf(companyId)).limits.emails_per_month;
-  if (limit !== null) await requireQuota(companyId, emails, limit);
+  if (limit !== null) await requireQuota({ companyId, emails, due }, limit);
   return null;
 }
 

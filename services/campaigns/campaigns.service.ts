@@ -6,7 +6,7 @@ import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { defineService } from "../define.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
-import { sendConfirmation } from "./confirmation.ts";
+import { sendConfirmation, sendConfirmations } from "./confirmation.ts";
 import { contract } from "./contract.ts";
 import { beginCompactRows, keepRecipientParts } from "./expansion/compact-rows.ts";
 import { ExpansionQueue } from "./expansion/expansion-queue.ts";
@@ -28,6 +28,7 @@ const EXPAND_PAUSE_MS = 500;
 /** A schedule is due within two seconds. */
 const SCHEDULE_PAUSE_MS = 750;
 const SETTLE_PAUSE_MS = 1_000;
+const CONFIRM_PAUSE_MS = 500;
 const TIDY_PAUSE_MS = 10 * 60_000;
 const RETENTION_PAUSE_MS = 60_000;
 
@@ -41,6 +42,7 @@ export default defineService("campaigns", contract, {
     every(EXPAND_PAUSE_MS, "expandWaiting"),
     every(SCHEDULE_PAUSE_MS, "startDue"),
     every(SETTLE_PAUSE_MS, "settleFinished"),
+    every(CONFIRM_PAUSE_MS, "sendConfirmations"),
     every(TIDY_PAUSE_MS, "tidy"),
     every(RETENTION_PAUSE_MS, "removeOld"),
   ],
@@ -75,6 +77,7 @@ export default defineService("campaigns", contract, {
     streamMedia: (ctx) => streamMedia(ctx.params.id),
 
     sendConfirmation: (ctx) => sendConfirmation(ctx, ctx.params),
+    sendConfirmations: async (ctx) => ({ done: await sendConfirmations(ctx.broker) }),
     async expandWaiting() {
       return { done: await queueOf(this).expandWaiting() };
     },

@@ -1,14 +1,27 @@
 /**
- * The double opt-in mail: a transactional campaign of one recipient, which the list of campaigns does not show. It is
- * written ready for senders, because its recipient is unconfirmed and an expansion would leave such a subscriber out.
+ * The mail that asks for a confirmation: a transactional campaign of one recipient, which the list of campaigns does not show.
+ * It is written ready for senders, because its recipient is unconfirmed and an expansion would leave such a subscriber out.
+ * Public subscribe queues it as a row, so that its answer takes the same time whether there is one or not.
  */
-import { queryOne, transaction } from "../../models/database/db.ts";
+import type { ServiceBroker } from "moleculer";
+import { type Client, query, queryOne, sequelize, transaction } from "../../models/database/db.ts";
+import {
+  confirmableUntil,
+  forgetAsking,
+  takeConfirmation,
+  type UnsentConfirmationRow,
+  unsentConfirmations,
+} from "../../models/statements/ask-to-confirm.ts";
+import { requireQuotaWithin } from "../../models/statements/monthly-quota.ts";
+import { noticeToOwners } from "../../models/statements/queue-system-mail.ts";
 import { writeConfirmation } from "../../models/statements/write-confirmation.ts";
 import { call, emitAndForget } from "../call.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
-import { badRequest, notFound } from "../lib/errors.ts";
+import { config } from "../lib/config.ts";
+import { badRequest, isServiceError, notFound } from "../lib/errors.ts";
 import { catalogueFor } from "../lib/i18n/languages.ts";
 import { newId } from "../lib/ids.ts";
+import { personToken } from "../lib/tokens/person-token.ts";
 import { confirmationText, greetingName } from "./confirmation-text.ts";
 
 /** The company's own choice, else the configuration marked as default, else the newest. */
@@ -30,19 +43,93 @@ interface Wanted {
   confirm_url: string;
 }
 
+const NO_SERVER = "There is no SMTP configuration to send a confirmation through.";
+
+interface Mail {
+  companyId: string;
+  subscriberId: string;
+  confirmUrl: string;
+  acceptLanguage: string;
+}
+
+/** The campaign's id. Throws where the company has no SMTP configuration, or no room in its month. */
+async function write(client: Client, mail: Mail): Promise<string> {
+  const { companyId, subscriberId, confirmUrl, acceptLanguage } = mail;
+  const recipient = await queryOne<Recipient>(RECIPIENT, [companyId, subscriberId], client);
+  if (!recipient) throw notFound();
+  const { email, first_name, smtp_config_id: smtpConfigId } = recipient;
+  if (!smtpConfigId) throw badRequest(NO_SERVER);
+  const campaignId = newId();
+  const text = confirmationText(catalogueFor(acceptLanguage));
+  const row = { campaignId, companyId, smtpConfigId, subscriberId, email, confirmUrl, ...text };
+  await writeConfirmation(client, { ...row, greetingName: greetingName(first_name) });
+  return campaignId;
+}
+
+/** For nodes of the release before, which ask for it while their request is under way. */
 export async function sendConfirmation(ctx: Ctx, wanted: Wanted): Promise<{ campaign_id: string }> {
   const companyId = companyOf(ctx);
   const { subscriber_id: subscriberId, confirm_url: confirmUrl } = wanted;
-  const recipient = await queryOne<Recipient>(RECIPIENT, [companyId, subscriberId]);
-  if (!recipient) throw notFound();
-  const { email, first_name, smtp_config_id: smtpConfigId } = recipient;
-  if (!smtpConfigId) throw badRequest("There is no SMTP configuration to send a confirmation through.");
   await call(ctx, "accounts.admitEmails", { emails: 1 });
-
-  const campaignId = newId();
-  const text = confirmationText(catalogueFor(ctx.meta.http?.acceptLanguage ?? ""));
-  const mail = { campaignId, companyId, smtpConfigId, subscriberId, email, confirmUrl, ...text };
-  await transaction((client) => writeConfirmation(client, { ...mail, greetingName: greetingName(first_name) }));
+  const acceptLanguage = ctx.meta.http?.acceptLanguage ?? "";
+  const campaignId = await transaction((client) =>
+    write(client, { companyId, subscriberId, confirmUrl, acceptLanguage }),
+  );
   emitAndForget(ctx, "campaign.queued", { campaignId, companyId });
   return { campaign_id: campaignId };
+}
+
+const confirmUrl = ({ company_id, subscriber_id, asked_at }: UnsentConfirmationRow): string =>
+  `${config().BASE_URL}/api/emails/public/confirm/${personToken("confirm", company_id, subscriber_id, confirmableUntil(asked_at))}/`;
+
+/** Mails one that is queued, once on any number of nodes. Why it could not be, where the company is the reason. */
+async function sendQueued(broker: ServiceBroker, row: UnsentConfirmationRow): Promise<string | undefined> {
+  const { company_id: companyId, subscriber_id: subscriberId, accept_language: acceptLanguage } = row;
+  try {
+    const campaignId = await transaction(async (client) => {
+      if (!(await takeConfirmation(client, row))) return undefined;
+      await requireQuotaWithin(client, companyId, 1);
+      return write(client, { companyId, subscriberId, confirmUrl: confirmUrl(row), acceptLanguage });
+    });
+    if (campaignId) emitAndForget(broker, "campaign.queued", { campaignId, companyId });
+    return undefined;
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    await transaction(async (client) => {
+      if (await takeConfirmation(client, row)) await forgetAsking(client, row);
+    });
+    return error.message;
+  }
+}
+
+// Once a day: anybody can submit the form.
+const WARNED = `
+  update companies set confirmation_warned_at = now()
+  where id = $1 and (confirmation_warned_at is null or confirmation_warned_at < now() - interval '1 day')
+  returning name`;
+
+async function warnOwners(broker: ServiceBroker, companyId: string, reason: string): Promise<void> {
+  const [company] = await query<{ name: string }>(WARNED, [companyId]);
+  if (!company) return;
+  broker.logger.warn({ companyId, reason }, "A confirmation could not be mailed");
+  await sequelize().transaction((within) =>
+    noticeToOwners(companyId, "confirmation_unsent", { company: company.name, reason }, within),
+  );
+}
+
+const AT_ONCE = 100;
+
+/** Returns how many were looked at. One that fails is tried again, and holds up no other. */
+export async function sendConfirmations(broker: ServiceBroker): Promise<number> {
+  const waiting = await unsentConfirmations(AT_ONCE);
+  for (const row of waiting) {
+    if (broker.stopping) break;
+    try {
+      const reason = await sendQueued(broker, row);
+      if (reason !== undefined) await warnOwners(broker, row.company_id, reason);
+    } catch (error) {
+      broker.logger.error(`A confirmation could not be written: ${(error as Error).message}`);
+    }
+  }
+  return waiting.length;
 }

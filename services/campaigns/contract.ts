@@ -82,6 +82,12 @@ const work = {
     params: None,
     returns: Done,
   },
+  sendConfirmations: {
+    summary: "Write the mails that ask for a confirmation",
+    visibility: "protected",
+    params: None,
+    returns: Done,
+  },
   sendConfirmation: {
     summary: "Send the double opt-in mail to one subscriber",
     visibility: "public",

@@ -29,7 +29,8 @@ const RECOUNT = `
     from sent_emails where campaign_no = ${campaignNo("$2", "$1")}
   ),
   kept as (
-    update campaigns c set sent_count = n.sent, failed_count = n.failed, total_emails = n.total, updated_at = now()
+    update campaigns c set sent_count = n.sent, failed_count = n.failed + c.unwritten,
+      total_emails = n.total + c.unwritten, updated_at = now()
     from counted n where c.company_id = $1 and c.id = $2 and n.sent + n.failed = n.total
   )
   select total - sent - failed as open from counted`;

@@ -7,6 +7,7 @@ export interface SystemMailData {
   locked_out: { at: string };
   key_created: { company: string; key: string; by: string };
   member_joined: { company: string; member: string; role: string };
+  confirmation_unsent: { company: string; reason: string };
   smtp_host_changed: { company: string; config: string; host: string; by: string };
 }
 export type SystemMailKind = keyof SystemMailData;

@@ -39,7 +39,7 @@ const BY_ADDRESS = `
   select s.* from companies co cross join lateral (
     (select ${COLUMNS} from subscribers p join sent_emails s on s.subscriber_id = p.id
        join campaigns c on c.no = s.campaign_no and c.company_id = co.id ${REPLY}
-     where p.company_id = co.id and p.email_key = lower($1) ${NEWEST})
+     where p.company_id = co.id and p.email_key = address_key($1) ${NEWEST})
     union all
     (select ${COLUMNS} from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = co.id ${REPLY}
        cross join (select null::text as email) p
@@ -92,20 +92,18 @@ const COPIES_OF_MAIL = COPIES(`(
 const EVENTS = `
   select type, machine, metadata, created_at from email_events where sent_email_id = any($1) order by id limit 500`;
 
-// A domain covers its subdomains, and either spelling of it.
+// A domain covers its subdomains.
 const SUPPRESSIONS = `
   select co.name company, s.kind, coalesce(s.email, s.domain) blocked, s.reason, s.created_at
   from companies co cross join lateral (
-    select * from suppressions where company_id = co.id and email_key = lower($1)
+    select * from suppressions where company_id = co.id and email_key = address_key($1)
     union
-    select * from suppressions where company_id = co.id and domain = any(domains_of($1))
-    union
-    select * from suppressions where company_id = co.id and domain_unicode = any(domains_of($1))
+    select * from suppressions where company_id = co.id and domain = any(domains_of(address_key($1)))
   ) s order by s.id limit ${MAX_ROWS}`;
 
 const SUBSCRIBERS = `
   select co.name company, p.status, p.email, p.created_at
-  from companies co join subscribers p on p.company_id = co.id and p.email_key = lower($1)
+  from companies co join subscribers p on p.company_id = co.id and p.email_key = address_key($1)
   order by p.id limit ${MAX_ROWS}`;
 
 function detailOf(of: Mail | Copy): string {

@@ -24,9 +24,12 @@ export const installation = (): Installation => ({
   serviceName: config().SERVICE_NAME,
 });
 
+export const unsubscribeUrl = (baseUrl: string, { id }: Recipient): string =>
+  `${baseUrl}/api/emails/public/unsubscribe/${id}/`;
+
 /** The recipient's preferences page; a recipient that is no subscriber can only unsubscribe. */
-export function preferencesUrl(baseUrl: string, companyId: string, recipient: Recipient): string {
-  if (!recipient.subscriber_id) return `${baseUrl}/api/emails/public/unsubscribe/${recipient.id}/`;
+function preferencesUrl(baseUrl: string, companyId: string, recipient: Recipient): string {
+  if (!recipient.subscriber_id) return unsubscribeUrl(baseUrl, recipient);
   return `${baseUrl}/api/emails/public/preferences/${personToken("preferences", companyId, recipient.subscriber_id)}/`;
 }
 

@@ -6,7 +6,7 @@ import { notFound } from "../lib/errors.ts";
 import { compileTemplate } from "../lib/template/compile.ts";
 import { htmlProgram, subjectProgram } from "./bodies/bodies.ts";
 import { loadContent } from "./campaign-rows.ts";
-import { installation, preferencesUrl } from "./compiled-campaign.ts";
+import { installation, unsubscribeUrl } from "./compiled-campaign.ts";
 import { type Content, companyVariables, Unrenderable } from "./content.ts";
 import { pageBodies } from "./heavy.ts";
 import { subjectText } from "./mime/skeleton.ts";
@@ -27,7 +27,8 @@ function scopeFor(sent: Sent, company: Company): Scope {
   return scopeOf(sent, {
     fallback: companyVariables(company),
     tokens: [],
-    preferencesUrl: () => preferencesUrl(installation().baseUrl, company.companyId, sent),
+    // A preferences link is for the mailbox alone, and lives longer than this page.
+    preferencesUrl: () => unsubscribeUrl(installation().baseUrl, sent),
   });
 }
 
@@ -47,10 +48,16 @@ export class WebViews {
   readonly #pages = new LRUCache<string, Page>({ maxSize: MAX_BYTES, ttl: MAX_AGE_MS });
   readonly #making = new Map<string, Promise<Page | undefined>>();
 
-  /** The id is the credential: whoever holds it sees this mail, whichever company sent it. */
+  /**
+   * The id is the credential: whoever holds it sees this mail, whichever company sent it. A mail that holds a credential itself,
+   * the link of a confirmation, has no such page.
+   */
   async render(sentEmailId: string): Promise<{ subject: string; html: string }> {
     const { campaign_no, seq } = await mailOf(sentEmailId);
-    const row = await queryOne<Sent>(`${SENT} where e.campaign_no = $1 and e.seq = $2`, [campaign_no, seq]);
+    const row = await queryOne<Sent>(`${SENT} where e.campaign_no = $1 and e.seq = $2 and not c.is_internal`, [
+      campaign_no,
+      seq,
+    ]);
     if (!row) throw notFound();
     const sent = { ...row, id: sentEmailId };
     try {

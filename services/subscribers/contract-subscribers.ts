@@ -109,7 +109,7 @@ export const subscribers = {
   subscribe: {
     summary: "Subscribe (public)",
     description:
-      "The answer is the same whether the address is known or not. With the company's double opt-in the subscriber is unconfirmed until the link in a mail is followed. Subscribing lifts an earlier unsubscribe, never a bounce or a complaint.",
+      "The answer is the same, after the same time, whether the address is known or not. With the company's double opt-in the subscriber is unconfirmed until the link in a mail is followed. Whoever unsubscribed stays so until then, with or without double opt-in; a bounce or a complaint is never lifted. A mailbox gets one such mail in 24 hours.",
     params: Type.Object({
       company_id: Uuid,
       email: Email,
@@ -121,7 +121,7 @@ export const subscribers = {
     example: { email: "ada@example.com", first_name: "Ada" },
   },
   confirm: {
-    summary: "Confirm a double opt-in subscription",
+    summary: "Confirm a subscription from its mailbox",
     visibility: "public",
     description: "Unknown token: 404; expired, or unsubscribed since: 410. A second time changes nothing.",
     params: Type.Object({ token: Type.String() }),

@@ -79,7 +79,7 @@ export async function saveWaiting(broker: ServiceBroker): Promise<number> {
 
 const IDS = `
   select s.id from unnest($2::text[]) with ordinality g (email, no)
-  left join subscribers s on s.company_id = $1 and s.email_key = lower(g.email)
+  left join subscribers s on s.company_id = $1 and s.email_key = address_key(g.email)
   order by g.no`;
 
 /** Their mail waits for this. */

@@ -42,7 +42,7 @@ const UPSERT = `
     updated_at = now()
   returning ${COLUMNS}`;
 
-const KNOWN = "select from subscribers where company_id = $1 and email_key = lower($2)";
+const KNOWN = "select from subscribers where company_id = $1 and email_key = address_key($2)";
 
 async function upsert(on: Queryable, companyId: string, given: Given): Promise<SubscriberView> {
   const { email, first_name = "", last_name = "", attributes = {} } = given;

@@ -58,6 +58,11 @@ browsers from which you logged in before are not held up. Nobody got in.`,
     subject: `${member} joined ${company}`,
     body: `${member} is a member of ${company} on ${service} now, as ${role}.`,
   }),
+  confirmation_unsent: ({ company, reason }, service) => ({
+    subject: `${company} cannot ask subscribers to confirm`,
+    body: `Somebody subscribed to ${company} on ${service} and should have been asked to confirm by mail. ${reason}
+The form said thank you as usual, and nobody was mailed. You hear of this once a day at most.`,
+  }),
   smtp_host_changed: ({ company, config: name, host, by }, service) => ({
     subject: `The mail server of ${company} was changed`,
     body: `${by} set the host of the SMTP configuration "${name}" of ${company} on ${service} to ${host}. If nobody should

@@ -6,6 +6,9 @@
  * campaign to the node that has it. The campaign's row itself is not locked, because senders write their results to it
  * while the expansion still runs; it is touched at the end of the transaction only.
  *
+ * The month's quota is charged here. Who finds no room in it is counted, as failed and without a row (`unwritten`), up to the
+ * end of the audience; the cursor stays where the rows end, and a resumed campaign is written on from there.
+ *
  * An error that stops a campaign does not stop its expansion: recipients that will not be tried must still be counted, and
  * are sent to where the campaign may be resumed.
  */
@@ -13,7 +16,7 @@ import type { ServiceBroker } from "moleculer";
 import { sliceTransaction } from "../../../models/database/bulk.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { addChunks } from "../../../models/statements/add-chunks.ts";
-import { addEmails } from "../../../models/statements/plan-usage.ts";
+import { chargeMonth, type MonthRoom, RoomWasTaken, roomThisMonth } from "../../../models/statements/monthly-quota.ts";
 import { requeueSlice } from "../../../models/statements/requeue-recipients.ts";
 import { keepUnsaved } from "../../../models/statements/save-receivers.ts";
 import {
@@ -30,7 +33,7 @@ const FIRST_SLICE = 500;
 const SLICE = 20_000;
 
 const UNEXPANDED = `select id, company_id, no, campaign_type, smtp_config_id, list_id, segment_id, is_transactional,
-    expand_cursor, next_seq, requeue_from
+    expand_cursor, unwritten_cursor, next_seq, requeue_from
   from campaigns where id = $1 and expanded_at is null and status in ('pending', 'sending')`;
 
 // The campaign's month is the one in which this runs. Nobody sends for it yet, so nobody waits for its row.
@@ -42,10 +45,14 @@ const BEGIN = `
 // Whoever takes an address away waits until the slice is written, and finds its rows.
 const HOLD_ADDRESSES = "select pg_advisory_xact_lock_shared(hashtextextended('addresses:' || $1, 0))";
 
+/** $4: the cursor where the rows end, $6: where those end that were counted only, $7: their number. */
 const BOOK_SLICE = `
   update campaigns set
-    next_seq = next_seq + $3, expand_cursor = case when not $5 then coalesce($4, expand_cursor) end,
-    total_emails = case when $5 then next_seq + $3 - 1 else greatest(total_emails, next_seq + $3 - 1) end,
+    next_seq = next_seq + $3, unwritten = unwritten + $7, failed_count = failed_count + $7,
+    expand_cursor = case when not $5 or unwritten + $7 > 0 then coalesce($4, expand_cursor) end,
+    unwritten_cursor = case when not $5 then $6 end,
+    total_emails = case when $5 then next_seq + $3 - 1 + unwritten + $7
+      else greatest(total_emails, next_seq + $3 - 1 + unwritten + $7) end,
     expanded_at = case when $5 then now() end, updated_at = now()
   where company_id = $1 and id = $2`;
 
@@ -84,29 +91,40 @@ async function writeSlice(client: Client, campaignId: string): Promise<Written |
     campaign.no = begun?.no ?? campaign.no;
   }
   await query(HOLD_ADDRESSES, [company_id], client);
-  const size = sliceSize(campaign);
+  const isCounting = campaign.unwritten_cursor !== null;
+  const room = await roomThisMonth(client, company_id);
+  const size = { limit: sliceSize(campaign), room: isCounting ? 0 : room.mails };
   const slice = await (campaign.campaign_type === "to_list" ? takeMembers : takeReceivers)(client, campaign, size);
   if (!slice) return endWithoutAudience(client, campaign);
-  const done = slice.taken < size;
-  await bookSlice(client, campaign, slice, done);
+  const done = slice.taken < size.limit;
+  await bookSlice(client, campaign, { slice, done, isCounting: isCounting || slice.left > 0, room });
   return { companyId: company_id, kept: slice.kept, done };
 }
 
+interface Book {
+  slice: Slice;
+  done: boolean;
+  /** From here on recipients are counted only. */
+  isCounting: boolean;
+  room: MonthRoom;
+}
+
 /** Writes what belongs to the rows of a slice. The campaign's row is locked from here on. */
-async function bookSlice(
-  client: Client,
-  campaign: ExpandingCampaign,
-  { kept, cursor }: Slice,
-  done: boolean,
-): Promise<void> {
+async function bookSlice(client: Client, campaign: ExpandingCampaign, book: Book): Promise<void> {
   const { id, company_id, campaign_type, next_seq } = campaign;
+  const { slice, done, isCounting, room } = book;
+  const { kept, cursor } = slice;
   if (kept > 0) await addChunks(client, campaign, next_seq, next_seq + kept - 1);
-  await query(BOOK_SLICE, [company_id, id, kept, cursor, done], client);
+  const [rowsTo, countedTo] = isCounting ? [slice.written_to, cursor ?? campaign.unwritten_cursor] : [cursor, null];
+  await query(BOOK_SLICE, [company_id, id, kept, rowsTo, done, countedTo, slice.left], client);
   if (kept > 0) {
-    await addEmails(client, company_id, kept);
+    await chargeMonth(client, company_id, slice.mails, room);
     await query("select add_count($1, 'sent_emails', $1, $2)", [company_id, kept], client);
   }
-  if (done && campaign_type !== "to_list") await keepUnsaved(client, company_id, id);
+  if (!done || campaign_type === "to_list") return;
+  // Those who were only counted may be written yet, unless nothing was sent at all: such a campaign is never resumed.
+  const writtenTo = isCounting ? (slice.written_to ?? campaign.expand_cursor) : null;
+  await keepUnsaved(client, company_id, id, writtenTo === null ? null : Number(writtenTo));
 }
 
 /** The list or segment was deleted. Recipients written before get the mail; a campaign without any has failed. */
@@ -119,7 +137,7 @@ async function endWithoutAudience(client: Client, campaign: ExpandingCampaign): 
 
 const endExpansion = (client: Client, { id, company_id }: ExpandingCampaign, error: string | null) =>
   query(
-    `update campaigns set expanded_at = now(), total_emails = next_seq - 1, error = coalesce(error, $3), updated_at = now()
+    `update campaigns set expanded_at = now(), unwritten_cursor = null, total_emails = next_seq - 1 + unwritten, error = coalesce(error, $3), updated_at = now()
      where company_id = $1 and id = $2`,
     [company_id, id, error],
     client,
@@ -134,6 +152,19 @@ export async function failExpansion(broker: ServiceBroker, campaignId: string): 
   await settle(campaignId, broker);
 }
 
+/** Each time another slice or mail of the company was charged: after these the campaign's turn comes again by itself. */
+const MAX_TRIES = 5;
+
+async function writeWithinQuota(campaignId: string, owner?: string): Promise<Written | undefined> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await sliceTransaction(owner, (client) => writeSlice(client, campaignId));
+    } catch (error) {
+      if (!(error instanceof RoomWasTaken) || tries === MAX_TRIES) throw error;
+    }
+  }
+}
+
 /**
  * Writes the next slice. "nothing": all is written already, or another node holds the campaign. With `owner`, the company's
  * id, its connection is one of the company's share.
@@ -143,7 +174,7 @@ export async function expandSlice(
   campaignId: string,
   owner?: string,
 ): Promise<"more" | "done" | "nothing"> {
-  const written = await sliceTransaction(owner, (client) => writeSlice(client, campaignId));
+  const written = await writeWithinQuota(campaignId, owner);
   if (!written) return "nothing";
   const { companyId, kept, done } = written;
   if (kept > 0) emitAndForget(broker, "campaign.queued", { campaignId, companyId });

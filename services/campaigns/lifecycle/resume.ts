@@ -5,7 +5,7 @@
  * The campaign moves to pending at once and its chunks are requeued in slices: the first within the request, so that
  * small campaigns are done when the answer arrives, the others by the expansion queue (`requeue_from`). Until the last
  * slice `expanded_at` is null, so that a half-requeued campaign is never settled. It stays null if the expansion had been
- * given up half-way (a cursor is left): the expansion then continues from there.
+ * given up half-way (a cursor is left), or the month's quota left no room for all: it then continues from there.
  */
 import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
 import { moveTo } from "../../../models/campaign-lifecycle.ts";
@@ -48,7 +48,8 @@ export async function resume(ctx: Ctx, campaignId: string) {
     await requireResumable(client, before, companyId);
     await moveTo(client, campaignId, "pending");
     await client.query(
-      `update campaigns set error = null, blocks_in_a_row = 0, repeated_refusal = null, expanded_at = null, requeue_from = 1
+      `update campaigns set error = null, blocks_in_a_row = 0, repeated_refusal = null, expanded_at = null, requeue_from = 1,
+         failed_count = failed_count - unwritten, unwritten = 0
        where company_id = $1 and id = $2`,
       [companyId, campaignId],
     );

@@ -1,5 +1,5 @@
 /**
- * Whether a company may send this many emails now: the plan's features, the monthly quota and the hourly limit, in this
+ * Whether a company may send this many emails, copies (cc, bcc) included: the plan's features, the monthly quota and the hourly limit, in this
  * order.
  */
 import { type Client, queryOne } from "../../../models/database/db.ts";
@@ -34,7 +34,7 @@ export async function admit(
 ): Promise<HourlyUsage | undefined> {
   if (scheduledFor) await call(ctx, "accounts.requireFeature", { feature: "scheduled_campaigns" });
   if (toSegment) await call(ctx, "accounts.requireFeature", { feature: "segments" });
-  await call(ctx, "accounts.admitEmails", { emails });
+  await call(ctx, "accounts.admitEmails", { emails, due: scheduledFor?.toISOString() ?? null });
   if (scheduledFor) return undefined;
   const hour = await hourlyUsage(ctx);
   if (hour) requireHourlyRoom(emails, hour);
@@ -52,16 +52,16 @@ const MAX_CAMPAIGNS = 5_000;
 
 // Failed mail is not counted: a campaign that its SMTP server refused must not block the next attempt.
 const ADMITTED = `
-  select coalesce(sum(greatest(total_emails - failed_count, 0)), 0)::bigint as emails
+  select coalesce(sum(greatest(total_emails + copies_asked - failed_count, 0)), 0)::bigint as emails
   from (
-    select total_emails, failed_count from campaigns
+    select total_emails, copies_asked, failed_count from campaigns
     where company_id = $1 and id >= $2 and not is_internal and scheduled_for is null
     order by id desc limit ${MAX_CAMPAIGNS}) latest`;
 
 function requireHourlyRoom(emails: number, { limit, used, retry_after_seconds }: HourlyUsage): void {
   if (limit === null || used + emails <= limit) return;
   const room = Math.max(0, limit - used);
-  const message = `This send has ${emails} recipients, and ${room} of ${limit} emails are left in this hour.`;
+  const message = `This send has ${emails} emails, and ${room} of ${limit} emails are left in this hour.`;
   throw smtpRateLimited(message, retry_after_seconds);
 }
 

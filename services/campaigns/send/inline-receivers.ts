@@ -1,4 +1,5 @@
 /** Inline receivers: their errors (in sentences that name the receiver's index), and what is stored of them. */
+import { copyAddresses } from "../../../models/sent-email-copy.ts";
 import { isAddress } from "../../lib/address.ts";
 
 export const MAX_COPIES = 50;
@@ -66,6 +67,13 @@ function storedCopies(copies: unknown): string[] | null {
   const addresses = ((copies ?? []) as string[]).map((copy) => copy.trim());
   return addresses.length > 0 ? [...new Set(addresses)] : null;
 }
+
+/** How many mails to cc and bcc they ask for. */
+export const copiesOf = (receivers: readonly Receiver[]): number =>
+  receivers.reduce(
+    (sum, { cc, bcc }) => sum + copyAddresses({ cc: storedCopies(cc), bcc: storedCopies(bcc) }).length,
+    0,
+  );
 
 /** The parts of valid receivers that mails are made from. */
 export const storedReceivers = (receivers: readonly Receiver[]): StoredReceiver[] =>

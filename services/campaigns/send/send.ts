@@ -14,14 +14,14 @@ import { newId } from "../../lib/ids.ts";
 import { admit, requireHourlyRoomWithin } from "./admission.ts";
 import { audienceSize } from "./audience-size.ts";
 import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
-import { storedReceivers } from "./inline-receivers.ts";
+import { copiesOf, storedReceivers } from "./inline-receivers.ts";
 import { paramsOf, type SendParams } from "./send-params.ts";
 import { sendWarnings } from "./warnings.ts";
 
 const INSERT_CAMPAIGN = `
   insert into campaigns as c (id, company_id, name, campaign_type, status, total_emails, scheduled_for,
-    template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id, api_key_id)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+    template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id, api_key_id, copies_asked)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
   returning *`;
 
 // 10,000 receivers in one statement: 0.15 s.
@@ -50,7 +50,9 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
 
   const scheduledFor = body.scheduled_for ? new Date(body.scheduled_for as string) : null;
   const emails = await audienceSize(companyId, body);
-  const hour = await admit(ctx, { emails, scheduledFor, toSegment: body.segment_id !== undefined });
+  const copies = copiesOf(body.receivers ?? []);
+  const mails = emails + copies;
+  const hour = await admit(ctx, { emails: mails, scheduledFor, toSegment: body.segment_id !== undefined });
   const warnings = await sendWarnings(ctx, companyId, body.smtp_config_id);
 
   const answer = await transaction(async (client) => {
@@ -60,9 +62,9 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
       throw conflict("This Idempotency-Key expired while it was used. Try again.");
     }
     // Checked again, now under a lock: concurrently admitted sends must not exceed a limit together.
-    await requireQuotaWithin(client, companyId, emails);
-    if (hour) await requireHourlyRoomWithin(client, companyId, emails, hour);
-    const created = await create(client, companyId, type, { ...body, emails, scheduledFor, apiKeyId, warnings });
+    await requireQuotaWithin(client, companyId, mails, scheduledFor);
+    if (hour) await requireHourlyRoomWithin(client, companyId, mails, hour);
+    const created = await create(client, companyId, type, { ...body, emails, copies, scheduledFor, apiKeyId, warnings });
     const detail = { name: created.name, type, recipients: emails };
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.sent", target: created.id, detail });
     if (key) await storeAnswer(client, companyId, key, created);
@@ -77,6 +79,7 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
 
 interface Decided {
   emails: number;
+  copies: number;
   scheduledFor: Date | null;
   apiKeyId: string | null;
   warnings: string[];
@@ -101,6 +104,7 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     request.is_transactional ?? false,
     taskId,
     request.apiKeyId,
+    request.copies,
   ];
   type Row = CampaignRow & { template_id: string | null; list_id: string | null };
   const row = (await queryOne<Row>(INSERT_CAMPAIGN, values, client))!;

@@ -7,12 +7,10 @@ export const ar: Catalogue = {
     title: "إلغاء الاشتراك",
     question: "هل لم تعد ترغب في استلام رسائل {company} على العنوان {email}؟",
     button: "إلغاء الاشتراك",
-    preferences: "اختيار الرسائل التي تصلك بدلًا من ذلك",
   },
   unsubscribed: {
     title: "تم إلغاء اشتراكك",
     done: "لن ترسل {company} نشرات إخبارية إلى {email} بعد الآن.",
-    mistake: "هل كان ذلك خطأ؟ غيّر تفضيلاتك",
   },
   confirm: {
     title: "تأكيد الاشتراك",

@@ -7,12 +7,10 @@ export const de: Catalogue = {
     title: "Abmelden",
     question: "Möchten Sie keine E-Mails von {company} an {email} mehr erhalten?",
     button: "Abmelden",
-    preferences: "Stattdessen auswählen, welche E-Mails Sie erhalten",
   },
   unsubscribed: {
     title: "Sie sind abgemeldet",
     done: "{company} schickt keine Newsletter mehr an {email}.",
-    mistake: "Das war ein Versehen? Einstellungen ändern",
   },
   confirm: {
     title: "Anmeldung bestätigen",

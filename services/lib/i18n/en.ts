@@ -6,12 +6,10 @@ export const en = {
     title: "Unsubscribe",
     question: "Do you no longer want emails from {company} sent to {email}?",
     button: "Unsubscribe",
-    preferences: "Choose which emails you get instead",
   },
   unsubscribed: {
     title: "You are unsubscribed",
     done: "{company} will not send newsletters to {email} any more.",
-    mistake: "That was a mistake? Change your preferences",
   },
   confirm: {
     title: "Confirm your subscription",

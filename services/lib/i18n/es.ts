@@ -7,12 +7,10 @@ export const es: Catalogue = {
     title: "Cancelar la suscripción",
     question: "¿Ya no quiere recibir correos de {company} en {email}?",
     button: "Cancelar la suscripción",
-    preferences: "Elegir en su lugar qué correos recibe",
   },
   unsubscribed: {
     title: "Su suscripción está cancelada",
     done: "{company} ya no enviará boletines a {email}.",
-    mistake: "¿Ha sido un error? Cambie sus preferencias",
   },
   confirm: {
     title: "Confirme su suscripción",

@@ -7,12 +7,10 @@ export const fr: Catalogue = {
     title: "Se désabonner",
     question: "Vous ne voulez plus recevoir d’e-mails de {company} à l’adresse {email} ?",
     button: "Se désabonner",
-    preferences: "Choisir plutôt les e-mails que vous recevez",
   },
   unsubscribed: {
     title: "Vous êtes désabonné",
     done: "{company} n’enverra plus de newsletters à {email}.",
-    mistake: "C’était une erreur ? Modifier vos préférences",
   },
   confirm: {
     title: "Confirmez votre abonnement",

@@ -14,6 +14,7 @@ interface PersonTokenTarget {
   subscriberId: string;
   /** The list that a confirmation is for; absent where it is for mail at all. */
   listId?: string;
+  expiresAt: Date | null;
   expired: boolean;
 }
 
@@ -59,6 +60,7 @@ export function readPersonToken(kind: PersonTokenKind, token: string, now = Date
     companyId: uuidOf(body.subarray(0, ID_BYTES)),
     subscriberId: uuidOf(body.subarray(ID_BYTES, 2 * ID_BYTES)),
     ...(body.length > BODY_BYTES ? { listId: uuidOf(body.subarray(BODY_BYTES)) } : {}),
+    expiresAt: expiresSeconds > 0 ? new Date(expiresSeconds * 1000) : null,
     expired: expiresSeconds > 0 && expiresSeconds * 1000 <= now,
   };
 }

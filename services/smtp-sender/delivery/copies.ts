@@ -40,6 +40,9 @@ export function allowedCopies(
   return { allowed, suppressed };
 }
 
+/** The mails that go out for a recipient: its own and its copies. */
+export const mailsOf = (row: RecipientRow): number => (row.cc || row.bcc ? 1 + allowedCopies(row).allowed.length : 1);
+
 /** Not tried, or not by its own fault: due at once. */
 export const untriedCopy = (copy: CopyAddress): CopyOutcome => ({
   ...copy,

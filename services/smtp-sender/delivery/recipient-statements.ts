@@ -22,7 +22,7 @@ const anySuppressed = (kind: "domain" | "email_key") =>
 
 /** The kind of the suppression that blocks the recipient e of company $2. */
 const BLOCKED = `case when ${anySuppressed("domain")} then blocked_by($2, ${ADDRESS})
-    when ${anySuppressed("email_key")} then (${suppressionAt("$2", `lower(${ADDRESS})`, "r.kind")})
+    when ${anySuppressed("email_key")} then (${suppressionAt("$2", `address_key(${ADDRESS})`, "r.kind")})
   end as blocked`;
 
 /** What every row of RecipientRow has; alias e = sent_emails, s = subscribers. */

@@ -12,7 +12,7 @@ import type { TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
 import { deferredForMs, MAX_SESSIONS_PER_MAIL } from "./back-off.ts";
 import type { Batch, BatchHost, PreparedMail } from "./batch.ts";
-import { copyOutcome } from "./copies.ts";
+import { copyOutcome, mailsOf } from "./copies.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { memoryOf, notRendered } from "./prepared-mail.ts";
 import { isSessionUsedUp } from "./refusals.ts";
@@ -27,7 +27,8 @@ interface Group {
   rows: RecipientRow[];
   /** When the oldest of them was read, by the monotonic clock. */
   checkedAtMs: number;
-  token?: HourToken;
+  /** One for each of them. */
+  tokens?: HourToken[];
   mails?: (Rendered | MakeMail)[];
 }
 
@@ -57,15 +58,15 @@ const suppressIneligible: GroupStep = (group) => {
 /** Those for whom the company's hour has no room go back to the source. */
 const takeHourTokens: GroupStep = async (group) => {
   const { batch, rows } = group;
-  const grant = await batch.hour.take(rows.length).catch((error) => {
+  const { tokens, retryAfterMs } = await batch.hour.take(rows.map(mailsOf)).catch((error) => {
     batch.putBack(rows);
     throw error;
   });
-  group.rows = rows.slice(0, grant.granted);
-  group.token = batch.hour.tokenOf(grant);
-  if (grant.granted === rows.length) return;
-  batch.putBack(rows.slice(grant.granted));
-  batch.waitForHour(grant.retryAfterMs);
+  group.rows = rows.slice(0, tokens.length);
+  group.tokens = tokens;
+  if (tokens.length === rows.length) return;
+  batch.putBack(rows.slice(tokens.length));
+  batch.waitForHour(retryAfterMs);
 };
 
 /**
@@ -84,7 +85,7 @@ const markAndRender: GroupStep = async (group) => {
     return;
   }
   group.rows = [];
-  void batch.hour.give(group.token!, rows.length);
+  void batch.hour.give(...group.tokens!);
   batch.putBack(rows);
   if (marked.status === "rejected") throw marked.reason;
   if (!held) batch.leaseLost();
@@ -97,14 +98,15 @@ const markAndRender: GroupStep = async (group) => {
 };
 
 /** Rendering never throws for one recipient: a mail that cannot be rendered says why, here or when it is made. */
-const makeReady: GroupStep = ({ batch, host, rows, mails, token, checkedAtMs }) => {
+const makeReady: GroupStep = ({ batch, host, rows, mails, tokens, checkedAtMs }) => {
   for (const [i, row] of rows.entries()) {
     const mail = mails![i]!;
+    const token = tokens![i]!;
     if (typeof mail !== "function") host.noteMailBytes(memoryOf(mail));
     if (typeof mail === "function" || mail.ok) {
-      batch.ready.push({ row, mail, token: token!, checkedAtMs, endedSessions: 0 });
+      batch.ready.push({ row, mail, token, checkedAtMs, endedSessions: 0 });
     } else {
-      void batch.hour.give(token!);
+      void batch.hour.give(token);
       batch.record(row, notRendered(mail.error));
     }
   }

@@ -33,7 +33,7 @@ const FIRST = `
   insert into hour_ledgers (company_id, epoch, taken)
   select $1, $2, coalesce(jsonb_object_agg(until, n), '{}')
   from (
-    select ceil(extract(epoch from e.sent_at) * 1000 / $3) * $3 as until, count(*) as n
+    select ceil(extract(epoch from e.sent_at) * 1000 / $3) * $3 as until, sum(1 + copies_of(e.cc, e.bcc)) as n
     from campaigns c
     join sent_emails e on e.campaign_no = c.no
       and e.sent_at > now() - $4 * interval '1 millisecond'

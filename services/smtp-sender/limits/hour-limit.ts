@@ -1,25 +1,34 @@
 /**
  * A company's mails per rolling hour (its plan's `smtp_per_hour`): tokens as a batch takes and gives them back, and how much
- * room is left.
+ * room is left. A recipient takes one for the mail and one for each of its copies (cc, bcc), all at once or none: the copies
+ * go out right behind their mail.
  */
 import { performance } from "node:perf_hooks";
 import { queryOne } from "../../../models/database/db.ts";
 import { config } from "../../lib/config.ts";
 import { notFound } from "../../lib/errors.ts";
-import { type Grant, hourWindow, type Limiter, tokenLifeMs, type Window } from "../../lib/limits/limiter.ts";
+import { hourWindow, type Limiter, tokenLifeMs, type Window } from "../../lib/limits/limiter.ts";
 
+/** The room that one recipient has in the hour. */
 export interface HourToken {
   bucket: number;
+  mails: number;
   /** By the monotonic clock; undefined where the hour has no limit and a token never expires. */
   until: number | undefined;
 }
 
+export interface HourGrant {
+  /** Of the first recipients that were asked for, as many as there is room for. */
+  tokens: HourToken[];
+  /** Until there may be more room; 0 when all were granted. */
+  retryAfterMs: number;
+}
+
 /** A company's hour, as a batch uses it. */
 export interface HourTokens {
-  take(n: number): Promise<Grant>;
-  /** The token of each mail of a grant. */
-  tokenOf(grant: Grant): HourToken;
-  give(token: HourToken, n?: number): Promise<void>;
+  /** For recipients with so many mails each, in their order. */
+  take(mails: readonly number[]): Promise<HourGrant>;
+  give(...tokens: readonly HourToken[]): Promise<void>;
   /** With half of its life left, the body of its mail will be written in time. */
   isFresh(token: HourToken): boolean;
   isValid(token: HourToken): boolean;
@@ -27,8 +36,7 @@ export interface HourTokens {
 
 /** For mails that count in no hour: retried copies, as those that go out behind their mail. */
 export const UNCOUNTED: HourTokens = {
-  take: async (n) => ({ granted: n, used: 0, bucket: 0, retryAfterMs: 0 }),
-  tokenOf: ({ bucket }) => ({ bucket, until: undefined }),
+  take: async (mails) => ({ tokens: mails.map(() => ({ bucket: 0, mails: 0, until: undefined })), retryAfterMs: 0 }),
   give: async () => {},
   isFresh: () => true,
   isValid: () => true,
@@ -49,17 +57,29 @@ export class HourLimit implements HourTokens {
     this.#lifeMs = tokenLifeMs(windowSeconds);
   }
 
-  take(n: number): Promise<Grant> {
-    return this.#limiter.take(this.#window, n);
+  async take(mails: readonly number[]): Promise<HourGrant> {
+    // A mail with more copies than the hour has room takes all of it: it would wait for ever otherwise.
+    const most = this.#window.limit === null ? Number.POSITIVE_INFINITY : Math.max(1, this.#window.limit);
+    const wanted = mails.map((n) => Math.min(n, most));
+    const all = wanted.reduce((sum, n) => sum + n, 0);
+    const { granted, bucket, retryAfterMs } = await this.#limiter.take(this.#window, all);
+    const until = this.#window.limit === null ? undefined : performance.now() + this.#lifeMs;
+    const tokens: HourToken[] = [];
+    let left = granted;
+    for (const n of wanted) {
+      if (n > left) break;
+      left -= n;
+      tokens.push({ bucket, mails: n, until });
+    }
+    if (left > 0) await this.give({ bucket, mails: left, until });
+    return { tokens, retryAfterMs };
   }
 
-  tokenOf({ bucket }: Grant): HourToken {
-    return { bucket, until: this.#window.limit === null ? undefined : performance.now() + this.#lifeMs };
-  }
-
-  async give({ bucket }: HourToken, n = 1): Promise<void> {
+  /** All are of one bucket, or there is one. */
+  async give(...tokens: readonly HourToken[]): Promise<void> {
+    const n = tokens.reduce((sum, { mails }) => sum + mails, 0);
     // Tokens that cannot be given back expire by themselves.
-    await this.#limiter.give(this.#window, bucket, n).catch(() => {});
+    if (n > 0) await this.#limiter.give(this.#window, tokens[0]!.bucket, n).catch(() => {});
   }
 
   isFresh({ until }: HourToken): boolean {

@@ -70,7 +70,7 @@ export class ReplyReader {
   #line(line: string): Reply | undefined {
     const [, code, more, text = ""] = LINE.exec(line) ?? [];
     if (!code || (this.#code && code !== this.#code)) {
-      throw new NotSmtp(`The server's answer is not SMTP: ${line.slice(0, 80).replace(CONTROLS, " ")}`);
+      throw new NotSmtp("The server's answer is not SMTP");
     }
     this.#size += line.length;
     if (this.#size > MAX_REPLY) throw new NotSmtp("The server sent a reply without end");

@@ -122,9 +122,18 @@ async function connectToFirst(addresses: PinnedAddress[], endpoint: Endpoint, ti
 /** Around its reason OpenSSL names a thread, a number, a library and a place in its source. */
 const OPENSSL = /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):.*$/s;
 
-const serverText = (error: SmtpError) =>
-  error.response?.replace(/\s+/g, " ").trim().slice(0, 500) ??
-  error.message.replace(/^Error initiating TLS - /, "").replace(OPENSSL, "$1");
+/** Each line of an SMTP reply begins with its code (RFC 5321 4.2). */
+const REPLY = /^(?:[2-5]\d\d(?:[ -].*)?(?:\r?\n|$))+$/;
+
+/**
+ * In the server's words only where they are an SMTP reply: a configuration may name any host and port, and what another
+ * service says to whoever connects is nobody's business here.
+ */
+const serverText = ({ response, message }: SmtpError) => {
+  if (response === undefined) return message.replace(/^Error initiating TLS - /, "").replace(OPENSSL, "$1");
+  if (!REPLY.test(response.trim())) return "what it says is not SMTP";
+  return response.replace(/\s+/g, " ").trim().slice(0, 500);
+};
 
 const ABOUT_TLS = /certificate|altname|ssl|tls|wrong version number|self.signed|handshake|unsupported protocol/i;
 // nodemailer keeps no code of an error during STARTTLS, so the words of OpenSSL and of Node decide.

@@ -19,7 +19,7 @@ export async function prepareImport(client: Client): Promise<string> {
       first_name text not null,
       last_name text not null,
       attributes jsonb,
-      email_key text collate "C" generated always as (lower(email)) stored
+      email_key text collate "C" generated always as (address_key(email)) stored
     ) on commit drop`);
   return "copy incoming (line, id, email, first_name, last_name, attributes) from stdin";
 }
@@ -72,8 +72,8 @@ const MERGE = `
       and (m.first_name not in ('', s.first_name) or m.last_name not in ('', s.last_name)
         or (m.attributes is not null and not s.attributes @> m.attributes))),
   created as (
-    insert into subscribers (id, company_id, email, first_name, last_name, attributes)
-    select i.id, $1, i.email, i.first_name, i.last_name, coalesce(i.attributes, '{}') from incoming i
+    insert into subscribers (id, company_id, email, email_key, first_name, last_name, attributes)
+    select i.id, $1, i.email, i.email_key, i.first_name, i.last_name, coalesce(i.attributes, '{}') from incoming i
     where not exists (select 1 from subscribers s where s.company_id = $1 and s.email_key = i.email_key)
     returning id)`;
 

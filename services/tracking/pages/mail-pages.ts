@@ -5,10 +5,9 @@ import { mailOf } from "../../../models/statements/mail-key.ts";
 import { call, emitWebhookQueued } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
 import type { Caller, Ctx } from "../../lib/caller.ts";
-import { config } from "../../lib/config.ts";
 import { gone, notFound } from "../../lib/errors.ts";
 import type { Document } from "../../lib/shapes.ts";
-import { personToken, readPersonToken } from "../../lib/tokens/person-token.ts";
+import { readPersonToken } from "../../lib/tokens/person-token.ts";
 import { json, page, problemPage, wantsJson } from "./page.ts";
 import { type PageCompany, pageCompany } from "./page-company.ts";
 import { type UnsubscribeMethod, unsubscribePerson } from "./unsubscribe-person.ts";
@@ -17,17 +16,15 @@ interface Mail {
   company_id: string;
   campaign_id: string;
   email: string;
-  subscriber_id: string | null;
 }
 
 interface UnsubscribeValues extends Record<string, unknown> {
   company: PageCompany;
   email: string;
-  preferencesUrl: string | null;
 }
 
 const RECIPIENT = `
-  select c.company_id, c.id as campaign_id, coalesce(e.email, s.email) as email, e.subscriber_id
+  select c.company_id, c.id as campaign_id, coalesce(e.email, s.email) as email
   from sent_emails e join campaigns c on c.no = e.campaign_no
   left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id
   where e.campaign_no = $1 and e.seq = $2`;
@@ -38,13 +35,9 @@ async function recipientOf(id: string): Promise<Mail | undefined> {
   return queryOne<Mail>(RECIPIENT, [campaign_no, seq]);
 }
 
-async function unsubscribeValues({ company_id, email, subscriber_id }: Mail): Promise<UnsubscribeValues> {
-  const token = subscriber_id && personToken("preferences", company_id, subscriber_id);
-  return {
-    company: await pageCompany(company_id),
-    email,
-    preferencesUrl: token && `${config().BASE_URL}/api/emails/public/preferences/${token}/`,
-  };
+/** The id opens this mail and its unsubscribe for as long as the mail is kept, and must hand out nothing that opens more. */
+async function unsubscribeValues({ company_id, email }: Mail): Promise<UnsubscribeValues> {
+  return { company: await pageCompany(company_id), email };
 }
 
 export async function unsubscribePage(ctx: Ctx<ParamsOf<"tracking.unsubscribePage">>): Promise<Document> {

@@ -58,7 +58,7 @@ function statusCondition(status: Status): string {
  */
 const ofRecipient = (address: string) => `(
   select campaign_no, seq from sent_emails
-  where subscriber_id = (select id from subscribers where company_id = $1 and email_key = lower(${address}))
+  where subscriber_id = (select id from subscribers where company_id = $1 and email_key = address_key(${address}))
     and (campaign_no < 0 or email is null or lower(email) = lower(${address}))
   union
   select campaign_no, seq from sent_emails

@@ -63,9 +63,14 @@ describe("plans", () => {
       [tenant.id],
     );
     await addEmails(pool(), tenant.id, 42);
+    // Rows as they are written now, without a company of their own; each has a copy.
     await query(
-      `insert into sent_emails (company_id, campaign_id, campaign_no, seq, email, status, sent_at)
-       select $1, $2, -9, n, 'u@example.com', 2, now() - n * interval '25 minutes' from generate_series(1, 5) n`,
+      `with campaign as (
+         insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, no, expansion_began_at)
+         values ($2, $1, 'c', 'custom', 'completed', $1, $1, next_campaign_no(), now()) returning no)
+       insert into sent_emails (campaign_no, seq, email, cc, status, sent_at, id, opens, clicks, created_at)
+       select no, n, 'u@example.com', '{c@example.com}', 2, now() - n * interval '25 minutes', null, null, null, null
+       from campaign, generate_series(1, 5) n`,
       [tenant.id, newId()],
     );
     await query(
@@ -79,7 +84,7 @@ describe("plans", () => {
       api_calls_per_day: 3,
       subscribers: 7,
       emails_per_month: 42,
-      smtp_per_hour: 2,
+      smtp_per_hour: 4,
       media_bytes: 12,
     });
     expect(Date.parse(period.start)).toBeLessThanOrEqual(Date.now());

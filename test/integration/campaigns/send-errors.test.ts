@@ -2,7 +2,7 @@ import { query, queryOne } from "../../../models/database/db.ts";
 import type { ActionOf } from "../../../services/contracts.ts";
 import { emailQuotaExceeded, featureNotAvailable } from "../../../services/lib/errors.ts";
 import { newId } from "../../../services/lib/ids.ts";
-import { answerTo } from "../../support/refusal.ts";
+import { answerTo, refusal } from "../../support/refusal.ts";
 import { addMembers, as, newCompany, newList, toList, toReceivers, useWorld } from "./world.ts";
 
 const pk = (id: string) => `Invalid pk "${id}" - object does not exist.`;
@@ -248,6 +248,21 @@ describe("errors of a send", () => {
       await addMembers(company, 4);
       await as(world, company)("campaigns.sendToList", toList(company));
       expect(asked).toEqual([4]);
+    });
+
+    test("copies count in the month and in the hour: one receiver with three is four mails", async () => {
+      const asked: number[] = [];
+      world.admitEmails = (emails) => void asked.push(emails);
+      world.hour = { limit: 10, used: 7, room: 3, retry_after_seconds: 60 };
+      const company = await newCompany();
+      const cc = ["b@example.com", "c@example.com"];
+      const one = toReceivers(company, [{ email: "a@example.com", cc, bcc: ["b@example.com", "d@example.com"] }]);
+      expect(await refusal(as(world, company)("campaigns.sendToReceivers", one))).toMatchObject([
+        429,
+        { detail: { message: "This send has 4 emails, and 3 of 10 emails are left in this hour." } },
+      ]);
+      expect(asked).toEqual([4]);
+      world.hour = { limit: null, used: 0, room: null, retry_after_seconds: 0 };
     });
   });
 });

@@ -186,7 +186,7 @@ describe("an operator's commands", () => {
     expect(limits.find(({ limit }) => limit === "api_calls_per_day")!.used).toBeGreaterThan(0);
     expect(limits).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ limit: "emails_per_month", allowed: 2_500_000, used: 5 }),
+        expect.objectContaining({ limit: "emails_per_month", allowed: 2_500_000, used: 6 }),
         expect.objectContaining({ limit: "smtp_per_hour", allowed: 50_000, used: expect.any(Number) }),
       ]),
     );

@@ -37,7 +37,7 @@ describe("renderer.renderView", () => {
     expect(subject).toBe("Hi Stored");
     expect(html).toContain('<a href="https://example.com/1">Stored</a> Riga bob@example.com');
     expect(html).toContain(`/public/unsubscribe/${id}/`);
-    expect(html).toContain("/public/preferences/");
+    expect(html).not.toContain("/public/preferences/");
     expect(html).not.toMatch(/<img|\/click\//);
   });
 
@@ -50,6 +50,13 @@ describe("renderer.renderView", () => {
       subject: "Hi Given",
       html: expect.stringContaining("Given</a> &lt;Oslo&gt; bob@example.com"),
     });
+  });
+
+  test("there is none of a confirmation, whose link is a credential", async () => {
+    const campaignId = await campaign({ companyId: COMPANY, body });
+    const id = await sentEmail(COMPANY, campaignId, { subscriberId: await subscriber() });
+    await query("update campaigns set is_internal = true where id = $1", [campaignId]);
+    await expect(view(id)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("works when the subscriber has been deleted, and is 404 for an unknown id", async () => {

@@ -317,6 +317,25 @@ describe("validate", () => {
     plain.close();
   });
 
+  test.each([
+    ["at once", "SSH-2.0-secret_9.2\r\n", ""],
+    ["in two lines", "220-secret\r\nsecret banner\r\n", ""],
+    ["to EHLO", "220 hello\r\n", "-ERR secret\r\n"],
+    ["to MAIL", "220 hello\r\n", "250 ok\r\n+OK secret\r\n"],
+  ])("a service that says %s what is no SMTP is not quoted", async (_when, greeting, answer) => {
+    const other = createServer((socket) => {
+      socket.write(greeting);
+      socket.on("data", () => socket.write(answer));
+      socket.on("error", () => {});
+    }).listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const result = await call<object>("validate", { host: "127.0.0.1", port, ...login, use_tls: false, username: "" });
+    expect(result).toMatchObject({ valid: false, stage: "connect" });
+    expect(JSON.stringify(result)).not.toMatch(/secret/i);
+    other.close();
+  });
+
   test("a wrong password, which is not given back", async () => {
     const result = await validate({ auth: { user: "user", pass: "other" } }, { use_tls: false });
     expect(result).toMatchObject({ valid: false, stage: "auth" });

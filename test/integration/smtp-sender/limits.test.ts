@@ -61,6 +61,35 @@ test("never one mail over the limit in any rolling window; what does not fit wai
   expect(mostInAWindow()).toBe(LIMIT);
 });
 
+test("copies count: with two each, a third as many recipients get theirs in a rolling window", async () => {
+  const companyId = await sending.company("tight");
+  const smtpConfigId = await sending.smtpConfig(companyId, server);
+  const list = Array.from({ length: 50 }, (_, n) => ({
+    email: `r${n}@example.com`,
+    cc: [`c${n}@example.com`],
+    bcc: [`b${n}@example.com`],
+  }));
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: list });
+  sending.engine();
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 50 });
+  const windows = server.messages.map(({ at }) =>
+    server.messages.filter((m) => m.at >= at && m.at < at + WINDOW_SECONDS * 1_000),
+  );
+  const mails = windows.map((messages) => messages.reduce((sum, { to }) => sum + to.length, 0));
+  expect(server.messages.reduce((sum, { to }) => sum + to.length, 0)).toBe(150);
+  expect(Math.max(...mails)).toBeLessThanOrEqual(LIMIT);
+});
+
+test("a mail with more copies than the hour has room takes all of it, and waits for no more", async () => {
+  await query("insert into plans (name, smtp_per_hour) values ('two', 2)");
+  const companyId = await sending.company("two");
+  const smtpConfigId = await sending.smtpConfig(companyId, server);
+  const list = [{ email: "a@example.com", cc: ["b@example.com", "c@example.com", "d@example.com"] }];
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: list });
+  sending.engine();
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1 });
+});
+
 test("the last room of an hour is used at once, also where it is less than a group of mails", async () => {
   const companyId = await sending.company("tight");
   const smtpConfigId = await sending.smtpConfig(companyId, server);

@@ -155,7 +155,7 @@ describe("suppressed addresses, as SQL", () => {
   const allowed = async (addresses: string[], transactional = false) => {
     const rows = await query<{ email: string }>(
       `select a.email from unnest($2::text[]) with ordinality a (email, no)
-       where ${notSuppressed({ key: "lower(a.email)", company: "$1", transactional: String(transactional) })} order by no`,
+       where ${notSuppressed({ key: "address_key(a.email)", company: "$1", transactional: String(transactional) })} order by no`,
       [own.id, addresses],
     );
     return rows.map(({ email }) => email);

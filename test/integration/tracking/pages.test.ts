@@ -79,6 +79,11 @@ describe("recipients' pages", () => {
       await expect(ask(json)).rejects.toMatchObject({ code: "NOT_FOUND" });
     });
 
+    test("hands out nothing that opens more than the mail's id: no link to the preferences, before or after", async () => {
+      expect((await show()).body).not.toContain("/preferences/");
+      expect((await unsubscribe({ from: "page" })).body).not.toContain("/preferences/");
+    });
+
     test("in the reader's language, Arabic from right to left, English for all others", async () => {
       for (const [acceptLanguage, lang, dir] of [
         ["de-CH,de;q=0.9,en;q=0.5", "de", "ltr"],

@@ -49,7 +49,6 @@ describe("every page in every language", () => {
   const values = {
     company: { name: "Acme", website: "https://acme.example/", footer_text: "Main Street 1" },
     email: "ann@example.com",
-    preferencesUrl: "https://mail.example/p/",
     saved: true,
     person: { first_name: "A", last_name: "B", subscribed: true, lists: [{ id: "1", name: "News", subscribed: true }] },
   };

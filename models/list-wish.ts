@@ -1,0 +1,16 @@
+import { type InferAttributes, type InferCreationAttributes, Model, type Sequelize } from "sequelize";
+import { company, primaryKey } from "./database/columns.ts";
+
+/** A list that a subscriber joins with the next confirmation. SQL only (models/statements/ask-to-confirm.ts). */
+export class ListWish extends Model<InferAttributes<ListWish>, InferCreationAttributes<ListWish>> {
+  declare companyId: string;
+  declare subscriberId: string;
+  declare listId: string;
+
+  static register(sequelize: Sequelize): void {
+    ListWish.init(
+      { companyId: { ...company(), primaryKey: true }, subscriberId: primaryKey(), listId: primaryKey() },
+      { sequelize, tableName: "list_wishes", timestamps: false },
+    );
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Confirmations: whether a public request needs one from the mailbox, the queue of those to be mailed, and what one does. Stands
+ * with the models because subscribers writes what campaigns mails, and each step is one transaction.
+ *
+ * | who asks, by the public form                         | without double opt-in | with it                           |
+ * |------------------------------------------------------|-----------------------|-----------------------------------|
+ * | new, or unconfirmed                                  | active                | on the list; active once confirmed |
+ * | active                                               | on the list           | on the list once confirmed        |
+ * | unsubscribed, or with a suppression of that kind      | stays so until confirmed, and the list with it | the same |
+ * | bounced, complained, blocked by the company          | nothing               | nothing                           |
+ *
+ * One mail at most goes to a mailbox in 24 hours, which end when it is confirmed; its link confirms all that was asked for.
+ */
+import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
+import { markResubscribed } from "./unsubscribe.ts";
+
+const ASK = `
+  with person as (
+    select s.id, s.status, blocked_by($1, s.email) as blocked,
+      $3::uuid is not null and not exists (select from list_members m
+        where m.company_id = $1 and m.list_id = $3 and m.subscriber_id = $2 and m.left_at is null) as wants_list
+    from subscribers s where s.company_id = $1 and s.id = $2),
+  decided as (
+    select id, status, case
+      when status not in ('active', 'unconfirmed', 'unsubscribed') or blocked <> 'unsubscribed' then 'nothing'
+      when status = 'unsubscribed' or blocked is not null then 'confirm'
+      when not $4::boolean then 'join'
+      when status = 'unconfirmed' or wants_list then 'confirm'
+      else 'nothing' end as answer
+    from person),
+  asked as (
+    update subscribers s set confirm_mailed_at = now(), updated_at = now() from decided d
+    where s.company_id = $1 and s.id = d.id and d.answer = 'confirm'
+      and (s.confirm_mailed_at is null or s.confirm_mailed_at < now() - interval '24 hours')
+    returning s.id, s.confirm_mailed_at),
+  queued as (
+    insert into unsent_confirmations (company_id, subscriber_id, asked_at, accept_language)
+    select $1, id, confirm_mailed_at, $5 from asked
+    on conflict (company_id, subscriber_id) do nothing),
+  activated as (
+    update subscribers s set status = 'active', updated_at = now() from decided d
+    where s.company_id = $1 and s.id = d.id and d.answer = 'join' and d.status = 'unconfirmed'),
+  list as (select id from lists where company_id = $1 and id = $3 for key share),
+  joined as (
+    insert into list_members as m (company_id, list_id, subscriber_id)
+    select $1, l.id, d.id from list l, decided d
+    where d.answer = 'join' or (d.answer = 'confirm' and d.status = 'unconfirmed')
+    on conflict (company_id, list_id, subscriber_id) do update set left_at = null where m.left_at is not null)
+  insert into list_wishes (company_id, subscriber_id, list_id)
+  select $1, d.id, l.id from list l, decided d where d.answer = 'confirm' and d.status <> 'unconfirmed'
+  on conflict do nothing`;
+
+interface Request {
+  companyId: string;
+  subscriberId: string;
+  listId: string | null;
+  doubleOptIn: boolean;
+  acceptLanguage: string;
+}
+
+/** One statement, whoever it is: what differs is what it writes. */
+export async function askToConfirm(client: Client, request: Request): Promise<void> {
+  const { companyId, subscriberId, listId, doubleOptIn, acceptLanguage } = request;
+  await query(ASK, [companyId, subscriberId, listId, doubleOptIn, acceptLanguage], client);
+}
+
+export interface UnsentConfirmationRow {
+  company_id: string;
+  subscriber_id: string;
+  asked_at: Date;
+  accept_language: string;
+}
+
+export const unsentConfirmations = (limit: number): Promise<UnsentConfirmationRow[]> =>
+  query<UnsentConfirmationRow>("select * from unsent_confirmations order by asked_at limit $1", [limit]);
+
+/** Takes one off the queue until the transaction ends; false where another node has it. */
+export async function takeConfirmation(client: Client, row: UnsentConfirmationRow): Promise<boolean> {
+  const taken = await query(
+    `delete from unsent_confirmations where (company_id, subscriber_id) in (
+       select company_id, subscriber_id from unsent_confirmations
+       where company_id = $1 and subscriber_id = $2 for update skip locked)
+     returning 1`,
+    [row.company_id, row.subscriber_id],
+    client,
+  );
+  return taken.length > 0;
+}
+
+/** It was not mailed: the next request need not wait for a day. */
+export const forgetAsking = (client: Client, { company_id, subscriber_id }: UnsentConfirmationRow) =>
+  query(
+    "update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2",
+    [company_id, subscriber_id],
+    client,
+  );
+
+/** How long a link can be used. */
+export const CONFIRM_WITHIN_DAYS = 7;
+const DAY_SECONDS = 86_400;
+
+/** To whole seconds, as a token has it. */
+export const confirmableUntil = (askedAt: Date): Date =>
+  new Date((Math.floor(askedAt.getTime() / 1_000) + CONFIRM_WITHIN_DAYS * DAY_SECONDS) * 1_000);
+
+interface Confirming {
+  email: string;
+  status: string;
+  confirm_mailed_at: Date | null;
+  is_unsubscribed: boolean;
+  asked_since: boolean;
+}
+
+const CONFIRMING = `
+  select s.email, s.status, s.confirm_mailed_at, s.status = 'unsubscribed' or x.id is not null as is_unsubscribed,
+    s.confirm_mailed_at > coalesce(x.created_at, '-infinity') as asked_since
+  from subscribers s
+  left join suppressions x on x.company_id = $1 and x.email_key = s.email_key and x.kind = 'unsubscribed'
+  where s.company_id = $1 and s.id = $2 for no key update of s`;
+
+interface Link {
+  companyId: string;
+  subscriberId: string;
+  /** Of links that the release before made. */
+  listId?: string;
+  expiresAt: Date | null;
+}
+
+const WISHES = "delete from list_wishes where company_id = $1 and subscriber_id = $2 returning list_id";
+
+/**
+ * What a confirmation from the mailbox does. "unknown": there is no such subscriber. "void": an unsubscribe came after the
+ * mail, or the address takes none any more. `joins`: the lists that the person is on now.
+ */
+export async function confirmMailbox(
+  client: Client,
+  { companyId, subscriberId, listId, expiresAt }: Link,
+): Promise<"unknown" | "void" | { email: string; joins: string[] }> {
+  const found = await queryOne<Confirming>(CONFIRMING, [companyId, subscriberId], client);
+  if (!found) return "unknown";
+  const { email, status, confirm_mailed_at: askedAt } = found;
+  if (!["active", "unconfirmed", "unsubscribed"].includes(status)) return "void";
+  if (found.is_unsubscribed) {
+    const isLatest = askedAt !== null && confirmableUntil(askedAt).getTime() === expiresAt?.getTime();
+    if (!isLatest || !found.asked_since) return "void";
+  }
+  if (found.is_unsubscribed || status === "unconfirmed") await markResubscribed(client, { companyId, email });
+  const wishes = await query<{ list_id: string }>(WISHES, [companyId, subscriberId], client);
+  await confirmed(client, companyId, subscriberId);
+  const joins = wishes.map(({ list_id }) => list_id);
+  return { email, joins: listId ? [...new Set([...joins, listId])] : joins };
+}
+
+const confirmed = (on: Queryable, companyId: string, subscriberId: string) =>
+  query(
+    "update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2 and confirm_mailed_at is not null",
+    [companyId, subscriberId],
+    on,
+  );
