@@ -64,7 +64,14 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
     // Checked again, now under a lock: concurrently admitted sends must not exceed a limit together.
     await requireQuotaWithin(client, companyId, mails, scheduledFor);
     if (hour) await requireHourlyRoomWithin(client, companyId, mails, hour);
-    const created = await create(client, companyId, type, { ...body, emails, copies, scheduledFor, apiKeyId, warnings });
+    const created = await create(client, companyId, type, {
+      ...body,
+      emails,
+      copies,
+      scheduledFor,
+      apiKeyId,
+      warnings,
+    });
     const detail = { name: created.name, type, recipients: emails };
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.sent", target: created.id, detail });
     if (key) await storeAnswer(client, companyId, key, created);
