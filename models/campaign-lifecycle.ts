@@ -5,11 +5,12 @@
  * pending     Will be sent: its recipients are being written, or wait for the first sender. Also after a resume.
  * sending     A sender has claimed recipients. Stays so while mail waits for another try or for room in the hour.
  * completed   Every recipient was sent to, or nobody was eligible.
- * partial     Every recipient is final, some were sent to and some failed.
+ * partial     Every recipient is final, some were sent to and some failed; or somebody stopped it: what was not tried
+ *             counts as failed.
  * failed      Nobody was sent to, or an error stopped it (a refused login or sender address, 24 hours of a server that
  *             fails, 20 equal refusals in a row, the configuration, list or segment deleted, content or receivers that
  *             cannot be read): what was not tried counts as failed.
- * cancelled   Was called off before its time. Final.
+ * cancelled   Was called off before its time, or stopped by somebody before any mail of it was sent. Final.
  *
  * completed, partial and failed are reached from pending as well: an empty audience, a resume that finds nobody to try
  * again, an error before the first claim. A failed campaign can be resumed only when a mail of it was sent or is in doubt.
@@ -21,7 +22,7 @@
  * | (new) scheduled, pending   | services/campaigns/send/send.ts; confirmations: models/statements/write-confirmation.ts |
  * | pending, cancelled         | services/campaigns/lifecycle/schedule.ts, resume.ts                               |
  * | sending                    | services/smtp-sender/claim/claim-statements.ts, with the first lease              |
- * | completed, partial, failed | services/campaigns/lifecycle/settle.ts; late: models/statements/record-late-outcomes.ts |
+ * | completed, partial, failed, cancelled (stopped) | services/campaigns/lifecycle/settle.ts; late: models/statements/record-late-outcomes.ts |
  *
  * Each move is one conditional UPDATE, which takes the row's lock: of two that want the same move, one makes it and the
  * other learns that it did not.
@@ -34,8 +35,8 @@ export type Status = CampaignStatus;
 
 const moves: Record<Status, readonly Status[]> = {
   scheduled: ["pending", "cancelled"],
-  pending: ["sending", "completed", "partial", "failed"],
-  sending: ["completed", "partial", "failed"],
+  pending: ["sending", "completed", "partial", "failed", "cancelled"],
+  sending: ["completed", "partial", "failed", "cancelled"],
   // Late answers of a sender that was cut off (`lateStatus`): what was in doubt was sent.
   partial: ["pending", "completed"],
   failed: ["pending", "completed", "partial"],
@@ -81,8 +82,19 @@ export const BEGIN_SENDING = `status = case when ${begins} then 'sending' else c
   finished_at = case when not ${begins} then c.finished_at end,
   updated_at = case when ${begins} then now() else c.updated_at end`;
 
+interface FinalCounts {
+  sent: number;
+  failed: number;
+  error: string | null;
+  /** By a person or a key: `hasUnknown` says whether a mail of it may have been sent. */
+  stopped?: { hasUnknown: boolean };
+}
+
 /** What a campaign ends as, once each of its recipients is final. */
-export function finalStatus(counts: { sent: number; failed: number; error: string | null }): Status {
+export function finalStatus(counts: FinalCounts): Status {
+  if (counts.stopped && (counts.failed > 0 || counts.sent === 0)) {
+    return counts.sent > 0 || counts.stopped.hasUnknown ? "partial" : "cancelled";
+  }
   // An error that came when nothing was left to stop has stopped nothing.
   if (counts.error !== null && (counts.failed > 0 || counts.sent === 0)) return "failed";
   if (counts.failed === 0) return "completed";

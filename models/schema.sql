@@ -603,6 +603,7 @@ create table campaigns (
   unwritten integer default 0 not null,
   unwritten_cursor text,
   recipients_state text default 'kept'::text not null,
+  stopped_at timestamp with time zone,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,

@@ -69,6 +69,7 @@ const TABLE = {
   "campaigns.get": reads("campaigns", "send"),
   "campaigns.resume": writes("campaigns"),
   "campaigns.cancel": writes("campaigns"),
+  "campaigns.stop": writes("campaigns"),
   "tracking.analytics": reads("campaigns"),
   "campaigns.export": exports,
 

@@ -14,6 +14,7 @@ import { exportResults } from "./export-results.ts";
 import { resume } from "./lifecycle/resume.ts";
 import { cancel, startDue } from "./lifecycle/schedule.ts";
 import { settle, settleFinished } from "./lifecycle/settle.ts";
+import { stopAny, stopOwn } from "./lifecycle/stop.ts";
 import { getCampaign, listCampaigns } from "./list-campaigns.ts";
 import { downloadMedia, streamMedia } from "./media/download-media.ts";
 import { getMedia, listMedia, removeMedia } from "./media/media-files.ts";
@@ -66,6 +67,7 @@ export default defineService("campaigns", contract, {
     list: (ctx) => listCampaigns(ctx),
     get: (ctx) => getCampaign(ctx),
     cancel: (ctx) => cancel(ctx),
+    stop: (ctx) => stopOwn(ctx),
     resume: (ctx) => resume(ctx, ctx.params.id),
     export: (ctx) => exportResults(ctx),
 
@@ -88,6 +90,7 @@ export default defineService("campaigns", contract, {
       return { done: await tidy(ctx.broker) };
     },
     removeOld: async (ctx) => ({ done: await removeOld(ctx.broker) }),
+    stopAny: (ctx) => stopAny(ctx),
     settle: async (ctx) => ({ settled: await settle(ctx.params.campaign_id, ctx.broker) }),
   },
 

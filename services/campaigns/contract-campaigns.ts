@@ -41,6 +41,13 @@ export const campaigns = {
     params: ById,
     returns: Campaign,
   },
+  stop: {
+    summary: "Stop a campaign that is being sent",
+    description:
+      "Within two seconds no further mail of it begins. It ends `partial` where any mail was sent or may have been, else `cancelled`; `error` says who stopped it. What was not tried counts as failed, and resume sends it. Allowed in the status `pending` and `sending`.",
+    params: ById,
+    returns: Campaign,
+  },
   resume: {
     summary: "Resume a campaign",
     description:

@@ -1,6 +1,6 @@
 import type { ServiceContract } from "../define.ts";
 import { ById, Document, ListQuery, Nothing, Page, Stream, Text, Time, Type, Uuid } from "../lib/shapes.ts";
-import { campaigns } from "./contract-campaigns.ts";
+import { Campaign, campaigns } from "./contract-campaigns.ts";
 import { sending } from "./contract-sending.ts";
 
 const Media = Type.Object({
@@ -94,6 +94,12 @@ const work = {
     description: "Through the company's default SMTP configuration. 400 where it has none, 403 over the monthly quota.",
     params: Type.Object({ subscriber_id: Uuid, confirm_url: Type.String({ maxLength: 2_000 }) }),
     returns: Type.Object({ campaign_id: Uuid }),
+  },
+  stopAny: {
+    summary: "Stop a campaign that is being sent, of whatever company",
+    visibility: "public",
+    params: Type.Object({ campaign_id: Uuid }),
+    returns: Campaign,
   },
   settle: {
     summary: "Give one campaign its final status if all its recipients are final",

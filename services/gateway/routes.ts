@@ -101,6 +101,7 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/campaigns/:id/`, "campaigns.get"),
   route("POST", `${E}/campaigns/:id/resume/`, "campaigns.resume"),
   route("POST", `${E}/campaigns/:id/cancel/`, "campaigns.cancel"),
+  route("POST", `${E}/campaigns/:id/stop/`, "campaigns.stop"),
   route("GET", `${E}/campaigns/:id/analytics/`, "tracking.analytics"),
   route("GET", `${E}/campaigns/:id/export/`, "campaigns.export", csv),
 

@@ -24,6 +24,7 @@ export const AUDIT_ACTIONS = [
   "template.deleted",
   "suppression.deleted",
   "campaign.sent",
+  "campaign.stopped",
   "campaign.resumed",
   "campaign.cancelled",
   "campaign.exported",

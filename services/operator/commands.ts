@@ -141,6 +141,13 @@ export const commands: Command[] = [
     run: (ask) => ask("operator.campaigns", {}),
   },
   {
+    name: "stop",
+    args: ["<campaign_id>"],
+    about: "Stop a campaign that is being sent; its company can resume it",
+    action: "campaigns.stopAny",
+    run: async (ask, campaignId) => [await ask("campaigns.stopAny", { campaign_id: campaignId! })],
+  },
+  {
     name: "failures",
     args: ["<campaign_id>"],
     about: "Why recipients of a campaign did not get their mail, by reason",

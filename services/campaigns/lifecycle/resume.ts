@@ -48,7 +48,7 @@ export async function resume(ctx: Ctx, campaignId: string) {
     await requireResumable(client, before, companyId);
     await moveTo(client, campaignId, "pending");
     await client.query(
-      `update campaigns set error = null, blocks_in_a_row = 0, repeated_refusal = null, expanded_at = null, requeue_from = 1,
+      `update campaigns set error = null, stopped_at = null, blocks_in_a_row = 0, repeated_refusal = null, expanded_at = null, requeue_from = 1,
          failed_count = failed_count - unwritten, unwritten = 0
        where company_id = $1 and id = $2`,
       [companyId, campaignId],

@@ -31,7 +31,7 @@ export function cancel(ctx: Ctx<{ id: string }>) {
     const read = "select * from campaigns where company_id = $1 and id = $2 for no key update";
     const campaign = await queryOne<CampaignRow>(read, [companyId, campaignId], client);
     if (!campaign) throw notFound();
-    if (!(await moveTo(client, campaignId, "cancelled"))) {
+    if (campaign.status !== "scheduled" || !(await moveTo(client, campaignId, "cancelled"))) {
       throw wrongState(`Only a scheduled campaign can be cancelled. This one is ${campaign.status}.`);
     }
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.cancelled", target: campaignId });

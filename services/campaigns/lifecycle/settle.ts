@@ -6,18 +6,21 @@
 import type { ServiceBroker } from "moleculer";
 import { finalStatus, moveTo } from "../../../models/campaign-lifecycle.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { failUntried } from "../../../models/statements/fail-untried.ts";
 
 interface Running {
   id: string;
   company_id: string;
+  no: number;
   total_emails: number;
   sent_count: number;
   failed_count: number;
   error: string | null;
+  stopped_at: Date | null;
 }
 
-const EXPANDED = `select id, company_id, total_emails, sent_count, failed_count, error from campaigns
+const EXPANDED = `select id, company_id, no, total_emails, sent_count, failed_count, error, stopped_at from campaigns
   where id = $1 and status in ('pending', 'sending') and expanded_at is not null for no key update`;
 
 interface Ended {
@@ -25,6 +28,11 @@ interface Ended {
   status: string;
   sent: number;
   failed: number;
+}
+
+async function hasUnknown(client: Client, no: number): Promise<boolean> {
+  const sql = `select from sent_emails where campaign_no = $1 and status = ${SENT_EMAIL_STATUS.unknown} limit 1`;
+  return (await query(sql, [no], client)).length > 0;
 }
 
 async function settleStep(client: Client, campaignId: string): Promise<"wait" | "more" | Ended> {
@@ -40,9 +48,11 @@ async function settleStep(client: Client, campaignId: string): Promise<"wait" | 
     failed_count: failed,
     total_emails,
     error,
+    stopped_at,
   } = (await queryOne<Running>(EXPANDED, [campaignId], client))!;
   if (sent + failed < total_emails) return "wait";
-  const status = finalStatus({ sent, failed, error });
+  const stopped = stopped_at && { stopped: { hasUnknown: await hasUnknown(client, campaign.no) } };
+  const status = finalStatus({ sent, failed, error, ...stopped });
   if (!(await moveTo(client, campaignId, status))) return "wait";
   return { companyId: campaign.company_id, status, sent, failed };
 }

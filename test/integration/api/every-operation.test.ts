@@ -226,6 +226,10 @@ describe("every operation", () => {
       receivers: [{ email: "cy@example.com" }],
     };
     await call(`POST ${E}/send/custom/`, {}, custom);
+    // 4xx at RCPT: it waits for another try until it is stopped.
+    smtp.options.answer = ({ verb }) => (verb === "RCPT" ? "450 4.2.1 later" : undefined);
+    const waiting = (await call(`POST ${E}/send/custom/`, {}, custom)).body.id;
+    await call(`POST ${E}/campaigns/:id/stop/`, { id: waiting });
 
     // The first of two is refused, so that there is something to resume.
     smtp.options.answer = ({ verb, to }) => (verb === "RCPT" && to === "dan@example.com" ? "550 5.7.1 no" : undefined);

@@ -256,6 +256,14 @@ describe("an operator's commands", () => {
     expect(rows.map(({ resealed, unreadable }) => [resealed, unreadable])).toEqual(rows.map(() => [0, 0]));
   });
 
+  test("stop ends a campaign, whatever company's it is", async () => {
+    await one("pause", company);
+    const held = await send("zoe@example.org");
+    expect(await one("stop", held)).toMatchObject({ id: held, error: "Stopped by the operator." });
+    expect(await ended(held)).toMatchObject({ status: "cancelled" });
+    await one("resume", company);
+  });
+
   test("no command is left out here", () => {
     expect([...asked].sort()).toEqual(commands.map(({ name }) => name).sort());
   });

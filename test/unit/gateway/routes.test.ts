@@ -38,6 +38,7 @@ GET    /api/emails/campaigns/                           200 key paginated
 GET    /api/emails/campaigns/{id}/                      200 key
 POST   /api/emails/campaigns/{id}/resume/               200 key
 POST   /api/emails/campaigns/{id}/cancel/               200 key
+POST   /api/emails/campaigns/{id}/stop/                 200 key
 GET    /api/emails/campaigns/{id}/analytics/            200 key
 GET    /api/emails/campaigns/{id}/export/               200 key csv
 GET    /api/emails/webhook-endpoints/                   200 key paginated
