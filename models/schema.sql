@@ -40,13 +40,22 @@ $function$;
 
 CREATE OR REPLACE FUNCTION public.address_key_of_unicode(address text)
  RETURNS text
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
 AS $function$
-  select left(a, length(a) - length(domain)) || (
-    select string_agg(case when octet_length(label) = length(label) then label else 'xn--' || punycode(label) end, '.' order by no)
-    from string_to_table(domain, '.') with ordinality l (label, no))
-  from (select a, split_part(a, '@', -1) as domain from (select normalize(lower_case(normalize(address))) as a) lowered) parts
+declare
+  whole text := normalize(lower_case(normalize(address)));
+  domain text := split_part(whole, '@', -1);
+  label text;
+  out text := '';
+begin
+  if octet_length(domain) = length(domain) then return whole; end if;
+  foreach label in array string_to_array(domain, '.') loop
+    if octet_length(label) > length(label) then label := 'xn--' || punycode(label); end if;
+    out := out || '.' || label;
+  end loop;
+  return left(whole, length(whole) - length(domain)) || substr(out, 2);
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.audit_log_is_append_only()
@@ -324,24 +333,35 @@ CREATE OR REPLACE FUNCTION public.punycode(label text)
  IMMUTABLE PARALLEL SAFE STRICT
 AS $function$
 declare
-  points int[] := array(select ascii(c) from string_to_table(label, null) with ordinality x (c, no) order by no);
   digits constant text := 'abcdefghijklmnopqrstuvwxyz0123456789';
-  out text := regexp_replace(label, '[^\x01-\x7f]', '', 'g');
-  basic constant int := length(out);
-  handled int := basic;
+  points int[] := '{}';
+  out text := '';
+  basic int;
+  handled int;
   n int := 128;
   delta int := 0;
   bias int := 72;
   point int;
+  next int;
   q int;
   k int;
   t int;
 begin
+  for i in 1 .. length(label) loop
+    point := ascii(substr(label, i, 1));
+    points := points || point;
+    if point < 128 then out := out || chr(point); end if;
+  end loop;
+  basic := length(out);
+  handled := basic;
   if basic > 0 then out := out || '-'; end if;
   while handled < cardinality(points) loop
-    select min(p) into point from unnest(points) p where p >= n;
-    delta := delta + (point - n) * (handled + 1);
-    n := point;
+    next := 2147483647;
+    foreach point in array points loop
+      if point >= n and point < next then next := point; end if;
+    end loop;
+    delta := delta + (next - n) * (handled + 1);
+    n := next;
     foreach point in array points loop
       if point < n then delta := delta + 1; end if;
       continue when point <> n;
