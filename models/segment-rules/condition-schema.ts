@@ -20,6 +20,7 @@ const VALUES: Record<FieldType, object> = {
   domain: text,
   time: date,
   status: { enum: SUBSCRIBER_STATUSES },
+  flag: { type: "boolean" },
   list: uuid,
   opened: uuid,
   clicked: uuid,

@@ -8,6 +8,7 @@
 import { subscriberAt } from "../database/row-at.ts";
 import { sameCompany } from "../database/same-company.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { SOFT_BOUNCES_SUPPRESS_AT } from "./record-outcomes.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
 
 const { sent, bounced, unknown } = SENT_EMAIL_STATUS;
@@ -28,8 +29,8 @@ export const FIND_BY_ADDRESS = `
     select * from (
       select s.campaign_no, s.seq, false as copy, ${WENT} as went
       from subscribers p join sent_emails s on s.subscriber_id = p.id ${CAMPAIGN}
-      where p.company_id = a.company_id and p.email_key = lower(a.address) and ${RECENT}
-        and (s.email is null or lower(s.email) = lower(a.address))
+      where p.company_id = a.company_id and p.email_key = address_key(a.address) and ${RECENT}
+        and (s.email is null or address_key(s.email) = address_key(a.address))
       union all
       select s.campaign_no, s.seq, false, ${WENT} from sent_emails s ${CAMPAIGN}
       where s.campaign_no < 0 and s.company_id = a.company_id and s.subscriber_id is null
@@ -86,13 +87,10 @@ export const WRITE_EVENTS = `
   queued as (${outboxInsert("event")})
   select distinct company_id from queued`;
 
-/** So many soft bounces in a row are as good as a hard one. */
-export const SOFT_BOUNCES_SUPPRESS_AT = 5;
-
 /** Of two that bounce to one address at the same time the second counts the first. */
 export const LOCK_SOFT = `
   select pg_advisory_xact_lock(key) from (
-    select distinct hashtextextended('soft bounces:' || a.company_id || lower(a.address), 0) as key
+    select distinct hashtextextended('soft bounces:' || a.company_id || address_key(a.address), 0) as key
     from unnest($1::uuid[], $2::text[]) a (company_id, address) order by 1) k`;
 
 export const WORN_OUT = `
@@ -102,17 +100,17 @@ export const WORN_OUT = `
 /** A stronger block stays: a complaint is stronger than a bounce, a bounce than an unsubscribe, the company's own than all. */
 export const SUPPRESS = `
   with wanted as (
-    select distinct on (company_id, lower(email)) * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
+    select distinct on (company_id, address_key(email)) * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
       w (company_id, email, kind, reason)
-    order by company_id, lower(email), kind desc),
+    order by company_id, address_key(email), kind desc),
   blocked as (
-    insert into suppressions (company_id, email, kind, reason) select * from wanted order by company_id, lower(email)
+    insert into suppressions (company_id, email, kind, reason) select * from wanted order by company_id, address_key(email)
     on conflict (company_id, email_key) where email_key is not null
     do update set kind = excluded.kind, reason = excluded.reason
       where suppressions.kind = 'unsubscribed' or (suppressions.kind = 'bounced' and excluded.kind = 'complained'))
   update subscribers s set status = w.kind, updated_at = now()
   from wanted w
-  where s.company_id = w.company_id and s.email_key = lower(w.email)
+  where s.company_id = w.company_id and s.email_key = address_key(w.email)
     and s.status <> w.kind and s.status <> 'complained'`;
 
 export const WRITE_RAWS = `

@@ -6,11 +6,12 @@ import { companyOf } from "../lib/caller.ts";
 import { contract } from "./contract.ts";
 import { inboundRaw, inboundView, listInbound, purgeRaws } from "./inbound.ts";
 import { arrivalOf, reportErrors } from "./report.ts";
+import { type RunningListener, startListener } from "./smtp/start-listener.ts";
 import { type Intake, startIntake } from "./take-in.ts";
 
 const PURGE_EVERY_MS = 600_000;
 
-type BouncesService = Service & { intake?: Intake };
+type BouncesService = Service & { intake?: Intake; listener?: RunningListener | undefined };
 
 const intakeOf = (service: Service): Intake => (service as BouncesService).intake!;
 
@@ -26,7 +27,12 @@ export default defineService("bounces", contract, {
     });
   },
 
+  async started(this: BouncesService) {
+    this.listener = await startListener(this.intake!, this.logger);
+  },
+
   async stopped(this: BouncesService) {
+    await this.listener?.stop();
     await this.intake?.idle();
   },
 
