@@ -11,6 +11,8 @@ export interface Dialect {
   marks: Mark[];
   /** Where its text names recipients, if not as most do; group 1 is the address. Sticky to no place, so matched line by line. */
   recipient?: RegExp;
+  /** Its notices name mailboxes of its own domain without the domain. */
+  bare?: { pattern: RegExp; domain: string };
 }
 
 interface Mark {
@@ -68,6 +70,11 @@ export const DIALECTS: Dialect[] = [
     ],
   },
   {
+    name: "aol",
+    marks: [{ headers: { from: /mailer-daemon@aol\.com/i, subject: /^Mail Delivery Problem/i } }],
+    bare: { pattern: /^\t([\w.+-]{1,64})$/gm, domain: "aol.com" },
+  },
+  {
     name: "yahoo",
     marks: [
       { headers: { from: /mailer-daemon@(?:[\w-]+\.)*(?:yahoo|y\.example|ymail|aol)\b/i } },
@@ -114,9 +121,9 @@ export const DIALECTS: Dialect[] = [
     name: "domino",
     marks: [
       { headers: { subject: /^DELIVERY FAILURE:/ } },
-      { headers: { "x-mailer": /Lotus (?:Notes|Domino)|\bDomino\b/i }, text: /^\s*was not delivered to:/m },
+      { headers: { "x-mailer": /Lotus (?:Notes|Domino)|\bDomino\b/i }, text: /^[ \t]*was not delivered to:/m },
       { text: /^------- Failure Reasons {2}--------/m },
-      { text: /^\s*was not delivered to:\s*\n\s*\S+@\S+\s*\n\s*because:/m },
+      { text: /^[ \t]*was not delivered to:\s{0,20}\n\s{0,20}\S{1,200}\s{0,20}\n\s{0,20}because:/m },
     ],
   },
   {
@@ -170,8 +177,8 @@ export const DIALECTS: Dialect[] = [
   {
     name: "opensmtpd",
     marks: [
-      { text: /^\s*This is the MAILER-DAEMON, please DO NOT REPLY/m },
-      { text: /^\s*Hi !\s*\n[\s\S]{0,40}This is the MAILER-DAEMON/m },
+      { text: /^[ \t]*This is the MAILER-DAEMON, please DO NOT REPLY/m },
+      { text: /^[ \t]*Hi !\s{0,20}\n[\s\S]{0,40}This is the MAILER-DAEMON/m },
     ],
   },
   {
@@ -218,7 +225,7 @@ export const DIALECTS: Dialect[] = [
   { name: "interscan", marks: [{ headers: { from: /InterScan MSS/i } }, { text: /^Sent >>> /m }] },
   { name: "m-filter", marks: [{ headers: { "x-mailer": /^m-FILTER/ } }] },
   { name: "fml", marks: [{ headers: { "x-mlserver": /^fml/i } }] },
-  { name: "mailmarshal", marks: [{ text: /^Your message:\s*\n[\s\S]{0,600}Could not be delivered because of/m }] },
+  { name: "mailmarshal", marks: [{ text: /^Your message:\s{0,20}\n[\s\S]{0,600}Could not be delivered because of/m }] },
   { name: "verizon", marks: [{ headers: { from: /post_master@(?:vtext|vzw)|sysadmin@\S{0,60}vzwpix/i } }] },
   { name: "facebook", marks: [{ headers: { from: /mailer-daemon@mx\.facebook\.com/i } }] },
   { name: "surfcontrol", marks: [{ headers: { "x-mailer": /SurfControl E-mail Filter/i } }] },

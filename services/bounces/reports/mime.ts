@@ -15,6 +15,8 @@ const MAX_PARTS = 100;
 const MAX_DEPTH = 8;
 /** Of one part, encoded. */
 const MAX_TEXT = 64 * 1_024;
+/** Markup costs ten times as much as text. */
+const MAX_HTML = 32 * 1_024;
 
 export interface Part {
   /** `text/plain`, in lower case. */
@@ -102,5 +104,5 @@ export function textOf(part: Part): string {
   const bytes = decodeTransfer(part.body.slice(0, MAX_TEXT), part.headers.get("content-transfer-encoding")?.[0] ?? "");
   const text = decodeBytes(bytes, part.parameters.get("charset") ?? "");
   const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
-  return isHtml(part) ? htmlToText(lines) : lines;
+  return isHtml(part) ? htmlToText(lines.slice(0, MAX_HTML)) : lines;
 }

@@ -18,13 +18,16 @@ export type IgnoredReason =
 
 /** "Your mail waits": Postfix, Exim, sendmail, Exchange, qmail's followers, Gmail. */
 const DELAYED =
-  /^\s*(?:subject: )?(?:warning: (?:message|could not send|mail)|delayed|delivery (?:is )?delayed|delivery status notification \(delay\)|mail delivery delayed)|you do not need to (?:resend|do anything|take)|no action is required (?:on|from) your|will (?:be retried|continue to (?:try|be attempted|attempt)|keep trying|try (?:again|to deliver)|retry)|delivery attempts will (?:be )?continue|has not (?:yet )?been delivered (?:to all|yet)|(?:this|it) is (?:only )?a warning|warning message only|still (?:being retried|trying|in the queue|be(?:ing)? (?:tried|attempted))|delivery (?:to the following recipients )?(?:has been |is )(?:been )?delayed|attempts? (?:to deliver|will continue)[^\n]{0,60}continu|(?:noch nicht zugestellt|versuchen weiterhin)|еще не доставлен|配送が遅れ|delayed mail|temporary (?:problem|failure)[^\n]{0,60}will|not been able to deliver[^\n]{0,80}yet/im;
+  /^[ \t]*(?:subject: )?(?:warning: (?:message|could not send|mail)|delayed|delivery (?:is )?delayed|delivery status notification \(delay\)|mail delivery delayed)|you do not need to (?:resend|do anything|take)|no action is required (?:on|from) your|will (?:be retried|continue to (?:try|be attempted|attempt)|keep trying|try (?:again|to deliver)|retry)|delivery attempts will (?:be )?continue|has not (?:yet )?been delivered (?:to all|yet)|(?:this|it) is (?:only )?a warning|warning message only|still (?:being retried|trying|in the queue|be(?:ing)? (?:tried|attempted))|delivery (?:to the following recipients )?(?:has been |is )(?:been )?delayed|attempts? (?:to deliver|will continue)[^\n]{0,60}continu|(?:noch nicht zugestellt|versuchen weiterhin)|еще не доставлен|配送が遅れ|delayed mail|temporary (?:problem|failure)[^\n]{0,60}will|not been able to deliver[^\n]{0,80}yet/im;
+/** Nobody says this of what is over. */
+const GOES_ON = /delivery attempts will (?:be )?continue|will be retried (?:for|until)|you do not need to resend/i;
 /** Said beside the above where it is over. */
 const FINAL =
   /permanent|giving up|given up|could not be delivered (?:for|after)|expired|has failed|failed (?:permanently|after)|too long|was unable to deliver|not be delivered\b(?! yet)|undeliverable/i;
 
 export const speaksOfDelay = (subject: string, notice: string): boolean =>
   DELAYED.test(`subject: ${subject}`) ||
+  GOES_ON.test(notice) ||
   (DELAYED.test(notice) && !FINAL.test(notice)) ||
   /THIS IS A WARNING MESSAGE ONLY/i.test(notice);
 

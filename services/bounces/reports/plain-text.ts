@@ -107,7 +107,7 @@ export function refusalIn(words: string): string {
   const at = SAID.exec(words);
   if (!at) return "";
   const rest = words.slice(at.index + at[0].length);
-  const end = rest.search(/\n[ \t]*\n|\n[ \t]*-{3,}|\n>>> /);
+  const end = rest.search(/\n[ \t]*\n|\n[ \t]*-{3,}|\n>>> |\n\/?I'm not going to try|\nGiving up on/);
   const refusal = (end < 0 ? rest : rest.slice(0, end)).slice(0, 1_000);
   // A code in parentheses behind the words, as qmail writes it.
   return /[a-z]{3}/i.test(refusal) ? refusal : "";

@@ -6,14 +6,14 @@ import { toOneLine } from "../../lib/one-line.ts";
 import type { Report, Verdict } from "../verdict.ts";
 import { allAddresses, firstAddress, isSameAddress } from "./addresses.ts";
 import { type RecipientStatus, readDeliveryStatus } from "./delivery-status.ts";
-import { dialectOf } from "./dialects.ts";
+import { type Dialect, dialectOf } from "./dialects.ts";
 import { readFeedbackReport, withoutHidden } from "./feedback-report.ts";
 import { decodeWords, type Headers, headerText } from "./headers.ts";
 import { judge } from "./judge.ts";
 import { MEANINGS, type Meaning } from "./meanings.ts";
 import { leavesOf, type Part, readMime, readMimeText, textOf } from "./mime.ts";
 import { automaticReason, type IgnoredReason, isChallenger, speaksOfAbsence, speaksOfDelay } from "./not-a-bounce.ts";
-import { isAfterData, namedRecipients, refusalIn, wordsAbout } from "./plain-text.ts";
+import { isAfterData, type NamedRecipient, namedRecipients, refusalIn, wordsAbout } from "./plain-text.ts";
 import {
   fromBlock,
   fromPart,
@@ -22,6 +22,7 @@ import {
   type ReturnedMessage,
   splitPasted,
 } from "./returned-message.ts";
+import { readSesNotification, type SesNotification } from "./ses-notification.ts";
 
 const MAX_VERDICTS = 100;
 const MAX_DIAGNOSTIC = 1_000;
@@ -104,9 +105,15 @@ function noticeOf(leaves: Part[]): { notice: string; pasted: string } {
   const plain = before.filter(({ type }) => type !== "text/html");
   for (const parts of [plain, before]) {
     const text = parts.slice(0, 10).map(textOf).join("\n\n").slice(0, MAX_NOTICE);
-    if (text.trim() !== "") return splitPasted(text);
+    if (text.trim() !== "") return splitPasted(compact(text));
   }
   return { notice: "", pasted: "" };
+}
+
+/** Without trailing blanks and runs of empty lines, which patterns would have to walk through. */
+function compact(text: string): string {
+  const lines = text.split("\n").map((line) => line.trimEnd());
+  return lines.filter((line, index) => line !== "" || lines[index - 1] !== "").join("\n");
 }
 
 /** Where nothing was returned, some servers name the mail in the report's own headers or words. */
@@ -130,9 +137,8 @@ function understand(material: Material): Report {
 
   const feedback = leaves.find(({ type }) => type === "message/feedback-report");
   if (feedback) return report("arf", complaints(textOf(feedback), returned));
-  if (leaves.some(({ type }) => type === "message/disposition-notification"))
-    return report("mdn", [ignored("read-receipt")]);
-
+  const receipt = leaves.find(({ type }) => type === "message/disposition-notification");
+  if (receipt) return report("mdn", [fromReceipt(textOf(receipt), material)]);
   if (isChallenger(headers)) return report("challenge", [ignored("challenge")]);
   if (JMRP_SUBJECT.test(material.subject) && leaves.some(isReturnedPart))
     return report("jmrp", complaints("", returned));
@@ -142,10 +148,12 @@ function understand(material: Material): Report {
     return report(known?.name ?? "rfc3464", verdicts);
   }
 
+  const notification = readSesNotification(notice);
+  if (notification) return report("amazonses", fromNotification(notification));
   const failed = allAddresses(headers.get("x-failed-recipients") ?? [], MAX_VERDICTS);
   const isNotice = known !== undefined || failed.length > 0 || looksLikeNotice(material);
   if (!isNotice) return report("none", [ignored(automaticReason(headers, notice) ?? "no-report")]);
-  return report(known?.name ?? "unknown", fromWords(material, failed, known?.recipient));
+  return report(known?.name ?? "unknown", fromWords(material, failed, known));
 }
 
 /** Some gateways turn the part for programs into text. */
@@ -154,6 +162,15 @@ function statusText(leaves: Part[], notice: string): string {
   if (parts.length > 0) return parts.slice(0, 10).map(textOf).join("\n\n");
   const at = notice.search(/^(?:reporting-mta|final-recipient|original-recipient):/im);
   return at < 0 ? "" : notice.slice(at);
+}
+
+/** A receipt (RFC 8098) tells that a mail was read, or, from Sieve's `reject` (RFC 5429), why it was not taken. */
+function fromReceipt(text: string, { notice, subject }: Material): Verdict {
+  const recipient = readDeliveryStatus(text).recipients[0]?.recipient ?? null;
+  const isRefused = /^disposition:[^\n]*;\s*(?:deleted|failed)/im.test(text) && /reject/i.test(subject + notice);
+  if (!isRefused) return ignored("read-receipt", recipient);
+  const { meaning, statusCode } = judge({ status: "", diagnostic: notice, notice: "", afterData: true });
+  return bounce(meaning, recipient, statusCode, notice);
 }
 
 /** Outlook.com's feedback loop sends the mail alone: https://sendersupport.olc.protection.outlook.com/snds/ */
@@ -171,6 +188,15 @@ function complaints(text: string, returned: ReturnedMessage): Verdict[] {
     statusCode: null,
     diagnostic: null,
   }));
+}
+
+function fromNotification({ kind, recipients }: SesNotification): Verdict[] {
+  if (kind === "delivery" || recipients.length === 0) return [ignored(kind === "delivery" ? "delivered" : "no-report")];
+  return recipients.map(({ address, status, diagnostic }) => {
+    if (kind === "complaint") return { ...ignored("no-report", address), kind, reason: "abuse" };
+    const { meaning, statusCode } = judge({ status, diagnostic, notice: "", afterData: false });
+    return bounce(meaning, address, statusCode, diagnostic);
+  });
 }
 
 const IGNORED_ACTIONS: Record<string, IgnoredReason> = {
@@ -196,14 +222,23 @@ function fromStatus(fields: RecipientStatus, isOnly: boolean, material: Material
   const { meaning, statusCode } = judge(evidence);
   if (ignoredReason)
     return { ...ignored(ignoredReason, recipient), statusCode, diagnostic: oneLine(evidence.diagnostic) };
-  return bounce(meaning, recipient, statusCode, evidence.diagnostic);
+  return { ...bounce(meaning, recipient, statusCode, evidence.diagnostic), ...others(fields.others, about, recipient) };
 }
 
-function fromWords(material: Material, failed: string[], pattern: RegExp | undefined): Verdict[] {
+/** `expanded from` is how sendmail and Postfix name the address that was written to, before their aliases. */
+function others(given: string[], words: string, recipient: string | null): { otherRecipients?: string[] } {
+  const expanded = firstAddress(/\(expanded from:?([^)]{3,400})\)/.exec(words)?.[1] ?? "");
+  const all = [...given, ...(expanded ? [expanded] : [])].filter((address) => address !== recipient);
+  return all.length > 0 ? { otherRecipients: [...new Set(all)] } : {};
+}
+
+function fromWords(material: Material, failed: string[], dialect: Dialect | undefined): Verdict[] {
   const { notice, subject, headers, addressedTo, returned } = material;
   if (speaksOfDelay(subject, notice)) return [ignored("delayed", failed[0] ?? recipientElsewhere(material))];
   const apart = [...addressedTo, ...allAddresses(headers.get("from") ?? [], 5)];
-  const named = namedRecipients(notice, apart, pattern).filter(
+  const bare = bareRecipients(notice, dialect);
+  const found = bare.length > 0 ? bare : namedRecipients(notice, apart, dialect?.recipient);
+  const named = found.filter(
     ({ address }) => failed.length === 0 || failed.some((other) => isSameAddress(other, address)),
   );
   const missing = failed.filter((address) => !named.some((other) => isSameAddress(other.address, address)));
@@ -212,8 +247,15 @@ function fromWords(material: Material, failed: string[], pattern: RegExp | undef
   return all.map(({ address, words, before }) => {
     const diagnostic = refusalIn(words) || refusalIn(before) || words;
     const { meaning, statusCode } = judge({ status: "", diagnostic, notice: before, afterData: isAfterData(words) });
-    return bounce(meaning, address || null, statusCode, diagnostic);
+    return { ...bounce(meaning, address || null, statusCode, diagnostic), ...others([], words, address) };
   });
+}
+
+function bareRecipients(notice: string, dialect: Dialect | undefined): NamedRecipient[] {
+  if (!dialect?.bare) return [];
+  const { pattern, domain } = dialect.bare;
+  const names = [...notice.matchAll(pattern)].slice(0, MAX_VERDICTS).map(([, name]) => `${name}@${domain}`);
+  return names.map((address) => ({ address, words: notice, before: "" }));
 }
 
 function recipientElsewhere({ headers, notice, returned, addressedTo }: Material): string | null {

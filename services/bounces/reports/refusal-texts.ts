@@ -4,7 +4,7 @@
  * mailboxes: an address suppressed by mistake is a customer lost, one kept by mistake bounces again.
  *
  * Where rows were learned: RFC 5321, 3463, 7372; the sources of Postfix, Exim, sendmail, qmail and OpenSMTPD; the pages named
- * at a row. Patterns are matched without case, on one line of at most 2,000 characters, and hold no nested repetition.
+ * at a row. Patterns are matched without case, on one line of at most 1,200 characters, and hold no nested repetition.
  */
 import type { Meaning } from "./meanings.ts";
 
@@ -24,8 +24,30 @@ const GONE =
   "(?:unknown|invalid|not? (?:exist|found|known|valid|listed|recogni[sz]ed)|no longer (?:exist|valid|here|at|with|in use|works?|employed|on this)|(?:does|do|did)(?:n'?t| not) (?:exist|have)|isn'?t|is not (?:known|a valid|valid|found|listed|recogni[sz]ed|our|one of|here|known|registered|defined|an? )|non-?exist(?:e|a)nt|has been (?:deleted|removed)|not (?:a )?(?:known|defined|registered|recogni[sz]ed|local|existing))";
 
 export const REFUSAL_TEXTS: RefusalText[] = [
+  // The mailbox exists, and something of it is full. Before filters: "over quota" is never one's own spam score.
+  any(
+    "mailbox-full",
+    "too many (?:mails|messages|e-?mails) on the server|mail ?box (?:is |size )?(?:too )?(?:full|exceed|over)",
+    "(?:mail ?box|mail ?folder|inbox|maildir|mail ?drop|user|account|recipient)[^.]{0,80}(?:is full\\b|over (?:the )?(?:its )?(?:quota|allowed|limit)|exceed(?:s|ed|ing)? (?:its |the |his |their )?(?:maximum |storage |disk |mail |allowed |message )*(?:quota|storage|limit|size|space|capacity))",
+    "over ?quota|quota (?:is )?(?:full|violation|reached|error)|exceed(?:s|ed|ing)? (?:the |user |mail ?box |storage |disk |mail |his |its )*quota|quota exceeded|out ?of ?(?:storage|space|quota)|(?:disk|storage|mail) quota|quota usage exceed|espacio .{0,40}agotado",
+    "insufficient (?:disk |mailbox |storage )(?:space|storage|quota)|not enough (?:storage|disk|free) ?space|no space left|disk (?:is )?full|would exceed (?:the )?mailbox",
+    "mailbox has (?:reached|exceeded)|too many messages (?:in|on) (?:the |this )?(?:mailbox|inbox)|full mailbox|mbox full|boite pleine|boîte .{0,30}pleine|postfach .{0,20}voll|mailfolder is full|casilla llena|buz[oó]n .{0,30}lleno|casella piena|ящик .{0,30}переполнен",
+  ),
+
   // https://www.messagelabs.com: 542 is its own code for a recipient that is not registered.
   any("mailbox-unknown", "\\b542 @ rejected"),
+  // Exchange Online's edge knows the directory and says no more than this:
+  // https://learn.microsoft.com/en-us/exchange/mail-flow-best-practices/use-directory-based-edge-blocking
+  any("mailbox-unknown", "5\\.4\\.1 @? ?:? ?recipient address rejected: access denied|\\bnot our customer"),
+  // The fields of the mail, as Exim's header_syntax complains of them.
+  any("content-refused", "malformed address|may not follow"),
+  // DNS had no answer yet.
+  any(
+    "unreachable",
+    "(?:host|domain) not found, try again|temporary (?:dns|name ?server|lookup)|malformed or unexpected name server reply",
+  ),
+  // https://postmaster.t-online.de
+  any("blocked", "\\b554 IP=[\\d.:a-f]+ - a problem occurred|mass ?mail(?:er|ing)"),
   // What a program behind the mailbox said to its own server; "no such file" is no mailbox.
   any(
     "server-error",
@@ -39,21 +61,11 @@ export const REFUSAL_TEXTS: RefusalText[] = [
   ),
   // Facebook and others whose readers choose from whom they take mail.
   any("policy", "recipient(?:'s)? preferences"),
-  // The mailbox exists, and something of it is full. Before filters: "over quota" is never one's own spam score.
-  any(
-    "mailbox-full",
-    "mail ?box (?:is |size )?(?:too )?(?:full|exceed|over)",
-    "(?:mail ?box|mail ?folder|inbox|maildir|mail ?drop|user|account|recipient)[^.]{0,80}(?:is full\\b|over (?:the )?(?:its )?(?:quota|allowed|limit)|exceed(?:s|ed|ing)? (?:its |the |his |their )?(?:maximum |storage |disk |mail |allowed |message )*(?:quota|storage|limit|size|space|capacity))",
-    "over ?quota|quota (?:is )?(?:full|violation|reached|error)|exceed(?:s|ed|ing)? (?:the |user |mail ?box |storage |disk |mail |his |its )*quota|quota exceeded|out ?of ?(?:storage|space|quota)|(?:disk|storage|mail) quota",
-    "insufficient (?:disk |mailbox |storage )(?:space|storage|quota)|not enough (?:storage|disk|free) ?space|no space left|disk (?:is )?full|would exceed (?:the )?mailbox",
-    "mailbox has (?:reached|exceeded)|too many messages (?:in|on) (?:the |this )?(?:mailbox|inbox)|full mailbox|mbox full|boite pleine|boîte .{0,30}pleine|postfach .{0,20}voll|mailfolder is full|casilla llena|buz[oó]n .{0,30}lleno|casella piena|ящик .{0,30}переполнен",
-  ),
-
   // Sender authentication. RFC 7372, RFC 7489; https://support.google.com/a/answer/168383, https://senders.yahooinc.com/smtp-error-codes/
   any(
     "authentication",
     "\\bdmarc\\b|\\bdkim\\b|\\bspf\\b|sender policy framework|domain ?keys|unauthenticated (?:e-?mail|mail|message)|(?:mail|message|sender) (?:is |was )?(?:not|un)[ -]?authenticated|authentication (?:checks?|results?|information|requirements?) (?:fail|did)|does not pass authentication",
-    "(?:no|missing|invalid|bad|without|requires?) (?:a )?(?:valid )?(?:reverse dns|ptr|rdns)|reverse (?:dns|lookup|address)|\\bptr (?:record|lookup)|\\brdns\\b|fcrdns|cannot find your (?:reverse )?hostname|(?:client|your) host ?name[^.]{0,40}(?:not found|cannot be|no reverse)|unresolvable relay|fix reverse|no reverse",
+    "(?:no|missing|invalid|bad|without|requires?) (?:a )?(?:valid )?(?:reverse dns|ptr|rdns)|reverse (?:dns|lookup|address)|\\bptr\\b|\\bip (?:name )?lookup|\\brdns\\b|fcrdns|cannot find your (?:reverse )?hostname|(?:client|your) host ?name[^.]{0,40}(?:not found|cannot be|no reverse)|unresolvable relay|fix reverse|no reverse",
   ),
 
   any("virus", "\\bvirus|\\bmalware|\\btrojan|infected (?:file|mail|message|attach)|\\bworm\\b(?! hole)"),
@@ -73,12 +85,12 @@ export const REFUSAL_TEXTS: RefusalText[] = [
   // The sender, before what is said of recipients: "sender address unknown" is not the recipient's fault.
   any(
     "sender-refused",
-    "(?:sender|return|from|originating|envelope[ -]from|mail from)(?:'s)? ?(?:address|domain|verif|mailbox|host|e-?mail|server)[^.]{0,80}(?:reject|denied|refused|fail|not|unknown|invalid|does|must|unresolv|need|could|is)|sender (?:is )?(?:rejected|denied|refused|unknown|invalid|verify|not|blocked|verification)|invalid sender|bad sender|unknown sender|\\bfrom: ?(?:header |domain )|valid from:|verify sender|unable to verify|could not verify|callback|call-?out verif|domain of sender|cannot resolve your|mail from (?:address|domain)|must (?:have|be) (?:a )?(?:valid|fully)|\\bfqdn\\b|\\bunauthori[sz]ed sender|address .{0,60} not in permitted|sender .{0,60}not (?:allowed|permitted|authori[sz]ed)|not (?:allowed|permitted|authori[sz]ed) to send (?:as|from)|sendAsDenied|SENDER_DENIED|Cannot resolve PTR",
+    "(?:sender|return|from|originating|envelope[ -]from|mail from)(?:'s)? ?(?:address|domain|verif|mailbox|host|e-?mail|server)[^.]{0,80}(?:reject|denied|refused|fail|not|unknown|invalid|does|must|unresolv|need|could|is)|sender (?:is )?(?:rejected|denied|refused|unknown|invalid|verify|not|blocked|verification)|invalid sender|(?:unrout(?:e|i)?able|unresolvable|bad|unknown) sender|\\bfrom: ?(?:header |domain )|valid from:|verify sender|unable to verify|could not verify|callback|call-?out verif|domain of sender|cannot resolve your|mail from (?:address|domain)|must (?:have|be) (?:a )?(?:valid|fully)|\\bfqdn\\b|\\bunauthori[sz]ed sender|address .{0,60} not in permitted|sender .{0,60}not (?:allowed|permitted|authori[sz]ed)|not (?:allowed|permitted|authori[sz]ed) to send (?:as|from)|sendAsDenied|SENDER_DENIED|Cannot resolve PTR",
   ),
 
   any(
     "relay-refused",
-    "relay(?:ing)? (?:is )?(?:access )?(?:denied|not (?:permitted|allowed)|prohibited|refused|den(?:y|ied)|disallowed)|not (?:allowed|permitted) to relay|(?:unable|cannot|can't|could not|not able|refuse[sd]?|won't|do not|don't|no) (?:to )?relay|rcpthosts|not (?:a|an|in) (?:open )?relay|we (?:do not|don't) relay|relay not|must authenticate|authentication (?:is )?required|smtp auth|requires? authentication|\\bTLS (?:required|is required)|STARTTLS|not a gateway|relaying|mail server does not accept mail for|(?:not|isn't) (?:our|one of our) customer(?! unknown)",
+    "relay(?:ing)? (?:is )?(?:access )?(?:denied|not (?:permitted|allowed)|prohibited|refused|den(?:y|ied)|disallowed)|not (?:allowed|permitted) to relay|(?:unable|cannot|can't|could not|not able|refuse[sd]?|won't|do not|don't|no) (?:to )?relay|rcpthosts|not (?:a|an|in) (?:open )?relay|we (?:do not|don't) relay|relay not|must authenticate|authentication (?:is )?required|smtp auth|requires? authentication|\\bTLS (?:required|is required)|STARTTLS|not a gateway|relaying|mail server does not accept mail for",
   ),
 
   // https://support.google.com/a/answer/3726730, https://senders.yahooinc.com/smtp-error-codes/ (TSS04)
@@ -89,14 +101,14 @@ export const REFUSAL_TEXTS: RefusalText[] = [
 
   any(
     "too-large",
-    "(?:message|mail|email|e-mail|size|content|body|header|attachment|file)[^.]{0,80}(?:too (?:large|big|long)|exceed(?:s|ed|ing)?[^.]{0,60}(?:size|limit|maximum|max|bytes|allowed)|larger than|over (?:the )?(?:max|size|limit)|size limit|maximum size|size exceed)",
-    "too (?:large|big|long) (?:message|mail|for)|exceed(?:s|ed|ing)? (?:the )?(?:fixed |maximum |max |configured |allowed |permitted |server )*(?:message |mail |header )?(?:file |data )?(?:size|length)|(?:max|maximum) (?:message |mail )?size|message (?:length|size) (?:exceed|too|limit|violation)|size (?:limit )?(?:exceeded|violation)|message header size|RESOLVER\\.RST\\.(?:Send|Recip)SizeLimit",
+    "(?:message|mail|email|e-mail|size|content|body|header|attachment|file)[^.]{0,80}(?:too (?:large|big|long)(?! in (?:the )?queue)(?<!for too long)|exceed(?:s|ed|ing)?[^.]{0,60}(?:size|limit|maximum|max|bytes|allowed)|larger than|over (?:the )?(?:max|size|limit)|size limit|maximum size|size exceed)",
+    "too (?:large|big|long) (?:message|mail|for)|exceed(?:s|ed|ing)? (?:the )?(?:fixed |maximum |max |configured |allowed |permitted |server )*(?:message |mail |header )?(?:file |data )?(?:size|length)|(?:max|maximum) (?:message |mail )?size|line (?:limit|length) (?:is )?exceeded|message (?:length|size) (?:exceed|too|limit|violation)|size (?:limit )?(?:exceeded|violation)|message header size|RESOLVER\\.RST\\.(?:Send|Recip)SizeLimit",
   ),
 
   // The domain.
   any(
     "accepts-no-mail",
-    "null ?mx|indicated no SMTP service|(?:does not|doesn'?t) receive (?:e-?)?mail|(?:domain|host|server) (?:does not|doesn'?t|do not|never) (?:accept|receive) (?:any )?(?:e-?mail|mail)|does not accept (?:e-?)?mail|no mail (?:server|exchanger)s? (?:for|found)|MX (?:record )?(?:for [^ ]{1,100} )?(?:points|is|list|resolves|that)[^.]{0,60}(?:back|local|loop|private|0\\.0\\.0\\.0|no valid)|does not have (?:an|any) (?:mx|a|mail)|not (?:a )?mail (?:host|domain|server)|all relevant MX records|no valid (?:mx|mail)|smtp service (?:is )?(?:not available|unavailable|disabled)|no MX",
+    "null ?mx|indicated no SMTP service|(?:does not|doesn'?t) receive (?:e-?)?mail|(?:domain|host|server) (?:does not|doesn'?t|do not|never) (?:accept|receive) (?:any )?(?:e-?mail|mail)|does not accept (?:e-?)?mail|no mail (?:server|exchanger)s? (?:for|found)|MX (?:record )?(?:for [^ ]{1,100} )?(?:points|is|list|resolves|that)[^.]{0,60}(?:back|local|loop|private|0\\.0\\.0\\.0|no valid)|does not have (?:an|any) (?:mx|a|mail)|not (?:a )?mail (?:host|domain|server)|all relevant MX records|no valid (?:mx|mail)|no MX",
   ),
   any(
     "domain-unknown",
@@ -128,7 +140,7 @@ export const REFUSAL_TEXTS: RefusalText[] = [
     `${MAILBOX}(?:s|\\(s\\)|name| name)?[^.;]{0,100}?${GONE}`,
     `${MAILBOX} @[^.;]{0,40}${GONE}`,
     `@[:,. -]{0,4}(?:is )?(?:${GONE}|unknown|no such (?:user|person|address|mailbox|account)|unrouteable)`,
-    "\\bno such (?:user|mailbox|person|recipient|address|account|local|email|id|name|virtual)|no mailbox (?:here|by|found|for)|no (?:local )?(?:user|account|recipient|address|person|one) (?:here )?(?:by|with|of|named|found|exists|at|called|for)|no account|no user\\b|user(?:name)?[- ]?unknown|unknown[- ]?(?:local[- ]?part|to address|user|recipient|address|account)|not (?:our|one of our) (?:customer|user)|not known at this|is not (?:a )?(?:local|known|valid)|this (?:user|account|address|mailbox) (?:does ?n(?:o|')t|has been|no longer)|mailbox (?:name )?not (?:allowed|found|exist|here)|undeliverable address|recipient (?:address )?(?:rejected(?! ?:)|not (?:found|exist|known)|unknown|is unknown)|bad[_ ]recipient|address(?:es)? (?:unknown|rejected(?! ?:)|not (?:found|valid|exist|known|recogni)|does not|is (?:unknown|invalid|incorrect))|unrout(?:e|i)?able address|unknown alias|addressee unknown|invalid recipient|bad address|unknown person|deactivated mailbox|RESOLVER\\.ADR\\.(?:Recip(?:ient)?NotFound|Ex(?:Recip|)NotFound|BadPrimary)|not listed in (?:domino|public|the|name)|(?:name|address)[^.]{0,20}(?:does not|not) (?:match|recogni)|No match|not in (?:my|our|the) (?:user|list|database|directory|control)|user does not|user doesn't|unable to deliver to that|not at this (?:host|address|domain)|no longer (?:work|employ|with|here|at|exist|a valid)|left the (?:company|organi)|vmailbox|mailbox does|mailbox doesn't|unable to validate recipient|there is no (?:such )?(?:user|one|mailbox|account|person)|recipient does not|not a known|account (?:is )?(?:not|does|doesn't|deleted|has been (?:deleted|removed))|couldn'?t be found|could not be found|wasn'?t found|doesn'?t have (?:a|an) [^ ]{1,100} account|email address you entered|can(?:no|')t be (?:found|delivered)",
+    "\\bno such (?:user|mailbox|person|recipient|address|account|local|email|id|name|virtual)|no mail ?box (?:here|available|by|found|for)|no (?:local )?(?:user|account|recipient|address|person|one) (?:here )?(?:by|with|of|named|found|exists|at|called|for)|no account|no user\\b|user(?:name)?[- ]?unknown|unknown[- ]?(?:local[- ]?part|to address|user|recipient|address|account)|not (?:our|one of our) (?:customer|user)|not known at this|is not (?:a )?(?:local|known|valid)|this (?:user|account|address|mailbox) (?:does ?n(?:o|')t|has been|no longer)|mailbox (?:name )?not (?:allowed|found|exist|here)|undeliverable address|recipient (?:address )?(?:rejected(?! ?:)|not (?:found|exist|known)|unknown|is unknown)|bad[_ ]recipient|address(?:es)? (?:unknown|rejected(?! ?:)|not (?:found|valid|exist|known|recogni)|does not|is (?:unknown|invalid|incorrect))|unrout(?:e|i)?able address|unknown alias|addressee unknown|invalid recipient|bad address|unknown person|deactivated mailbox|RESOLVER\\.ADR\\.(?:Recip(?:ient)?NotFound|Ex(?:Recip|)NotFound|BadPrimary)|not listed in (?:domino|public|the|name)|(?:name|address)[^.]{0,20}(?:does not|not) (?:match|recogni)|No match|not in (?:my|our|the) (?:user|list|database|directory|control)|user does not|user doesn't|unable to deliver to that|not at this (?:host|address|domain)|no longer (?:work|employ|with|here|at|exist|a valid)|left the (?:company|organi)|vmailbox|mailbox does|mailbox doesn't|unable to validate recipient|there is no (?:such )?(?:user|one|mailbox|account|person)|recipient does not|not a known|account (?:is )?(?:not|does|doesn't|deleted|has been (?:deleted|removed))|couldn'?t be found|could not be found|wasn'?t found|doesn'?t have (?:a|an) [^ ]{1,100} account|email address you entered|can(?:no|')t be (?:found|delivered)",
     "(?:utilisateur|destinataire|adresse|boite|bo[iî]te) [^.]{0,40}(?:inconnue?|inexistante?|n'existe)|compte inexistant|unbekannte[rn]? (?:empf[aä]nger|benutzer|adress)|empf[aä]nger(?:adresse)? [^.]{0,60}(?:unbekannt|existiert nicht|nicht (?:gefunden|bekannt))|(?:usuario|destinatario|cuenta|buz[oó]n|casilla) [^.]{0,60}(?:desconocid|inexistente|no existe|no encontrad)|utente (?:sconosciuto|non (?:trovato|esiste))|(?:usu[aá]rio|conta) [^.]{0,60}(?:inexistente|n[aã]o existe|desconhecid)|пользовател[ья][^.]{0,60}(?:не найден|не существует)|адрес[^.]{0,60}не существует|ящик[^.]{0,60}не (?:найден|существует)|用户不存在|收件人不存在|宛先[^。]{0,30}(?:見つかり|存在し)|ユーザ[^。]{0,20}(?:不明|存在し)|あて先不明|宛先不明|gebruiker onbekend|nieznany (?:u[zż]ytkownik|adresat)|nie ma takiego",
   ),
 
@@ -137,7 +149,7 @@ export const REFUSAL_TEXTS: RefusalText[] = [
 
   any(
     "expired",
-    "(?:delivery |message |mail |retry |queue |retention )?(?:time|timeout|period|lifetime) (?:has )?(?:expired|exceeded|out)|(?:retry|delivery) time (?:not reached|expired|exceeded)|could not be delivered for (?:more than )?\\d|(?:delivery|message|mail) (?:has )?(?:expired|timed ?out)|expired after|been in the queue|in the queue too long|too long in (?:the )?queue|unable to deliver (?:message )?(?:after|for|in|within)|not (?:been )?delivered (?:for|within|after|in) |undeliverable for|retry (?:timeout|limit) exceeded|gave up|given up|giving up|number of (?:retries|attempts|tries)|cannot send message for|failed to deliver [^.]{0,30}after",
+    "envelope expired|could not be delivered for too long|(?:delivery |message |mail |retry |queue |retention )?(?:time|timeout|period|lifetime) (?:has )?(?:expired|exceeded|out)|(?:retry|delivery) time (?:not reached|expired|exceeded)|could not be delivered for (?:more than )?\\d|(?:delivery|message|mail) (?:has )?(?:expired|timed ?out)|expired after|been in the queue|in the queue too long|too long in (?:the )?queue|unable to deliver (?:message )?(?:after|for|in|within)|not (?:been )?delivered (?:for|within|after|in) |undeliverable for|retry (?:timeout|limit) exceeded|hosts have been failing|failed \\d+ attempts|gave up|given up|giving up|number of (?:retries|attempts|tries)|cannot send message for|failed to deliver [^.]{0,30}after",
   ),
   any(
     "loop",
@@ -153,7 +165,7 @@ export const REFUSAL_TEXTS: RefusalText[] = [
   ),
   any(
     "policy",
-    "\\bpolicy|policies|\\bdenied\\b|not (?:allowed|authori[sz]ed|permitted)|prohibit|administrative|forbidden|refused by|rejected by|access|not accepted|local policy|violat|security|unacceptable|delivery not authori[sz]ed|message refused|rejected|restricted",
+    "\\bpolicy|policies|\\bdenied\\b|not (?:allowed|authori[sz]ed|permitted)|prohibit|administrative|forbidden|refused by|rejected by|access|not accepted|local policy|violat|security (?:policy|reasons?)|unacceptable|delivery not authori[sz]ed|message refused|rejected|restricted",
   ),
   any(
     "server-error",
@@ -161,7 +173,7 @@ export const REFUSAL_TEXTS: RefusalText[] = [
   ),
 ];
 
-const MAX_LENGTH = 2_000;
+const MAX_LENGTH = 1_200;
 const ADDRESS = /[<"'(]?[^\s<>@"'()]{1,128}@[^\s<>"'(),;]{1,255}[>"')]?/g;
 const URL = /https?:\/\/([\w.-]{1,255})[^\s<>"')]*/gi;
 /** Written by Cisco's gateways in front of whatever the server really said. */
