@@ -50,6 +50,13 @@ export const DIALECTS: Dialect[] = [
     ],
   },
   {
+    name: "zoho",
+    marks: [
+      { headers: { from: /mailer-daemon@(?:[\w-]+\.)*zoho(?:corp|mail)?\.\w+/i } },
+      { headers: { "x-mailer": /^Zoho Mail/i, subject: /undeliver|returned|failure/i } },
+    ],
+  },
+  {
     name: "exim",
     marks: [
       { headers: { from: /mail delivery system/i, "x-failed-recipients": /@/ } },
@@ -80,13 +87,6 @@ export const DIALECTS: Dialect[] = [
       { headers: { from: /mailer-daemon@(?:[\w-]+\.)*(?:yahoo|y\.example|ymail|aol)\b/i } },
       { headers: { "x-ymailisg": /./, from: /mailer-daemon/i } },
       { text: /^Sorry, we were unable to deliver your message to the following address/m },
-    ],
-  },
-  {
-    name: "zoho",
-    marks: [
-      { headers: { from: /mailer-daemon@(?:[\w-]+\.)*zoho(?:corp|mail)?\.\w+/i } },
-      { headers: { "x-mailer": /^Zoho Mail/i, subject: /undeliver|returned|failure/i } },
     ],
   },
   { name: "yandex", marks: [{ headers: { from: /mailer-daemon@(?:[\w-]+\.)*yandex\.\w+/i } }] },

@@ -149,7 +149,10 @@ function understand(material: Material): Report {
   }
 
   const notification = readSesNotification(notice);
-  if (notification) return report("amazonses", fromNotification(notification));
+  if (notification) {
+    const told = report("amazonses", fromNotification(notification));
+    return { ...told, returnedMessageId: notification.messageId ?? told.returnedMessageId };
+  }
   const failed = allAddresses(headers.get("x-failed-recipients") ?? [], MAX_VERDICTS);
   const isNotice = known !== undefined || failed.length > 0 || looksLikeNotice(material);
   if (!isNotice) return report("none", [ignored(automaticReason(headers, notice) ?? "no-report")]);

@@ -151,6 +151,7 @@ export const CONTENT = row("content-refused", [
   "content (?:is )?(?:reject|filter|denied|not|refus|violat|type|restrict)",
   "rejected[^.]{0,40}content",
   "(?:attachment|file (?:type|name|extension)|extension)[^.]{0,60}(?:not|block|denied|prohibit|reject|banned|forbidden|illegal|unsafe)",
+  "(?:illegal|unsafe|prohibited|dangerous) (?:attachment|file)",
   "message (?:contains|content|filter)",
   "attachments or embedded images",
   "malformed",

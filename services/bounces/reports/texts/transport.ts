@@ -33,7 +33,7 @@ export const DNS_AWAY = row("unreachable", [
 ]);
 
 export const DOMAIN = row("domain-unknown", [
-  "(?:host|domain|domain ?name|mail ?domain|dns|name|mx|address|destination|site|system|exchanger)(?: name| record| server)?(?: or domain)?(?: [^ ]{1,100})? ?(?:not found|unknown|unrout|does(?:n'?t| not) (?:exist|resolve)|non-?exist|invalid|no such|cannot be (?:found|resolved)|could ?n(?:o|')t be (?:found|resolved)|unresolvable|lookup fail|not recogni[sz]ed)(?! (?:user|mailbox|account|address))",
+  "(?:host|domain|domain ?name|mail ?domain|dns|mx|destination|site|system|exchanger)(?: name| record| server)?(?: or domain)?(?: [^ ]{1,100})? ?(?:not found|unknown|unrout|does(?:n'?t| not) (?:exist|resolve)|non-?exist|invalid|no such|cannot be (?:found|resolved)|could ?n(?:o|')t be (?:found|resolved)|unresolvable|lookup fail|not recogni[sz]ed)(?! (?:user|mailbox|account|address))",
   "(?:unknown|no such|non-?existent|invalid|bad|illegal|unrout(?:e|i)?able|unresolvable) (?:mail |target |remote |recipient |destination )?(?:host|domain|mx|system)",
   "NXDOMAIN",
   "no (?:mx|such|dns|matching)[^.]{0,20} (?:host|domain|record)",
