@@ -38,7 +38,7 @@ interface Candidate {
 }
 
 /** `apart` are addresses of the report itself (its To and From): named only where there is no other. */
-export function namedRecipients(notice: string, apart: readonly string[], pattern?: RegExp): NamedRecipient[] {
+export function namedRecipients(notice: string, apart: readonly string[]): NamedRecipient[] {
   const text = notice.slice(0, MAX_NOTICE);
   const candidates: Candidate[] = [];
   const introduced = text.search(INTRODUCTION);
@@ -47,7 +47,7 @@ export function namedRecipients(notice: string, apart: readonly string[], patter
     const before = text.slice(Math.max(lineStart, start - 200), start);
     if (OF_STAFF.test(address)) continue;
     const isApart = apart.some((other) => isSameAddress(other, address));
-    const rank = isApart ? 5 : pattern?.test(before) ? 0 : rankOf(before);
+    const rank = isApart ? 5 : rankOf(before);
     // Before the introduction stand the mail's own fields, if anything.
     candidates.push({ address, rank: start < introduced && rank < 4 ? 4 : rank, offset: lineStart });
     if (candidates.length >= MAX_RECIPIENTS * 3) break;

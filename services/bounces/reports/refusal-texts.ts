@@ -9,7 +9,7 @@
 import type { Meaning } from "./meanings.ts";
 import * as filters from "./texts/filters.ts";
 import * as mailbox from "./texts/mailbox.ts";
-import type { Row } from "./texts/row.ts";
+import type { Row } from "./texts/phrases.ts";
 import * as transport from "./texts/transport.ts";
 
 /** The first row that matches decides. */

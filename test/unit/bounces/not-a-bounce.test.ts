@@ -215,3 +215,33 @@ describe("other mail", () => {
     expect(await only(rejected)).toMatchObject({ kind: "soft", reason: "mailbox-full", recipient: "ann@shop.example" });
   });
 });
+
+test.each([
+  "X-Mailer: Novell GroupWise 8",
+  "X-Barracuda-Orig-Rcpt: bounce+token@news.example",
+  "X-NAI-Header: Modified by McAfee Email Gateway",
+  "X-MC-System: 1",
+  "X-MLServer: fml [fml 4.0]",
+  "X-Mailer: <SMTP32 v20040101>",
+])("an answer that a gateway or program has marked with %s is no notice of it", async (header) => {
+  const read = await only(
+    notice(
+      [PERSON, header, "Auto-Submitted: auto-replied", "Subject: Six books"],
+      "I failed to answer in time: ann@shop.example",
+    ),
+  );
+  expect(read).toMatchObject({ kind: "ignored", reason: "automatic-reply" });
+});
+
+test("fields of a report that a reader pastes into a mail are no report", async () => {
+  const read = await only(
+    notice(
+      [PERSON, "Subject: What is this?"],
+      "I got this from you:",
+      "Final-Recipient: rfc822; ann@shop.example",
+      "Action: failed",
+      "Status: 5.1.1",
+    ),
+  );
+  expect(read).toMatchObject({ kind: "ignored", reason: "no-report" });
+});

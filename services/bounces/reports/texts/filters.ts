@@ -1,5 +1,5 @@
 /** What is said of the sender, its server and the mail: refusals that say nothing of the mailbox. */
-import { row } from "./row.ts";
+import { row } from "./phrases.ts";
 
 /**
  * RFC 7372, RFC 7489, RFC 8601; https://support.google.com/a/answer/168383,

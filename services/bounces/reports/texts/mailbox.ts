@@ -1,5 +1,5 @@
 /** What is said of a mailbox. */
-import { row } from "./row.ts";
+import { row } from "./phrases.ts";
 
 const MAILBOX =
   "(?:user|mailbox|recipient|account|addressee|alias|person|local[- ]part|e-?mail|address|inbox|customer|subscriber|member|name|login|destinataire)";

@@ -1,5 +1,5 @@
 /** What is said of domains, hosts, queues and programs on the way. */
-import { row } from "./row.ts";
+import { row } from "./phrases.ts";
 
 export const TOO_LARGE = row("too-large", [
   "(?:message|mail|e-?mail|size|content|body|header|attachment|file)s?\\b[^.]{0,80}(?:too (?:large|big|long)(?<!for too long)(?! in (?:the )?queue)|larger than|size limit|maximum size|size exceed)",
