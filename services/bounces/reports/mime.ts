@@ -1,14 +1,15 @@
 /**
- * A small MIME reader for reports. mailparser would do it, but takes 2 ms of CPU for a report of 5 KB (its streams), refuses a
- * message with more than 1,000 parts as a whole, and hands the parts that matter here out as attachments. This one reads
- * a bounded prefix, never throws, and leaves bodies undecoded until somebody asks.
+ * A small MIME reader for reports. mailparser would do it, but takes 1 to 2 ms of CPU for a report of 5 KB (its streams) and
+ * 400 ms for one of 50 MB, refuses a message of more than 1,000 parts as a whole, and hands out the parts that matter here as
+ * attachments (`node test/bench reports`). This one reads a bounded prefix, never throws, and leaves bodies undecoded until
+ * somebody asks: 0.2 ms for 5 KB, 2 ms for 50 MB.
  */
 import { decodeBytes, decodeTransfer, htmlToText } from "./charset.ts";
 import { type Headers, parseHeaders, parseParameters } from "./headers.ts";
 
 /**
- * What is read of a message. The notice and its status part come first; what is cut off is the returned mail's content. Half
- * of the largest report in public collections is 40 KB.
+ * What is read of a message. The notice and the part for programs come first, so what is cut off is the content of the returned
+ * mail; the largest of a thousand reports in public collections has 73 KB.
  */
 const MAX_BYTES = 256 * 1_024;
 const MAX_PARTS = 100;
