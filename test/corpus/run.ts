@@ -45,7 +45,10 @@ function account(sample: Sample, report: Report, tally: Tally): boolean {
   for (const expected of sample.expected) {
     const match = matchOf(expected, left) ?? (sample.expected.length === 1 ? left[0] : undefined);
     if (match) left.splice(left.indexOf(match), 1);
+    if (!match && isIgnored(expected.kinds)) continue;
     const kind = match !== undefined && expected.kinds.includes(match.kind);
+    // A mail that its collectors count as either.
+    if (match?.kind === "ignored" && kind && !isIgnored(expected.kinds)) continue;
     if (isIgnored(expected.kinds)) {
       tally.falseBounces += kind ? 0 : 1;
       wrong ||= !kind;
@@ -104,7 +107,7 @@ async function main(): Promise<void> {
     const tallies = [
       [byDialect, `${sample.collection} ${sample.dialect}`],
       [totals, sample.collection],
-      [totals, heldOut ? "~ even: not looked at" : "~ odd: looked at"],
+      [totals, heldOut ? "~ even numbers" : "~ odd numbers"],
       [totals, "~ all"],
     ] as const;
     let right = true;

@@ -31,7 +31,7 @@ export function* findAddresses(text: string): Generator<Found> {
     }
     const domain = DOMAIN.exec(text.slice(at + 1, at + 1 + MAX_DOMAIN))?.[0].replace(/[._-]+$/, "");
     if (start === at || !domain?.includes(".")) continue;
-    const local = text.slice(start, at).replace(/^(?:mailto|smtp)=|^[=*.&-]+(?=.)/i, "");
+    const local = text.slice(start, at).replace(/^(?:mailto|smtp)=|^[*.&-]+(?=.)/i, "");
     yield { address: normalAddress(`${local}@${domain}`), start, end: at + 1 + domain.length };
   }
 }

@@ -12,7 +12,7 @@ export interface FeedbackReport {
 const RECIPIENT_FIELDS = ["original-rcpt-to", "removal-recipient", "original-recipient", "final-recipient"];
 const MAX_RECIPIENTS = 100;
 /** AOL and Comcast put a word in the address's place. */
-const HIDDEN = /^(?:redacted|undisclosed|unknown|removed|hidden)\b|^redact|^x+@/i;
+const HIDDEN = /^(?:redacted|undisclosed|unknown|removed|hidden)\b|^redact/i;
 
 export function readFeedbackReport(text: string): FeedbackReport {
   const fields = parseHeaders(text.replace(/\n[ \t]*\n/g, "\n"));

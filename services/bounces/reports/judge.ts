@@ -19,6 +19,8 @@ export interface Judgement {
   statusCode: string | null;
 }
 
+/** Bad sender, failed authentication (RFC 7372): what the words say of names is said of the sender's. */
+const SENDERS_CODE = /^[45]\.(?:1\.[78]|7\.2[0-6])$/;
 /** Said of a whole server, and by many servers in front of whatever the reason is. */
 const GENERAL: ReadonlySet<Meaning> = new Set(["policy", "server-error", "content-refused", "unreachable"]);
 /** Codes that are only given for what they mean. 5.1.1, 5.7.1, 5.2.0 and the like are given for anything. */
@@ -27,11 +29,12 @@ const TELLING_CODE = /^[45]\.(?:1\.[26789]|1\.10|2\.[23]|3\.4|4\.[4-7]|7\.2\d)$/
 export function judge({ status, diagnostic, notice, afterData }: Evidence): Judgement {
   const code = bestCode(statusCodeIn(status), statusCodeIn(diagnostic), statusCodeIn(notice));
   const reply = replyCodeIn(diagnostic) ?? replyCodeIn(notice);
-  const words = certain(diagnostic, code);
+  const words = SENDERS_CODE.test(code?.code ?? "") ? undefined : certain(diagnostic, code, reply);
   const coded = code && !code.isVague ? meaningOf(code) : undefined;
   const isTemporary = reply === undefined ? (code?.code.startsWith("4") ?? false) : reply < 500;
   const meaning =
     words ??
+    (reply === 521 || reply === 556 ? meaningOfReply(reply) : undefined) ??
     coded ??
     meaningOfText(notice) ??
     (reply === undefined ? undefined : meaningOfReply(reply)) ??
@@ -50,10 +53,10 @@ export function judge({ status, diagnostic, notice, afterData }: Evidence): Judg
 }
 
 /** What the words say, unless they are general and a code says more. */
-function certain(text: string, code: StatusCode | undefined): Meaning | undefined {
+function certain(text: string, code: StatusCode | undefined, reply: number | undefined): Meaning | undefined {
   const meaning = meaningOfText(text);
   if (!meaning || !GENERAL.has(meaning)) return meaning;
-  return code && TELLING_CODE.test(code.code) ? undefined : meaning;
+  return (code && TELLING_CODE.test(code.code)) || reply === 521 || reply === 556 ? undefined : meaning;
 }
 
 /** What the same servers say of mail that a reader has filtered. Yahoo names the account, and means it. */
