@@ -22,6 +22,8 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare defaultSmtpConfigId: CreationOptional<string | null>;
   declare trackingEnabled: CreationOptional<boolean>;
   declare sendingPausedAt: CreationOptional<Date | null>;
+  /** Its rows are going, in the background (statements/remove-company.ts). */
+  declare deletedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
@@ -41,6 +43,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         defaultSmtpConfigId: nullable(DataTypes.UUID),
         trackingEnabled: required(DataTypes.BOOLEAN, true),
         sendingPausedAt: nullable(DataTypes.DATE),
+        deletedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
       },

@@ -16,6 +16,7 @@ import { CampaignReceiver } from "./campaign-receiver.ts";
 import { Company } from "./company.ts";
 import { Counter } from "./counter.ts";
 import { EmailEvent } from "./email-event.ts";
+import { ErasedAddress } from "./erased-address.ts";
 import { HourLedger } from "./hour-ledger.ts";
 import { IdempotencyKey } from "./idempotency-key.ts";
 import { Installation, RecipientPart } from "./installation.ts";
@@ -56,6 +57,7 @@ const MODELS = [
   Company,
   Counter,
   EmailEvent,
+  ErasedAddress,
   HourLedger,
   IdempotencyKey,
   Installation,

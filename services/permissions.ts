@@ -29,6 +29,8 @@ const TABLE = {
   "subscribers.bulkDelete": writes("subscribers"),
   "subscribers.bulkUpdateLists": writes("subscribers"),
   "subscribers.export": exports,
+  "subscribers.erase": writes("subscribers"),
+  "subscribers.exportPerson": exports,
   "subscribers.get": reads("subscribers"),
   "subscribers.update": writes("subscribers"),
   "subscribers.remove": writes("subscribers"),

@@ -67,6 +67,8 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/subscribers/bulk-delete/`, "subscribers.bulkDelete"),
   route("POST", `${E}/subscribers/bulk-update-lists/`, "subscribers.bulkUpdateLists"),
   route("GET", `${E}/subscribers/export/`, "subscribers.export", csv),
+  route("POST", `${E}/subscribers/erase/`, "subscribers.erase"),
+  route("GET", `${E}/subscribers/:id/data/`, "subscribers.exportPerson"),
   route("GET", `${E}/subscribers/:id/`, "subscribers.get"),
   route("PATCH", `${E}/subscribers/:id/`, "subscribers.update"),
   route("DELETE", `${E}/subscribers/:id/`, "subscribers.remove"),

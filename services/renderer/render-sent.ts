@@ -51,7 +51,8 @@ export class WebViews {
   async render(sentEmailId: string): Promise<{ subject: string; html: string }> {
     const { campaign_no, seq } = await mailOf(sentEmailId);
     const row = await queryOne<Sent>(`${SENT} where e.campaign_no = $1 and e.seq = $2`, [campaign_no, seq]);
-    if (!row) throw notFound();
+    // An erased person's mail has no address.
+    if (!row || row.email === "") throw notFound();
     const sent = { ...row, id: sentEmailId };
     try {
       const page = await this.#page(sent.campaign_id);

@@ -2,6 +2,7 @@
 
 import { Company } from "../../models/company.ts";
 import { type Client, INTERACTIVE, query, queryOne, transaction } from "../../models/database/db.ts";
+import { isErased, liftErasure } from "../../models/statements/erased-addresses.ts";
 import { markResubscribed } from "../../models/statements/unsubscribe.ts";
 import { Subscriber, type SubscriberStatus } from "../../models/subscriber.ts";
 import { call } from "../call.ts";
@@ -110,7 +111,9 @@ export async function subscribe(ctx: Ctx<SubscribeRequest>) {
   if (request.list_id && (await missing("lists", request.company_id, [request.list_id])).length > 0) {
     throw invalid({ list_id: [missingObject(request.list_id)] });
   }
-  const unconfirmed = await record(request, company.doubleOptIn, await subscriberLimit(ctx, request.company_id));
+  // Who was erased comes back by a confirmation alone: anybody may type an address into a form.
+  const mustConfirm = company.doubleOptIn || (await isErased(request.company_id, request.email));
+  const unconfirmed = await record(request, mustConfirm, await subscriberLimit(ctx, request.company_id));
   if (unconfirmed) {
     await mailConfirmation(ctx, request.company_id, unconfirmed.id, request.list_id);
   }
@@ -143,6 +146,7 @@ export async function confirm(token: string) {
   const isOpen = found.status === "unconfirmed" || found.status === "active";
   if (person.expired || !isOpen) throw gone("This link has expired. Please subscribe again.");
   await transaction(async (client) => {
+    await liftErasure(client, companyId, found.email);
     if (found.status === "unconfirmed") await markResubscribed(client, { companyId, email: found.email });
     if (listId) await addToLists(client, companyId, [subscriberId], [listId]);
   });

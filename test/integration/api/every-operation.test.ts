@@ -154,6 +154,8 @@ describe("every operation", () => {
     await call(`POST ${E}/subscribers/bulk-update-lists/`, {}, { subscriber_ids: [bob], add_to_lists: [things.list] });
     await call(`GET ${E}/lists/:id/subscribers/`, { id: things.list! });
     await call(`GET ${E}/subscribers/export/`);
+    await call(`GET ${E}/subscribers/:id/data/`, { id: things.subscriber! });
+    await call(`POST ${E}/subscribers/erase/`, {}, { email: "nobody@example.com" });
     const conditions = [{ field: "email", operator: "ends_with", value: "example.com" }];
     const id = (await call(`POST ${E}/segments/`, {}, { name: "S", rules: { match: "all", conditions } })).body.id;
     await call(`GET ${E}/segments/`);
