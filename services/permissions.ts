@@ -93,6 +93,7 @@ const TABLE = {
 
   "accounts.getCompany": reads("settings"),
   "accounts.updateCompany": settings,
+  "accounts.deleteCompany": inPerson("owner"),
   "accounts.getPlan": reads("settings"),
   "accounts.listKeys": inPerson("viewer"),
   "accounts.createKey": inPerson("admin"),

@@ -106,8 +106,8 @@ async function record(
 /** The same answer for a known and an unknown address. */
 export async function subscribe(ctx: Ctx<SubscribeRequest>) {
   const request = ctx.params;
-  const company = await Company.findByPk(request.company_id, { attributes: ["doubleOptIn"] });
-  if (!company) throw notFound();
+  const company = await Company.findByPk(request.company_id, { attributes: ["doubleOptIn", "deletedAt"] });
+  if (!company || company.deletedAt) throw notFound();
   if (request.list_id && (await missing("lists", request.company_id, [request.list_id])).length > 0) {
     throw invalid({ list_id: [missingObject(request.list_id)] });
   }

@@ -117,6 +117,7 @@ describe("every operation", () => {
       userId: company.userId,
       expiresAt: new Date(Date.now() + 60_000),
     });
+    await call("POST /api/auth/verify/resend/");
     await call("POST /api/auth/verify/", {}, { token: accountToken("verify", verify.id) });
     company.password = "a better battery";
     const changed = { current_password: password, new_password: company.password };
@@ -289,6 +290,7 @@ describe("every operation", () => {
     await call(`DELETE ${E}/lists/:id/`, { id: things.list! });
     await call(`DELETE ${E}/templates/:id/`, { id: things.template! });
     await call(`DELETE ${E}/smtp-configs/:id/`, { id: things.smtp! });
+    await call("DELETE /api/companies/:id/", { id: company.id }, { password: company.password });
     expect(routes.map(({ method, path }) => `${method} ${path}`).filter((spelled) => !succeeded.has(spelled))).toEqual(
       [],
     );

@@ -33,6 +33,7 @@ function expected({ method, path, access }: Route, who: Who): boolean {
     if (who === "campaigns") return /\/(campaigns|sent-emails|events|templates|media)\//.test(path);
     return false;
   }
+  if (method === "DELETE" && path === "/api/companies/:id/") return who === "owner";
   if (path.endsWith("/audit-log/")) return who === "admin" || who === "owner";
   if (method === "GET" && !isExport) return true;
   if (who === "viewer") return false;
