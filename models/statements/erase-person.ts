@@ -45,12 +45,16 @@ const BEGIN = `
   on conflict (company_id, address_hash) do update set id = excluded.id, address_sealed = excluded.address_sealed,
     place = 0, cursor = null, pass = 1, counts = '{}', due_at = excluded.due_at`;
 
+/** Before the transaction: the first time the key of the hash is read, on another connection. */
+export const erasedPerson = async (companyId: string, address: string): Promise<ErasedPerson> => ({
+  companyId,
+  hash: (await addressHashes()).of(companyId, address),
+});
+
 /** From now on the address is refused; what there is goes by `eraseStep`. */
-export async function beginErasure(client: Client, companyId: string, address: string): Promise<ErasedPerson> {
-  const hash = (await addressHashes()).of(companyId, address);
+export async function beginErasure(client: Client, { companyId, hash }: ErasedPerson, address: string): Promise<void> {
   const id = newId();
   await query(BEGIN, [id, companyId, hash, seal(address.trim(), id)], client);
-  return { companyId, hash };
 }
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");

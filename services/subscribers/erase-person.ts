@@ -7,6 +7,7 @@ import {
   dueErasures,
   type ErasedCounts,
   type ErasedPerson,
+  erasedPerson,
   eraseStep,
   postponeErasure,
 } from "../../models/statements/erase-person.ts";
@@ -28,9 +29,10 @@ async function steps(person: ErasedPerson, goOn: () => boolean): Promise<{ compl
 /** The log knows that somebody was erased, and by whom, and not who. */
 export async function erase(ctx: Ctx<{ email: string }>): Promise<{ erased: ErasedCounts; complete: boolean }> {
   const companyId = companyOf(ctx);
-  const person = await transaction(async (client) => {
+  const person = await erasedPerson(companyId, ctx.params.email);
+  await transaction(async (client) => {
     await auditWithin(client, companyId, ctx.meta, { action: "subscribers.erased" });
-    return beginErasure(client, companyId, ctx.params.email);
+    await beginErasure(client, person, ctx.params.email);
   });
   const until = Date.now() + IN_REQUEST_MS;
   const { complete, counts } = await steps(person, () => Date.now() < until);

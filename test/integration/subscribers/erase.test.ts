@@ -356,8 +356,9 @@ describe("a person who is erased", () => {
       `insert into email_events (company_id, type, recipient) select $1, 'opened', $2 from generate_series(1, 2500)`,
       [company.id, ANN],
     );
-    const { beginErasure, eraseStep } = await import("../../../models/statements/erase-person.ts");
-    const person = await transaction((on) => beginErasure(on, company.id, ANN));
+    const { beginErasure, erasedPerson, eraseStep } = await import("../../../models/statements/erase-person.ts");
+    const person = await erasedPerson(company.id, ANN);
+    await transaction((on) => beginErasure(on, person, ANN));
     const events = PLACES.findIndex(({ counted }) => counted === "events");
     const at = () =>
       queryOne<{ place: number; counts: { events?: number } }>(
