@@ -1,6 +1,6 @@
 /**
- * Whether the time of an answer tells who has an account: wrong logins and requests for a reset, for addresses that are
- * known and for those that are not, in turns.
+ * Whether the time of an answer tells who has an account, or is on a list: wrong logins, requests for a reset and public
+ * subscribe, for addresses that are known and for those that are not, in turns.
  *
  *   node test/bench account-timing [requests=500]
  *
@@ -47,22 +47,22 @@ async function serve(databaseUrl: string) {
   const { brokerOptions } = await import("../../moleculer.config.ts");
   const { config } = await import("../../services/lib/config.ts");
   const broker = new ServiceBroker(brokerOptions(config()));
-  for (const name of ["gateway", "accounts"]) {
+  for (const name of ["gateway", "accounts", "subscribers", "campaigns"]) {
     broker.createService((await import(`../../services/${name}/${name}.service.ts`)).default);
   }
   await broker.start();
   return { broker, url: (broker.getLocalService("gateway") as unknown as { url: string }).url };
 }
 
-async function post(url: string, path: string, body: object): Promise<{ ms: number; status: number }> {
+async function post(url: string, path: string, body: object): Promise<{ ms: number; status: number; text: string }> {
   const began = performance.now();
-  const response = await fetch(`${url}/api/auth/${path}/`, {
+  const response = await fetch(`${url}/api/${path}/`, {
     method: "POST",
     headers: { "Content-Type": "application/json", "X-Forwarded-For": someIp() },
     body: JSON.stringify(body),
   });
-  await response.arrayBuffer();
-  return { ms: performance.now() - began, status: response.status };
+  const text = await response.text();
+  return { ms: performance.now() - began, status: response.status, text };
 }
 
 async function inTurns(url: string, path: string, users: string[], bodyOf: (email: string) => object): Promise<Series> {
@@ -71,7 +71,7 @@ async function inTurns(url: string, path: string, users: string[], bodyOf: (emai
     const isKnown = series.unknown.length === requests || (series.known.length < requests && randomInt(2) === 0);
     const email = isKnown ? users[series.known.length % users.length]! : `nobody-${n}@example.com`;
     const { ms, status } = await post(url, path, bodyOf(email));
-    if (status !== 200 && status !== 401) throw new Error(`${path} answered ${status}`);
+    if (![200, 201, 401].includes(status)) throw new Error(`${path} answered ${status}`);
     series[isKnown ? "known" : "unknown"].push(ms);
   }
   return series;
@@ -82,18 +82,23 @@ const postgres = await startEmbeddedPostgres(folder, { fsync: "off" });
 try {
   const { broker, url } = await serve(postgres.url);
   const users: string[] = [];
+  let company = "";
   for (let n = 0; n < Math.ceil(requests / USES_OF_A_USER); n++) {
     const email = `user-${n}@example.com`;
-    const made = await post(url, "register", { email, password: PASSWORD, company_name: "Acme" });
+    const made = await post(url, "auth/register", { email, password: PASSWORD, company_name: "Acme" });
     if (made.status !== 201) throw new Error(`register answered ${made.status}`);
     users.push(email);
+    company = JSON.parse(made.text).company.id;
   }
   const show = (name: string, { known, unknown }: Series) =>
     console.log(
       `${name}: known ${mean(known).toFixed(2)} ms, unknown ${mean(unknown).toFixed(2)} ms, t = ${welch(known, unknown).toFixed(2)} (${known.length} each)`,
     );
-  show("reset", await inTurns(url, "password/reset", users, (email) => ({ email })));
-  show("login", await inTurns(url, "login", users, (email) => ({ email, password: "wrong horse battery" })));
+  const subscribe = `emails/public/subscribe/${company}`;
+  for (const email of users) await post(url, subscribe, { email });
+  show("subscribe", await inTurns(url, subscribe, users, (email) => ({ email, first_name: "Ann" })));
+  show("reset", await inTurns(url, "auth/password/reset", users, (email) => ({ email })));
+  show("login", await inTurns(url, "auth/login", users, (email) => ({ email, password: "wrong horse battery" })));
   await broker.stop();
 } finally {
   await postgres.stop();
