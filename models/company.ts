@@ -29,6 +29,8 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare requireAuthentication: CreationOptional<boolean>;
   declare sendingPausedAt: CreationOptional<Date | null>;
   declare confirmationWarnedAt: CreationOptional<Date | null>;
+  /** Its rows are going, in the background (statements/remove-company.ts). */
+  declare deletedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
@@ -52,6 +54,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         requireAuthentication: required(DataTypes.BOOLEAN, false),
         sendingPausedAt: nullable(DataTypes.DATE),
         confirmationWarnedAt: nullable(DataTypes.DATE),
+        deletedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
       },

@@ -16,6 +16,7 @@ import { CampaignReceiver } from "./campaign-receiver.ts";
 import { Company } from "./company.ts";
 import { Counter } from "./counter.ts";
 import { EmailEvent } from "./email-event.ts";
+import { ErasedAddress } from "./erased-address.ts";
 import { HourLedger } from "./hour-ledger.ts";
 import { IdempotencyKey } from "./idempotency-key.ts";
 import { InboundMessage, InboundRaw } from "./inbound-message.ts";
@@ -59,6 +60,7 @@ const MODELS = [
   Company,
   Counter,
   EmailEvent,
+  ErasedAddress,
   HourLedger,
   IdempotencyKey,
   InboundMessage,

@@ -63,9 +63,15 @@ CREATE OR REPLACE FUNCTION public.audit_log_is_append_only()
  LANGUAGE plpgsql
 AS $function$
 begin
-  -- A company that is deleted takes its log along: then a trigger of the foreign key asks, not a statement.
-  if tg_op = 'DELETE' and pg_trigger_depth() > 1 then
-    return old;
+  if tg_op = 'DELETE' then
+    if pg_trigger_depth() > 1 or exists (select from companies where id = old.company_id and deleted_at is not null)
+      or (current_setting('flockmail.audit_log', true) = 'expire' and old.at < now() - interval '30 days') then
+      return old;
+    end if;
+  elsif tg_op = 'UPDATE' and current_setting('flockmail.audit_log', true) = 'erase'
+    and (new.id, new.company_id, new.actor_type, new.actor_id, new.actor_name, new.action, new.ip, new.at)
+      is not distinct from (old.id, old.company_id, old.actor_type, old.actor_id, old.actor_name, old.action, old.ip, old.at) then
+    return new;
   end if;
   raise exception 'The audit log is append-only';
 end
@@ -429,7 +435,7 @@ AS $function$
       and e.type = 'bounced' and e.metadata->>'bounce_type' = 'soft' and e.created_at > now() - interval '30 days'),
   delivered as (
     select s.sent_at from subscribers p join sent_emails s on s.subscriber_id = p.id
-    where p.company_id = company and p.email_key = lower(address) and s.status = 2
+    where p.company_id = company and p.email_key = address_key(address) and s.status = 2
       and s.sent_at > (select min(created_at) from soft)
     union all
     select s.sent_at from sent_emails s
@@ -479,6 +485,19 @@ AS $function$
 begin
   if is_so then return true; end if;
   raise exception 'changed by another transaction' using errcode = 'serialization_failure';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.uncount_erased_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into counters as c (company_id, name, ref, slot, n)
+  select company_id, coalesce('events:' || type, 'events') as name, company_id, pg_backend_pid() % 32, -count(*)
+  from gone group by grouping sets ((company_id), (company_id, type)) order by 1, 2
+  on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
+  return null;
 end
 $function$;
 
@@ -544,6 +563,7 @@ create table audit_log (
   constraint audit_log_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
   constraint audit_log_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'operator'::text, 'system'::text])))
 );
+CREATE INDEX audit_log_age ON public.audit_log USING btree (at);
 CREATE INDEX audit_log_of_company ON public.audit_log USING btree (company_id, id);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_is_append_only();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION audit_log_is_append_only();
@@ -654,6 +674,7 @@ create table companies (
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   confirmation_warned_at timestamp with time zone,
+  deleted_at timestamp with time zone,
   retention_days jsonb default '{}'::jsonb not null,
   retention_done_at timestamp with time zone,
   require_authentication boolean default false not null,
@@ -661,6 +682,7 @@ create table companies (
   constraint companies_default_smtp_config FOREIGN KEY (id, default_smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (default_smtp_config_id),
   constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE
 );
+CREATE INDEX companies_deleted ON public.companies USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE TRIGGER companies_removed AFTER DELETE ON public.companies REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION companies_removed();
 
 create table counters (
@@ -694,8 +716,26 @@ CREATE INDEX email_events_of_mail ON public.email_events USING btree (sent_email
 CREATE INDEX email_events_of_recipient ON public.email_events USING btree (company_id, lower(recipient), id);
 CREATE INDEX email_events_rare ON public.email_events USING btree (company_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text]));
 CREATE TRIGGER email_events_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
+CREATE TRIGGER email_events_erased AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) = 'on'::text)) EXECUTE FUNCTION uncount_erased_events();
 CREATE TRIGGER email_events_recounted AFTER UPDATE ON public.email_events REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
-CREATE TRIGGER email_events_uncounted AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION count_events();
+CREATE TRIGGER email_events_uncounted AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_events();
+
+create table erased_addresses (
+  id uuid default uuid_v7() not null,
+  company_id uuid not null,
+  address_hash bytea not null,
+  erased_at timestamp with time zone default now() not null,
+  address_sealed bytea,
+  place smallint default 0 not null,
+  cursor text,
+  pass smallint default 1 not null,
+  counts jsonb default '{}'::jsonb not null,
+  due_at timestamp with time zone,
+  constraint erased_addresses_pkey PRIMARY KEY (company_id, address_hash),
+  constraint erased_addresses_id_key UNIQUE (id),
+  constraint erased_addresses_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+CREATE INDEX erased_addresses_due ON public.erased_addresses USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 create table hour_ledgers (
   company_id uuid not null,

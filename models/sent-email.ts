@@ -25,6 +25,8 @@ import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
  * | opens, clicks                              | 0                                                                   |
  * | what repeats in smtp_response              | reply_no says which pattern the rest belongs to (reply_patterns)    |
  *
+ * An empty email is an erased person's (statements/erase-places.ts): such a row is never sent, and nothing more is recorded of it.
+ *
  * Which index finds what is asked for in the list of sent emails, and a mail by its Message-ID:
  *
  * | filter     | found by                                                                                            |

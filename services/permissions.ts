@@ -29,6 +29,8 @@ const TABLE = {
   "subscribers.bulkDelete": writes("subscribers"),
   "subscribers.bulkUpdateLists": writes("subscribers"),
   "subscribers.export": exports,
+  "subscribers.erase": writes("subscribers"),
+  "subscribers.exportPerson": exports,
   "subscribers.get": reads("subscribers"),
   "subscribers.update": writes("subscribers"),
   "subscribers.remove": writes("subscribers"),
@@ -97,6 +99,7 @@ const TABLE = {
 
   "accounts.getCompany": reads("settings"),
   "accounts.updateCompany": settings,
+  "accounts.deleteCompany": inPerson("owner"),
   "accounts.getPlan": reads("settings"),
   "accounts.listKeys": inPerson("viewer"),
   "accounts.createKey": inPerson("admin"),

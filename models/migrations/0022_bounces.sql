@@ -146,7 +146,7 @@ as $$
       and e.type = 'bounced' and e.metadata->>'bounce_type' = 'soft' and e.created_at > now() - interval '30 days'),
   delivered as (
     select s.sent_at from subscribers p join sent_emails s on s.subscriber_id = p.id
-    where p.company_id = company and p.email_key = lower(address) and s.status = 2
+    where p.company_id = company and p.email_key = address_key(address) and s.status = 2
       and s.sent_at > (select min(created_at) from soft)
     union all
     select s.sent_at from sent_emails s

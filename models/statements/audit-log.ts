@@ -6,7 +6,7 @@ import { QueryTypes, type Transaction } from "sequelize";
 import type { AuditAction } from "../../services/lib/audit-actions.ts";
 import type { Caller } from "../../services/lib/caller.ts";
 import { newId } from "../../services/lib/ids.ts";
-import { type Client, query, sequelize } from "../database/db.ts";
+import { type Client, query, sequelize, transaction } from "../database/db.ts";
 
 export interface Deed {
   action: AuditAction;
@@ -61,4 +61,19 @@ export async function auditUser(userId: string, meta: Caller, action: AuditActio
      from memberships m join users u on u.id = m.user_id where u.id = $1`,
     [userId, action, meta.http?.ip ?? null],
   );
+}
+
+const EXPIRED_AT_ONCE = 5_000;
+const EXPIRE = `
+  delete from audit_log where id in (
+    select id from audit_log where at < now() - make_interval(days => $1::int) order by at limit ${EXPIRED_AT_ONCE})`;
+
+/** Of all companies. The database lets a statement that says so take away entries of more than 30 days, and nothing else. */
+export async function expireAuditLog(days: number): Promise<void> {
+  for (let gone = EXPIRED_AT_ONCE; gone === EXPIRED_AT_ONCE; ) {
+    gone = await transaction(async (client) => {
+      await client.query("select set_config('flockmail.audit_log', 'expire', true)");
+      return (await client.query(EXPIRE, [days])).rowCount ?? 0;
+    });
+  }
 }

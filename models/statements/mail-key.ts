@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { seal, unseal } from "../../services/lib/secrets.ts";
+import { AddressHashes } from "../../services/lib/tokens/address-hash.ts";
 import { BounceTokens } from "../../services/lib/tokens/bounce-token.ts";
 import { MailIds, type MailNumber } from "../../services/lib/tokens/mail-id.ts";
 import { pool, queryOne } from "../database/db.ts";
@@ -18,6 +19,7 @@ const MAKE = `update installation set mail_key_sealed = coalesce(mail_key_sealed
 interface MadeWithKey {
   ids: MailIds;
   bounceTokens: BounceTokens;
+  addressHashes: AddressHashes;
 }
 
 async function readKey(): Promise<MadeWithKey> {
@@ -26,7 +28,7 @@ async function readKey(): Promise<MadeWithKey> {
     row = await queryOne<{ sealed: Buffer }>(MAKE, [seal(randomBytes(KEY_BYTES).toString("base64"), INSTALLATION)]);
   }
   const key = Buffer.from(unseal(row!.sealed!, INSTALLATION), "base64");
-  return { ids: new MailIds(key), bounceTokens: new BounceTokens(key) };
+  return { ids: new MailIds(key), bounceTokens: new BounceTokens(key), addressHashes: new AddressHashes(key) };
 }
 
 /** By the database that is open. */
@@ -45,6 +47,7 @@ function madeWithKey(): Promise<MadeWithKey> {
 
 export const mailIds = async (): Promise<MailIds> => (await madeWithKey()).ids;
 export const bounceTokens = async (): Promise<BounceTokens> => (await madeWithKey()).bounceTokens;
+export const addressHashes = async (): Promise<AddressHashes> => (await madeWithKey()).addressHashes;
 
 /** Gives each of these rows its id, where it is not stored, and what stands before the "@" of its Message-ID. */
 export async function withIds<T extends MailNumber & { id: string; message_id?: string }>(rows: T[]): Promise<T[]> {

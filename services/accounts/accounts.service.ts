@@ -1,5 +1,6 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
+import { expireAuditLog } from "../../models/statements/audit-log.ts";
 import { deleteExpiredTokens } from "../../models/statements/refresh-tokens.ts";
 import { purgeSystemMails } from "../../models/statements/system-mails.ts";
 import { defineService } from "../define.ts";
@@ -17,6 +18,7 @@ import {
   setPaused,
   setPlan,
 } from "./company-administration.ts";
+import { deleteCompany, removeCompanies } from "./company-deletion.ts";
 import { listMembers, removeMember, updateMember } from "./company-members.ts";
 import { companyErrors, getCompany, updateCompany } from "./company-settings.ts";
 import { contract } from "./contract.ts";
@@ -24,7 +26,7 @@ import { acceptInvitation, invitationErrors, invite, purgeInvitations } from "./
 import { KeyAuthentication } from "./key-authentication.ts";
 import { login } from "./people/login.ts";
 import { me } from "./people/me.ts";
-import { askForReset, changePassword, confirmReset, verifyEmail } from "./people/passwords.ts";
+import { askForReset, changePassword, confirmReset, mailVerificationAgain, verifyEmail } from "./people/passwords.ts";
 import { endSession, listSessions, logout, membershipOf, requireSession } from "./people/sessions.ts";
 import { beginTotp, confirmTotp, removeTotp } from "./people/totp.ts";
 import { admitEmails, getPlan, planOf, requireDefaultPlan, requireFeature } from "./plans.ts";
@@ -34,13 +36,18 @@ import { rotate } from "./tokens.ts";
 
 const PURGE_EVERY_MS = 60 * 60 * 1_000;
 const SYSTEM_MAIL_PAUSE_MS = 1_000;
+const REMOVE_PAUSE_MS = 10_000;
 
 const background = (service: Service) => (service as Service & { background: Background }).background;
 const keysOf = (service: Service) => (service as Service & { keys: KeyAuthentication }).keys;
 
 /** Companies, their people, keys and plans: who may do what, and how much of it. */
 export default defineService("accounts", contract, {
-  mixins: [every(PURGE_EVERY_MS, "purge"), every(SYSTEM_MAIL_PAUSE_MS, "sendSystemMail")],
+  mixins: [
+    every(PURGE_EVERY_MS, "purge"),
+    every(SYSTEM_MAIL_PAUSE_MS, "sendSystemMail"),
+    every(REMOVE_PAUSE_MS, "removeCompanies"),
+  ],
 
   actions: {
     register: { validate: registrationErrors, handler: (ctx) => register(ctx) },
@@ -53,6 +60,7 @@ export default defineService("accounts", contract, {
     listSessions,
     endSession,
     verifyEmail,
+    mailVerificationAgain,
     changePassword,
     askForReset(ctx) {
       return askForReset(ctx, (work) => background(this).begin(work));
@@ -73,10 +81,13 @@ export default defineService("accounts", contract, {
       await deleteExpiredTokens();
       await purgeInvitations();
       await purgeSystemMails();
+      await expireAuditLog(config().AUDIT_LOG_DAYS);
       return null;
     },
 
     getCompany,
+    deleteCompany,
+    removeCompanies: async (ctx) => ({ rows: await removeCompanies(ctx.broker) }),
     updateCompany: { validate: companyErrors, handler: updateCompany },
 
     listKeys,

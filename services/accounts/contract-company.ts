@@ -69,6 +69,21 @@ export const contract = {
     example: { reply_to_email: "hello@example.com", double_opt_in: true },
   },
 
+  deleteCompany: {
+    summary: "Delete a company with all that it has",
+    description:
+      "Owners only, with their password (403 where it is wrong). At once nobody gets in any more, API keys are gone, campaigns stop and webhooks are silent; subscribers, mails, files, settings and the log go in the background. There is no way back. Its people keep their accounts. Links in mails that were sent stop working.",
+    params: Type.Object({ ...ById.properties, password: Type.String({ minLength: 1, maxLength: 1024 }) }),
+    returns: Type.Object({ detail: Type.String() }),
+    example: { password: "correct horse battery" },
+  },
+  removeCompanies: {
+    summary: "Remove rows of deleted companies",
+    visibility: "protected",
+    params: Type.Object({}),
+    returns: Type.Object({ rows: Type.Integer() }),
+  },
+
   listKeys: {
     summary: "List API keys",
     description: "Search looks into the name. Sortable: created_at, name, expires_at, last_used_at.",

@@ -59,6 +59,12 @@ export const contract = {
     returns: Type.Object({ email: Type.String(), email_verified: Bool }),
     example: { token: "the token of the link" },
   },
+  mailVerificationAgain: {
+    summary: "Mail the link that verifies the own address once more",
+    description: "Three an hour. Nothing is mailed where the address is verified already.",
+    params: Type.Object({}),
+    returns: Done,
+  },
   changePassword: {
     summary: "Change the password",
     description: "All other sessions end; this one goes on with the tokens of the answer.",

@@ -147,6 +147,11 @@ export const configSchema = Type.Object({
     }),
   ),
   MAX_UPLOAD_BYTES: integer(1, 1_073_741_824, { default: 10 * 1024 * 1024, description: "Largest media file." }),
+  AUDIT_LOG_DAYS: integer(30, 36_500, {
+    default: 730,
+    description:
+      "How long entries of companies' audit logs are kept: long enough to trace a break-in that is noticed late, not for ever, because they name people and their addresses.",
+  }),
   SERVICE_NAME: text({ default: "Flockmail", description: "Name in the X-Mailer header and on public pages." }),
   INBOUND_PORT: Type.Optional(
     integer(0, 65_535, {

@@ -58,7 +58,8 @@ export class WebViews {
       campaign_no,
       seq,
     ]);
-    if (!row) throw notFound();
+    // An erased person's mail has no address.
+    if (!row || row.email === "") throw notFound();
     const sent = { ...row, id: sentEmailId };
     try {
       const page = await this.#page(sent.campaign_id);

@@ -57,3 +57,18 @@ export const Suppression = Type.Object({
 });
 
 export const Description = Text(5_000);
+
+const Rows = Type.Array(Type.Record(Type.String(), Type.Unknown()));
+
+/** Rows as they are stored, with readable names for statuses; secrets and other people's addresses are not among them. */
+export const PersonData = Type.Object({
+  exported_at: Time,
+  subscriber: Subscriber,
+  lists: Rows,
+  sent_emails: Rows,
+  copies: Rows,
+  events: Rows,
+  suppressions: Rows,
+  webhook_deliveries: Rows,
+  truncated: Type.Array(Type.String()),
+});

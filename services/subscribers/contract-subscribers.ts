@@ -1,7 +1,8 @@
 /** Subscribers one by one, in bulk, and by their own doing (public subscribe). */
+import { ERASED_KINDS } from "../../models/statements/erase-steps.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, Email, ListQuery, Nothing, Page, Stream, Type, Uuid } from "../lib/shapes.ts";
-import { AttributeChanges, Attributes, PersonName, Status, Subscriber } from "./contract-shapes.ts";
+import { Bool, ById, Email, ListQuery, Nothing, Page, Stream, Type, Uuid } from "../lib/shapes.ts";
+import { AttributeChanges, Attributes, PersonData, PersonName, Status, Subscriber } from "./contract-shapes.ts";
 
 const lists = Type.Optional(Type.Array(Uuid, { maxItems: 100, description: "Lists that the subscriber is added to." }));
 
@@ -59,6 +60,30 @@ export const subscribers = {
     description: "Permanent. Mails that were sent stay, without their link to the subscriber.",
     params: ById,
     returns: Nothing,
+  },
+  erase: {
+    summary: "Erase a person",
+    description:
+      "Everything that is kept about the address goes from this company: the subscriber, mails' recipients and variables, events, copies, webhook deliveries, suppressions. Campaigns' counters stay, and so do mails as rows without a recipient. The address is kept as a keyed hash alone: it gets no mail, and making it a subscriber again is refused, until the person subscribes by the public form and confirms. `erased` counts rows (`quotations`: others' rows that had the address in them). What takes longer goes on in the background (`complete` is false), and half an hour later everything is looked through once more. An unknown address: zeros.",
+    params: Type.Object({ email: Email }),
+    returns: Type.Object({
+      erased: Type.Object(Object.fromEntries(ERASED_KINDS.map((kind) => [kind, Type.Integer()]))),
+      complete: Bool,
+    }),
+    example: { email: "ada@example.com" },
+  },
+  exportPerson: {
+    summary: "Everything kept about a person",
+    description:
+      "For a person who asks what is known. Of each kind the newest 10,000 rows; `truncated` names the kinds that have more.",
+    params: ById,
+    returns: PersonData,
+  },
+  finishErasures: {
+    summary: "Go on with erasures",
+    visibility: "protected",
+    params: None,
+    returns: Done,
   },
   export: {
     summary: "Download all subscribers as CSV",

@@ -2,6 +2,7 @@
 import type { ServiceBroker } from "moleculer";
 import { saveTransaction } from "../../models/database/bulk.ts";
 import { type Client, query, transaction } from "../../models/database/db.ts";
+import { erasedAmong } from "../../models/statements/erased-addresses.ts";
 import {
   COMPANIES_TO_SAVE,
   insertReceivers,
@@ -24,7 +25,13 @@ const MAX_NAME = 255;
 const nameOf = (text = "") => toOneLine(text).slice(0, MAX_NAME).toWellFormed();
 
 async function save(client: Client, companyId: string, limit: Limit, receivers: readonly Receiver[]): Promise<void> {
+  const erased = await erasedAmong(
+    companyId,
+    receivers.map(({ email }) => email),
+    client,
+  );
   const valid = receivers
+    .filter(({ email }) => !erased.has(email))
     .map(({ email, first_name, last_name }) => ({
       email: email.trim(),
       first_name: nameOf(first_name),

@@ -1,5 +1,6 @@
 /** Creates, changes and removes one subscriber. */
 import { type Client, INTERACTIVE, pool, type Queryable, queryOne, transaction } from "../../models/database/db.ts";
+import { ERASED_ERROR, isErased } from "../../models/statements/erased-addresses.ts";
 import { removeSubscribers } from "../../models/statements/remove-subscribers.ts";
 import { type AttributeChanges, type Attributes, attributesError } from "../lib/attributes.ts";
 import { type FieldErrors, invalid, notFound, subscriberLimitReached } from "../lib/errors.ts";
@@ -60,6 +61,7 @@ function requireWithinLimits(attributes: Attributes): void {
 }
 
 export async function createSubscriber(companyId: string, limit: Limit, given: Given): Promise<SubscriberView> {
+  if (await isErased(companyId, given.email)) throw invalid({ email: [ERASED_ERROR] });
   // The common case is one statement.
   if (limit === null && !given.attributes && !given.lists?.length) return upsert(pool(), companyId, given);
   return transaction(async (client) => {

@@ -3,6 +3,7 @@
 import { Company } from "../../models/company.ts";
 import { type Client, INTERACTIVE, queryOne, transaction } from "../../models/database/db.ts";
 import { askToConfirm, confirmMailbox } from "../../models/statements/ask-to-confirm.ts";
+import { isErased, liftErasure } from "../../models/statements/erased-addresses.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { gone, invalid, missingObject, notFound, subscriberLimitReached } from "../lib/errors.ts";
@@ -56,12 +57,13 @@ export const subscribe = (ctx: Ctx<SubscribeRequest>) => evenly(() => record(ctx
 async function record(ctx: Ctx<SubscribeRequest>) {
   const request = ctx.params;
   const { company_id: companyId, list_id: listId = null } = request;
-  const company = await Company.findByPk(companyId, { attributes: ["doubleOptIn"] });
-  if (!company) throw notFound();
+  const company = await Company.findByPk(companyId, { attributes: ["doubleOptIn", "deletedAt"] });
+  if (!company || company.deletedAt) throw notFound();
   if (listId && (await missing("lists", companyId, [listId])).length > 0) {
     throw invalid({ list_id: [missingObject(listId)] });
   }
-  const { doubleOptIn } = company;
+  // Who was erased comes back by a confirmation alone: anybody may type an address into a form.
+  const doubleOptIn = company.doubleOptIn || (await isErased(companyId, request.email));
   const limit = await subscriberLimit(ctx, companyId);
   const acceptLanguage = (ctx.meta.http?.acceptLanguage ?? "").slice(0, MAX_LANGUAGES);
   await transaction(
@@ -71,7 +73,7 @@ async function record(ctx: Ctx<SubscribeRequest>) {
     },
     { ...INTERACTIVE, owner: companyId },
   );
-  return { detail: doubleOptIn ? "Thank you. Please confirm by the link in your mail." : "Thank you." };
+  return { detail: company.doubleOptIn ? "Thank you. Please confirm by the link in your mail." : "Thank you." };
 }
 
 /** An unsubscribe that came after the mail voids its link. */
@@ -86,6 +88,7 @@ export async function confirm(token: string) {
     }
     if (done === "unknown") throw notFound();
     if (done === "void" || link.expired) throw gone("This link has expired. Please subscribe again.");
+    await liftErasure(client, companyId, done.email);
     return done;
   });
   return { company_id: companyId, subscriber_id: subscriberId, email: confirmed.email };

@@ -15,6 +15,8 @@ import type { AuditAction } from "../lib/audit-actions.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { subscriberLimit } from "./company-locks.ts";
 import { contract } from "./contract.ts";
+import { erase, finishErasures } from "./erase-person.ts";
+import { exportPerson } from "./export-person.ts";
 import { exportSubscribers } from "./export-subscribers.ts";
 import { importSubscribers } from "./import/import-subscribers.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
@@ -39,6 +41,7 @@ interface Subscribers extends Service {
   subscriberReader: SubscriberReader;
 }
 const SAVE_PAUSE_MS = 500;
+const ERASE_PAUSE_MS = 5_000;
 const readerOf = (service: Service) => (service as Subscribers).subscriberReader;
 
 /** What can be said of it only when it is done. */
@@ -53,7 +56,7 @@ async function logged(
 }
 
 export default defineService("subscribers", contract, {
-  mixins: [every(SAVE_PAUSE_MS, "saveWaiting")],
+  mixins: [every(SAVE_PAUSE_MS, "saveWaiting"), every(ERASE_PAUSE_MS, "finishErasures")],
 
   created() {
     (this as Subscribers).subscriberReader = new SubscriberReader();
@@ -76,6 +79,9 @@ export default defineService("subscribers", contract, {
       await removeSubscriber(companyOf(ctx), ctx.params.id);
       return logged(ctx, "subscribers.deleted", ctx.params.id);
     },
+    erase,
+    exportPerson,
+    finishErasures: async (ctx) => ({ done: await finishErasures(ctx.broker) }),
     async export(ctx) {
       // Before the first row leaves.
       await logged(ctx, "subscribers.exported");

@@ -9,15 +9,25 @@ import { isPassword } from "../password.ts";
 const TRIES = 10;
 const WINDOW_SECONDS = 300;
 
-/** `field`: where the error stands. */
-export async function requireOwnPassword(ctx: Ctx, field: string, password: string): Promise<User> {
+/** The person, where this is their password; null where it is not. */
+async function withPassword(ctx: Ctx, password: string): Promise<User | null> {
   const userId = userOf(ctx);
   const window = exactWindow(`own-password:${userId}`, TRIES, WINDOW_SECONDS);
   const { granted, retryAfterMs } = await apiLimiter().take(window, 1);
   if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
   const user = await User.findByPk(userId);
   if (!user) throw unauthenticated();
-  if (!(await isPassword(password, user.passwordHash))) throw invalid({ [field]: ["This password is wrong."] });
+  if (!(await isPassword(password, user.passwordHash))) return null;
   await apiLimiter().forget(window);
+  return user;
+}
+
+export const isOwnPassword = async (ctx: Ctx, password: string): Promise<boolean> =>
+  (await withPassword(ctx, password)) !== null;
+
+/** `field`: where the error stands. */
+export async function requireOwnPassword(ctx: Ctx, field: string, password: string): Promise<User> {
+  const user = await withPassword(ctx, password);
+  if (!user) throw invalid({ [field]: ["This password is wrong."] });
   return user;
 }

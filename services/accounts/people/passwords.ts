@@ -7,8 +7,8 @@ import { queueSystemMail } from "../../../models/statements/queue-system-mail.ts
 import { User } from "../../../models/user.ts";
 import { broadcast } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
-import type { Ctx } from "../../lib/caller.ts";
-import { invalid, throttled } from "../../lib/errors.ts";
+import { type Ctx, userOf } from "../../lib/caller.ts";
+import { invalid, throttled, unauthenticated } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { apiLimiter } from "../../lib/limits/api-limiter.ts";
 import { exactWindow } from "../../lib/limits/limiter.ts";
@@ -23,6 +23,8 @@ const RESET_SECONDS = 3_600;
 const VERIFY_SECONDS = 7 * 86_400;
 /** Mails to one address in an hour: a form that anybody may fill in must not fill a mailbox. */
 const RESETS_PER_HOUR = 3;
+/** The same for the mails that verify an address. */
+const VERIFICATIONS_PER_HOUR = 3;
 const BAD_TOKEN = { token: ["This link is no longer valid."] };
 
 export const wordsOf = (user: Pick<User, "email" | "firstName" | "lastName">): string[] => [
@@ -72,6 +74,18 @@ async function mailLink(kind: "verify" | "reset", user: User, seconds: number, t
 
 export const mailVerification = (user: User, transaction: Transaction) =>
   mailLink("verify", user, VERIFY_SECONDS, transaction);
+
+/** To the address of the person who asks. Links that were mailed before stay good: mails overtake each other. */
+export async function mailVerificationAgain(ctx: Ctx): Promise<object> {
+  const user = await User.findByPk(userOf(ctx));
+  if (!user) throw unauthenticated();
+  if (user.emailVerifiedAt) return {};
+  const window = exactWindow(`verify:${user.id}`, VERIFICATIONS_PER_HOUR, 3_600);
+  const { granted, retryAfterMs } = await apiLimiter().take(window, 1);
+  if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
+  await sequelize().transaction((transaction) => mailVerification(user, transaction));
+  return {};
+}
 
 /**
  * The same answer after the same time, whoever asks for whomever: what depends on the address happens behind the answer.

@@ -1,5 +1,7 @@
 /** Inline receivers: their errors (in sentences that name the receiver's index), and what is stored of them. */
+import type { Queryable } from "../../../models/database/db.ts";
 import { copyAddresses } from "../../../models/sent-email-copy.ts";
+import { erasedAmong } from "../../../models/statements/erased-addresses.ts";
 import { isAddress } from "../../lib/address.ts";
 
 export const MAX_COPIES = 50;
@@ -84,3 +86,21 @@ export const storedReceivers = (receivers: readonly Receiver[]): StoredReceiver[
     // fromEntries defines own properties: a variable named __proto__ stays a variable.
     variables: Object.fromEntries(Object.entries(receiver).filter(([name]) => !NOT_VARIABLES.has(name))),
   }));
+
+/** Who was erased gets neither a mail nor a copy, and is not stored again: they are left out like suppressed receivers. */
+export async function withoutErased(
+  companyId: string,
+  receivers: readonly StoredReceiver[],
+  on: Queryable,
+): Promise<StoredReceiver[]> {
+  const addresses = receivers.flatMap(({ email, cc, bcc }) => [email, ...(cc ?? []), ...(bcc ?? [])]);
+  const erased = await erasedAmong(companyId, addresses, on);
+  if (erased.size === 0) return [...receivers];
+  const others = (copies: string[] | null) => {
+    const left = copies?.filter((copy) => !erased.has(copy)) ?? [];
+    return left.length > 0 ? left : null;
+  };
+  return receivers
+    .filter(({ email }) => !erased.has(email))
+    .map((receiver) => ({ ...receiver, cc: others(receiver.cc), bcc: others(receiver.bcc) }));
+}

@@ -14,7 +14,7 @@ import { newId } from "../../lib/ids.ts";
 import { admit, requireHourlyRoomWithin } from "./admission.ts";
 import { audienceSize } from "./audience-size.ts";
 import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
-import { copiesOf, storedReceivers } from "./inline-receivers.ts";
+import { copiesOf, storedReceivers, withoutErased } from "./inline-receivers.ts";
 import { paramsOf, type SendParams } from "./send-params.ts";
 import { sendWarnings } from "./warnings.ts";
 
@@ -121,7 +121,8 @@ async function create(client: Client, companyId: string, type: CampaignType, req
   if (subject === undefined)
     throw conflict("Something that this send refers to was deleted at this moment. Try again.");
   if (request.receivers) {
-    await query(INSERT_RECEIVERS, [id, companyId, JSON.stringify(storedReceivers(request.receivers))], client);
+    const receivers = await withoutErased(companyId, storedReceivers(request.receivers), client);
+    await query(INSERT_RECEIVERS, [id, companyId, JSON.stringify(receivers)], client);
   }
   const { template_id, list_id } = row;
   return {

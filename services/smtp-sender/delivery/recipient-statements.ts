@@ -21,7 +21,8 @@ const anySuppressed = (kind: "domain" | "email_key") =>
   `(select exists (select from suppressions where company_id = $2 and ${kind} is not null))`;
 
 /** The kind of the suppression that blocks the recipient e of company $2. */
-const BLOCKED = `case when ${anySuppressed("domain")} then blocked_by($2, ${ADDRESS})
+const BLOCKED = `case when ${ADDRESS} = '' then 'erased'
+    when ${anySuppressed("domain")} then blocked_by($2, ${ADDRESS})
     when ${anySuppressed("email_key")} then (${suppressionAt("$2", `address_key(${ADDRESS})`, "r.kind")})
   end as blocked`;
 

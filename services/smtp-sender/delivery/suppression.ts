@@ -18,6 +18,7 @@ const SUPPRESSION: Record<string, string> = {
   unsubscribed: "The recipient has unsubscribed.",
   bounced: "Mail to this address bounced before.",
   complained: "The recipient has complained about mail.",
+  erased: "The recipient was erased.",
 };
 
 /** `kind`: of the suppression. */

@@ -102,8 +102,11 @@ function attributesOf(columns: Columns, cells: string[]): { json: string } | { e
     : { json: escaped(json) };
 }
 
+/** Why an address may not be imported; undefined where it may. */
+export type Refusal = (address: string) => string | undefined;
+
 /** The row's line for COPY, or undefined if the row was skipped. */
-function copyLine(columns: Columns, row: CsvRow, tally: Tally): string | undefined {
+function copyLine(columns: Columns, row: CsvRow, tally: Tally, refusal: Refusal): string | undefined {
   const { cells, line } = row;
   const email = textAt(cells, columns.email);
   const skip = (error: string) => void tally.skip(line, email, error);
@@ -114,6 +117,8 @@ function copyLine(columns: Columns, row: CsvRow, tally: Tally): string | undefin
   }
   if (email === "") return skip("email: This field may not be blank.");
   if (!isAddress(email)) return skip("email: Enter a valid email address.");
+  const refused = refusal(email);
+  if (refused) return skip(`email: ${refused}`);
   const first = textAt(cells, columns.firstName);
   const last = textAt(cells, columns.lastName);
   const error = nameError("first_name", first) ?? nameError("last_name", last);
@@ -126,13 +131,18 @@ function copyLine(columns: Columns, row: CsvRow, tally: Tally): string | undefin
 export const isBlank = ({ cells, error }: CsvRow) => !error && cells.every((cell) => cell.trim() === "");
 
 /** One piece of COPY text for each batch of rows; blank lines are ignored. */
-export async function* copyLines(columns: Columns, batches: AsyncIterable<CsvRow[]>, tally: Tally) {
+export async function* copyLines(
+  columns: Columns,
+  batches: AsyncIterable<CsvRow[]>,
+  tally: Tally,
+  refusal: Refusal = () => undefined,
+) {
   for await (const batch of batches) {
     let text = "";
     for (const row of batch) {
       if (isBlank(row)) continue;
       tally.total++;
-      text += copyLine(columns, row, tally) ?? "";
+      text += copyLine(columns, row, tally, refusal) ?? "";
     }
     if (text) yield text;
   }

@@ -7,6 +7,7 @@ import { DatabaseError } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { importTransaction } from "../../../models/database/bulk.ts";
 import { type Client, query } from "../../../models/database/db.ts";
+import { ERASED_ERROR, erasedTest } from "../../../models/statements/erased-addresses.ts";
 import { subscriberLimitReached } from "../../lib/errors.ts";
 import { type Limit, lockBulkWrites, roomFor } from "../company-locks.ts";
 import { type CsvRow, readCsv } from "./csv-reader.ts";
@@ -80,7 +81,9 @@ export async function importSubscribers(stream: NodeJS.ReadableStream | null | u
   const tally = new Tally();
   const report = await importTransaction(job.companyId, async (client) => {
     const copy = await prepareImport(client);
-    await pipeline(copyLines(columns, rows, tally), client.query(copyFrom(copy)));
+    const wasErased = await erasedTest(job.companyId, client);
+    const refusal = (address: string) => (wasErased(address) ? ERASED_ERROR : undefined);
+    await pipeline(copyLines(columns, rows, tally, refusal), client.query(copyFrom(copy)));
     const repeated = await dropRepeated(client);
     // From here on other writers of this company wait: for the merge, and never for the file.
     await lockBulkWrites(client, job.companyId);

@@ -19,6 +19,7 @@ const EARLIER_CLICKS = `
  */
 export const READ = `
   select m.id, c.company_id, c.id as campaign_id, s.campaign_no, s.seq, s.status, s.sent_at, s.opened_at, s.clicked_at,
+    s.email is not distinct from '' as erased,
     s.xmin::text as version, case when m.id = any ($2::uuid[]) then (${EARLIER_CLICKS}) end as earlier_clicks
   from unnest($1::uuid[], $4::int[], $5::int[]) m (id, campaign_no, seq)
   join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq

@@ -37,6 +37,8 @@ interface StoredBatch {
 }
 
 interface Read extends Mail {
+  /** A link goes on to lead somewhere, and nothing is stored of who followed it. */
+  erased: boolean;
   campaign_no: number;
   status: number;
   message_id?: string;
@@ -126,7 +128,7 @@ async function tryStore(hits: readonly Hit[], cache: CampaignLinks, client?: Cli
   );
   const urlOf = ({ sentEmailId, link, url }: Hit) => url ?? linkUrl(links, mails.get(sentEmailId)!.campaign_id, link);
   const known = (hit: Hit) => mails.has(hit.sentEmailId) && (hit.link === 0 || urlOf(hit) !== undefined);
-  const real = hits.filter(known);
+  const real = hits.filter((hit) => known(hit) && !mails.get(hit.sentEmailId)!.erased);
   const results = hits.map((hit) => ({ found: known(hit), url: known(hit) && hit.link > 0 ? urlOf(hit)! : null }));
   if (real.length === 0) return { results, companyIds: [] };
 

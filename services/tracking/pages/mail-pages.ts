@@ -29,10 +29,14 @@ const RECIPIENT = `
   left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id
   where e.campaign_no = $1 and e.seq = $2`;
 
-/** The id stands in place of credentials: it is all that the link carries, and nobody can guess one. */
+/**
+ * The id stands in place of credentials: it is all that the link carries, and nobody can guess one. Of an erased person
+ * nothing is known.
+ */
 async function recipientOf(id: string): Promise<Mail | undefined> {
   const { campaign_no, seq } = await mailOf(id);
-  return queryOne<Mail>(RECIPIENT, [campaign_no, seq]);
+  const mail = await queryOne<Mail>(RECIPIENT, [campaign_no, seq]);
+  return mail?.email === "" ? undefined : mail;
 }
 
 /** The id opens this mail and its unsubscribe for as long as the mail is kept, and must hand out nothing that opens more. */

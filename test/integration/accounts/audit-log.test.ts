@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { query } from "../../../models/database/db.ts";
+import { query, transaction } from "../../../models/database/db.ts";
 import { Membership } from "../../../models/membership.ts";
+import { call } from "../../../services/call.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Client, client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 
@@ -140,6 +141,28 @@ describe("the audit log", () => {
     await expect(query("delete from audit_log where company_id = $1", [company.id])).rejects.toThrow(wrong);
     await expect(query("truncate audit_log")).rejects.toThrow(wrong);
     expect(await log()).toEqual(before);
+  });
+
+  test("goes after AUDIT_LOG_DAYS and not before; the database refuses what is younger than 30 days", async () => {
+    const entry =
+      "insert into audit_log (id, company_id, actor_type, actor_name, action, at) values (uuid_v7(), $1, 'system', 'system', $2, now() - make_interval(days => $3))";
+    await query(entry, [company.id, "list.deleted", 731]);
+    await query(entry, [company.id, "segment.deleted", 729]);
+    const before = await log();
+    await call(app.broker, "accounts.purge", {});
+    const left = await log();
+    expect(before.length - left.length).toBe(1);
+    expect(left.some(({ action }) => action === "segment.deleted")).toBe(true);
+    const said = (setting: string, sql: string) =>
+      transaction(async (on) => {
+        await on.query("select set_config('flockmail.audit_log', $1, true)", [setting]);
+        await on.query(sql, [company.id]);
+      });
+    const wrong = /The audit log is append-only/;
+    await expect(said("expire", "delete from audit_log where company_id = $1")).rejects.toThrow(wrong);
+    const erase = "update audit_log set actor_name = 'nobody' where company_id = $1";
+    await expect(said("erase", erase)).rejects.toThrow(wrong);
+    expect(await log()).toEqual(left);
   });
 
   test("does not tell of what did not happen: a refused write leaves nothing", async () => {

@@ -217,6 +217,25 @@ describe("an address", () => {
   });
 });
 
+describe("the mail that verifies an address", () => {
+  test("is mailed again to whoever asks for the own address, three times an hour, and not once it is verified", async () => {
+    const company = await newCompany(app);
+    const again = () => person(company.token).post("/api/auth/verify/resend/");
+    const mails = () => SystemMail.findAll({ where: { recipient: company.email, kind: "verify" } });
+    const first = await mailed(company.email, "verify");
+    expect([(await again()).status, (await again()).status, (await again()).status]).toEqual([200, 200, 200]);
+    const refused = await again();
+    expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([429, true]);
+    const found = await mails();
+    expect([found.length, new Set(found.map(({ data }) => data.tokenId)).size]).toEqual([4, 4]);
+    // The link before is as good: it may be the one that arrived.
+    expect((await anyone().post("/api/auth/verify/", { token: first })).status).toBe(200);
+    expect((await again()).status).toBe(200);
+    expect(await mails()).toHaveLength(4);
+    expect((await anyone().post("/api/auth/verify/resend/")).status).toBe(401);
+  });
+});
+
 describe("a password", () => {
   test("is changed by whoever knows it: this session goes on, all others end", async () => {
     const { email, token, password } = await newCompany(app);

@@ -119,6 +119,7 @@ describe("every operation", () => {
       userId: company.userId,
       expiresAt: new Date(Date.now() + 60_000),
     });
+    await call("POST /api/auth/verify/resend/");
     await call("POST /api/auth/verify/", {}, { token: accountToken("verify", verify.id) });
     company.password = "a better battery";
     const changed = { current_password: password, new_password: company.password };
@@ -156,6 +157,8 @@ describe("every operation", () => {
     await call(`POST ${E}/subscribers/bulk-update-lists/`, {}, { subscriber_ids: [bob], add_to_lists: [things.list] });
     await call(`GET ${E}/lists/:id/subscribers/`, { id: things.list! });
     await call(`GET ${E}/subscribers/export/`);
+    await call(`GET ${E}/subscribers/:id/data/`, { id: things.subscriber! });
+    await call(`POST ${E}/subscribers/erase/`, {}, { email: "nobody@example.com" });
     const conditions = [{ field: "email", operator: "ends_with", value: "example.com" }];
     const id = (await call(`POST ${E}/segments/`, {}, { name: "S", rules: { match: "all", conditions } })).body.id;
     await call(`GET ${E}/segments/`);
@@ -303,6 +306,7 @@ describe("every operation", () => {
     await call(`DELETE ${E}/lists/:id/`, { id: things.list! });
     await call(`DELETE ${E}/templates/:id/`, { id: things.template! });
     await call(`DELETE ${E}/smtp-configs/:id/`, { id: things.smtp! });
+    await call("DELETE /api/companies/:id/", { id: company.id }, { password: company.password });
     expect(routes.map(({ method, path }) => `${method} ${path}`).filter((spelled) => !succeeded.has(spelled))).toEqual(
       [],
     );

@@ -1,0 +1,147 @@
+/**
+ * Erases a person from a company, place by place (erase-places.ts), in steps of one transaction each: the step, what it
+ * counted, and where the next one goes on are written together. So a process that dies loses nothing, of two that work on
+ * the same person one waits for the other's step, and nothing is counted twice.
+ *
+ * Requests and deliveries that were under way may still write the address after their place was visited: all places are
+ * visited once more when none of them can be left. A person who asked for mail again by then is left alone.
+ */
+
+import { addressVariants, domainOf } from "../../services/lib/address.ts";
+import { newId } from "../../services/lib/ids.ts";
+import { seal, unseal } from "../../services/lib/secrets.ts";
+import { type Client, query, queryOne, transaction } from "../database/db.ts";
+import { PLACES } from "./erase-places.ts";
+import { ERASED_KINDS, type ErasedKind } from "./erase-steps.ts";
+import { addressHashes } from "./mail-key.ts";
+
+/** Longer than an import, a lease and a server's answer together. */
+const SECOND_PASS_MINUTES = 30;
+/** A request that does the work itself is not disturbed; where it died, another process goes on after this. */
+const OWN_SECONDS = 30;
+
+export type ErasedCounts = Record<ErasedKind, number>;
+
+interface Job {
+  id: string;
+  company_id: string;
+  address_hash: Buffer;
+  address_sealed: Buffer | null;
+  place: number;
+  cursor: string | null;
+  pass: number;
+  counts: Partial<ErasedCounts>;
+}
+
+export interface ErasedPerson {
+  companyId: string;
+  hash: Buffer;
+}
+
+// Asked again while it is done, it begins anew.
+const BEGIN = `
+  insert into erased_addresses as e (id, company_id, address_hash, address_sealed, due_at)
+  values ($1, $2, $3, $4, now() + interval '${OWN_SECONDS} seconds')
+  on conflict (company_id, address_hash) do update set id = excluded.id, address_sealed = excluded.address_sealed,
+    place = 0, cursor = null, pass = 1, counts = '{}', due_at = excluded.due_at`;
+
+/** Before the transaction: the first time the key of the hash is read, on another connection. */
+export const erasedPerson = async (companyId: string, address: string): Promise<ErasedPerson> => ({
+  companyId,
+  hash: (await addressHashes()).of(companyId, address),
+});
+
+/** From now on the address is refused; what there is goes by `eraseStep`. */
+export async function beginErasure(client: Client, { companyId, hash }: ErasedPerson, address: string): Promise<void> {
+  const id = newId();
+  await query(BEGIN, [id, companyId, hash, seal(address.trim(), id)], client);
+}
+
+const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+/** Parameters $2, $4 and $5 of a place. */
+export function spellingsOf(address: string): { keys: string[]; pattern: string; local: string } {
+  const keys = [...new Set(addressVariants(address).map((variant) => variant.toLowerCase()))];
+  const local = keys[0]!.slice(0, keys[0]!.lastIndexOf("@"));
+  const domains = [...new Set(keys.map(domainOf))].map(escaped).join("|");
+  // In a link the @ may be encoded. Not a part of a longer address.
+  return { keys, local, pattern: `(?<![\\w.+-])${escaped(local)}(?:@|%40)(?:${domains})(?![\\w-]|\\.\\w)` };
+}
+
+const LOCK = `select id, company_id, address_hash, address_sealed, place, cursor, pass, counts from erased_addresses
+  where company_id = $1 and address_hash = $2 for update`;
+
+const CAME_BACK =
+  "select from subscribers where company_id = $1 and email_key = any ($2::text[]) and status = 'unconfirmed'";
+
+const MOVE = `
+  update erased_addresses set place = $3, cursor = $4, counts = $5, due_at = now() + interval '${OWN_SECONDS} seconds'
+  where company_id = $1 and address_hash = $2`;
+const NEXT_PASS = `
+  update erased_addresses set place = 0, cursor = null, counts = $3, pass = 2,
+    due_at = now() + interval '${SECOND_PASS_MINUTES} minutes' where company_id = $1 and address_hash = $2`;
+const DONE = `
+  update erased_addresses set address_sealed = null, cursor = null, counts = '{}', due_at = null
+  where company_id = $1 and address_hash = $2`;
+
+async function visit(client: Client, job: Job, address: string): Promise<{ n: number; next: string | null }> {
+  const place = PLACES[job.place]!;
+  const { keys, pattern, local } = spellingsOf(address);
+  if (place.before) await query(place.before, [job.company_id], client);
+  const values = [job.company_id, keys, job.cursor ?? place.first ?? "", pattern, local];
+  return (await queryOne<{ n: number; next: string | null }>(place.sql, values, client))!;
+}
+
+const isNextPass = ({ pass, place, cursor }: Job): boolean => pass === 2 && place === 0 && cursor === null;
+
+/** One step. `over`: this pass has ended. */
+export function eraseStep({ companyId, hash }: ErasedPerson): Promise<{ over: boolean; counts: ErasedCounts }> {
+  return transaction(async (client) => {
+    const job = await queryOne<Job>(LOCK, [companyId, hash], client);
+    const none = Object.fromEntries(ERASED_KINDS.map((kind) => [kind, 0])) as ErasedCounts;
+    const counts: ErasedCounts = { ...none, ...job?.counts };
+    if (!job?.address_sealed || (isNextPass(job) && !(await isDue(client, job)))) {
+      return { over: true, counts };
+    }
+    const address = unseal(job.address_sealed, job.id);
+    if (job.pass === 2 && (await queryOne(CAME_BACK, [companyId, spellingsOf(address).keys], client))) {
+      await query(DONE, [companyId, hash], client);
+      return { over: true, counts };
+    }
+    const { n, next } = await visit(client, job, address);
+    counts[PLACES[job.place]!.counted] += n;
+    const place = next === null ? job.place + 1 : job.place;
+    if (place < PLACES.length) {
+      await query(MOVE, [companyId, hash, place, next, JSON.stringify(counts)], client);
+      return { over: false, counts };
+    }
+    await (job.pass === 1
+      ? query(NEXT_PASS, [companyId, hash, JSON.stringify(counts)], client)
+      : query(DONE, [companyId, hash], client));
+    return { over: true, counts };
+  });
+}
+
+/** Whoever works on a pass that is over for another process must not begin the next one. */
+const isDue = async (client: Client, { company_id, address_hash }: Job): Promise<boolean> =>
+  (await queryOne(
+    "select from erased_addresses where company_id = $1 and address_hash = $2 and due_at <= now()",
+    [company_id, address_hash],
+    client,
+  )) !== undefined;
+
+const DUE = "select company_id, address_hash from erased_addresses where due_at <= now() order by due_at limit $1";
+
+export async function dueErasures(limit: number): Promise<ErasedPerson[]> {
+  const rows = await query<Pick<Job, "company_id" | "address_hash">>(DUE, [limit]);
+  return rows.map(({ company_id, address_hash }) => ({ companyId: company_id, hash: address_hash }));
+}
+
+/** A step that failed would fail again at once, and hold up others. */
+export async function postponeErasure({ companyId, hash }: ErasedPerson): Promise<void> {
+  await query(
+    `update erased_addresses set due_at = now() + interval '10 minutes'
+     where company_id = $1 and address_hash = $2 and due_at is not null`,
+    [companyId, hash],
+  );
+}

@@ -1,0 +1,325 @@
+/**
+ * Every place where a person's address may stand, as statements that take it away from one company in bounded steps. What is
+ * about the person goes or is emptied; where others' rows merely quote the address it becomes `[erased]`. Texts that the
+ * company wrote (templates, names of lists) are its own and are not searched.
+ *
+ * A mail's row stays, with its status and times, so that every recipient of a campaign is accounted for: `email = ''` says
+ * that it was an erased person's. It is never sent, and no hit, unsubscribe or bounce of it is recorded.
+ *
+ * A new table that may hold an address gets its place here; test/integration/subscribers/erase.test.ts looks for the address
+ * in all columns of all tables.
+ */
+
+import {
+  anyQuotes,
+  at,
+  emptied,
+  FIRST_NUMBER,
+  FIRST_UUID,
+  jsonb,
+  LOOKED_AT,
+  OF_REQUESTS,
+  type Place,
+  quotedIn,
+  text,
+  unaddressed,
+  untilFew,
+  WRITTEN,
+  walk,
+  without,
+} from "./erase-steps.ts";
+
+const MAILS: Place[] = [
+  {
+    counted: "sent_emails",
+    sql: untilFew(
+      [
+        `found as (select e.campaign_no, e.seq from subscribers p join sent_emails e on e.subscriber_id = p.id
+          where p.company_id = $1 and p.email_key = any ($2) limit ${WRITTEN})`,
+        emptied("found"),
+      ],
+      "emptied",
+    ),
+  },
+  {
+    counted: "sent_emails",
+    sql: untilFew(
+      [
+        `found as (
+          (select e.campaign_no, e.seq from sent_emails e join campaigns c on c.no = e.campaign_no and c.company_id = $1
+            where e.campaign_no >= 0 and e.email is not null and lower(e.email) = any ($2))
+          union
+          (select campaign_no, seq from sent_emails
+            where campaign_no < 0 and company_id = $1 and subscriber_id is null and lower(email) = any ($2))
+          limit ${WRITTEN})`,
+        emptied("found"),
+      ],
+      "emptied",
+    ),
+  },
+  {
+    // What servers said of mails that were being delivered during the first pass.
+    counted: "quotations",
+    sql: untilFew(
+      [
+        `found as (
+          (select e.campaign_no, e.seq from sent_emails e join campaigns c on c.no = e.campaign_no and c.company_id = $1
+            where e.campaign_no >= 0 and e.email is not null and lower(e.email) = '' and ${anyQuotes("e.error", "e.smtp_response")})
+          union
+          (select e.campaign_no, e.seq from sent_emails e
+            where campaign_no < 0 and company_id = $1 and subscriber_id is null and lower(email) = ''
+              and ${anyQuotes("e.error", "e.smtp_response")})
+          limit ${WRITTEN})`,
+        emptied("found"),
+      ],
+      "emptied",
+    ),
+  },
+  {
+    counted: "copies",
+    sql: untilFew(
+      [
+        `found as materialized (select campaign_id, seq, no from sent_email_copies
+          where company_id = $1 and lower(email) = any ($2) limit ${WRITTEN})`,
+        `gone as (delete from sent_email_copies c using found f
+          where c.company_id = $1 and c.campaign_id = f.campaign_id and c.seq = f.seq and c.no = f.no
+          returning c.campaign_id, c.seq)`,
+        `mails as (update sent_emails e set cc = ${unaddressed("e.cc")}, bcc = ${unaddressed("e.bcc")}
+          from gone g join campaigns c on c.company_id = $1 and c.id = g.campaign_id
+          where e.campaign_no = c.no and e.seq = g.seq)`,
+      ],
+      "gone",
+    ),
+  },
+  {
+    // Copies that never went out, and others' variables and diagnostics.
+    counted: "quotations",
+    first: FIRST_NUMBER,
+    sql: walk(
+      [
+        `page as materialized (
+          select e.campaign_no, e.seq, coalesce(e.cc, '{}') || coalesce(e.bcc, '{}') as copies,
+            ${anyQuotes("e.variables::text", "e.error", "e.smtp_response")} as quoted
+          from campaigns c join sent_emails e on e.campaign_no = c.no
+          where ${OF_REQUESTS} and c.no >= ${at(1, "int")} and (c.no > ${at(1, "int")} or e.seq > ${at(2, "int")})
+          order by e.campaign_no, e.seq limit ${LOOKED_AT})`,
+        `changed as (
+          update sent_emails e
+          set cc = ${unaddressed("e.cc")}, bcc = ${unaddressed("e.bcc")}, variables = ${without("e.variables::text")}::jsonb,
+            error = ${without("e.error")}, smtp_response = ${without("e.smtp_response")}
+          from page p
+          where e.campaign_no = p.campaign_no and e.seq = p.seq
+            and (p.quoted or exists (select from unnest(p.copies) a where lower(a) = any ($2)))
+          returning 1)`,
+      ],
+      "changed",
+      "campaign_no || ' ' || seq",
+      "(campaign_no, seq)",
+    ),
+  },
+];
+
+const RECEIVERS: Place[] = [
+  {
+    counted: "receivers",
+    first: `${FIRST_UUID} 0`,
+    sql: walk(
+      [
+        `page as materialized (
+          select r.campaign_id, r.no, lower(r.email) = any ($2) as theirs, ${anyQuotes("r.variables::text")}
+            or exists (select from unnest(coalesce(r.cc, '{}') || coalesce(r.bcc, '{}')) a where lower(a) = any ($2)) as quoted
+          from campaigns c join campaign_receivers r on r.company_id = $1 and r.campaign_id = c.id
+          where ${OF_REQUESTS} and c.id >= ${at(1, "uuid")} and (c.id > ${at(1, "uuid")} or r.no > ${at(2, "int")})
+          order by r.campaign_id, r.no limit ${LOOKED_AT})`,
+        `gone as (delete from campaign_receivers r using page p
+          where p.theirs and r.company_id = $1 and r.campaign_id = p.campaign_id and r.no = p.no returning 1)`,
+        `changed as (
+          update campaign_receivers r
+          set cc = ${unaddressed("r.cc")}, bcc = ${unaddressed("r.bcc")}, variables = ${without("r.variables::text")}::jsonb
+          from page p
+          where p.quoted and not p.theirs and r.company_id = $1 and r.campaign_id = p.campaign_id and r.no = p.no returning 1)`,
+        "touched as (select from gone union all select from changed)",
+      ],
+      "touched",
+      "campaign_id || ' ' || no",
+      "(campaign_id, no)",
+    ),
+  },
+  {
+    counted: "receivers",
+    sql: untilFew(
+      [
+        `gone as (delete from unsaved_receivers where company_id = $1 and (campaign_id, no) in (
+          select campaign_id, no from unsaved_receivers where company_id = $1 and lower(email) = any ($2) limit ${WRITTEN})
+          returning 1)`,
+      ],
+      "gone",
+    ),
+  },
+];
+
+const EVENTS: Place[] = [
+  {
+    // The campaign's numbers stay.
+    counted: "events",
+    before: "select set_config('flockmail.erasing', 'on', true), $1::uuid",
+    sql: untilFew(
+      [
+        `gone as (delete from email_events where company_id = $1 and id in (
+          select id from email_events where company_id = $1 and lower(recipient) = any ($2) limit ${WRITTEN}) returning 1)`,
+      ],
+      "gone",
+    ),
+  },
+  {
+    counted: "webhook_deliveries",
+    first: `${FIRST_UUID} ${FIRST_UUID}`,
+    sql: walk(
+      [
+        `page as materialized (
+          select d.endpoint_id, d.id, ${anyQuotes("d.payload::text", "d.last_error")} as quoted
+          from webhook_endpoints w join webhook_deliveries d on d.company_id = $1 and d.endpoint_id = w.id
+          where w.company_id = $1 and w.id >= ${at(1, "uuid")} and (w.id > ${at(1, "uuid")} or d.id > ${at(2, "uuid")})
+          order by d.endpoint_id, d.id limit ${LOOKED_AT})`,
+        `gone as (delete from webhook_deliveries d using page p where p.quoted and d.company_id = $1 and d.id = p.id
+          returning 1)`,
+      ],
+      "gone",
+      "endpoint_id || ' ' || id",
+      "(endpoint_id, id)",
+    ),
+  },
+];
+
+const PERSON: Place[] = [
+  {
+    counted: "suppressions",
+    sql: untilFew(
+      ["gone as (delete from suppressions where company_id = $1 and email_key = any ($2) returning 1)"],
+      "gone",
+    ),
+  },
+  {
+    counted: "lists",
+    sql: untilFew(
+      [
+        `gone as (delete from list_members m using subscribers p
+          where p.company_id = $1 and p.email_key = any ($2) and m.company_id = $1 and m.subscriber_id = p.id returning 1)`,
+      ],
+      "gone",
+    ),
+  },
+  {
+    counted: "subscribers",
+    // Whoever expands a campaign at this moment has written its rows when this is had, or reads the subscriber after it.
+    before: "select lock_addresses($1)",
+    sql: untilFew(
+      [
+        `found as (select e.campaign_no, e.seq from subscribers p join sent_emails e on e.subscriber_id = p.id
+          where p.company_id = $1 and p.email_key = any ($2))`,
+        emptied("found"),
+        "gone as (delete from subscribers where company_id = $1 and email_key = any ($2) returning 1)",
+      ],
+      "gone",
+    ),
+  },
+  {
+    counted: "invitations",
+    sql: untilFew(
+      [
+        `gone as (delete from invitations where company_id = $1 and email_key = any ($2)
+          and (accepted_at is not null or withdrawn_at is not null or expires_at < now()) returning id)`,
+        `mails as (delete from system_mails where kind = 'invitation' and data->>'invitationId' in (select id::text from gone))`,
+      ],
+      "gone",
+    ),
+  },
+];
+
+const QUOTED: Place[] = [
+  quotedIn({
+    counted: "quotations",
+    table: "subscribers",
+    texts: ["x.first_name", "x.last_name", "x.attributes::text"],
+    sets: `${text("first_name")}, ${text("last_name")}, ${jsonb("attributes")}`,
+  }),
+  {
+    // A key that names the person goes: whoever repeats that request sends to nobody.
+    counted: "idempotency_keys",
+    first: "",
+    sql: walk(
+      [
+        `page as materialized (select key, ${anyQuotes("key")} as named, ${anyQuotes("response::text")} as quoted
+          from idempotency_keys where company_id = $1 and key > $3 order by key limit ${LOOKED_AT})`,
+        "gone as (delete from idempotency_keys k using page p where p.named and k.company_id = $1 and k.key = p.key returning 1)",
+        `changed as (update idempotency_keys x set ${jsonb("response", "json")} from page p
+          where p.quoted and not p.named and x.company_id = $1 and x.key = p.key returning 1)`,
+        "touched as (select from gone union all select from changed)",
+      ],
+      "touched",
+      "key",
+      "key",
+    ),
+  },
+  quotedIn({
+    counted: "audit_log",
+    table: "audit_log",
+    texts: ["x.target", "x.detail::text"],
+    sets: `${text("target")}, ${jsonb("detail")}`,
+    before: "select set_config('flockmail.audit_log', 'erase', true), $1::uuid",
+  }),
+  quotedIn({
+    counted: "quotations",
+    table: "campaigns",
+    texts: ["x.name", "x.error", "x.repeated_refusal"],
+    sets: `${text("name")}, ${text("error")}, ${text("repeated_refusal")}`,
+  }),
+  {
+    // A mail that was written for this person alone says more of them than the address.
+    counted: "quotations",
+    first: FIRST_UUID,
+    sql: walk(
+      [
+        `page as materialized (
+          select c.id, c.campaign_type = 'custom' and c.next_seq = 2 and exists (
+            select from sent_emails e where e.campaign_no = c.no and e.seq = 1 and e.email = '') as theirs,
+            ${anyQuotes("t.subject", "t.body")} as quoted
+          from campaigns c join campaign_contents t on t.company_id = $1 and t.campaign_id = c.id
+          where c.company_id = $1 and c.id > $3::uuid order by c.id limit 500)`,
+        `changed as (
+          update campaign_contents t
+          set subject = case when p.theirs then '' else ${without("t.subject")} end,
+            body = case when p.theirs then '' else ${without("t.body")} end,
+            links = case when p.theirs then '{}' else t.links end
+          from page p
+          where t.company_id = $1 and t.campaign_id = p.id and (p.quoted or p.theirs and (t.subject <> '' or t.body <> ''))
+          returning 1)`,
+      ],
+      "changed",
+      "id::text",
+      "id",
+    ).replace(`>= ${LOOKED_AT}`, ">= 500"),
+  },
+  {
+    // A company has few of these.
+    counted: "quotations",
+    sql: untilFew(
+      [
+        `servers as (update smtp_configs x set ${text("last_error")} where company_id = $1 and ${anyQuotes("x.last_error")} returning 1)`,
+        `segment as (update segments x set ${jsonb("rules")} where company_id = $1 and ${anyQuotes("x.rules::text")} returning 1)`,
+        `patterns as (update reply_patterns x set pattern = regexp_replace(x.pattern, $4, '[erased ' || x.no || ']', 'gi')
+          where company_id = $1 and ${anyQuotes("x.pattern")} returning 1)`,
+        // Notices that are over; one that is still to come says what its owner has to know.
+        `notices as (update system_mails x set ${jsonb("data")}
+          where x.next_attempt_at is null and ${anyQuotes("x.data::text")} and exists (
+            select from memberships m join users u on u.id = m.user_id
+            where m.company_id = $1 and u.email_key = lower(x.recipient)) returning 1)`,
+        "few as (select from servers union all select from segment union all select from patterns union all select from notices)",
+      ],
+      "few",
+    ),
+  },
+];
+
+/** In this order: while there is a subscriber the mails are found by it. */
+export const PLACES: readonly Place[] = [...MAILS, ...RECEIVERS, ...EVENTS, ...PERSON, ...QUOTED];

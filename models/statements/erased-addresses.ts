@@ -1,0 +1,52 @@
+/**
+ * Who was erased may not come back by the company's doing: asked wherever an address comes in from outside, before it is
+ * stored. Only the person can lift it, by a confirmation from that mailbox.
+ */
+import { type Queryable, query } from "../database/db.ts";
+import { addressHashes } from "./mail-key.ts";
+
+export const ERASED_ERROR = "This person was erased at their own wish, and can come back only by subscribing again.";
+
+// Most companies have erased nobody: they pay for one probe, and for no hash.
+const ANY = "select exists (select from erased_addresses where company_id = $1) as found";
+const AMONG = "select address_hash from erased_addresses where company_id = $1 and address_hash = any ($2::bytea[])";
+
+/** Those of the addresses, as they were given, whose person was erased. */
+export async function erasedAmong(
+  companyId: string,
+  addresses: readonly string[],
+  on?: Queryable,
+): Promise<ReadonlySet<string>> {
+  const none = new Set<string>();
+  if (addresses.length === 0) return none;
+  const [any] = await query<{ found: boolean }>(ANY, [companyId], on);
+  if (!any!.found) return none;
+  const hashes = await addressHashes();
+  const byHash = addresses.map((address) => [hashes.of(companyId, address), address] as const);
+  const rows = await query<{ address_hash: Buffer }>(AMONG, [companyId, byHash.map(([hash]) => hash)], on);
+  const found = new Set(rows.map(({ address_hash }) => address_hash.toString("hex")));
+  return new Set(byHash.filter(([hash]) => found.has(hash.toString("hex"))).map(([, address]) => address));
+}
+
+const ALL = "select address_hash from erased_addresses where company_id = $1";
+/** Of a hash this much tells them apart; a million take some 80 MB. */
+const TOLD_BY = 9;
+
+/** For many addresses, one by one: all hashes of the company are read once. */
+export async function erasedTest(companyId: string, on: Queryable): Promise<(address: string) => boolean> {
+  const rows = await query<{ address_hash: Buffer }>(ALL, [companyId], on);
+  if (rows.length === 0) return () => false;
+  const hashes = await addressHashes();
+  const shortened = (hash: Buffer) => hash.toString("base64", 0, TOLD_BY);
+  const known = new Set(rows.map(({ address_hash }) => shortened(address_hash)));
+  return (address) => known.has(shortened(hashes.of(companyId, address)));
+}
+
+export const isErased = async (companyId: string, address: string, on?: Queryable): Promise<boolean> =>
+  (await erasedAmong(companyId, [address], on)).size > 0;
+
+/** The person confirmed from that mailbox: with the row goes what was left to be done. */
+export async function liftErasure(on: Queryable, companyId: string, address: string): Promise<void> {
+  const hash = (await addressHashes()).of(companyId, address);
+  await query("delete from erased_addresses where company_id = $1 and address_hash = $2", [companyId, hash], on);
+}

@@ -1,0 +1,95 @@
+/** Everything that a company keeps about a subscriber, for the person who asks. Other recipients' addresses are left out. */
+import { exportRead } from "../database/bulk.ts";
+import { query } from "../database/db.ts";
+import { SENT_EMAIL_STATUSES } from "../sent-email-status.ts";
+import { withIds } from "./mail-key.ts";
+
+/** Of each kind, the newest. */
+export const MOST_ROWS = 10_000;
+
+interface MailRow extends Record<string, unknown> {
+  id: string;
+  campaign_no: number;
+  seq: number;
+  status: number;
+  message_id?: string;
+}
+
+const STATUS_NAMES = `(array[${SENT_EMAIL_STATUSES.map((name) => `'${name}'`).join(", ")}])`;
+const NEWEST = `limit ${MOST_ROWS + 1}`;
+
+const LISTS = `
+  select l.id, l.name, m.created_at as joined_at, m.left_at
+  from list_members m join lists l on l.company_id = m.company_id and l.id = m.list_id
+  where m.company_id = $1 and m.subscriber_id = $2 order by m.created_at desc ${NEWEST}`;
+
+const MAILS = `
+  select e.id, e.campaign_no, e.seq, c.id as campaign_id, c.name as campaign, coalesce(e.email, $3) as recipient, e.variables,
+    e.status, e.attempts, e.error, reply_text(r.pattern, e.smtp_response) as smtp_response, e.sent_at, e.opened_at,
+    e.clicked_at, e.bounced_at, coalesce(e.opens, 0) as opens, coalesce(e.clicks, 0) as clicks,
+    coalesce(e.created_at, c.expansion_began_at, c.created_at) as created_at
+  from (
+    select * from sent_emails where subscriber_id = $2
+    union
+    select e.* from sent_emails e
+      where e.campaign_no < 0 and e.company_id = $1 and e.subscriber_id is null and lower(e.email) = lower($3)
+    union
+    select e.* from sent_emails e where e.campaign_no >= 0 and e.email is not null and lower(e.email) = lower($3)) e
+  join campaigns c on c.no = e.campaign_no and c.company_id = $1
+  left join reply_patterns r on r.company_id = $1 and r.no = e.reply_no
+  order by c.no desc, e.seq desc ${NEWEST}`;
+
+const COPIES = `
+  select campaign_id, kind, email, ${STATUS_NAMES}[status + 1] as status, attempts, error, smtp_response, sent_at, created_at
+  from sent_email_copies where company_id = $1 and lower(email) = lower($3) and $2::uuid is not null
+  order by created_at desc ${NEWEST}`;
+
+const EVENTS = `
+  select id, type, recipient, campaign_id, sent_email_id, metadata, created_at as timestamp from email_events
+  where company_id = $1 and lower(recipient) = lower($3) and $2::uuid is not null order by id desc ${NEWEST}`;
+
+const SUPPRESSIONS = `
+  select id, email, kind, reason, created_at from suppressions
+  where company_id = $1 and email_key = lower($3) and $2::uuid is not null order by id desc ${NEWEST}`;
+
+const DELIVERIES = `
+  select d.id, w.url, d.event_type, d.payload, d.status, d.attempts, d.response_status, d.created_at
+  from webhook_endpoints w join webhook_deliveries d on d.company_id = $1 and d.endpoint_id = w.id
+  where w.company_id = $1 and lower(d.payload->>'recipient') = lower($3) and $2::uuid is not null
+  order by d.id desc ${NEWEST}`;
+
+const KINDS = {
+  lists: LISTS,
+  sent_emails: MAILS,
+  copies: COPIES,
+  events: EVENTS,
+  suppressions: SUPPRESSIONS,
+  webhook_deliveries: DELIVERIES,
+};
+type Kind = keyof typeof KINDS;
+export type PersonRows = Record<Kind, Record<string, unknown>[]>;
+
+/** Ids are computed, and numbers are ours. */
+async function readable(mails: MailRow[]): Promise<Record<string, unknown>[]> {
+  await withIds(mails);
+  return mails.map(({ campaign_no: _, seq: __, message_id: ___, status, ...mail }) => ({
+    ...mail,
+    status: SENT_EMAIL_STATUSES[status],
+  }));
+}
+
+export async function personData(
+  companyId: string,
+  { id, email }: { id: string; email: string },
+): Promise<{ rows: PersonRows; truncated: Kind[] }> {
+  const rows = {} as PersonRows;
+  const truncated: Kind[] = [];
+  for (const kind of Object.keys(KINDS) as Kind[]) {
+    const values = kind === "lists" ? [companyId, id] : [companyId, id, email];
+    const found = await exportRead(companyId, (client) => query(KINDS[kind], values, client));
+    if (found.length > MOST_ROWS) truncated.push(kind);
+    const kept = found.slice(0, MOST_ROWS);
+    rows[kind] = kind === "sent_emails" ? await readable(kept as MailRow[]) : kept;
+  }
+  return { rows, truncated };
+}

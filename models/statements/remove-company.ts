@@ -1,0 +1,101 @@
+/**
+ * Takes away all rows of companies that were deleted, in steps of some thousand rows and one transaction each. Nothing is
+ * remembered between them: a step takes what it finds, so a process that dies leaves the rest to the next one, and any number
+ * of nodes may work on it at once.
+ *
+ * Campaigns go first, one after the other with their recipients; then what is found by the company; its own row goes last.
+ */
+import { type Client, query, queryOne, transaction } from "../database/db.ts";
+import { IS_LEASED } from "../send-chunk.ts";
+
+const ROWS = 5_000;
+/** Files are large: each takes up to 25 MB with its parts. */
+const FILES = 5;
+const CAMPAIGNS = 200;
+
+const DELETED = "select id from companies where deleted_at is not null order by deleted_at limit 20";
+
+export const deletedCompanies = async (): Promise<string[]> =>
+  (await query<{ id: string }>(DELETED)).map(({ id }) => id);
+
+// A mail that is being delivered has its row until what became of it is recorded, or its sender is gone.
+const IN_FLIGHT = `select from send_chunks where company_id = $1 and state ${IS_LEASED} and lease_until > now() limit 1`;
+
+/** $2: campaigns in the order of ids. Every statement of these deletes at most ROWS. */
+const OF_CAMPAIGNS = [
+  `delete from sent_emails e using (
+     select e.campaign_no, e.seq from campaigns c join sent_emails e on e.campaign_no = c.no
+     where c.company_id = $1 and c.id = any ($2::uuid[]) limit ${ROWS}) g
+   where e.campaign_no = g.campaign_no and e.seq = g.seq`,
+  ...["sent_email_copies", "send_chunks", "campaign_receivers", "campaign_counts"].map(
+    (table) => `delete from ${table} where ctid = any (array(
+     select ctid from ${table} where company_id = $1 and campaign_id = any ($2::uuid[]) limit ${ROWS}))`,
+  ),
+];
+
+const byCompany = (table: string, rows = ROWS) =>
+  `delete from ${table} where ctid = any (array(select ctid from ${table} where company_id = $1 limit ${rows})) and company_id = $1`;
+
+const OF_COMPANY = [
+  `delete from webhook_deliveries where ctid = any (array(
+     select d.ctid from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id
+     where w.company_id = $1 limit ${ROWS})) and company_id = $1`,
+  ...[
+    "webhook_endpoints",
+    "email_events",
+    "unsaved_receivers",
+    "list_members",
+    "subscribers",
+    "lists",
+    "segments",
+    "suppressions",
+    "erased_addresses",
+    "idempotency_keys",
+    "templates",
+  ].map((table) => byCompany(table)),
+  byCompany("media", FILES),
+  ...[
+    "smtp_configs",
+    "reply_patterns",
+    "audit_log",
+    "invitations",
+    "usage_months",
+    "hour_ledgers",
+    "campaign_counts",
+    "counters",
+  ].map((table) => byCompany(table)),
+  // Whatever else refers to it goes along by its foreign key.
+  "delete from companies where id = $1 and deleted_at is not null",
+];
+
+const deletedRows = async (client: Client, sql: string, values: unknown[]): Promise<number> =>
+  (await client.query(sql, values)).rowCount ?? 0;
+
+/** The first campaigns, and as many of their rows as one step takes. Undefined: there are no more. */
+async function someCampaigns(client: Client, companyId: string): Promise<number | undefined> {
+  const sql = `select id from campaigns where company_id = $1 order by id limit ${CAMPAIGNS} for update skip locked`;
+  const ids = (await query<{ id: string }>(sql, [companyId], client)).map(({ id }) => id);
+  if (ids.length === 0) return undefined;
+  for (const statement of OF_CAMPAIGNS) {
+    const rows = await deletedRows(client, statement, [companyId, ids]);
+    if (rows > 0) return rows;
+  }
+  return deletedRows(client, "delete from campaigns where company_id = $1 and id = any ($2::uuid[])", [companyId, ids]);
+}
+
+/** One step. `rows`: how many went; `over`: the company is gone, or has to wait for its senders. */
+export function removeStep(companyId: string): Promise<{ rows: number; over: boolean }> {
+  return transaction(async (client) => {
+    if (await queryOne(IN_FLIGHT, [companyId], client)) return { rows: 0, over: true };
+    const campaigns = await someCampaigns(client, companyId);
+    if (campaigns !== undefined) return { rows: campaigns, over: false };
+    // Another node has the last ones in hand.
+    if (await queryOne("select from campaigns where company_id = $1 limit 1", [companyId], client))
+      return { rows: 0, over: true };
+    for (const statement of OF_COMPANY) {
+      const rows = await deletedRows(client, statement, [companyId]);
+      if (rows > 0) return { rows, over: statement === OF_COMPANY.at(-1) };
+    }
+    return { rows: 0, over: true };
+  });
+}

@@ -1,0 +1,106 @@
+/**
+ * The end of a company. The request takes away at once whatever lets somebody in or lets something out; its rows follow in
+ * the background (models/statements/remove-company.ts). Its people keep their accounts.
+ */
+import type { ServiceBroker } from "moleculer";
+import type { Transaction } from "sequelize";
+import { ApiKey } from "../../models/api-key.ts";
+import { Campaign } from "../../models/campaign.ts";
+import { Company } from "../../models/company.ts";
+import { sequelize } from "../../models/database/db.ts";
+import { Membership } from "../../models/membership.ts";
+import { SmtpConfig } from "../../models/smtp-config.ts";
+import { deletedCompanies, removeStep } from "../../models/statements/remove-company.ts";
+import { WebhookEndpoint } from "../../models/webhook-endpoint.ts";
+import { broadcast } from "../call.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { forbidden } from "../lib/errors.ts";
+import { apiLimiter } from "../lib/limits/api-limiter.ts";
+import { apiCallsToday, hourWindow, secondWindow } from "../lib/limits/limiter.ts";
+import { isOwnPassword } from "./people/own-password.ts";
+import { ownCompany, requireCurrentRights } from "./permission.ts";
+
+const STOPPED = "The company was deleted.";
+
+interface Doors {
+  users: string[];
+  keys: string[];
+  servers: string[];
+}
+
+async function stopCampaigns(companyId: string, transaction: Transaction): Promise<void> {
+  await Campaign.update({ status: "cancelled" }, { where: { companyId, status: "scheduled" }, transaction });
+  // Senders look for it before each mail, and claim none.
+  const where = { companyId, status: ["pending", "sending"], error: null };
+  await Campaign.update({ error: STOPPED }, { where, transaction });
+}
+
+async function closeDoors(companyId: string, transaction: Transaction): Promise<Doors> {
+  const where = { companyId };
+  const members = await Membership.findAll({ attributes: ["companyId", "userId"], where, transaction });
+  const keys = await ApiKey.findAll({ attributes: ["companyId", "id"], where, transaction });
+  const servers = await SmtpConfig.findAll({ attributes: ["companyId", "id"], where, transaction });
+  await ApiKey.destroy({ where, transaction });
+  await Membership.destroy({ where, transaction });
+  await WebhookEndpoint.update({ disabledAt: new Date() }, { where: { companyId, disabledAt: null }, transaction });
+  return {
+    users: members.map(({ userId }) => userId),
+    keys: keys.map(({ id }) => id),
+    servers: servers.map(({ id }) => id),
+  };
+}
+
+/** Counters end by themselves; these end now. What Redis does not take away at this moment it forgets within a day. */
+async function forgetCounts(companyId: string, { keys, servers }: Doors): Promise<void> {
+  const limiter = apiLimiter();
+  const windows = [
+    hourWindow(companyId, null, 3_600),
+    apiCallsToday({ companyId }),
+    ...keys.map((apiKeyId) => apiCallsToday({ companyId, apiKeyId })),
+    ...servers.map((id) => secondWindow(id, 1)),
+  ];
+  await Promise.allSettled(windows.map((window) => limiter.forget(window)));
+}
+
+export async function deleteCompany(ctx: Ctx<{ id: string; password: string }>): Promise<{ detail: string }> {
+  const companyId = ownCompany(ctx);
+  if (!(await isOwnPassword(ctx, ctx.params.password))) throw forbidden("This password is wrong.");
+  const doors = await sequelize().transaction(async (transaction) => {
+    await requireCurrentRights(ctx.meta, "accounts.deleteCompany", transaction);
+    const now = sequelize().fn("now");
+    await Company.update({ deletedAt: now, sendingPausedAt: now }, { where: { id: companyId }, transaction });
+    await stopCampaigns(companyId, transaction);
+    return closeDoors(companyId, transaction);
+  });
+  ctx.broker.logger.info({ companyId, userId: ctx.meta.userId }, "Company deleted");
+  for (const userId of doors.users) await broadcast(ctx, "member.changed", { userId });
+  for (const apiKeyId of doors.keys) await broadcast(ctx, "apiKey.deleted", { apiKeyId });
+  await forgetCounts(companyId, doors);
+  return { detail: "The company is deleted. All that it had goes in the background." };
+}
+
+/** A run of the repeating action ends after this time and continues with the next. */
+const MAX_RUN_MS = 30_000;
+
+/** Takes away rows of deleted companies, of each in turn. Returns how many. */
+export async function removeCompanies(broker: ServiceBroker): Promise<number> {
+  const until = Date.now() + MAX_RUN_MS;
+  let companies = await deletedCompanies();
+  let removed = 0;
+  while (companies.length > 0) {
+    const left: string[] = [];
+    for (const companyId of companies) {
+      if (broker.stopping || Date.now() > until) return removed;
+      try {
+        const { rows, over } = await removeStep(companyId);
+        removed += rows;
+        if (!over) left.push(companyId);
+      } catch (error) {
+        // Tried again at the next run; the others go on.
+        broker.logger.error({ error, companyId }, "Rows of a deleted company could not be removed");
+      }
+    }
+    companies = left;
+  }
+  return removed;
+}

@@ -1,0 +1,59 @@
+/** Erases a person at their wish; what it takes away and in which steps: models/statements/erase-person.ts. */
+import type { ServiceBroker } from "moleculer";
+import { transaction } from "../../models/database/db.ts";
+import { auditWithin } from "../../models/statements/audit-log.ts";
+import {
+  beginErasure,
+  dueErasures,
+  type ErasedCounts,
+  type ErasedPerson,
+  erasedPerson,
+  eraseStep,
+  postponeErasure,
+} from "../../models/statements/erase-person.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
+
+/** What a request does itself; the rest goes on in the background. */
+const IN_REQUEST_MS = 10_000;
+const AT_ONCE = 20;
+/** A run of the repeating action ends after this time and continues with the next. */
+const MAX_RUN_MS = 30_000;
+
+async function steps(person: ErasedPerson, goOn: () => boolean): Promise<{ complete: boolean; counts: ErasedCounts }> {
+  for (;;) {
+    const { over, counts } = await eraseStep(person);
+    if (over || !goOn()) return { complete: over, counts };
+  }
+}
+
+/** The log knows that somebody was erased, and by whom, and not who. */
+export async function erase(ctx: Ctx<{ email: string }>): Promise<{ erased: ErasedCounts; complete: boolean }> {
+  const companyId = companyOf(ctx);
+  const person = await erasedPerson(companyId, ctx.params.email);
+  await transaction(async (client) => {
+    await auditWithin(client, companyId, ctx.meta, { action: "subscribers.erased" });
+    await beginErasure(client, person, ctx.params.email);
+  });
+  const until = Date.now() + IN_REQUEST_MS;
+  const { complete, counts } = await steps(person, () => Date.now() < until);
+  return { erased: counts, complete };
+}
+
+/** How many were worked on. */
+export async function finishErasures(broker: ServiceBroker): Promise<number> {
+  const until = Date.now() + MAX_RUN_MS;
+  const due = await dueErasures(AT_ONCE);
+  for (const person of due) {
+    if (broker.stopping || Date.now() > until) break;
+    try {
+      await steps(person, () => !broker.stopping && Date.now() < until);
+    } catch (error) {
+      broker.logger.error(
+        { error, companyId: person.companyId },
+        "An erasure could not go on, and is tried again later",
+      );
+      await postponeErasure(person);
+    }
+  }
+  return due.length;
+}

@@ -1,0 +1,19 @@
+/** What is kept about one person. */
+import { transaction } from "../../models/database/db.ts";
+import { auditWithin } from "../../models/statements/audit-log.ts";
+import { personData } from "../../models/statements/person-data.ts";
+import type { ReturnsOf } from "../contracts.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
+import { subscriberWithin } from "./subscriber.ts";
+
+export async function exportPerson(ctx: Ctx<{ id: string }>): Promise<ReturnsOf<"subscribers.exportPerson">> {
+  const companyId = companyOf(ctx);
+  const subscriber = await transaction(async (client) => {
+    const found = await subscriberWithin(client, companyId, ctx.params.id);
+    // Before anything leaves.
+    await auditWithin(client, companyId, ctx.meta, { action: "subscribers.exported", target: found.id });
+    return found;
+  });
+  const { rows, truncated } = await personData(companyId, subscriber);
+  return { exported_at: new Date().toISOString(), subscriber, ...rows, truncated };
+}

@@ -1,0 +1,134 @@
+/**
+ * kill -9 of the node that erases a person, in the middle of it; FAILURES=long (`npm run test:failures`) also that of one that
+ * mails for the service itself, and of one that removes a company.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { closeDatabase, openDatabase, query, queryOne, transaction } from "../../models/database/db.ts";
+import { beginErasure, erasedPerson } from "../../models/statements/erase-person.ts";
+import { newId } from "../../services/lib/ids.ts";
+import { rowsWith } from "../support/address-scan.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { type ServiceProcess, startService } from "../support/service-process.ts";
+import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
+
+jest.setTimeout(180_000);
+
+const SECRET_KEY = "test-secret-test-secret-test-secret";
+const MAILS = 30;
+/** What one node has in the air of them at most. */
+const AT_ONCE = 5;
+const EVENTS = 60_000;
+const PEOPLE = 60_000;
+const ANN = "ann@erase-me.example";
+
+describe("a node that is killed", () => {
+  let database: TestDatabase;
+  let server: SmtpServer;
+  let node: ServiceProcess | undefined;
+
+  beforeAll(async () => {
+    process.env.SECRET_KEY = SECRET_KEY;
+    server = await startSmtpServer({
+      answer: ({ verb }) => (verb === "DOT" ? { reply: "250 2.0.0 Ok", delayMs: 150 } : undefined),
+    });
+    database = await createDatabase();
+    openDatabase(database.url, 4);
+  });
+  afterAll(async () => {
+    await node?.child.stop();
+    await server.stop();
+    await closeDatabase();
+    await database.drop();
+  });
+
+  async function start(): Promise<void> {
+    const SYSTEM_SMTP_URL = `smtp://127.0.0.1:${server.port}`;
+    const env = {
+      DATABASE_URL: database.url,
+      SECRET_KEY,
+      HOST: "127.0.0.1",
+      SYSTEM_SMTP_URL,
+      SYSTEM_FROM: "s@a.example",
+    };
+    node = await startService({ services: ["accounts", "subscribers"], env: { ...env, LOGLEVEL: "error" } });
+  }
+  async function killWhen(isInTheMiddle: () => Promise<boolean>): Promise<void> {
+    if (!node?.child.running()) await start();
+    await until(isInTheMiddle);
+    node!.child.signal("SIGKILL");
+    await node!.child.ended;
+  }
+  async function until(isSo: () => Promise<boolean>): Promise<void> {
+    for (const end = Date.now() + 60_000; !(await isSo()); await sleep(10)) {
+      if (Date.now() > end || !node!.child.running()) throw new Error(`It did not happen: ${node!.child.output()}`);
+    }
+  }
+  async function newCompany(): Promise<string> {
+    const id = newId();
+    await query("insert into companies (id, name, plan) values ($1, 'Acme', 'unlimited')", [id]);
+    return id;
+  }
+
+  test("has an erasure finished by another one, and nothing is counted twice", async () => {
+    const company = await newCompany();
+    await query(
+      `insert into email_events (company_id, type, recipient) select $1, 'opened', $2 from generate_series(1, $3::int)`,
+      [company, ANN, EVENTS],
+    );
+    await query("insert into subscribers (company_id, email) values ($1, $2)", [company, ANN]);
+    const person = await erasedPerson(company, ANN);
+    await transaction((client) => beginErasure(client, person, ANN));
+    await query("update erased_addresses set due_at = now()");
+    const job = async () =>
+      (await queryOne<{ place: number; pass: number; counts: Record<string, number> }>(
+        "select place, pass, counts from erased_addresses where company_id = $1",
+        [company],
+      ))!;
+    await killWhen(async () => ((await job()).counts.events ?? 0) >= 3_000);
+    const { counts, pass } = await job();
+    expect([counts.events! < EVENTS, pass]).toEqual([true, 1]);
+    await query("update erased_addresses set due_at = now()");
+    await start();
+    await until(async () => (await job()).pass === 2);
+    expect((await job()).counts).toMatchObject({ events: EVENTS, subscribers: 1 });
+    expect(await rowsWith(ANN)).toEqual({});
+  });
+
+  if (process.env.FAILURES === "long") {
+    test("loses none of the service's own mails; twice goes what was in the air, under the same Message-ID", async () => {
+      await query(
+        `insert into system_mails (id, kind, recipient, data)
+         select uuid_v7(), 'password_changed', 'u' || n || '@example.com', '{"at": "now"}' from generate_series(1, $1::int) n`,
+        [MAILS],
+      );
+      await killWhen(async () => server.messages.length >= 7);
+      // The lease of the dead runs out.
+      await query("update system_mails set next_attempt_at = now() where next_attempt_at is not null");
+      await start();
+      await until(async () => !(await queryOne("select from system_mails where sent_at is null limit 1")));
+      const arrived = server.messages.map(({ to, messageId }) => `${to[0]} ${messageId}`);
+      expect(new Set(arrived).size).toBe(MAILS);
+      expect(new Set(server.messages.map(({ to }) => to[0])).size).toBe(MAILS);
+      expect(arrived.length - MAILS).toBeLessThanOrEqual(AT_ONCE);
+    });
+
+    test("has a company's removal finished by another one", async () => {
+      const [company, other] = [await newCompany(), await newCompany()];
+      for (const id of [company, other]) {
+        await query(
+          "insert into subscribers (company_id, email) select $1, 'p' || n || '@x.example' from generate_series(1, $2::int) n",
+          [id, id === company ? PEOPLE : 100],
+        );
+      }
+      const people = async (id: string) =>
+        (await queryOne<{ n: number }>("select count(*)::int as n from subscribers where company_id = $1", [id]))!.n;
+      await query("update companies set deleted_at = now() where id = $1", [company]);
+      await killWhen(async () => (await people(company)) < PEOPLE);
+      expect(await people(company)).toBeGreaterThan(0);
+      await start();
+      await until(async () => !(await queryOne("select from companies where id = $1", [company])));
+      expect(await rowsWith(company)).toEqual({});
+      expect(await people(other)).toBe(100);
+    });
+  }
+});

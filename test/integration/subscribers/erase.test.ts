@@ -1,0 +1,402 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { PLACES } from "../../../models/statements/erase-places.ts";
+import { call } from "../../../services/call.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { rowsWith } from "../../support/address-scan.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { client, fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";
+import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+
+const ANN = "Ann.Marie+news@erase-me.example";
+const BOB = "bob@stays.example";
+const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0";
+
+let app: App;
+let server: SmtpServer;
+/** What the server says to Ann's RCPT. */
+let refusal: string | undefined;
+
+beforeAll(async () => {
+  server = await startSmtpServer({
+    answer: ({ verb, to }) => (verb === "RCPT" && to.toLowerCase() === ANN.toLowerCase() ? refusal : undefined),
+  });
+  const system = { SYSTEM_SMTP_URL: `smtp://127.0.0.1:${server.port}`, SYSTEM_FROM: "system@service.example" };
+  app = await startApp({ env: system });
+});
+afterAll(async () => {
+  await app.stop();
+  await server.stop();
+});
+
+async function until<T>(what: string, ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+  for (const end = Date.now() + 50_000; ; ) {
+    const value = await ask();
+    if (isSo(value)) return value;
+    if (Date.now() > end) throw new Error(`Not ${what}: ${JSON.stringify(value)}`);
+    await sleep(50);
+  }
+}
+
+interface Furnished extends TestCompany {
+  smtp: string;
+  list: string;
+  template: string;
+  ann: string;
+  send(kind: "to-list" | "to-receivers" | "custom", body: object, headers?: Record<string, string>): Promise<string>;
+}
+
+async function furnish(): Promise<Furnished> {
+  refusal = undefined;
+  const company = await newCompany(app);
+  const { api } = company;
+  const made = async (path: string, body: object) => (await api.post(`/api/emails/${path}/`, body)).body.id as string;
+  const smtp = await made("smtp-configs", {
+    name: "Relay",
+    host: "127.0.0.1",
+    port: server.port,
+    username: "",
+    password: "",
+    use_tls: false,
+    sender_email: "news@sender.example",
+  });
+  const list = await made("lists", { name: "Readers" });
+  const template = await made("templates", {
+    name: "News",
+    subject: "Hello [[first_name]]",
+    body: '<p>Hello [[email]] <a href="https://example.com/">look</a></p>',
+  });
+  const ann = await made("subscribers", { email: ANN, first_name: "Ann", attributes: { city: "Łódź" }, lists: [list] });
+  await made("subscribers", { email: BOB, first_name: "Bob", attributes: { friend: ANN }, lists: [list] });
+  const send: Furnished["send"] = async (kind, body, headers = {}) => {
+    const sent = await api.post(`/api/emails/send/${kind}/`, { name: "N", smtp_config_id: smtp, ...body }, { headers });
+    expect([sent.status, sent.text]).toEqual([201, expect.any(String)]);
+    if (sent.body.status === "scheduled") return sent.body.id;
+    const get = async () => (await api.get(`/api/emails/campaigns/${sent.body.id}/`)).body;
+    await until("sent", get, ({ status }) => ["completed", "partial", "failed"].includes(status));
+    return sent.body.id;
+  };
+  return { ...company, smtp, list, template, ann, send };
+}
+
+/** The last mail to Ann, as a mail program reads it. */
+function lastToAnn(): string {
+  const { raw } = server.messages.findLast(({ to }) => to[0] === ANN)!;
+  return raw.replace(/=\r\n/g, "").replaceAll("=3D", "=");
+}
+const linkIn = (mail: string, page: string) =>
+  new RegExp(`https?:[^"\\s]+/public/${page}/[^"\\s]+(?:/|\\.gif)(?=")`).exec(mail)![0];
+
+const mailOfAnn = async ({ api }: Furnished, campaign: string) =>
+  (await api.get("/api/emails/sent-emails/", { query: { campaign, recipient: ANN } })).body.results[0];
+
+/** Ann in every place that the service knows. */
+async function fillWithAnn(company: Furnished): Promise<{ news: string; mail: string; raw: string }> {
+  const { api, id, smtp, list, template, ann, send, token } = company;
+  await api.post("/api/emails/webhook-endpoints/", {
+    url: "http://127.0.0.1:9/",
+    events: ["delivered", "opened", "clicked", "bounced", "unsubscribed"],
+  });
+  await api.post("/api/emails/segments/", {
+    name: "Her",
+    rules: { match: "all", conditions: [{ field: "email", operator: "equals", value: ANN }] },
+  });
+  const news = await send("to-list", { template_id: template, list_id: list });
+  const raw = lastToAnn();
+  const receipt = { subject: "For [[email]]", body: `<p>Dear ${ANN}, here is your receipt</p>` };
+  await send(
+    "custom",
+    { ...receipt, name: `Receipt for ${ANN}`, receivers: [{ email: ANN, order: "17" }] },
+    { "Idempotency-Key": `receipt of ${ANN}` },
+  );
+  await send("to-receivers", {
+    template_id: template,
+    receivers: [
+      { email: ANN, cc: [BOB], note: "hers" },
+      { email: BOB, cc: [ANN, "carl@stays.example"], note: `a friend of ${ANN}` },
+    ],
+  });
+  await send("to-receivers", {
+    template_id: template,
+    scheduled_for: "2099-01-01T00:00:00Z",
+    receivers: [{ email: ANN }],
+  });
+  const mail = (await mailOfAnn(company, news)).id;
+  const browser = client(app, { ip: "203.0.113.9", headers: { "user-agent": FIREFOX } });
+  await browser.get(linkIn(raw, "open"));
+  await browser.get(linkIn(raw, "click"));
+  await browser.post(`/api/emails/public/unsubscribe/${mail}/`);
+
+  // From then on the server does not know her, and says so.
+  refusal = `550 5.7.1 <${ANN}>: not today`;
+  const urgent = { is_transactional: true, ...receipt };
+  await send("custom", { ...urgent, receivers: [{ email: BOB, bcc: [ANN] }, { email: ANN }] });
+  refusal = `550 5.1.1 <${ANN}>: no such user here`;
+  await send("custom", { ...urgent, receivers: [{ email: ANN }] });
+  await until(
+    "refused as a copy",
+    () => copiesOf(id),
+    (copies) => copies.every(({ status }) => status > 1),
+  );
+
+  const members = client(app, { token, ip: someIp() });
+  const invited = await members.post(`/api/companies/${id}/members/`, { email: ANN, role: "viewer" });
+  await until("invited", pendingNotices, (n) => n === 0);
+  await members.delete(`/api/companies/${id}/members/${invited.body.id}/`);
+
+  // As nodes of the version before have written it, and a server's last words.
+  await query(
+    `with campaign as (
+       insert into campaigns (id, company_id, name, campaign_type, status, total_emails, sent_count, smtp_config_id,
+         worker_task_id, next_seq, expanded_at) values ($1, $2, 'Old', 'custom', 'completed', 2, 2, $3, $1, 3, now())
+       returning id)
+     insert into sent_emails (company_id, campaign_id, seq, subscriber_id, email, cc, variables, status, sent_at)
+     select $2::uuid, id, 1, $4::uuid, $5, null::text[], '{"a": 1}'::jsonb, 2, now() from campaign
+     union all select $2::uuid, id, 2, null, $5, null, '{"a": 1}'::jsonb, 2, now() from campaign
+     union all select $2::uuid, id, 3, null, 'dan@stays.example', array[$5], null::jsonb, 3, null from campaign`,
+    [newId(), id, smtp, ann, ANN],
+  );
+  await query("update smtp_configs set last_error = $2 where id = $1", [smtp, `450 4.2.1 <${ANN}>: later`]);
+  await query("insert into reply_patterns (company_id, no, pattern) values ($1, 30, $2)", [id, `550 <${ANN}> \x1f`]);
+  return { news, mail, raw };
+}
+
+const copiesOf = (companyId: string) =>
+  query<{ status: number }>("select status from sent_email_copies where company_id = $1", [companyId]);
+const pendingNotices = async () =>
+  (await queryOne<{ n: number }>("select count(*)::int n from system_mails where next_attempt_at is not null"))!.n;
+
+const erase = (company: TestCompany, email: string) => company.api.post("/api/emails/subscribers/erase/", { email });
+
+describe("a person who is erased", () => {
+  test("leaves no trace of the address in any column of any table, and the counters as they were", async () => {
+    const company = await furnish();
+    const { api, id } = company;
+    const { news, mail, raw } = await fillWithAnn(company);
+    const numbers = async () => ({
+      analytics: (await api.get(`/api/emails/campaigns/${news}/analytics/`)).body,
+      campaigns: (await api.get("/api/emails/campaigns/")).body.results.map((c: Record<string, unknown>) => [
+        c.id,
+        c.total_emails,
+        c.sent_count,
+        c.failed_count,
+      ]),
+      sent: (await api.get("/api/emails/sent-emails/")).body.count,
+    });
+    const before = await numbers();
+    const traces = await rowsWith(ANN);
+    expect(Object.keys(traces)).toEqual([
+      "audit_log",
+      "campaign_contents",
+      "campaign_receivers",
+      "campaigns",
+      "email_events",
+      "idempotency_keys",
+      "invitations",
+      "reply_patterns",
+      "segments",
+      "sent_email_copies",
+      "sent_emails_compact",
+      "sent_emails_full",
+      "smtp_configs",
+      "subscribers",
+      "suppressions",
+      "system_mails",
+      "webhook_deliveries",
+    ]);
+
+    const { status, body } = await erase(company, ` ${ANN.toUpperCase()} `);
+    expect([status, body.complete]).toEqual([200, true]);
+    for (const [kind, n] of Object.entries(body.erased)) expect([kind, n]).not.toEqual([kind, 0]);
+    expect(await rowsWith(ANN)).toEqual({});
+    expect(await rowsWith("erase-me.example")).toEqual({});
+    expect(await rowsWith("203.0.113.9")).toEqual({});
+
+    expect(await numbers()).toEqual(before);
+    const events = (await api.get("/api/emails/events/")).body;
+    expect([events.count, events.results]).toEqual([0, []]);
+    const emptied = (await api.get("/api/emails/sent-emails/", { query: { campaign: news, page_size: 100 } })).body;
+    expect(emptied.results.map((m: Record<string, unknown>) => m.recipient).toSorted()).toEqual(["", BOB]);
+    expect((await api.get(`/api/emails/subscribers/${company.ann}/`)).status).toBe(404);
+    // Bob and his own are as before.
+    const bob = (await api.get("/api/emails/subscribers/", { query: { search: "bob" } })).body.results[0];
+    expect(bob).toMatchObject({ email: BOB, attributes: { friend: "[erased]" } });
+    const log = (
+      await client(app, { token: company.token }).get(`/api/companies/${id}/audit-log/`, {
+        query: { action: "subscribers.erased" },
+      })
+    ).body.results;
+    expect(log).toMatchObject([{ target: null, detail: {} }]);
+
+    // Links in mails that she still has.
+    const browser = client(app, { ip: someIp(), headers: { "user-agent": FIREFOX, accept: "text/html" } });
+    expect((await browser.get(`/api/emails/public/view/${mail}/`)).status).toBe(404);
+    expect((await browser.get(`/api/emails/public/unsubscribe/${mail}/`)).status).toBe(404);
+    expect((await browser.post(`/api/emails/public/unsubscribe/${mail}/`)).status).toBe(200);
+    const click = await browser.get(linkIn(raw, "click"));
+    expect([click.status, click.headers.get("location")]).toEqual([302, "https://example.com/"]);
+    expect((await browser.get(linkIn(raw, "open"))).status).toBe(200);
+    expect((await api.get("/api/emails/events/")).body.count).toBe(0);
+  });
+
+  test("what was under way meanwhile goes half an hour later, and then nothing of the work is left", async () => {
+    const company = await furnish();
+    // Another writer holds the company's subscribers, so that receivers of a send wait to be saved.
+    await transaction(async (client) => {
+      await client.query("select pg_advisory_xact_lock(hashtextextended('bulk subscribers ' || $1, 0))", [company.id]);
+      await query("insert into unsaved_receivers (company_id, campaign_id, no, email) values ($1, $1, 1, $2)", [
+        company.id,
+        ANN,
+      ]);
+      const { erased, complete } = (await erase(company, ANN)).body;
+      expect([complete, erased.receivers]).toEqual([true, 1]);
+      expect(await rowsWith(ANN)).toEqual({});
+    });
+    await query(
+      `insert into email_events (company_id, type, recipient, metadata) values ($1, 'bounced', $2, '{"text": "x"}')`,
+      [company.id, ANN],
+    );
+    await query("insert into suppressions (company_id, email, kind) values ($1, $2, 'bounced')", [company.id, ANN]);
+    await call(app.broker, "subscribers.finishErasures", {});
+    expect(await rowsWith(ANN)).toEqual({ email_events: 1, suppressions: 1 });
+    await query("update erased_addresses set due_at = now() where company_id = $1", [company.id]);
+    const left = () =>
+      queryOne<{ sealed: Buffer | null; due_at: Date | null }>(
+        "select address_sealed as sealed, due_at from erased_addresses where company_id = $1",
+        [company.id],
+      );
+    await call(app.broker, "subscribers.finishErasures", {});
+    await until("done", left, (row) => row!.due_at === null);
+    expect(await left()).toEqual({ sealed: null, due_at: null });
+    expect(await rowsWith(ANN)).toEqual({});
+  });
+
+  test("is not touched in another company, and an unknown address erases nothing", async () => {
+    const [company, other] = [await furnish(), await furnish()];
+    await other.send("to-list", { template_id: other.template, list_id: other.list });
+    const before = await rowsWith(ANN);
+    const unknown = await erase(company, "nobody@nowhere.example");
+    expect([unknown.status, new Set(Object.values(unknown.body.erased))]).toEqual([200, new Set([0])]);
+    expect(await rowsWith(ANN)).toEqual(before);
+    await erase(company, ANN);
+    expect((await other.api.get(`/api/emails/subscribers/${other.ann}/`)).body.email).toBe(ANN);
+    expect(await mailOfAnn(other, (await other.api.get("/api/emails/campaigns/")).body.results[0].id)).toMatchObject({
+      recipient: ANN,
+      status: "sent",
+    });
+    await erase(other, ANN);
+    expect(await rowsWith(ANN)).toEqual({});
+  });
+
+  test("is refused by API and import, left out of sends and copies, and gets a waiting mail no more", async () => {
+    const company = await furnish();
+    const { api, send, template, smtp } = company;
+    // Waits for its time with the receivers in it, and one that waits for its mail server.
+    await query("update smtp_configs set backoff_until = now() + interval '1 hour' where id = $1", [smtp]);
+    const body = { name: "W", subject: "S", body: "<p>B</p>", smtp_config_id: smtp, receivers: [{ email: ANN }] };
+    const waiting = (await api.post("/api/emails/send/custom/", body)).body.id;
+    await until(
+      "queued",
+      () => queryOne<{ n: number }>("select next_seq - 1 as n from campaigns where id = $1", [waiting]),
+      (row) => row!.n === 1,
+    );
+    const had = server.messages.length;
+    await erase(company, ANN);
+    await query("update smtp_configs set backoff_until = null where id = $1", [smtp]);
+    const campaign = await until(
+      "settled",
+      async () => (await api.get(`/api/emails/campaigns/${waiting}/`)).body,
+      ({ status }) => status === "failed",
+    );
+    expect(campaign).toMatchObject({ total_emails: 1, sent_count: 0, failed_count: 1 });
+
+    const again = await api.post("/api/emails/subscribers/", { email: "ANN.marie+news@ERASE-ME.example" });
+    expect([again.status, Object.keys(again.body)]).toEqual([400, ["email"]]);
+    const csv = `email,first_name\n${ANN},Ann\nnew@stays.example,New\n`;
+    const imported = await api.post("/api/emails/subscribers/bulk/", fileForm(csv, "a.csv"));
+    expect(imported.body).toMatchObject({ total: 2, created: 1, skipped: 1, errors: [{ row: 2, email: ANN }] });
+    await send("to-receivers", {
+      template_id: template,
+      is_transactional: true,
+      receivers: [
+        { email: ANN, note: "x" },
+        { email: BOB, cc: [ANN], bcc: [ANN] },
+      ],
+    });
+    const to = server.messages.slice(had).flatMap(({ to }) => to);
+    expect([to.includes(BOB), to.map((a) => a.toLowerCase()).includes(ANN.toLowerCase())]).toEqual([true, false]);
+    expect(await rowsWith(ANN)).toEqual({});
+  });
+
+  test("comes back by the public form, and only by a confirmation from that mailbox", async () => {
+    const company = await furnish();
+    const { api, id } = company;
+    await erase(company, ANN);
+    const had = server.messages.length;
+    const form = await client(app, { ip: someIp() }).post(`/api/emails/public/subscribe/${id}/`, { email: ANN });
+    expect([form.status, form.body]).toEqual([201, { detail: "Thank you." }]);
+    await server.received(had + 1);
+    // Nobody but the mailbox has confirmed: the company may still not.
+    expect((await api.post("/api/emails/subscribers/", { email: ANN })).status).toBe(400);
+    await query("update erased_addresses set due_at = now() where company_id = $1", [id]);
+    await call(app.broker, "subscribers.finishErasures", {});
+    const confirmed = await client(app, { ip: someIp() }).post(linkIn(lastToAnn(), "confirm"));
+    expect(confirmed.status).toBe(200);
+    expect((await api.post("/api/emails/subscribers/", { email: ANN, first_name: "Ann" })).body).toMatchObject({
+      email: ANN,
+      status: "active",
+    });
+    expect((await erase(company, ANN)).body.erased.subscribers).toBe(1);
+    expect(await rowsWith(ANN)).toEqual({});
+  });
+
+  test("an interrupted erasure goes on where it was, and counts nothing twice", async () => {
+    const company = await furnish();
+    await query(
+      `insert into email_events (company_id, type, recipient) select $1, 'opened', $2 from generate_series(1, 2500)`,
+      [company.id, ANN],
+    );
+    const { beginErasure, erasedPerson, eraseStep } = await import("../../../models/statements/erase-person.ts");
+    const person = await erasedPerson(company.id, ANN);
+    await transaction((on) => beginErasure(on, person, ANN));
+    const events = PLACES.findIndex(({ counted }) => counted === "events");
+    const at = () =>
+      queryOne<{ place: number; counts: { events?: number } }>(
+        "select place, counts from erased_addresses where company_id = $1",
+        [company.id],
+      );
+    // Two at once, as after a lease that ran out; then nobody.
+    while ((await at())!.place < events || ((await at())!.counts.events ?? 0) < 1_000) {
+      await Promise.all([eraseStep(person), eraseStep(person)]);
+    }
+    await query("update erased_addresses set due_at = now() where company_id = $1", [company.id]);
+    await call(app.broker, "subscribers.finishErasures", {});
+    const job = await until("over", at, (row) => row!.place === 0);
+    expect(job!.counts).toMatchObject({ events: 2_500, subscribers: 1, lists: 1 });
+    expect(await rowsWith(ANN)).toEqual({});
+  });
+});
+
+describe("the data of one person", () => {
+  test("are all rows about the person, and nobody else's address", async () => {
+    const company = await furnish();
+    await fillWithAnn(company);
+    const { api, ann } = company;
+    const { status, body } = await api.get(`/api/emails/subscribers/${ann}/data/`);
+    expect([status, body.truncated]).toEqual([200, []]);
+    expect(body.subscriber).toMatchObject({ id: ann, email: ANN, attributes: { city: "Łódź" } });
+    const counts = Object.fromEntries(
+      Object.entries(body)
+        .filter(([, rows]) => Array.isArray(rows))
+        .map(([kind, rows]) => [kind, (rows as []).length]),
+    );
+    expect(counts).toMatchObject({ lists: 1, sent_emails: 7, copies: 2, suppressions: 1, truncated: 0 });
+    expect(new Set(body.events.map((event: { type: string }) => event.type))).toEqual(
+      new Set(["opened", "clicked", "unsubscribed", "bounced"]),
+    );
+    expect(body.sent_emails.map((m: { status: string }) => m.status)).toContain("bounced");
+    expect(body.webhook_deliveries.length).toBeGreaterThan(4);
+    expect(JSON.stringify(body)).not.toContain("@stays.example");
+    expect((await (await newCompany(app)).api.get(`/api/emails/subscribers/${ann}/data/`)).status).toBe(404);
+  });
+});
