@@ -18,6 +18,7 @@ import { Counter } from "./counter.ts";
 import { EmailEvent } from "./email-event.ts";
 import { HourLedger } from "./hour-ledger.ts";
 import { IdempotencyKey } from "./idempotency-key.ts";
+import { InboundReport, InboundSeen, InboundSource } from "./inbound-source.ts";
 import { Installation, RecipientPart } from "./installation.ts";
 import { Invitation } from "./invitation.ts";
 import { List } from "./list.ts";
@@ -58,6 +59,9 @@ const MODELS = [
   EmailEvent,
   HourLedger,
   IdempotencyKey,
+  InboundReport,
+  InboundSeen,
+  InboundSource,
   Installation,
   Invitation,
   List,

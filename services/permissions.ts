@@ -89,6 +89,10 @@ const TABLE = {
   "tracking.listSentEmails": reads("campaigns"),
   "tracking.listEvents": reads("campaigns"),
 
+  "bounces.listSources": reads("settings"),
+  "bounces.createSource": settings,
+  "bounces.removeSource": settings,
+
   "accounts.getCompany": reads("settings"),
   "accounts.updateCompany": settings,
   "accounts.getPlan": reads("settings"),

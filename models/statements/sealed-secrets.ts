@@ -9,6 +9,8 @@ export const SEALED_COLUMNS = [
   { what: "DKIM keys", table: "smtp_configs", column: "dkim_key_sealed", owner: "company_id" },
   { what: "webhook secrets", table: "webhook_endpoints", column: "secret_sealed", owner: "company_id" },
   { what: "former webhook secrets", table: "webhook_endpoints", column: "old_secret_sealed", owner: "company_id" },
+  { what: "addresses of inbound sources", table: "inbound_sources", column: "token_sealed", owner: "company_id" },
+  { what: "secrets of inbound sources", table: "inbound_sources", column: "secret_sealed", owner: "company_id" },
   // A person is of no company.
   { what: "second factors", table: "users", column: "totp_secret_sealed", owner: "id" },
   // Nobody's: it stays the same key, sealed anew.
