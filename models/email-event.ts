@@ -8,7 +8,7 @@ import {
 } from "sequelize";
 import { company, id, nullable, required } from "./database/columns.ts";
 
-export const EMAIL_EVENT_TYPES = ["delivered", "opened", "clicked", "bounced", "unsubscribed"] as const;
+export const EMAIL_EVENT_TYPES = ["delivered", "opened", "clicked", "bounced", "unsubscribed", "complained"] as const;
 export type EmailEventType = (typeof EMAIL_EVENT_TYPES)[number];
 
 /**

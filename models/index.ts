@@ -18,6 +18,7 @@ import { Counter } from "./counter.ts";
 import { EmailEvent } from "./email-event.ts";
 import { HourLedger } from "./hour-ledger.ts";
 import { IdempotencyKey } from "./idempotency-key.ts";
+import { InboundMessage, InboundRaw } from "./inbound-message.ts";
 import { InboundReport, InboundSeen, InboundSource } from "./inbound-source.ts";
 import { Installation, RecipientPart } from "./installation.ts";
 import { Invitation } from "./invitation.ts";
@@ -59,6 +60,8 @@ const MODELS = [
   EmailEvent,
   HourLedger,
   IdempotencyKey,
+  InboundMessage,
+  InboundRaw,
   InboundReport,
   InboundSeen,
   InboundSource,

@@ -89,9 +89,10 @@ begin
     select k.company_id, k.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, sum(k.n)
     from (
       select company_id, campaign_id, type, machine, is_first, link, is_first_of_link,
-        floor(date_part('epoch', created_at) / 3600)::integer as hour, count(*) as n
-      from added where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8) k,
-      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour) m
+        floor(date_part('epoch', created_at) / 3600)::integer as hour,
+        case when type = 'bounced' then metadata->>'bounce_type' end as kind, count(*) as n
+      from added where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8, 9) k,
+      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour, k.kind) m
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;
@@ -100,9 +101,10 @@ begin
     select k.company_id, k.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, -sum(k.n)
     from (
       select company_id, campaign_id, type, machine, is_first, link, is_first_of_link,
-        floor(date_part('epoch', created_at) / 3600)::integer as hour, count(*) as n
-      from gone where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8) k,
-      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour) m
+        floor(date_part('epoch', created_at) / 3600)::integer as hour,
+        case when type = 'bounced' then metadata->>'bounce_type' end as kind, count(*) as n
+      from gone where campaign_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8, 9) k,
+      metrics_of(k.type, k.machine, k.is_first, k.link, k.is_first_of_link, k.hour, k.kind) m
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;
@@ -213,15 +215,16 @@ AS $function$
   select pg_advisory_xact_lock(hashtextextended('addresses:' || company, 0))
 $function$;
 
-CREATE OR REPLACE FUNCTION public.metrics_of(type text, machine boolean, is_first boolean, link smallint, is_first_of_link boolean, hour integer)
+CREATE OR REPLACE FUNCTION public.metrics_of(type text, machine boolean, is_first boolean, link smallint, is_first_of_link boolean, hour integer, kind text)
  RETURNS TABLE(metric text, bucket integer)
  LANGUAGE sql
  IMMUTABLE
 AS $function$
   select m, b from (values
-    (type, 0, type in ('bounced', 'unsubscribed') or not machine),
+    (type, 0, type in ('bounced', 'unsubscribed', 'complained') or not machine),
     (type || '_machine', 0, machine),
     (type || '_unique', 0, is_first),
+    (type || '_' || kind, 0, kind is not null),
     (type || '_by_hour', hour, type in ('opened', 'clicked') and not machine),
     ('link', link::integer, link is not null and not machine),
     ('link_unique', link::integer, is_first_of_link)
@@ -291,6 +294,31 @@ AS $function$
     from rows from (unnest(string_to_array(pattern, E'\x1f')), unnest(string_to_array(rest, E'\x1f')))
       with ordinality x (p, r, n))
   end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.soft_bounces_in_a_row(company uuid, address text)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with soft as (
+    select e.created_at from email_events e
+    where e.company_id = company and lower(e.recipient) = lower(address)
+      and e.type = 'bounced' and e.metadata->>'bounce_type' = 'soft' and e.created_at > now() - interval '30 days'),
+  delivered as (
+    select s.sent_at from subscribers p join sent_emails s on s.subscriber_id = p.id
+    where p.company_id = company and p.email_key = lower(address) and s.status = 2
+      and s.sent_at > (select min(created_at) from soft)
+    union all
+    select s.sent_at from sent_emails s
+    where s.campaign_no < 0 and s.company_id = company and s.subscriber_id is null and lower(s.email) = lower(address)
+      and s.status = 2 and s.sent_at > (select min(created_at) from soft)
+    union all
+    select s.sent_at from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = company
+    where s.campaign_no >= 0 and s.email is not null and lower(s.email) = lower(address)
+      and s.status = 2 and s.sent_at > (select min(created_at) from soft))
+  select count(*)::integer from soft
+  where created_at > coalesce((select max(sent_at) from delivered), '-infinity')
 $function$;
 
 CREATE OR REPLACE FUNCTION public.subscribers_removed()
@@ -526,8 +554,9 @@ create table email_events (
   metadata jsonb default '{}'::jsonb not null,
   created_at timestamp with time zone default now() not null,
   constraint email_events_pkey PRIMARY KEY (company_id, id),
-  constraint email_events_type_check CHECK ((type = ANY (ARRAY['delivered'::text, 'opened'::text, 'clicked'::text, 'bounced'::text, 'unsubscribed'::text])))
+  constraint email_events_type_check CHECK ((type = ANY (ARRAY['delivered'::text, 'opened'::text, 'clicked'::text, 'bounced'::text, 'unsubscribed'::text, 'complained'::text])))
 );
+CREATE INDEX email_events_complained ON public.email_events USING btree (company_id, id) WHERE (type = 'complained'::text);
 CREATE INDEX email_events_of_campaign ON public.email_events USING btree (campaign_id, id);
 CREATE INDEX email_events_of_mail ON public.email_events USING btree (sent_email_id, company_id);
 CREATE INDEX email_events_of_recipient ON public.email_events USING btree (company_id, lower(recipient), id);
@@ -554,6 +583,83 @@ create table idempotency_keys (
   constraint idempotency_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
 );
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+
+create table inbound_messages (
+  id uuid not null,
+  company_id uuid not null,
+  received_at timestamp with time zone default now() not null,
+  via text not null,
+  smtp_config_id uuid,
+  sent_email_id uuid,
+  recipient text,
+  result text not null,
+  bounce_type text,
+  reason text,
+  dialect text,
+  diagnostic text,
+  raw_id uuid,
+  constraint inbound_messages_pkey PRIMARY KEY (id),
+  constraint inbound_messages_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint inbound_messages_bounce_type_check CHECK ((bounce_type = ANY (ARRAY['hard'::text, 'soft'::text, 'block'::text]))),
+  constraint inbound_messages_result_check CHECK ((result = ANY (ARRAY['bounced'::text, 'complained'::text, 'ignored'::text, 'unmatched'::text])))
+);
+CREATE INDEX inbound_messages_of_company ON public.inbound_messages USING btree (company_id, id);
+CREATE INDEX inbound_messages_of_recipient ON public.inbound_messages USING btree (company_id, lower(recipient), id);
+CREATE TRIGGER inbound_messages_added AFTER INSERT ON public.inbound_messages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('inbound_messages');
+CREATE TRIGGER inbound_messages_removed AFTER DELETE ON public.inbound_messages REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('inbound_messages');
+
+create table inbound_raws (
+  id uuid not null,
+  company_id uuid not null,
+  raw bytea not null,
+  constraint inbound_raws_pkey PRIMARY KEY (id),
+  constraint inbound_raws_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+
+create table inbound_reports (
+  id uuid not null,
+  company_id uuid not null,
+  source_id uuid not null,
+  body text not null,
+  attempts integer default 0 not null,
+  next_attempt_at timestamp with time zone not null,
+  created_at timestamp with time zone default now() not null,
+  constraint inbound_reports_pkey PRIMARY KEY (id),
+  constraint inbound_reports_company_id_source_id_fkey FOREIGN KEY (company_id, source_id) REFERENCES inbound_sources(company_id, id) ON DELETE CASCADE
+);
+CREATE INDEX inbound_reports_due ON public.inbound_reports USING btree (next_attempt_at);
+
+create table inbound_seen (
+  company_id uuid not null,
+  origin uuid not null,
+  key text not null,
+  seen_at timestamp with time zone default now() not null,
+  constraint inbound_seen_pkey PRIMARY KEY (origin, key),
+  constraint inbound_seen_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+CREATE INDEX inbound_seen_at ON public.inbound_seen USING btree (seen_at);
+CREATE INDEX inbound_seen_of_company ON public.inbound_seen USING btree (company_id);
+
+create table inbound_sources (
+  id uuid not null,
+  company_id uuid not null,
+  provider text not null,
+  smtp_config_id uuid,
+  token_hash bytea not null,
+  token_sealed bytea not null,
+  secret_sealed bytea,
+  topic text,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint inbound_sources_pkey PRIMARY KEY (id),
+  constraint inbound_sources_company_id_id_key UNIQUE (company_id, id),
+  constraint inbound_sources_token_hash_key UNIQUE (token_hash),
+  constraint inbound_sources_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint inbound_sources_company_id_smtp_config_id_fkey FOREIGN KEY (company_id, smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (smtp_config_id),
+  constraint inbound_sources_provider_check CHECK ((provider = ANY (ARRAY['ses'::text, 'sendgrid'::text, 'mailgun'::text, 'postmark'::text, 'sparkpost'::text, 'brevo'::text])))
+);
+CREATE TRIGGER inbound_sources_added AFTER INSERT ON public.inbound_sources REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('inbound_sources');
+CREATE TRIGGER inbound_sources_removed AFTER DELETE ON public.inbound_sources REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('inbound_sources');
 
 create table installation (
   id uuid default '00000000-0000-0000-0000-000000000001'::uuid not null,
@@ -915,6 +1021,7 @@ create table smtp_configs (
   worked_at timestamp with time zone,
   last_error_at timestamp with time zone,
   backoff_count integer default 0 not null,
+  bounce_address text,
   constraint smtp_configs_pkey PRIMARY KEY (id),
   constraint smtp_configs_company_id_id_key UNIQUE (company_id, id),
   constraint smtp_configs_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
@@ -923,6 +1030,7 @@ create table smtp_configs (
   constraint smtp_configs_port_check CHECK (((port >= 1) AND (port <= 65535))),
   constraint smtp_configs_tls_mode_check CHECK ((tls_mode = ANY (ARRAY['auto'::text, 'implicit'::text, 'starttls'::text, 'none'::text])))
 );
+CREATE INDEX smtp_configs_bounce_address ON public.smtp_configs USING btree (lower(bounce_address)) WHERE (bounce_address IS NOT NULL);
 CREATE UNIQUE INDEX smtp_configs_one_default ON public.smtp_configs USING btree (company_id) WHERE is_default;
 
 create table subscribers (
@@ -939,7 +1047,7 @@ create table subscribers (
   updated_at timestamp with time zone default now() not null,
   constraint subscribers_pkey PRIMARY KEY (company_id, id),
   constraint subscribers_company_id_email_key_key UNIQUE (company_id, email_key),
-  constraint subscribers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'unconfirmed'::text, 'unsubscribed'::text, 'bounced'::text])))
+  constraint subscribers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'unconfirmed'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
 );
 CREATE TRIGGER subscribers_added AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('subscribers');
 CREATE TRIGGER subscribers_address BEFORE UPDATE OF email ON public.subscribers FOR EACH ROW WHEN ((old.email IS DISTINCT FROM new.email)) EXECUTE FUNCTION keep_address();

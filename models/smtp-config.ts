@@ -26,6 +26,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare senderName: CreationOptional<string>;
   declare senderEmail: string;
   declare replyToEmail: CreationOptional<string | null>;
+  declare bounceAddress: CreationOptional<string | null>;
   declare dkimDomain: CreationOptional<string | null>;
   declare dkimSelector: CreationOptional<string | null>;
   declare dkimKeySealed: CreationOptional<Buffer | null>;
@@ -56,6 +57,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
         senderName: required(DataTypes.TEXT, ""),
         senderEmail: required(DataTypes.TEXT),
         replyToEmail: nullable(DataTypes.TEXT),
+        bounceAddress: nullable(DataTypes.TEXT),
         dkimDomain: nullable(DataTypes.TEXT),
         dkimSelector: nullable(DataTypes.TEXT),
         dkimKeySealed: nullable(DataTypes.BLOB),
@@ -86,6 +88,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       sender_name: this.senderName,
       sender_email: this.senderEmail,
       reply_to_email: this.replyToEmail,
+      bounce_address: this.bounceAddress,
       dkim: this.dkimDomain === null ? null : { domain: this.dkimDomain, selector: this.dkimSelector ?? "" },
       max_connections: this.maxConnections,
       max_per_second: this.maxPerSecond,

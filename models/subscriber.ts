@@ -10,7 +10,7 @@ import type { Attributes } from "../services/lib/attributes.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
 
 /** Mail goes to active ones only. */
-export const SUBSCRIBER_STATUSES = ["active", "unconfirmed", "unsubscribed", "bounced"] as const;
+export const SUBSCRIBER_STATUSES = ["active", "unconfirmed", "unsubscribed", "bounced", "complained"] as const;
 export type SubscriberStatus = (typeof SUBSCRIBER_STATUSES)[number];
 
 /**

@@ -8,7 +8,7 @@ import {
 } from "sequelize";
 import { company, id, nullable, required } from "./database/columns.ts";
 
-/** Transactional mail passes "unsubscribed", and no other. "complained" is what a user may enter; nothing sets it by itself. */
+/** Transactional mail passes "unsubscribed", and no other. */
 export const SUPPRESSION_KINDS = ["manual", "unsubscribed", "bounced", "complained"] as const;
 export type SuppressionKind = (typeof SUPPRESSION_KINDS)[number];
 

@@ -1,5 +1,6 @@
 /** All services and what they can be asked: service name → action → contract. */
 import { contract as accounts } from "./accounts/contract.ts";
+import { contract as bounces } from "./bounces/contract.ts";
 import { contract as campaigns } from "./campaigns/contract.ts";
 import type { ActionContract } from "./define.ts";
 import type { Static } from "./lib/shapes.ts";
@@ -18,6 +19,7 @@ export const contracts = {
   "smtp-sender": smtpSender,
   tracking,
   webhooks,
+  bounces,
   operator,
 } as const;
 

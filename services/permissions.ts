@@ -89,6 +89,9 @@ const TABLE = {
   "tracking.listSentEmails": reads("campaigns"),
   "tracking.listEvents": reads("campaigns"),
 
+  "bounces.report": writes("campaigns"),
+  "bounces.listInbound": reads("campaigns"),
+  "bounces.inboundRaw": reads("campaigns"),
   "bounces.listSources": reads("settings"),
   "bounces.createSource": settings,
   "bounces.removeSource": settings,

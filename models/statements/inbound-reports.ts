@@ -2,9 +2,10 @@
  * Reports of providers between their answer and their effect. SQL, because a claim is one statement: of any number of nodes
  * one gets a row. A row is a job of whatever company.
  */
-import type { ProviderName } from "../inbound-source.ts";
-import { prepared, query, queryOne } from "../database/db.ts";
+
 import { newId } from "../../services/lib/ids.ts";
+import { prepared, query, queryOne } from "../database/db.ts";
+import type { ProviderName } from "../inbound-source.ts";
 
 export interface StoredReport {
   id: string;
@@ -54,6 +55,12 @@ export async function deferReport(companyId: string, id: string, seconds: number
     [companyId, id, seconds],
   );
 }
+
+/** Whichever of two transactions comes first has the row; the other one gets none back, once the first has committed. */
+export const MARK_SEEN = `
+  insert into inbound_seen (company_id, origin, key)
+  select * from unnest($1::uuid[], $2::uuid[], $3::text[]) m (company_id, origin, key) order by origin, key
+  on conflict do nothing returning origin, key`;
 
 /** The first body that came with a token is the only one; the same body may come again. */
 const SPEND = `

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { seal, unseal } from "../../services/lib/secrets.ts";
+import { BounceTokens } from "../../services/lib/tokens/bounce-token.ts";
 import { MailIds, type MailNumber } from "../../services/lib/tokens/mail-id.ts";
 import { pool, queryOne } from "../database/db.ts";
 
@@ -14,27 +15,36 @@ const READ = "select mail_key_sealed as sealed from installation";
 // Of two that make one at the same time the second finds the first one's.
 const MAKE = `update installation set mail_key_sealed = coalesce(mail_key_sealed, $1) returning mail_key_sealed as sealed`;
 
-async function readKey(): Promise<MailIds> {
+interface MadeWithKey {
+  ids: MailIds;
+  bounceTokens: BounceTokens;
+}
+
+async function readKey(): Promise<MadeWithKey> {
   let row = await queryOne<{ sealed: Buffer | null }>(READ);
   if (!row?.sealed) {
     row = await queryOne<{ sealed: Buffer }>(MAKE, [seal(randomBytes(KEY_BYTES).toString("base64"), INSTALLATION)]);
   }
-  return new MailIds(Buffer.from(unseal(row!.sealed!, INSTALLATION), "base64"));
+  const key = Buffer.from(unseal(row!.sealed!, INSTALLATION), "base64");
+  return { ids: new MailIds(key), bounceTokens: new BounceTokens(key) };
 }
 
 /** By the database that is open. */
-const known = new WeakMap<object, Promise<MailIds>>();
+const known = new WeakMap<object, Promise<MadeWithKey>>();
 
-export function mailIds(): Promise<MailIds> {
+function madeWithKey(): Promise<MadeWithKey> {
   const database = pool();
-  let ids = known.get(database);
-  if (!ids) {
-    ids = readKey();
-    known.set(database, ids);
-    ids.catch(() => known.delete(database));
+  let made = known.get(database);
+  if (!made) {
+    made = readKey();
+    known.set(database, made);
+    made.catch(() => known.delete(database));
   }
-  return ids;
+  return made;
 }
+
+export const mailIds = async (): Promise<MailIds> => (await madeWithKey()).ids;
+export const bounceTokens = async (): Promise<BounceTokens> => (await madeWithKey()).bounceTokens;
 
 /** Gives each of these rows its id, where it is not stored, and what stands before the "@" of its Message-ID. */
 export async function withIds<T extends MailNumber & { id: string; message_id?: string }>(rows: T[]): Promise<T[]> {

@@ -48,6 +48,7 @@ export const sources = {
       headers: Type.Record(Type.String(), Type.String()),
     }),
     returns: Type.Object({ accepted: Type.Integer({ description: "Bounces and complaints in it." }) }),
+    example: { RecordType: "Bounce", Type: "HardBounce", Email: "ann@example.com", Details: "550 5.1.1 unknown" },
   },
   findSource: {
     summary: "Whether there is such an inbound source (internal: of the gateway)",
@@ -57,12 +58,6 @@ export const sources = {
   },
   workOffReports: {
     summary: "Take in what is left of providers' reports (internal, repeated by each node)",
-    visibility: "protected",
-    params: Type.Object({}),
-    returns: Nothing,
-  },
-  purgeSeen: {
-    summary: "Forget what was taken in 30 days ago (internal, repeated)",
     visibility: "protected",
     params: Type.Object({}),
     returns: Nothing,

@@ -23,7 +23,7 @@ import { mailgunToken } from "./providers/mailgun.ts";
 import { PROVIDER_TABLE } from "./providers/providers.ts";
 import { readSns, snsUrl } from "./providers/sns.ts";
 import { type Source, sourceAt } from "./sources.ts";
-import { takeIn } from "./take-in.ts";
+import type { Intake } from "./take-in.ts";
 
 /** An object, so that a test can stand in for Amazon. */
 export const amazon = {
@@ -83,16 +83,27 @@ function eventsOf(provider: Source["provider"], text: string): ProviderEvent[] {
   return PROVIDER_TABLE[provider].read(body);
 }
 
-const AT_ONCE = 200;
+/** Fewer than may wait to be taken in (take-in.ts). */
+const AT_ONCE = 50;
 
-/** Whether all of it is taken in. */
-async function workOff(stored: Omit<StoredReport, "body" | "attempts">, events: readonly ProviderEvent[]) {
+/** What this node takes reports in with, and whom it tells of what waits. */
+export interface Desk {
+  intake: Intake;
+  log: (sentence: string) => void;
+}
+
+/** Rejects where some of it is not taken in; the rest is. */
+async function workOff(
+  { intake }: Desk,
+  stored: Omit<StoredReport, "body" | "attempts">,
+  events: readonly ProviderEvent[],
+): Promise<void> {
   const { id, company_id: companyId, source_id: origin, provider: via, smtp_config_id: smtpConfigId } = stored;
   let failure: Error | undefined;
   for (let at = 0; at < events.length; at += AT_ONCE) {
     const taken = events.slice(at, at + AT_ONCE).map(({ report, raw }) => {
       const once = { origin, key: sha256(raw) };
-      return takeIn({ via, companyId, smtpConfigId, report, raw: Buffer.from(raw), once });
+      return intake.takeIn({ via, companyId, smtpConfigId, report, raw: Buffer.from(raw), once });
     });
     for (const one of await Promise.allSettled(taken)) if (one.status === "rejected") failure = one.reason as Error;
   }
@@ -103,11 +114,9 @@ async function workOff(stored: Omit<StoredReport, "body" | "attempts">, events: 
 /** Providers wait some seconds for an answer. */
 const ANSWER_MS = 4_000;
 
-type Log = (sentence: string) => void;
-
 export async function receiveReport(
+  desk: Desk,
   { provider, token, raw, headers }: ParamsOf<"bounces.receiveReport">,
-  log: Log,
 ): Promise<{ accepted: number }> {
   const source = await sourceAt(provider, token);
   const text = await proved(source, { headers, body: raw });
@@ -117,7 +126,8 @@ export async function receiveReport(
   const id = await addReport(companyId, sourceId, text!);
   const stored = { id, company_id: companyId, source_id: sourceId, provider, smtp_config_id: smtpConfigId };
   // It is stored: whatever happens now is made good by whoever finds the row.
-  const work = workOff(stored, events).catch((error: Error) => log(`A report of ${provider} waits: ${error.message}`));
+  const waits = (error: Error) => desk.log(`A report of ${provider} waits: ${error.message}`);
+  const work = workOff(desk, stored, events).catch(waits);
   await withTimeout(work, ANSWER_MS, () => new Error("slow")).catch(() => {});
   return { accepted: events.length };
 }
@@ -128,23 +138,23 @@ const MAX_PAUSE_SECONDS = 3_600;
 /** Some ten hours. What fails then is no outage. */
 const MAX_ATTEMPTS = 18;
 
-async function tryAgain(stored: StoredReport, log: Log): Promise<void> {
+async function tryAgain(desk: Desk, stored: StoredReport): Promise<void> {
   const { id, company_id: companyId, provider, attempts } = stored;
   try {
-    await workOff(stored, eventsOf(provider, stored.body));
+    await workOff(desk, stored, eventsOf(provider, stored.body));
   } catch (error) {
     const isOver = attempts >= MAX_ATTEMPTS;
-    log(`A report of ${provider} ${isOver ? "is given up" : "waits"}: ${(error as Error).message}`);
+    desk.log(`A report of ${provider} ${isOver ? "is given up" : "waits"}: ${(error as Error).message}`);
     if (isOver) return finishReport(companyId, id);
     await deferReport(companyId, id, Math.min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (attempts - 1)));
   }
 }
 
 /** What dead nodes, outages and long requests have left. */
-export async function workOffReports(log: Log): Promise<void> {
+export async function workOffReports(desk: Desk): Promise<void> {
   for (;;) {
     const claimed = await claimReports(CLAIMED);
-    for (const stored of claimed) await tryAgain(stored, log);
+    for (const stored of claimed) await tryAgain(desk, stored);
     if (claimed.length < CLAIMED) return;
   }
 }

@@ -150,6 +150,11 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/sent-emails/`, "tracking.listSentEmails", list),
   route("GET", `${E}/events/`, "tracking.listEvents", list),
 
+  // What comes back
+  route("POST", `${E}/bounces/`, "bounces.report", { status: 202 }),
+  route("GET", `${E}/inbound/`, "bounces.listInbound", list),
+  route("GET", `${E}/inbound/:id/raw/`, "bounces.inboundRaw", { answer: "bytes" }),
+
   // Providers' reports
   route("GET", `${E}/inbound-sources/`, "bounces.listSources", list),
   route("POST", `${E}/inbound-sources/`, "bounces.createSource", created),

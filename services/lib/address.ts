@@ -35,3 +35,25 @@ export function isAddress(value: string): boolean {
 }
 
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1);
+
+/** One spelling of an address: lower case, and the domain as it goes over the wire. What is no address stays as it is. */
+export function addressKey(address: string): string {
+  const at = address.lastIndexOf("@");
+  const domain = address.slice(at + 1);
+  return `${address
+    .slice(0, at + 1)
+    .normalize("NFC")
+    .toLowerCase()}${asciiDomain(domain) ?? domain.toLowerCase()}`;
+}
+
+/** Both are the same mailbox, however they are spelled. */
+export const sameAddress = (a: string, b: string): boolean => a === b || addressKey(a) === addressKey(b);
+
+/** The spellings in which an address may be stored: as it is, and with its domain in letters or as it goes over the wire. */
+export function addressVariants(address: string): string[] {
+  const at = address.lastIndexOf("@");
+  const ascii = asciiDomain(address.slice(at + 1));
+  if (ascii === null) return [address];
+  const local = address.slice(0, at + 1);
+  return [...new Set([address, local + ascii, local + domainToUnicode(ascii)])];
+}

@@ -39,6 +39,8 @@ export const SmtpConfig = Type.Object({
   sender_name: Type.String(),
   sender_email: Type.String(),
   reply_to_email: Nullable(Type.String()),
+  /** Where bounces go: each mail's envelope sender is this with a token before the @. Null: it is `sender_email`. */
+  bounce_address: Nullable(Type.String()),
   dkim: Nullable(Type.Object({ domain: Type.String(), selector: Type.String() })),
   max_connections: Type.Integer(),
   max_per_second: Nullable(Type.Integer()),
@@ -57,6 +59,7 @@ const optional = {
   tls_mode: Type.Optional(OneOf(...TLS_MODES)),
   sender_name: Type.Optional(Line(255)),
   reply_to_email: Type.Optional(Nullable(Email)),
+  bounce_address: Type.Optional(Nullable(Email)),
   dkim: Type.Optional(Nullable(Dkim)),
   max_connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   max_per_second: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
@@ -116,7 +119,7 @@ export const configs = {
   createConfig: {
     summary: "Create an SMTP configuration",
     description:
-      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login.",
+      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT`, a mailbox that is read, or nobody reads what comes back.",
     params: NewConfig,
     returns: SmtpConfig,
     example,

@@ -34,7 +34,7 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-export const APART = ["gateway", "accounts", "subscribers", "campaigns", "tracking", "webhooks", "operator"];
+export const APART = ["gateway", "accounts", "subscribers", "campaigns", "tracking", "webhooks", "bounces", "operator"];
 const layoutApart = Object.fromEntries(APART.map((name) => [name, [name]]));
 /** Few processes, for machines with few cores. */
 export const layoutTogether = { gateway: ["gateway"], core: APART.filter((name) => name !== "gateway") };

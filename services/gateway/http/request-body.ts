@@ -126,7 +126,9 @@ export async function readRaw(
   names: readonly string[],
 ): Promise<{ raw: string; headers: Record<string, string> }> {
   refuseEncoded(context);
-  const bytes = hasBody(context) ? await readBytes(context, bounds, new JsonCost(bounds.limits.maxTokens)) : Buffer.of();
+  const bytes = hasBody(context)
+    ? await readBytes(context, bounds, new JsonCost(bounds.limits.maxTokens))
+    : Buffer.of();
   const present = names.map((name) => [name, context.get(name).slice(0, MAX_HEADER)] as const);
   return { raw: decoded(bytes), headers: Object.fromEntries(present.filter(([, value]) => value !== "")) };
 }

@@ -13,6 +13,7 @@ const NAMED: Record<string, string> = {
   SmtpConfiguration: "smtp-sender.getConfig",
   WebhookEndpoint: "webhooks.get",
   WebhookDelivery: "webhooks.test",
+  InboundMessage: "bounces.report",
   Suppression: "subscribers.getSuppression",
   Segment: "subscribers.getSegment",
   MediaFile: "campaigns.getMedia",

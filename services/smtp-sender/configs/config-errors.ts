@@ -7,6 +7,7 @@ import { asciiDomain } from "../../lib/address.ts";
 import { config } from "../../lib/config.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
 import { HostError, PERMIT_HELP, resolvePublic } from "../../lib/ssrf/guard.ts";
+import { bounceAddressError } from "../../lib/tokens/bounce-token.ts";
 
 const LABELS = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i;
 const MIN_RSA_BITS = 1_024;
@@ -86,18 +87,23 @@ function dkimErrors({ domain, selector, private_key: key }: Dkim, hasStoredKey: 
 interface Given {
   host?: string;
   dkim?: Dkim | null;
+  bounce_address?: string | null;
 }
 
 /** `hasStoredKey`: whether a DKIM key is stored already; called only where it matters. */
 export async function configErrors(
   given: Given,
-  isValid: (field: "host" | "dkim") => boolean,
+  isValid: (field: "host" | "dkim" | "bounce_address") => boolean,
   hasStoredKey: () => Promise<boolean> = async () => false,
 ): Promise<FieldErrors> {
   const errors: FieldErrors = {};
   if (isValid("host")) {
     const error = await hostError(given.host!);
     if (error) errors.host = [error];
+  }
+  if (isValid("bounce_address") && given.bounce_address) {
+    const error = bounceAddressError(given.bounce_address.trim());
+    if (error) errors.bounce_address = [error];
   }
   if (isValid("dkim") && given.dkim) {
     const found = dkimErrors(given.dkim, given.dkim.private_key === undefined && (await hasStoredKey()));

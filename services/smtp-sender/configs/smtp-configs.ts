@@ -18,7 +18,7 @@ import { type PermittedAction, requirePermission } from "../../permissions.ts";
 import type { ConfigPatch, NewConfig, SmtpConfig as View } from "../contract-configs.ts";
 import { configErrors, passwordError } from "./config-errors.ts";
 
-const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_email, reply_to_email,
+const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_email, reply_to_email, bounce_address,
   case when dkim_domain is not null then json_build_object('domain', dkim_domain, 'selector', dkim_selector) end as dkim,
   max_connections, max_per_second, is_default, failing_since is null as working, last_error, last_error_at,
   case when failing_since is not null then backoff_until end as backing_off_until, created_at`;
@@ -85,6 +85,7 @@ function columns(given: Partial<NewConfig>, id: string) {
     senderName: given.sender_name,
     senderEmail: given.sender_email?.trim(),
     replyToEmail: given.reply_to_email?.trim() ?? given.reply_to_email,
+    bounceAddress: given.bounce_address?.trim() ?? given.bounce_address,
     maxConnections: given.max_connections,
     maxPerSecond: given.max_per_second,
     isDefault: given.is_default,

@@ -30,7 +30,7 @@ function expected({ method, path, access }: Route, who: Who): boolean {
       return path.includes("/send/") || (/^\/api\/emails\/campaigns\/(:id\/)?$/.test(path) && method === "GET");
     if (who === "settings") return /smtp|webhook|companies/.test(path);
     if (who === "subscribers") return /\/(subscribers|lists|segments|suppressions)\//.test(path);
-    if (who === "campaigns") return /\/(campaigns|sent-emails|events|templates|media)\//.test(path);
+    if (who === "campaigns") return /\/(campaigns|sent-emails|events|bounces|inbound|templates|media)\//.test(path);
     return false;
   }
   if (path.endsWith("/audit-log/")) return who === "admin" || who === "owner";

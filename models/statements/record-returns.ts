@@ -1,0 +1,125 @@
+/**
+ * What bounces and complaints that came in later change, in one transaction: mails' rows, copies, events with their
+ * webhooks, suppressions, subscribers, and the list of what came in. services/bounces decides what; these are the statements.
+ *
+ * A mail is locked before the events that it has are read (LOCK_MAILS, then EARLIER): whoever comes second sees what the
+ * first has written. Nothing rests on a unique index of the events.
+ */
+import { subscriberAt } from "../database/row-at.ts";
+import { sameCompany } from "../database/same-company.ts";
+import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { outboxInsert } from "./webhook-outbox.ts";
+
+const { sent, bounced, unknown } = SENT_EMAIL_STATUS;
+
+/** How long a report without a token or a Message-ID may come after its mail. */
+const DAYS = 14;
+
+const WENT = `(case when s.status in (${sent}, ${bounced}) then s.sent_at
+  when s.status = ${unknown} then coalesce(s.created_at, c.expansion_began_at, c.created_at) end)`;
+const RECENT = `${WENT} > now() - interval '${DAYS} days'`;
+const CAMPAIGN = "join campaigns c on c.no = s.campaign_no and c.company_id = a.company_id";
+
+/** The newest mail to an address within the days: by its subscriber, by an address of its own, or as a copy. */
+export const FIND_BY_ADDRESS = `
+  select a.n, m.campaign_no, m.seq, m.copy
+  from unnest($1::int[], $2::uuid[], $3::text[]) a (n, company_id, address)
+  cross join lateral (
+    select * from (
+      select s.campaign_no, s.seq, false as copy, ${WENT} as went
+      from subscribers p join sent_emails s on s.subscriber_id = p.id ${CAMPAIGN}
+      where p.company_id = a.company_id and p.email_key = lower(a.address) and ${RECENT}
+        and (s.email is null or lower(s.email) = lower(a.address))
+      union all
+      select s.campaign_no, s.seq, false, ${WENT} from sent_emails s ${CAMPAIGN}
+      where s.campaign_no < 0 and s.company_id = a.company_id and s.subscriber_id is null
+        and lower(s.email) = lower(a.address) and ${RECENT}
+      union all
+      select s.campaign_no, s.seq, false, ${WENT} from sent_emails s ${CAMPAIGN}
+      where s.campaign_no >= 0 and s.email is not null and lower(s.email) = lower(a.address) and ${RECENT}
+      union all
+      select c.no, x.seq, true, x.sent_at
+      from sent_email_copies x join campaigns c on c.id = x.campaign_id and c.company_id = x.company_id
+      where x.company_id = a.company_id and lower(x.email) = lower(a.address)
+        and x.sent_at > now() - interval '${DAYS} days') found
+    order by went desc limit 1) m`;
+
+/** Of another company than the one that is named, none. In the order of their key, as all who lock several of them. */
+export const LOCK_MAILS = `
+  select s.id, c.company_id, c.id as campaign_id, s.campaign_no, s.seq, s.status, s.sent_at,
+    coalesce(s.email, (${subscriberAt("c.company_id", "s.subscriber_id", "r.email")})) as email
+  from unnest($1::uuid[], $2::int[], $3::int[]) m (company_id, campaign_no, seq)
+  join campaigns c on c.no = m.campaign_no and c.company_id = m.company_id
+  join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq
+  order by s.campaign_no, s.seq for no key update of s`;
+
+export const LOCK_COPIES = `
+  select x.campaign_id, x.seq, x.no, x.email, x.status
+  from unnest($1::uuid[], $2::uuid[], $3::int[]) m (company_id, campaign_id, seq)
+  join sent_email_copies x on x.campaign_id = m.campaign_id and x.seq = m.seq
+    and ${sameCompany("x.company_id", "m.company_id")}
+  order by x.campaign_id, x.seq, x.no for no key update of x`;
+
+export const EARLIER = `
+  select e.sent_email_id, e.type, e.recipient, e.metadata->>'bounce_type' as kind, e.created_at
+  from unnest($1::uuid[], $2::uuid[]) m (company_id, id)
+  join email_events e on e.sent_email_id = m.id and ${sameCompany("e.company_id", "m.company_id")}
+  where e.type in ('bounced', 'complained')`;
+
+/** The mails $1 to $4 become bounced. `bounced_at` says when we heard of it. */
+export const WRITE_MAILS = `
+  update sent_emails s set status = ${bounced}, error = m.error, bounced_at = now()
+  from unnest($1::uuid[], $2::int[], $3::int[], $4::text[]) m (company_id, campaign_no, seq, error)
+  join campaigns c on c.no = m.campaign_no and c.company_id = m.company_id
+  where s.campaign_no = m.campaign_no and s.seq = m.seq`;
+
+export const WRITE_COPIES = `
+  update sent_email_copies x set status = ${bounced}, error = m.error
+  from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::text[]) m (company_id, campaign_id, seq, no, error)
+  where x.campaign_id = m.campaign_id and x.seq = m.seq and x.no = m.no and ${sameCompany("x.company_id", "m.company_id")}`;
+
+export const WRITE_EVENTS = `
+  with event as (
+    insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, is_first, metadata)
+    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bool[], $7::jsonb[])
+    returning *),
+  queued as (${outboxInsert("event")})
+  select distinct company_id from queued`;
+
+/** So many soft bounces in a row are as good as a hard one. */
+export const SOFT_BOUNCES_SUPPRESS_AT = 5;
+
+/** Of two that bounce to one address at the same time the second counts the first. */
+export const LOCK_SOFT = `
+  select pg_advisory_xact_lock(key) from (
+    select distinct hashtextextended('soft bounces:' || a.company_id || lower(a.address), 0) as key
+    from unnest($1::uuid[], $2::text[]) a (company_id, address) order by 1) k`;
+
+export const WORN_OUT = `
+  select a.company_id, a.address from unnest($1::uuid[], $2::text[]) a (company_id, address)
+  where soft_bounces_in_a_row(a.company_id, a.address) >= ${SOFT_BOUNCES_SUPPRESS_AT}`;
+
+/** A stronger block stays: a complaint is stronger than a bounce, a bounce than an unsubscribe, the company's own than all. */
+export const SUPPRESS = `
+  with wanted as (
+    select distinct on (company_id, lower(email)) * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
+      w (company_id, email, kind, reason)
+    order by company_id, lower(email), kind desc),
+  blocked as (
+    insert into suppressions (company_id, email, kind, reason) select * from wanted order by company_id, lower(email)
+    on conflict (company_id, email_key) where email_key is not null
+    do update set kind = excluded.kind, reason = excluded.reason
+      where suppressions.kind = 'unsubscribed' or (suppressions.kind = 'bounced' and excluded.kind = 'complained'))
+  update subscribers s set status = w.kind, updated_at = now()
+  from wanted w
+  where s.company_id = w.company_id and s.email_key = lower(w.email)
+    and s.status <> w.kind and s.status <> 'complained'`;
+
+export const WRITE_RAWS = `
+  insert into inbound_raws (id, company_id, raw) select * from unnest($1::uuid[], $2::uuid[], $3::bytea[])`;
+
+export const WRITE_INBOUND = `
+  insert into inbound_messages (id, company_id, via, smtp_config_id, sent_email_id, recipient, result, bounce_type, reason,
+    dialect, diagnostic, raw_id)
+  select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[],
+    $9::text[], $10::text[], $11::text[], $12::uuid[])`;

@@ -1,0 +1,68 @@
+/**
+ * Evidence settles doubt: an open, click, unsubscribe, bounce or complaint shows that an `unknown` mail was handed over. It
+ * becomes `sent`, its campaign counts it so and ends as its counts say, and `resume` leaves it alone. Run again it changes
+ * nothing. The caller's transaction holds the mails' rows, in the order of their key.
+ */
+import { lateStatus } from "../campaign-lifecycle.ts";
+import { type Client, prepared } from "../database/db.ts";
+import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { wantsDelivered } from "./record-outcomes.ts";
+import { outboxInsert } from "./webhook-outbox.ts";
+
+const { sent, unknown } = SENT_EMAIL_STATUS;
+
+export interface DoubtfulMail {
+  id: string;
+  company_id: string;
+  campaign_no: number;
+  seq: number;
+  /** What stands before the "@" of its Message-ID. */
+  message_id: string;
+  /** False: it came back, and webhooks are told of that instead. */
+  delivered: boolean;
+}
+
+const SETTLE = `
+  with settled as (
+    update sent_emails s set status = ${sent}, error = null, sent_at = now()
+    from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::text[], $6::bool[])
+      m (id, company_id, campaign_no, seq, message_id, delivered)
+    join campaigns c on c.no = m.campaign_no and c.company_id = m.company_id
+    where s.campaign_no = m.campaign_no and s.seq = m.seq and s.status = ${unknown}
+    returning m.*, c.id as campaign_id, s.subscriber_id, s.email),
+  counts as (
+    select campaign_id, count(*)::int as sent, -count(*)::int as failed, 0 as queued from settled group by campaign_id),
+  locked as (
+    select c.id, n.sent, n.failed, n.queued from counts n join campaigns c on c.id = n.campaign_id
+    order by c.id for no key update of c),
+  counted as (
+    update campaigns c
+    set sent_count = c.sent_count + n.sent, failed_count = c.failed_count + n.failed, updated_at = now(),
+      status = ${lateStatus("n")}
+    from locked n where c.id = n.id),
+  delivered as (
+    select uuid_v7() as id, w.company_id, 'delivered' as type, coalesce(w.email, p.email) as recipient, w.id as sent_email_id,
+      w.campaign_id, now() as created_at,
+      jsonb_build_object('smtp_response', null,
+        'message_id', '<' || w.message_id || '@' || split_part(cc.sender_email, '@', -1) || '>') as metadata
+    from settled w
+    join campaign_contents cc on cc.campaign_id = w.campaign_id and cc.company_id = w.company_id
+    left join subscribers p on p.company_id = w.company_id and p.id = w.subscriber_id
+    where w.delivered and exists (select from webhook_endpoints p where ${wantsDelivered("w.company_id")})),
+  queued as (${outboxInsert("delivered")})
+  select distinct company_id from queued`;
+
+/** Returns the companies with something for their webhooks. */
+export async function settleDoubt(client: Client, mails: readonly DoubtfulMail[]): Promise<string[]> {
+  if (mails.length === 0) return [];
+  const columns = [
+    mails.map(({ id }) => id),
+    mails.map(({ company_id }) => company_id),
+    mails.map(({ campaign_no }) => campaign_no),
+    mails.map(({ seq }) => seq),
+    mails.map(({ message_id }) => message_id),
+    mails.map(({ delivered }) => delivered),
+  ];
+  const rows = await prepared<{ company_id: string }>("settle doubt", SETTLE, columns, client);
+  return rows.map(({ company_id }) => company_id);
+}

@@ -1,0 +1,75 @@
+import type { Service } from "moleculer";
+import { every } from "../../mixins/every.mixin.ts";
+import { purgeSeen } from "../../models/statements/inbound-reports.ts";
+import { emitWebhookQueued } from "../call.ts";
+import { defineService } from "../define.ts";
+import { companyOf } from "../lib/caller.ts";
+import { contract } from "./contract.ts";
+import { inboundRaw, inboundView, listInbound, purgeRaws } from "./inbound.ts";
+import { type Desk, receiveReport, workOffReports } from "./receive-report.ts";
+import { arrivalOf, reportErrors } from "./report.ts";
+import { createSource, listSources, removeSource, sourceAt, sourceErrors } from "./sources.ts";
+import { type Intake, startIntake } from "./take-in.ts";
+
+const PURGE_EVERY_MS = 600_000;
+const WORK_OFF_EVERY_MS = 5_000;
+
+type BouncesService = Service & { intake?: Intake };
+
+const intakeOf = (service: Service): Intake => (service as BouncesService).intake!;
+
+const deskOf = (service: Service): Desk => ({
+  intake: intakeOf(service),
+  log: (sentence) => service.logger.warn(sentence),
+});
+
+/** Bounces and complaints that come after a mail was sent: by whatever way they come, they end in the same effects. */
+export default defineService("bounces", contract, {
+  mixins: [every(PURGE_EVERY_MS, "purge"), every(WORK_OFF_EVERY_MS, "workOffReports")],
+
+  created(this: BouncesService) {
+    this.intake = startIntake((companyIds) => {
+      emitWebhookQueued(this.broker, companyIds).catch((error: Error) =>
+        this.logger.warn(`webhook.queued was not emitted: ${error.message}`),
+      );
+    });
+  },
+
+  async stopped(this: BouncesService) {
+    await this.intake?.idle();
+  },
+
+  actions: {
+    report: {
+      validate: (ctx) => reportErrors(ctx.params),
+      async handler(ctx) {
+        const companyId = companyOf(ctx);
+        const [taken] = await intakeOf(this).takeIn(arrivalOf(companyId, ctx.params));
+        return inboundView(companyId, taken!.id);
+      },
+    },
+    listInbound: (ctx) => listInbound(ctx),
+    inboundRaw: (ctx) => inboundRaw(ctx),
+
+    listSources: (ctx) => listSources(ctx),
+    createSource: { validate: sourceErrors, handler: (ctx) => createSource(ctx) },
+    removeSource: (ctx) => removeSource(ctx),
+    async findSource(ctx) {
+      await sourceAt(ctx.params.provider, ctx.params.token);
+      return null;
+    },
+    async receiveReport(ctx) {
+      return receiveReport(deskOf(this), ctx.params);
+    },
+    async workOffReports() {
+      await workOffReports(deskOf(this));
+      return null;
+    },
+
+    async purge() {
+      await purgeRaws();
+      await purgeSeen();
+      return null;
+    },
+  },
+});

@@ -1,0 +1,94 @@
+/** What came in, as a resource of the API: listed, and shown as it came for as long as it is kept. */
+import { pool, queryOne } from "../../models/database/db.ts";
+import { listPage } from "../../models/database/listing.ts";
+import type { ParamsOf } from "../contracts.ts";
+import { type Ctx, companyOf } from "../lib/caller.ts";
+import { notFound } from "../lib/errors.ts";
+import { firstIdAt } from "../lib/ids.ts";
+import type { Document } from "../lib/shapes.ts";
+import type { Inbound } from "./contract.ts";
+
+const KEEP_RAW_MS = 30 * 24 * 3_600_000;
+
+interface Row extends Omit<Inbound, "received_at" | "raw_url"> {
+  received_at: Date;
+  has_raw: boolean;
+}
+
+const viewOf = ({ received_at, has_raw, ...row }: Row): Inbound => ({
+  ...row,
+  received_at: received_at.toISOString(),
+  raw_url: has_raw ? `/api/emails/inbound/${row.id}/raw/` : null,
+});
+
+const HAS_RAW = "exists (select from inbound_raws r where r.id = m.raw_id and r.company_id = m.company_id)";
+const COLUMNS = `m.id, m.received_at, m.via, m.sent_email_id, m.recipient, m.result, m.bounce_type, m.diagnostic,
+  ${HAS_RAW} as has_raw`;
+
+export async function listInbound(
+  ctx: Ctx<ParamsOf<"bounces.listInbound">>,
+): Promise<{ count: number; results: Inbound[] }> {
+  const companyId = companyOf(ctx);
+  const { result, via, recipient } = ctx.params;
+  const where = ["m.company_id = $1"];
+  const values: unknown[] = [companyId];
+  const add = (value: unknown, condition: (parameter: string) => string) =>
+    where.push(condition(`$${values.push(value)}`));
+  if (result) add(result, (parameter) => `m.result = ${parameter}`);
+  if (via) add(via, (parameter) => `m.via = ${parameter}`);
+  if (recipient) add(recipient.trim(), (parameter) => `lower(m.recipient) = lower(${parameter})`);
+  const page = await listPage<Row>(
+    {
+      from: "inbound_messages m",
+      columns: COLUMNS,
+      where,
+      values,
+      id: "m.id",
+      orderings: { received_at: "m.received_at" },
+      searchIn: ["m.recipient"],
+      counter: [companyId, "inbound_messages", companyId],
+      filtered: where.length > 1,
+      large: true,
+    },
+    ctx.params,
+  );
+  return { count: page.count, results: page.results.map(viewOf) };
+}
+
+export async function inboundView(companyId: string, id: string): Promise<Inbound> {
+  const sql = `select ${COLUMNS} from inbound_messages m where m.company_id = $1 and m.id = $2`;
+  return viewOf((await queryOne<Row>(sql, [companyId, id]))!);
+}
+
+const RAW = `
+  select r.raw from inbound_messages m join inbound_raws r on r.id = m.raw_id and r.company_id = m.company_id
+  where m.company_id = $1 and m.id = $2`;
+
+/** Strangers wrote it: it is saved, never shown, and runs nowhere. */
+export async function inboundRaw(ctx: Ctx<{ id: string }>): Promise<Document> {
+  const row = await queryOne<{ raw: Buffer }>(RAW, [companyOf(ctx), ctx.params.id]);
+  if (!row) throw notFound();
+  return {
+    content_type: "message/rfc822",
+    body: row.raw,
+    headers: {
+      "Content-Disposition": `attachment; filename="${ctx.params.id}.eml"`,
+      "X-Content-Type-Options": "nosniff",
+      "Content-Security-Policy": "default-src 'none'; sandbox",
+      "Cache-Control": "private, no-store",
+    },
+  };
+}
+
+const SLICE = 500;
+const DELETE_OLD = `
+  delete from inbound_raws where id in (
+    select id from inbound_raws where id < $2 order by id limit $1 for update skip locked)`;
+
+/** Over all companies; rows of the list stay. */
+export async function purgeRaws(now = Date.now()): Promise<void> {
+  for (;;) {
+    const { rowCount } = await pool().query(DELETE_OLD, [SLICE, firstIdAt(now - KEEP_RAW_MS)]);
+    if ((rowCount ?? 0) < SLICE) return;
+  }
+}

@@ -1,0 +1,30 @@
+/** A bounce or complaint that a company reports by API. */
+import type { ParamsOf } from "../contracts.ts";
+import { addressKey } from "../lib/address.ts";
+import type { FieldErrors } from "../lib/errors.ts";
+import type { Arrival } from "./arrival.ts";
+
+type Reported = ParamsOf<"bounces.report">;
+
+export function reportErrors({ sent_email_id, message_id, email }: Reported): FieldErrors {
+  const given = [sent_email_id, message_id, email].filter((sign) => sign !== undefined && sign !== null);
+  return given.length === 1 ? {} : { non_field_errors: ["Give exactly one of sent_email_id, message_id and email."] };
+}
+
+export function arrivalOf(companyId: string, reported: Reported): Arrival {
+  const { sent_email_id: sentEmailId, message_id, email, type, diagnostic } = reported;
+  const verdict = {
+    kind: type,
+    reason: "reported",
+    recipient: email === undefined ? null : addressKey(email.trim()),
+    statusCode: /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(diagnostic ?? "")?.[0] ?? null,
+    diagnostic: diagnostic ?? null,
+  };
+  return {
+    via: "api",
+    companyId,
+    sentEmailId,
+    messageId: message_id?.trim(),
+    report: { verdicts: [verdict], returnedMessageId: null, addressedTo: [], dialect: "api" },
+  };
+}

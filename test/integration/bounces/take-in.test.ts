@@ -1,0 +1,218 @@
+import { query, queryOne } from "../../../models/database/db.ts";
+import { bounceTokens, mailOf } from "../../../models/statements/mail-key.ts";
+import type { Arrival } from "../../../services/bounces/arrival.ts";
+import { type Intake, startIntake } from "../../../services/bounces/take-in.ts";
+import type { Verdict } from "../../../services/bounces/verdict.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newWorld, type World } from "../tracking/world.ts";
+
+describe("what came back", () => {
+  let app: App;
+  let intake: Intake;
+  const queued: string[] = [];
+  beforeAll(async () => {
+    app = await startApp({ services: ["bounces"] });
+    intake = startIntake((companyIds) => queued.push(...companyIds));
+  });
+  afterAll(async () => {
+    await intake.idle();
+    await app.stop();
+  });
+
+  const tokenFor = async (mailId: string, copy = false) => (await bounceTokens()).of(await mailOf(mailId), copy);
+
+  const verdict = (kind: Verdict["kind"], recipient: string | null, given: Partial<Verdict> = {}): Verdict => ({
+    kind,
+    reason: "mailbox-unknown",
+    recipient,
+    statusCode: "5.1.1",
+    diagnostic: "550 5.1.1 User unknown",
+    ...given,
+  });
+  const arrival = (companyId: string, verdicts: Verdict[], given: Partial<Arrival> = {}): Arrival => ({
+    via: "smtp",
+    companyId,
+    report: { verdicts, returnedMessageId: null, addressedTo: [], dialect: "rfc3464" },
+    ...given,
+  });
+
+  const mailRow = async (id: string) => {
+    const { campaign_no, seq } = await mailOf(id);
+    return queryOne<{ status: number; error: string | null; sent_at: Date | null; bounced_at: Date | null }>(
+      "select status, error, sent_at, bounced_at from sent_emails where campaign_no = $1 and seq = $2",
+      [campaign_no, seq],
+    );
+  };
+  const events = ({ companyId }: World) =>
+    query<{ type: string; recipient: string; metadata: Record<string, unknown>; sent_email_id: string }>(
+      "select type, recipient, metadata, sent_email_id from email_events where company_id = $1 order by id",
+      [companyId],
+    );
+  const suppressions = ({ companyId }: World) =>
+    query<{ email: string; kind: string }>("select email, kind from suppressions where company_id = $1", [companyId]);
+  const subscriberStatus = async (id: string) =>
+    (await queryOne<{ status: string }>("select status from subscribers where id = $1", [id]))!.status;
+  const campaignOf = ({ campaignId }: World) =>
+    queryOne<{ status: string; sent_count: number; failed_count: number }>(
+      "select status, sent_count, failed_count from campaigns where id = $1",
+      [campaignId],
+    );
+  const inbound = ({ companyId }: World) =>
+    query<{ result: string; sent_email_id: string | null; recipient: string | null; bounce_type: string | null }>(
+      "select result, sent_email_id, recipient, bounce_type from inbound_messages where company_id = $1 order by id",
+      [companyId],
+    );
+
+  test("a hard bounce: the mail is bounced, the address suppressed, the subscriber bounced; counts stay", async () => {
+    const world = await newWorld(2);
+    const [mail, other] = world.mails;
+    const taken = await intake.takeIn(
+      arrival(world.companyId, [verdict("hard", mail!.email)], { token: await tokenFor(mail!.id) }),
+    );
+    expect(taken).toEqual([
+      expect.objectContaining({ result: "bounced", sentEmailId: mail!.id, bounceType: "hard", changed: true }),
+    ]);
+    expect(await mailRow(mail!.id)).toMatchObject({ status: 4, bounced_at: expect.any(Date) });
+    expect(await mailRow(other!.id)).toMatchObject({ status: 2, bounced_at: null });
+    expect(await events(world)).toEqual([
+      {
+        type: "bounced",
+        recipient: mail!.email,
+        sent_email_id: mail!.id,
+        metadata: expect.objectContaining({ bounce_type: "hard", source: "dsn", enhanced_code: "5.1.1" }),
+      },
+    ]);
+    expect(await suppressions(world)).toEqual([{ email: mail!.email, kind: "bounced" }]);
+    expect(await subscriberStatus(mail!.subscriberId)).toBe("bounced");
+    expect(await campaignOf(world)).toEqual({ status: "completed", sent_count: 2, failed_count: 0 });
+  });
+
+  test("a thousand copies of one report at once change one row, one event, one suppression", async () => {
+    const world = await newWorld();
+    const mail = world.mails[0]!;
+    const token = await tokenFor(mail.id);
+    const one = arrival(world.companyId, [verdict("hard", mail.email)], { token });
+    const other = startIntake(() => {});
+    const takers = [intake, other];
+    const taken: boolean[] = [];
+    // Each intake lets 400 wait: as the listener does, who finds it full comes again.
+    for (let sent = 0; sent < 1_000; sent += 500) {
+      const answers = Array.from({ length: 500 }, (_, n) => takers[n % 2]!.takeIn(one));
+      taken.push(...(await Promise.all(answers)).map(([first]) => first!.changed));
+    }
+    expect(taken.filter(Boolean)).toHaveLength(1);
+    expect(await events(world)).toHaveLength(1);
+    expect(await suppressions(world)).toHaveLength(1);
+    expect(await inbound(world)).toHaveLength(1_000);
+  });
+
+  test("a block changes the status alone, and suppresses nobody", async () => {
+    const world = await newWorld();
+    const mail = world.mails[0]!;
+    await intake.takeIn(arrival(world.companyId, [verdict("block", mail.email)], { token: await tokenFor(mail.id) }));
+    expect(await mailRow(mail.id)).toMatchObject({ status: 4 });
+    expect((await events(world)).map(({ metadata }) => metadata.bounce_type)).toEqual(["block"]);
+    expect(await suppressions(world)).toEqual([]);
+    expect(await subscriberStatus(mail.subscriberId)).toBe("active");
+  });
+
+  test("a complaint: the mail stays sent, the address is suppressed, the subscriber complained", async () => {
+    const world = await newWorld();
+    const mail = world.mails[0]!;
+    await intake.takeIn(
+      arrival(world.companyId, [verdict("complaint", mail.email)], { token: await tokenFor(mail.id) }),
+    );
+    expect(await mailRow(mail.id)).toMatchObject({ status: 2 });
+    expect((await events(world)).map(({ type }) => type)).toEqual(["complained"]);
+    expect(await suppressions(world)).toEqual([{ email: mail.email, kind: "complained" }]);
+    expect(await subscriberStatus(mail.subscriberId)).toBe("complained");
+  });
+
+  test("forged tokens, another company's mail and strangers' complaints change nothing and are listed as unmatched", async () => {
+    const world = await newWorld();
+    const strangers = await newWorld();
+    const mail = world.mails[0]!;
+    const about = (given: Partial<Arrival>, of = verdict("hard", mail.email)) =>
+      intake.takeIn(arrival(world.companyId, [of], given));
+    const token = await tokenFor(mail.id);
+    await about({ token: `${token[0] === "a" ? "b" : "a"}${token.slice(1)}` });
+    await about({ token: await tokenFor(strangers.mails[0]!.id) }, verdict("hard", strangers.mails[0]!.email));
+    await about({ token }, verdict("complaint", "stranger@example.com"));
+    await about({ sentEmailId: strangers.mails[0]!.id });
+    await about({}, verdict("complaint", "stranger@example.com"));
+    expect((await inbound(world)).map(({ result, sent_email_id }) => [result, sent_email_id])).toEqual(
+      Array(5).fill(["unmatched", null]),
+    );
+    for (const one of [world, strangers]) {
+      expect(await events(one)).toEqual([]);
+      expect(await suppressions(one)).toEqual([]);
+      expect(await mailRow(one.mails[0]!.id)).toMatchObject({ status: 2 });
+    }
+  });
+
+  test("without a token: the Message-ID with its recipient, then the recipient with a mail within 14 days", async () => {
+    const world = await newWorld(3);
+    const [first, second, old] = world.mails;
+    const report = (returnedMessageId: string | null, recipient: string) =>
+      intake.takeIn({
+        ...arrival(world.companyId, []),
+        report: { verdicts: [verdict("soft", recipient)], returnedMessageId, addressedTo: [], dialect: "rfc3464" },
+      });
+    const byMessage = await report(`${first!.id}@acme.example`, first!.email.toUpperCase());
+    expect(byMessage[0]).toMatchObject({ result: "bounced", sentEmailId: first!.id });
+    const byAddress = await report("somebody@elsewhere.example", second!.email);
+    expect(byAddress[0]).toMatchObject({ result: "bounced", sentEmailId: second!.id });
+    await query("update sent_emails set sent_at = now() - interval '15 days' where id = $1", [old!.id]);
+    expect((await report(null, old!.email))[0]).toMatchObject({ result: "unmatched" });
+  });
+
+  test("what a stranger wrote is stored with the characters that PostgreSQL takes", async () => {
+    const world = await newWorld(2);
+    const answers = await Promise.all(
+      world.mails.map(async ({ id, email }, n) =>
+        intake.takeIn(
+          arrival(world.companyId, [verdict("hard", email, n === 0 ? { diagnostic: "\u0000\ud800 odd" } : {})], {
+            token: await tokenFor(id),
+            raw: Buffer.from("From: x\r\n\r\n\0"),
+          }),
+        ),
+      ),
+    );
+    expect(answers.map(([one]) => one!.changed)).toEqual([true, true]);
+  });
+
+  test("an unknown mail that bounces counts as sent, its campaign ends as its counts say, and nothing is queued again", async () => {
+    const world = await newWorld();
+    const mail = world.mails[0]!;
+    await query("update sent_emails set status = 6, sent_at = null, error = 'In doubt.' where id = $1", [mail.id]);
+    await query("update campaigns set status = 'failed', sent_count = 0, failed_count = 1 where id = $1", [
+      world.campaignId,
+    ]);
+    await intake.takeIn(arrival(world.companyId, [verdict("hard", mail.email)], { token: await tokenFor(mail.id) }));
+    expect(await mailRow(mail.id)).toMatchObject({ status: 4, sent_at: expect.any(Date) });
+    expect(await campaignOf(world)).toEqual({ status: "completed", sent_count: 1, failed_count: 0 });
+  });
+
+  test("the fifth soft bounce in a row suppresses; one delivered between begins the row anew", async () => {
+    for (const delivered of [false, true]) {
+      const world = await newWorld();
+      const { email, subscriberId } = world.mails[0]!;
+      const soften = async () => {
+        const id = newId();
+        await query(
+          `insert into sent_emails (id, company_id, campaign_id, seq, subscriber_id, email, status, attempts, sent_at)
+           select $1, $2, $3, max(seq) + 1, $4, $5, 2, 1, now() from sent_emails where campaign_id = $3`,
+          [id, world.companyId, world.campaignId, subscriberId, email],
+        );
+        await intake.takeIn(arrival(world.companyId, [verdict("soft", email)], { token: await tokenFor(id) }));
+      };
+      // The world's own mail was delivered an hour ago, before the first of them.
+      for (let n = 0; n < 4; n++) await soften();
+      expect(await suppressions(world)).toEqual([]);
+      if (delivered) await query("update sent_emails set sent_at = now() where id = $1", [world.mails[0]!.id]);
+      await soften();
+      expect(await suppressions(world)).toEqual(delivered ? [] : [{ email, kind: "bounced" }]);
+    }
+  });
+});
