@@ -49,6 +49,7 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
   ).id;
   const endpoint = (await make(`${E}/webhook-endpoints/`, { url: "http://127.0.0.1:9/hook", events: ["opened"] })).id;
   const delivery = (await make(`${E}/webhook-endpoints/${endpoint}/test/`, {})).id;
+  const source = (await make(`${E}/inbound-sources/`, { provider: "postmark" })).id;
   const suppression = (await make(`${E}/suppressions/`, { email: "never@example.com" })).id;
   const key = (await client(app, { token }).get(`/api/companies/${id}/api-keys/`)).body.results[0].id;
   return {
@@ -61,6 +62,7 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
     campaign,
     endpoint,
     delivery,
+    source,
     suppression,
     key,
     company: id,
@@ -76,6 +78,7 @@ const IDS: [prefix: string, owned: string][] = [
   [`${E}/smtp-configs/`, "smtp"],
   [`${E}/campaigns/`, "campaign"],
   [`${E}/webhook-endpoints/`, "endpoint"],
+  [`${E}/inbound-sources/`, "source"],
   [`${E}/suppressions/`, "suppression"],
   [`${E}/segments/`, "segment"],
   [`${E}/media/`, "media"],
