@@ -9,6 +9,7 @@ import type { Sequelize } from "sequelize";
 import { AccountToken } from "./account-token.ts";
 import { ApiKey } from "./api-key.ts";
 import { AuditEntry } from "./audit-entry.ts";
+import { BounceMailbox } from "./bounce-mailbox.ts";
 import { Campaign } from "./campaign.ts";
 import { CampaignContent } from "./campaign-content.ts";
 import { CampaignCount } from "./campaign-count.ts";
@@ -51,6 +52,7 @@ const MODELS = [
   AccountToken,
   ApiKey,
   AuditEntry,
+  BounceMailbox,
   Campaign,
   CampaignContent,
   CampaignCount,

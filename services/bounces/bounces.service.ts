@@ -6,15 +6,19 @@ import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { contract } from "./contract.ts";
 import { inboundRaw, inboundView, listInbound, purgeRaws } from "./inbound.ts";
+import { MailboxReaders } from "./mailbox/readers.ts";
 import { type Desk, receiveReport, workOffReports } from "./receive-report.ts";
+import { readReport } from "./reports/read-report.ts";
 import { arrivalOf, reportErrors } from "./report.ts";
 import { createSource, listSources, removeSource, sourceAt, sourceErrors } from "./sources.ts";
 import { type Intake, startIntake } from "./take-in.ts";
 
 const PURGE_EVERY_MS = 600_000;
 const WORK_OFF_EVERY_MS = 5_000;
+/** Well within the lease of a mailbox. */
+const MAILBOXES_EVERY_MS = 3_000;
 
-type BouncesService = Service & { intake?: Intake };
+type BouncesService = Service & { intake?: Intake; readers?: MailboxReaders };
 
 const intakeOf = (service: Service): Intake => (service as BouncesService).intake!;
 
@@ -25,7 +29,11 @@ const deskOf = (service: Service): Desk => ({
 
 /** Bounces and complaints that come after a mail was sent: by whatever way they come, they end in the same effects. */
 export default defineService("bounces", contract, {
-  mixins: [every(PURGE_EVERY_MS, "purge"), every(WORK_OFF_EVERY_MS, "workOffReports")],
+  mixins: [
+    every(PURGE_EVERY_MS, "purge"),
+    every(WORK_OFF_EVERY_MS, "workOffReports"),
+    every(MAILBOXES_EVERY_MS, "readMailboxes"),
+  ],
 
   created(this: BouncesService) {
     this.intake = startIntake((companyIds) => {
@@ -33,9 +41,11 @@ export default defineService("bounces", contract, {
         this.logger.warn(`webhook.queued was not emitted: ${error.message}`),
       );
     });
+    this.readers = new MailboxReaders({ intake: this.intake, readReport }, (sentence) => this.logger.warn(sentence));
   },
 
   async stopped(this: BouncesService) {
+    await this.readers?.stop();
     await this.intake?.idle();
   },
 
@@ -60,6 +70,10 @@ export default defineService("bounces", contract, {
     },
     async receiveReport(ctx) {
       return receiveReport(deskOf(this), ctx.params);
+    },
+    async readMailboxes(this: BouncesService) {
+      await this.readers!.look();
+      return null;
     },
     async workOffReports() {
       await workOffReports(deskOf(this));

@@ -56,6 +56,12 @@ export const sources = {
     params: Type.Object(Address),
     returns: Nothing,
   },
+  readMailboxes: {
+    summary: "Read the mailboxes that bounces arrive in (internal, repeated by each node)",
+    visibility: "protected",
+    params: Type.Object({}),
+    returns: Nothing,
+  },
   workOffReports: {
     summary: "Take in what is left of providers' reports (internal, repeated by each node)",
     visibility: "protected",

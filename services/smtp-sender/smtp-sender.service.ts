@@ -5,14 +5,15 @@
 import type { Service } from "moleculer";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
-import { configErrors } from "./configs/config-errors.ts";
 import {
   createConfig,
   findConfig,
   listConfigs,
+  newConfigErrors,
   patchErrors,
   removeConfig,
   updateConfig,
+  viewOf,
 } from "./configs/smtp-configs.ts";
 import { limitTries, tryServer } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
@@ -28,10 +29,10 @@ export default defineService("smtp-sender", contract, {
   actions: {
     listConfigs: (ctx) => listConfigs(companyOf(ctx), ctx.params),
     createConfig: {
-      validate: (ctx, isValid) => configErrors(ctx.params, isValid),
+      validate: newConfigErrors,
       handler: (ctx) => createConfig(ctx),
     },
-    getConfig: async (ctx) => (await findConfig(companyOf(ctx), ctx.params.id)).view(),
+    getConfig: async (ctx) => viewOf(await findConfig(companyOf(ctx), ctx.params.id)),
     updateConfig: {
       validate: patchErrors,
       async handler(ctx) {
