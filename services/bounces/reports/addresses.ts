@@ -1,0 +1,58 @@
+/** Mail addresses in header fields and running text. Every function is linear in what it is given. */
+
+/** RFC 5321 allows 64 octets in the local part; VERP addresses of others exceed that. */
+const MAX_LOCAL = 128;
+const LOCAL = /[^\s<>"'`,;:()[\]\\@|]/;
+const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}_-]{0,62})(?:\.[\p{L}\p{N}_-]{1,63}){0,10}/u;
+const MAX_DOMAIN = 255;
+
+/** The address with its domain in lower case. */
+export function normalAddress(address: string): string {
+  const at = address.lastIndexOf("@");
+  return address.slice(0, at + 1) + address.slice(at + 1).toLowerCase();
+}
+
+export interface Found {
+  address: string;
+  /** Where it begins and ends in the text. */
+  start: number;
+  end: number;
+}
+
+export function* findAddresses(text: string): Generator<Found> {
+  for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
+    let start = at;
+    if (text[at - 1] === '"') {
+      // A quoted local part.
+      const quote = text.lastIndexOf('"', at - 2);
+      if (quote >= 0 && at - quote <= MAX_LOCAL && !text.slice(quote, at).includes("\n")) start = quote;
+    } else {
+      while (start > 0 && at - start < MAX_LOCAL && LOCAL.test(text[start - 1]!)) start -= 1;
+    }
+    const domain = DOMAIN.exec(text.slice(at + 1, at + 1 + MAX_DOMAIN))?.[0].replace(/[._-]+$/, "");
+    if (start === at || !domain?.includes(".")) continue;
+    const local = text.slice(start, at).replace(/^(?:mailto|smtp)=|^[=*.&-]+(?=.)/i, "");
+    yield { address: normalAddress(`${local}@${domain}`), start, end: at + 1 + domain.length };
+  }
+}
+
+/** The first one of a text, as `rfc822; <ann@example.com>` or `Ann <ann@example.com>`. */
+export function firstAddress(text: string): string | null {
+  for (const { address } of findAddresses(text.slice(0, 1_000))) return address;
+  return null;
+}
+
+/** Those of header values, each once. */
+export function allAddresses(values: readonly string[], limit: number): string[] {
+  const found = new Set<string>();
+  for (const value of values) {
+    for (const { address } of findAddresses(value.slice(0, 20_000))) {
+      if (found.size >= limit) return [...found];
+      found.add(address);
+    }
+  }
+  return [...found];
+}
+
+/** The same mailbox for the purposes of a report: local parts hardly ever differ by case alone. */
+export const isSameAddress = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();

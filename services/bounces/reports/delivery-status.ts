@@ -1,0 +1,85 @@
+/**
+ * message/delivery-status (RFC 3464, and RFC 6533 for addresses beyond ASCII): what a mail server says about each recipient
+ * in fields made for programs.
+ */
+import { firstAddress } from "./addresses.ts";
+import { type Headers, parseHeaders } from "./headers.ts";
+
+export interface RecipientStatus {
+  /** Original-Recipient where there is one: the address that was written to, before anything forwarded it. */
+  recipient: string | null;
+  /** Further addresses that the fields give for it. */
+  others: string[];
+  /** `failed`, `delayed`, `delivered`, `relayed`, `expanded`; empty where it is missing. */
+  action: string;
+  /** As it stands, as `5.1.1 (bad destination mailbox)`. */
+  status: string;
+  /** Without its type (`smtp;`). */
+  diagnostic: string;
+}
+
+export interface DeliveryStatus {
+  reportingMta: string;
+  recipients: RecipientStatus[];
+}
+
+const MAX_RECIPIENTS = 100;
+const MAX_LINES = 3_000;
+const ADDRESS_FIELDS = ["original-recipient", "final-recipient", "x-actual-recipient"];
+
+export function readDeliveryStatus(text: string): DeliveryStatus {
+  const groups = groupsOf(text).map(parseHeaders);
+  const first = (fields: Headers, name: string) => fields.get(name)?.[0] ?? "";
+  const recipients: RecipientStatus[] = [];
+  for (const fields of groups) {
+    const named = ADDRESS_FIELDS.some((name) => fields.has(name));
+    const status = {
+      action: /^[a-z]+/.exec(first(fields, "action").toLowerCase())?.[0] ?? "",
+      status: first(fields, "status"),
+      diagnostic: diagnosticOf(first(fields, "diagnostic-code")),
+    };
+    const last = recipients.at(-1);
+    if (named) recipients.push({ ...addressesOf(fields), ...status });
+    // Some writers leave an empty line between the recipient and what became of it.
+    else if (last && !last.action && !last.status) Object.assign(last, status);
+    else if (status.action && status.status) recipients.push({ recipient: null, others: [], ...status });
+    if (recipients.length >= MAX_RECIPIENTS) break;
+  }
+  return { reportingMta: groups.map((fields) => first(fields, "reporting-mta")).find(Boolean) ?? "", recipients };
+}
+
+/** Fields are grouped by empty lines, and by a second Final-Recipient where those are missing. */
+function groupsOf(text: string): string[] {
+  const groups: string[][] = [[]];
+  let named = false;
+  for (const line of text.split("\n", MAX_LINES)) {
+    const begins = /^final-recipient[ \t]*:/i.test(line);
+    if (line.trim() === "" || (begins && named)) {
+      groups.push([]);
+      named = false;
+    }
+    named ||= begins;
+    groups.at(-1)!.push(line);
+  }
+  return groups.map((lines) => lines.join("\n")).filter((group) => group.trim() !== "");
+}
+
+const diagnosticOf = (value: string): string => value.replace(/^[\w-]{1,30}\s*;\s*/, "").trim();
+
+function addressesOf(fields: Headers): { recipient: string | null; others: string[] } {
+  const found = ADDRESS_FIELDS.map((name) => firstAddress(unescaped(fields.get(name)?.[0] ?? ""))).filter(
+    (address) => address !== null,
+  );
+  const [recipient = null, ...others] = [...new Set(found)];
+  return { recipient, others };
+}
+
+/** `rfc822; <ann@example.com>`; `\x{FC}` stands for a character (RFC 6533 section 3), `+2B` for another (xtext, RFC 3461). */
+const unescaped = (value: string): string =>
+  value
+    .replace(/^[\w-]{1,30}\s*;\s*/, "")
+    .replace(/\\x\{([0-9a-f]{1,6})\}/gi, (whole, hex: string) => {
+      const code = Number.parseInt(hex, 16);
+      return code > 0x7f && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    })
+    .replace(/^([^@]*)/, (local) => local.replace(/\+(2B|3D)/g, (_, hex: string) => (hex === "2B" ? "+" : "=")));
