@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   type CreationOptional,
   DataTypes,
@@ -6,6 +7,7 @@ import {
   Model,
   type Sequelize,
 } from "sequelize";
+import { uuidOf } from "../services/lib/ids.ts";
 import { company, nullable, primaryKey, required } from "./database/columns.ts";
 
 /**
@@ -22,6 +24,7 @@ export class BounceMailbox extends Model<InferAttributes<BounceMailbox>, InferCr
   declare useTls: boolean;
   declare folder: string;
   declare processedFolder: string;
+  declare origin: string;
   declare revision: CreationOptional<number>;
   declare reader: CreationOptional<string | null>;
   declare leaseUntil: CreationOptional<Date | null>;
@@ -44,6 +47,7 @@ export class BounceMailbox extends Model<InferAttributes<BounceMailbox>, InferCr
         useTls: required(DataTypes.BOOLEAN),
         folder: required(DataTypes.TEXT),
         processedFolder: required(DataTypes.TEXT),
+        origin: required(DataTypes.UUID),
         revision: required(DataTypes.INTEGER, 1),
         reader: nullable(DataTypes.TEXT),
         leaseUntil: nullable(DataTypes.DATE),
@@ -56,6 +60,12 @@ export class BounceMailbox extends Model<InferAttributes<BounceMailbox>, InferCr
       },
       { sequelize, tableName: "bounce_mailboxes" },
     );
+  }
+
+  /** Names a folder, whichever configuration says so: also one that is made anew finds what was read of it. */
+  static originOf(box: { companyId: string; host: string; username: string; folder: string }): string {
+    const name = JSON.stringify([box.companyId, box.host.toLowerCase(), box.username, box.folder]);
+    return uuidOf(createHash("sha256").update(name).digest().subarray(0, 16));
   }
 
   view() {

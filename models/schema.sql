@@ -426,6 +426,34 @@ CREATE INDEX audit_log_of_company ON public.audit_log USING btree (company_id, i
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_is_append_only();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION audit_log_is_append_only();
 
+create table bounce_mailboxes (
+  id uuid not null,
+  company_id uuid not null,
+  host text not null,
+  port integer not null,
+  username text not null,
+  password_sealed bytea not null,
+  use_tls boolean not null,
+  folder text not null,
+  processed_folder text not null,
+  origin uuid not null,
+  revision integer default 1 not null,
+  reader text,
+  lease_until timestamp with time zone,
+  next_attempt_at timestamp with time zone default now() not null,
+  failures integer default 0 not null,
+  last_error text,
+  last_error_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint bounce_mailboxes_pkey PRIMARY KEY (id),
+  constraint bounce_mailboxes_company_id_id_fkey FOREIGN KEY (company_id, id) REFERENCES smtp_configs(company_id, id) ON DELETE CASCADE,
+  constraint bounce_mailboxes_port_check CHECK (((port >= 1) AND (port <= 65535)))
+);
+CREATE INDEX bounce_mailboxes_due ON public.bounce_mailboxes USING btree (next_attempt_at);
+CREATE INDEX bounce_mailboxes_of_company ON public.bounce_mailboxes USING btree (company_id);
+CREATE INDEX bounce_mailboxes_of_origin ON public.bounce_mailboxes USING btree (origin, id);
+
 create table campaign_contents (
   campaign_id uuid not null,
   company_id uuid not null,

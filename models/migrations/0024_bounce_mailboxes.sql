@@ -9,6 +9,8 @@ create table bounce_mailboxes (
   use_tls boolean not null,
   folder text not null,
   processed_folder text not null,
+  -- The same for all configurations that name the same folder: one of them is read for all.
+  origin uuid not null,
   -- Another one after each edit: what was opened with the one before is closed.
   revision integer not null default 1,
   -- The node that reads it, alone until the lease ends.
@@ -23,4 +25,5 @@ create table bounce_mailboxes (
   foreign key (company_id, id) references smtp_configs (company_id, id) on delete cascade
 );
 create index bounce_mailboxes_due on bounce_mailboxes (next_attempt_at);
+create index bounce_mailboxes_of_origin on bounce_mailboxes (origin, id);
 create index bounce_mailboxes_of_company on bounce_mailboxes (company_id);

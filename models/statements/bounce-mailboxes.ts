@@ -14,6 +14,7 @@ export interface ClaimedMailbox {
   use_tls: boolean;
   folder: string;
   processed_folder: string;
+  origin: string;
   revision: number;
   failures: number;
 }
@@ -22,15 +23,17 @@ export interface ClaimedMailbox {
 export const MAILBOX_LEASE_SECONDS = 30;
 const LEASE = `now() + make_interval(secs => ${MAILBOX_LEASE_SECONDS})`;
 
+/** Of several configurations that name one folder the oldest: servers move a mail twice where two ask at the same time. */
 const CLAIM = `
   with due as (
-    select id from bounce_mailboxes
+    select id from bounce_mailboxes m
     where next_attempt_at <= now() and (lease_until is null or lease_until < now())
+      and not exists (select from bounce_mailboxes o where o.origin = m.origin and o.id < m.id)
     order by next_attempt_at limit $2 for update skip locked)
   update bounce_mailboxes m set reader = $1, lease_until = ${LEASE}
   from due where m.id = due.id
   returning m.id, m.company_id, m.host, m.port, m.username, m.password_sealed, m.use_tls, m.folder, m.processed_folder,
-    m.revision, m.failures`;
+    m.origin, m.revision, m.failures`;
 
 export const claimMailboxes = (reader: string, limit: number): Promise<ClaimedMailbox[]> =>
   query<ClaimedMailbox>(CLAIM, [reader, limit]);
@@ -47,6 +50,8 @@ export async function renewMailboxes(reader: string, held: readonly ClaimedMailb
 }
 
 const OWN = "company_id = $1 and id = $2 and reader = $3 and revision = $4";
+/** With those of other configurations that name the folder. */
+const ALL = `company_id = $1 and origin = $5 and exists (select from bounce_mailboxes where ${OWN})`;
 const own = ({ company_id, id, revision }: ClaimedMailbox, reader: string) => [company_id, id, reader, revision];
 
 /** Another node may have it at once. */
@@ -57,8 +62,8 @@ export async function releaseMailbox(reader: string, box: ClaimedMailbox): Promi
 export async function mailboxWorks(reader: string, box: ClaimedMailbox): Promise<void> {
   await query(
     `update bounce_mailboxes set failures = 0, last_error = null, last_error_at = null
-     where ${OWN} and (failures > 0 or last_error is not null)`,
-    own(box, reader),
+     where (failures > 0 or last_error is not null) and ${ALL}`,
+    [...own(box, reader), box.origin],
   );
 }
 
@@ -69,10 +74,10 @@ export async function mailboxFailed(
   pauseSeconds: number,
 ): Promise<void> {
   await query(
-    `update bounce_mailboxes set reader = null, lease_until = null, failures = failures + 1, last_error = $5,
-       last_error_at = now(), next_attempt_at = now() + make_interval(secs => $6)
-     where ${OWN}`,
-    [...own(box, reader), error, pauseSeconds],
+    `update bounce_mailboxes set reader = null, lease_until = null, failures = failures + 1, last_error = $6,
+       last_error_at = now(), next_attempt_at = now() + make_interval(secs => $7)
+     where ${ALL}`,
+    [...own(box, reader), box.origin, error, pauseSeconds],
   );
 }
 

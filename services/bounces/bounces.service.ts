@@ -8,8 +8,8 @@ import { contract } from "./contract.ts";
 import { inboundRaw, inboundView, listInbound, purgeRaws } from "./inbound.ts";
 import { MailboxReaders } from "./mailbox/readers.ts";
 import { type Desk, receiveReport, workOffReports } from "./receive-report.ts";
-import { readReport } from "./reports/read-report.ts";
 import { arrivalOf, reportErrors } from "./report.ts";
+import { readReport } from "./reports/read-report.ts";
 import { createSource, listSources, removeSource, sourceAt, sourceErrors } from "./sources.ts";
 import { type Intake, startIntake } from "./take-in.ts";
 

@@ -3,10 +3,8 @@
  * taken in with its mark (UIDVALIDITY and UID) in one transaction, and moved after that. Whoever finds a mail that is marked
  * already, after a crash or beside another reader, only moves it. Nothing is deleted.
  */
-import { createHash } from "node:crypto";
 import type { ImapFlow } from "imapflow";
 import { type ClaimedMailbox, seenOf } from "../../../models/statements/bounce-mailboxes.ts";
-import { uuidOf } from "../../lib/ids.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
 import { Turns } from "../../lib/turns.ts";
 import type { Intake } from "../take-in.ts";
@@ -37,12 +35,6 @@ async function sizesOf(client: ImapFlow, uids: readonly number[]): Promise<[uid:
   return found.map(({ uid, size }) => [uid, Math.min(size ?? MAX_MAIL_BYTES, MAX_MAIL_BYTES)]);
 }
 
-/** Of the folder itself: several configurations may name one, and one that is made anew finds what it has read. */
-function originOf({ company_id, host, username, folder }: ClaimedMailbox): string {
-  const name = JSON.stringify([company_id, host.toLowerCase(), username, folder]);
-  return uuidOf(createHash("sha256").update(name).digest().subarray(0, 16));
-}
-
 /** Runs of mails that are fetched together. */
 function batchesOf(sizes: readonly [uid: number, bytes: number][]): number[][] {
   const batches: number[][] = [];
@@ -63,7 +55,6 @@ class Reading {
   readonly #box: ClaimedMailbox;
   readonly #deps: ReaderDeps;
   readonly #signal: AbortSignal;
-  readonly #origin: string;
   readonly #validity: string;
 
   constructor(client: ImapFlow, box: ClaimedMailbox, deps: ReaderDeps, signal: AbortSignal) {
@@ -71,7 +62,6 @@ class Reading {
     this.#box = box;
     this.#deps = deps;
     this.#signal = signal;
-    this.#origin = originOf(box);
     const { mailbox } = client;
     if (!mailbox) throw new MailboxError("The IMAP server closed the folder.", true);
     this.#validity = `${mailbox.uidValidity}`;
@@ -82,9 +72,9 @@ class Reading {
   }
 
   async #takeIn(uid: number, source: Buffer): Promise<void> {
-    const { id, company_id: companyId } = this.#box;
+    const { id, company_id: companyId, origin } = this.#box;
     const report = await this.#deps.readReport(source);
-    const once = { origin: this.#origin, key: this.#key(uid) };
+    const once = { origin, key: this.#key(uid) };
     await this.#deps.intake.takeIn({ via: "imap", companyId, smtpConfigId: id, report, raw: source, once });
   }
 
@@ -111,12 +101,14 @@ class Reading {
 
   /** All that is there now. */
   async takeAll(): Promise<void> {
-    const { company_id: companyId } = this.#box;
+    const { company_id: companyId, origin } = this.#box;
     const uids = (await answered(this.#client.search({ deleted: false }, { uid: true }))) || [];
     let failure: Error | undefined;
     for (let at = 0; at < uids.length && !this.#signal.aborted; at += MAX_MAILS) {
       const some = uids.slice(at, at + MAX_MAILS);
-      const seen = await seenOf(companyId, this.#origin,
+      const seen = await seenOf(
+        companyId,
+        origin,
         some.map((uid) => this.#key(uid)),
       );
       await this.#move(some.filter((uid) => seen.has(this.#key(uid))));

@@ -66,7 +66,8 @@ export async function saveMailbox(
   const stored = await mailboxOf(companyId, id, transaction);
   if (given === null) return stored?.destroy({ transaction });
   const password = given.password === undefined ? {} : { passwordSealed: seal(given.password, id) };
-  const values = { ...merged(given, stored), ...password };
+  const wanted = merged(given, stored);
+  const values = { ...wanted, ...password, origin: BounceMailbox.originOf({ companyId, ...wanted }) };
   if (!stored) {
     await BounceMailbox.create({ ...(values as Required<typeof values>), id, companyId }, { transaction });
     return;
