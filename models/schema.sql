@@ -300,6 +300,9 @@ CREATE OR REPLACE FUNCTION public.soft_bounces_in_a_row(company uuid, address te
  RETURNS integer
  LANGUAGE sql
  STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
   with soft as (
     select e.created_at from email_events e

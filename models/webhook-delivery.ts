@@ -7,7 +7,7 @@ import {
   type Sequelize,
 } from "sequelize";
 import { company, id, nullable, required } from "./database/columns.ts";
-import type { EmailEventType } from "./email-event.ts";
+import type { WebhookEventType } from "./email-event.ts";
 
 /** Pending: another attempt comes. Succeeded and dead are final, until somebody asks for the delivery again. */
 export const WEBHOOK_DELIVERY_STATUSES = ["pending", "succeeded", "dead"] as const;
@@ -24,7 +24,7 @@ export class WebhookDelivery extends Model<InferAttributes<WebhookDelivery>, Inf
   declare companyId: string;
   declare endpointId: string;
   declare eventId: string;
-  declare eventType: EmailEventType;
+  declare eventType: WebhookEventType;
   declare payload: Record<string, unknown>;
   declare status: CreationOptional<WebhookDeliveryStatus>;
   declare attempts: CreationOptional<number>;

@@ -7,14 +7,14 @@ import {
   type Sequelize,
 } from "sequelize";
 import { company, id, nullable, required } from "./database/columns.ts";
-import type { EmailEventType } from "./email-event.ts";
+import type { WebhookEventType } from "./email-event.ts";
 
 /** Where a company receives its events. The secrets that sign them are sealed with the endpoint's id. */
 export class WebhookEndpoint extends Model<InferAttributes<WebhookEndpoint>, InferCreationAttributes<WebhookEndpoint>> {
   declare id: CreationOptional<string>;
   declare companyId: string;
   declare url: string;
-  declare events: EmailEventType[];
+  declare events: WebhookEventType[];
   declare secretSealed: Buffer;
   declare oldSecretSealed: CreationOptional<Buffer | null>;
   declare oldSecretUntil: CreationOptional<Date | null>;

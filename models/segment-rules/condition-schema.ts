@@ -18,6 +18,7 @@ const VALUES: Record<FieldType, object> = {
   text,
   time: date,
   status: { enum: SUBSCRIBER_STATUSES },
+  flag: { type: "boolean" },
   list: uuid,
   opened: uuid,
   clicked: uuid,

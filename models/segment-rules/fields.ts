@@ -4,7 +4,7 @@ import { isAttributeName } from "../../services/lib/attributes.ts";
 /** Keeps a value as a parameter and returns its place ($n). */
 export type Bind = (value: unknown) => string;
 
-export type FieldType = "text" | "status" | "time" | "list" | "opened" | "clicked" | "attribute";
+export type FieldType = "text" | "status" | "time" | "list" | "opened" | "clicked" | "flag" | "attribute";
 
 export interface FieldKind {
   type: FieldType;
@@ -14,6 +14,9 @@ export interface FieldKind {
 }
 
 const lastTime = (column: string) => `(select max(e.${column}) from sent_emails e where e.subscriber_id = s.id)`;
+
+const COMPLAINED = `exists (
+  select from email_events e where e.company_id = s.company_id and e.type = 'complained' and lower(e.recipient) = s.email_key)`;
 
 const fixed = (type: FieldType, nullable: boolean, sql: string): FieldKind => ({
   type,
@@ -31,6 +34,8 @@ const FIELDS = new Map<string, FieldKind>([
   ["created_at", fixed("time", false, "s.created_at")],
   ["last_opened_at", fixed("time", true, lastTime("opened_at"))],
   ["last_clicked_at", fixed("time", true, lastTime("clicked_at"))],
+  ["last_bounced_at", fixed("time", true, lastTime("bounced_at"))],
+  ["complained", fixed("flag", false, COMPLAINED)],
   ["list", fixed("list", true, "")],
   ["opened_campaign", fixed("opened", false, "")],
   ["clicked_campaign", fixed("clicked", false, "")],

@@ -3,6 +3,7 @@ import type { Bind, FieldType } from "./fields.ts";
 import {
   dateError,
   daysError,
+  flagError,
   manyOf,
   numberError,
   scalarError,
@@ -126,6 +127,7 @@ const TESTS: Record<FieldType, Tests> = {
   list: linked((ids) => `exists (${MEMBERSHIP} and m.list_id = any (${ids}))`),
   opened: linked(sentAnd("opened_at")),
   clicked: linked(sentAnd("clicked_at")),
+  flag: { equals: test(flagError, (x, value, bind) => `${x} = ${bind(value)}::boolean`) },
   attribute: attributes,
 };
 

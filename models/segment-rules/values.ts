@@ -23,6 +23,9 @@ export const scalarError: Check = (value) => {
   return typeof value === "string" ? textError(value) : "The value must be a text, a number or a boolean.";
 };
 
+export const flagError: Check = (value) =>
+  typeof value === "boolean" ? undefined : "The value must be true or false.";
+
 export const uuidError: Check = (value) => (isUuid(value) ? undefined : "The value must be a valid UUID.");
 
 export const statusError: Check = (value) =>

@@ -67,7 +67,7 @@ written as (
   from target t
   where e.campaign_no = t.campaign_no and e.seq = t.seq
   returning t.id, t.company_id, t.campaign_id, t.email, t.message_id, e.status, t.response as smtp_response,
-    t.n, t.before)`;
+    t.error, t.n, t.before)`;
 
 const OF_OWN_DOUBT = `case
       when r.status = ${queued} and not (${MAY_SEND_AGAIN("g")}) then false

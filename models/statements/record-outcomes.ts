@@ -16,7 +16,7 @@ import { IS_LEASED, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
 
-const { sent, bounced, queued, sending } = SENT_EMAIL_STATUS;
+const { sent, failed, bounced, queued, sending } = SENT_EMAIL_STATUS;
 
 /** $1 to $8. `further`: what else must hold. */
 export const leaseWhere = (further = "") => `lease as (
@@ -46,7 +46,7 @@ const WRITTEN = `written as (
   where e.campaign_no = r.campaign_no and e.seq = r.seq
     and case when r.no is null then e.status = ${sending} and e.attempts = r.attempts
         else lease.no is not null and e.status = ${queued} and e.next_attempt_at is null end
-  returning r.id, r.company_id, r.campaign_id, r.email, r.message_id, e.status, r.response as smtp_response, r.n)`;
+  returning r.id, r.company_id, r.campaign_id, r.email, r.message_id, e.status, r.response as smtp_response, r.error, r.n)`;
 
 /** So many refusals with the same text in a row stop the campaign: it is the server, or the sender, and not the recipients. */
 export const EQUAL_REFUSALS_STOP_AT = 20;
@@ -78,37 +78,49 @@ counted as (
 
 const MESSAGE_ID = `'<' || w.message_id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;
 
-/** SQL: it is subscribed to what became of accepted mails. Alias p = webhook_endpoints. */
-export const wantsDelivered = (company: string): string =>
-  `p.company_id = ${company} and p.disabled_at is null and 'delivered' = any (p.events)`;
+/** SQL: it is subscribed to this type, of what is told to webhooks and is no event. Alias p = webhook_endpoints. */
+export const wants = (type: string, company: string): string =>
+  `p.company_id = ${company} and p.disabled_at is null and ${type} = any (p.events)`;
+
+/** SQL: it is subscribed to what became of accepted mails. */
+export const wantsDelivered = (company: string): string => wants("'delivered'", company);
+
+const TOLD_AS = `case w.status when ${sent} then 'delivered' when ${failed} then 'failed' end`;
 
 // Only companies that subscribed to it pay for it: an empty index is one probe.
 const DELIVERED = `delivered as (
-  select uuid_v7() as id, w.company_id, 'delivered' as type, w.email as recipient, w.id as sent_email_id, w.campaign_id,
-    jsonb_build_object('smtp_response', w.smtp_response, 'message_id', ${MESSAGE_ID}) as metadata, now() as created_at
+  select uuid_v7() as id, w.company_id, ${TOLD_AS} as type, w.email as recipient, w.id as sent_email_id, w.campaign_id,
+    jsonb_build_object('smtp_response', w.smtp_response, 'message_id', ${MESSAGE_ID})
+      || case when w.status = ${failed} then jsonb_build_object('error', w.error) else '{}' end as metadata,
+    now() as created_at
   from written w
   join campaign_contents cc on cc.campaign_id = w.campaign_id and cc.company_id = w.company_id
-  where w.status = ${sent} and exists (select from webhook_endpoints p where ${wantsDelivered("w.company_id")}))`;
+  where w.status in (${sent}, ${failed}) and exists (select from webhook_endpoints p where ${wants(TOLD_AS, "w.company_id")}))`;
 
 /** The parameter behind those that every form of the statement has: bounces, or copies. */
 const NEXT = 34;
 
-/** $param: bounces of mails in `written`, by its `n`. */
+/** So many soft bounces in a row (soft_bounces_in_a_row) are as good as a hard one. */
+export const SOFT_BOUNCES_SUPPRESS_AT = 5;
+
+/** $param: bounces of mails in `written`, by its `n`. `suppresses`: the address is dead, or may as well be. */
 const bouncesWritten = (param: number) => `bounce as (
-  select w.*, b.metadata, b.reason, b.hard
-  from json_to_recordset($${param}::json) b (n int, metadata jsonb, reason text, hard bool) join written w on w.n = b.n),
+  select w.*, b.metadata, b.reason, case b.kind when 'hard' then true
+    when 'soft' then soft_bounces_in_a_row(w.company_id, w.email) + 1 >= ${SOFT_BOUNCES_SUPPRESS_AT} else false end as suppresses
+  from json_to_recordset($${param}::json) b (n int, metadata jsonb, reason text, kind text) join written w on w.n = b.n),
 bounced as (
   insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, metadata)
   select company_id, campaign_id, id, 'bounced', email, metadata from bounce
   returning *),
 suppressed as (
   insert into suppressions (company_id, email, kind, reason)
-  select distinct on (company_id, lower(email)) company_id, email, 'bounced', reason from bounce where hard
+  select distinct on (company_id, lower(email)) company_id, email, 'bounced', reason from bounce where suppresses
   on conflict (company_id, email_key) where email_key is not null
   do update set kind = 'bounced', reason = excluded.reason where suppressions.kind = 'unsubscribed'),
 gone as (
   update subscribers s set status = 'bounced', updated_at = now()
-  from bounce b where b.hard and s.company_id = b.company_id and s.email_key = lower(b.email) and s.status <> 'bounced')`;
+  from bounce b where b.suppresses and s.company_id = b.company_id and s.email_key = lower(b.email)
+    and s.status not in ('bounced', 'complained'))`;
 
 const COPY_RESULT_TYPES = ["uuid", "uuid", "int", "int", "int", "int", "int", "float8", "text", "text"];
 

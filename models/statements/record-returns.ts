@@ -8,6 +8,7 @@
 import { subscriberAt } from "../database/row-at.ts";
 import { sameCompany } from "../database/same-company.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { SOFT_BOUNCES_SUPPRESS_AT } from "./record-outcomes.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
 
 const { sent, bounced, unknown } = SENT_EMAIL_STATUS;
@@ -85,9 +86,6 @@ export const WRITE_EVENTS = `
     returning *),
   queued as (${outboxInsert("event")})
   select distinct company_id from queued`;
-
-/** So many soft bounces in a row are as good as a hard one. */
-export const SOFT_BOUNCES_SUPPRESS_AT = 5;
 
 /** Of two that bounce to one address at the same time the second counts the first. */
 export const LOCK_SOFT = `

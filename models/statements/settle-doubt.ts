@@ -2,6 +2,9 @@
  * Evidence settles doubt: an open, click, unsubscribe, bounce or complaint shows that an `unknown` mail was handed over. It
  * becomes `sent`, its campaign counts it so and ends as its counts say, and `resume` leaves it alone. Run again it changes
  * nothing. The caller's transaction holds the mails' rows, in the order of their key.
+ *
+ * When it was handed over nobody knows: `sent_at` is when its campaign ended or began, and not now, because an open within
+ * seconds of it would count as a machine's.
  */
 import { lateStatus } from "../campaign-lifecycle.ts";
 import { type Client, prepared } from "../database/db.ts";
@@ -24,7 +27,7 @@ export interface DoubtfulMail {
 
 const SETTLE = `
   with settled as (
-    update sent_emails s set status = ${sent}, error = null, sent_at = now()
+    update sent_emails s set status = ${sent}, error = null, sent_at = coalesce(c.finished_at, c.started_at, now())
     from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::text[], $6::bool[])
       m (id, company_id, campaign_no, seq, message_id, delivered)
     join campaigns c on c.no = m.campaign_no and c.company_id = m.company_id

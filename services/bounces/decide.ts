@@ -75,13 +75,14 @@ interface Decided {
 const UNMATCHED: Decided = { recipient: null, matched: false, effect: null };
 
 /** What was said of an earlier try (before a resume) says nothing about the mail that went out since. */
-const isSaid = ({ earlier, sent_at }: LockedMail, type: string, kind: string | null, recipient: string): boolean =>
-  earlier.some(
+const isSaid = (mail: LockedMail, type: string, kind: string | null, recipient: string): boolean =>
+  mail.status !== unknown &&
+  mail.earlier.some(
     (event) =>
       event.type === type &&
       event.kind === kind &&
       sameAddress(event.recipient, recipient) &&
-      event.created_at >= (sent_at ?? event.created_at),
+      event.created_at >= (mail.sent_at ?? event.created_at),
   );
 
 function note(mail: LockedMail, type: string, kind: string | null, recipient: string): void {

@@ -1,9 +1,9 @@
 /** Writes what was decided about reports, within the transaction that holds the mails' rows. */
 import { type Client, prepared } from "../../models/database/db.ts";
 import type { InboundResult } from "../../models/inbound-message.ts";
+import { SOFT_BOUNCES_SUPPRESS_AT } from "../../models/statements/record-outcomes.ts";
 import {
   LOCK_SOFT,
-  SOFT_BOUNCES_SUPPRESS_AT,
   SUPPRESS,
   WORN_OUT,
   WRITE_COPIES,

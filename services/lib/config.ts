@@ -140,6 +140,16 @@ export const configSchema = Type.Object({
   ),
   MAX_UPLOAD_BYTES: integer(1, 1_073_741_824, { default: 10 * 1024 * 1024, description: "Largest media file." }),
   SERVICE_NAME: text({ default: "Flockmail", description: "Name in the X-Mailer header and on public pages." }),
+  INBOUND_PORT: Type.Optional(
+    integer(0, 65_535, {
+      description:
+        "Port on HOST that takes bounces and complaints by SMTP, for the bounce addresses of SMTP configurations. Unset: off.",
+    }),
+  ),
+  INBOUND_TLS_CERT: Type.Optional(
+    text({ description: "Certificate (PEM file) for STARTTLS on INBOUND_PORT. Read again when it changes." }),
+  ),
+  INBOUND_TLS_KEY: Type.Optional(text({ description: "Its private key (PEM file)." })),
   HEALTH_PORT: integer(0, 65_535, { default: 3030, description: "Port of /live, /ready and /metrics." }),
   TRUST_PROXY: integer(0, 32, {
     default: 0,
@@ -277,6 +287,9 @@ export function readConfig(
   }
   if (env.DATABASE_URL && !env.SECRET_KEY && !console) {
     errors.push("SECRET_KEY is required with DATABASE_URL: without it stored passwords cannot be read again");
+  }
+  if (Boolean(env.INBOUND_TLS_CERT) !== Boolean(env.INBOUND_TLS_KEY)) {
+    errors.push("INBOUND_TLS_CERT and INBOUND_TLS_KEY are needed together");
   }
   const attributes = given.DATABASE_URL && !errors.length && sessionAttributesError(String(given.DATABASE_URL));
   if (attributes) errors.push(`DATABASE_URL: ${attributes}`);

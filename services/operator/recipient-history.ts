@@ -54,6 +54,13 @@ const BY_ID = `
     left join subscribers p on p.company_id = c.company_id and p.id = s.subscriber_id ${REPLY}
   where s.campaign_no = $1 and s.seq = $2`;
 
+const INBOUND = `
+  select co.name company, m.via, m.result, m.bounce_type, m.reason, m.diagnostic, m.received_at
+  from companies co cross join lateral (
+    select * from inbound_messages where company_id = co.id and lower(recipient) = lower($1)
+    order by id desc limit ${MAX_ROWS}) m
+  order by m.id desc limit ${MAX_ROWS}`;
+
 interface Copy {
   id: string;
   campaign_no: number;
@@ -149,6 +156,18 @@ async function reactions(mails: Mail[]): Promise<History> {
   }));
 }
 
+/** Messages that came in about the address, also those that changed nothing. */
+async function cameIn(address: string): Promise<History> {
+  type Row = Record<"company" | "via" | "result", string> &
+    Record<"bounce_type" | "reason" | "diagnostic", string | null> & { received_at: Date };
+  const rows = await query<Row>(INBOUND, [address]);
+  return rows.map(({ company, via, result, bounce_type, reason, diagnostic, received_at }) => ({
+    at: received_at.toISOString(),
+    what: `came in (${result})`,
+    detail: [`by ${via} to ${company}`, bounce_type, reason, diagnostic].filter(Boolean).join("; "),
+  }));
+}
+
 async function blocks(address: string): Promise<History> {
   const rows = await query<{ company: string; kind: string; blocked: string; reason: string; created_at: Date }>(
     SUPPRESSIONS,
@@ -180,7 +199,7 @@ export async function historyOf(recipient: string): Promise<History> {
   const mails = await withIds(await query<Mail>(byId ? BY_ID : BY_ADDRESS, values));
   const copies = await withIds(await query<Copy>(byId ? COPIES_OF_MAIL : COPIES_TO_ADDRESS, values));
   const address = byId ? mails[0]?.email : wanted;
-  const about = address ? [...(await knownAs(address)), ...(await blocks(address))] : [];
+  const about = address ? [...(await knownAs(address)), ...(await blocks(address)), ...(await cameIn(address))] : [];
   const history = [...about, ...mails.flatMap(outcome), ...copies.map(copied), ...(await reactions(mails))];
   return history.toSorted((a, b) => a.at.localeCompare(b.at));
 }

@@ -65,7 +65,7 @@ const suppressions = {
   removeSuppression: {
     summary: "Delete a suppression",
     description:
-      "Sending to the address is possible again: a subscriber who had unsubscribed or bounced becomes active.",
+      "Sending to the address is possible again: a subscriber who had unsubscribed, bounced or complained becomes active.",
     params: ById,
     returns: Nothing,
   },

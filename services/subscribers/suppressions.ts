@@ -61,7 +61,7 @@ export async function getSuppression(companyId: string, id: string) {
 
 const REENABLE = `
   update subscribers set status = 'active', updated_at = now()
-  where company_id = $1 and email_key = lower($2) and status in ('unsubscribed', 'bounced')`;
+  where company_id = $1 and email_key = lower($2) and status in ('unsubscribed', 'bounced', 'complained')`;
 
 /** Sending is possible again, so the subscriber must not keep a status that prevents it. */
 export function liftSuppression(companyId: string, id: string): Promise<null> {

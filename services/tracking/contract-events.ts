@@ -1,4 +1,5 @@
 /** What API users read: sent emails, events, analytics. */
+import { EMAIL_EVENT_TYPES } from "../../models/email-event.ts";
 import type { ServiceContract } from "../define.ts";
 import { Email, ListQuery, Nullable, OneOf, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 
@@ -36,7 +37,7 @@ const SentEmail = Type.Object({
 
 const Event = Type.Object({
   id: Uuid,
-  type: OneOf("opened", "clicked", "bounced", "unsubscribed"),
+  type: OneOf("opened", "clicked", "bounced", "unsubscribed", "complained"),
   recipient: Type.String(),
   sent_email_id: Nullable(Uuid),
   campaign_id: Nullable(Uuid),
@@ -53,6 +54,8 @@ const Analytics = Type.Object({
   failed: Type.Integer(),
   delivered: Type.Integer(),
   bounced: Type.Integer(),
+  bounces: Type.Object({ hard: Type.Integer(), soft: Type.Integer(), block: Type.Integer() }),
+  complaints: Type.Integer(),
   unsubscribed: Type.Integer(),
   opens: Counted,
   clicks: Counted,
@@ -80,12 +83,12 @@ export const contract = {
     returns: Page(SentEmail),
   },
   listEvents: {
-    summary: "List opens, clicks, bounces and unsubscribes",
+    summary: "List opens, clicks, bounces, unsubscribes and complaints",
     description:
       "`delivered` is told by webhooks and by the sent email's status. Search looks into the recipient. Sortable: created_at, timestamp.",
     params: Type.Object({
       ...ListQuery.properties,
-      type: Type.Optional(OneOf("delivered", "opened", "clicked", "bounced", "unsubscribed")),
+      type: Type.Optional(OneOf(...EMAIL_EVENT_TYPES)),
       campaign: Type.Optional(Uuid),
       recipient: Type.Optional(Email),
       since: Type.Optional(Time),
@@ -95,7 +98,8 @@ export const contract = {
   },
   analytics: {
     summary: "Opens, clicks and bounces of a campaign",
-    description: "`total` and `unique` count people, `machine` counts scanners and prefetching proxies.",
+    description:
+      "`total` and `unique` count people, `machine` counts scanners and prefetching proxies. `sent` is what mail servers took, `delivered` what has not come back since.",
     params: Type.Object({ id: Uuid }),
     returns: Analytics,
   },

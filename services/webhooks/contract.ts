@@ -1,9 +1,9 @@
-import { EMAIL_EVENT_TYPES } from "../../models/email-event.ts";
+import { WEBHOOK_EVENT_TYPES } from "../../models/email-event.ts";
 import { WEBHOOK_DELIVERY_STATUSES } from "../../models/webhook-delivery.ts";
 import type { ServiceContract } from "../define.ts";
 import { Bool, ListQuery, Nothing, Nullable, OneOf, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 
-const EventType = OneOf(...EMAIL_EVENT_TYPES);
+const EventType = OneOf(...WEBHOOK_EVENT_TYPES);
 const Secret = Type.String({ description: "`whsec_` and 32 random bytes in base64, as Standard Webhooks has it." });
 
 const Endpoint = Type.Object({

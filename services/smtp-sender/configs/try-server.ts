@@ -6,7 +6,7 @@ import { apiLimiter } from "../../lib/limits/api-limiter.ts";
 import { exactWindow } from "../../lib/limits/limiter.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
 import type { TryServerParams, TryServerResult } from "../contract-configs.ts";
-import { wireAddress } from "../delivery/prepared-mail.ts";
+import { wireAddress } from "../delivery/envelope-sender.ts";
 import { engineSettings } from "../engine/settings.ts";
 import { NotSmtp, type Reply, ReplyReader } from "../smtp/replies.ts";
 import { OpenError, openSession, type Session } from "../smtp/session.ts";

@@ -18,6 +18,7 @@ import { limiterWaited } from "../engine/metrics.ts";
 import { HourLimit, type HourTokens, UNCOUNTED } from "../limits/hour-limit.ts";
 import type { Batch, BatchHost, BatchKind, PreparedMail, RecipientSource, WaitingMail } from "./batch.ts";
 import type { CopyOutcome } from "./copies.ts";
+import type { EnvelopeSender } from "./envelope-sender.ts";
 import type { Outcome } from "./outcome.ts";
 import { notRendered, preparedMail } from "./prepared-mail.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
@@ -34,6 +35,7 @@ export class BatchDelivery implements Batch {
   readonly campaign: ClaimableCampaign;
   readonly source: RecipientSource;
   readonly hour: HourTokens;
+  readonly sender: EnvelopeSender;
   readonly ready: WaitingMail[] = [];
   unrecorded = 0;
   state: "open" | "ending" | "over" = "open";
@@ -54,10 +56,15 @@ export class BatchDelivery implements Batch {
   /** The seqs of recipients that were put back while they are marked. */
   #reserved = new Set<number>();
 
-  constructor(context: EngineContext, host: BatchHost, campaign: ClaimableCampaign, source: RecipientSource) {
+  constructor(
+    context: EngineContext,
+    host: BatchHost,
+    { campaign, source, sender }: Pick<Batch, "campaign" | "source" | "sender">,
+  ) {
     this.#context = context;
     this.#host = host;
     this.campaign = campaign;
+    this.sender = sender;
     this.source = source;
     this.hour =
       source.kind === "copies" ? UNCOUNTED : new HourLimit(context.limiter, campaign, context.settings.windowSeconds);

@@ -8,6 +8,7 @@ import type { HourToken, HourTokens } from "../limits/hour-limit.ts";
 import type { OutgoingMessage } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
 import type { CopyOutcome } from "./copies.ts";
+import type { EnvelopeSender } from "./envelope-sender.ts";
 import type { Outcome } from "./outcome.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
@@ -96,6 +97,7 @@ export interface Batch {
   readonly source: RecipientSource;
   readonly chunk: LeasedChunk | null;
   readonly hour: HourTokens;
+  readonly sender: EnvelopeSender;
   readonly ready: WaitingMail[];
   /** Recipients taken from the source, and neither recorded nor put back. */
   unrecorded: number;

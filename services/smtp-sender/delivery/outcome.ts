@@ -5,7 +5,7 @@
  *
  *   stage           reply                                          recipient   event           further
  *   end of data     2xx                                            sent        delivered
- *   any             4xx, or the session ended before the dot       deferred                    failed after 12 tries
+ *   any             4xx, or the session ended before the dot       deferred                    failed after 12 tries; of a full mailbox: bounced, soft
  *   end of data     none after the dot, marketing                  unknown                     resume sends it
  *   end of data     none after the dot, transactional              deferred                    sent again
  *   MAIL            5xx (but 552, 5.3.4: too large; 5.6.7)         queued                      stops the campaign
@@ -17,7 +17,7 @@
 import type { RefusedStage, TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
 import { MAX_TRIES } from "./back-off.ts";
-import { type BounceType, refusalKind, repeatedText } from "./refusals.ts";
+import { type BounceType, isMailboxThatTakesNothing, refusalKind, repeatedText } from "./refusals.ts";
 
 export interface Outcome {
   status: "sent" | "deferred" | "failed" | "bounced" | "suppressed" | "unknown" | "queued";
@@ -76,5 +76,6 @@ function decided(result: TransactionResult, isTransactional: boolean): Outcome {
 export function outcomeOf(result: TransactionResult, { tries, isTransactional }: Tried): Outcome {
   const outcome = decided(result, isTransactional);
   if (outcome.status !== "deferred" || tries < MAX_TRIES) return outcome;
-  return { ...outcome, status: "failed", error: `Given up after ${tries} tries. ${outcome.error}` };
+  const failed: Outcome = { ...outcome, status: "failed", error: `Given up after ${tries} tries. ${outcome.error}` };
+  return outcome.reply && isMailboxThatTakesNothing(outcome.reply) ? { ...failed, bounce: "soft" } : failed;
 }

@@ -1,29 +1,14 @@
 /** Makes a recipient's mail, and its copy for cc and bcc, when a connection asks for it. */
-import { domainToASCII } from "node:url";
 import type { CopyAddress } from "../../../models/sent-email-copy.ts";
 import type { Rendered } from "../../renderer/contract.ts";
 import type { OutgoingMessage } from "../smtp/message.ts";
 import type { Batch, PreparedCopies, PreparedMail, WaitingMail } from "./batch.ts";
 import { allowedCopies } from "./copies.ts";
+import { type WireAddress, wireAddress } from "./envelope-sender.ts";
 import type { Outcome } from "./outcome.ts";
 import type { RecipientRow } from "./rows.ts";
 
 type RenderedMail = Extract<Rendered, { ok: true }>;
-
-const ASCII = /^[\x21-\x7e]*$/;
-
-/**
- * An address as it goes over the wire: the domain in punycode; a local part beyond ASCII as the latin1 characters of its
- * UTF-8 bytes, which needs SMTPUTF8 (RFC 6531).
- */
-export function wireAddress(address: string): { text: string; smtpUtf8: boolean } {
-  if (ASCII.test(address)) return { text: address, smtpUtf8: false };
-  const at = address.lastIndexOf("@");
-  const domain = domainToASCII(address.slice(at + 1)) || address.slice(at + 1);
-  const text = `${address.slice(0, at)}@${domain}`;
-  if (ASCII.test(text)) return { text, smtpUtf8: false };
-  return { text: Buffer.from(text, "utf8").toString("latin1"), smtpUtf8: true };
-}
 
 export const notRendered = (reason: string): Outcome => ({
   status: "failed",
@@ -34,9 +19,8 @@ export const notRendered = (reason: string): Outcome => ({
 /** Memory that it takes; attachments are the same string for all recipients. */
 export const memoryOf = (mail: Rendered): number => (mail.ok ? mail.raw.length + (mail.copy?.length ?? 0) : 0);
 
-function message(from: string, to: readonly string[], raw: string, mail: RenderedMail): OutgoingMessage {
+function message(sender: WireAddress, to: readonly string[], raw: string, mail: RenderedMail): OutgoingMessage {
   const recipients = to.map(wireAddress);
-  const sender = wireAddress(from);
   return {
     from: sender.text,
     to: recipients.map(({ text }) => text),
@@ -60,7 +44,7 @@ export function copyMessages(copy: OutgoingMessage, copies: readonly CopyAddress
   });
 }
 
-function preparedCopies(from: string, row: RecipientRow, mail: RenderedMail): PreparedCopies {
+function preparedCopies(from: WireAddress, row: RecipientRow, mail: RenderedMail): PreparedCopies {
   const { allowed, suppressed } = allowedCopies(row);
   return { suppressed, messages: copyMessages(message(from, [], mail.copy ?? mail.raw, mail), allowed) };
 }
@@ -72,10 +56,9 @@ export function preparedMail(
 ): { prepared: PreparedMail; bytes: number } | { error: string } {
   const made = typeof mail === "function" ? mail() : mail;
   if (!made.ok) return made;
-  const from = batch.campaign.sender_email;
   const own = row.copy_email
-    ? message(from, [row.copy_email], made.copy ?? made.raw, made)
-    : message(from, [row.email], made.raw, made);
+    ? message(batch.sender(row, true), [row.copy_email], made.copy ?? made.raw, made)
+    : message(batch.sender(row, false), [row.email], made.raw, made);
   const hasCopies = !row.copy_email && (row.cc || row.bcc);
   const prepared: PreparedMail = {
     ...own,
@@ -86,7 +69,7 @@ export function preparedMail(
     checkedAtMs,
     handedAtMs: 0,
     endedSessions,
-    copies: hasCopies ? preparedCopies(from, row, made) : undefined,
+    copies: hasCopies ? preparedCopies(batch.sender(row, true), row, made) : undefined,
   };
   return { prepared, bytes: memoryOf(made) };
 }

@@ -242,9 +242,15 @@ export function campaignColumns(results: readonly RecordedResult[]): unknown[] {
 
 interface BounceRow {
   n: number;
-  metadata: { bounce_type: BounceType; smtp_code: number; enhanced_code: string; diagnostic: string | null };
+  metadata: {
+    bounce_type: BounceType;
+    source: "smtp";
+    smtp_code: number;
+    enhanced_code: string;
+    diagnostic: string | null;
+  };
   reason: string | null;
-  hard: boolean;
+  kind: BounceType;
 }
 
 export function bouncesOf(results: readonly RecordedResult[]): BounceRow[] {
@@ -252,8 +258,14 @@ export function bouncesOf(results: readonly RecordedResult[]): BounceRow[] {
     if (!bounce || !reply) return [];
     const { code, enhanced, text } = reply as Reply;
     const diagnostic = storable(text);
-    const metadata = { bounce_type: bounce, smtp_code: code, enhanced_code: enhanced, diagnostic };
-    return [{ n, metadata, reason: diagnostic, hard: bounce === "hard" }];
+    const metadata = {
+      bounce_type: bounce,
+      source: "smtp" as const,
+      smtp_code: code,
+      enhanced_code: enhanced,
+      diagnostic,
+    };
+    return [{ n, metadata, reason: diagnostic, kind: bounce }];
   });
 }
 

@@ -2,7 +2,7 @@
  * What a permanent refusal (5xx) says about the mailbox. Pure.
  *
  * hard   the mailbox does not exist: it is suppressed and never mailed again
- * soft   the mailbox exists and cannot take this mail: full, or over a quota
+ * soft   the mailbox exists and cannot take this mail: full, over a quota, or the mail is too long for it
  * block  the server refuses us, this mail or this sender: nobody is suppressed, and the same text to many recipients in
  *        a row stops the campaign
  * other  none of these: the recipient fails, without an event
@@ -45,6 +45,7 @@ const MAILBOX = new RegExp(
   "i",
 );
 
+const GREYLIST = /gr[ae]y-?list/i;
 /** A full one. "Daily quota exceeded" may be the sender's own. */
 const FULL_MAILBOX = new RegExp(`\\b${MAILBOX_NOUN}.{0,60}(?:full|quota)|over\\s?quota`, "i");
 
@@ -53,9 +54,9 @@ const isOfMailbox = (text: string): boolean => MAILBOX.test(text) && !POLICY.tes
 export function refusalKind({ code, enhanced, text }: Reply): BounceType | "other" {
   if (/^5\.7\./.test(enhanced) || SENDER_CODES.test(enhanced)) return "block";
   if (FILTER.test(text) || SENDER.test(text)) return "block";
-  if (enhanced === "5.2.2" || (!enhanced && (QUOTA.test(text) || code === 552))) return "soft";
+  if (enhanced === "5.2.2" || enhanced === TOO_LONG || (!enhanced && (QUOTA.test(text) || code === 552))) return "soft";
   if (!enhanced) return !SESSION_CODES.has(code) && isOfMailbox(text) ? "hard" : "block";
-  return /^5\.[12]\./.test(enhanced) && enhanced !== TOO_LONG ? "hard" : "other";
+  return /^5\.[12]\./.test(enhanced) ? "hard" : "other";
 }
 
 /**
@@ -63,7 +64,11 @@ export function refusalKind({ code, enhanced, text }: Reply): BounceType | "othe
  * recipient to wait once. Any other may be the state of the whole server.
  */
 export const isRecipientsOwnWait = ({ enhanced, text }: Reply): boolean =>
-  /^4\.[12]\./.test(enhanced) || /gr[ae]y-?list/i.test(text) || (!enhanced && isOfMailbox(text));
+  /^4\.[12]\./.test(enhanced) || GREYLIST.test(text) || (!enhanced && isOfMailbox(text));
+
+/** A temporary refusal that is a soft bounce once the tries are used up: the mailbox has taken nothing all the while. */
+export const isMailboxThatTakesNothing = ({ enhanced, text }: Reply): boolean =>
+  enhanced ? /^4\.2\./.test(enhanced) && !GREYLIST.test(text) : FULL_MAILBOX.test(text) && !POLICY.test(text);
 
 /**
  * A temporary refusal on a session that has taken mail: the server has had enough of this session (OpenSMTPD says `452

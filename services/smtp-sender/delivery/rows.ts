@@ -40,6 +40,8 @@ export interface ClaimableCampaign {
   /** Only copies are claimed from a campaign that is over. */
   status: CampaignStatus;
   sender_email: string;
+  /** Of its SMTP configuration. */
+  bounce_address: string | null;
   smtp_per_hour: number | null;
 }
 

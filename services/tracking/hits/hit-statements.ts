@@ -31,6 +31,11 @@ export const LOCK = `
   join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq
   order by s.campaign_no, s.seq for update of s`;
 
+export const VERSIONS = `
+  select s.campaign_no, s.seq, s.xmin::text as version
+  from unnest($1::int[], $2::int[]) m (campaign_no, seq)
+  join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq`;
+
 // What an event and its mail have in common is taken from the mail's row, which is read for its own change anyway.
 export const WRITE = `
   with mail as (

@@ -7,9 +7,11 @@
  * if no mail's row has changed since. Two round trips and no lock: begin, lock, write and commit cost Node 6 µs more per
  * open and 14 more per click. Where it fails, or stored clicks change too, the mails' rows are locked first.
  */
-import { type Client, prepared, preparedTransaction } from "../../../models/database/db.ts";
+import { type Client, prepared, preparedTransaction, query } from "../../../models/database/db.ts";
 import { isConflict } from "../../../models/database/retry-on-conflict.ts";
-import { mailsOf } from "../../../models/statements/mail-key.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { mailsOf, withIds } from "../../../models/statements/mail-key.ts";
+import { settleDoubt } from "../../../models/statements/settle-doubt.ts";
 import { BURST_MS } from "./bot-detection.ts";
 import { type CampaignLinks, linkUrl } from "./campaign-links.ts";
 import {
@@ -20,7 +22,7 @@ import {
   type Mail,
   type MailChange,
 } from "./classify-hits.ts";
-import { LOCK, MARK, READ, WRITE } from "./hit-statements.ts";
+import { LOCK, MARK, READ, VERSIONS, WRITE } from "./hit-statements.ts";
 
 /** `url` is where a click leads; null for a mail or a link that does not exist, of which nothing is stored. */
 export interface StoredHit {
@@ -36,6 +38,8 @@ interface StoredBatch {
 
 interface Read extends Mail {
   campaign_no: number;
+  status: number;
+  message_id?: string;
   version: string;
   earlier_clicks: [id: string | null, link: number, atMs: number, machine: boolean][] | null;
 }
@@ -95,7 +99,25 @@ function columnsOf({ events, changes }: ClassifiedHits, mails: ReadonlyMap<strin
   ];
 }
 
-/** Null where it takes locks: stored clicks turned out to be a machine's. */
+/** A row that was settled is another version: the statement that writes the hits names what it is now. */
+async function settle(client: Client, doubtful: readonly Read[]): Promise<string[]> {
+  if (doubtful.length === 0) return [];
+  const companyIds = await settleDoubt(
+    client,
+    (await withIds([...doubtful])).map((mail) => ({ ...mail, message_id: mail.message_id!, delivered: true })),
+  );
+  const versions = await query<{ campaign_no: number; seq: number; version: string }>(
+    VERSIONS,
+    [doubtful.map(({ campaign_no }) => campaign_no), doubtful.map(({ seq }) => seq)],
+    client,
+  );
+  for (const { campaign_no, seq, version } of versions) {
+    doubtful.find((one) => one.campaign_no === campaign_no && one.seq === seq)!.version = version;
+  }
+  return companyIds;
+}
+
+/** Null where it takes locks: stored clicks turned out to be a machine's, or a mail was in doubt. */
 async function tryStore(hits: readonly Hit[], cache: CampaignLinks, client?: Client): Promise<StoredBatch | null> {
   const mails = await read(hits, client);
   const links = await cache.of(
@@ -108,13 +130,17 @@ async function tryStore(hits: readonly Hit[], cache: CampaignLinks, client?: Cli
   const results = hits.map((hit) => ({ found: known(hit), url: known(hit) && hit.link > 0 ? urlOf(hit)! : null }));
   if (real.length === 0) return { results, companyIds: [] };
 
+  const doubtful = [...mails.values()].filter(({ status }) => status === SENT_EMAIL_STATUS.unknown);
+  // A mail that was opened was handed over, and so was one that a machine opened. Rows change: they are locked first.
+  if (doubtful.length > 0 && !client) return null;
+  const told = client ? await settle(client, doubtful) : [];
   const classified = classifyHits(real, mails, earlierClicks(mails), (hit) => (hit.link > 0 ? urlOf(hit) : undefined));
   if (classified.marked.length > 0) {
     if (!client) return null;
     await client.query(MARK, [classified.marked, [...new Set(classified.events.map(({ company_id }) => company_id))]]);
   }
   const queued = await prepared<{ company_id: string }>("write hits", WRITE, columnsOf(classified, mails), client);
-  return { results, companyIds: queued.map(({ company_id }) => company_id) };
+  return { results, companyIds: [...told, ...queued.map(({ company_id }) => company_id)] };
 }
 
 export async function storeHits(hits: readonly Hit[], links: CampaignLinks): Promise<StoredBatch> {

@@ -1,7 +1,11 @@
 /** Marks a person as unsubscribed and records the event, together and once. */
 import { type Client, query } from "../../../models/database/db.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { mailOf, withIds } from "../../../models/statements/mail-key.ts";
+import { settleDoubt } from "../../../models/statements/settle-doubt.ts";
 import { markUnsubscribed } from "../../../models/statements/unsubscribe.ts";
 import { outboxInsert } from "../../../models/statements/webhook-outbox.ts";
+import type { MailNumber } from "../../lib/tokens/mail-id.ts";
 
 export type UnsubscribeMethod = "one_click" | "page" | "preferences";
 
@@ -28,10 +32,29 @@ const RECORD = `
   queued as (${outboxInsert("event")})
   select distinct company_id from queued`;
 
+const DOUBTFUL = `
+  select s.campaign_no, s.seq from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = $3
+  where s.campaign_no = $1 and s.seq = $2 and s.status = ${SENT_EMAIL_STATUS.unknown} for no key update of s`;
+
+/** Whoever follows the link of a mail in doubt has got it. The preferences page's link is no mail's own. */
+async function settleMail(client: Client, { companyId, method, sentEmailId }: Unsubscribing): Promise<string[]> {
+  if (sentEmailId === null || method === "preferences") return [];
+  const { campaign_no, seq } = await mailOf(sentEmailId);
+  const rows = await query<MailNumber>(DOUBTFUL, [campaign_no, seq, companyId], client);
+  const mails = await withIds(
+    rows.map((row): MailNumber & { id: string; message_id?: string } => ({ ...row, id: sentEmailId })),
+  );
+  return settleDoubt(
+    client,
+    mails.map((mail) => ({ ...mail, message_id: mail.message_id!, company_id: companyId, delivered: true })),
+  );
+}
+
 /** Returns the companies with something for their webhooks. */
 export async function unsubscribePerson(client: Client, person: Unsubscribing): Promise<string[]> {
   const { companyId, email, method, sentEmailId, campaignId } = person;
-  if (!(await markUnsubscribed(client, { companyId, email, reason: REASONS[method] }))) return [];
+  const told = await settleMail(client, person);
+  if (!(await markUnsubscribed(client, { companyId, email, reason: REASONS[method] }))) return told;
   const rows = await query<{ company_id: string }>(RECORD, [companyId, campaignId, sentEmailId, email, method], client);
-  return rows.map((row) => row.company_id);
+  return [...told, ...rows.map((row) => row.company_id)];
 }

@@ -52,7 +52,7 @@ function analyticsOf(campaign: Campaign, counts: readonly Count[]): Analytics {
   const counted = (type: string) => ({ total: n(type), unique: n(`${type}_unique`), machine: n(`${type}_machine`) });
   const opens = counted("opened");
   const clicks = counted("clicked");
-  const delivered = campaign.sent_count;
+  const delivered = campaign.sent_count - n("bounced_unique");
   const bounced = n("bounced");
   const unsubscribed = n("unsubscribed");
   return {
@@ -62,6 +62,8 @@ function analyticsOf(campaign: Campaign, counts: readonly Count[]): Analytics {
     failed: campaign.failed_count,
     delivered,
     bounced,
+    bounces: { hard: n("bounced_hard"), soft: n("bounced_soft"), block: n("bounced_block") },
+    complaints: n("complained"),
     unsubscribed,
     opens,
     clicks,

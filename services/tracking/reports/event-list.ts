@@ -1,6 +1,7 @@
-/** The list of events: opens, clicks, bounces, unsubscribes. */
+/** The list of events: opens, clicks, bounces, unsubscribes, complaints. */
 import { queryOne } from "../../../models/database/db.ts";
 import { type Listing, listPage } from "../../../models/database/listing.ts";
+import { EMAIL_EVENT_TYPES } from "../../../models/email-event.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { firstIdAt } from "../../lib/ids.ts";
@@ -19,7 +20,7 @@ const CLOCK_SKEW_MS = 60_000;
 function counterFor(companyId: string, { type, campaign, recipient, since, until }: Asked): Partial<Listing> {
   if (recipient || since || until) return {};
   if (!campaign) return { counter: [companyId, type ? `events:${type}` : "events", companyId] };
-  const metrics = (type ? [type] : ["opened", "clicked", "bounced", "unsubscribed"]).flatMap((name) => [
+  const metrics = (type ? [type] : EMAIL_EVENT_TYPES.filter((name) => name !== "delivered")).flatMap((name) => [
     name,
     `${name}_machine`,
   ]);

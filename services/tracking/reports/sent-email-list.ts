@@ -44,11 +44,16 @@ const HANDED_OVER = `(s.status = ${queued} and s.next_attempt_at is null and exi
   select from send_chunks h where h.company_id = $1 and h.campaign_id = c.id and h.state ${IS_LEASED}
     and s.seq between h.lo and h.marked_to))`;
 
+/** How many mails of campaign c came back after they had been sent. */
+const CAME_BACK = `(select coalesce(sum(k.n), 0) from campaign_counts k
+  where k.company_id = c.company_id and k.campaign_id = c.id and k.metric = 'bounced_unique' and k.bucket = 0)`;
+
 function statusCondition(status: Status): string {
   if (status === "queued") return `(s.status = ${queued} and not ${HANDED_OVER})`;
   if (status === "sending") return `(s.status = ${sending} or ${HANDED_OVER})`;
   // Recipients that were not sent are few, in few campaigns: the others need not be looked at.
-  return `s.status = ${SENT_EMAIL_STATUS[status]}${status === "sent" ? "" : " and c.failed_count > 0"}`;
+  const few = status === "bounced" ? ` and (c.failed_count > 0 or ${CAME_BACK} > 0)` : " and c.failed_count > 0";
+  return `s.status = ${SENT_EMAIL_STATUS[status]}${status === "sent" ? "" : few}`;
 }
 
 /**
@@ -69,9 +74,9 @@ const ofRecipient = (address: string) => `(
 
 /** What the campaigns know of their recipients, instead of counting a million rows. */
 async function countFromCampaigns(companyId: string, { campaign, status }: Asked): Promise<number> {
-  const counted = status === "sent" ? "sent_count" : "next_seq - 1";
-  const sql = `select coalesce(sum(${counted}), 0)::bigint n from campaigns
-    where company_id = $1 and ($2::uuid is null or id = $2)`;
+  const counted = status === "sent" ? `c.sent_count - ${CAME_BACK}` : "c.next_seq - 1";
+  const sql = `select coalesce(sum(${counted}), 0)::bigint n from campaigns c
+    where c.company_id = $1 and ($2::uuid is null or c.id = $2)`;
   return (await queryOne<{ n: number }>(sql, [companyId, campaign ?? null]))!.n;
 }
 

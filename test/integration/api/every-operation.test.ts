@@ -1,9 +1,11 @@
 /** One customer's way through the whole API: every operation of the document gives its success at least once. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AccountToken } from "../../../models/account-token.ts";
+import { InboundMessage, InboundRaw } from "../../../models/inbound-message.ts";
 import { stepAt, totpCode } from "../../../services/accounts/people/totp-codes.ts";
 import { pathNames } from "../../../services/gateway/http/params.ts";
 import { routes } from "../../../services/gateway/routes.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { keysFor } from "../../../services/lib/secrets.ts";
 import { accountToken } from "../../../services/lib/tokens/account-token.ts";
 import { linkTokens } from "../../../services/lib/tokens/link-token.ts";
@@ -284,6 +286,15 @@ describe("every operation", () => {
       tokenFor("preferences"),
       new URLSearchParams({ subscribed: "on" }),
     );
+    const complaint = { sent_email_id: things.mail, type: "complaint" };
+    const came = (await call(`POST ${E}/bounces/`, {}, complaint)).body;
+    expect(came).toMatchObject({ result: "complained", via: "api", sent_email_id: things.mail, raw_url: null });
+    const rawId = newId();
+    await InboundRaw.create({ id: rawId, companyId: company.id, raw: Buffer.from("Subject: Spam\r\n\r\n") });
+    await InboundMessage.update({ rawId }, { where: { id: came.id } });
+    const [listed] = (await call(`GET ${E}/inbound/`)).body.results;
+    expect(listed).toEqual({ ...came, raw_url: `${E}/inbound/${came.id}/raw/` });
+    expect((await call(`GET ${E}/inbound/:id/raw/`, { id: came.id })).text).toContain("Subject: Spam");
     const { body } = await call(`GET ${E}/events/`);
     expect(body.results.map(({ type }: { type: string }) => type)).toEqual(expect.arrayContaining(["unsubscribed"]));
   });

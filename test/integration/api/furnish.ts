@@ -1,4 +1,6 @@
 /** One of everything that a company has, and the paths that lead to it. */
+import { InboundMessage, InboundRaw } from "../../../models/inbound-message.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import type { App } from "../../support/app.ts";
 import { client, fileForm, type TestCompany } from "../../support/client.ts";
 
@@ -51,6 +53,16 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
   const delivery = (await make(`${E}/webhook-endpoints/${endpoint}/test/`, {})).id;
   const source = (await make(`${E}/inbound-sources/`, { provider: "postmark" })).id;
   const suppression = (await make(`${E}/suppressions/`, { email: "never@example.com" })).id;
+  const [inbound, rawId] = [newId(), newId()];
+  await InboundRaw.create({ id: rawId, companyId: id, raw: Buffer.from("Subject: Undelivered\r\n\r\n") });
+  await InboundMessage.create({
+    id: inbound,
+    companyId: id,
+    via: "smtp",
+    result: "unmatched",
+    rawId,
+    receivedAt: new Date(),
+  });
   const key = (await client(app, { token }).get(`/api/companies/${id}/api-keys/`)).body.results[0].id;
   return {
     list,
@@ -64,6 +76,7 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
     delivery,
     source,
     suppression,
+    inbound,
     key,
     company: id,
     user: userId,
@@ -80,6 +93,7 @@ const IDS: [prefix: string, owned: string][] = [
   [`${E}/webhook-endpoints/`, "endpoint"],
   [`${E}/inbound-sources/`, "source"],
   [`${E}/suppressions/`, "suppression"],
+  [`${E}/inbound/`, "inbound"],
   [`${E}/segments/`, "segment"],
   [`${E}/media/`, "media"],
   ["/api/companies/", "company"],

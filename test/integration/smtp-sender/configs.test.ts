@@ -103,6 +103,7 @@ test("gives back what was stored, and never the login", async () => {
   const created = await create({ sender_name: "Acme", reply_to_email: "hello@example.com" });
   expect(created).toEqual({
     backing_off_until: null,
+    bounce_address: null,
     last_error: null,
     last_error_at: null,
     tls_mode: "auto",

@@ -51,7 +51,7 @@ test.each<[Stage, string, string, string | undefined]>([
   ["rcpt", "550 5.2.0 Refused, IP on a DNSBL", "failed", "block"],
   ["rcpt", "550 5.1.1 Your address is listed in bl.sorbs.example", "failed", "block"],
   ["endOfData", "550 5.7.26 Unauthenticated mail is not accepted due to the domain's DMARC policy", "failed", "block"],
-  ["rcpt", "552 5.2.3 Message length exceeds administrative limit", "failed", undefined],
+  ["rcpt", "552 5.2.3 Message length exceeds administrative limit", "failed", "soft"],
   // Refusals of everybody in the words of real servers, without a code that would say so.
   ["rcpt", "550 Administrative prohibition", "failed", "block"],
   ["rcpt", "553 sorry, that domain isn't in my list of allowed rcpthosts", "failed", "block"],
@@ -121,6 +121,14 @@ test("the last try of a deferred mail fails it", () => {
   expect(outcomeOf(result, { tries: MAX_TRIES - 1, isTransactional: false }).status).toBe("deferred");
   const last = outcomeOf(result, { tries: MAX_TRIES, isTransactional: false });
   expect(last).toMatchObject({ status: "failed", error: "Given up after 12 tries. Deferred: 450 4.2.0 Later" });
+});
+
+test("a mailbox that was full at every try bounces softly in the end; a server that greylists does not", () => {
+  const last = (reply: string) => outcomeOf(refused("rcpt", reply), { tries: MAX_TRIES, isTransactional: false });
+  expect(last("452 4.2.2 Mailbox full")).toMatchObject({ status: "failed", bounce: "soft" });
+  expect(last("450 The user's mailbox is full")).toMatchObject({ status: "failed", bounce: "soft" });
+  expect(last("450 4.2.0 Greylisted").bounce).toBeUndefined();
+  expect(last("451 4.3.0 Try later").bounce).toBeUndefined();
 });
 
 test("no answer to the final dot: a newsletter is in doubt, a transactional mail is sent again", () => {

@@ -1,0 +1,44 @@
+/** Who a mail's envelope says it is from: where it comes back to. */
+import { domainToASCII } from "node:url";
+import { type BounceTokens, tokenAddress } from "../../lib/tokens/bounce-token.ts";
+import type { MailNumber } from "../../lib/tokens/mail-id.ts";
+import type { ClaimableCampaign } from "./rows.ts";
+
+export interface WireAddress {
+  /** ASCII or, with `smtpUtf8`, UTF-8 bytes as latin1 characters. */
+  text: string;
+  smtpUtf8: boolean;
+}
+
+const ASCII = /^[\x21-\x7e]*$/;
+
+/**
+ * An address as it goes over the wire: the domain in punycode; a local part beyond ASCII as the latin1 characters of its
+ * UTF-8 bytes, which needs SMTPUTF8 (RFC 6531).
+ */
+export function wireAddress(address: string): WireAddress {
+  if (ASCII.test(address)) return { text: address, smtpUtf8: false };
+  const at = address.lastIndexOf("@");
+  const domain = domainToASCII(address.slice(at + 1)) || address.slice(at + 1);
+  const text = `${address.slice(0, at)}@${domain}`;
+  if (ASCII.test(text)) return { text, smtpUtf8: false };
+  return { text: Buffer.from(text, "utf8").toString("latin1"), smtpUtf8: true };
+}
+
+/** `copy`: of the transactions of a mail's copies. */
+export type EnvelopeSender = (mail: MailNumber, copy: boolean) => WireAddress;
+
+/** Of one campaign's mails. With a bounce address each mail has a sender of its own; without one it is the campaign's. */
+export function envelopeSender(
+  { sender_email, bounce_address }: Pick<ClaimableCampaign, "sender_email" | "bounce_address">,
+  tokens: BounceTokens,
+): EnvelopeSender {
+  const same = wireAddress(bounce_address ?? sender_email);
+  if (bounce_address === null) return () => same;
+  let tokenOf: ((seq: number) => string) | undefined;
+  return ({ campaign_no, seq }, copy) => {
+    tokenOf ??= tokens.ofCampaign(campaign_no);
+    const token = copy ? tokens.of({ campaign_no, seq }, copy) : tokenOf(seq);
+    return { text: tokenAddress(same.text, token), smtpUtf8: same.smtpUtf8 };
+  };
+}
