@@ -50,7 +50,7 @@ export function sentenceOf(error: unknown, { host, port }: Pick<ClaimedMailbox, 
   if (known.authenticationFailed) {
     return new MailboxError(`The IMAP server ${where} refused the login: ${said(known)}.`);
   }
-  if (/does not support STARTTLS/i.test(known.message)) {
+  if (/server does not support STARTTLS/i.test(known.message)) {
     return new MailboxError(`The IMAP server ${where} offers no STARTTLS.`);
   }
   if (/certificate|self.signed|altname/i.test(`${known.code} ${known.message}`)) {

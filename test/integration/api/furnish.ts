@@ -51,7 +51,8 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
   ).id;
   const endpoint = (await make(`${E}/webhook-endpoints/`, { url: "http://127.0.0.1:9/hook", events: ["opened"] })).id;
   const delivery = (await make(`${E}/webhook-endpoints/${endpoint}/test/`, {})).id;
-  const source = (await make(`${E}/inbound-sources/`, { provider: "postmark" })).id;
+  const { id: source, url } = await make(`${E}/inbound-sources/`, { provider: "postmark" });
+  const report = new URL(url).pathname.split("/").slice(4, 6).join("/");
   const suppression = (await make(`${E}/suppressions/`, { email: "never@example.com" })).id;
   const [inbound, rawId] = [newId(), newId()];
   await InboundRaw.create({ id: rawId, companyId: id, raw: Buffer.from("Subject: Undelivered\r\n\r\n") });
@@ -75,6 +76,7 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
     endpoint,
     delivery,
     source,
+    report,
     suppression,
     inbound,
     key,
