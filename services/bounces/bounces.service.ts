@@ -10,6 +10,7 @@ import { MailboxReaders } from "./mailbox/readers.ts";
 import { type Desk, receiveReport, workOffReports } from "./receive-report.ts";
 import { arrivalOf, reportErrors } from "./report.ts";
 import { readReport } from "./reports/read-report.ts";
+import { type RunningListener, startListener } from "./smtp/start-listener.ts";
 import { createSource, listSources, removeSource, sourceAt, sourceErrors } from "./sources.ts";
 import { type Intake, startIntake } from "./take-in.ts";
 
@@ -18,7 +19,11 @@ const WORK_OFF_EVERY_MS = 5_000;
 /** Well within the lease of a mailbox. */
 const MAILBOXES_EVERY_MS = 3_000;
 
-type BouncesService = Service & { intake?: Intake; readers?: MailboxReaders };
+type BouncesService = Service & {
+  intake?: Intake;
+  readers?: MailboxReaders;
+  listener?: RunningListener | undefined;
+};
 
 const intakeOf = (service: Service): Intake => (service as BouncesService).intake!;
 
@@ -44,8 +49,12 @@ export default defineService("bounces", contract, {
     this.readers = new MailboxReaders({ intake: this.intake, readReport }, (sentence) => this.logger.warn(sentence));
   },
 
+  async started(this: BouncesService) {
+    this.listener = await startListener(this.intake!, this.logger);
+  },
+
   async stopped(this: BouncesService) {
-    await this.readers?.stop();
+    await Promise.all([this.readers?.stop(), this.listener?.stop()]);
     await this.intake?.idle();
   },
 

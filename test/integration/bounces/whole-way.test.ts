@@ -1,0 +1,321 @@
+/** The whole way: a campaign, what comes back of it, and what the company sees of that and does next. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { query } from "../../../models/database/db.ts";
+import { tokenOf } from "../../../services/lib/tokens/bounce-token.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { bounceMessage, complaintMessage } from "../../support/bounce-message.ts";
+import { type Answer, client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
+import { SmtpDialogue } from "../../support/smtp-dialogue.ts";
+import { type Accepted, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+
+const E = "/api/emails";
+const BOUNCES = "bounces@b.example";
+
+interface Told {
+  type: string;
+  recipient: string;
+  campaign_id: string;
+  metadata: Record<string, unknown>;
+}
+
+describe("the whole way", () => {
+  let app: App;
+  let smtp: SmtpServer;
+  let company: TestCompany;
+  let listener: SmtpDialogue;
+  let relay: string;
+  const told: Told[] = [];
+  const hooks = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => (body += chunk));
+    request.on("end", () => {
+      told.push(JSON.parse(body));
+      response.end();
+    });
+  });
+
+  beforeAll(async () => {
+    smtp = await startSmtpServer();
+    await new Promise<void>((resolve) => hooks.listen(0, "127.0.0.1", resolve));
+    app = await startApp({ env: { INBOUND_PORT: "0", HOST: "127.0.0.1", RETRY_BASE_SECONDS: "1" } });
+    const { port } = (app.broker.getLocalService("bounces") as unknown as { listener: { port: number } }).listener;
+    listener = await SmtpDialogue.greeted(port);
+    company = await newCompany(app);
+    relay = (
+      await make("smtp-configs", {
+        name: "Relay",
+        host: "127.0.0.1",
+        port: smtp.port,
+        username: "",
+        password: "",
+        use_tls: false,
+        sender_email: "news@acme.example",
+        bounce_address: BOUNCES,
+      })
+    ).id;
+    const { port: hookPort } = hooks.address() as AddressInfo;
+    const events = ["delivered", "bounced", "complained", "failed"];
+    await make("webhook-endpoints", { url: `http://127.0.0.1:${hookPort}/hook`, events });
+  });
+  afterAll(async () => {
+    listener.close();
+    await app.stop();
+    await smtp.stop();
+    hooks.closeAllConnections();
+    hooks.close();
+  });
+
+  async function make(path: string, body: object) {
+    const made = await company.api.post(`${E}/${path}/`, body);
+    if (made.status >= 300) throw new Error(`${path} answered ${made.status}: ${made.text}`);
+    return made.body;
+  }
+  const get = async (path: string, query: Record<string, string> = {}): Promise<Answer["body"]> => {
+    const answer = await company.api.get(`${E}/${path}`, { query });
+    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${answer.text}`);
+    return answer.body;
+  };
+
+  async function until<T>(what: () => T | Promise<T>, isSo: (seen: T) => boolean): Promise<T> {
+    for (let tries = 0; tries < 1_500; tries++) {
+      const seen = await what();
+      if (isSo(seen)) return seen;
+      await sleep(20);
+    }
+    throw new Error(`It did not happen: ${JSON.stringify(await what()).slice(0, 2_000)}`);
+  }
+
+  const content = { subject: "News", body: '<p>Hello <a href="https://example.com/">look</a></p>' };
+  let campaigns = 0;
+  async function send(receivers: object[], ends = "completed"): Promise<string> {
+    const name = `C${++campaigns}`;
+    const { id } = await make("send/custom", { name, smtp_config_id: relay, ...content, receivers });
+    await until(
+      () => get(`campaigns/${id}/`),
+      ({ status }) => status === ends,
+    );
+    return id;
+  }
+  const mailTo = (recipient: string): Accepted => smtp.messages.findLast(({ to }) => to.includes(recipient))!;
+  const statuses = async (campaign: string) =>
+    Object.fromEntries(
+      (await get("sent-emails/", { campaign })).results.map((mail: Record<string, string>) => [
+        mail.recipient,
+        mail.status,
+      ]),
+    );
+
+  test("bounces and complaints suppress, the next campaign leaves them out, and every view knows of them", async () => {
+    const [hard, complains, full, fine] = ["hard", "complains", "full", "fine"].map((name) => `${name}@to.example`);
+    const list = (await make("lists", { name: "Readers" })).id;
+    for (const email of [hard, complains, full, fine]) await make("subscribers", { email, lists: [list] });
+    const template = (await make("templates", { name: "T", ...content })).id;
+    const toList = async (name: string) => {
+      const { id } = await make("send/to-list", { name, template_id: template, smtp_config_id: relay, list_id: list });
+      return until(
+        () => get(`campaigns/${id}/`),
+        ({ status }) => status === "completed",
+      );
+    };
+    const campaign = await toList("First");
+    expect(smtp.messages).toHaveLength(4);
+    const senders = smtp.messages.map(({ from }) => tokenOf(from)!);
+    expect(new Set(senders.map(({ token }) => token)).size).toBe(4);
+    expect(new Set(senders.map(({ bounceAddress }) => bounceAddress))).toEqual(new Set([BOUNCES]));
+
+    expect(await listener.send([mailTo(hard!).from], bounceMessage({ recipient: hard! }))).toMatch(/^250/);
+    const isFull = { recipient: full!, status: "5.2.2", diagnostic: "552 5.2.2 Mailbox full" };
+    expect(await listener.send([mailTo(full!).from], bounceMessage(isFull))).toMatch(/^250/);
+    const messageId = /^Message-ID: <(.*)>/m.exec(mailTo(complains!).raw)![1]!;
+    expect(await listener.send([BOUNCES], complaintMessage({ recipient: complains!, messageId }))).toMatch(/^250/);
+
+    expect(await statuses(campaign.id)).toEqual({
+      [hard!]: "bounced",
+      [complains!]: "sent",
+      [full!]: "bounced",
+      [fine!]: "sent",
+    });
+    expect(await get(`campaigns/${campaign.id}/analytics/`)).toMatchObject({
+      sent: 4,
+      failed: 0,
+      delivered: 2,
+      bounced: 2,
+      bounces: { hard: 1, soft: 1, block: 0 },
+      complaints: 1,
+      rates: { bounce: 0.5 },
+    });
+    expect((await get("sent-emails/", { status: "bounced" })).count).toBe(2);
+    expect((await get("sent-emails/", { status: "sent" })).count).toBe(2);
+    expect((await get("sent-emails/", { status: "sent", campaign: campaign.id })).results).toHaveLength(2);
+    const blocked = (await get("suppressions/")).results.map(({ email, kind }: Record<string, string>) => [
+      email,
+      kind,
+    ]);
+    expect(Object.fromEntries(blocked)).toEqual({ [hard!]: "bounced", [complains!]: "complained" });
+    const people = (await get("subscribers/")).results.map((one: Record<string, string>) => [one.email, one.status]);
+    expect(Object.fromEntries(people)).toEqual({
+      [hard!]: "bounced",
+      [complains!]: "complained",
+      [full!]: "active",
+      [fine!]: "active",
+    });
+    const exported = await company.api.get(`${E}/campaigns/${campaign.id}/export/`);
+    expect(exported.text).toContain(`${hard},bounced`);
+    const came = (await get("inbound/")).results;
+    expect(came.map((row: Record<string, string>) => [row.recipient, row.result, row.bounce_type])).toEqual([
+      [complains, "complained", null],
+      [full, "bounced", "soft"],
+      [hard, "bounced", "hard"],
+    ]);
+    expect((await company.api.get(came[2].raw_url)).text).toContain("Final-Recipient: rfc822; hard@to.example");
+    expect((await get("events/", { type: "complained" })).results).toHaveLength(1);
+
+    for (const [field, operator, value, n] of [
+      ["complained", "equals", true, 1],
+      ["complained", "not_equals", true, 3],
+      ["last_bounced_at", "in_last_days", 1, 2],
+    ]) {
+      const rules = { match: "all", conditions: [{ field, operator, value }] };
+      const { id } = await make("segments", { name: `${field} ${operator}`, rules });
+      expect((await get(`segments/${id}/subscribers/`)).count).toBe(n);
+    }
+
+    await until(
+      () => told.filter(({ type }) => type !== "delivered"),
+      (seen) => seen.length === 3,
+    );
+    expect(told.filter(({ type }) => type === "delivered")).toHaveLength(4);
+    expect(told.find(({ recipient, type }) => recipient === hard && type === "bounced")).toMatchObject({
+      campaign_id: campaign.id,
+      metadata: { bounce_type: "hard", source: "dsn", enhanced_code: "5.1.1" },
+    });
+    expect(told.find(({ type }) => type === "complained")).toMatchObject({ recipient: complains });
+
+    const history = await app.broker.call<{ what: string }[], object>("operator.why", { recipient: hard });
+    expect(history.map(({ what }) => what)).toEqual(expect.arrayContaining(["bounced", "came in (bounced)"]));
+
+    smtp.messages.length = 0;
+    await toList("Second");
+    expect(smtp.messages.flatMap(({ to }) => to).sort()).toEqual([fine, full]);
+  });
+
+  test("a refusal at SMTP time is told as failed, too, with its source", async () => {
+    smtp.options.answer = ({ verb, to }) => (verb === "RCPT" && to === "no@to.example" ? "550 5.7.1 No" : undefined);
+    const id = await send([{ email: "no@to.example" }, { email: "yes@to.example" }], "partial");
+    smtp.options.answer = undefined;
+    const seen = await until(
+      () => told.filter(({ campaign_id, type }) => campaign_id === id && type !== "delivered"),
+      (all) => all.length === 2,
+    );
+    expect(seen.find(({ type }) => type === "bounced")!.metadata).toMatchObject({
+      bounce_type: "block",
+      source: "smtp",
+    });
+    expect(seen.find(({ type }) => type === "failed")!.metadata).toMatchObject({ error: "Refused: 550 5.7.1 No" });
+    expect(await get(`campaigns/${id}/analytics/`)).toMatchObject({ delivered: 1, bounces: { block: 1 } });
+  });
+
+  test("a copy that bounces changes its own row and nothing else; one that complains is suppressed", async () => {
+    const id = await send([{ email: "own@to.example", cc: ["cc1@to.example"], bcc: ["bcc1@to.example"] }]);
+    const copies = await until(
+      () => mailTo("cc1@to.example"),
+      (mail) => mail !== undefined,
+    );
+    expect(copies.from).not.toBe(mailTo("own@to.example").from);
+    expect(await listener.send([copies.from], bounceMessage({ recipient: "cc1@to.example" }))).toMatch(/^250/);
+    expect(await listener.send([copies.from], complaintMessage({ recipient: "bcc1@to.example" }))).toMatch(/^250/);
+    const [mail] = (await get("sent-emails/", { campaign: id })).results;
+    expect(mail.status).toBe("sent");
+    expect(mail.copies.map((copy: Record<string, string>) => [copy.email, copy.status])).toEqual([
+      ["cc1@to.example", "bounced"],
+      ["bcc1@to.example", "sent"],
+    ]);
+    const blocked = (await get("suppressions/", { search: "1@to.example" })).results;
+    expect(blocked.map(({ email }: Record<string, string>) => email)).toEqual(["bcc1@to.example"]);
+    expect(await get(`campaigns/${id}/analytics/`)).toMatchObject({ delivered: 1, bounced: 0, complaints: 1 });
+  });
+
+  test("the API takes reports by id, Message-ID and address, says what became of them, and takes them once", async () => {
+    const id = await send([{ email: "a@to.example" }, { email: "b@to.example" }, { email: "c@to.example" }]);
+    const mails = (await get("sent-emails/", { campaign: id })).results as Record<string, string>[];
+    const of = (recipient: string) => mails.find((mail) => mail.recipient === recipient)!;
+    const report = (body: object) => company.api.post(`${E}/bounces/`, body);
+    const first = { sent_email_id: of("a@to.example").id, type: "soft", diagnostic: "552 5.2.2 Full" };
+    for (const body of [first, first]) {
+      const { status, body: answer } = await report(body);
+      expect({ status, answer }).toMatchObject({
+        status: 202,
+        answer: { result: "bounced", bounce_type: "soft", recipient: "a@to.example", via: "api", raw_url: null },
+      });
+    }
+    expect((await report({ message_id: of("b@to.example").message_id, type: "block" })).body.result).toBe("bounced");
+    expect((await report({ email: "C@to.example", type: "complaint" })).body.result).toBe("complained");
+    expect((await report({ email: "stranger@to.example", type: "hard" })).body.result).toBe("unmatched");
+    expect(await get(`campaigns/${id}/analytics/`)).toMatchObject({
+      bounces: { hard: 0, soft: 1, block: 1 },
+      complaints: 1,
+    });
+    const metadata = (await get("events/", { campaign: id, type: "bounced" })).results[1].metadata;
+    expect(metadata).toMatchObject({ source: "api", enhanced_code: "5.2.2", diagnostic: "552 5.2.2 Full" });
+    for (const wrong of [{ type: "hard" }, { ...first, email: "a@to.example" }]) {
+      expect(await report(wrong)).toMatchObject({ status: 400, body: { non_field_errors: [expect.any(String)] } });
+    }
+    expect((await report({ email: "a@to.example", type: "strange" })).status).toBe(400);
+    const other = await newCompany(app);
+    const foreign = await other.api.post(`${E}/bounces/`, first);
+    expect(foreign).toMatchObject({ status: 202, body: { result: "unmatched", sent_email_id: null } });
+  });
+
+  test("an unknown mail that is opened, clicked or unsubscribed from was sent: counts follow, and resume leaves it alone", async () => {
+    // No answer to the end of the message: a newsletter is in doubt then.
+    smtp.options.answer = ({ verb }) => (verb === "DOT" ? { drop: true, accept: true } : undefined);
+    const names = ["opens", "clicks", "leaves"].map((name) => `${name}@to.example`);
+    const list = (await make("lists", { name: "Doubtful" })).id;
+    for (const email of names) await make("subscribers", { email, lists: [list] });
+    const template = (await make("templates", { name: "D", ...content })).id;
+    const { id } = await make("send/to-list", {
+      name: "D",
+      template_id: template,
+      smtp_config_id: relay,
+      list_id: list,
+    });
+    const campaign = () => get(`campaigns/${id}/`);
+    await until(campaign, ({ status }) => status === "failed");
+    smtp.options.answer = undefined;
+    expect(Object.values(await statuses(id))).toEqual(["unknown", "unknown", "unknown"]);
+
+    const raw = (recipient: string) => mailTo(recipient).raw.replaceAll(/=\r\n/g, "").replaceAll("=3D", "=");
+    const anyone = client(app, {
+      ip: someIp(),
+      headers: { "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/131.0" },
+    });
+    const path = (recipient: string, pattern: RegExp) => pattern.exec(raw(recipient))![0];
+    await anyone.get(path(names[0]!, /\/api\/emails\/public\/open\/[\w-]+\.gif/));
+    expect(await statuses(id)).toMatchObject({ "opens@to.example": "sent", "clicks@to.example": "unknown" });
+    expect(await campaign()).toMatchObject({ status: "partial", sent_count: 1, failed_count: 2 });
+    await anyone.get(path(names[1]!, /\/api\/emails\/public\/click\/[\w-]+\//));
+    const unsubscribe = path(names[2]!, /\/api\/emails\/public\/unsubscribe\/[\w-]+\//);
+    await anyone.post(unsubscribe, new URLSearchParams({ "List-Unsubscribe": "One-Click" }));
+    await anyone.get(path(names[0]!, /\/api\/emails\/public\/open\/[\w-]+\.gif/));
+
+    expect(new Set(Object.values(await statuses(id)))).toEqual(new Set(["sent"]));
+    expect(await campaign()).toMatchObject({ status: "completed", sent_count: 3, failed_count: 0 });
+    expect((await company.api.post(`${E}/campaigns/${id}/resume/`)).status).toBe(400);
+    const times = await query<{ sent_at: Date | null }>(
+      "select sent_at from sent_emails where campaign_no = (select no from campaigns where id = $1)",
+      [id],
+    );
+    expect(times.map(({ sent_at }) => sent_at)).toEqual(Array(3).fill(expect.any(Date)));
+    expect(await get(`campaigns/${id}/analytics/`)).toMatchObject({
+      delivered: 3,
+      opens: { unique: expect.any(Number) },
+    });
+    const seen = await until(
+      () => told.filter(({ campaign_id, type }) => campaign_id === id && type === "delivered"),
+      (all) => all.length === 3,
+    );
+    expect(seen).toHaveLength(3);
+  });
+});

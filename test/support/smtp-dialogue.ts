@@ -1,0 +1,101 @@
+/** A conversation with an SMTP server, line by line, as somebody with a terminal has it. */
+import { once } from "node:events";
+import { connect as connectPlain, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+
+const ANSWER_MS = 20_000;
+const LAST_LINE = /^\d{3} .*\r\n/m;
+
+export class SmtpDialogue {
+  #socket: Socket;
+  #input = "";
+  /** Somebody waits for a reply. */
+  #wake = () => {};
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    this.#listen();
+  }
+
+  /** With its greeting, or whatever else the server says first. */
+  static async open(port: number): Promise<{ dialogue: SmtpDialogue; greeting: string }> {
+    const socket = connectPlain(port, "127.0.0.1");
+    const dialogue = new SmtpDialogue(socket);
+    return { dialogue, greeting: await dialogue.reply() };
+  }
+
+  /** Beyond the greeting. */
+  static async greeted(port: number): Promise<SmtpDialogue> {
+    const { dialogue } = await SmtpDialogue.open(port);
+    await dialogue.say("EHLO client.example");
+    return dialogue;
+  }
+
+  #listen(): void {
+    this.#socket.on("error", () => {});
+    this.#socket.on("data", (chunk) => {
+      this.#input += chunk.toString("latin1");
+      this.#wake();
+    });
+    this.#socket.once("close", () => this.#wake());
+  }
+
+  get closed(): boolean {
+    return this.#socket.closed;
+  }
+
+  async untilClosed(): Promise<void> {
+    if (!this.#socket.closed) await once(this.#socket, "close", { signal: AbortSignal.timeout(ANSWER_MS) });
+  }
+
+  /** The next whole reply; empty where the connection ends instead. */
+  async reply(): Promise<string> {
+    for (;;) {
+      const found = LAST_LINE.exec(this.#input);
+      if (found) {
+        const end = found.index + found[0].length;
+        const reply = this.#input.slice(0, end);
+        this.#input = this.#input.slice(end);
+        return reply.trimEnd();
+      }
+      if (this.#socket.closed) return "";
+      await new Promise<void>((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error("The SMTP server does not answer")), ANSWER_MS);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  write(text: string | Buffer): void {
+    this.#socket.write(text);
+  }
+
+  say(line: string): Promise<string> {
+    this.write(`${line}\r\n`);
+    return this.reply();
+  }
+
+  /** One message to these recipients; the reply to its last dot, or to the command that was refused. */
+  async send(recipients: readonly string[], message: string, from = ""): Promise<string> {
+    for (const line of [`MAIL FROM:<${from}>`, ...recipients.map((to) => `RCPT TO:<${to}>`), "DATA"]) {
+      const reply = await this.say(line);
+      if (!/^[23]/.test(reply)) return reply;
+    }
+    return this.say(`${message.replaceAll(/^\./gm, "..")}\r\n.`);
+  }
+
+  async startTls(): Promise<void> {
+    await this.say("STARTTLS");
+    this.#socket.removeAllListeners("data");
+    this.#socket = connectTls({ socket: this.#socket, rejectUnauthorized: false });
+    await once(this.#socket, "secureConnect", { signal: AbortSignal.timeout(ANSWER_MS) });
+    this.#listen();
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+}
