@@ -66,7 +66,6 @@ async function until(what: () => Promise<boolean>): Promise<void> {
 interface Box {
   id: string;
   user: string;
-  port: number;
 }
 async function newBox({ companyId }: World, given: Partial<Record<string, unknown>> = {}): Promise<Box> {
   const id = newId();
@@ -105,12 +104,14 @@ async function newBox({ companyId }: World, given: Partial<Record<string, unknow
       }),
     ],
   );
-  return { id, user: row.username as string, port: row.port as number };
+  return { id, user: row.username as string };
 }
 
+type User = Pick<Box, "user"> & { port?: number };
+
 /** A user of the mailbox. */
-async function withMailbox<T>({ user }: Pick<Box, "user">, work: (client: ImapFlow) => Promise<T>): Promise<T> {
-  const options = { host: "127.0.0.1", port: dovecot.imapPort, secure: false, logger: false as const };
+async function withMailbox<T>({ user, port }: User, work: (client: ImapFlow) => Promise<T>): Promise<T> {
+  const options = { host: "127.0.0.1", port: port ?? dovecot.imapPort, secure: false, logger: false as const };
   const client = new ImapFlow({ ...options, doSTARTTLS: false, auth: { user, pass: PASSWORD }, disableAutoIdle: true });
   client.on("error", () => {});
   await client.connect();
@@ -120,11 +121,11 @@ async function withMailbox<T>({ user }: Pick<Box, "user">, work: (client: ImapFl
     await client.logout();
   }
 }
-const put = (box: Pick<Box, "user">, mails: readonly string[], folder = "INBOX") =>
+const put = (box: User, mails: readonly string[], folder = "INBOX") =>
   withMailbox(box, async (client) => {
     for (const mail of mails) await client.append(folder, mail);
   });
-const countIn = (box: Pick<Box, "user">, folder: string) =>
+const countIn = (box: User, folder: string) =>
   withMailbox(box, async (client) => {
     const status = await client.status(folder, { messages: true }).catch(() => false as const);
     return status ? status.messages! : -1;
@@ -347,6 +348,32 @@ test("of a mail of 30 MB the first MiB is read, and the whole of it is moved", a
     return (await client.fetchAll("1:*", { size: true })).map(({ size }) => size);
   });
   expect(sizes).toEqual([large.length]);
+});
+
+test("where the server keeps all folders below INBOX, they are found and made there", async () => {
+  const other = await startDovecot({ password: PASSWORD, prefix: "INBOX." });
+  try {
+    const world = await newWorld(2);
+    const box = {
+      ...(await newBox(world, { port: other.imapPort, folder: "Bounces", processed_folder: "Done" })),
+      port: other.imapPort,
+    };
+    await withMailbox(box, (client) => client.mailboxCreate("Bounces"));
+    const node = newNode();
+    await put(box, [bounceOf(world.mails[0]!.email)], "Bounces");
+    await until(isRead(world, 1));
+    await node.stop();
+    // The folder is there now, and found by the name that it was given.
+    newNode();
+    await put(box, [bounceOf(world.mails[1]!.email)], "Bounces");
+    await until(isRead(world, 2));
+    await until(async () => (await countIn(box, "INBOX.Bounces")) === 0);
+    expect(await countIn(box, "INBOX.Done")).toBe(2);
+    expect(await inbound(world)).toEqual(expected(world));
+  } finally {
+    await Promise.all(nodes.map(({ readers }) => readers.stop()));
+    await other.stop();
+  }
 });
 
 test("STARTTLS: a certificate that is not trusted is refused, a trusted one of the host's name is not", async () => {

@@ -134,8 +134,10 @@ async function openFolders(client: ImapFlow, box: ClaimedMailbox): Promise<void>
     );
   }
   const listed = await client.list();
+  // Some servers keep all folders below INBOX; the library puts that before names without it.
+  const prefix = client.namespace?.prefix ?? "";
   const isThere = (path: string) =>
-    listed.some((one) => one.path === path || (/^inbox$/i.test(path) && /^inbox$/i.test(one.path)));
+    /^inbox$/i.test(path) || listed.some((one) => one.path === path || one.path === prefix + path);
   if (!isThere(folder)) throw new MailboxError(`The mailbox has no folder "${folder}".`);
   if (!isThere(processed)) {
     await client.mailboxCreate(processed).catch((error: ImapError) => {

@@ -22,9 +22,16 @@ interface DovecotOptions {
   password?: string;
   /** Key and certificate in one file (trusted.ts), for STARTTLS; login without TLS is refused then. */
   chain?: string;
+  /** What the names of all folders begin with, as "INBOX." */
+  prefix?: string;
 }
 
-const configuration = (folder: string, lmtpPort: number, imapPort: number, { password, chain }: DovecotOptions) => `
+const configuration = (
+  folder: string,
+  lmtpPort: number,
+  imapPort: number,
+  { password, chain, prefix }: DovecotOptions,
+) => `
 protocols = lmtp imap
 listen = 127.0.0.1
 base_dir = ${folder}/run
@@ -34,6 +41,7 @@ import_environment = TZ LD_LIBRARY_PATH
 ${chain ? `ssl = required\nssl_cert = <${chain}\nssl_key = <${chain}` : "ssl = no\ndisable_plaintext_auth = no"}
 mail_location = maildir:~/Maildir
 auth_username_chars =
+${prefix ? `namespace inbox {\n  inbox = yes\n  separator = .\n  prefix = ${prefix}\n}` : ""}
 passdb {
   driver = static
   args = ${password ? `password=${password}` : "nopassword=y"}
