@@ -77,6 +77,12 @@ function passwordOf({ id, password_sealed: sealed }: ClaimedMailbox): string {
   }
 }
 
+/** What broke a connection, of which the command that waited knows nothing. */
+const broken = new WeakMap<ImapFlow, Error>();
+
+/** The reason why a session ended: what broke the connection, or what a command was told. */
+export const reasonOf = (client: ImapFlow, error: unknown): unknown => broken.get(client) ?? error;
+
 async function connectTo(address: PinnedAddress, box: ClaimedMailbox, password: string): Promise<ImapFlow> {
   // Loaded by the first mailbox: processes without one do not pay for it.
   const imap = await import("imapflow");
@@ -99,8 +105,7 @@ async function connectTo(address: PinnedAddress, box: ClaimedMailbox, password: 
     maxLiteralSize: MAX_MAIL_BYTES + 1,
     maxResponseSize: MAX_MAIL_BYTES + MAX_LINE_BYTES,
   });
-  // What breaks is told by the command that waits, and by "close".
-  client.on("error", () => {});
+  client.on("error", (error: Error) => broken.set(client, error));
   try {
     await client.connect();
     return client;
@@ -157,6 +162,6 @@ export async function openMailbox(box: ClaimedMailbox): Promise<ImapFlow> {
     return client;
   } catch (error) {
     client.close();
-    throw sentenceOf(error, box);
+    throw sentenceOf(reasonOf(client, error), box);
   }
 }

@@ -9,7 +9,7 @@ import { withTimeout } from "../../lib/timeouts.ts";
 import { Turns } from "../../lib/turns.ts";
 import type { Intake } from "../take-in.ts";
 import type { Report } from "../verdict.ts";
-import { MAX_MAIL_BYTES, MailboxError, openMailbox, sentenceOf } from "./connect.ts";
+import { MAX_MAIL_BYTES, MailboxError, openMailbox, reasonOf, sentenceOf } from "./connect.ts";
 
 export interface ReaderDeps {
   intake: Pick<Intake, "takeIn">;
@@ -172,7 +172,7 @@ export async function readMailbox(
       await reading.rest();
     }
   } catch (error) {
-    throw sentenceOf(error, box);
+    throw sentenceOf(reasonOf(client, error), box);
   } finally {
     await close(client);
   }
