@@ -9,6 +9,7 @@ import type { Sequelize } from "sequelize";
 import { AccountToken } from "./account-token.ts";
 import { ApiKey } from "./api-key.ts";
 import { AuditEntry } from "./audit-entry.ts";
+import { BounceMailbox } from "./bounce-mailbox.ts";
 import { Campaign } from "./campaign.ts";
 import { CampaignContent } from "./campaign-content.ts";
 import { CampaignCount } from "./campaign-count.ts";
@@ -20,6 +21,7 @@ import { ErasedAddress } from "./erased-address.ts";
 import { HourLedger } from "./hour-ledger.ts";
 import { IdempotencyKey } from "./idempotency-key.ts";
 import { InboundMessage, InboundRaw } from "./inbound-message.ts";
+import { InboundReport, InboundSeen, InboundSource } from "./inbound-source.ts";
 import { Installation, RecipientPart } from "./installation.ts";
 import { Invitation } from "./invitation.ts";
 import { List } from "./list.ts";
@@ -53,6 +55,7 @@ const MODELS = [
   AccountToken,
   ApiKey,
   AuditEntry,
+  BounceMailbox,
   Campaign,
   CampaignContent,
   CampaignCount,
@@ -65,6 +68,9 @@ const MODELS = [
   IdempotencyKey,
   InboundMessage,
   InboundRaw,
+  InboundReport,
+  InboundSeen,
+  InboundSource,
   Installation,
   Invitation,
   List,

@@ -568,6 +568,34 @@ CREATE INDEX audit_log_of_company ON public.audit_log USING btree (company_id, i
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_is_append_only();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION audit_log_is_append_only();
 
+create table bounce_mailboxes (
+  id uuid not null,
+  company_id uuid not null,
+  host text not null,
+  port integer not null,
+  username text not null,
+  password_sealed bytea not null,
+  use_tls boolean not null,
+  folder text not null,
+  processed_folder text not null,
+  origin uuid not null,
+  revision integer default 1 not null,
+  reader text,
+  lease_until timestamp with time zone,
+  next_attempt_at timestamp with time zone default now() not null,
+  failures integer default 0 not null,
+  last_error text,
+  last_error_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint bounce_mailboxes_pkey PRIMARY KEY (id),
+  constraint bounce_mailboxes_company_id_id_fkey FOREIGN KEY (company_id, id) REFERENCES smtp_configs(company_id, id) ON DELETE CASCADE,
+  constraint bounce_mailboxes_port_check CHECK (((port >= 1) AND (port <= 65535)))
+);
+CREATE INDEX bounce_mailboxes_due ON public.bounce_mailboxes USING btree (next_attempt_at);
+CREATE INDEX bounce_mailboxes_of_company ON public.bounce_mailboxes USING btree (company_id);
+CREATE INDEX bounce_mailboxes_of_origin ON public.bounce_mailboxes USING btree (origin, id);
+
 create table campaign_contents (
   campaign_id uuid not null,
   company_id uuid not null,
@@ -787,6 +815,51 @@ create table inbound_raws (
   constraint inbound_raws_pkey PRIMARY KEY (id),
   constraint inbound_raws_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
 );
+
+create table inbound_reports (
+  id uuid not null,
+  company_id uuid not null,
+  source_id uuid not null,
+  body text not null,
+  attempts integer default 0 not null,
+  next_attempt_at timestamp with time zone not null,
+  created_at timestamp with time zone default now() not null,
+  constraint inbound_reports_pkey PRIMARY KEY (id),
+  constraint inbound_reports_company_id_source_id_fkey FOREIGN KEY (company_id, source_id) REFERENCES inbound_sources(company_id, id) ON DELETE CASCADE
+);
+CREATE INDEX inbound_reports_due ON public.inbound_reports USING btree (next_attempt_at);
+
+create table inbound_seen (
+  company_id uuid not null,
+  origin uuid not null,
+  key text not null,
+  seen_at timestamp with time zone default now() not null,
+  constraint inbound_seen_pkey PRIMARY KEY (origin, key),
+  constraint inbound_seen_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+CREATE INDEX inbound_seen_at ON public.inbound_seen USING btree (seen_at);
+CREATE INDEX inbound_seen_of_company ON public.inbound_seen USING btree (company_id);
+
+create table inbound_sources (
+  id uuid not null,
+  company_id uuid not null,
+  provider text not null,
+  smtp_config_id uuid,
+  token_hash bytea not null,
+  token_sealed bytea not null,
+  secret_sealed bytea,
+  topic text,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint inbound_sources_pkey PRIMARY KEY (id),
+  constraint inbound_sources_company_id_id_key UNIQUE (company_id, id),
+  constraint inbound_sources_token_hash_key UNIQUE (token_hash),
+  constraint inbound_sources_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint inbound_sources_company_id_smtp_config_id_fkey FOREIGN KEY (company_id, smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (smtp_config_id),
+  constraint inbound_sources_provider_check CHECK ((provider = ANY (ARRAY['ses'::text, 'sendgrid'::text, 'mailgun'::text, 'postmark'::text, 'sparkpost'::text, 'brevo'::text])))
+);
+CREATE TRIGGER inbound_sources_added AFTER INSERT ON public.inbound_sources REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('inbound_sources');
+CREATE TRIGGER inbound_sources_removed AFTER DELETE ON public.inbound_sources REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('inbound_sources');
 
 create table installation (
   id uuid default '00000000-0000-0000-0000-000000000001'::uuid not null,

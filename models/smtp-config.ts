@@ -6,6 +6,7 @@ import {
   Model,
   type Sequelize,
 } from "sequelize";
+import type { BounceMailbox } from "./bounce-mailbox.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
 
 /** How TLS begins: `auto` is implicit on port 465, else STARTTLS, and none without `useTls`. */
@@ -87,7 +88,8 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
     );
   }
 
-  view() {
+  /** `mailbox`: that of its bounces, which is a table of its own. */
+  view(mailbox: BounceMailbox | null) {
     return {
       id: this.id,
       name: this.name,
@@ -99,6 +101,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       sender_email: this.senderEmail,
       reply_to_email: this.replyToEmail,
       bounce_address: this.bounceAddress,
+      bounce_mailbox: mailbox?.view() ?? null,
       dkim: this.dkimDomain === null ? null : { domain: this.dkimDomain, selector: this.dkimSelector ?? "" },
       max_connections: this.maxConnections,
       max_per_second: this.maxPerSecond,

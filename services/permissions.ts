@@ -96,6 +96,9 @@ const TABLE = {
   "bounces.report": writes("campaigns"),
   "bounces.listInbound": reads("campaigns"),
   "bounces.inboundRaw": reads("campaigns"),
+  "bounces.listSources": reads("settings"),
+  "bounces.createSource": settings,
+  "bounces.removeSource": settings,
 
   "accounts.getCompany": reads("settings"),
   "accounts.updateCompany": settings,

@@ -7,9 +7,12 @@ import { query, queryOne } from "../database/db.ts";
 export const SEALED_COLUMNS = [
   { what: "SMTP passwords", table: "smtp_configs", column: "password_sealed", owner: "company_id" },
   { what: "DKIM keys", table: "smtp_configs", column: "dkim_key_sealed", owner: "company_id" },
+  { what: "passwords of mailboxes", table: "bounce_mailboxes", column: "password_sealed", owner: "company_id" },
   { what: "webhook secrets", table: "webhook_endpoints", column: "secret_sealed", owner: "company_id" },
   { what: "former webhook secrets", table: "webhook_endpoints", column: "old_secret_sealed", owner: "company_id" },
   { what: "addresses that are being erased", table: "erased_addresses", column: "address_sealed", owner: "company_id" },
+  { what: "addresses of inbound sources", table: "inbound_sources", column: "token_sealed", owner: "company_id" },
+  { what: "secrets of inbound sources", table: "inbound_sources", column: "secret_sealed", owner: "company_id" },
   // A person is of no company.
   { what: "second factors", table: "users", column: "totp_secret_sealed", owner: "id" },
   // Nobody's: it stays the same key, sealed anew.

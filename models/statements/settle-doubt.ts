@@ -26,13 +26,15 @@ export interface DoubtfulMail {
 }
 
 const SETTLE = `
-  with settled as (
-    update sent_emails s set status = ${sent}, error = null, sent_at = coalesce(c.finished_at, c.started_at, now())
+  with m as materialized (
+    select m.*, c.id as campaign_id, coalesce(c.finished_at, c.started_at, now()) as at
     from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::text[], $6::bool[])
       m (id, company_id, campaign_no, seq, message_id, delivered)
-    join campaigns c on c.no = m.campaign_no and c.company_id = m.company_id
-    where s.campaign_no = m.campaign_no and s.seq = m.seq and s.status = ${unknown}
-    returning m.*, c.id as campaign_id, s.subscriber_id, s.email),
+    join campaigns c on c.no = m.campaign_no and c.company_id = m.company_id),
+  settled as (
+    update sent_emails s set status = ${sent}, error = null, sent_at = m.at
+    from m where s.campaign_no = m.campaign_no and s.seq = m.seq and s.status = ${unknown}
+    returning m.*, s.subscriber_id, s.email),
   counts as (
     select campaign_id, count(*)::int as sent, -count(*)::int as failed, 0 as queued from settled group by campaign_id),
   locked as (

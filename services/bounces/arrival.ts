@@ -21,6 +21,11 @@ export interface Arrival {
   /** The same by a mail's Message-ID, without asking for its recipient. */
   messageId?: string | undefined;
   report: Report;
+  /**
+   * What makes it known again: the source or mailbox that it came by, and its name there. One that was taken in before is
+   * left out, and has no answers; the mark is written with the effect.
+   */
+  once?: { origin: string; key: string } | undefined;
   /** The message as it came; kept 30 days, at most 1 MiB of it. */
   raw?: Uint8Array | undefined;
 }

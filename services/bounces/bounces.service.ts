@@ -1,23 +1,44 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
+import { purgeSeen } from "../../models/statements/inbound-reports.ts";
 import { emitWebhookQueued } from "../call.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { contract } from "./contract.ts";
 import { inboundRaw, inboundView, listInbound, purgeRaws } from "./inbound.ts";
+import { MailboxReaders } from "./mailbox/readers.ts";
+import { type Desk, receiveReport, workOffReports } from "./receive-report.ts";
 import { arrivalOf, reportErrors } from "./report.ts";
+import { readReport } from "./reports/read-report.ts";
 import { type RunningListener, startListener } from "./smtp/start-listener.ts";
+import { createSource, listSources, removeSource, sourceAt, sourceErrors } from "./sources.ts";
 import { type Intake, startIntake } from "./take-in.ts";
 
 const PURGE_EVERY_MS = 600_000;
+const WORK_OFF_EVERY_MS = 5_000;
+/** Well within the lease of a mailbox. */
+const MAILBOXES_EVERY_MS = 3_000;
 
-type BouncesService = Service & { intake?: Intake; listener?: RunningListener | undefined };
+type BouncesService = Service & {
+  intake?: Intake;
+  readers?: MailboxReaders;
+  listener?: RunningListener | undefined;
+};
 
 const intakeOf = (service: Service): Intake => (service as BouncesService).intake!;
 
+const deskOf = (service: Service): Desk => ({
+  intake: intakeOf(service),
+  log: (sentence) => service.logger.warn(sentence),
+});
+
 /** Bounces and complaints that come after a mail was sent: by whatever way they come, they end in the same effects. */
 export default defineService("bounces", contract, {
-  mixins: [every(PURGE_EVERY_MS, "purge")],
+  mixins: [
+    every(PURGE_EVERY_MS, "purge"),
+    every(WORK_OFF_EVERY_MS, "workOffReports"),
+    every(MAILBOXES_EVERY_MS, "readMailboxes"),
+  ],
 
   created(this: BouncesService) {
     this.intake = startIntake((companyIds) => {
@@ -25,6 +46,7 @@ export default defineService("bounces", contract, {
         this.logger.warn(`webhook.queued was not emitted: ${error.message}`),
       );
     });
+    this.readers = new MailboxReaders({ intake: this.intake, readReport }, (sentence) => this.logger.warn(sentence));
   },
 
   async started(this: BouncesService) {
@@ -32,7 +54,7 @@ export default defineService("bounces", contract, {
   },
 
   async stopped(this: BouncesService) {
-    await this.listener?.stop();
+    await Promise.all([this.readers?.stop(), this.listener?.stop()]);
     await this.intake?.idle();
   },
 
@@ -48,8 +70,28 @@ export default defineService("bounces", contract, {
     listInbound: (ctx) => listInbound(ctx),
     inboundRaw: (ctx) => inboundRaw(ctx),
 
+    listSources: (ctx) => listSources(ctx),
+    createSource: { validate: sourceErrors, handler: (ctx) => createSource(ctx) },
+    removeSource: (ctx) => removeSource(ctx),
+    async findSource(ctx) {
+      await sourceAt(ctx.params.provider, ctx.params.token);
+      return null;
+    },
+    async receiveReport(ctx) {
+      return receiveReport(deskOf(this), ctx.params);
+    },
+    async readMailboxes(this: BouncesService) {
+      await this.readers!.look();
+      return null;
+    },
+    async workOffReports() {
+      await workOffReports(deskOf(this));
+      return null;
+    },
+
     async purge() {
       await purgeRaws();
+      await purgeSeen();
       return null;
     },
   },

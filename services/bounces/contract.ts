@@ -17,6 +17,7 @@ import {
   Uuid,
 } from "../lib/shapes.ts";
 import { WAYS_IN } from "./arrival.ts";
+import { sources } from "./contract-sources.ts";
 
 const Inbound = Type.Object({
   id: Uuid,
@@ -70,6 +71,7 @@ export const contract = {
     params: ById,
     returns: Document,
   },
+  ...sources,
   purge: {
     summary: "Delete messages that came in 30 days ago (internal, repeated)",
     visibility: "protected",

@@ -7,6 +7,7 @@
  */
 import { type Client, isRefusal, prepared, preparedTransaction } from "../../models/database/db.ts";
 import { retryOnConflict } from "../../models/database/retry-on-conflict.ts";
+import { MARK_SEEN } from "../../models/statements/inbound-reports.ts";
 import { withIds } from "../../models/statements/mail-key.ts";
 import { EARLIER, LOCK_COPIES, LOCK_MAILS } from "../../models/statements/record-returns.ts";
 import { groupCommit } from "../lib/group-commit.ts";
@@ -79,9 +80,29 @@ interface Stored {
   companyIds: string[];
 }
 
+/** Those that were taken in before, or stand twice among these, are left out. */
+async function firstOf(client: Client, arrivals: readonly Arrival[]): Promise<Set<Arrival>> {
+  const named = new Map<string, Arrival>();
+  for (const arrival of arrivals) {
+    if (arrival.once) named.set(`${arrival.once.origin}/${arrival.once.key}`, arrival);
+  }
+  const marks = [...named.values()];
+  if (marks.length === 0) return new Set(arrivals);
+  const columns = [
+    marks.map(({ companyId }) => companyId),
+    marks.map(({ once }) => once!.origin),
+    marks.map(({ once }) => once!.key),
+  ];
+  const rows = await prepared<{ origin: string; key: string }>("mark as seen", MARK_SEEN, columns, client);
+  const first = new Set(rows.map(({ origin, key }) => named.get(`${origin}/${key}`)!));
+  return new Set(arrivals.filter((arrival) => !arrival.once || first.has(arrival)));
+}
+
 async function store(arrivals: readonly Arrival[]): Promise<Stored> {
-  const notices = await findMails(arrivals);
+  const found = await findMails(arrivals);
   return preparedTransaction(async (client) => {
+    const first = await firstOf(client, arrivals);
+    const notices = found.filter(({ arrival }) => first.has(arrival));
     const mails = await lockMails(client, notices);
     const decisions = notices.map((notice) => decideNotice(notice, mails));
     const { taken, companyIds } = await writeDecisions(client, decisions);

@@ -15,7 +15,7 @@ import { type Context, httpOf } from "./http/context.ts";
 import { deviceOf } from "./http/device-cookie.ts";
 import { withUpload } from "./http/multipart-upload.ts";
 import { type Params, pathNames, pathReader, propertiesOf, queryReader } from "./http/params.ts";
-import { type BodyBounds, readForm, readJson } from "./http/request-body.ts";
+import { type BodyBounds, readForm, readJson, readRaw } from "./http/request-body.ts";
 import { responseWriter } from "./http/response.ts";
 import type { SharedBudget, UploadBudgets } from "./http/shared-budget.ts";
 import type { Route } from "./routes.ts";
@@ -41,13 +41,15 @@ const READ_RETRIES = 3;
 type ReadBody = (context: Context, bounds: BodyBounds) => Params | Promise<Params>;
 
 const limitsOf = ({ access, path, body }: Route): BodyLimits => {
-  if (access === "public" || path.startsWith("/api/auth/")) return BODY_LIMITS.small;
+  if (!body && (access === "public" || path.startsWith("/api/auth/"))) return BODY_LIMITS.small;
   return BODY_LIMITS[body ?? "ordinary"];
 };
 
 /** Undefined where a body means nothing: it is not read. */
 function bodyReader(route: Route): ReadBody | undefined {
   if (route.method === "GET" || (route.method === "DELETE" && !route.deleteBody) || route.upload) return undefined;
+  const { rawWith } = route;
+  if (rawWith) return (context, bounds) => readRaw(context, bounds, rawWith);
   // Mailbox providers must never be turned away: what cannot be read is an empty body.
   if (route.anyBody) return (context, bounds) => readForm(context, bounds).catch(() => ({}));
   return route.path.startsWith("/api/emails/public/") ? readForm : readJson;
@@ -141,6 +143,12 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     return isSignedIn ? authentication.personOf(context) : undefined;
   }
 
+  async function callFirst(action: string, { state }: Context, path: Params): Promise<void> {
+    await broker.call(action, path, { requestID: state.requestId }).catch((error: unknown) => {
+      throw notFoundIfInPath(error, names);
+    });
+  }
+
   async function run(context: Context, params: Params, meta: Caller, more: CallingOptions): Promise<void> {
     const options = { meta, requestID: context.state.requestId, retries, ...more };
     try {
@@ -176,6 +184,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     const identity = await identify(context);
     const person = await personOf(context);
     const path = readPath(context);
+    if (route.first) await callFirst(route.first, context, path);
     const reservation = deps.bodyBudget.open(ownerOf(context, identity));
     try {
       const known = identity?.person && company.beforeBody(path, context);

@@ -24,7 +24,11 @@ export interface Route {
   /** Any body is accepted, also none: clients of one-click unsubscribe (RFC 8058) differ, and none of them may fail. */
   anyBody?: boolean;
   /** How much a body may cost (http/body-cost.ts), where it is not what its access says: strangers' bodies are small. */
-  body?: "large";
+  body?: "large" | "report";
+  /** The body goes to the action as it came (`raw`), with these headers (`headers`): what a signature is over. */
+  rawWith?: readonly string[];
+  /** Called with the path's values before a stranger's large body is read; throws where the path names nothing. */
+  first?: ActionOf;
   /** Counted by this throttle (access/throttle.ts) instead of the plan's daily API calls. */
   throttle?: "auth" | "link" | "subscribe" | "tracking";
   /** Reads a body although the method is DELETE. */
@@ -51,6 +55,14 @@ const auth = { access: "public", throttle: "auth" } as const;
 const person = { access: "person" } as const;
 /** Whoever has a mailed link; guessing them is slowed down. */
 const link = { access: "public", throttle: "link" } as const;
+
+/** What providers sign with, or prove themselves by. */
+const SIGNATURE_HEADERS = [
+  "authorization",
+  "x-twilio-email-event-webhook-signature",
+  "x-twilio-email-event-webhook-timestamp",
+  "x-messagesystems-webhook-token",
+] as const;
 
 const E = "/api/emails";
 
@@ -146,6 +158,17 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/bounces/`, "bounces.report", { status: 202 }),
   route("GET", `${E}/inbound/`, "bounces.listInbound", list),
   route("GET", `${E}/inbound/:id/raw/`, "bounces.inboundRaw", { answer: "bytes" }),
+
+  // Providers' reports
+  route("GET", `${E}/inbound-sources/`, "bounces.listSources", list),
+  route("POST", `${E}/inbound-sources/`, "bounces.createSource", created),
+  route("DELETE", `${E}/inbound-sources/:id/`, "bounces.removeSource"),
+  route("POST", `${E}/inbound/:provider/:token/`, "bounces.receiveReport", {
+    ...anyone,
+    body: "report",
+    rawWith: SIGNATURE_HEADERS,
+    first: "bounces.findSource",
+  }),
 
   // Public endpoints, and what mails link to
   route("POST", `${E}/public/subscribe/:company_id/`, "subscribers.subscribe", {

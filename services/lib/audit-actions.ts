@@ -17,6 +17,8 @@ export const AUDIT_ACTIONS = [
   "webhook.updated",
   "webhook.deleted",
   "webhook.secret_rotated",
+  "inbound_source.created",
+  "inbound_source.deleted",
   "subscribers.imported",
   "subscribers.exported",
   "subscribers.deleted",

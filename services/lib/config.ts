@@ -131,13 +131,13 @@ export const configSchema = Type.Object({
       text: "true with the embedded database, else false",
       of: ({ DATABASE_URL }) => !DATABASE_URL,
     },
-    description: "Permit SMTP hosts and webhooks on private and loopback addresses, and plain http webhooks.",
+    description: "Permit SMTP and IMAP hosts and webhooks on private and loopback addresses, and plain http webhooks.",
   }),
   ALLOWED_PRIVATE_HOSTS: Type.Optional(
     Type.String({
       hostList: true,
       description:
-        "Private hosts that SMTP and webhooks may use where ALLOW_PRIVATE_NETWORKS is off: names, addresses and networks such as 10.1.0.0/16, comma separated.",
+        "Private hosts that SMTP, IMAP and webhooks may use where ALLOW_PRIVATE_NETWORKS is off: names, addresses and networks such as 10.1.0.0/16, comma separated.",
     }),
   ),
   DNS_SERVERS: Type.Optional(

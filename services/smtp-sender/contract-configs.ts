@@ -20,6 +20,7 @@ import {
 } from "../lib/shapes.ts";
 
 const Port = Type.Integer({ minimum: 1, maximum: 65_535 });
+const Folder = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", format: "line" });
 const Host = Type.String({ minLength: 1, maxLength: 253, pattern: "\\S" });
 
 /** `private_key` is write-only: a PEM, RSA from 1,024 bits or Ed25519. Null removes signing. */
@@ -27,6 +28,17 @@ const Dkim = Type.Object({
   domain: Line(253),
   selector: Line(253),
   private_key: Type.Optional(Text(16_384)),
+});
+
+/** `password` is write-only. In a PATCH what is left out stays; null removes the mailbox. */
+const BounceMailbox = Type.Object({
+  host: Type.Optional(Host),
+  port: Type.Optional(Port),
+  username: Type.Optional(Line(255)),
+  password: Type.Optional(Text(1_024)),
+  use_tls: Type.Optional(Bool),
+  folder: Type.Optional(Folder),
+  processed_folder: Type.Optional(Folder),
 });
 
 export const SmtpConfig = Type.Object({
@@ -41,6 +53,19 @@ export const SmtpConfig = Type.Object({
   reply_to_email: Nullable(Type.String()),
   /** Where bounces go: each mail's envelope sender is this with a token before the @. Null: it is `sender_email`. */
   bounce_address: Nullable(Type.String()),
+  /** Bounces that arrive in a mailbox are read by IMAP; `last_error` says why they are not. */
+  bounce_mailbox: Nullable(
+    Type.Object({
+      host: Type.String(),
+      port: Type.Integer(),
+      username: Type.String(),
+      use_tls: Bool,
+      folder: Type.String(),
+      processed_folder: Type.String(),
+      last_error: Nullable(Type.String()),
+      last_error_at: Nullable(Time),
+    }),
+  ),
   dkim: Nullable(Type.Object({ domain: Type.String(), selector: Type.String() })),
   max_connections: Type.Integer(),
   max_per_second: Nullable(Type.Integer()),
@@ -60,6 +85,7 @@ const optional = {
   sender_name: Type.Optional(Line(255)),
   reply_to_email: Type.Optional(Nullable(Email)),
   bounce_address: Type.Optional(Nullable(Email)),
+  bounce_mailbox: Type.Optional(Nullable(BounceMailbox)),
   dkim: Type.Optional(Nullable(Dkim)),
   max_connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   max_per_second: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
@@ -137,7 +163,7 @@ export const configs = {
   createConfig: {
     summary: "Create an SMTP configuration",
     description:
-      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT`, a mailbox that is read, or nobody reads what comes back.",
+      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login. `bounce_mailbox` is read by IMAP: port 993 (the default) means TLS from the first byte, on any other port `use_tls` requires STARTTLS; mails that were read are moved from `folder` (INBOX) to `processed_folder` (Processed, made where it is missing), and none is deleted. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT`, a mailbox that is read, or nobody reads what comes back.",
     params: NewConfig,
     returns: SmtpConfig,
     example,
@@ -146,7 +172,7 @@ export const configs = {
   updateConfig: {
     summary: "Change an SMTP configuration",
     description:
-      "Without `password` the stored one stays, and is asked for again where host, port or username change or TLS is switched off; the DKIM key stays without `dkim.private_key`.",
+      "Without `password` the stored one stays, and is asked for again where host, port or username change or TLS is switched off, of `bounce_mailbox` too; the DKIM key stays without `dkim.private_key`.",
     params: ConfigPatch,
     returns: SmtpConfig,
     example: { sender_name: "Acme News", max_per_second: 20 },

@@ -6,14 +6,15 @@ import type { Service } from "moleculer";
 import { call } from "../call.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
-import { configErrors } from "./configs/config-errors.ts";
 import {
   createConfig,
   findConfig,
   listConfigs,
+  newConfigErrors,
   patchErrors,
   removeConfig,
   updateConfig,
+  viewOf,
 } from "./configs/smtp-configs.ts";
 import { limitReports, limitTries, tryServer } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
@@ -30,7 +31,7 @@ export default defineService("smtp-sender", contract, {
   actions: {
     listConfigs: (ctx) => listConfigs(companyOf(ctx), ctx.params),
     createConfig: {
-      validate: (ctx, isValid) => configErrors(ctx.params, isValid),
+      validate: newConfigErrors,
       async handler(ctx) {
         const created = await createConfig(ctx);
         // Ready when the first send asks; the answer does not wait for the DNS.
@@ -38,7 +39,7 @@ export default defineService("smtp-sender", contract, {
         return created;
       },
     },
-    getConfig: async (ctx) => (await findConfig(companyOf(ctx), ctx.params.id)).view(),
+    getConfig: async (ctx) => viewOf(await findConfig(companyOf(ctx), ctx.params.id)),
     updateConfig: {
       validate: patchErrors,
       async handler(ctx) {

@@ -18,6 +18,8 @@ export const BODY_LIMITS = {
   /** Forms of pages, sign-in, one-click unsubscribe: what strangers send. */
   small: { maxBytes: 64 * KIB, maxTokens: 2_000 },
   ordinary: { maxBytes: MIB, maxTokens: 50_000 },
+  /** A provider's batch of events; whoever sends one has the address of a source. */
+  report: { maxBytes: 8 * MIB, maxTokens: 600_000 },
   /** Sends: 10,000 receivers with some 25 variables each. */
   large: { maxBytes: 16 * MIB, maxTokens: 600_000 },
 } as const satisfies Record<string, BodyLimits>;

@@ -117,6 +117,22 @@ export async function readJson(context: Context, bounds: BodyBounds): Promise<Pa
   return bytes.length === 0 ? {} : asObject(parseJson(bytes));
 }
 
+const MAX_HEADER = 4_096;
+
+/** The body as text, as it came, and the named headers. Whatever its media type says: SNS sends JSON as text/plain. */
+export async function readRaw(
+  context: Context,
+  bounds: BodyBounds,
+  names: readonly string[],
+): Promise<{ raw: string; headers: Record<string, string> }> {
+  refuseEncoded(context);
+  const bytes = hasBody(context)
+    ? await readBytes(context, bounds, new JsonCost(bounds.limits.maxTokens))
+    : Buffer.of();
+  const present = names.map((name) => [name, context.get(name).slice(0, MAX_HEADER)] as const);
+  return { raw: decoded(bytes), headers: Object.fromEntries(present.filter(([, value]) => value !== "")) };
+}
+
 const FORM_LIMITS = { fields: 200, fieldSize: 64 * 1024, fieldNameSize: 200, files: 0, parts: 200, headerPairs: 20 };
 
 /** A name that comes twice is a list. */

@@ -64,6 +64,7 @@ const CHAPTERS: [prefix: string, name: string][] = [
   ["/api/emails/events/", "Tracking"],
   ["/api/emails/bounces/", "Bounces and complaints"],
   ["/api/emails/inbound/", "Bounces and complaints"],
+  ["/api/emails/inbound-sources/", "Bounces and complaints"],
   ["/api/emails/public/", "Public endpoints"],
   ["/api/auth/", "Sign in"],
   ["/api/companies/", "Companies"],

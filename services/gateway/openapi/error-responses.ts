@@ -88,7 +88,7 @@ const ERRORS: [status: number, applies: Applies, response: Response][] = [
   [400, (route) => !hasBody(route) && !authenticated(route), problem("The request is no valid HTTP.", ["Error"])],
   [
     401,
-    (route) => authenticated(route) || route.throttle === "auth",
+    (route) => authenticated(route) || route.throttle === "auth" || route.rawWith !== undefined,
     problem(
       "No credentials, or wrong, expired or deleted ones; `code` where a second factor is asked for.",
       ["Error"],
@@ -106,7 +106,7 @@ const ERRORS: [status: number, applies: Applies, response: Response][] = [
   [405, isNamesake, problem("The path is one of its own, which does not know this method.", ["Error"], allow)],
   [408, always, problem("The request took too long to arrive.", ["Error"])],
   [409, sends, problem("The Idempotency-Key was used with another body.", ["Error"])],
-  [410, ({ path }) => path.includes("/:token"), problem("The link has expired.", ["Error"])],
+  [410, ({ path, rawWith }) => path.includes("/:token") && !rawWith, problem("The link has expired.", ["Error"])],
   [413, hasBody, problem("The request is too large.", ["Error"])],
   [415, (route) => hasBody(route) && !route.anyBody, problem("The body's media type is not supported.", ["Error"])],
   [417, always, problem("The header Expect asks for what cannot be met.", ["Error"])],

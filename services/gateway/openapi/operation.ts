@@ -109,6 +109,11 @@ function isFormField(schema: TSchema): boolean {
 const given = (field: string) => ({ required: [field], properties: { [field]: { not: { type: "null" } } } });
 
 function requestBodyOf(route: Route, contract: ActionContract, components: Components): object {
+  // Whatever the provider documents.
+  if (route.rawWith) {
+    const content = { "application/json": { schema: {}, example: contract.example } };
+    return { requestBody: { required: true, content } };
+  }
   const fields = fieldsOf(route, contract);
   if (!hasBody(route) || (Object.keys(fields).length === 0 && !route.upload)) return {};
   const properties = Object.fromEntries(

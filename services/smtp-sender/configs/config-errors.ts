@@ -46,7 +46,7 @@ interface Dkim {
 }
 
 /** Undefined where the host may be connected to; a name that has no address yet may be saved. */
-async function hostError(host: string): Promise<string | undefined> {
+export async function hostError(host: string): Promise<string | undefined> {
   const name = host.trim();
   const ascii = isIP(name) ? name : domainToASCII(name);
   if (!isIP(name) && (ascii.length > 253 || !LABELS.test(ascii))) return "Enter a valid host name or IP address.";

@@ -16,9 +16,14 @@ import { seal, unseal } from "../../lib/secrets.ts";
 import type { ListQuery } from "../../lib/shapes.ts";
 import { type PermittedAction, requirePermission } from "../../permissions.ts";
 import type { ConfigPatch, NewConfig, SmtpConfig as View } from "../contract-configs.ts";
+import { mailboxErrors, mailboxOf, saveMailbox } from "./bounce-mailbox.ts";
 import { configErrors, passwordError } from "./config-errors.ts";
 
 const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_email, reply_to_email, bounce_address,
+  (select json_build_object('host', b.host, 'port', b.port, 'username', b.username, 'use_tls', b.use_tls, 'folder', b.folder,
+    'processed_folder', b.processed_folder, 'last_error', b.last_error, 'last_error_at', to_char(b.last_error_at
+      at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+   from bounce_mailboxes b where b.company_id = smtp_configs.company_id and b.id = smtp_configs.id) as bounce_mailbox,
   case when dkim_domain is not null then json_build_object('domain', dkim_domain, 'selector', dkim_selector) end as dkim,
   max_connections, max_per_second, is_default, failing_since is null as working, last_error, last_error_at,
   case when failing_since is not null then backoff_until end as backing_off_until, created_at`;
@@ -50,6 +55,9 @@ export async function listConfigs(
   }));
   return { ...page, results };
 }
+
+export const viewOf = async (config: SmtpConfig, transaction: Transaction | null = null): Promise<View> =>
+  config.view(await mailboxOf(config.companyId, config.id, transaction));
 
 export async function findConfig(companyId: string, id: string, lock?: Transaction): Promise<SmtpConfig> {
   const found = await SmtpConfig.findOne({ where: { id, companyId }, transaction: lock, lock: lock?.LOCK.UPDATE });
@@ -117,9 +125,10 @@ export async function createConfig(ctx: Ctx<NewConfig>): Promise<View> {
       Pick<SmtpConfig, "name" | "host" | "port" | "username" | "senderEmail">
     >;
     const created = await SmtpConfig.create({ passwordSealed: null, ...values, id, companyId }, { transaction });
+    await saveMailbox(created, given.bounce_mailbox, transaction);
     const detail = { name: created.name, host: created.host };
     await audit(companyId, ctx.meta, { action: "smtp_config.created", target: id, detail }, transaction);
-    return created.view();
+    return viewOf(created, transaction);
   });
 }
 
@@ -150,6 +159,26 @@ function changeErrors(stored: SmtpConfig, given: Partial<NewConfig>): FieldError
   return passwordError(stored, Object.fromEntries(changes));
 }
 
+async function errorsOfMailbox(
+  { companyId, id }: { companyId: string; id: string },
+  given: NewConfig["bounce_mailbox"],
+  transaction: Transaction | null = null,
+): Promise<FieldErrors> {
+  const errors = given ? await mailboxErrors(given, await mailboxOf(companyId, id, transaction)) : [];
+  return errors.length > 0 ? { bounce_mailbox: errors } : {};
+}
+
+/** Beyond the schema's. */
+export async function newConfigErrors(
+  { params }: Ctx<NewConfig>,
+  isValid: (field: keyof NewConfig) => boolean,
+): Promise<FieldErrors> {
+  const errors = await configErrors(params, isValid);
+  const { bounce_mailbox: mailbox } = params;
+  const found = mailbox && isValid("bounce_mailbox") ? await mailboxErrors(mailbox, null) : [];
+  return found.length > 0 ? { ...errors, bounce_mailbox: found } : errors;
+}
+
 /** With what else is wrong; the transaction that writes asks again. */
 export async function patchErrors(
   ctx: Ctx<ConfigPatch>,
@@ -160,6 +189,7 @@ export async function patchErrors(
   const errors = await configErrors(ctx.params, isValid, () => hasDkimKey(companyId, id));
   const stored = await SmtpConfig.findOne({ where: { id, companyId } });
   if (!stored) return errors;
+  if (isValid("bounce_mailbox")) Object.assign(errors, await errorsOfMailbox(stored, given.bounce_mailbox));
   const { host, port, username, use_tls, tls_mode, password } = given;
   const readable = Object.entries({ host, port, username, use_tls, tls_mode, password }).filter(
     ([field, value]) => value !== undefined && isValid(field as keyof ConfigPatch),
@@ -179,17 +209,21 @@ export async function updateConfig(ctx: Ctx<ConfigPatch>): Promise<View> {
     await requireRightsNow(ctx.meta, "smtp-sender.updateConfig", transaction);
     if (given.is_default) await unsetDefault(companyId, transaction);
     const found = await findConfig(companyId, id, transaction);
-    const errors = changeErrors(found, given);
+    const errors = {
+      ...changeErrors(found, given),
+      ...(await errorsOfMailbox(found, given.bounce_mailbox, transaction)),
+    };
     if (Object.keys(errors).length > 0) throw invalid(errors);
     const forgotten = OF_THE_SERVER.some((field) => given[field] !== undefined) ? FORGOTTEN : {};
     const before = found.host;
     // Whatever was changed, its mail is looked at again before the next send.
     await found.update({ ...columns(given, id), ...forgotten, checkedAt: null }, { transaction });
+    await saveMailbox(found, given.bounce_mailbox, transaction);
     const moved = found.host === before ? {} : { host: { from: before, to: found.host } };
     const detail = { name: found.name, fields: Object.keys(given), ...moved };
     await audit(companyId, ctx.meta, { action: "smtp_config.updated", target: id, detail }, transaction);
     if (found.host !== before) await noticeOfHost(ctx.meta, found, transaction);
-    return found.view();
+    return viewOf(found, transaction);
   });
 }
 

@@ -203,6 +203,12 @@ describe("every operation", () => {
     await call(`GET ${E}/smtp-configs/:id/deliverability/`, { id: things.smtp! });
     await call(`PATCH ${E}/smtp-configs/:id/`, { id: things.smtp! }, { sender_name: "News" });
     expect((await call(`POST ${E}/smtp/validate/`, {}, relay)).body).toMatchObject({ valid: true, stage: "ok" });
+    const source = (await call(`POST ${E}/inbound-sources/`, {}, { provider: "brevo" })).body;
+    await call(`GET ${E}/inbound-sources/`);
+    const [provider, token] = new URL(source.url).pathname.split("/").slice(4) as [string, string];
+    const bounced = { event: "hard_bounce", email: "nobody@example.com" };
+    await call(`POST ${E}/inbound/:provider/:token/`, { provider, token }, bounced);
+    await call(`DELETE ${E}/inbound-sources/:id/`, { id: source.id });
     const hook = { url: "http://127.0.0.1:9/hook", events: ["opened"] };
     const id = (await call(`POST ${E}/webhook-endpoints/`, {}, hook)).body.id;
     await call(`GET ${E}/webhook-endpoints/`);

@@ -85,6 +85,7 @@ describe("examples of the document", () => {
   async function withTokens(path: string): Promise<string> {
     return path
       .replace(":company_id", company.id)
+      .replace(":provider/:token", owned.report!)
       .replace(":token", personToken("preferences", company.id, owned.subscriber!))
       .replace(":sent_email_id", path.includes(":sent_email_id") ? await someMail() : "");
   }

@@ -51,6 +51,8 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
   ).id;
   const endpoint = (await make(`${E}/webhook-endpoints/`, { url: "http://127.0.0.1:9/hook", events: ["opened"] })).id;
   const delivery = (await make(`${E}/webhook-endpoints/${endpoint}/test/`, {})).id;
+  const { id: source, url } = await make(`${E}/inbound-sources/`, { provider: "postmark" });
+  const report = new URL(url).pathname.split("/").slice(4, 6).join("/");
   const suppression = (await make(`${E}/suppressions/`, { email: "never@example.com" })).id;
   const [inbound, rawId] = [newId(), newId()];
   await InboundRaw.create({ id: rawId, companyId: id, raw: Buffer.from("Subject: Undelivered\r\n\r\n") });
@@ -73,6 +75,8 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
     campaign,
     endpoint,
     delivery,
+    source,
+    report,
     suppression,
     inbound,
     key,
@@ -89,6 +93,7 @@ const IDS: [prefix: string, owned: string][] = [
   [`${E}/smtp-configs/`, "smtp"],
   [`${E}/campaigns/`, "campaign"],
   [`${E}/webhook-endpoints/`, "endpoint"],
+  [`${E}/inbound-sources/`, "source"],
   [`${E}/suppressions/`, "suppression"],
   [`${E}/inbound/`, "inbound"],
   [`${E}/segments/`, "segment"],

@@ -58,6 +58,7 @@ describe(`requests made from the document, FUZZ_SEED=${seed}`, () => {
       ? pathOf(route.path, { ...owned, key: owned.list!, user: owned.list!, session: owned.list! })
       : pathOf(
           route.path
+            .replace(":provider/:token", owned.report!)
             .replace(/:(token|sent_email_id|filename)/g, "AAAA")
             .replace(":company_id", company.id)
             .replace("public/media/:id", `public/media/${owned.media}`),

@@ -19,7 +19,7 @@ const walked = routes.filter(({ access }) => access === "company" || access === 
 function expected({ method, path, access }: Route, who: Who): boolean {
   const isExport = path.endsWith("/export/") || path.endsWith("/data/");
   const isPerson = (ROLES as readonly string[]).includes(who);
-  const isAdminsBusiness = /smtp|webhook|\/api\/companies\/:id\/$|api-keys/.test(path);
+  const isAdminsBusiness = /smtp|webhook|inbound-sources|\/api\/companies\/:id\/$|api-keys/.test(path);
   const isMembers = path.includes("/members/");
   if (!isPerson) {
     if (access === "user") return false;
@@ -28,7 +28,7 @@ function expected({ method, path, access }: Route, who: Who): boolean {
     if (who === "read") return method === "GET";
     if (who === "send")
       return path.includes("/send/") || (/^\/api\/emails\/campaigns\/(:id\/)?$/.test(path) && method === "GET");
-    if (who === "settings") return /smtp|webhook|companies/.test(path);
+    if (who === "settings") return /smtp|webhook|inbound-sources|companies/.test(path);
     if (who === "subscribers") return /\/(subscribers|lists|segments|suppressions)\//.test(path);
     if (who === "campaigns") return /\/(campaigns|sent-emails|events|bounces|inbound|templates|media)\//.test(path);
     return false;

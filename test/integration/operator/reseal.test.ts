@@ -18,12 +18,14 @@ describe("changing SECRET_KEY", () => {
   const smtp = newId();
   const endpoint = newId();
   const user = newId();
+  const source = newId();
   let app: App;
   let query: <T>(text: string, values?: unknown[]) => Promise<T[]>;
 
   beforeAll(async () => {
     const { seal } = await processWith({ SECRET_KEY: OLD });
     const [password, dkim, hook] = [seal("pass", smtp), seal("dkim key", smtp), seal("whsec_x", endpoint)];
+    const [mailbox, address] = [seal("imap pass", smtp), seal("token", source)];
     const mailKey = seal("the installation's key", INSTALLATION);
     const factor = seal("TOTPSECRET", user);
     await processWith({ SECRET_KEY: NEW, SECRET_KEY_OLD: OLD });
@@ -36,6 +38,16 @@ describe("changing SECRET_KEY", () => {
       `insert into smtp_configs (id, company_id, name, host, port, sender_email, password_sealed, dkim_key_sealed)
        values ($1, $2, 'S', 'h', 25, 'a@b.example', $3, $4)`,
       [smtp, company, password, dkim],
+    );
+    await query(
+      `insert into bounce_mailboxes (id, company_id, host, port, username, password_sealed, use_tls, folder,
+         processed_folder, origin)
+       values ($1, $2, 'h', 993, 'u', $3, true, 'INBOX', 'Processed', $1)`,
+      [smtp, company, mailbox],
+    );
+    await query(
+      `insert into inbound_sources (id, company_id, provider, token_hash, token_sealed) values ($1, $2, 'brevo', '', $3)`,
+      [source, company, address],
     );
     await query("update installation set mail_key_sealed = $1", [mailKey]);
     await query(
@@ -61,14 +73,20 @@ describe("changing SECRET_KEY", () => {
     expect(first.map(({ what }) => what)).toEqual([
       "SMTP passwords",
       "DKIM keys",
+      "passwords of mailboxes",
       "webhook secrets",
       "former webhook secrets",
+      "addresses of inbound sources",
+      "secrets of inbound sources",
       "second factors",
       "the key of ids in mails",
     ]);
     expect(counts(first)).toEqual([
       [1, 0, 0],
       [1, 0, 0],
+      [1, 0, 0],
+      [1, 0, 0],
+      [0, 0, 0],
       [1, 0, 0],
       [0, 0, 0],
       [1, 0, 0],
@@ -77,6 +95,9 @@ describe("changing SECRET_KEY", () => {
     expect(counts(await reseal())).toEqual([
       [0, 1, 0],
       [0, 1, 0],
+      [0, 1, 0],
+      [0, 1, 0],
+      [0, 0, 0],
       [0, 1, 0],
       [0, 0, 0],
       [0, 1, 0],

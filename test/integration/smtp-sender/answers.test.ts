@@ -62,16 +62,29 @@ test("a hard bounce suppresses the address and records the event; soft and block
   expect(events).toEqual([
     {
       recipient: "full@to.example",
-      metadata: { bounce_type: "soft", smtp_code: 552, enhanced_code: "5.2.2", diagnostic: "552 5.2.2 Mailbox full" },
+      metadata: {
+        bounce_type: "soft",
+        source: "smtp",
+        smtp_code: 552,
+        enhanced_code: "5.2.2",
+        diagnostic: "552 5.2.2 Mailbox full",
+      },
     },
     {
       recipient: "hard@to.example",
-      metadata: { bounce_type: "hard", smtp_code: 550, enhanced_code: "5.1.1", diagnostic: "550 5.1.1 User unknown" },
+      metadata: {
+        bounce_type: "hard",
+        source: "smtp",
+        smtp_code: 550,
+        enhanced_code: "5.1.1",
+        diagnostic: "550 5.1.1 User unknown",
+      },
     },
     {
       recipient: "spam@to.example",
       metadata: {
         bounce_type: "block",
+        source: "smtp",
         smtp_code: 550,
         enhanced_code: "5.7.1",
         diagnostic: "550 5.7.1 Rejected as spam",

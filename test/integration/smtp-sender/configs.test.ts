@@ -104,6 +104,7 @@ test("gives back what was stored, and never the login", async () => {
   expect(created).toEqual({
     backing_off_until: null,
     bounce_address: null,
+    bounce_mailbox: null,
     last_error: null,
     last_error_at: null,
     tls_mode: "auto",
@@ -167,6 +168,89 @@ test("all errors are reported at once", async () => {
   });
   expect(await errorsOf(create({ sender_name: "a\r\nBcc: x@y.z" }))).toEqual({
     sender_name: ["Line breaks and control characters are not allowed."],
+  });
+});
+
+describe("the mailbox of bounces", () => {
+  const box = { host: "imap.example.com", username: "bounces", password: "mailbox secret" };
+  const shown = {
+    host: "imap.example.com",
+    port: 993,
+    username: "bounces",
+    use_tls: true,
+    folder: "INBOX",
+    processed_folder: "Processed",
+    last_error: null,
+    last_error_at: null,
+  };
+  const row = (id: string) =>
+    queryOne<{ password_sealed: Buffer }>("select * from bounce_mailboxes where id = $1", [id]);
+  const patch = (id: string, bounce_mailbox: object | null) => call<View>("updateConfig", { id, bounce_mailbox });
+
+  test("is shown without its password, in every answer; null takes it away", async () => {
+    const created = await create({ bounce_mailbox: box });
+    expect(created.bounce_mailbox).toEqual(shown);
+    expect(await call("getConfig", { id: created.id })).toEqual(created);
+    expect(await call("listConfigs", {})).toEqual({ count: 1, results: [created] });
+    const { password_sealed: sealed } = (await row(created.id))!;
+    expect(sealed.toString("latin1")).not.toContain("secret");
+    expect(unseal(sealed, created.id)).toBe("mailbox secret");
+    expect(await patch(created.id, null)).toMatchObject({ bounce_mailbox: null });
+    expect(await row(created.id)).toBeUndefined();
+  });
+
+  test("a PATCH changes what it names; the mailbox is looked at anew", async () => {
+    const { id } = await create();
+    expect(await patch(id, { ...box, port: 143 })).toMatchObject({ bounce_mailbox: { ...shown, port: 143 } });
+    await query(
+      "update bounce_mailboxes set last_error = 'x', last_error_at = now(), failures = 3, next_attempt_at = 'infinity'",
+    );
+    const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const failing = { ...shown, port: 143, last_error: "x", last_error_at: at };
+    expect(await call("listConfigs", {})).toMatchObject({ results: [{ bounce_mailbox: failing }] });
+    expect(await call("getConfig", { id })).toMatchObject({ bounce_mailbox: failing });
+    expect(await patch(id, { folder: "Bounces" })).toMatchObject({
+      bounce_mailbox: { ...shown, port: 143, folder: "Bounces" },
+    });
+    expect(await row(id)).toMatchObject({ revision: 2, failures: 0, next_attempt_at: expect.any(Date) });
+    expect(await call("updateConfig", { id, name: "Renamed" })).toMatchObject({
+      bounce_mailbox: { folder: "Bounces" },
+    });
+    expect(await row(id)).toMatchObject({ revision: 2 });
+  });
+
+  test.each([
+    ["host", { host: "imap.attacker.example" }],
+    ["port", { port: 1993 }],
+    ["username", { username: "other" }],
+    ["no TLS any more", { use_tls: false }],
+  ])("its password goes nowhere else by a change of %s without it", async (_, change) => {
+    const { id } = await create({ bounce_mailbox: box });
+    expect(await errorsOf(patch(id, change))).toEqual({
+      bounce_mailbox: [expect.stringMatching(/^password: The password is needed/)],
+    });
+    expect(await call("getConfig", { id })).toMatchObject({ bounce_mailbox: shown });
+    expect(await patch(id, { ...change, password: "again" })).toMatchObject({ bounce_mailbox: change });
+  });
+
+  test("its errors are told with the others", async () => {
+    expect(await errorsOf(create({ bounce_mailbox: {}, port: 0 }))).toEqual({
+      port: [expect.any(String)],
+      bounce_mailbox: ["host", "username", "password"].map((field) => `${field}: This field is required.`),
+    });
+    expect(await errorsOf(create({ bounce_mailbox: { ...box, processed_folder: "inbox" } }))).toEqual({
+      bounce_mailbox: [expect.stringMatching(/^processed_folder: /)],
+    });
+    expect(await errorsOf(create({ bounce_mailbox: { ...box, host: "not a host", port: 0 } }))).toEqual({
+      bounce_mailbox: [expect.stringMatching(/^port: /)],
+    });
+    expect(await errorsOf(create({ bounce_mailbox: { ...box, host: "not a host" } }))).toEqual({
+      bounce_mailbox: ["host: Enter a valid host name or IP address."],
+    });
+    const { id } = await create({ bounce_mailbox: box });
+    expect(await errorsOf(patch(id, { password: " " }))).toEqual({
+      bounce_mailbox: ["password: This field may not be blank."],
+    });
   });
 });
 

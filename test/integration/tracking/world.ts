@@ -13,13 +13,14 @@ export interface World {
   mails: { id: string; email: string; subscriberId: string }[];
 }
 
-/** `mails` mails, sent an hour ago, each to a subscriber of its own. */
-export async function newWorld(mails = 1): Promise<World> {
-  const [companyId, campaignId] = [newId(), newId()];
-  await query("insert into companies (id, name, plan, footer_text) values ($1, 'Ärger & Söhne', 'unlimited', $2)", [
-    companyId,
-    "Main Street 1\nSpringfield",
-  ]);
+/** `mails` mails, sent an hour ago, each to a subscriber of its own; of a company of their own, or of one that is there. */
+export async function newWorld(mails = 1, company?: { id: string }): Promise<World> {
+  const [companyId, campaignId] = [company?.id ?? newId(), newId()];
+  await query(
+    `insert into companies (id, name, plan, footer_text) values ($1, 'Ärger & Söhne', 'unlimited', $2)
+     on conflict do nothing`,
+    [companyId, "Main Street 1\nSpringfield"],
+  );
   await query(
     `insert into campaigns (id, company_id, name, campaign_type, status, total_emails, sent_count, smtp_config_id,
        worker_task_id, next_seq, expanded_at)

@@ -7,6 +7,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
+import { untilListening } from "../child.ts";
 import { program } from "../programs.ts";
 import { type MailServer, serverFolder, serving } from "./daemon.ts";
 import { startInView, stopGroup } from "./private-view.ts";
@@ -16,20 +17,34 @@ const LOGIN = { name: "dovenull", id: 64_302 };
 const MAILBOX = { name: "flockbox", id: 64_303 };
 const IMAP_TIMEOUT_MS = 60_000;
 
-const configuration = (folder: string, lmtpPort: number, imapPort: number) => `
+interface DovecotOptions {
+  /** Of all mailboxes; any password opens them without it. */
+  password?: string;
+  /** Key and certificate in one file (trusted.ts), for STARTTLS; login without TLS is refused then. */
+  chain?: string;
+  /** What the names of all folders begin with, as "INBOX." */
+  prefix?: string;
+}
+
+const configuration = (
+  folder: string,
+  lmtpPort: number,
+  imapPort: number,
+  { password, chain, prefix }: DovecotOptions,
+) => `
 protocols = lmtp imap
 listen = 127.0.0.1
 base_dir = ${folder}/run
 state_dir = ${folder}/state
 log_path = ${folder}/log
 import_environment = TZ LD_LIBRARY_PATH
-ssl = no
-disable_plaintext_auth = no
+${chain ? `ssl = required\nssl_cert = <${chain}\nssl_key = <${chain}` : "ssl = no\ndisable_plaintext_auth = no"}
 mail_location = maildir:~/Maildir
 auth_username_chars =
+${prefix ? `namespace inbox {\n  inbox = yes\n  separator = .\n  prefix = ${prefix}\n}` : ""}
 passdb {
   driver = static
-  args = nopassword=y
+  args = ${password ? `password=${password}` : "nopassword=y"}
 }
 userdb {
   driver = static
@@ -77,6 +92,9 @@ export interface ImapMail {
 }
 
 export interface Dovecot extends MailServer {
+  imapPort: number;
+  /** Ends it, runs what is given, and starts it where it was. */
+  restart(meanwhile?: () => Promise<void>): Promise<void>;
   /** All mails of a mailbox, read by IMAP. */
   mailsOf(address: string): Promise<ImapMail[]>;
 }
@@ -92,13 +110,13 @@ async function readMails(imapPort: number, address: string): Promise<ImapMail[]>
 }
 
 /** `port` is that of LMTP. */
-export async function startDovecot(): Promise<Dovecot> {
+export async function startDovecot(options: DovecotOptions = {}): Promise<Dovecot> {
   const { path, env } = await program("dovecot", ["dovecot-core", "dovecot-lmtpd", "dovecot-imapd"]);
   const folder = serverFolder("dovecot");
   const [port, imapPort] = [await unusedPort(), await unusedPort()];
   for (const name of ["run", "state", "mail"]) mkdirSync(join(folder, name), { mode: 0o755 });
   chownSync(join(folder, "mail"), MAILBOX.id, MAILBOX.id);
-  writeFileSync(join(folder, "dovecot.conf"), configuration(folder, port, imapPort));
+  writeFileSync(join(folder, "dovecot.conf"), configuration(folder, port, imapPort, options));
   const log = () => (existsSync(join(folder, "log")) ? readFileSync(join(folder, "log"), "utf8") : "");
   const usr = resolve(path, "../..");
   const view = {
@@ -106,7 +124,14 @@ export async function startDovecot(): Promise<Dovecot> {
     ...(usr === "/usr" ? {} : { usr }),
   };
   const command = ["/usr/sbin/dovecot", "-F", "-c", join(folder, "dovecot.conf")];
-  const child = startInView(folder, view, command, env);
-  const server = await serving({ child, port, otherPorts: [imapPort], folder, log, end: stopGroup });
-  return { ...server, mailsOf: (address) => readMails(imapPort, address) };
+  let child = startInView(folder, view, command, env);
+  const end = () => stopGroup(child);
+  const server = await serving({ child, port, otherPorts: [imapPort], folder, log, end });
+  const restart = async (meanwhile = async () => {}) => {
+    await end();
+    await meanwhile();
+    child = startInView(folder, view, command, env);
+    for (const each of [port, imapPort]) await untilListening(child, each);
+  };
+  return { ...server, imapPort, restart, mailsOf: (address) => readMails(imapPort, address) };
 }

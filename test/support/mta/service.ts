@@ -22,6 +22,8 @@ export interface Endpoint {
   username?: string;
   password?: string;
   max_connections?: number;
+  bounce_address?: string;
+  bounce_mailbox?: object;
 }
 
 export interface CampaignView {

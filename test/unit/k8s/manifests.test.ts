@@ -250,7 +250,12 @@ withKustomize(() => {
       const outside = workloadsOf(cluster).filter(
         ({ spec }) => spec.template.metadata.labels["flockmail/reaches"] === "internet",
       );
-      expect(outside.map(({ metadata }) => metadata.name).sort()).toEqual(["accounts", "smtp-sender", "webhooks"]);
+      expect(outside.map(({ metadata }) => metadata.name).sort()).toEqual([
+        "accounts",
+        "bounces",
+        "smtp-sender",
+        "webhooks",
+      ]);
     });
   });
 

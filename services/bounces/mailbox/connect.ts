@@ -1,0 +1,167 @@
+/** Opens a mailbox by IMAP: address checked and pinned, TLS, login, folders. All errors are sentences for the user. */
+import { isIP } from "node:net";
+import type { ImapFlow } from "imapflow";
+import type { ClaimedMailbox } from "../../../models/statements/bounce-mailboxes.ts";
+import { config } from "../../lib/config.ts";
+import { toOneLine } from "../../lib/one-line.ts";
+import { unseal } from "../../lib/secrets.ts";
+import { HostError, PERMIT_HELP, type PinnedAddress, resolvePublic } from "../../lib/ssrf/guard.ts";
+
+/** Of a mail so much is read; a report says what it has to say at its beginning. */
+export const MAX_MAIL_BYTES = 1024 * 1024;
+/** Of an answer that holds no mail. */
+const MAX_LINE_BYTES = 256 * 1024;
+const CONNECT_MS = 15_000;
+/** Longer than IDLE lasts (reader.ts). */
+const SILENCE_MS = 120_000;
+const MAX_ADDRESSES = 4;
+const IMPLICIT_TLS_PORT = 993;
+const MAX_SENTENCE = 300;
+
+/** What the user, or whoever runs the server, has to change; or what may pass. */
+export class MailboxError extends Error {
+  readonly mayPass: boolean;
+
+  /** `cause`: for the log alone. */
+  constructor(sentence: string, mayPass = false, cause?: unknown) {
+    // It may quote the server, and is stored.
+    super(toOneLine(sentence).slice(0, MAX_SENTENCE).toWellFormed(), { cause });
+    this.name = "MailboxError";
+    this.mayPass = mayPass;
+  }
+}
+
+interface ImapError extends Error {
+  code?: string;
+  authenticationFailed?: boolean;
+  responseText?: string;
+  serverResponseCode?: string;
+  response?: unknown;
+}
+
+const said = ({ responseText, response, message }: ImapError) =>
+  responseText || (typeof response === "string" && response) || message;
+
+/** Whatever the library or the network threw, as a sentence. */
+export function sentenceOf(error: unknown, { host, port }: Pick<ClaimedMailbox, "host" | "port">): MailboxError {
+  if (error instanceof MailboxError) return error;
+  const known = error as ImapError;
+  const where = `${host}:${port}`;
+  if (known.authenticationFailed) {
+    return new MailboxError(`The IMAP server ${where} refused the login: ${said(known)}.`);
+  }
+  if (/server does not support STARTTLS/i.test(known.message)) {
+    return new MailboxError(`The IMAP server ${where} offers no STARTTLS.`);
+  }
+  if (/certificate|self.signed|altname/i.test(`${known.code} ${known.message}`)) {
+    return new MailboxError(`No TLS with the IMAP server ${where}: ${known.message}.`);
+  }
+  return new MailboxError(`The IMAP server ${where} failed: ${said(known)} (${known.code ?? "no code"}).`, true);
+}
+
+async function addressesOf({ host }: ClaimedMailbox): Promise<PinnedAddress[]> {
+  try {
+    return (await resolvePublic(host, { allowPrivate: config().ALLOW_PRIVATE_NETWORKS })).slice(0, MAX_ADDRESSES);
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    if (error.reason === "dns") throw new MailboxError(error.message, true);
+    throw new MailboxError(`${error.message} ${PERMIT_HELP}`);
+  }
+}
+
+function passwordOf({ id, password_sealed: sealed }: ClaimedMailbox): string {
+  try {
+    return unseal(sealed, id);
+  } catch {
+    throw new MailboxError("The stored password of the mailbox cannot be read any more. Enter it again.");
+  }
+}
+
+/** What broke a connection, of which the command that waited knows nothing. */
+const broken = new WeakMap<ImapFlow, Error>();
+
+/** The reason why a session ended: what broke the connection, or what a command was told. */
+export const reasonOf = (client: ImapFlow, error: unknown): unknown => broken.get(client) ?? error;
+
+async function connectTo(address: PinnedAddress, box: ClaimedMailbox, password: string): Promise<ImapFlow> {
+  // Loaded by the first mailbox: processes without one do not pay for it.
+  const imap = await import("imapflow");
+  const secure = box.use_tls && box.port === IMPLICIT_TLS_PORT;
+  const client = new imap.ImapFlow({
+    // The address that was checked, and not its name: nothing is resolved again. The certificate must be the name's.
+    host: address.address,
+    port: box.port,
+    ...(isIP(box.host) ? {} : { servername: box.host }),
+    secure,
+    ...(secure ? {} : { doSTARTTLS: box.use_tls }),
+    auth: { user: box.username, pass: password },
+    logger: false,
+    disableAutoIdle: true,
+    disableCompression: true,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    maxLineLength: MAX_LINE_BYTES,
+    maxLiteralSize: MAX_MAIL_BYTES + 1,
+    maxResponseSize: MAX_MAIL_BYTES + MAX_LINE_BYTES,
+  });
+  client.on("error", (error: Error) => broken.set(client, error));
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}
+
+async function connectToFirst(box: ClaimedMailbox): Promise<ImapFlow> {
+  const password = passwordOf(box);
+  let failure: unknown;
+  for (const address of await addressesOf(box)) {
+    try {
+      return await connectTo(address, box, password);
+    } catch (error) {
+      failure = error;
+      // It was reached: its other addresses would say the same.
+      if ((error as ImapError).authenticationFailed) break;
+    }
+  }
+  throw sentenceOf(failure, box);
+}
+
+async function openFolders(client: ImapFlow, box: ClaimedMailbox): Promise<void> {
+  const { folder, processed_folder: processed } = box;
+  // Without either a mail is moved by marking it deleted and expunging, which also takes what others have marked.
+  if (!client.capabilities.has("MOVE") && !client.capabilities.has("UIDPLUS")) {
+    throw new MailboxError(
+      `The IMAP server ${box.host} can neither MOVE nor UIDPLUS, so mails cannot be moved safely.`,
+    );
+  }
+  const listed = await client.list();
+  // Some servers keep all folders below INBOX; the library puts that before names without it.
+  const prefix = client.namespace?.prefix ?? "";
+  const isThere = (path: string) =>
+    /^inbox$/i.test(path) || listed.some((one) => one.path === path || one.path === prefix + path);
+  if (!isThere(folder)) throw new MailboxError(`The mailbox has no folder "${folder}".`);
+  if (!isThere(processed)) {
+    await client.mailboxCreate(processed).catch((error: ImapError) => {
+      throw new MailboxError(`The folder "${processed}" is not there and cannot be made: ${said(error)}.`);
+    });
+  }
+  await client.mailboxOpen(folder).catch((error: ImapError) => {
+    throw new MailboxError(`The folder "${folder}" cannot be opened: ${said(error)}.`);
+  });
+}
+
+/** Logged in, with the folder open. Rejects with a MailboxError. */
+export async function openMailbox(box: ClaimedMailbox): Promise<ImapFlow> {
+  const client = await connectToFirst(box);
+  try {
+    await openFolders(client, box);
+    return client;
+  } catch (error) {
+    client.close();
+    throw sentenceOf(reasonOf(client, error), box);
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * Reads one mailbox as long as it may: what is there at once, then what comes, told by IDLE or found each minute. A mail is
+ * taken in with its mark (UIDVALIDITY and UID) in one transaction, and moved after that. Whoever finds a mail that is marked
+ * already, after a crash or beside another reader, only moves it. Nothing is deleted.
+ */
+import type { ImapFlow } from "imapflow";
+import { type ClaimedMailbox, seenOf } from "../../../models/statements/bounce-mailboxes.ts";
+import { withTimeout } from "../../lib/timeouts.ts";
+import { Turns } from "../../lib/turns.ts";
+import type { Intake } from "../take-in.ts";
+import type { Report } from "../verdict.ts";
+import { MAX_MAIL_BYTES, MailboxError, openMailbox, reasonOf, sentenceOf } from "./connect.ts";
+
+export interface ReaderDeps {
+  intake: Pick<Intake, "takeIn">;
+  readReport: (raw: Uint8Array) => Promise<Report>;
+}
+
+const LOOK_EVERY_MS = 60_000;
+/** A command whose answer does not come. */
+const COMMAND_MS = 60_000;
+const LOGOUT_MS = 2_000;
+/** Mails whose sizes are asked for at once, and the bytes that are fetched at once. */
+const MAX_MAILS = 100;
+const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+
+/** However many mailboxes a process reads, so many hold mails in memory. */
+const passes = new Turns({ inAll: 4, perOwner: 2, refusal: () => new Error("No turn to read a mailbox") });
+
+const answered = <T>(work: Promise<T>): Promise<T> =>
+  withTimeout(work, COMMAND_MS, () => new MailboxError("The IMAP server does not answer.", true));
+
+async function sizesOf(client: ImapFlow, uids: readonly number[]): Promise<[uid: number, bytes: number][]> {
+  const found = await answered(client.fetchAll(uids.join(","), { uid: true, size: true }, { uid: true }));
+  return found.map(({ uid, size }) => [uid, Math.min(size ?? MAX_MAIL_BYTES, MAX_MAIL_BYTES)]);
+}
+
+/** Runs of mails that are fetched together. */
+function batchesOf(sizes: readonly [uid: number, bytes: number][]): number[][] {
+  const batches: number[][] = [];
+  let room = 0;
+  for (const [uid, bytes] of sizes) {
+    if (bytes > room) {
+      batches.push([]);
+      room = MAX_BATCH_BYTES;
+    }
+    batches.at(-1)!.push(uid);
+    room -= bytes;
+  }
+  return batches;
+}
+
+class Reading {
+  readonly #client: ImapFlow;
+  readonly #box: ClaimedMailbox;
+  readonly #deps: ReaderDeps;
+  readonly #signal: AbortSignal;
+  readonly #validity: string;
+
+  constructor(client: ImapFlow, box: ClaimedMailbox, deps: ReaderDeps, signal: AbortSignal) {
+    this.#client = client;
+    this.#box = box;
+    this.#deps = deps;
+    this.#signal = signal;
+    const { mailbox } = client;
+    if (!mailbox) throw new MailboxError("The IMAP server closed the folder.", true);
+    this.#validity = `${mailbox.uidValidity}`;
+  }
+
+  #key(uid: number): string {
+    return `${this.#validity}/${uid}`;
+  }
+
+  async #takeIn(uid: number, source: Buffer): Promise<void> {
+    const { id, company_id: companyId, origin } = this.#box;
+    const report = await this.#deps.readReport(source);
+    const once = { origin, key: this.#key(uid) };
+    await this.#deps.intake.takeIn({ via: "imap", companyId, smtpConfigId: id, report, raw: source, once });
+  }
+
+  async #move(uids: readonly number[]): Promise<void> {
+    if (uids.length === 0) return;
+    const { processed_folder: processed } = this.#box;
+    const moved = await answered(this.#client.messageMove(uids.join(","), processed, { uid: true }));
+    if (!moved) throw new MailboxError(`Mails cannot be moved to the folder "${processed}".`);
+  }
+
+  /** Those that could not be taken in stay where they are. */
+  async #takeBatch(uids: readonly number[]): Promise<Error | undefined> {
+    const source = { start: 0, maxLength: MAX_MAIL_BYTES };
+    const mails = await answered(this.#client.fetchAll(uids.join(","), { uid: true, source }, { uid: true }));
+    const whole = mails.filter((mail) => mail.source !== undefined);
+    const taken = await Promise.allSettled(whole.map((mail) => this.#takeIn(mail.uid, mail.source!)));
+    await this.#move(whole.filter((_, n) => taken[n]!.status === "fulfilled").map(({ uid }) => uid));
+    const failed = taken.find((one) => one.status === "rejected");
+    if (!failed) return undefined;
+    const failure = new MailboxError("Some mails cannot be taken in at the moment.", true, failed.reason);
+    if (taken.every((one) => one.status === "rejected")) throw failure;
+    return failure;
+  }
+
+  /** All that is there now. */
+  async takeAll(): Promise<void> {
+    const { company_id: companyId, origin } = this.#box;
+    const uids = (await answered(this.#client.search({ deleted: false }, { uid: true }))) || [];
+    let failure: Error | undefined;
+    for (let at = 0; at < uids.length && !this.#signal.aborted; at += MAX_MAILS) {
+      const some = uids.slice(at, at + MAX_MAILS);
+      const seen = await seenOf(
+        companyId,
+        origin,
+        some.map((uid) => this.#key(uid)),
+      );
+      await this.#move(some.filter((uid) => seen.has(this.#key(uid))));
+      const unseen = some.filter((uid) => !seen.has(this.#key(uid)));
+      if (unseen.length === 0) continue;
+      for (const batch of batchesOf(await sizesOf(this.#client, unseen))) {
+        if (this.#signal.aborted) return;
+        const release = await passes.take(companyId, Infinity);
+        try {
+          failure = (await this.#takeBatch(batch)) ?? failure;
+        } finally {
+          release();
+        }
+      }
+    }
+    if (failure) throw failure;
+  }
+
+  /** Until there is something new, a minute is over, or it is to end. Rejects where the connection is lost. */
+  async rest(): Promise<void> {
+    const client = this.#client;
+    const over = new AbortController();
+    await new Promise<void>((resolve, reject) => {
+      const lost = () => reject(new MailboxError("The connection to the IMAP server was lost.", true));
+      const wake = () => resolve();
+      const timer = setTimeout(wake, LOOK_EVERY_MS);
+      client.on("exists", wake);
+      client.on("close", lost);
+      this.#signal.addEventListener("abort", wake);
+      over.signal.addEventListener("abort", () => {
+        clearTimeout(timer);
+        client.off("exists", wake);
+        client.off("close", lost);
+        this.#signal.removeEventListener("abort", wake);
+      });
+      if (!client.usable) return lost();
+      if (this.#signal.aborted) return wake();
+      // Ends with the next command. Without IDLE the next look finds what has come.
+      client.idle().catch(() => {});
+    }).finally(() => over.abort());
+  }
+}
+
+async function close(client: ImapFlow): Promise<void> {
+  await withTimeout(client.logout(), LOGOUT_MS, () => new Error("No answer")).catch(() => {});
+  client.close();
+}
+
+/** Reads until `signal`, then resolves; rejects with a MailboxError where it cannot go on. `works`: all of it was read. */
+export async function readMailbox(
+  box: ClaimedMailbox,
+  deps: ReaderDeps,
+  { signal, works }: { signal: AbortSignal; works: () => Promise<void> },
+): Promise<void> {
+  const client = await openMailbox(box);
+  try {
+    const reading = new Reading(client, box, deps, signal);
+    while (!signal.aborted) {
+      await reading.takeAll();
+      await works();
+      await reading.rest();
+    }
+  } catch (error) {
+    throw sentenceOf(reasonOf(client, error), box);
+  } finally {
+    await close(client);
+  }
+}

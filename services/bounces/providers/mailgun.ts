@@ -1,0 +1,81 @@
+/**
+ * Mailgun's webhooks. Source of names and signature: documentation.mailgun.com, user manual, "Events", "Webhooks" and
+ * "Securing Webhooks". One event in each request.
+ */
+import { createHmac } from "node:crypto";
+import { isRecent, isSameSecret, type ProviderRequest } from "./credentials.ts";
+import {
+  BLOCKED,
+  COMPLAINT,
+  type Fields,
+  fieldsOf,
+  type Meaning,
+  meaningOfStatus,
+  meanings,
+  ON_PROVIDERS_LIST,
+  type ProviderEvent,
+  providerEvent,
+  statusCodeOf,
+  textOf,
+  UNKNOWN_MAILBOX,
+} from "./event.ts";
+
+/** A report is repeated for 8 hours; an older one is somebody's copy. */
+export const MAILGUN_MAX_AGE_SECONDS = 9 * 3_600;
+
+/**
+ * The token that the request's signature is over, or null where it is not Mailgun's. The signature covers time and token
+ * alone: whoever has seen one could send another body with it, so the caller must take each token with one body only.
+ */
+export function mailgunToken({ body }: ProviderRequest, secret: string, now = Date.now()): string | null {
+  let signed: Fields;
+  try {
+    signed = fieldsOf(fieldsOf(JSON.parse(body)).signature);
+  } catch {
+    return null;
+  }
+  const [timestamp, token, signature] = [signed.timestamp, signed.token, signed.signature].map(textOf);
+  if (!token || token.length > 256 || !isRecent(timestamp!, MAILGUN_MAX_AGE_SECONDS, now)) return null;
+  const wanted = createHmac("sha256", secret)
+    .update(timestamp! + token)
+    .digest("hex");
+  return isSameSecret(signature!.toLowerCase(), wanted) ? token : null;
+}
+
+/** Mailgun did not try: the address is on one of its lists. */
+const SUPPRESSED = meanings({
+  "suppress-bounce": ON_PROVIDERS_LIST,
+  "suppress-complaint": ON_PROVIDERS_LIST,
+  "suppress-unsubscribe": BLOCKED,
+});
+
+function meaningOf(data: Fields, statusCode: string | null): Meaning | null {
+  if (data.event === "complained") return COMPLAINT;
+  // Temporary failures are tried again by Mailgun.
+  if (data.event !== "failed" || data.severity !== "permanent") return null;
+  const reason = textOf(data.reason);
+  const onList = SUPPRESSED.get(reason);
+  if (onList) return onList;
+  const code = Number(fieldsOf(data["delivery-status"]).code);
+  if (statusCode) return meaningOfStatus(statusCode);
+  // 605: "Not delivering to previously bounced address".
+  if (code === 605) return ON_PROVIDERS_LIST;
+  return reason === "bounce" && (code === 550 || code === 551 || code === 553) ? UNKNOWN_MAILBOX : BLOCKED;
+}
+
+export function readMailgun(body: unknown): ProviderEvent[] {
+  const data = fieldsOf(fieldsOf(body)["event-data"]);
+  const status = fieldsOf(data["delivery-status"]);
+  const diagnostic = [status.message, status.description].map(textOf).find((text) => text.trim() !== "");
+  const statusCode = statusCodeOf(status["enhanced-code"], status.message, status.description);
+  const meaning = meaningOf(data, statusCode);
+  if (!meaning) return [];
+  const message = fieldsOf(data.message);
+  return providerEvent({
+    provider: "mailgun",
+    event: data,
+    verdicts: [{ meaning, recipient: data.recipient, statusCode, diagnostic }],
+    messageId: fieldsOf(message.headers)["message-id"],
+    sentFrom: fieldsOf(data.envelope).sender,
+  });
+}

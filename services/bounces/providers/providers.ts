@@ -1,0 +1,48 @@
+/** What the service knows of each provider: its key, how its requests are proved, how they are read. */
+import type { ProviderName } from "../../../models/inbound-source.ts";
+import { readBrevo } from "./brevo.ts";
+import { carriesSecret, type ProviderRequest } from "./credentials.ts";
+import type { ProviderEvent } from "./event.ts";
+import { mailgunToken, readMailgun } from "./mailgun.ts";
+import { readPostmark } from "./postmark.ts";
+import { isFromSendgrid, readSendgrid, sendgridKey } from "./sendgrid.ts";
+import { readSes } from "./ses.ts";
+import { isFromSparkpost, readSparkpost } from "./sparkpost.ts";
+
+interface Provider {
+  /** None: requests are proved otherwise (SES: sns.ts). Optional: without one the token in the address is all there is. */
+  secret: "none" | "optional" | "required";
+  /** What is wrong with a secret, as a sentence. */
+  secretError?: (secret: string) => string | undefined;
+  isAuthentic: (request: ProviderRequest, secret: string) => boolean;
+  /** Bounces and complaints in a body; whatever else is in it, of whatever shape, is left out. */
+  read: (body: unknown) => ProviderEvent[];
+}
+
+const NO_KEY = "Enter the verification key that SendGrid shows: a public key on the curve P-256, in base64 or PEM.";
+
+export const PROVIDER_TABLE: Readonly<Record<ProviderName, Provider>> = {
+  ses: { secret: "none", isAuthentic: () => false, read: readSes },
+  sendgrid: {
+    secret: "required",
+    secretError: (secret) => (sendgridKey(secret) ? undefined : NO_KEY),
+    isAuthentic: isFromSendgrid,
+    read: readSendgrid,
+  },
+  mailgun: {
+    secret: "required",
+    isAuthentic: (request, secret) => mailgunToken(request, secret) !== null,
+    read: readMailgun,
+  },
+  postmark: { secret: "optional", isAuthentic: carriesSecret, read: readPostmark },
+  sparkpost: { secret: "optional", isAuthentic: isFromSparkpost, read: readSparkpost },
+  brevo: { secret: "optional", isAuthentic: carriesSecret, read: readBrevo },
+};
+
+export function secretErrorOf(provider: ProviderName, secret: string | undefined): string | undefined {
+  const { secret: rule, secretError } = PROVIDER_TABLE[provider];
+  if (secret === undefined) return rule === "required" ? "This field is required." : undefined;
+  if (rule === "none") return "Amazon signs with a certificate of its own: leave this out.";
+  if (secret.trim() === "") return "This field may not be blank.";
+  return secretError?.(secret);
+}

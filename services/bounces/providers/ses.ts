@@ -1,0 +1,90 @@
+/**
+ * Amazon SES's notifications and events, as SNS delivers them (sns.ts). Source of names: docs.aws.amazon.com/ses, "Amazon
+ * SNS notification contents for Amazon SES" and "Contents of event data that Amazon SES publishes to Amazon SNS".
+ */
+import {
+  BLOCKED,
+  COMPLAINT,
+  CONTENT_REFUSED,
+  type Fields,
+  FULL_MAILBOX,
+  fieldsOf,
+  listOf,
+  type Meaning,
+  meaningOfStatus,
+  meanings,
+  NOT_DELIVERED,
+  ON_PROVIDERS_LIST,
+  type ProviderEvent,
+  providerEvent,
+  statusCodeOf,
+  TOO_LARGE,
+  textOf,
+  UNKNOWN_MAILBOX,
+} from "./event.ts";
+
+const SUBTYPES = meanings({
+  "Permanent/General": UNKNOWN_MAILBOX,
+  "Permanent/NoEmail": UNKNOWN_MAILBOX,
+  "Permanent/Suppressed": ON_PROVIDERS_LIST,
+  "Permanent/OnAccountSuppressionList": ON_PROVIDERS_LIST,
+  "Permanent/UnsubscribedRecipient": BLOCKED,
+  "Transient/General": NOT_DELIVERED,
+  "Transient/MailboxFull": FULL_MAILBOX,
+  "Transient/MessageTooLarge": TOO_LARGE,
+  "Transient/ContentRejected": CONTENT_REFUSED,
+  "Transient/AttachmentRejected": CONTENT_REFUSED,
+});
+
+function meaningOf({ bounceType, bounceSubType }: Fields, statusCode: string | null): Meaning {
+  const known = SUBTYPES.get(`${textOf(bounceType)}/${textOf(bounceSubType)}`);
+  if (known) return known;
+  if (bounceType === "Permanent") return UNKNOWN_MAILBOX;
+  return bounceType === "Transient" ? NOT_DELIVERED : meaningOfStatus(statusCode);
+}
+
+/** The mail's own Message-ID. SES replaces it in transit; its headers, where they are sent along, have it as it came. */
+function messageIdIn(mail: Fields): unknown {
+  const header = listOf(mail.headers)
+    .map(fieldsOf)
+    .find(({ name }) => textOf(name).toLowerCase() === "message-id");
+  return header?.value ?? fieldsOf(mail.commonHeaders).messageId;
+}
+
+function bounceVerdicts(bounce: Fields) {
+  return listOf(bounce.bouncedRecipients).map((one) => {
+    const { emailAddress, status, diagnosticCode } = fieldsOf(one);
+    const statusCode = statusCodeOf(status, diagnosticCode);
+    return {
+      meaning: meaningOf(bounce, statusCode),
+      recipient: emailAddress,
+      statusCode,
+      diagnostic: diagnosticCode,
+    };
+  });
+}
+
+function complaintVerdicts({ complaintFeedbackType, complaintSubType, complainedRecipients }: Fields) {
+  // Amazon did not send the mail: the address complained about an earlier one.
+  const meaning = complaintSubType === "OnAccountSuppressionList" ? ON_PROVIDERS_LIST : COMPLAINT;
+  return listOf(complainedRecipients).map((one) => ({
+    meaning,
+    recipient: fieldsOf(one).emailAddress,
+    diagnostic: textOf(complaintFeedbackType),
+  }));
+}
+
+/** `message`: what `Message` of the SNS notification holds as text, parsed. */
+export function readSes(message: unknown): ProviderEvent[] {
+  const fields = fieldsOf(message);
+  const type = fields.notificationType ?? fields.eventType;
+  const mail = fieldsOf(fields.mail);
+  const told = { provider: "ses", event: message, messageId: messageIdIn(mail), sentFrom: mail.source };
+  if (type === "Bounce") return providerEvent({ ...told, verdicts: bounceVerdicts(fieldsOf(fields.bounce)) });
+  if (type === "Complaint") return providerEvent({ ...told, verdicts: complaintVerdicts(fieldsOf(fields.complaint)) });
+  if (type !== "Reject") return [];
+  // SES found a virus and sent nothing.
+  const diagnostic = fieldsOf(fields.reject).reason;
+  const verdicts = listOf(mail.destination).map((recipient) => ({ meaning: CONTENT_REFUSED, recipient, diagnostic }));
+  return providerEvent({ ...told, verdicts });
+}

@@ -1,0 +1,78 @@
+/** The mailbox of an SMTP configuration in which its bounces arrive. services/bounces reads it. */
+import type { Transaction } from "sequelize";
+import { BounceMailbox } from "../../../models/bounce-mailbox.ts";
+import { sequelize } from "../../../models/database/db.ts";
+import { seal } from "../../lib/secrets.ts";
+import type { NewConfig } from "../contract-configs.ts";
+import { hostError, passwordError } from "./config-errors.ts";
+
+type Given = NonNullable<NewConfig["bounce_mailbox"]>;
+
+const IMPLICIT_TLS_PORT = 993;
+const PLAIN_PORT = 143;
+const REQUIRED = ["host", "username", "password"] as const;
+
+const isGiven = (text: string | undefined) => text !== undefined && text.trim() !== "";
+
+export const mailboxOf = (companyId: string, id: string, transaction: Transaction | null = null) =>
+  BounceMailbox.findOne({ where: { companyId, id }, transaction });
+
+/** What the row will hold, without the password: what was given, what it holds, or what is usual. */
+function merged(given: Given, stored: BounceMailbox | null) {
+  const useTls = given.use_tls ?? stored?.useTls ?? true;
+  return {
+    host: (given.host ?? stored?.host ?? "").trim(),
+    port: given.port ?? stored?.port ?? (useTls ? IMPLICIT_TLS_PORT : PLAIN_PORT),
+    username: given.username ?? stored?.username ?? "",
+    useTls,
+    folder: given.folder ?? stored?.folder ?? "INBOX",
+    processedFolder: given.processed_folder ?? stored?.processedFolder ?? "Processed",
+  };
+}
+
+/** Sentences, each with the name of its field before it. */
+export async function mailboxErrors(given: Given, stored: BounceMailbox | null): Promise<string[]> {
+  const wanted = merged(given, stored);
+  const errors = stored ? [] : REQUIRED.filter((field) => !isGiven(given[field])).map(required);
+  if (given.host !== undefined) {
+    const error = await hostError(given.host);
+    if (error) errors.push(`host: ${error}`);
+  }
+  if (wanted.folder.toLowerCase() === wanted.processedFolder.toLowerCase()) {
+    errors.push("processed_folder: This must be another folder than the one that is read.");
+  }
+  if (stored) {
+    if (given.password !== undefined) {
+      if (!isGiven(given.password)) errors.push("password: This field may not be blank.");
+    } else {
+      const { host, port, username, useTls } = wanted;
+      const found = passwordError({ ...stored.get(), tlsMode: "auto" }, { host, port, username, useTls });
+      errors.push(...(found.password ?? []).map((sentence) => `password: ${sentence}`));
+    }
+  }
+  return errors;
+}
+
+const required = (field: string) => `${field}: This field is required.`;
+
+/** Null takes it away. After an edit it is read at once, by whichever node is first; the reader before sees it and ends. */
+export async function saveMailbox(
+  config: { companyId: string; id: string },
+  given: NewConfig["bounce_mailbox"],
+  transaction: Transaction,
+): Promise<void> {
+  if (given === undefined) return;
+  const { companyId, id } = config;
+  const stored = await mailboxOf(companyId, id, transaction);
+  if (given === null) return stored?.destroy({ transaction });
+  const password = given.password === undefined ? {} : { passwordSealed: seal(given.password, id) };
+  const wanted = merged(given, stored);
+  const values = { ...wanted, ...password, origin: BounceMailbox.originOf({ companyId, ...wanted }) };
+  if (!stored) {
+    await BounceMailbox.create({ ...(values as Required<typeof values>), id, companyId }, { transaction });
+    return;
+  }
+  const now = sequelize().literal("now()") as unknown as Date;
+  const anew = { reader: null, leaseUntil: null, failures: 0, lastError: null, lastErrorAt: null, nextAttemptAt: now };
+  await stored.update({ ...values, ...anew, revision: stored.revision + 1 }, { transaction });
+}

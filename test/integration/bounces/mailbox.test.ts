@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { BounceMailbox } from "../../../models/bounce-mailbox.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { seal } from "../../../services/lib/secrets.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { bounceMessage } from "../../support/bounce-message.ts";
+import { type ImapServer, startImapServer } from "../../support/imap-server.ts";
+import { newWorld, type World } from "../tracking/world.ts";
+
+describe("a mailbox of bounces", () => {
+  let app: App;
+  let imap: ImapServer;
+  beforeAll(async () => {
+    app = await startApp({ services: ["bounces"] });
+  });
+  beforeEach(async () => {
+    imap = await startImapServer();
+  });
+  afterEach(async () => {
+    await query("delete from bounce_mailboxes");
+    await imap.stop();
+  });
+  afterAll(() => app.stop());
+
+  /** Sooner than the service does by itself. */
+  const look = () => app.broker.call("bounces.readMailboxes");
+
+  async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+    for (const deadline = Date.now() + 50_000; !(await what()); await sleep(50)) {
+      if (Date.now() > deadline) throw new Error(`It did not happen in time: ${imap.commands.slice(-5).join(" | ")}`);
+    }
+  }
+
+  async function newBox({ companyId }: World): Promise<string> {
+    const id = newId();
+    const login = { host: "127.0.0.1", username: id };
+    await query(
+      `insert into smtp_configs (id, company_id, name, host, port, sender_email)
+       values ($1, $2, 'S', 'localhost', 25, 'a@b.example')`,
+      [id, companyId],
+    );
+    await BounceMailbox.create({
+      ...login,
+      id,
+      companyId,
+      port: imap.port,
+      passwordSealed: seal("mailbox secret", id),
+      useTls: false,
+      folder: "INBOX",
+      processedFolder: "Processed",
+      origin: BounceMailbox.originOf({ ...login, companyId, folder: "INBOX" }),
+    });
+    return id;
+  }
+  const put = (mails: readonly { email: string }[], from = 1) => {
+    const raws = mails.map(({ email }, n) => ({ uid: from + n, raw: bounceMessage({ recipient: email }) }));
+    imap.folders.get("INBOX")!.push(...raws);
+  };
+  const came = async ({ companyId }: World) =>
+    (
+      await query<{ recipient: string; via: string; result: string }>(
+        "select recipient, via, result from inbound_messages where company_id = $1 order by recipient",
+        [companyId],
+      )
+    ).map(({ recipient, via, result }) => `${via} ${recipient} ${result}`);
+  const expected = (mails: readonly { email: string }[]) => mails.map(({ email }) => `imap ${email} bounced`).sort();
+  const stateOf = async (id: string) =>
+    (await queryOne<{ last_error: string | null; failures: number; reader: string | null }>(
+      "select last_error, failures, reader from bounce_mailboxes where id = $1",
+      [id],
+    ))!;
+
+  test("is read, and each mail moved once it is taken in; a lost connection is made again", async () => {
+    const world = await newWorld(3);
+    const box = await newBox(world);
+    put(world.mails.slice(0, 2));
+    await look();
+    await until(() => imap.folders.get("Processed")?.length === 2);
+    expect(await came(world)).toEqual(expected(world.mails.slice(0, 2)));
+    await until(() => imap.commands.includes("IDLE"));
+    imap.instead = (_, __, socket) => {
+      socket.destroy();
+      return "";
+    };
+    put(world.mails.slice(2), 3);
+    await query("update bounce_mailboxes set revision = revision + 1, lease_until = null");
+    await look();
+    await until(async () => (await stateOf(box)).failures > 0);
+    expect((await stateOf(box)).last_error).toMatch(/^The (?:connection to the )?IMAP server/);
+    imap.instead = () => undefined;
+    await query("update bounce_mailboxes set next_attempt_at = now()");
+    await look();
+    await until(() => imap.folders.get("Processed")!.length === 3);
+    expect(await came(world)).toEqual(expected(world.mails));
+    await until(async () => (await stateOf(box)).last_error === null);
+  });
+
+  test("a mail that cannot be taken in stays; the others do not wait for it, and it is taken in later, once", async () => {
+    const world = await newWorld(3);
+    const box = await newBox(world);
+    const poisoned = world.mails[1]!;
+    await query(`create function refuse_one() returns trigger language plpgsql as $$ begin
+      if new.recipient = '${poisoned.email}' then raise 'not now' using errcode = 'check_violation'; end if; return new; end $$`);
+    await query(
+      "create trigger refuse_one before insert on inbound_messages for each row execute function refuse_one()",
+    );
+    put(world.mails);
+    await look();
+    await until(async () => (await stateOf(box)).failures > 0);
+    expect((await stateOf(box)).last_error).toBe("Some mails cannot be taken in at the moment.");
+    expect(imap.folders.get("INBOX")!.map(({ uid }) => uid)).toEqual([2]);
+    await query("drop trigger refuse_one on inbound_messages");
+    await query("drop function refuse_one");
+    await query("update bounce_mailboxes set next_attempt_at = now()");
+    await look();
+    await until(() => imap.folders.get("Processed")!.length === 3);
+    expect(await came(world)).toEqual(expected(world.mails));
+  });
+
+  test("without the move nothing is taken in twice, however often it is looked at", async () => {
+    const world = await newWorld(2);
+    const box = await newBox(world);
+    put(world.mails);
+    imap.instead = (command, tag) => (/^UID MOVE/.test(command) ? `${tag} NO over quota\r\n` : undefined);
+    for (let tries = 1; tries <= 3; tries++) {
+      await query("update bounce_mailboxes set next_attempt_at = now()");
+      await look();
+      await until(async () => (await stateOf(box)).failures === tries);
+    }
+    expect((await stateOf(box)).last_error).toBe('Mails cannot be moved to the folder "Processed".');
+    expect(await came(world)).toEqual(expected(world.mails));
+    expect(imap.folders.get("INBOX")).toHaveLength(2);
+  });
+
+  test.each<[what: string, instead: ImapServer["instead"], told: RegExp]>([
+    [
+      "a mail of a gigabyte where a MiB was asked for",
+      (command) => (/^UID FETCH .*BODY/.test(command) ? "* 1 FETCH (UID 1 BODY[]<0> {1073741824}\r\nx" : undefined),
+      /LiteralTooLarge/,
+    ],
+    [
+      "an answer without an end",
+      (command) => (/^UID SEARCH/.test(command) ? `* SEARCH ${"1 ".repeat(400_000)}` : undefined),
+      /TooLarge/,
+    ],
+    ["something else than IMAP", () => "HTTP/1.1 400 Bad Request\r\n\r\n", /./],
+    ["a farewell", () => "* BYE too many connections\r\n", /./],
+    [
+      "neither MOVE nor UIDPLUS",
+      (command, tag) =>
+        command === "CAPABILITY" || /^LOGIN|^AUTHENTICATE/.test(command)
+          ? `* CAPABILITY IMAP4rev1\r\n${tag} OK done\r\n`
+          : undefined,
+      /can neither MOVE nor UIDPLUS/,
+    ],
+  ])("%s ends the session with a reason, and nothing is lost", async (_what, instead, told) => {
+    const world = await newWorld();
+    const box = await newBox(world);
+    put(world.mails);
+    imap.instead = (command, tag, socket) => {
+      const said = instead(command, tag, socket);
+      if (said !== undefined && !said.includes(" OK ")) setTimeout(() => socket.end(), 200);
+      return said;
+    };
+    await look();
+    await until(async () => (await stateOf(box)).failures > 0);
+    expect((await stateOf(box)).last_error).toMatch(told);
+    expect((await stateOf(box)).last_error!.length).toBeLessThanOrEqual(300);
+    expect(imap.folders.get("INBOX")).toHaveLength(1);
+    await until(() => imap.clients() === 0);
+    imap.instead = () => undefined;
+    await query("update bounce_mailboxes set next_attempt_at = now()");
+    await look();
+    await until(() => imap.folders.get("Processed")?.length === 1);
+    expect(await came(world)).toEqual(expected(world.mails));
+  });
+
+  test("one that is taken away from its configuration is left", async () => {
+    const world = await newWorld();
+    await newBox(world);
+    await look();
+    await until(() => imap.commands.includes("IDLE"));
+    await query("delete from bounce_mailboxes");
+    await look();
+    await until(() => imap.clients() === 0);
+    expect(imap.commands.at(-1)).toBe("LOGOUT");
+  });
+});
