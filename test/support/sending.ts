@@ -251,7 +251,7 @@ export class Sending {
       const seen = await look();
       if (holds(seen)) return seen;
       if (Date.now() > deadline) throw new Error(`Not within ${timeoutMs} ms; last seen: ${JSON.stringify(seen)}`);
-      await new Promise((done) => setTimeout(done, 15));
+      await new Promise((done) => setTimeout(done, 40));
     }
   }
 
