@@ -191,6 +191,41 @@ const EVENTS: Place[] = [
   },
 ];
 
+/** What came back about the person, and what it came in: the raw message goes whole, also where it tells of others. */
+const INBOUND: Place[] = [
+  {
+    counted: "inbound",
+    sql: untilFew(
+      [
+        `gone as (
+          delete from inbound_messages where company_id = $1 and id in (
+            select id from inbound_messages where company_id = $1 and lower(recipient) = any ($2) limit ${WRITTEN})
+          returning raw_id)`,
+        "raws as (delete from inbound_raws r using gone g where r.company_id = $1 and r.id = g.raw_id returning 1)",
+      ],
+      "gone",
+    ),
+  },
+  quotedIn({ counted: "inbound", table: "inbound_messages", texts: ["x.diagnostic"], sets: text("diagnostic") }),
+  {
+    counted: "inbound",
+    first: FIRST_UUID,
+    // The address as it stands in a message; one that is encoded there is found by the message's rows.
+    sql: walk(
+      [
+        `page as materialized (
+          select id, position(convert_to($5, 'UTF8') in raw) > 0
+            and exists (select from unnest($2::text[]) a where position(a in lower(encode(raw, 'escape'))) > 0) as quoted
+          from inbound_raws where company_id = $1 and id > $3::uuid order by id limit ${LOOKED_AT / 50})`,
+        "gone as (delete from inbound_raws r using page p where p.quoted and r.company_id = $1 and r.id = p.id returning 1)",
+      ],
+      "gone",
+      "id::text",
+      "id",
+    ).replace(`>= ${LOOKED_AT}`, `>= ${LOOKED_AT / 50}`),
+  },
+];
+
 const PERSON: Place[] = [
   {
     counted: "suppressions",
@@ -322,4 +357,4 @@ const QUOTED: Place[] = [
 ];
 
 /** In this order: while there is a subscriber the mails are found by it. */
-export const PLACES: readonly Place[] = [...MAILS, ...RECEIVERS, ...EVENTS, ...PERSON, ...QUOTED];
+export const PLACES: readonly Place[] = [...MAILS, ...RECEIVERS, ...EVENTS, ...INBOUND, ...PERSON, ...QUOTED];

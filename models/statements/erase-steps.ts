@@ -27,6 +27,7 @@ export const ERASED_KINDS = [
   "events",
   "receivers",
   "webhook_deliveries",
+  "inbound",
   "suppressions",
   "invitations",
   "idempotency_keys",

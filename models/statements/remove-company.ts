@@ -43,6 +43,9 @@ const OF_COMPANY = [
   ...[
     "webhook_endpoints",
     "email_events",
+    "inbound_messages",
+    "inbound_raws",
+    "inbound_seen",
     "unsaved_receivers",
     "list_members",
     "subscribers",

@@ -8,7 +8,7 @@ import { openStage, outcome, type Stage, startCampaign, untilFinal } from "../su
 
 const long = process.env.FAILURES === "long";
 const ROUNDS = long ? 5 : 1;
-const RECIPIENTS = 1_500;
+const RECIPIENTS = long ? 1_500 : 700;
 const SETTLED_WITHIN_MS = 120_000;
 /** The stage's leases last 3 s, and the others look for those that ran out every 1.5 s. */
 const PAST_THE_LEASE_MS = 8_000;
@@ -17,7 +17,7 @@ jest.setTimeout(600_000);
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await openStage(2, { throughProxy: [senderName(1)] });
+  stage = await openStage(2, { throughProxy: [senderName(1)], dotMs: 20 });
 });
 afterAll(() => stage?.stop());
 afterEach(async () => {

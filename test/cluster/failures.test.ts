@@ -8,18 +8,20 @@ import { startNats, startRedis } from "../support/servers.ts";
 import { MAX_IN_DOUBT, openStage, outcome, type Stage, startCampaign, untilFinal } from "../support/stage.ts";
 
 const long = process.env.FAILURES === "long";
-const RECIPIENTS = long ? 20_000 : 2_500;
+const RECIPIENTS = long ? 20_000 : 1_000;
+/** A thousand last for three seconds this way. */
+const DOT_MS = long ? 10 : 50;
 const SETTLED_WITHIN_MS = long ? 180_000 : 120_000;
-const SENDERS = 3;
+const SENDERS = long ? 3 : 2;
 /** Bounded, so that a machine on which a restart takes longer than a second still gets to the end. */
-const KILLS = long ? 120 : 6;
+const KILLS = long ? 120 : 4;
 const senders = Array.from({ length: SENDERS }, (_, n) => senderName(n + 1));
 
 jest.setTimeout(long ? 600_000 : 300_000);
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await openStage(SENDERS);
+  stage = await openStage(SENDERS, { dotMs: DOT_MS });
 });
 afterAll(() => stage?.stop());
 // What a failed test left behind must not send into the next one's counts.

@@ -65,7 +65,7 @@ async function quietGoesOn(): Promise<number> {
     ]);
     expect(answers.map(({ status }) => status)).toEqual([200, 201, 200, 200]);
     most = Math.max(most, await waitingForLocks());
-    await sleep(50);
+    await sleep(200);
   }
   return most;
 }

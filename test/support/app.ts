@@ -6,6 +6,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ServiceBroker, type ServiceSchema } from "moleculer";
 import { createDatabase } from "./database.ts";
+import { quickPasswords } from "./quick-passwords.ts";
 
 const SERVICES = join(import.meta.dirname, "../../services");
 
@@ -23,6 +24,7 @@ const serviceNames = () =>
 /** `env` overrides configuration; it must be given before anything reads config(), so start the app first. */
 export async function startApp(options: { services?: string[]; env?: Record<string, string> } = {}): Promise<App> {
   const database = await createDatabase();
+  const passwords = quickPasswords();
   Object.assign(process.env, {
     DATABASE_URL: database.url,
     SECRET_KEY: "test-secret-test-secret-test-secret",
@@ -53,6 +55,7 @@ export async function startApp(options: { services?: string[]; env?: Record<stri
     databaseUrl: database.url,
     stop: async () => {
       await broker.stop();
+      passwords.stop();
       await database.drop();
     },
   };

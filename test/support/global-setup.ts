@@ -4,7 +4,7 @@
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import pg from "pg";
 import { migrate } from "../../models/database/migrate.ts";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
@@ -14,6 +14,9 @@ export const TEMPLATE = "flockmail_template";
 export default async function globalSetup(): Promise<void> {
   // On this machine alone: there anybody may register, as tests do.
   process.env.HOST ??= "127.0.0.1";
+  // Of the processes that tests start: code that is compiled and stripped of types once takes a third off the CPU time of
+  // each start, and there are some 250. A process writes it when it ends in order.
+  process.env.NODE_COMPILE_CACHE ??= resolve(import.meta.dirname, "../../.cache/compile");
   let server = process.env.TEST_DATABASE_URL;
   if (!server) {
     const folder = mkdtempSync(join(tmpdir(), "flockmail-test-"));

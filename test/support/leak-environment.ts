@@ -43,6 +43,17 @@ type Start = (run: () => void, ...rest: unknown[]) => NodeJS.Timeout;
 
 const originalSleep = timers.setTimeout;
 
+/** jest takes a hundred frames of every error; where a timer was made shows in fewer, and errors are made all the time. */
+const FRAMES = 20;
+
+function here(): Error {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = FRAMES;
+  const made = new Error();
+  Error.stackTraceLimit = limit;
+  return made;
+}
+
 /** Where in the project it was called from. */
 const origin = (stack = ""): string => {
   const frames = stack.split("\n").filter((frame) => !/leak-environment|^Error|node:/.test(frame));
@@ -83,13 +94,13 @@ export default class LeakEnvironment extends TestEnvironment {
 
   #keep(timer: NodeJS.Timeout): NodeJS.Timeout {
     if (this.#timers.size % 1_000 === 999) this.#forgetEnded();
-    this.#timers.set(timer, new Error());
+    this.#timers.set(timer, here());
     return timer;
   }
 
   #sleep<T>(sleep: Promise<T>, options: { ref?: boolean } = {}): Promise<T> {
     if (options.ref === false) return sleep;
-    const made = new Error();
+    const made = here();
     this.#sleeps.add(made);
     const over = () => void this.#sleeps.delete(made);
     sleep.then(over, over);
@@ -113,6 +124,7 @@ export default class LeakEnvironment extends TestEnvironment {
   }
 
   async handleTestEvent({ name }: { name: string }, state: { unhandledErrors: unknown[] }): Promise<void> {
+    if (name === "setup") Object.assign(this.global.Error, { stackTraceLimit: FRAMES });
     if (name !== "run_finish") return;
     const deadline = performance.now() + this.#graceMs;
     let leaks = this.#leaks();

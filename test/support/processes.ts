@@ -24,6 +24,7 @@ export async function leftAfter(milliseconds: number, text: string): Promise<str
   for (;;) {
     const left = processesNaming(text);
     if (left.length === 0 || Date.now() > deadline) return left;
-    await sleep(50);
+    // A look reads of every process of the machine.
+    await sleep(250);
   }
 }

@@ -245,13 +245,13 @@ export class Sending {
   }
 
   /** Until the condition holds; fails with what it saw last. */
-  async until<T>(look: () => Promise<T>, holds: (seen: T) => boolean, timeoutMs = 50_000): Promise<T> {
+  async until<T>(look: () => Promise<T>, holds: (seen: T) => boolean, timeoutMs = 50_000, pauseMs = 20): Promise<T> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
       const seen = await look();
       if (holds(seen)) return seen;
       if (Date.now() > deadline) throw new Error(`Not within ${timeoutMs} ms; last seen: ${JSON.stringify(seen)}`);
-      await new Promise((done) => setTimeout(done, 15));
+      await new Promise((done) => setTimeout(done, pauseMs));
     }
   }
 
@@ -261,7 +261,8 @@ export class Sending {
       await settle(campaignId);
       return this.counts(campaignId);
     };
-    return this.until(look, ({ status }) => ["completed", "partial", "failed"].includes(status), timeoutMs);
+    const isFinal = ({ status }: Counts) => ["completed", "partial", "failed"].includes(status);
+    return this.until(look, isFinal, timeoutMs, 80);
   }
 
   async stopEngines(): Promise<void> {

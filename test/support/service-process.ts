@@ -56,7 +56,7 @@ async function untilReady(service: ServiceProcess): Promise<ServiceProcess> {
   while (!(await isReady(service.healthUrl))) {
     if (!service.child.running()) throw new Error(`The service ended before it was ready:\n${service.child.output()}`);
     if (Date.now() > deadline) throw new Error(`The service is not ready:\n${service.child.output()}`);
-    await sleep(50);
+    await sleep(100);
   }
   return service;
 }

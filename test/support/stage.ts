@@ -39,10 +39,12 @@ export interface Stage {
 
 export type Counts = Record<SentEmailStatus, number>;
 
-/** One mail takes the mail server this long, so that a run is long enough to be broken. */
+/** So long that a run of thousands can be broken; with fewer mails that take longer it costs less CPU time. */
 const DOT_MS = 10;
 
 interface StageOptions {
+  /** One mail takes the mail server this long. */
+  dotMs?: number;
   env?: NodeJS.ProcessEnv;
   /** Processes that reach PostgreSQL through `databaseProxy` alone. */
   throughProxy?: readonly string[];
@@ -68,7 +70,7 @@ export async function openStage(senders: number, options: StageOptions = {}): Pr
 
 async function open(
   senders: number,
-  { env, throughProxy = [], layout = layoutTogether, databaseUrl: given }: StageOptions,
+  { dotMs = DOT_MS, env, throughProxy = [], layout = layoutTogether, databaseUrl: given }: StageOptions,
   { endings, stop }: { endings: (() => unknown)[]; stop(): Promise<void> },
 ): Promise<Stage> {
   const opened = <T extends { stop(): unknown }>(part: T): T => {
@@ -85,7 +87,7 @@ async function open(
   // Those that a test started in place of the first ones.
   let stage: Stage | undefined;
   endings.push(() => Promise.all([(stage?.redis ?? redis).stop(), (stage?.nats ?? nats).stop()]));
-  const sink = opened(await startSmtpServer({ keep: false, delayMs: { DOT: DOT_MS } }));
+  const sink = opened(await startSmtpServer({ keep: false, delayMs: { DOT: dotMs } }));
   const databaseUrl = given ?? postgres!.url;
   const databaseProxy = opened(await startSilentProxy(port));
   const throughIt = { DATABASE_URL: databaseUrl.replace(`:${port}/`, `:${databaseProxy.port}/`) };

@@ -1,4 +1,7 @@
-/** Generated hostile input for each field of each operation of the document: never a 500, never a hang, always as described. */
+/**
+ * Generated hostile input for each field of each operation of the document: never a 500, never a hang, always as described.
+ * Each field gets a third of the values here, in turn; FUZZ=long (`npm run test:fuzz`) gives all of them to all.
+ */
 import { contractOf } from "../../../services/contracts.ts";
 import { pathNames, propertiesOf } from "../../../services/gateway/http/params.ts";
 import { type Route, routes } from "../../../services/gateway/routes.ts";
@@ -7,6 +10,14 @@ import { type Client, client, fileForm, newCompany, someIp, type TestCompany } f
 
 const ID = "0190a0a0-0000-7000-8000-000000000001";
 const CONCURRENCY = 16;
+const SHARE = process.env.FUZZ === "long" ? 1 : 3;
+let fieldsSeen = 0;
+
+/** Of the next field. */
+function someOf<T>(values: readonly T[]): T[] {
+  const first = fieldsSeen++;
+  return values.filter((_, n) => (n + first) % SHARE === 0);
+}
 
 const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: [nested(depth - 1)] });
 const withProto = JSON.parse(
@@ -21,7 +32,7 @@ const VALUES: unknown[] = [
   "a\0b",
   "\ud800",
   "\udfff\ud800",
-  "x".repeat(100_000),
+  "x".repeat(30_000),
   "é\u202e👩‍👩‍👧\ufeff\u2028",
   "a\r\nBcc: victim@example.com",
   "' or 1=1; drop table companies; --",
@@ -45,7 +56,7 @@ const VALUES: unknown[] = [
   [null],
   [[[[]]]],
   ["x", "\0", 1, null, {}],
-  Array.from({ length: 20_000 }, () => "x"),
+  Array.from({ length: 5_000 }, () => "x"),
   Array.from({ length: 3 }, () => ID),
   nested(20),
   nested(2_000),
@@ -110,13 +121,13 @@ function* attempts(route: Route): Generator<Attempt> {
   const fields = Object.keys(propertiesOf(contract)).filter((name) => !inPath.includes(name));
   const target = fill(path);
   for (const name of isWrite(route) ? ["company"] : [...fields, "company"]) {
-    for (const text of TEXTS) yield { method, path: `${target}?${name}=${text}` };
+    for (const text of someOf(TEXTS)) yield { method, path: `${target}?${name}=${text}` };
   }
   if (!isWrite(route) || route.upload) return;
   for (const body of BODIES) yield { method, path: target, body };
   const isValid = contract.example as Record<string, unknown> | undefined;
   for (const name of fields) {
-    for (const value of VALUES) yield { method, path: target, body: { ...isValid, [name]: value } };
+    for (const value of someOf(VALUES)) yield { method, path: target, body: { ...isValid, [name]: value } };
   }
 }
 
@@ -165,10 +176,9 @@ describe("hostile input", () => {
   ])("as an uploaded file: %s", async (_, content) => {
     for (const path of ["/api/emails/subscribers/bulk/", "/api/emails/media/"]) {
       for (const filename of ["a.csv", "../../etc/passwd", "a\u202egnp.exe", `${"x".repeat(300)}.svg`]) {
-        await company.api.post(path, fileForm(content, filename, { list_id: ID }));
-        await company.api.post(path, fileForm(content, filename, { list_id: "\0" }));
         await company.api.post(path, fileForm(content, filename));
       }
+      for (const list_id of [ID, "\0"]) await company.api.post(path, fileForm(content, "a.csv", { list_id }));
     }
   });
 

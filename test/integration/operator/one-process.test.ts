@@ -29,7 +29,8 @@ describe("operators' commands in one process", () => {
     folder.remove();
   });
 
-  const env = { PATH: process.env.PATH, HOME: folder.path, DATA_DIR: folder.path };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: folder.path, DATA_DIR: folder.path };
 
   const opsWith = (more: Record<string, string>, ...words: string[]) =>
     new Promise<Ran>((done) => {

@@ -56,7 +56,7 @@ const countsOn = async (client: Redis) => (await new RedisLimiter(client).take(e
 
 async function endOfStart(env: NodeJS.ProcessEnv) {
   const data = dataFolder();
-  const { child } = await startService({ env: { DATA_DIR: data.path, ...env } });
+  const { child } = await startService({ env: { DATA_DIR: data.path, ...env }, services: ["operator"] });
   const tooLong = setTimeout(() => child.signal("SIGKILL"), 90_000);
   const code = await child.ended;
   clearTimeout(tooLong);

@@ -12,12 +12,19 @@ async function logsIn(service: ServiceProcess): Promise<boolean> {
   return companies.length === 1;
 }
 
-describe("an embedded PostgreSQL that is killed", () => {
+describe("what is in DATA_DIR", () => {
   jest.setTimeout(120_000);
+  const [data, restored] = [dataFolder(), dataFolder()];
+  afterAll(() => {
+    data.remove();
+    restored.remove();
+  });
 
-  test("is started again, and the service goes on with all data", async () => {
-    const data = dataFolder();
-    const service = await (await startService({ env: { DATA_DIR: data.path } })).ready();
+  const start = async ({ path } = data) => (await startService({ env: { DATA_DIR: path } })).ready();
+
+  // They follow each other: a database is made once, and each start finds what the one before left.
+  test("survives kill -9 of the embedded PostgreSQL, which is started again", async () => {
+    const service = await start();
     await apiAt(service.url)("POST", "/api/auth/register/", { ...credentials, company_name: "Kept" });
     const [pid] = readFileSync(join(data.path, "postgres/postmaster.pid"), "utf8").split("\n");
     process.kill(Number(pid), "SIGKILL");
@@ -25,39 +32,16 @@ describe("an embedded PostgreSQL that is killed", () => {
     await service.ready();
     expect(await logsIn(service)).toBe(true);
     await service.child.stop();
-    data.remove();
   });
-});
 
-describe("a backup", () => {
-  jest.setTimeout(120_000);
-
-  test("that was copied from DATA_DIR while stopped can be started elsewhere", async () => {
-    const [data, restored] = [dataFolder(), dataFolder()];
-    const service = await (await startService({ env: { DATA_DIR: data.path } })).ready();
-    await apiAt(service.url)("POST", "/api/auth/register/", { ...credentials, company_name: "Kept" });
-    await service.child.stop();
+  test("can be copied while stopped, and started elsewhere", async () => {
     cpSync(data.path, restored.path, { recursive: true });
-    data.remove();
-
-    const again = await (await startService({ env: { DATA_DIR: restored.path } })).ready();
-    expect(await logsIn(again)).toBe(true);
-    await again.child.stop();
-    restored.remove();
+    const service = await start(restored);
+    expect(await logsIn(service)).toBe(true);
+    await service.child.stop();
   });
-});
 
-describe("a restart on the same DATA_DIR", () => {
-  jest.setTimeout(120_000);
-
-  test("keeps all data, after an orderly stop and after kill -9", async () => {
-    const data = dataFolder();
-    const start = async () => (await startService({ env: { DATA_DIR: data.path } })).ready();
-
-    const first = await start();
-    await apiAt(first.url)("POST", "/api/auth/register/", { ...credentials, company_name: "Kept" });
-    await first.child.stop();
-
+  test("is there after an orderly stop, and after kill -9", async () => {
     const second = await start();
     expect(await logsIn(second)).toBe(true);
     second.child.signal("SIGKILL");
@@ -66,6 +50,5 @@ describe("a restart on the same DATA_DIR", () => {
     const third = await start();
     expect(await logsIn(third)).toBe(true);
     await third.child.stop();
-    data.remove();
   });
 });

@@ -9,22 +9,42 @@ import { startSmtpServer } from "../../support/smtp-server.ts";
  */
 const STOPPED_WITHIN_MS = 15_000;
 
-describe("a service started with npm start", () => {
-  jest.setTimeout(120_000);
-  let data: ReturnType<typeof dataFolder>;
-  let service: ServiceProcess;
+/** One for all: making a database takes more CPU time than a start. */
+const data = dataFolder();
+let service: ServiceProcess;
 
+jest.setTimeout(120_000);
+
+afterEach(() => {
+  for (const line of processesNaming(data.path)) process.kill(Number(line.split(" ")[0]), "SIGKILL");
+});
+afterAll(() => data.remove());
+
+describe("a service started with node itself", () => {
   beforeEach(async () => {
-    data = dataFolder();
+    service = await (await startService({ env: { DATA_DIR: data.path } })).ready();
+  });
+
+  test("ends with code 0 on SIGTERM, also when it comes twice", async () => {
+    service.child.signal("SIGTERM");
+    service.child.signal("SIGTERM");
+    expect(await service.child.ended).toBe(0);
+    expect(await leftAfter(0, data.path)).toEqual([]);
+  });
+
+  test("takes its database with it when it is killed", async () => {
+    service.child.signal("SIGKILL");
+    expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
+  });
+});
+
+describe("a service started with npm start", () => {
+  beforeEach(async () => {
     service = await startService({ by: "npm start", env: { DATA_DIR: data.path }, detached: true });
     await service.ready();
   });
-  afterEach(() => {
-    for (const line of processesNaming(data.path)) process.kill(Number(line.split(" ")[0]), "SIGKILL");
-    data.remove();
-  });
 
-  test("says where it is and what to do next, in a few lines", () => {
+  test("says where it is and what to do next, in a few lines; stops on Ctrl-C, which reaches the whole process group", async () => {
     const said = service.child
       .output()
       .replace(/^[\s\S]*(?=Flockmail is running)/, "")
@@ -32,15 +52,7 @@ describe("a service started with npm start", () => {
     expect(said).toContain(`${service.url}/api/`);
     expect(said).toContain("npm run demo");
     expect(said.split("\n").length).toBeLessThan(10);
-  });
-
-  test("stops on Ctrl-C, which reaches the whole process group", async () => {
     process.kill(-service.child.pid, "SIGINT");
-    expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
-  });
-
-  test("stops when npm gets SIGTERM", async () => {
-    service.child.signal("SIGTERM");
     expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
   });
 
@@ -49,7 +61,7 @@ describe("a service started with npm start", () => {
     expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
   });
 
-  test("stops in mid-campaign, with a mail server that never answers", async () => {
+  test("stops when npm gets SIGTERM, in mid-campaign and with a mail server that never answers", async () => {
     const { promise: handedOver, resolve } = Promise.withResolvers<void>();
     const smtp = await startSmtpServer({
       answer({ verb }) {
@@ -87,27 +99,5 @@ describe("a service started with npm start", () => {
     service.child.signal("SIGTERM");
     expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
     await smtp.stop();
-  });
-});
-
-describe("a service started with node itself", () => {
-  jest.setTimeout(120_000);
-
-  test("ends with code 0 on SIGTERM, also when it comes twice", async () => {
-    const data = dataFolder();
-    const service = await (await startService({ env: { DATA_DIR: data.path } })).ready();
-    service.child.signal("SIGTERM");
-    service.child.signal("SIGTERM");
-    expect(await service.child.ended).toBe(0);
-    expect(await leftAfter(0, data.path)).toEqual([]);
-    data.remove();
-  });
-
-  test("takes its database with it when it is killed", async () => {
-    const data = dataFolder();
-    const service = await (await startService({ env: { DATA_DIR: data.path } })).ready();
-    service.child.signal("SIGKILL");
-    expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
-    data.remove();
   });
 });

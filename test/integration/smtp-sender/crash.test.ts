@@ -78,29 +78,29 @@ async function accountFor(id: string): Promise<void> {
 }
 
 test("kill -9 again and again: nobody is lost or gets two, few are in doubt, and resume sends to those that did not get it", async () => {
-  server = await startSmtpServer({ delayMs: { DOT: 3 } });
-  const { id, companyId } = await campaign(6_000);
+  server = await startSmtpServer({ delayMs: { DOT: 6 } });
+  const { id, companyId } = await campaign(2_500);
   const senders = [await sender(), await sender()];
   let kills = 0;
-  for (let n = 0; n < 6; n++) {
-    await server.received(Math.min(server.accepted + 300, 5_700));
+  for (let n = 0; n < 4; n++) {
+    await server.received(Math.min(server.accepted + 200, 2_300));
     await end(senders[n % 2]!, "SIGKILL");
     kills++;
     senders[n % 2] = await sender();
   }
   const counts = await sending.finished(id, 60_000);
-  expect(counts.sent_count + counts.failed_count).toBe(6_000);
+  expect(counts.sent_count + counts.failed_count).toBe(2_500);
   expect(server.doubled).toEqual([]);
   const { unknown = 0, sent } = await sending.states(id);
-  expect(sent! + unknown).toBe(6_000);
+  expect(sent! + unknown).toBe(2_500);
   expect(unknown).toBeGreaterThan(0);
   expect(unknown).toBeLessThanOrEqual(IN_DOUBT * kills);
   await accountFor(id);
 
   await resume({ meta: { companyId }, emit: async () => {} } as unknown as Ctx, id);
-  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 6_000, failed_count: 0 });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 2_500, failed_count: 0 });
   const reached = new Set(server.messages.map(({ to }) => to[0]));
-  expect(reached.size).toBe(6_000);
+  expect(reached.size).toBe(2_500);
   // Only those in doubt may have got a second one, and it has the same Message-ID.
   expect(server.doubled.length).toBeLessThanOrEqual(unknown);
 }, 240_000);
@@ -141,7 +141,7 @@ async function expectNobodyInDoubt(id: string, recipients: number): Promise<void
 
 test("a sender that is paused past its lease sends nothing more when it wakes, and says what became of those in doubt", async () => {
   server = await startSmtpServer({ delayMs: { DOT: 5 } });
-  const { id } = await campaign(3_000);
+  const { id } = await campaign(1_500);
   const paused = await sender();
   await server.received(200);
   paused.kill("SIGSTOP");
@@ -151,7 +151,7 @@ test("a sender that is paused past its lease sends nothing more when it wakes, a
     (row) => row!.n > 0,
   );
   paused.kill("SIGCONT");
-  await expectNobodyInDoubt(id, 3_000);
+  await expectNobodyInDoubt(id, 1_500);
   await end(other, "SIGTERM");
   await end(paused, "SIGTERM");
 }, 180_000);
@@ -226,7 +226,7 @@ test("kill -9 between mails and their copies, and while copies are tried again: 
   const { id } = await campaign(recipients);
   const senders = [await sender(), await sender()];
   let kills = 0;
-  for (let n = 0; n < 5; n++) {
+  for (let n = 0; n < 3; n++) {
     await server.received(Math.min(server.accepted + 300, 1_700));
     await end(senders[n % 2]!, "SIGKILL");
     kills++;
@@ -279,28 +279,28 @@ test("everything killed while copies wait and are under way: a transactional cam
 }, 180_000);
 
 test("senders that are stopped and started in turn leave nothing in doubt", async () => {
-  server = await startSmtpServer({ delayMs: { DOT: 2 } });
-  const { id } = await campaign(5_000);
+  server = await startSmtpServer({ delayMs: { DOT: 6 } });
+  const { id } = await campaign(2_000);
   const senders = [await sender(), await sender()];
-  for (let n = 0; n < 5; n++) {
-    await server.received(Math.min(server.accepted + 200, 4_800));
+  for (let n = 0; n < 4; n++) {
+    await server.received(Math.min(server.accepted + 200, 1_800));
     await end(senders[n % 2]!, "SIGTERM");
     senders[n % 2] = await sender();
   }
   expect(await sending.finished(id, 120_000)).toMatchObject({
     status: "completed",
-    sent_count: 5_000,
+    sent_count: 2_000,
     failed_count: 0,
   });
   expect(server.doubled).toEqual([]);
 }, 180_000);
 
 test("the database cuts all connections, again and again: the sender waits, goes on, and forgets nothing", async () => {
-  server = await startSmtpServer({ delayMs: { DOT: 3 } });
-  const { id } = await campaign(4_000);
+  server = await startSmtpServer({ delayMs: { DOT: 6 } });
+  const { id } = await campaign(2_000);
   await sender();
   for (let n = 0; n < 5; n++) {
-    await server.received(Math.min(server.accepted + 300, 3_800));
+    await server.received(Math.min(server.accepted + 300, 1_800));
     await query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
@@ -309,7 +309,7 @@ test("the database cuts all connections, again and again: the sender waits, goes
   }
   expect(await sending.finished(id, 120_000)).toMatchObject({
     status: "completed",
-    sent_count: 4_000,
+    sent_count: 2_000,
     failed_count: 0,
   });
   expect(server.doubled).toEqual([]);

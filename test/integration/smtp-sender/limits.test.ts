@@ -219,11 +219,11 @@ test("a sender that has all connections of a server gives another one its part, 
   await Promise.all(clients.map((client) => client.connect()));
   await server.stop();
   server = await startSmtpServer({
-    answer: ({ verb }) => (verb === "DOT" ? { reply: "250 ok", delayMs: 20 } : undefined),
+    answer: ({ verb }) => (verb === "DOT" ? { reply: "250 ok", delayMs: 40 } : undefined),
   });
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 8 });
-  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 4_000, chunk: 50 });
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 2_000, chunk: 50 });
   const open = (engine: Engine) => engine.transports.get(smtpConfigId)?.connections.size ?? 0;
   const first = sending.engine(overRedis(clients[0]!));
   await sending.until(
@@ -240,7 +240,7 @@ test("a sender that has all connections of a server gives another one its part, 
     async () => open(first),
     (size) => size === 8,
   );
-  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 4_000 });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 2_000 });
   expect(server.peakConnections).toBeLessThanOrEqual(8);
   expect(server.doubled).toEqual([]);
   for (const client of clients) client.disconnect();
@@ -251,9 +251,9 @@ test("connections are counted over all senders", async () => {
   await Promise.all(clients.map((client) => client.connect()));
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 4 });
-  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 2_000, chunk: 50 });
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 1_000, chunk: 50 });
   for (const client of clients) sending.engine(overRedis(client));
-  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 2_000 });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1_000 });
   expect(server.peakConnections).toBeLessThanOrEqual(4);
   expect(server.doubled).toEqual([]);
   await sending.stopEngines();

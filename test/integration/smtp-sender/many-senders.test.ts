@@ -3,7 +3,7 @@ import { query } from "../../../models/database/db.ts";
 import { useSending } from "../../support/sending.ts";
 import type { SmtpServer } from "../../support/smtp-server.ts";
 
-const RECIPIENTS = 3_000;
+const RECIPIENTS = 1_500;
 
 const sending = useSending();
 
@@ -41,7 +41,7 @@ test("a configuration that is edited again and again while it sends: nobody is l
   const { id, smtpConfigId } = await campaign(first, 2);
   const engines = [sending.engine(), sending.engine()];
   for (const [n, { port }] of [second, first, second].entries()) {
-    await acceptedMoreThan(300 * (n + 1));
+    await acceptedMoreThan(150 * (n + 1));
     await query(
       "update smtp_configs set port = $2, max_connections = $3, updated_at = clock_timestamp() where id = $1",
       [smtpConfigId, port, 2 + n],
@@ -57,7 +57,7 @@ test("a company that is paused and let go on again and again: nobody is lost or 
   sending.engine();
   sending.engine();
   for (let n = 1; n <= 6; n++) {
-    await acceptedMoreThan(n * 250);
+    await acceptedMoreThan(n * 120);
     for (const paused of [true, false]) {
       await query("update companies set sending_paused_at = case when $2 then now() end where id = $1", [
         companyId,

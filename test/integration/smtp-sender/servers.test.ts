@@ -31,10 +31,10 @@ test.each<[string, SmtpServerOptions]>([
   ["answers every command late", { delayMs: 2 }],
 ])("a server that %s", async (_name, options) => {
   const to = await server(options);
-  const { id } = await tenant(to, 600);
+  const { id } = await tenant(to, 300);
   sending.engine({ retryBaseMs: 100 });
-  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 600, failed_count: 0 });
-  expect(to.accepted).toBe(600);
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 300, failed_count: 0 });
+  expect(to.accepted).toBe(300);
   expect(to.doubled).toEqual([]);
   expect(to.protocolErrors).toEqual([]);
 });
@@ -123,8 +123,8 @@ test("a server that hangs holds nobody else up, and stopping does not wait for i
     async () => engine.budget.held,
     (held) => held > 0,
   );
-  const { id } = await tenant(quick, 2_000);
-  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 2_000 });
+  const { id } = await tenant(quick, 600);
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 600 });
   expect(engine.budget.held).toBeLessThanOrEqual(20);
   // Bounded, although neither server ever answers.
   await engine.stop();
@@ -134,16 +134,15 @@ test("a server that hangs holds nobody else up, and stopping does not wait for i
   expect(unknown + queued!).toBe(500);
 });
 
-test("a hundred of one company do not wait for ten thousand of another on the same node", async () => {
-  const to = await server({ keep: true });
-  const big = await tenant(to, 10_000);
+test("a hundred of one company do not wait for thousands of another on the same node", async () => {
+  const to = await server({ delayMs: { DOT: 5 } });
+  const big = await tenant(to, 3_000);
   sending.engine();
   await to.received(200);
   const small = await tenant(to, 100);
   await sending.finished(small.id);
   const { sent_count } = await sending.counts(big.id);
-  expect(sent_count).toBeLessThan(9_000);
-  await sending.finished(big.id);
+  expect(sent_count).toBeLessThan(2_700);
   expect(to.doubled).toEqual([]);
 });
 

@@ -52,7 +52,7 @@ async function startSenders(): Promise<Engine[]> {
 }
 
 async function campaign(recipients: number, options: { maxPerSecond?: number; dotMs?: number }) {
-  const server = await sending.startServer({ delayMs: { DOT: options.dotMs ?? 30 } });
+  const server = await sending.startServer({ delayMs: { DOT: options.dotMs ?? 60 } });
   const companyId = await sending.company();
   const { maxPerSecond } = options;
   const limits = { maxConnections: MAX_CONNECTIONS, ...(maxPerSecond ? { maxPerSecond } : {}) };
@@ -63,20 +63,20 @@ async function campaign(recipients: number, options: { maxPerSecond?: number; do
 }
 
 test("Redis goes away for good: the campaign ends, over no more connections than before", async () => {
-  const { id, server, open } = await campaign(800, {});
+  const { id, server, open } = await campaign(400, {});
   const engines = await startSenders();
   await sending.until(
     async () => engines.map(open),
     (sizes) => sizes[0]! + sizes[1]! === MAX_CONNECTIONS && Math.min(...sizes) > 0,
   );
   await redis.stop();
-  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 800 });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 400 });
   expect(server.peakConnections).toBe(MAX_CONNECTIONS);
   expect(server.doubled).toEqual([]);
 });
 
 test("Redis comes back without its data: nobody gets a connection before all have said which they have", async () => {
-  const { id, server, open } = await campaign(1_500, {});
+  const { id, server, open } = await campaign(750, {});
   const engines = await startSenders();
   await sending.until(
     async () => engines.map(open),
@@ -86,21 +86,21 @@ test("Redis comes back without its data: nobody gets a connection before all hav
     const port = portOf(redis);
     await redis.stop();
     redis = await startRedis({ own: true, port });
-    await server.received(server.accepted + 150);
+    await server.received(server.accepted + 75);
   }
-  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1_500 });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 750 });
   expect(server.peakConnections).toBe(MAX_CONNECTIONS);
 });
 
 test("one sender is cut off from Redis: the others count its connections for as long as it lives", async () => {
-  const { id, server, open } = await campaign(1_800, {});
+  const { id, server, open } = await campaign(900, {});
   const engines = await startSenders();
   await sending.until(
     async () => engines.map(open),
     (sizes) => sizes[0]! + sizes[1]! === MAX_CONNECTIONS && Math.min(...sizes) > 0,
   );
   senders[0]!.proxy.reset();
-  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1_800 });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 900 });
   expect(server.peakConnections).toBe(MAX_CONNECTIONS);
 });
 
