@@ -214,8 +214,7 @@ const INBOUND: Place[] = [
     sql: walk(
       [
         `page as materialized (
-          select id, position(convert_to($5, 'UTF8') in raw) > 0
-            and exists (select from unnest($2::text[]) a where position(a in lower(encode(raw, 'escape'))) > 0) as quoted
+          select id, exists (select from unnest($2::text[]) a where position(a in lower(encode(raw, 'escape'))) > 0) as quoted
           from inbound_raws where company_id = $1 and id > $3::uuid order by id limit ${LOOKED_AT / 50})`,
         "gone as (delete from inbound_raws r using page p where p.quoted and r.company_id = $1 and r.id = p.id returning 1)",
       ],

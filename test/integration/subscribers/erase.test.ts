@@ -139,6 +139,14 @@ async function fillWithAnn(company: Furnished): Promise<{ news: string; mail: st
     (copies) => copies.every(({ status }) => status > 1),
   );
 
+  await api.post("/api/emails/bounces/", { email: ANN, type: "soft", diagnostic: `<${ANN}> is full` });
+  await query(
+    `with raw as (insert into inbound_raws values ($1, $2, convert_to($3, 'UTF8')) returning id)
+     insert into inbound_messages (id, company_id, via, result, recipient, diagnostic, raw_id)
+     select $1, $2, 'smtp', 'unmatched', $4, $5, id from raw`,
+    [newId(), id, `To: ${ANN.toUpperCase()}\r\n\r\nNot here`, BOB, `<${ANN}> is no friend`],
+  );
+
   const members = client(app, { token, ip: someIp() });
   const invited = await members.post(`/api/companies/${id}/members/`, { email: ANN, role: "viewer" });
   await until("invited", pendingNotices, (n) => n === 0);
@@ -192,6 +200,8 @@ describe("a person who is erased", () => {
       "campaigns",
       "email_events",
       "idempotency_keys",
+      "inbound_messages",
+      "inbound_raws",
       "invitations",
       "reply_patterns",
       "segments",
