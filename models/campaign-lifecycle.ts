@@ -5,8 +5,8 @@
  * pending     Will be sent: its recipients are being written, or wait for the first sender. Also after a resume.
  * sending     A sender has claimed recipients. Stays so while mail waits for another try or for room in the hour.
  * completed   Every recipient was sent to, or nobody was eligible.
- * partial     Every recipient is final, some were sent to and some failed; or somebody stopped it: what was not tried
- *             counts as failed.
+ * partial     Every recipient is final, some were sent to and some failed, or found no room in the month's quota; or somebody
+ *             stopped it: what was not tried counts as failed.
  * failed      Nobody was sent to, or an error stopped it (a refused login or sender address, 24 hours of a server that
  *             fails, 20 equal refusals in a row, the configuration, list or segment deleted, content or receivers that
  *             cannot be read): what was not tried counts as failed.

@@ -905,6 +905,7 @@ create table list_wishes (
   company_id uuid not null,
   subscriber_id uuid not null,
   list_id uuid not null,
+  asked_at timestamp with time zone default now() not null,
   constraint list_wishes_pkey PRIMARY KEY (company_id, subscriber_id, list_id),
   constraint list_wishes_company_id_list_id_fkey FOREIGN KEY (company_id, list_id) REFERENCES lists(company_id, id) ON DELETE CASCADE,
   constraint list_wishes_company_id_subscriber_id_fkey FOREIGN KEY (company_id, subscriber_id) REFERENCES subscribers(company_id, id) ON DELETE CASCADE

@@ -31,6 +31,7 @@ create table list_wishes (
   company_id uuid not null,
   subscriber_id uuid not null,
   list_id uuid not null,
+  asked_at timestamptz not null default now(),
   primary key (company_id, subscriber_id, list_id),
   foreign key (company_id, subscriber_id) references subscribers (company_id, id) on delete cascade,
   foreign key (company_id, list_id) references lists (company_id, id) on delete cascade

@@ -48,7 +48,7 @@ const ASK = `
     on conflict (company_id, list_id, subscriber_id) do update set left_at = null where m.left_at is not null)
   insert into list_wishes (company_id, subscriber_id, list_id)
   select $1, d.id, l.id from list l, decided d where d.answer = 'confirm' and d.status <> 'unconfirmed'
-  on conflict do nothing`;
+  on conflict (company_id, subscriber_id, list_id) do update set asked_at = now()`;
 
 interface Request {
   companyId: string;
@@ -71,8 +71,13 @@ export interface UnsentConfirmationRow {
   accept_language: string;
 }
 
+/** Each company's first before anybody's second: one whose form is flooded waits for itself. */
 export const unsentConfirmations = (limit: number): Promise<UnsentConfirmationRow[]> =>
-  query<UnsentConfirmationRow>("select * from unsent_confirmations order by asked_at limit $1", [limit]);
+  query<UnsentConfirmationRow>(
+    `select * from unsent_confirmations
+     order by row_number() over (partition by company_id order by asked_at), asked_at limit $1`,
+    [limit],
+  );
 
 /** Takes one off the queue until the transaction ends; false where another node has it. */
 export async function takeConfirmation(client: Client, row: UnsentConfirmationRow): Promise<boolean> {
@@ -126,7 +131,11 @@ interface Link {
   expiresAt: Date | null;
 }
 
-const WISHES = "delete from list_wishes where company_id = $1 and subscriber_id = $2 returning list_id";
+// A wish that is older than its mail's link was given up.
+const WISHES = `
+  with wished as (
+    delete from list_wishes where company_id = $1 and subscriber_id = $2 returning list_id, asked_at)
+  select list_id from wished where asked_at > now() - interval '${CONFIRM_WITHIN_DAYS} days'`;
 
 /**
  * What a confirmation from the mailbox does. "unknown": there is no such subscriber. "void": an unsubscribe came after the

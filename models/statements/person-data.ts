@@ -50,13 +50,17 @@ const EVENTS = `
 
 const SUPPRESSIONS = `
   select id, email, kind, reason, created_at from suppressions
-  where company_id = $1 and email_key = lower($3) and $2::uuid is not null order by id desc ${NEWEST}`;
+  where company_id = $1 and email_key = address_key($3) and $2::uuid is not null order by id desc ${NEWEST}`;
 
 const DELIVERIES = `
   select d.id, w.url, d.event_type, d.payload, d.status, d.attempts, d.response_status, d.created_at
   from webhook_endpoints w join webhook_deliveries d on d.company_id = $1 and d.endpoint_id = w.id
   where w.company_id = $1 and lower(d.payload->>'recipient') = lower($3) and $2::uuid is not null
   order by d.id desc ${NEWEST}`;
+
+const INBOUND = `
+  select id, received_at, via, result, bounce_type, recipient, sent_email_id, diagnostic from inbound_messages
+  where company_id = $1 and lower(recipient) = lower($3) and $2::uuid is not null order by id desc ${NEWEST}`;
 
 const KINDS = {
   lists: LISTS,
@@ -65,6 +69,7 @@ const KINDS = {
   events: EVENTS,
   suppressions: SUPPRESSIONS,
   webhook_deliveries: DELIVERIES,
+  inbound: INBOUND,
 };
 type Kind = keyof typeof KINDS;
 export type PersonRows = Record<Kind, Record<string, unknown>[]>;

@@ -13,7 +13,8 @@ export const Campaign = Type.Object({
   scheduled_for: Nullable(Time),
   error: Nullable(
     Type.String({
-      description: "Why the campaign stopped by itself, or what the SMTP server that it waits for said last.",
+      description:
+        "Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what the SMTP server that it waits for said last.",
     }),
   ),
   created_at: Time,
@@ -51,7 +52,7 @@ export const campaigns = {
   resume: {
     summary: "Resume a campaign",
     description:
-      "Tries again the recipients that failed or whose delivery is unknown, never those already sent. Allowed in the status `partial`, and `failed` when some mail was sent.",
+      "Tries again the recipients that failed or whose delivery is unknown, never those already sent, and writes those for whom the monthly quota had no room. Allowed in the status `partial`, and `failed` when some mail was sent.",
     params: ById,
     returns: Campaign,
   },

@@ -68,6 +68,7 @@ export const PersonData = Type.Object({
   sent_emails: Rows,
   copies: Rows,
   events: Rows,
+  inbound: Rows,
   suppressions: Rows,
   webhook_deliveries: Rows,
   truncated: Type.Array(Type.String()),

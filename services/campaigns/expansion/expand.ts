@@ -56,7 +56,8 @@ const BOOK_SLICE = `
     expanded_at = case when $5 then now() end, updated_at = now()
   where company_id = $1 and id = $2`;
 
-const sliceSize = ({ expand_cursor }: ExpandingCampaign): number => (expand_cursor === null ? FIRST_SLICE : SLICE);
+const sliceSize = ({ expand_cursor, unwritten_cursor }: ExpandingCampaign): number =>
+  (unwritten_cursor ?? expand_cursor) === null ? FIRST_SLICE : SLICE;
 
 /** Holds the campaign until the transaction ends; undefined if another node does. */
 async function holdCampaign(client: Client, campaignId: string): Promise<ExpandingCampaign | undefined> {
@@ -137,7 +138,8 @@ async function endWithoutAudience(client: Client, campaign: ExpandingCampaign): 
 
 const endExpansion = (client: Client, { id, company_id }: ExpandingCampaign, error: string | null) =>
   query(
-    `update campaigns set expanded_at = now(), unwritten_cursor = null, total_emails = next_seq - 1 + unwritten, error = coalesce(error, $3), updated_at = now()
+    `update campaigns set expanded_at = now(), unwritten_cursor = null, total_emails = next_seq - 1 + unwritten,
+       error = coalesce(error, $3), updated_at = now()
      where company_id = $1 and id = $2`,
     [company_id, id, error],
     client,

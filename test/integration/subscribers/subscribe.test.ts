@@ -258,6 +258,11 @@ describe("double opt-in", () => {
 
     await subscribe({ email: "a@example.com", list_id: one });
     expect(await queued()).toEqual([]);
+    const three = await newList("Three");
+    await subscribe({ email: "a@example.com", list_id: three });
+    await query("update list_wishes set asked_at = asked_at - interval '8 days' where company_id = $1", [company.id]);
+    await confirm(await mailedToken());
+    expect(await members(three)).toBe(0);
     await query("update list_members set left_at = now() where company_id = $1", [company.id]);
     await subscribe({ email: "a@example.com", list_id: one });
     expect([(await queued()).length, await members(one)]).toEqual([1, 0]);
