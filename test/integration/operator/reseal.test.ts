@@ -18,6 +18,7 @@ describe("changing SECRET_KEY", () => {
   const smtp = newId();
   const endpoint = newId();
   const user = newId();
+  const erasure = newId();
   let app: App;
   let query: <T>(text: string, values?: unknown[]) => Promise<T[]>;
 
@@ -26,6 +27,7 @@ describe("changing SECRET_KEY", () => {
     const [password, dkim, hook] = [seal("pass", smtp), seal("dkim key", smtp), seal("whsec_x", endpoint)];
     const mailKey = seal("the installation's key", INSTALLATION);
     const factor = seal("TOTPSECRET", user);
+    const address = seal("ann@example.com", erasure);
     await processWith({ SECRET_KEY: NEW, SECRET_KEY_OLD: OLD });
     const { startApp } = await import("../../support/app.ts");
     app = await startApp({ services: ["operator"], env: { SECRET_KEY: NEW, SECRET_KEY_OLD: OLD } });
@@ -36,6 +38,10 @@ describe("changing SECRET_KEY", () => {
       `insert into smtp_configs (id, company_id, name, host, port, sender_email, password_sealed, dkim_key_sealed)
        values ($1, $2, 'S', 'h', 25, 'a@b.example', $3, $4)`,
       [smtp, company, password, dkim],
+    );
+    await query(
+      "insert into erased_addresses (id, company_id, address_hash, address_sealed) values ($1, $2, '\\x01', $3)",
+      [erasure, company, address],
     );
     await query("update installation set mail_key_sealed = $1", [mailKey]);
     await query(
@@ -63,6 +69,7 @@ describe("changing SECRET_KEY", () => {
       "DKIM keys",
       "webhook secrets",
       "former webhook secrets",
+      "addresses that are being erased",
       "second factors",
       "the key of ids in mails",
     ]);
@@ -73,12 +80,14 @@ describe("changing SECRET_KEY", () => {
       [0, 0, 0],
       [1, 0, 0],
       [1, 0, 0],
+      [1, 0, 0],
     ]);
     expect(counts(await reseal())).toEqual([
       [0, 1, 0],
       [0, 1, 0],
       [0, 1, 0],
       [0, 0, 0],
+      [0, 1, 0],
       [0, 1, 0],
       [0, 1, 0],
     ]);
