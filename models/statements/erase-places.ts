@@ -278,12 +278,12 @@ const QUOTED: Place[] = [
     sets: `${text("first_name")}, ${text("last_name")}, ${jsonb("attributes")}`,
   }),
   {
-    // A key that names the person goes: whoever repeats that request sends to nobody.
+    // A key that names the person goes, also behind a prefix: whoever repeats that request sends to nobody.
     counted: "idempotency_keys",
     first: "",
     sql: walk(
       [
-        `page as materialized (select key, ${anyQuotes("key")} as named, ${anyQuotes("response::text")} as quoted
+        `page as materialized (select key, exists (select from unnest($2) a where strpos(lower(key), a) > 0) as named, ${anyQuotes("response::text")} as quoted
           from idempotency_keys where company_id = $1 and key > $3 order by key limit ${LOOKED_AT})`,
         "gone as (delete from idempotency_keys k using page p where p.named and k.company_id = $1 and k.key = p.key returning 1)",
         `changed as (update idempotency_keys x set ${jsonb("response", "json")} from page p

@@ -19,7 +19,9 @@ describe("one company and another's things", () => {
   const everything = async () => {
     const own = client(app, { token: theirs.token, query: { company: theirs.id } });
     const readable = routes.filter(
-      ({ method, answer, access }) => method === "GET" && access !== "public" && answer !== "csv",
+      // Exports write into the log, which is read here, too.
+      ({ method, path, answer, access }) =>
+        method === "GET" && access !== "public" && answer !== "csv" && !path.endsWith("/data/"),
     );
     const seen: Record<string, unknown> = {};
     for (const { path } of readable) {

@@ -19,6 +19,7 @@ describe("changing SECRET_KEY", () => {
   const endpoint = newId();
   const user = newId();
   const source = newId();
+  const erasure = newId();
   let app: App;
   let query: <T>(text: string, values?: unknown[]) => Promise<T[]>;
 
@@ -28,6 +29,7 @@ describe("changing SECRET_KEY", () => {
     const [mailbox, address] = [seal("imap pass", smtp), seal("token", source)];
     const mailKey = seal("the installation's key", INSTALLATION);
     const factor = seal("TOTPSECRET", user);
+    const erased = seal("ann@example.com", erasure);
     await processWith({ SECRET_KEY: NEW, SECRET_KEY_OLD: OLD });
     const { startApp } = await import("../../support/app.ts");
     app = await startApp({ services: ["operator"], env: { SECRET_KEY: NEW, SECRET_KEY_OLD: OLD } });
@@ -48,6 +50,10 @@ describe("changing SECRET_KEY", () => {
     await query(
       `insert into inbound_sources (id, company_id, provider, token_hash, token_sealed) values ($1, $2, 'brevo', '', $3)`,
       [source, company, address],
+    );
+    await query(
+      "insert into erased_addresses (id, company_id, address_hash, address_sealed) values ($1, $2, '\\x01', $3)",
+      [erasure, company, erased],
     );
     await query("update installation set mail_key_sealed = $1", [mailKey]);
     await query(
@@ -76,6 +82,7 @@ describe("changing SECRET_KEY", () => {
       "passwords of mailboxes",
       "webhook secrets",
       "former webhook secrets",
+      "addresses that are being erased",
       "addresses of inbound sources",
       "secrets of inbound sources",
       "second factors",
@@ -88,6 +95,7 @@ describe("changing SECRET_KEY", () => {
       [1, 0, 0],
       [0, 0, 0],
       [1, 0, 0],
+      [1, 0, 0],
       [0, 0, 0],
       [1, 0, 0],
       [1, 0, 0],
@@ -98,6 +106,7 @@ describe("changing SECRET_KEY", () => {
       [0, 1, 0],
       [0, 1, 0],
       [0, 0, 0],
+      [0, 1, 0],
       [0, 1, 0],
       [0, 0, 0],
       [0, 1, 0],

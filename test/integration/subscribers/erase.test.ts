@@ -360,6 +360,81 @@ describe("a person who is erased", () => {
     expect(await rowsWith(ANN)).toEqual({});
   });
 
+  test("is found behind more rows than one step looks at, in every table that is walked through", async () => {
+    const company = await furnish();
+    const { id, smtp } = company;
+    const campaign = async (no: string, mails: number) => {
+      const campaignId = newId();
+      await query(
+        `insert into campaigns (id, company_id, name, campaign_type, status, total_emails, smtp_config_id, worker_task_id,
+           next_seq, no, expansion_began_at, expanded_at)
+         values ($1, $2, 'C', 'custom', 'completed', 1, $3, $1, $4 + 1, ${no}, now(), now())`,
+        [campaignId, id, smtp, mails],
+      );
+      return campaignId;
+    };
+    const full = await campaign("nextval('full_campaign_no')", 3_000);
+    await query(
+      `insert into sent_emails (company_id, campaign_id, seq, email, cc, variables, status)
+       select $1, $2, n, 'o@stays.example', case n when 3000 then array[$3] end, '{"a": 1}', 3 from generate_series(1, 3000) n`,
+      [id, full, ANN],
+    );
+    for (let n = 0; n < 3; n++) {
+      const compact = await campaign("next_campaign_no()", 4_000);
+      await query(
+        `insert into sent_emails (campaign_no, seq, email, variables, status, id, opens, clicks, created_at)
+         select no, n, 'o@stays.example', case n when 4000 then jsonb_build_object('friend', $2::text) else '{"a": 1}' end, 2,
+           null, null, null, null from campaigns, generate_series(1, 4000) n where id = $1`,
+        [compact, ANN],
+      );
+      await query(
+        `insert into campaign_receivers (campaign_id, company_id, no, email, variables)
+         select $1, $2, n, case n when 2500 then $3 else 'o@stays.example' end, '{}' from generate_series(1, 2500) n`,
+        [compact, id, ANN],
+      );
+      const endpoint = newId();
+      await query(
+        `insert into webhook_endpoints (id, company_id, url, events, secret_sealed, disabled_at)
+         values ($1, $2, 'https://x.example', '{}', '', now())`,
+        [endpoint, id],
+      );
+      await query(
+        `insert into webhook_deliveries (company_id, endpoint_id, event_id, event_type, payload)
+         select $1, $2, uuid_v7(), 'opened', jsonb_build_object('recipient', case n when 2500 then $3 else 'o' end)
+         from generate_series(1, 2500) n`,
+        [id, endpoint, ANN],
+      );
+    }
+    const last = "case n when 6000 then $2 else 'o' end";
+    await query(
+      `insert into subscribers (company_id, email, last_name) select $1, 'p' || n || '@stays.example', ${last} from generate_series(1, 6000) n`,
+      [id, ANN],
+    );
+    await query(
+      `insert into audit_log (id, company_id, actor_type, actor_name, action, target)
+       select uuid_v7(), $1, 'system', 'system', 'list.deleted', ${last} from generate_series(1, 6000) n`,
+      [id, ANN],
+    );
+    await query(
+      `insert into idempotency_keys (company_id, key, request_hash, response)
+       select $1, 'k' || lpad(n::text, 6, '0') || case n when 6000 then $2 else '' end, '', '{}' from generate_series(1, 6000) n`,
+      [id, ANN],
+    );
+    const { body } = await erase(company, ANN);
+    expect(await rowsWith(ANN)).toEqual({});
+    expect(body.complete).toBe(true);
+    expect(body.erased).toMatchObject({
+      subscribers: 1,
+      receivers: 3,
+      webhook_deliveries: 3,
+      audit_log: 1,
+      idempotency_keys: 1,
+      // Bob's attribute, a name, and four mails of others.
+      quotations: 6,
+    });
+    expect((await query("select from sent_emails where variables is not null")).length).toBeGreaterThan(14_000);
+  });
+
   test("an interrupted erasure goes on where it was, and counts nothing twice", async () => {
     const company = await furnish();
     await query(
