@@ -47,15 +47,18 @@ const HOSTILE: [string, () => string | Buffer][] = [
   ["JSON without an end", () => `${FROM}{"notificationType":${"[".repeat(100_000)}}`],
 ];
 
-function expectWellFormed({ verdicts, addressedTo, dialect }: Report): void {
+/** What a row of PostgreSQL can hold, and nothing that breaks a line or a header. */
+function expectWellFormed({ verdicts, addressedTo, dialect, returnedMessageId }: Report): void {
+  expect(returnedMessageId ?? "a@b").toMatch(/^[^\p{C}\s]+@[^\p{C}\s]+$/u);
+  expect(addressedTo.filter((address) => /\p{C}/u.test(address))).toEqual([]);
   expect(verdicts.length).toBeGreaterThan(0);
   expect(verdicts.length).toBeLessThanOrEqual(100);
   expect(addressedTo.length).toBeLessThanOrEqual(20);
   expect(dialect).toMatch(/^[\w.-]+$/);
   for (const { kind, reason, recipient, statusCode, diagnostic } of verdicts) {
     expect(["hard", "soft", "block", "complaint", "ignored"]).toContain(kind);
-    expect(reason).not.toBe("");
-    expect(recipient === null || /@[^@]+$/.test(recipient)).toBe(true);
+    expect(recipient === null || /^[^\p{C}]+@[^\p{C}@]+$/u.test(recipient)).toBe(true);
+    expect(reason).toMatch(/^[a-z-]{1,40}$/);
     expect(statusCode === null || /^[245]\.\d{1,3}\.\d{1,3}$/.test(statusCode)).toBe(true);
     expect(diagnostic === null || (diagnostic.length <= 1_000 && !diagnostic.includes("\n"))).toBe(true);
   }
@@ -98,6 +101,30 @@ test.each(["no-such-charset", "utf-7", "iso-2022-jp", "x-unknown", "", '"', "utf
     expectWellFormed(await readReport(raw));
   },
 );
+
+test("control characters in addresses, Message-IDs and types never reach a row", async () => {
+  const read = await readReport(
+    mail(
+      "From: MAILER-DAEMON@mx.example",
+      "To: a\u0000b@news.example",
+      "Content-Type: multipart/report; boundary=b",
+      "",
+      "--b",
+      "Content-Type: message/feedback-report",
+      "",
+      "Feedback-Type: abuse\u0000\u0007 of the worst kind",
+      'Original-Rcpt-To: "a\u0000"@shop.example',
+      "Original-Rcpt-To: \u0001ann@shop.example",
+      "--b",
+      "Content-Type: message/rfc822",
+      "",
+      "Message-ID: <mail\u0000@news.example>",
+      "--b--",
+    ),
+  );
+  expectWellFormed(read);
+  expect(read.verdicts).toMatchObject([{ kind: "complaint", reason: "abuse", recipient: "ann@shop.example" }]);
+});
 
 test("any bytes, and any damage to a report, give a well-formed answer", async () => {
   const pieces = fc.constantFrom(
