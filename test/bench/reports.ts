@@ -2,7 +2,7 @@
  * CPU milliseconds to understand a report, by size and for hostile ones, beside mailparser, which only takes such a message
  * apart.
  *
- *   node test/bench reports [rounds=100]
+ *   node test/bench reports [rounds=1000]
  *
  * Means after as many rounds to warm up. Prints figures; nothing passes or fails.
  */
@@ -10,7 +10,7 @@ import { simpleParser } from "mailparser";
 import { readReport } from "../../services/bounces/reports/read-report.ts";
 import { cpuMsOf } from "../support/cpu.ts";
 
-const rounds = Number(process.argv[2] ?? 100);
+const rounds = Number(process.argv[2] ?? 1_000);
 
 function reportOf(bytes: number): Buffer {
   const head = [

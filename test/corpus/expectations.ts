@@ -211,7 +211,31 @@ function bounceEmail(root: string): Sample[] {
   );
 }
 
-const READERS = [goSisimai, mailman, bounceParser, cws, bounceEmail];
+/** Mails that people and programs wrote, with which other software was tested: none of them is a bounce. */
+function ordinary(root: string): Sample[] {
+  const folders = [
+    ["discourse", "test/emails", ".txt", "lib/email_reply_trimmer.rb"],
+    ["redmine", "test/fixtures/mail_handler", ".eml", "app/models/mail_handler.rb"],
+    ...["error_emails", "plain_emails", "mime_emails", "rfc2822", "attachment_emails", "multi_charset"].map((name) => [
+      "mail",
+      `spec/fixtures/emails/${name}`,
+      ".eml",
+      "lib/mail.rb",
+    ]),
+  ] as [string, string, string, string][];
+  return folders
+    .filter(([, , , sign]) => existsSync(join(root, sign)))
+    .flatMap(([dialect, folder, ending]) =>
+      filesIn(join(root, folder), ending).map((name) => ({
+        collection: "ordinary mail",
+        dialect,
+        file: join(root, folder, name),
+        expected: [{ kinds: IGNORED }],
+      })),
+    );
+}
+
+const READERS = [goSisimai, mailman, bounceParser, cws, bounceEmail, ordinary];
 
 /** All samples of a checkout, or of the checkouts that lie in a folder. */
 export function samplesIn(folder: string): Sample[] {

@@ -6,7 +6,7 @@
  * found  as many recipients as expected, and the right ones where the collection names them
  * kind   hard, soft, block, complaint, ignored as expected, for each recipient
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readReport } from "../../services/bounces/reports/read-report.ts";
 import type { Report, Verdict, VerdictKind } from "../../services/bounces/verdict.ts";
 import { type Expected, isHeldOut, type Sample, samplesIn } from "./expectations.ts";
@@ -96,7 +96,10 @@ function print(title: string, rows: Map<string, Tally>): void {
 
 async function main(): Promise<void> {
   const [folder, ...options] = process.argv.slice(2);
-  if (!folder) throw new Error("npm run test:corpus -- FOLDER [--failures] [--odd | --even]");
+  if (!folder || !existsSync(folder)) {
+    process.stderr.write("Usage: npm run test:corpus -- FOLDER [--failures] [--odd | --even]\n");
+    process.exit(64);
+  }
   const byDialect = new Map<string, Tally>();
   const totals = new Map<string, Tally>();
   for (const sample of samplesIn(folder)) {

@@ -194,6 +194,11 @@ export const DIALECTS: Dialect[] = [
   },
   { name: "dragonfly", marks: [{ text: /^This is the DragonFly Mail Agent/m }] },
   { name: "imail", marks: [{ headers: { "x-mailer": /^<SMTP32 v/i, subject: FAILED_SUBJECT } }] },
+  // Apple's servers were Oracle's for long and kept its words.
+  {
+    name: "icloud",
+    marks: [{ headers: { from: /(?:postmaster|mailer-daemon)@(?:[\w-]+\.)*(?:icloud|me|mac)\.com/i } }],
+  },
   {
     name: "messaging-server",
     marks: [{ text: /^This report relates to a message you sent with the following header fields/m }],

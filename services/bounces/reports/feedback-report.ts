@@ -18,7 +18,7 @@ export function readFeedbackReport(text: string): FeedbackReport {
   const fields = parseHeaders(text.replace(/\n[ \t]*\n/g, "\n"));
   const values = RECIPIENT_FIELDS.flatMap((name) => fields.get(name) ?? []);
   return {
-    type: (fields.get("feedback-type")?.[0] ?? "abuse").trim().toLowerCase(),
+    type: /^[a-z][a-z-]{1,30}/i.exec(fields.get("feedback-type")?.[0] ?? "abuse")?.[0].toLowerCase() ?? "other",
     recipients: withoutHidden(allAddresses(values, MAX_RECIPIENTS)),
   };
 }

@@ -1,8 +1,7 @@
 /** Verdicts from what is written for programs: delivery status, feedback reports, receipts, Amazon's notifications. */
 import type { Verdict } from "../verdict.ts";
 import { firstAddress } from "./addresses.ts";
-import type { RecipientStatus } from "./delivery-status.ts";
-import { readDeliveryStatus } from "./delivery-status.ts";
+import { type RecipientStatus, readDeliveryStatus } from "./delivery-status.ts";
 import { readFeedbackReport, withoutHidden } from "./feedback-report.ts";
 import { judge } from "./judge.ts";
 import { bounce, ignored, oneLine } from "./make-verdict.ts";
@@ -80,7 +79,7 @@ const complaint = (reason: string, recipient: string | null): Verdict => ({
 
 /** A receipt (RFC 8098) tells that a mail was read, or, from Sieve's `reject` (RFC 5429), why it was not taken. */
 export function fromReceipt(text: string, { notice, subject }: Material): Verdict {
-  const recipient = readDeliveryStatus(text).recipients[0]?.recipient ?? null;
+  const recipient = readDeliveryStatus(text)[0]?.recipient ?? null;
   const isRefused = /^disposition:[^\n]*;\s*(?:deleted|failed)/im.test(text) && /reject/i.test(subject + notice);
   if (!isRefused) return ignored("read-receipt", recipient);
   const { meaning, statusCode } = judge({ status: "", diagnostic: notice, notice: "", afterData: true });

@@ -10,22 +10,27 @@ import { bounce, ignored } from "./make-verdict.ts";
 import type { Material } from "./material.ts";
 import { speaksOfAbsence, speaksOfDelay } from "./not-a-bounce.ts";
 import { isAfterData, type NamedRecipient, namedRecipients, refusalIn } from "./plain-text.ts";
-import { DAEMON, FAILED_SUBJECT, FAILED_WORDS, LISTED } from "./texts/notices.ts";
+import { DAEMON, FAILED_SUBJECT, FAILED_WORDS, LISTED, UNDELIVERED } from "./texts/notices.ts";
 
 /**
- * Two of these: it comes from a mail server, has the subject of a notice, speaks of failure. A reader's mail and a program's
- * answer in his name have one at most; what speaks of absence in its subject is an answer, whoever sends it.
+ * It says that it is a report; or it comes from a mail server and has the subject of a notice or speaks of failure; or it has
+ * both of these and names who did not get the mail. A reader's mail has one at most, a program's answer in his name too; what
+ * speaks of absence in its subject is an answer, whoever sends it.
  */
-export function looksLikeNotice({ headers, subject, notice }: Material): boolean {
+export function looksLikeNotice({ headers, subject, notice, addressedTo }: Material): boolean {
   if (/^(?:re|aw|sv|antw)\s*:/i.test(subject) || speaksOfAbsence(subject)) return false;
   const from = decodeWords(headers.get("from")?.[0] ?? "");
-  const signs = [
-    FAILED_SUBJECT.test(subject),
-    /^(?:<>)?$/.test(from) || DAEMON.test(from),
-    FAILED_WORDS.test(notice) || LISTED.test(notice),
-  ];
-  return signs.filter(Boolean).length >= 2;
+  const isSubject = FAILED_SUBJECT.test(subject);
+  const isFailure = FAILED_WORDS.test(notice) || LISTED.test(notice);
+  const isServers = DAEMON.test(from) || /^<?mailer-daemon/i.test(headers.get("return-path")?.[0] ?? "");
+  if (isServers || REPORT_TYPE.test(headers.get("content-type")?.[0] ?? "")) return isSubject || isFailure;
+  const own = [...addressedTo, ...allAddresses([from], 5)];
+  const namesSomebody =
+    UNDELIVERED.test(notice) || namedRecipients(notice, own).some(({ address }) => !own.includes(address));
+  return (isSubject || from === "<>") && isFailure && namesSomebody;
 }
+
+const REPORT_TYPE = /report-type="?delivery-status/i;
 
 /** `failed` is what X-Failed-Recipients names: the notice is about these and no others. */
 export function fromWords(material: Material, failed: string[], dialect: Dialect | undefined): Verdict[] {

@@ -40,8 +40,7 @@ export const headerText = (headers: Headers, name: string): string => decodeWord
 /** Encoded words (RFC 2047) and raw bytes as text. */
 export function decodeWords(value: string): string {
   if (value.length > MAX_DECODED) return decodeWords(value.slice(0, MAX_DECODED));
-  if (!value.includes("=?"))
-    return /[\x80-\xff]/.test(value) ? decodeBytes(Buffer.from(value, "latin1"), "utf-8") : value;
+  if (!value.includes("=?")) return /[\x80-\xff]/.test(value) ? decodeBytes(Buffer.from(value, "latin1"), "") : value;
   return value.replace(ENCODED_WORD, (_, charset: string, encoding: string, text: string) => {
     const bytes =
       encoding.toLowerCase() === "b" ? Buffer.from(text, "base64") : decodeQuotedPrintable(text.replaceAll("_", " "));

@@ -53,7 +53,7 @@ function understand(material: Material): Report {
 
   const dialect = dialectOf(headers, notice);
   const isNotice = dialect !== undefined || headers.has("x-failed-recipients") || looksLikeNotice(material);
-  const { recipients } = readDeliveryStatus(statusText(leaves) || (isNotice ? pastedStatus(notice) : ""));
+  const recipients = readDeliveryStatus(statusText(leaves) || (isNotice ? pastedStatus(notice) : ""));
   if (recipients.length > 0) return report(dialect?.name ?? "rfc3464", fromStatus(recipients, material));
   if (!isNotice) return report("none", [ignored(automaticReason(headers, notice) ?? "no-report")]);
   const failed = allAddresses(headers.get("x-failed-recipients") ?? [], MAX_VERDICTS);

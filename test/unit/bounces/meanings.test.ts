@@ -61,6 +61,9 @@ describe("words of servers", () => {
     ["550 5.7.133 RESOLVER.RST.SenderNotAuthenticatedForGroup; only authorized senders", "list-refused"],
     ["552-5.7.0 Our system detected an illegal attachment on your message.", "content-refused"],
     ["550 5.7.1 Refused by local policy", "policy"],
+    ["550 5.7.1 message content rejected", "content-refused"],
+    ["552 5.2.2 <ann@shop.example> Quota exceeded (mailbox for user is full)", "mailbox-full"],
+    ["message size 20480123 exceeds size limit 10240000 of server mx.shop.example[192.0.2.7]", "too-large"],
 
     ["retry timeout exceeded", "expired"],
     ["Envelope expired", "expired"],

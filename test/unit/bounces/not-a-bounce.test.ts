@@ -179,6 +179,16 @@ describe("other mail", () => {
       [PERSON, "Subject: Your newsletter"],
       "The link to shop.example was not found and my order failed. Ann",
     ],
+    [
+      "a complaint about an order",
+      [PERSON, "Subject: Delivery problem"],
+      "My parcel was returned, the address was unknown, they said.",
+    ],
+    [
+      "a desk's answer",
+      ["From: Stock Exchange <desk@exchange.example>", "Subject: Your question"],
+      "Your user account was not found: error 550",
+    ],
     ["an unsubscribe by mail", [PERSON, "Subject: unsubscribe"], "Please remove ann@shop.example"],
     [
       "a newsletter",

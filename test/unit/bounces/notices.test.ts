@@ -299,6 +299,27 @@ const NOTICES: [string, string[], string[], string, string, string][] = [
     "ann@shop.example",
   ],
   [
+    "icloud",
+    ["From: postmaster@icloud.com", "Subject: Delivery Notification: Delivery has failed"],
+    [
+      "This report relates to a message you sent with the following header fields:",
+      "",
+      "  Message-id: <mail-1@news.example>",
+      "  From: News <news@news.example>",
+      "  To: list@news.example",
+      "  Subject: Six books",
+      "",
+      "Your message cannot be delivered to the following recipients:",
+      "",
+      "  Recipient address: ann@icloud.com",
+      "  Reason: Remote SMTP server has rejected address",
+      "  Diagnostic code: smtp;550 5.1.1 <ann@icloud.com>: user does not exist",
+    ],
+    "hard",
+    "mailbox-unknown",
+    "ann@icloud.com",
+  ],
+  [
     "m-filter",
     [
       "From: POSTMASTER <postmaster@shop.example>",

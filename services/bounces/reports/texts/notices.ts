@@ -1,11 +1,11 @@
 /** How a mail server's notice looks that has no part for programs. */
 import { anyOf } from "./phrases.ts";
 
-/** Who writes them, as From has it. */
+/** Who writes them, as From has it: a name that only mail servers bear. */
 export const DAEMON = anyOf(
-  "mailer-?daemon|mdaemon|postmaster|mailadmin|bounce",
+  "mailer-?daemon|mdaemon|mail-?daemon|postmaster|post_master|mailadmin",
   "mail ?delivery|delivery (?:status|sub)",
-  "mail ?system|mail-?server|mail administrator|system administrator|exchange",
+  "mail ?system|mail administrator|system administrator|microsoft exchange",
 );
 
 export const FAILED_SUBJECT = anyOf(
@@ -35,3 +35,5 @@ export const FAILED_WORDS = anyOf(
 
 /** A recipient on a line of its own, as in qmail's notices, whatever language the rest is in. */
 export const LISTED = /^<[^<>\s]{1,128}@[^<>\s]{1,255}>:/m;
+
+export const UNDELIVERED = /(?:could not|couldn't|cannot|was not|has not) (?:be |been )?delivered to/i;
