@@ -14,14 +14,14 @@
  * completed, partial and failed are reached from pending as well: an empty audience, a resume that finds nobody to try
  * again, an error before the first claim. A failed campaign can be resumed only when a mail of it was sent or is in doubt.
  * partial and failed can be left once more without a resume: a sender that was cut off comes back and knows what became of
- * recipients in doubt (`lateStatus`).
+ * recipients in doubt, or evidence settles the doubt (`lateStatus`). A bounce that comes later moves nothing.
  *
  * | to                         | moved by                                                                          |
  * |----------------------------|-----------------------------------------------------------------------------------|
  * | (new) scheduled, pending   | services/campaigns/send/send.ts; confirmations: models/statements/write-confirmation.ts |
  * | pending, cancelled         | services/campaigns/lifecycle/schedule.ts, resume.ts                               |
  * | sending                    | services/smtp-sender/claim/claim-statements.ts, with the first lease              |
- * | completed, partial, failed | services/campaigns/lifecycle/settle.ts; late: models/statements/record-late-outcomes.ts |
+ * | completed, partial, failed | services/campaigns/lifecycle/settle.ts; late: models/statements/record-late-outcomes.ts, settle-doubt.ts |
  *
  * Each move is one conditional UPDATE, which takes the row's lock: of two that want the same move, one makes it and the
  * other learns that it did not.

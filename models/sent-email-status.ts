@@ -10,15 +10,17 @@
  * |            | resume (campaigns)                                    | failed, unknown  | null, with its chunk       |
  * | sending    | the claim of a due retry (rows of a chunk skip it)    | queued, due      | the end of the row's own lease |
  * | sent       | the recorder: 2xx to the end of the message           | queued, sending  | null                       |
+ * |            | evidence: an open, click, unsubscribe, complaint      | unknown          | null                       |
  * | failed     | the recorder: 5xx, not renderable, out of tries       | queued, sending  | null                       |
  * |            | campaigns: what is left of a stopped campaign         | queued           | null                       |
  * | bounced    | the recorder: the address does not exist              | queued, sending  | null                       |
+ * |            | a bounce that came later; of a failed one a hard one  | sent, unknown, failed | null                  |
  * | suppressed | the recorder: may not get the mail (any more)         | queued, sending  | null                       |
  * | unknown    | the recorder: no reply to the end of a newsletter     | queued, sending  | null                       |
  * |            | recovery: handed over, and its sender died            | queued, sending  | null                       |
  *
  * Late results (record-late-outcomes.ts) make an unknown recipient sent, failed or bounced, too, and one that was queued
- * again sent. Nothing else but resume leads out of a final state. A row of a chunk that is being delivered stays queued until its result is
+ * again sent. Nothing but these, resume, evidence (settle-doubt.ts) and what comes back (record-returns.ts) leads out of a final state. A row of a chunk that is being delivered stays queued until its result is
  * written: `send_chunks.marked_to` says up to which seq rows may have been handed to SMTP.
  *
  * Copies (sent_email_copies) use the same states. Their rows are written when the mail itself is sent: with what the first

@@ -3,10 +3,15 @@
  * lease has ended, recipients that were not tried fail with that error, so that every one is accounted for. Stands with
  * the models because the senders' rows and the campaign's counts must change in one transaction.
  */
+
+import type { MailNumber } from "../../services/lib/tokens/mail-id.ts";
 import { campaignNo } from "../database/campaign-no.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
 import { IS_LEASED, IS_READY, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { withIds } from "./mail-key.ts";
+import { wants } from "./record-outcomes.ts";
+import { outboxInsert } from "./webhook-outbox.ts";
 
 const { done } = SEND_CHUNK_STATE;
 const RECIPIENTS = `e.campaign_no = ${campaignNo("$2", "$1")}`;
@@ -14,6 +19,41 @@ const { queued, sending, failed } = SENT_EMAIL_STATUS;
 
 /** 20,000 recipients a transaction: the campaign's row is locked for about 0.1 s. */
 const CHUNKS_AT_ONCE = 40;
+
+/** Who failed is read only where a webhook is to be told. */
+const RETURNING = "returning e.campaign_no, e.seq, e.id, e.email, e.subscriber_id";
+const FAILED = (rows: string) => `(select count(*) from ${rows}) as failed,
+  case when exists (select from webhook_endpoints p where ${wants("'failed'", "$1")}) then (
+    select json_agg(json_build_object('campaign_no', f.campaign_no, 'seq', f.seq, 'id', f.id, 'email', coalesce(f.email, p.email)))
+    from ${rows} f left join subscribers p on p.company_id = $1 and p.id = f.subscriber_id) end as recipients`;
+
+type FailedRecipient = MailNumber & { id: string; email: string; message_id?: string };
+
+const TELL = `
+  with failed as (
+    select uuid_v7() as id, $1::uuid as company_id, 'failed' as type, r.email as recipient, r.id as sent_email_id,
+      $2::uuid as campaign_id, now() as created_at,
+      jsonb_build_object('smtp_response', null, 'error', $3::text,
+        'message_id', '<' || r.message_id || '@' || split_part(cc.sender_email, '@', -1) || '>') as metadata
+    from unnest($4::uuid[], $5::text[], $6::text[]) r (id, email, message_id)
+    join campaign_contents cc on cc.campaign_id = $2 and cc.company_id = $1)
+  ${outboxInsert("failed")}`;
+
+async function tellWebhooks(client: Client, campaign: StoppedCampaign, failed: FailedRecipient[]): Promise<void> {
+  const rows = await withIds(failed);
+  await query(
+    TELL,
+    [
+      campaign.company_id,
+      campaign.id,
+      campaign.error,
+      rows.map(({ id }) => id),
+      rows.map(({ email }) => email),
+      rows.map(({ message_id }) => message_id),
+    ],
+    client,
+  );
+}
 
 interface StoppedCampaign {
   id: string;
@@ -47,17 +87,17 @@ const FAIL_CHUNKS = `
   ),
   untried as (
     update sent_emails e set status = ${failed}, error = $3, next_attempt_at = null from ready r
-    where ${RECIPIENTS} and e.seq between r.lo and r.hi and e.status = ${queued} returning 1
+    where ${RECIPIENTS} and e.seq between r.lo and r.hi and e.status = ${queued} ${RETURNING}
   )
-  select (select count(*) from closed) as chunks, (select count(*) from untried) as failed`;
+  select (select count(*) from closed) as chunks, ${FAILED("untried")}`;
 
 /** Recipients that wait for a retry, outside of any open chunk. */
 const FAIL_DEFERRED = `
   with deferred as (
     update sent_emails e set status = ${failed}, error = $3, next_attempt_at = null
-    where ${RECIPIENTS} and status = ${queued} and next_attempt_at is not null returning 1
+    where ${RECIPIENTS} and e.status = ${queued} and e.next_attempt_at is not null ${RETURNING}
   )
-  select 0 as chunks, count(*) as failed from deferred`;
+  select 0 as chunks, ${FAILED("deferred")}`;
 
 /**
  * Fails the next part of the recipients that are left. "wait": a sender still holds a lease; "more": call again; "done":
@@ -66,7 +106,7 @@ const FAIL_DEFERRED = `
 export async function failUntried(client: Client, campaign: StoppedCampaign): Promise<"wait" | "more" | "done"> {
   if (await inFlight(client, campaign)) return "wait";
   const values = [campaign.company_id, campaign.id, campaign.error];
-  type Counts = { chunks: number; failed: number };
+  type Counts = { chunks: number; failed: number; recipients: FailedRecipient[] | null };
   let part = (await queryOne<Counts>(FAIL_CHUNKS, [...values, CHUNKS_AT_ONCE], client))!;
   if (part.chunks === 0) part = (await queryOne<Counts>(FAIL_DEFERRED, values, client))!;
   await query(
@@ -74,5 +114,6 @@ export async function failUntried(client: Client, campaign: StoppedCampaign): Pr
     [campaign.company_id, campaign.id, part.failed],
     client,
   );
+  if (part.recipients) await tellWebhooks(client, campaign, part.recipients);
   return part.chunks > 0 ? "more" : "done";
 }

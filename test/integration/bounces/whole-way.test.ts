@@ -17,6 +17,7 @@ interface Told {
   type: string;
   recipient: string;
   campaign_id: string;
+  sent_email_id: string;
   metadata: Record<string, unknown>;
 }
 
@@ -215,6 +216,23 @@ describe("the whole way", () => {
     });
     expect(seen.find(({ type }) => type === "failed")!.metadata).toMatchObject({ error: "Refused: 550 5.7.1 No" });
     expect(await get(`campaigns/${id}/analytics/`)).toMatchObject({ delivered: 1, bounces: { block: 1 } });
+  });
+
+  test("those whom a stopped campaign never tried are told as failed", async () => {
+    smtp.options.answer = ({ verb }) => (verb === "MAIL" ? "550 5.7.1 Sender refused" : undefined);
+    const receivers = ["s1", "s2", "s3"].map((name) => ({ email: `${name}@to.example` }));
+    const id = await send(receivers, "failed");
+    smtp.options.answer = undefined;
+    const seen = await until(
+      () => told.filter(({ campaign_id }) => campaign_id === id),
+      (all) => all.length === 3,
+    );
+    const mails = (await get("sent-emails/", { campaign: id })).results as Record<string, string>[];
+    for (const { type, recipient, metadata, sent_email_id } of seen) {
+      const mail = mails.find((one) => one.recipient === recipient)!;
+      expect({ type, sent_email_id }).toEqual({ type: "failed", sent_email_id: mail.id });
+      expect(metadata).toEqual({ error: mail.error, message_id: mail.message_id, smtp_response: null });
+    }
   });
 
   test("a copy that bounces changes its own row and nothing else; one that complains is suppressed", async () => {

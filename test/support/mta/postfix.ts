@@ -98,6 +98,7 @@ function masterCf(port: number, { wrapper, postscreen }: PostfixOptions): string
     "error unix - - n - - error",
     "retry unix - - n - - error",
     "virtual unix - n n - - virtual",
+    "smtp unix - - n - - smtp",
     "lmtp unix - - n - - lmtp",
     "anvil unix - - n - 1 anvil",
     "scache unix - - n - 1 scache",

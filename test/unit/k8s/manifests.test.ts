@@ -162,20 +162,22 @@ withKustomize(() => {
     });
 
     test.each([
-      ["cluster", cluster],
-      ["small", small],
-    ])("%s: the Service leads to the API's port, of exactly the pods that have a gateway", (_, all) => {
-      const service = all.find(({ kind }) => kind === "Service") as Manifest & {
+      ["cluster", "flockmail", "gateway", cluster],
+      ["small", "flockmail", "gateway", small],
+      ["cluster", "bounces", "bounces", cluster],
+    ])("%s: the Service %s leads to the port of exactly the pods that have the service %s", (_, name, served, all) => {
+      const service = all.find(({ kind, metadata }) => kind === "Service" && metadata.name === name) as Manifest & {
         spec: { selector: Record<string, string>; ports: { targetPort: string }[] };
       };
       const chosen = workloadsOf(all).filter(({ spec }) =>
         Object.entries(service.spec.selector).every(([label, value]) => spec.template.metadata.labels[label] === value),
       );
       expect(chosen).toHaveLength(1);
-      const { ports, args } = ours(chosen[0]!);
-      expect(args!.some((glob) => /\*\*|gateway/.test(glob))).toBe(true);
-      expect(ports!.find(({ name }) => name === service.spec.ports[0]!.targetPort)!.containerPort).toBe(
-        Number(configMap.PORT),
+      const { ports, args, env } = ours(chosen[0]!);
+      expect(args!.some((glob) => glob.includes("**") || glob.includes(served))).toBe(true);
+      const inbound = env!.find((one) => one.name === "INBOUND_PORT")?.value;
+      expect(ports!.find((port) => port.name === service.spec.ports[0]!.targetPort)!.containerPort).toBe(
+        Number(inbound ?? configMap.PORT),
       );
     });
 

@@ -1,0 +1,81 @@
+/**
+ * A real Postfix that accepts mail and finds later that it cannot deliver it: its own notices come to the listener, and the
+ * next campaign leaves out whom they name.
+ */
+import { unusedPort } from "../../services/lib/processes/unused-port.ts";
+import { linesOf, type MailServer } from "../support/mta/daemon.ts";
+import { startPostfix } from "../support/mta/postfix.ts";
+import { type MailService, openService } from "../support/mta/service.ts";
+
+jest.setTimeout(180_000);
+
+const E = "/api/emails";
+/** What Postfix says of each, once it has accepted the mail. */
+const FATES = {
+  "unknown@to.example": "error:5.1.1 User unknown",
+  "full@to.example": "error:5.2.2 Mailbox full, quota exceeded",
+  "content@to.example": "error:5.7.1 Message content rejected",
+  "away@to.example": "retry:4.4.1 No answer from host",
+};
+const FINE = "fine@to.example";
+const everybody = [...Object.keys(FATES), FINE].map((email) => ({ email }));
+
+interface Inbound {
+  recipient: string;
+  via: string;
+  result: string;
+  bounce_type: string | null;
+  raw_url: string | null;
+}
+
+describe("Postfix that bounces what it has accepted", () => {
+  let service: MailService;
+  let server: MailServer;
+
+  beforeAll(async () => {
+    const port = await unusedPort();
+    service = await openService({ HOST: "127.0.0.1", INBOUND_PORT: String(port) });
+    const fates = Object.entries(FATES).map(([address, fate]) => `{${address} = ${fate}}`);
+    server = await startPostfix({
+      main: {
+        transport_maps: `inline:{${[...fates, `{b.example = smtp:[127.0.0.1]:${port}}`].join(", ")}}`,
+        // Else it would refuse at RCPT whom it cannot deliver to.
+        smtpd_reject_unlisted_recipient: "no",
+        // What cannot be delivered at the first try has expired.
+        maximal_queue_lifetime: "0",
+        bounce_queue_lifetime: "0",
+      },
+    });
+  });
+  afterAll(() => Promise.all([service?.stop(), server?.stop()]));
+
+  const inbound = async () => (await service.api<{ results: Inbound[] }>("GET", `${E}/inbound/?page_size=100`)).results;
+
+  test("each notice finds its mail by the address it comes to, and is understood", async () => {
+    const config = await service.configure({ port: server.port });
+    await service.api("PATCH", `${E}/smtp-configs/${config}/`, { bounce_address: "bounces@b.example" });
+    const id = await service.sendBy(config, everybody);
+    expect(await service.finished(id)).toMatchObject({ status: "completed", sent_count: 5, failed_count: 0 });
+    const came = await service.until(inbound, (seen) => seen.length >= 4, 60_000);
+    const kinds = Object.fromEntries(
+      came.map(({ recipient, result, bounce_type }) => [recipient, [result, bounce_type]]),
+    );
+    expect(kinds).toMatchObject({
+      "unknown@to.example": ["bounced", "hard"],
+      "full@to.example": ["bounced", "soft"],
+      "content@to.example": ["bounced", "block"],
+    });
+    // An expired mail is no verdict on the mailbox: whichever kind it is, nobody is suppressed for it.
+    expect(kinds["away@to.example"]![0]).toBe("bounced");
+    expect(await service.counts(id)).toEqual({ sent: 1, bounced: 4 });
+    expect(await service.suppressions()).toBe(1);
+    expect(linesOf(server.log(), /improper command pipelining|warning:|fatal:/)).toEqual([]);
+
+    const second = await service.sendBy(config, everybody);
+    await service.finished(second);
+    const mails = await service.sentEmails(second);
+    expect(mails.find(({ recipient }) => recipient === "unknown@to.example")?.status ?? "left out").not.toBe("sent");
+    await service.until(inbound, (seen) => seen.length >= 7, 60_000);
+    expect((await inbound()).filter(({ recipient }) => recipient === "unknown@to.example")).toHaveLength(1);
+  });
+});
