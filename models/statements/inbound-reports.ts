@@ -92,10 +92,16 @@ export async function bindTopic(companyId: string, id: string, topic: string): P
   return row?.topic ?? null;
 }
 
+const PURGED_AT_ONCE = 5_000;
+
 /** Longer than any provider repeats a report, or a mail stays in a mailbox although it was taken in (its mark is renewed). */
 export async function purgeSeen(): Promise<void> {
-  await query(
-    `delete from inbound_seen where (origin, key) in (
-       select origin, key from inbound_seen where seen_at < now() - interval '30 days' limit 10000)`,
-  );
+  for (;;) {
+    const gone = await query(
+      `delete from inbound_seen where (origin, key) in (
+         select origin, key from inbound_seen where seen_at < now() - interval '30 days' limit ${PURGED_AT_ONCE})
+       returning 1`,
+    );
+    if (gone.length < PURGED_AT_ONCE) return;
+  }
 }

@@ -6,6 +6,7 @@ import { type Ctx, companyOf } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import type { Document } from "../lib/shapes.ts";
+import { sourceOf, type Via } from "./arrival.ts";
 import type { Inbound } from "./contract.ts";
 
 const KEEP_RAW_MS = 30 * 24 * 3_600_000;
@@ -61,18 +62,19 @@ export async function inboundView(companyId: string, id: string): Promise<Inboun
 }
 
 const RAW = `
-  select r.raw from inbound_messages m join inbound_raws r on r.id = m.raw_id and r.company_id = m.company_id
+  select r.raw, m.via from inbound_messages m join inbound_raws r on r.id = m.raw_id and r.company_id = m.company_id
   where m.company_id = $1 and m.id = $2`;
 
 /** Strangers wrote it: it is saved, never shown, and runs nowhere. */
 export async function inboundRaw(ctx: Ctx<{ id: string }>): Promise<Document> {
-  const row = await queryOne<{ raw: Buffer }>(RAW, [companyOf(ctx), ctx.params.id]);
+  const row = await queryOne<{ raw: Buffer; via: Via }>(RAW, [companyOf(ctx), ctx.params.id]);
   if (!row) throw notFound();
+  const isEvent = sourceOf(row.via) === "provider";
   return {
-    content_type: "message/rfc822",
+    content_type: isEvent ? "text/plain; charset=utf-8" : "message/rfc822",
     body: row.raw,
     headers: {
-      "Content-Disposition": `attachment; filename="${ctx.params.id}.eml"`,
+      "Content-Disposition": `attachment; filename="${ctx.params.id}.${isEvent ? "json" : "eml"}"`,
       "X-Content-Type-Options": "nosniff",
       "Content-Security-Policy": "default-src 'none'; sandbox",
       "Cache-Control": "private, no-store",

@@ -104,6 +104,10 @@ describe("inbound sources", () => {
     ]);
     expect(suppressed).toEqual([{ kind: "bounced" }]);
     expect(await waiting()).toBe(0);
+    const { body } = await company.api.get("/api/emails/inbound/", { query: { recipient: mail!.email } });
+    const raw = await company.api.get(body.results[0].raw_url);
+    expect(raw.headers.get("content-disposition")).toMatch(/\.json"$/);
+    expect(JSON.parse(raw.text)).toEqual(report);
   });
 
   test("a secret is asked for as a password or a bearer token; without it nothing is done", async () => {

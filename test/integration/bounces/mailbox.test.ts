@@ -12,7 +12,10 @@ describe("a mailbox of bounces", () => {
   let app: App;
   let imap: ImapServer;
   beforeAll(async () => {
-    app = await startApp({ services: ["bounces"] });
+    app = await startApp({
+      services: ["bounces"],
+      env: { ALLOW_PRIVATE_NETWORKS: "false", ALLOWED_PRIVATE_HOSTS: "127.0.0.1" },
+    });
   });
   beforeEach(async () => {
     imap = await startImapServer();
@@ -32,9 +35,9 @@ describe("a mailbox of bounces", () => {
     }
   }
 
-  async function newBox({ companyId }: World): Promise<string> {
+  async function newBox({ companyId }: World, host = "127.0.0.1"): Promise<string> {
     const id = newId();
-    const login = { host: "127.0.0.1", username: id };
+    const login = { host, username: id };
     await query(
       `insert into smtp_configs (id, company_id, name, host, port, sender_email)
        values ($1, $2, 'S', 'localhost', 25, 'a@b.example')`,
@@ -175,6 +178,18 @@ describe("a mailbox of bounces", () => {
     await until(() => imap.folders.get("Processed")?.length === 1);
     expect(await came(world)).toEqual(expected(world.mails));
   });
+
+  test.each(["localhost", "127.0.0.2", "2130706434", "[::1]"])(
+    "at %s, which nobody has permitted, is not connected to",
+    async (host) => {
+      const world = await newWorld();
+      const box = await newBox(world, host);
+      await look();
+      await until(async () => (await stateOf(box)).failures > 0);
+      expect((await stateOf(box)).last_error).toMatch(/not on the public internet.*ALLOWED_PRIVATE_HOSTS/);
+      expect(imap.commands).toEqual([]);
+    },
+  );
 
   test("one that is taken away from its configuration is left", async () => {
     const world = await newWorld();
