@@ -1,4 +1,6 @@
 import { compileValidator } from "../../../mixins/ajv-validator.ts";
+import { contracts } from "../../../services/contracts.ts";
+import { events } from "../../../services/events.ts";
 import { Email, Nullable, Text, Time, Type, Uuid } from "../../../services/lib/shapes.ts";
 import { cpuMsOf } from "../../support/cpu.ts";
 
@@ -11,6 +13,17 @@ const Params = Type.Object({
 const errorsOf = compileValidator({ ...Params });
 
 describe("the validator", () => {
+  // A process compiles them as they are needed, and would find a mistake no earlier.
+  test("compiles the schema of every action and every event", () => {
+    const actions: Record<string, { params: object }>[] = Object.values(contracts);
+    const schemas = [...actions.flatMap((service) => Object.values(service).map(({ params }) => params))];
+    expect(schemas.length).toBeGreaterThan(100);
+    for (const schema of [...schemas, ...Object.values(events)]) {
+      const validate = compileValidator({ ...schema });
+      expect(() => validate({})).not.toThrow();
+    }
+  });
+
   test("reports all errors of a body at once, in Django REST framework's words", () => {
     expect(errorsOf({ note: "x".repeat(11), ids: ["1"] })).toEqual({
       email: ["This field is required."],
