@@ -7,6 +7,7 @@ import { PinnedConnection } from "../../models/database/pinned-connection.ts";
 import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import { withIds } from "../../models/statements/mail-key.ts";
 import { settle } from "../../services/campaigns/lifecycle/settle.ts";
+import { copiesOf } from "../../services/campaigns/send/inline-receivers.ts";
 import type { Ctx } from "../../services/lib/caller.ts";
 import { newId } from "../../services/lib/ids.ts";
 import type { Limiter } from "../../services/lib/limits/limiter.ts";
@@ -129,9 +130,9 @@ export class Sending {
     const n = list?.length ?? (recipients as number);
     await query(
       `insert into campaigns (id, company_id, name, campaign_type, status, total_emails, smtp_config_id, is_transactional,
-         worker_task_id, next_seq, no, expansion_began_at, expanded_at)
-       values ($1, $2, 'Campaign', 'custom', 'pending', $3, $4, $5, $1, $3 + 1, next_campaign_no(), now(), now())`,
-      [id, companyId, n, smtpConfigId, transactional],
+         worker_task_id, next_seq, no, expansion_began_at, expanded_at, copies_asked)
+       values ($1, $2, 'Campaign', 'custom', 'pending', $3, $4, $5, $1, $3 + 1, next_campaign_no(), now(), now(), $6)`,
+      [id, companyId, n, smtpConfigId, transactional, copiesOf((list ?? []).map((one) => ({ ...one })))],
     );
     await query(
       `insert into campaign_contents (campaign_id, company_id, subject, body, sender_name, sender_email, list_id_name,
