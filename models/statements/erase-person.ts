@@ -60,12 +60,13 @@ export async function beginErasure(client: Client, { companyId, hash }: ErasedPe
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
 /** Parameters $2, $4 and $5 of a place. */
-export function spellingsOf(address: string): { keys: string[]; pattern: string; local: string } {
+export function spellingsOf(address: string): { keys: string[]; pattern: string; hint: string } {
   const keys = [...new Set(addressVariants(address).map((variant) => variant.toLowerCase()))];
   const local = keys[0]!.slice(0, keys[0]!.lastIndexOf("@"));
   const domains = [...new Set(keys.map(domainOf))].map(escaped).join("|");
   // In a link the @ may be encoded. Not a part of a longer address.
-  return { keys, local, pattern: `(?<![\\w.+-])${escaped(local)}(?:@|%40)(?:${domains})(?![\\w-]|\\.\\w)` };
+  const hint = /^[!-~]+$/.test(local) ? local : "";
+  return { keys, hint, pattern: `(?<![\\w.+-])${escaped(local)}(?:@|%40)(?:${domains})(?![\\w-]|\\.\\w)` };
 }
 
 const LOCK = `select id, company_id, address_hash, address_sealed, place, cursor, pass, counts from erased_addresses
@@ -86,13 +87,16 @@ const DONE = `
 
 async function visit(client: Client, job: Job, address: string): Promise<{ n: number; next: string | null }> {
   const place = PLACES[job.place]!;
-  const { keys, pattern, local } = spellingsOf(address);
+  const { keys, pattern, hint } = spellingsOf(address);
   if (place.before) await query(place.before, [job.company_id], client);
-  const values = [job.company_id, keys, job.cursor ?? place.first ?? "", pattern, local];
+  const values = [job.company_id, keys, job.cursor ?? place.first ?? "", pattern, hint];
   return (await queryOne<{ n: number; next: string | null }>(place.sql, values, client))!;
 }
 
 const isNextPass = ({ pass, place, cursor }: Job): boolean => pass === 2 && place === 0 && cursor === null;
+
+/** By the planner's estimates each step would be compiled, where the server can: that takes longer than the step. */
+const STEPWISE = { settings: { jit: "off" } };
 
 /** One step. `over`: this pass has ended. */
 export function eraseStep({ companyId, hash }: ErasedPerson): Promise<{ over: boolean; counts: ErasedCounts }> {
@@ -119,7 +123,7 @@ export function eraseStep({ companyId, hash }: ErasedPerson): Promise<{ over: bo
       ? query(NEXT_PASS, [companyId, hash, JSON.stringify(counts)], client)
       : query(DONE, [companyId, hash], client));
     return { over: true, counts };
-  });
+  }, STEPWISE);
 }
 
 /** Whoever works on a pass that is over for another process must not begin the next one. */

@@ -12,13 +12,10 @@
 
 import {
   anyQuotes,
-  at,
   emptied,
-  FIRST_NUMBER,
   FIRST_UUID,
   jsonb,
   LOOKED_AT,
-  OF_REQUESTS,
   type Place,
   quotedIn,
   text,
@@ -26,8 +23,14 @@ import {
   untilFew,
   WRITTEN,
   walk,
+  walkWithin,
   without,
 } from "./erase-steps.ts";
+
+/** The campaigns whose recipients came with the request: only they have variables and copies. */
+const OF_REQUESTS = "o.campaign_type <> 'to_list'";
+/** Contents looked at in one step: each may have a hundred kilobytes. */
+const CONTENTS = 500;
 
 const MAILS: Place[] = [
   {
@@ -94,56 +97,57 @@ const MAILS: Place[] = [
   {
     // Copies that never went out, and others' variables and diagnostics.
     counted: "quotations",
-    first: FIRST_NUMBER,
-    sql: walk(
-      [
-        `page as materialized (
-          select e.campaign_no, e.seq, coalesce(e.cc, '{}') || coalesce(e.bcc, '{}') as copies,
-            ${anyQuotes("e.variables::text", "e.error", "e.smtp_response")} as quoted
-          from campaigns c join sent_emails e on e.campaign_no = c.no
-          where ${OF_REQUESTS} and c.no >= ${at(1, "int")} and (c.no > ${at(1, "int")} or e.seq > ${at(2, "int")})
-          order by e.campaign_no, e.seq limit ${LOOKED_AT})`,
+    ...walkWithin({
+      owners: { table: "campaigns", key: "no", type: "int", where: OF_REQUESTS },
+      rows: {
+        table: "sent_emails",
+        owner: "campaign_no",
+        key: "seq",
+        type: "int",
+        columns: `coalesce(r.cc, '{}') || coalesce(r.bcc, '{}') as copies,
+          ${anyQuotes("r.variables::text", "r.error", "r.smtp_response")} as quoted`,
+      },
+      parts: [
         `changed as (
           update sent_emails e
           set cc = ${unaddressed("e.cc")}, bcc = ${unaddressed("e.bcc")}, variables = ${without("e.variables::text")}::jsonb,
             error = ${without("e.error")}, smtp_response = ${without("e.smtp_response")}
           from page p
-          where e.campaign_no = p.campaign_no and e.seq = p.seq
+          where e.campaign_no = p.owner and e.seq = p.key
             and (p.quoted or exists (select from unnest(p.copies) a where lower(a) = any ($2)))
           returning 1)`,
       ],
-      "changed",
-      "campaign_no || ' ' || seq",
-      "(campaign_no, seq)",
-    ),
+      changed: "changed",
+    }),
   },
 ];
 
 const RECEIVERS: Place[] = [
   {
     counted: "receivers",
-    first: `${FIRST_UUID} 0`,
-    sql: walk(
-      [
-        `page as materialized (
-          select r.campaign_id, r.no, lower(r.email) = any ($2) as theirs, ${anyQuotes("r.variables::text")}
-            or exists (select from unnest(coalesce(r.cc, '{}') || coalesce(r.bcc, '{}')) a where lower(a) = any ($2)) as quoted
-          from campaigns c join campaign_receivers r on r.company_id = $1 and r.campaign_id = c.id
-          where ${OF_REQUESTS} and c.id >= ${at(1, "uuid")} and (c.id > ${at(1, "uuid")} or r.no > ${at(2, "int")})
-          order by r.campaign_id, r.no limit ${LOOKED_AT})`,
+    ...walkWithin({
+      owners: { table: "campaigns", key: "id", type: "uuid", where: OF_REQUESTS },
+      rows: {
+        table: "campaign_receivers",
+        owner: "campaign_id",
+        key: "no",
+        type: "int",
+        where: "r.company_id = $1",
+        columns: `lower(r.email) = any ($2) as theirs, ${anyQuotes("r.variables::text")}
+          or exists (select from unnest(coalesce(r.cc, '{}') || coalesce(r.bcc, '{}')) a where lower(a) = any ($2)) as quoted`,
+      },
+      parts: [
         `gone as (delete from campaign_receivers r using page p
-          where p.theirs and r.company_id = $1 and r.campaign_id = p.campaign_id and r.no = p.no returning 1)`,
+          where p.theirs and r.company_id = $1 and r.campaign_id = p.owner and r.no = p.key returning 1)`,
         `changed as (
           update campaign_receivers r
           set cc = ${unaddressed("r.cc")}, bcc = ${unaddressed("r.bcc")}, variables = ${without("r.variables::text")}::jsonb
           from page p
-          where p.quoted and not p.theirs and r.company_id = $1 and r.campaign_id = p.campaign_id and r.no = p.no returning 1)`,
+          where p.quoted and not p.theirs and r.company_id = $1 and r.campaign_id = p.owner and r.no = p.key returning 1)`,
         "touched as (select from gone union all select from changed)",
       ],
-      "touched",
-      "campaign_id || ' ' || no",
-      "(campaign_id, no)",
-    ),
+      changed: "touched",
+    }),
   },
   {
     counted: "receivers",
@@ -173,21 +177,22 @@ const EVENTS: Place[] = [
   },
   {
     counted: "webhook_deliveries",
-    first: `${FIRST_UUID} ${FIRST_UUID}`,
-    sql: walk(
-      [
-        `page as materialized (
-          select d.endpoint_id, d.id, ${anyQuotes("d.payload::text", "d.last_error")} as quoted
-          from webhook_endpoints w join webhook_deliveries d on d.company_id = $1 and d.endpoint_id = w.id
-          where w.company_id = $1 and w.id >= ${at(1, "uuid")} and (w.id > ${at(1, "uuid")} or d.id > ${at(2, "uuid")})
-          order by d.endpoint_id, d.id limit ${LOOKED_AT})`,
-        `gone as (delete from webhook_deliveries d using page p where p.quoted and d.company_id = $1 and d.id = p.id
+    ...walkWithin({
+      owners: { table: "webhook_endpoints", key: "id", type: "uuid" },
+      rows: {
+        table: "webhook_deliveries",
+        owner: "endpoint_id",
+        key: "id",
+        type: "uuid",
+        where: "r.company_id = $1",
+        columns: `${anyQuotes("r.payload::text", "r.last_error")} as quoted`,
+      },
+      parts: [
+        `gone as (delete from webhook_deliveries d using page p where p.quoted and d.company_id = $1 and d.id = p.key
           returning 1)`,
       ],
-      "gone",
-      "endpoint_id || ' ' || id",
-      "(endpoint_id, id)",
-    ),
+      changed: "gone",
+    }),
   },
 ];
 
@@ -284,7 +289,7 @@ const QUOTED: Place[] = [
     sql: walk(
       [
         `page as materialized (select key, exists (select from unnest($2) a where strpos(lower(key), a) > 0) as named, ${anyQuotes("response::text")} as quoted
-          from idempotency_keys where company_id = $1 and key > $3 order by key limit ${LOOKED_AT})`,
+          from idempotency_keys where company_id = $1 and (company_id, key) > ($1, $3) order by company_id, key limit ${LOOKED_AT})`,
         "gone as (delete from idempotency_keys k using page p where p.named and k.company_id = $1 and k.key = p.key returning 1)",
         `changed as (update idempotency_keys x set ${jsonb("response", "json")} from page p
           where p.quoted and not p.named and x.company_id = $1 and x.key = p.key returning 1)`,
@@ -319,7 +324,7 @@ const QUOTED: Place[] = [
             select from sent_emails e where e.campaign_no = c.no and e.seq = 1 and e.email = '') as theirs,
             ${anyQuotes("t.subject", "t.body")} as quoted
           from campaigns c join campaign_contents t on t.company_id = $1 and t.campaign_id = c.id
-          where c.company_id = $1 and c.id > $3::uuid order by c.id limit 500)`,
+          where c.company_id = $1 and (c.company_id, c.id) > ($1, $3::uuid) order by c.company_id, c.id limit ${CONTENTS})`,
         `changed as (
           update campaign_contents t
           set subject = case when p.theirs then '' else ${without("t.subject")} end,
@@ -332,7 +337,8 @@ const QUOTED: Place[] = [
       "changed",
       "id::text",
       "id",
-    ).replace(`>= ${LOOKED_AT}`, ">= 500"),
+      CONTENTS,
+    ),
   },
   {
     // A company has few of these.

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { query } from "../../../models/database/db.ts";
 import { contractOf } from "../../../services/contracts.ts";
 import { describeApi } from "../../../services/gateway/openapi/document.ts";
-import { routes } from "../../../services/gateway/routes.ts";
+import { type Route, routes } from "../../../services/gateway/routes.ts";
 import { isUuid } from "../../../services/lib/ids.ts";
 import { personToken } from "../../../services/lib/tokens/person-token.ts";
 import { permissionOf } from "../../../services/permissions.ts";
@@ -14,13 +14,14 @@ import { furnish, type Owned, pathOf } from "./furnish.ts";
 
 const requests = new Requests(describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" }), []);
 const exampleOf = (method: string, path: string) => requests.bodyOf(method, path)?.example;
-// What deletes goes last: others need it.
-const isLast = (path: string) => path.includes("bulk-delete");
+// What deletes goes last, and a whole company last of all: others need it.
+const lateness = ({ method, path }: Route) =>
+  method === "DELETE" && path === "/api/companies/:id/" ? 2 : Number(path.includes("bulk-delete"));
 /** What a mail or an authenticator must have told before, or what ends the session: test/integration/accounts has these. */
 const NEEDS_MORE = /^\/api\/auth\/(verify|password|totp|invitations|logout)\//;
 const withExamples = routes
   .filter(({ method, path, upload }) => !upload && !NEEDS_MORE.test(path) && exampleOf(method, path))
-  .toSorted((a, b) => Number(isLast(a.path)) - Number(isLast(b.path)));
+  .toSorted((a, b) => lateness(a) - lateness(b));
 
 const KINDS: Record<string, string> = {
   template_id: "template",
