@@ -22,7 +22,7 @@ test("the cluster script reports each process as it becomes ready, and names one
     await untilSaid(child, /Ctrl-C stops everything/);
     expect(child.output()).toContain("Starting PostgreSQL, Redis and NATS");
     for (const name of ["gateway", "campaigns", "sender-1"]) {
-      expect(child.output()).toMatch(new RegExp(`^ {2}${name} is ready \\(\\d of 8\\)$`, "m"));
+      expect(child.output()).toMatch(new RegExp(`^ {2}${name} is ready \\(\\d of 9\\)$`, "m"));
     }
     const [, pid] = await untilSaid(child, /^ {2}sender-1 +pid (\d+)/m);
     process.kill(Number(pid), "SIGKILL");
