@@ -6,7 +6,7 @@
  * found  as many recipients as expected, and the right ones where the collection names them
  * kind   hard, soft, block, complaint, ignored as expected, for each recipient
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readReport } from "../../services/bounces/reports/read-report.ts";
 import type { Report, Verdict, VerdictKind } from "../../services/bounces/verdict.ts";
 import { type Expected, isHeldOut, type Sample, samplesIn } from "./expectations.ts";
@@ -45,7 +45,10 @@ function account(sample: Sample, report: Report, tally: Tally): boolean {
   for (const expected of sample.expected) {
     const match = matchOf(expected, left) ?? (sample.expected.length === 1 ? left[0] : undefined);
     if (match) left.splice(left.indexOf(match), 1);
+    if (!match && isIgnored(expected.kinds)) continue;
     const kind = match !== undefined && expected.kinds.includes(match.kind);
+    // A mail that its collectors count as either.
+    if (match?.kind === "ignored" && kind && !isIgnored(expected.kinds)) continue;
     if (isIgnored(expected.kinds)) {
       tally.falseBounces += kind ? 0 : 1;
       wrong ||= !kind;
@@ -93,7 +96,10 @@ function print(title: string, rows: Map<string, Tally>): void {
 
 async function main(): Promise<void> {
   const [folder, ...options] = process.argv.slice(2);
-  if (!folder) throw new Error("npm run test:corpus -- FOLDER [--failures] [--odd | --even]");
+  if (!folder || !existsSync(folder)) {
+    process.stderr.write("Usage: npm run test:corpus -- FOLDER [--failures] [--odd | --even]\n");
+    process.exit(64);
+  }
   const byDialect = new Map<string, Tally>();
   const totals = new Map<string, Tally>();
   for (const sample of samplesIn(folder)) {
@@ -104,7 +110,7 @@ async function main(): Promise<void> {
     const tallies = [
       [byDialect, `${sample.collection} ${sample.dialect}`],
       [totals, sample.collection],
-      [totals, heldOut ? "~ even: not looked at" : "~ odd: looked at"],
+      [totals, heldOut ? "~ even numbers" : "~ odd numbers"],
       [totals, "~ all"],
     ] as const;
     let right = true;

@@ -2,7 +2,9 @@
 
 /** RFC 5321 allows 64 octets in the local part; VERP addresses of others exceed that. */
 const MAX_LOCAL = 128;
-const LOCAL = /[^\s<>"'`,;:()[\]\\@|]/;
+/** No control characters: PostgreSQL stores no NUL, and a row that cannot be written would come again and again. */
+const LOCAL = /[^\s\p{C}<>"'`,;:()[\]\\@|]/u;
+const QUOTED = /^"[^\p{C}"@]{1,126}"$/u;
 const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}_-]{0,62})(?:\.[\p{L}\p{N}_-]{1,63}){0,10}/u;
 const MAX_DOMAIN = 255;
 
@@ -14,9 +16,8 @@ export function normalAddress(address: string): string {
 
 export interface Found {
   address: string;
-  /** Where it begins and ends in the text. */
+  /** Where it begins in the text. */
   start: number;
-  end: number;
 }
 
 export function* findAddresses(text: string): Generator<Found> {
@@ -25,14 +26,14 @@ export function* findAddresses(text: string): Generator<Found> {
     if (text[at - 1] === '"') {
       // A quoted local part.
       const quote = text.lastIndexOf('"', at - 2);
-      if (quote >= 0 && at - quote <= MAX_LOCAL && !text.slice(quote, at).includes("\n")) start = quote;
+      if (quote >= 0 && at - quote <= MAX_LOCAL && QUOTED.test(text.slice(quote, at))) start = quote;
     } else {
       while (start > 0 && at - start < MAX_LOCAL && LOCAL.test(text[start - 1]!)) start -= 1;
     }
     const domain = DOMAIN.exec(text.slice(at + 1, at + 1 + MAX_DOMAIN))?.[0].replace(/[._-]+$/, "");
     if (start === at || !domain?.includes(".")) continue;
-    const local = text.slice(start, at).replace(/^(?:mailto|smtp)=|^[=*.&-]+(?=.)/i, "");
-    yield { address: normalAddress(`${local}@${domain}`), start, end: at + 1 + domain.length };
+    const local = text.slice(start, at).replace(/^(?:mailto|smtp)=|^[*.&-]+(?=.)/i, "");
+    yield { address: normalAddress(`${local}@${domain}`), start };
   }
 }
 

@@ -29,10 +29,10 @@ function decoderOf(charset: string): InstanceType<typeof TextDecoder> | undefine
   }
 }
 
-/** An unknown charset is UTF-8 where the bytes are, else latin1. */
+/** Where none is named, or one that nobody knows: UTF-8 if the bytes are, else latin1. */
 export function decodeBytes(bytes: Buffer, charset: string): string {
   const named = /^(?:us-ascii|ascii|)$/i.test(charset) ? undefined : decoderOf(charset);
-  if (named && named.encoding !== "utf-8") return named.decode(bytes);
+  if (named) return named.decode(bytes);
   const text = bytes.toString("utf8");
   return text.includes("\ufffd") ? bytes.toString("latin1") : text;
 }
@@ -54,7 +54,7 @@ export function decodeTransfer(body: string, encoding: string): Buffer {
 }
 
 const BREAKS = new Set(["br", "p", "div", "tr", "li", "h1", "h2", "h3", "h4", "pre", "table", "td", "hr"]);
-const UNSEEN = new Set(["style", "script", "head", "title"]);
+const UNSEEN = new Set(["style", "script", "title"]);
 
 /** The words of an HTML body, with a line for each block. */
 export function htmlToText(html: string): string {

@@ -18,16 +18,11 @@ export interface RecipientStatus {
   diagnostic: string;
 }
 
-export interface DeliveryStatus {
-  reportingMta: string;
-  recipients: RecipientStatus[];
-}
-
 const MAX_RECIPIENTS = 100;
 const MAX_LINES = 3_000;
 const ADDRESS_FIELDS = ["original-recipient", "final-recipient", "x-actual-recipient"];
 
-export function readDeliveryStatus(text: string): DeliveryStatus {
+export function readDeliveryStatus(text: string): RecipientStatus[] {
   const groups = groupsOf(text).map(parseHeaders);
   const first = (fields: Headers, name: string) => fields.get(name)?.[0] ?? "";
   const recipients: RecipientStatus[] = [];
@@ -45,7 +40,7 @@ export function readDeliveryStatus(text: string): DeliveryStatus {
     else if (status.action && status.status) recipients.push({ recipient: null, others: [], ...status });
     if (recipients.length >= MAX_RECIPIENTS) break;
   }
-  return { reportingMta: groups.map((fields) => first(fields, "reporting-mta")).find(Boolean) ?? "", recipients };
+  return recipients;
 }
 
 /** Fields are grouped by empty lines, and by a second Final-Recipient where those are missing. */

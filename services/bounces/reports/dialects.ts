@@ -1,16 +1,17 @@
 /**
- * Who wrote a report, as a table: the first row that matches names it. It serves figures and tests, and tells a notice in
- * words of its own from a reader's mail. How recipients and reasons are found does not depend on it, but where a row has
- * patterns of its own.
+ * Who wrote a report, as a table: the first row that matches names it, for figures and tests. A row that matches also proves
+ * that a message is a notice, so marks are of mail servers' own words and senders; what stands in any mail of a program or a
+ * gateway counts together with a subject of failure alone. Recipients and reasons are found without it (plain-text.ts).
  */
 import type { Headers } from "./headers.ts";
+import { DAEMON, FAILED_SUBJECT } from "./texts/notices.ts";
 
 export interface Dialect {
   name: string;
   /** All patterns of one of these must match. */
   marks: Mark[];
-  /** Where its text names recipients, if not as most do; group 1 is the address. Sticky to no place, so matched line by line. */
-  recipient?: RegExp;
+  /** Its notices name mailboxes of its own domain without the domain. */
+  bare?: { pattern: RegExp; domain: string };
 }
 
 interface Mark {
@@ -48,6 +49,13 @@ export const DIALECTS: Dialect[] = [
     ],
   },
   {
+    name: "zoho",
+    marks: [
+      { headers: { from: /mailer-daemon@(?:[\w-]+\.)*zoho(?:corp|mail)?\.\w+/i } },
+      { headers: { "x-mailer": /^Zoho Mail/i, subject: /undeliver|returned|failure/i } },
+    ],
+  },
+  {
     name: "exim",
     marks: [
       { headers: { from: /mail delivery system/i, "x-failed-recipients": /@/ } },
@@ -68,18 +76,16 @@ export const DIALECTS: Dialect[] = [
     ],
   },
   {
+    name: "aol",
+    marks: [{ headers: { from: /mailer-daemon@aol\.com/i, subject: /^Mail Delivery Problem/i } }],
+    bare: { pattern: /^\t([\w.+-]{1,64})$/gm, domain: "aol.com" },
+  },
+  {
     name: "yahoo",
     marks: [
       { headers: { from: /mailer-daemon@(?:[\w-]+\.)*(?:yahoo|y\.example|ymail|aol)\b/i } },
       { headers: { "x-ymailisg": /./, from: /mailer-daemon/i } },
       { text: /^Sorry, we were unable to deliver your message to the following address/m },
-    ],
-  },
-  {
-    name: "zoho",
-    marks: [
-      { headers: { from: /mailer-daemon@(?:[\w-]+\.)*zoho(?:corp|mail)?\.\w+/i } },
-      { headers: { "x-mailer": /^Zoho Mail/i, subject: /undeliver|returned|failure/i } },
     ],
   },
   { name: "yandex", marks: [{ headers: { from: /mailer-daemon@(?:[\w-]+\.)*yandex\.\w+/i } }] },
@@ -114,14 +120,17 @@ export const DIALECTS: Dialect[] = [
     name: "domino",
     marks: [
       { headers: { subject: /^DELIVERY FAILURE:/ } },
-      { headers: { "x-mailer": /Lotus (?:Notes|Domino)|\bDomino\b/i }, text: /^\s*was not delivered to:/m },
+      { headers: { "x-mailer": /Lotus (?:Notes|Domino)|\bDomino\b/i }, text: /^[ \t]*was not delivered to:/m },
       { text: /^------- Failure Reasons {2}--------/m },
-      { text: /^\s*was not delivered to:\s*\n\s*\S+@\S+\s*\n\s*because:/m },
+      { text: /^[ \t]*was not delivered to:\s{0,20}\n\s{0,20}\S{1,200}\s{0,20}\n\s{0,20}because:/m },
     ],
   },
   {
     name: "groupwise",
-    marks: [{ headers: { "x-mailer": /groupwise/i } }, { headers: { subject: /^Message status - undeliverable/i } }],
+    marks: [
+      { headers: { "x-mailer": /groupwise/i, subject: FAILED_SUBJECT } },
+      { headers: { subject: /^Message status - undeliverable/i } },
+    ],
   },
   // Carriers of Japan.
   { name: "docomo", marks: [{ headers: { from: /(?:mailer-daemon|postmaster)@(?:[\w-]+\.)*docomo\.ne\.jp/i } }] },
@@ -170,8 +179,8 @@ export const DIALECTS: Dialect[] = [
   {
     name: "opensmtpd",
     marks: [
-      { text: /^\s*This is the MAILER-DAEMON, please DO NOT REPLY/m },
-      { text: /^\s*Hi !\s*\n[\s\S]{0,40}This is the MAILER-DAEMON/m },
+      { text: /^[ \t]*This is the MAILER-DAEMON, please DO NOT REPLY/m },
+      { text: /^[ \t]*Hi !\s{0,20}\n[\s\S]{0,40}This is the MAILER-DAEMON/m },
     ],
   },
   {
@@ -184,7 +193,12 @@ export const DIALECTS: Dialect[] = [
     ],
   },
   { name: "dragonfly", marks: [{ text: /^This is the DragonFly Mail Agent/m }] },
-  { name: "imail", marks: [{ headers: { "x-mailer": /^<SMTP32 v/i } }] },
+  { name: "imail", marks: [{ headers: { "x-mailer": /^<SMTP32 v/i, subject: FAILED_SUBJECT } }] },
+  // Apple's servers were Oracle's for long and kept its words.
+  {
+    name: "icloud",
+    marks: [{ headers: { from: /(?:postmaster|mailer-daemon)@(?:[\w-]+\.)*(?:icloud|me|mac)\.com/i } }],
+  },
   {
     name: "messaging-server",
     marks: [{ text: /^This report relates to a message you sent with the following header fields/m }],
@@ -193,7 +207,7 @@ export const DIALECTS: Dialect[] = [
   {
     name: "mcafee",
     marks: [
-      { headers: { "x-nai-header": /Modified by/i } },
+      { headers: { "x-nai-header": /Modified by/i, subject: FAILED_SUBJECT } },
       { text: /----- (?:Reason for failure|The message could not be delivered)/ },
     ],
   },
@@ -201,8 +215,11 @@ export const DIALECTS: Dialect[] = [
     name: "mxlogic",
     marks: [{ headers: { "x-mx-bounce": /./ } }, { headers: { "x-mxl-hash": /./, subject: /mail delivery failed/i } }],
   },
-  { name: "mimecast", marks: [{ headers: { "x-mimecast-bounce": /^/ } }, { headers: { "x-mc-system": /^/ } }] },
-  { name: "barracuda", marks: [{ headers: { "x-barracuda-orig-rcpt": /@/ } }] },
+  {
+    name: "mimecast",
+    marks: [{ headers: { "x-mimecast-bounce": /^/ } }, { headers: { "x-mc-system": /^/, subject: FAILED_SUBJECT } }],
+  },
+  { name: "barracuda", marks: [{ headers: { "x-barracuda-orig-rcpt": /@/, subject: FAILED_SUBJECT } }] },
   {
     name: "amazonses",
     marks: [
@@ -216,12 +233,12 @@ export const DIALECTS: Dialect[] = [
     marks: [{ headers: { subject: /^\[BOUNCE\]/ } }, { text: /^Hi\. This is the James mail server at/m }],
   },
   { name: "interscan", marks: [{ headers: { from: /InterScan MSS/i } }, { text: /^Sent >>> /m }] },
-  { name: "m-filter", marks: [{ headers: { "x-mailer": /^m-FILTER/ } }] },
-  { name: "fml", marks: [{ headers: { "x-mlserver": /^fml/i } }] },
-  { name: "mailmarshal", marks: [{ text: /^Your message:\s*\n[\s\S]{0,600}Could not be delivered because of/m }] },
+  { name: "m-filter", marks: [{ headers: { "x-mailer": /^m-FILTER/, subject: FAILED_SUBJECT } }] },
+  { name: "fml", marks: [{ headers: { "x-mlserver": /^fml/i, from: /admin|owner|ctl/i } }] },
+  { name: "mailmarshal", marks: [{ text: /^Your message:\s{0,20}\n[\s\S]{0,600}Could not be delivered because of/m }] },
   { name: "verizon", marks: [{ headers: { from: /post_master@(?:vtext|vzw)|sysadmin@\S{0,60}vzwpix/i } }] },
   { name: "facebook", marks: [{ headers: { from: /mailer-daemon@mx\.facebook\.com/i } }] },
-  { name: "surfcontrol", marks: [{ headers: { "x-mailer": /SurfControl E-mail Filter/i } }] },
+  { name: "surfcontrol", marks: [{ headers: { "x-mailer": /SurfControl E-mail Filter/i, from: DAEMON } }] },
 ];
 
 export function dialectOf(headers: Headers, notice: string): Dialect | undefined {

@@ -12,13 +12,13 @@ export interface FeedbackReport {
 const RECIPIENT_FIELDS = ["original-rcpt-to", "removal-recipient", "original-recipient", "final-recipient"];
 const MAX_RECIPIENTS = 100;
 /** AOL and Comcast put a word in the address's place. */
-const HIDDEN = /^(?:redacted|undisclosed|unknown|removed|hidden)\b|^redact|^x+@/i;
+const HIDDEN = /^(?:redacted|undisclosed|unknown|removed|hidden)\b|^redact/i;
 
 export function readFeedbackReport(text: string): FeedbackReport {
   const fields = parseHeaders(text.replace(/\n[ \t]*\n/g, "\n"));
   const values = RECIPIENT_FIELDS.flatMap((name) => fields.get(name) ?? []);
   return {
-    type: (fields.get("feedback-type")?.[0] ?? "abuse").trim().toLowerCase(),
+    type: /^[a-z][a-z-]{1,30}/i.exec(fields.get("feedback-type")?.[0] ?? "abuse")?.[0].toLowerCase() ?? "other",
     recipients: withoutHidden(allAddresses(values, MAX_RECIPIENTS)),
   };
 }

@@ -9,6 +9,8 @@ export type Headers = Map<string, string[]>;
 
 /** More lines than any real header block has. */
 const MAX_LINES = 2_000;
+/** Of a value that is decoded for reading. */
+const MAX_DECODED = 2_000;
 const FIELD = /^([!-9;-~]{1,100})[ \t]*:[ \t]*/;
 const ENCODED_WORD = /=\?([\w:.-]{1,60})(?:\*[\w-]{1,20})?\?([bq])\?([^?\s]{0,2000})\?=(?:[ \t]+(?==\?))?/gi;
 
@@ -37,8 +39,8 @@ export const headerText = (headers: Headers, name: string): string => decodeWord
 
 /** Encoded words (RFC 2047) and raw bytes as text. */
 export function decodeWords(value: string): string {
-  if (!value.includes("=?"))
-    return /[\x80-\xff]/.test(value) ? decodeBytes(Buffer.from(value, "latin1"), "utf-8") : value;
+  if (value.length > MAX_DECODED) return decodeWords(value.slice(0, MAX_DECODED));
+  if (!value.includes("=?")) return /[\x80-\xff]/.test(value) ? decodeBytes(Buffer.from(value, "latin1"), "") : value;
   return value.replace(ENCODED_WORD, (_, charset: string, encoding: string, text: string) => {
     const bytes =
       encoding.toLowerCase() === "b" ? Buffer.from(text, "base64") : decodeQuotedPrintable(text.replaceAll("_", " "));

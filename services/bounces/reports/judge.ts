@@ -19,54 +19,55 @@ export interface Judgement {
   statusCode: string | null;
 }
 
+/** Bad sender, failed authentication (RFC 7372): what the words say of names is said of the sender's. */
+const SENDERS_CODE = /^[45]\.(?:1\.[78]|7\.2[0-6])$/;
 /** Said of a whole server, and by many servers in front of whatever the reason is. */
 const GENERAL: ReadonlySet<Meaning> = new Set(["policy", "server-error", "content-refused", "unreachable"]);
+/** What words say of a state that may pass, where a temporary code stands beside them. */
+const PASSING: ReadonlySet<Meaning> = new Set(["domain-unknown", "mailbox-unavailable"]);
 /** Codes that are only given for what they mean. 5.1.1, 5.7.1, 5.2.0 and the like are given for anything. */
 const TELLING_CODE = /^[45]\.(?:1\.[26789]|1\.10|2\.[23]|3\.4|4\.[4-7]|7\.2\d)$/;
 
 export function judge({ status, diagnostic, notice, afterData }: Evidence): Judgement {
   const code = bestCode(statusCodeIn(status), statusCodeIn(diagnostic), statusCodeIn(notice));
   const reply = replyCodeIn(diagnostic) ?? replyCodeIn(notice);
-  const words = certain(diagnostic, code);
-  const coded = code && !code.isVague ? meaningOf(code) : undefined;
   const isTemporary = reply === undefined ? (code?.code.startsWith("4") ?? false) : reply < 500;
+  const replied = reply === undefined ? undefined : meaningOfReply(reply);
+  const coded = code && meaningOf(code);
+  const words = certain(diagnostic, code, replied);
   const meaning =
     words ??
-    coded ??
+    (replied === "accepts-no-mail" ? replied : undefined) ??
+    (code?.isVague ? undefined : coded) ??
     meaningOfText(notice) ??
-    (reply === undefined ? undefined : meaningOfReply(reply)) ??
+    replied ??
     meaningOfText(diagnostic) ??
-    (code ? meaningOf(code) : undefined) ??
+    coded ??
     (isTemporary ? "temporary-failure" : "unknown-reason");
-  return {
-    meaning: settled(
-      meaning,
-      isTemporary && (meaning !== words || meaning === "domain-unknown"),
-      afterData && UNSURE.test(diagnostic),
-      code,
-    ),
-    statusCode: code?.code ?? null,
-  };
+  const isDoubtful = isTemporary && (meaning !== words || PASSING.has(meaning));
+  const isFiltered = afterData && UNSURE.test(diagnostic) && (!code || code.isVague);
+  return { meaning: careful(meaning, isDoubtful, isFiltered), statusCode: code?.code ?? null };
 }
 
-/** What the words say, unless they are general and a code says more. */
-function certain(text: string, code: StatusCode | undefined): Meaning | undefined {
+/** What the words say, unless a code says more than they do. */
+function certain(text: string, code: StatusCode | undefined, replied: Meaning | undefined): Meaning | undefined {
+  if (code && SENDERS_CODE.test(code.code)) return undefined;
   const meaning = meaningOfText(text);
-  if (!meaning || !GENERAL.has(meaning)) return meaning;
-  return code && TELLING_CODE.test(code.code) ? undefined : meaning;
+  const isOutdone = (code && TELLING_CODE.test(code.code)) || replied === "accepts-no-mail";
+  return meaning && GENERAL.has(meaning) && isOutdone ? undefined : meaning;
 }
 
 /** What the same servers say of mail that a reader has filtered. Yahoo names the account, and means it. */
 const UNSURE = /unknown|no such|not exist/i;
 
 /**
- * A temporary code never says for certain that there is no such mailbox or domain: a directory may be away. And who has taken
- * the recipient, and calls it unknown after the content, may mean the content.
+ * What would suppress must be certain. A temporary code is not: a directory may be away. And who has taken the recipient, and
+ * calls it unknown after the content, may mean the content.
  */
-function settled(meaning: Meaning, isTemporary: boolean, afterData: boolean, code: StatusCode | undefined): Meaning {
+function careful(meaning: Meaning, isDoubtful: boolean, isFiltered: boolean): Meaning {
   if (MEANINGS[meaning] !== "hard") return meaning;
-  if (isTemporary || (meaning === "mailbox-unavailable" && code?.code.startsWith("4"))) return "temporary-failure";
-  return afterData && meaning.startsWith("mailbox") && (!code || code.isVague) ? "filtered" : meaning;
+  if (isDoubtful) return "temporary-failure";
+  return isFiltered && meaning.startsWith("mailbox") ? "filtered" : meaning;
 }
 
 /** The one that says most: the server's own text often holds the real code where the Status field has 5.0.0. */

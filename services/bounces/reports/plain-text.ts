@@ -38,7 +38,7 @@ interface Candidate {
 }
 
 /** `apart` are addresses of the report itself (its To and From): named only where there is no other. */
-export function namedRecipients(notice: string, apart: readonly string[], pattern?: RegExp): NamedRecipient[] {
+export function namedRecipients(notice: string, apart: readonly string[]): NamedRecipient[] {
   const text = notice.slice(0, MAX_NOTICE);
   const candidates: Candidate[] = [];
   const introduced = text.search(INTRODUCTION);
@@ -47,7 +47,7 @@ export function namedRecipients(notice: string, apart: readonly string[], patter
     const before = text.slice(Math.max(lineStart, start - 200), start);
     if (OF_STAFF.test(address)) continue;
     const isApart = apart.some((other) => isSameAddress(other, address));
-    const rank = isApart ? 5 : pattern?.test(before) ? 0 : rankOf(before);
+    const rank = isApart ? 5 : rankOf(before);
     // Before the introduction stand the mail's own fields, if anything.
     candidates.push({ address, rank: start < introduced && rank < 4 ? 4 : rank, offset: lineStart });
     if (candidates.length >= MAX_RECIPIENTS * 3) break;
@@ -107,7 +107,7 @@ export function refusalIn(words: string): string {
   const at = SAID.exec(words);
   if (!at) return "";
   const rest = words.slice(at.index + at[0].length);
-  const end = rest.search(/\n[ \t]*\n|\n[ \t]*-{3,}|\n>>> /);
+  const end = rest.search(/\n[ \t]*\n|\n[ \t]*-{3,}|\n>>> |\n\/?I'm not going to try|\nGiving up on/);
   const refusal = (end < 0 ? rest : rest.slice(0, end)).slice(0, 1_000);
   // A code in parentheses behind the words, as qmail writes it.
   return /[a-z]{3}/i.test(refusal) ? refusal : "";

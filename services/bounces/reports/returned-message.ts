@@ -1,11 +1,10 @@
 /** What can be learned of the mail that came back: its own headers, as a part of the report or pasted into its text. */
 import { allAddresses } from "./addresses.ts";
 import { decodeTransfer } from "./charset.ts";
-import { type Headers, parseHeaders } from "./headers.ts";
+import { parseHeaders } from "./headers.ts";
 import { type Part, splitHeaders } from "./mime.ts";
 
 export interface ReturnedMessage {
-  headers: Headers;
   /** Without angle brackets. */
   messageId: string | null;
   /** To, Cc and what says for whom it was. */
@@ -37,7 +36,6 @@ const RECIPIENT_HEADERS = [
 export function fromBlock(block: string): ReturnedMessage {
   const headers = parseHeaders(block);
   return {
-    headers,
     messageId: messageIdIn(headers.get("message-id")?.[0] ?? ""),
     recipients: allAddresses(
       RECIPIENT_HEADERS.flatMap((name) => headers.get(name) ?? []),
@@ -52,10 +50,11 @@ export function fromPart(part: Part): ReturnedMessage {
   return fromBlock(splitHeaders(body.replace(/^\s*\n/, "")).block);
 }
 
-const MESSAGE_ID = /<([^<>\s@]{1,250}@[^<>\s]{1,250})>/;
+const MESSAGE_ID = /<([^<>\s\p{C}@]{1,250}@[^<>\s\p{C}]{1,250})>/u;
+const BARE_MESSAGE_ID = /^[^<>\s\p{C}@]{1,250}@[^<>\s\p{C}]{1,250}$/u;
 
 export const messageIdIn = (value: string): string | null =>
-  MESSAGE_ID.exec(value.slice(0, 2_000))?.[1] ?? /^[^<>\s@]{1,250}@[^<>\s]{1,250}$/.exec(value.trim())?.[0] ?? null;
+  MESSAGE_ID.exec(value.slice(0, 2_000))?.[1] ?? BARE_MESSAGE_ID.exec(value.trim())?.[0] ?? null;
 
 const HEADER_LINE = /^(?:>[ ]?)?[A-Za-z][A-Za-z0-9-]{1,50}:(?:[ \t]|$|\S)/;
 /** Fields that nobody writes in prose. */

@@ -63,7 +63,7 @@ const BY_SUBJECT: Record<string, Meaning> = {
 export interface StatusCode {
   /** `5.1.1` */
   code: string;
-  /** x.0.0, x.1.0, x.5.0: says that it failed, and nothing else. */
+  /** x.0.0, x.1.0, x.5.0: says that it failed, and nothing else. x.7.0 says at least that the mailbox is not the reason. */
   isVague: boolean;
 }
 
@@ -73,7 +73,7 @@ export function statusCodeIn(text: string): StatusCode | undefined {
   const found = CODE.exec(text);
   if (!found) return undefined;
   const [, kind, subject, detail] = found.map(Number);
-  return { code: `${kind}.${subject}.${detail}`, isVague: detail === 0 || subject === 0 };
+  return { code: `${kind}.${subject}.${detail}`, isVague: subject === 0 || (detail === 0 && subject !== 7) };
 }
 
 export function meaningOf({ code }: StatusCode): Meaning | undefined {

@@ -1,0 +1,66 @@
+/** Verdicts from a notice that is written for people alone. */
+import type { Verdict } from "../verdict.ts";
+import { allAddresses, isSameAddress } from "./addresses.ts";
+import type { Dialect } from "./dialects.ts";
+import { withoutHidden } from "./feedback-report.ts";
+import { expandedFrom, recipientElsewhere } from "./from-fields.ts";
+import { decodeWords } from "./headers.ts";
+import { judge } from "./judge.ts";
+import { bounce, ignored } from "./make-verdict.ts";
+import type { Material } from "./material.ts";
+import { speaksOfAbsence, speaksOfDelay } from "./not-a-bounce.ts";
+import { isAfterData, type NamedRecipient, namedRecipients, refusalIn } from "./plain-text.ts";
+import { DAEMON, FAILED_SUBJECT, FAILED_WORDS, LISTED, UNDELIVERED } from "./texts/notices.ts";
+
+/**
+ * It says that it is a report; or it comes from a mail server and has the subject of a notice or speaks of failure; or it has
+ * both of these and names who did not get the mail. A reader's mail has one at most, a program's answer in his name too; what
+ * speaks of absence in its subject is an answer, whoever sends it.
+ */
+export function looksLikeNotice({ headers, subject, notice, addressedTo }: Material): boolean {
+  if (/^(?:re|aw|sv|antw)\s*:/i.test(subject) || speaksOfAbsence(subject)) return false;
+  const from = decodeWords(headers.get("from")?.[0] ?? "");
+  const isSubject = FAILED_SUBJECT.test(subject);
+  const isFailure = FAILED_WORDS.test(notice) || LISTED.test(notice);
+  const isServers = DAEMON.test(from) || /^<?mailer-daemon/i.test(headers.get("return-path")?.[0] ?? "");
+  if (isServers || REPORT_TYPE.test(headers.get("content-type")?.[0] ?? "")) return isSubject || isFailure;
+  const own = [...addressedTo, ...allAddresses([from], 5)];
+  const namesSomebody =
+    UNDELIVERED.test(notice) || namedRecipients(notice, own).some(({ address }) => !own.includes(address));
+  return (isSubject || from === "<>") && isFailure && namesSomebody;
+}
+
+const REPORT_TYPE = /report-type="?delivery-status/i;
+
+/** `failed` is what X-Failed-Recipients names: the notice is about these and no others. */
+export function fromWords(material: Material, failed: string[], dialect: Dialect | undefined): Verdict[] {
+  const { notice, subject } = material;
+  if (speaksOfDelay(subject, notice)) return [ignored("delayed", failed[0] ?? recipientElsewhere(material))];
+  return recipientsOf(material, failed, dialect).map(({ address, words, before }) => {
+    const said = refusalIn(words) || refusalIn(before) || words;
+    const { meaning, statusCode } = judge({
+      status: "",
+      diagnostic: said,
+      notice: before,
+      afterData: isAfterData(words),
+    });
+    return bounce(meaning, address || null, { statusCode, words: said, others: expandedFrom(words) });
+  });
+}
+
+function recipientsOf(material: Material, failed: string[], dialect: Dialect | undefined): NamedRecipient[] {
+  const { notice, headers, addressedTo, returned } = material;
+  const wholeNotice = (address: string): NamedRecipient => ({ address, words: notice, before: "" });
+  if (dialect?.bare) {
+    const { pattern, domain } = dialect.bare;
+    const bare = [...notice.matchAll(pattern)].map(([, name]) => wholeNotice(`${name}@${domain}`));
+    if (bare.length > 0) return bare;
+  }
+  const found = namedRecipients(notice, [...addressedTo, ...allAddresses(headers.get("from") ?? [], 5)]);
+  const isMeant = ({ address }: NamedRecipient) =>
+    failed.length === 0 || failed.some((other) => isSameAddress(other, address));
+  const named = found.filter(isMeant);
+  const missing = failed.filter((address) => !named.some((other) => isSameAddress(other.address, address)));
+  const all = [...named, ...missing.map(wholeNotice)];
+  return all.length > 0 ? all : [wholeNotice(withoutHidden(returned.recipients)[0] ?? "")];
+}

@@ -1,0 +1,45 @@
+import { toOneLine } from "../../lib/one-line.ts";
+import type { Verdict } from "../verdict.ts";
+import { MEANINGS, type Meaning } from "./meanings.ts";
+import type { IgnoredReason } from "./not-a-bounce.ts";
+
+const MAX_DIAGNOSTIC = 1_000;
+
+export const ignored = (reason: IgnoredReason, recipient: string | null = null): Verdict => ({
+  kind: "ignored",
+  reason,
+  recipient,
+  statusCode: null,
+  diagnostic: null,
+});
+
+interface Grounds {
+  statusCode: string | null;
+  /** The refusing server's, or what comes closest to them. */
+  words: string;
+  /** Further addresses of the recipient. */
+  others?: string[];
+}
+
+export function bounce(
+  meaning: Meaning,
+  recipient: string | null,
+  { statusCode, words, others = [] }: Grounds,
+): Verdict {
+  const otherRecipients = [...new Set(others)].filter((address) => address !== recipient);
+  return {
+    kind: MEANINGS[meaning],
+    reason: meaning,
+    recipient,
+    ...(otherRecipients.length > 0 ? { otherRecipients } : {}),
+    statusCode,
+    diagnostic: oneLine(words),
+  };
+}
+
+export function oneLine(text: string): string | null {
+  const line = toOneLine(text.slice(0, MAX_DIAGNOSTIC * 2))
+    .replace(/\s+/g, " ")
+    .trim();
+  return line === "" ? null : line.slice(0, MAX_DIAGNOSTIC);
+}

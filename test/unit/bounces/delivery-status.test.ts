@@ -1,0 +1,227 @@
+import { readReport } from "../../../services/bounces/reports/read-report.ts";
+import { mail, only, RETURNED, report } from "./mails.ts";
+
+const FAILED = (status: string, diagnostic: string) => [
+  "Final-Recipient: rfc822; ann@shop.example",
+  "Action: failed",
+  `Status: ${status}`,
+  `Diagnostic-Code: smtp; ${diagnostic}`,
+];
+
+test("a report tells recipient, kind, code, the server's words, the returned Message-ID and whom it was sent to", async () => {
+  const read = await readReport(
+    report(
+      FAILED(
+        "5.1.1",
+        "550 5.1.1 <ann@shop.example>: Recipient address rejected: User unknown in virtual\r\n mailbox table",
+      ),
+      ["This is the mail system at host mx.example."],
+      ["Delivered-To: news@news.example"],
+    ),
+  );
+  expect(read).toEqual({
+    dialect: "postfix",
+    returnedMessageId: "mail-1@news.example",
+    addressedTo: ["bounce+token@news.example", "news@news.example"],
+    verdicts: [
+      {
+        kind: "hard",
+        reason: "mailbox-unknown",
+        recipient: "ann@shop.example",
+        statusCode: "5.1.1",
+        diagnostic: "550 5.1.1 <ann@shop.example>: Recipient address rejected: User unknown in virtual mailbox table",
+      },
+    ],
+  });
+});
+
+test.each([
+  ["delayed", "4.4.1", "delayed"],
+  ["Delayed (will retry)", "4.0.0", "delayed"],
+  ["delivered", "2.1.5", "delivered"],
+  ["relayed", "2.0.0", "delivered"],
+  ["expanded", "2.0.0", "delivered"],
+])("Action %s is no bounce", async (action, status, reason) => {
+  const read = await only(
+    report(["Final-Recipient: rfc822; ann@shop.example", `Action: ${action}`, `Status: ${status}`]),
+  );
+  expect(read).toMatchObject({ kind: "ignored", reason, recipient: "ann@shop.example" });
+});
+
+test("the address that was written to comes before the one that an alias led to, which is told too", async () => {
+  const read = await only(
+    report([
+      "Original-Recipient: rfc822;Ann+news@SHOP.example",
+      "Final-Recipient: rfc822;ann@inside.example",
+      "Action: failed",
+      "Status: 5.2.2",
+    ]),
+  );
+  expect(read).toMatchObject({
+    kind: "soft",
+    reason: "mailbox-full",
+    recipient: "Ann+news@shop.example",
+    otherRecipients: ["ann@inside.example"],
+  });
+});
+
+test("each recipient has a verdict of its own, also where empty lines or their lack confuse the groups", async () => {
+  const { verdicts } = await readReport(
+    report([
+      "Final-Recipient: rfc822; one@shop.example",
+      "",
+      "Action: failed",
+      "Status: 5.1.1",
+      "",
+      "Final-Recipient: rfc822; two@shop.example",
+      "Action: failed",
+      "Status: 5.2.2",
+      "Final-Recipient: rfc822; three@shop.example",
+      "Action: delayed",
+      "Status: 4.4.1",
+    ]),
+  );
+  expect(verdicts.map(({ recipient, kind }) => [recipient, kind])).toEqual([
+    ["one@shop.example", "hard"],
+    ["two@shop.example", "soft"],
+    ["three@shop.example", "ignored"],
+  ]);
+});
+
+test("at most 100 verdicts come of one report", async () => {
+  const fields = Array.from({ length: 500 }, (_, index) => [
+    `Final-Recipient: rfc822; u${index}@shop.example`,
+    "Action: failed",
+    "Status: 5.1.1",
+    "",
+  ]).flat();
+  const { verdicts } = await readReport(report(fields));
+  expect(verdicts).toHaveLength(100);
+});
+
+test("addresses beyond ASCII are read (RFC 6533), raw and escaped", async () => {
+  const raw = await only(report(["Final-Recipient: utf-8; jörg@bücher.example", "Action: failed", "Status: 5.1.1"]));
+  expect(raw.recipient).toBe("jörg@bücher.example");
+  const escaped = await only(
+    report(["Final-Recipient: utf-8; j\\x{F6}rg@b\\x{FC}cher.example", "Action: failed", "Status: 5.1.1"]),
+  );
+  expect(escaped.recipient).toBe("jörg@bücher.example");
+});
+
+test("a recipient without a domain is taken from what else the report says", async () => {
+  const read = await only(report(["Final-Recipient: x-local; ann", "Action: failed", "Status: 5.1.1"]));
+  expect(read).toMatchObject({ kind: "hard", recipient: "ann@shop.example" });
+});
+
+test("where the fields say nothing the transcript for people does", async () => {
+  const read = await only(
+    report(
+      ["Final-Recipient: rfc822; ann@shop.example", "Action: failed", "Status: 5.0.0"],
+      [
+        "   ----- The following addresses had permanent fatal errors -----",
+        "<ann@shop.example>",
+        "   ----- Transcript of session follows -----",
+        ">>> RCPT To:<ann@shop.example>",
+        "<<< 552 5.2.2 The email account is over quota",
+      ],
+    ),
+  );
+  expect(read).toMatchObject({ kind: "soft", reason: "mailbox-full", statusCode: "5.2.2" });
+  expect(read.diagnostic).toBe("552 5.2.2 The email account is over quota");
+});
+
+test("fields that a gateway has turned into text are read", async () => {
+  const read = await only(
+    mail(
+      "From: postmaster@gateway.example",
+      "To: bounce+token@news.example",
+      "Subject: Delivery failure",
+      "",
+      "Reporting-MTA: dns; mx.example",
+      "",
+      "Final-Recipient: rfc822; ann@shop.example",
+      "Action: failed",
+      "Status: 5.1.1",
+      "Diagnostic-Code: smtp; 550 5.1.1 no such user",
+    ),
+  );
+  expect(read).toMatchObject({ kind: "hard", recipient: "ann@shop.example", statusCode: "5.1.1" });
+});
+
+test("a report that a filter has wrapped into a mail of its own is read, and the token that it was sent to kept", async () => {
+  const inner = report(FAILED("5.1.1", "550 no such user")).toString();
+  const read = await readReport(
+    mail(
+      "From: filter@gateway.example",
+      "To: bounce+outer@news.example",
+      'Content-Type: multipart/mixed; boundary="outer"',
+      "",
+      "--outer",
+      "Content-Type: message/rfc822",
+      "",
+      inner,
+      "--outer--",
+    ),
+  );
+  expect(read.addressedTo).toEqual(["bounce+outer@news.example"]);
+  expect(read.returnedMessageId).toBe("mail-1@news.example");
+  expect(read.verdicts).toMatchObject([{ kind: "hard", recipient: "ann@shop.example" }]);
+});
+
+test("a boundary that is not the announced one is found", async () => {
+  const raw = report(FAILED("5.2.2", "552 mailbox full")).toString().replace('boundary="=_b"', 'boundary="rewritten"');
+  expect(await only(Buffer.from(raw))).toMatchObject({ kind: "soft", recipient: "ann@shop.example" });
+});
+
+test.each(["\n", "\r", "\r\n"])("line ends %j make no difference", async (end) => {
+  const raw = report(FAILED("5.1.1", "550 no such user")).toString().replaceAll("\r\n", end);
+  expect(await only(Buffer.from(raw))).toMatchObject({ kind: "hard", recipient: "ann@shop.example" });
+});
+
+test.each([
+  ["base64", (text: string) => Buffer.from(text).toString("base64")],
+  ["quoted-printable", (text: string) => text.replaceAll("=", "=3D").replaceAll("Status: 5", "Sta=\r\ntus: =35")],
+])("a status part in %s is read", async (encoding, encode) => {
+  const fields = FAILED("5.1.1", "550 no such user").join("\r\n");
+  const raw = mail(
+    "From: MAILER-DAEMON@mx.example",
+    "Content-Type: multipart/report; boundary=b",
+    "",
+    "--b",
+    "Content-Type: message/delivery-status",
+    `Content-Transfer-Encoding: ${encoding}`,
+    "",
+    encode(fields),
+    "--b--",
+  );
+  expect(await only(raw)).toMatchObject({ kind: "hard", recipient: "ann@shop.example", statusCode: "5.1.1" });
+});
+
+test.each([
+  ["message/rfc822", RETURNED],
+  ["text/rfc822-headers", RETURNED.slice(0, 5)],
+  ["message/global-headers", RETURNED.slice(0, 5)],
+])("the returned Message-ID is found in %s", async (type, lines) => {
+  const raw = report(FAILED("5.1.1", "550 no such user"))
+    .toString()
+    .replace(
+      `Content-Type: message/rfc822\r\n\r\n${RETURNED.join("\r\n")}`,
+      `Content-Type: ${type}\r\n\r\n${lines.join("\r\n")}`,
+    );
+  expect((await readReport(Buffer.from(raw))).returnedMessageId).toBe("mail-1@news.example");
+});
+
+test("without the returned mail its Message-ID is taken from References, or from the words", async () => {
+  const cut = (raw: Buffer) => Buffer.from(raw.toString().split("--=_b\r\nContent-Type: message/rfc822")[0]!);
+  const referred = cut(report(FAILED("5.1.1", "550"), ["Sorry."], ["References: <mail-2@news.example>"]));
+  expect((await readReport(referred)).returnedMessageId).toBe("mail-2@news.example");
+  const named = cut(report(FAILED("5.1.1", "550"), ["Message ID: <mail-3@news.example>"]));
+  expect((await readReport(named)).returnedMessageId).toBe("mail-3@news.example");
+  expect((await readReport(cut(report(FAILED("5.1.1", "550"))))).returnedMessageId).toBeNull();
+});
+
+test("a diagnostic is one line of at most 1,000 characters", async () => {
+  const { diagnostic } = await only(report(FAILED("5.7.1", `550 ${"spam ".repeat(2_000)}`)));
+  expect(diagnostic).toHaveLength(1_000);
+  expect(diagnostic).not.toMatch(/\n/);
+});
