@@ -3,6 +3,7 @@ import { WEBHOOK_DELIVERY_STATUSES } from "../../models/webhook-delivery.ts";
 import type { ServiceContract } from "../define.ts";
 import { Bool, ListQuery, Nothing, Nullable, OneOf, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 
+/** `campaign.completed`: it has ended, as `metadata.status` says (completed, partial, failed); it names no mail. */
 const EventType = OneOf(...WEBHOOK_EVENT_TYPES);
 const Secret = Type.String({ description: "`whsec_` and 32 random bytes in base64, as Standard Webhooks has it." });
 

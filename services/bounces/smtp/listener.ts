@@ -183,6 +183,7 @@ export class InboundListener {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let isTooMuch = false;
+    let isWhole = false;
     const forget = () => {
       this.#bytesInMemory -= bytes;
       bytes = 0;
@@ -204,6 +205,7 @@ export class InboundListener {
       await this.#store(Buffer.concat(chunks), session);
     };
     stream.once("end", () => {
+      isWhole = true;
       const storing = work();
       const over = storing
         .catch(() => {})
@@ -214,8 +216,10 @@ export class InboundListener {
       this.#storing.add(over);
       answered(() => storing, done, this.#options.onError);
     });
-    // The connection ended within the message: nobody is answered.
-    stream.once("close", forget);
+    // The connection ended within the message: nobody is answered. One that came whole counts until it is stored.
+    stream.once("close", () => {
+      if (!isWhole) forget();
+    });
   }
 
   async #store(raw: Buffer, { id }: SMTPServerSession): Promise<void> {

@@ -7,6 +7,7 @@ import type { ServiceBroker } from "moleculer";
 import { finalStatus, moveTo } from "../../../models/campaign-lifecycle.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { failUntried } from "../../../models/statements/fail-untried.ts";
+import { outboxInsert } from "../../../models/statements/webhook-outbox.ts";
 
 interface Running {
   id: string;
@@ -19,6 +20,16 @@ interface Running {
 
 const EXPANDED = `select id, company_id, total_emails, sent_count, failed_count, error from campaigns
   where id = $1 and status in ('pending', 'sending') and expanded_at is not null for no key update`;
+
+/** For webhooks; no event of a mail. */
+const TELL_OF_END = `
+  with ended as (
+    select uuid_v7() as id, c.company_id, 'campaign.completed' as type, null::text as recipient, null::uuid as sent_email_id,
+      c.id as campaign_id, now() as created_at,
+      jsonb_build_object('name', c.name, 'status', c.status, 'total_emails', c.total_emails, 'sent_count', c.sent_count,
+        'failed_count', c.failed_count) as metadata
+    from campaigns c where c.company_id = $1 and c.id = $2 and not c.is_internal)
+  ${outboxInsert("ended")}`;
 
 interface Ended {
   companyId: string;
@@ -44,6 +55,7 @@ async function settleStep(client: Client, campaignId: string): Promise<"wait" | 
   if (sent + failed < total_emails) return "wait";
   const status = finalStatus({ sent, failed, error });
   if (!(await moveTo(client, campaignId, status))) return "wait";
+  await query(TELL_OF_END, [campaign.company_id, campaignId], client);
   return { companyId: campaign.company_id, status, sent, failed };
 }
 

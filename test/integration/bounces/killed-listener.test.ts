@@ -1,71 +1,97 @@
 /** kill -9 in the middle of a storm of bounces: what was answered with 250 is there, and nothing counts twice. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeDatabase, openDatabase, query, queryOne } from "../../../models/database/db.ts";
+import { migrate } from "../../../models/database/migrate.ts";
 import { bounceTokens, mailsOf } from "../../../models/statements/mail-key.ts";
 import { newId } from "../../../services/lib/ids.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../../services/lib/processes/embedded-postgres.ts";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { tokenAddress } from "../../../services/lib/tokens/bounce-token.ts";
 import { bounceMessage } from "../../support/bounce-message.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
-import { type ServiceProcess, startService } from "../../support/service-process.ts";
+import { dataFolder, type ServiceProcess, startService } from "../../support/service-process.ts";
 import { SmtpDialogue } from "../../support/smtp-dialogue.ts";
 import { newWorld, type World } from "../tracking/world.ts";
 
 const SECRET_KEY = "test-secret-test-secret-test-secret";
-const MAILS = 400;
+const MAILS = 300;
 const CONNECTIONS = 8;
-const KILL_AFTER = 120;
-const ADDRESS = "bounces@b.example";
+const KILL_AFTER = 100;
 
-describe("kill -9 of the node that listens", () => {
-  let database: TestDatabase;
+describe("kill -9 in a storm", () => {
+  const folder = dataFolder();
+  let postgres: EmbeddedPostgres;
+  let startDatabase: () => Promise<EmbeddedPostgres>;
   let port: number;
-  let world: World;
-  const nodes: ServiceProcess[] = [];
+  let node: ServiceProcess;
 
   beforeAll(async () => {
     process.env.SECRET_KEY = SECRET_KEY;
-    database = await createDatabase();
-    openDatabase(database.url, 4);
+    const databasePort = await unusedPort();
+    startDatabase = () => startEmbeddedPostgres(folder.path, { port: databasePort });
+    postgres = await startDatabase();
+    await migrate(postgres.url);
+    openDatabase(postgres.url, 4);
     port = await unusedPort();
-    world = await newWorld(MAILS);
-    await query(
-      `insert into smtp_configs (id, company_id, name, host, port, sender_email, bounce_address)
-       values ($1, $2, 'S', 'localhost', 25, 'news@acme.example', $3)`,
-      [newId(), world.companyId, ADDRESS],
-    );
+    node = await start();
   });
   afterAll(async () => {
-    await Promise.all(nodes.map(({ child }) => child.stop()));
+    await node?.child.stop();
     await closeDatabase();
-    await database.drop();
+    await postgres?.stop();
+    folder.remove();
   });
 
-  const start = async () => {
+  const start = () => {
     const env = {
-      DATABASE_URL: database.url,
+      DATABASE_URL: postgres.url,
       SECRET_KEY,
       HOST: "127.0.0.1",
       INBOUND_PORT: String(port),
-      LOGLEVEL: "error",
+      LOGLEVEL: "fatal",
     };
-    const node = await startService({ services: ["bounces"], env });
-    nodes.push(node);
-    return node;
+    return startService({ services: ["bounces"], env });
   };
 
-  test("every message that got its 250 has its effect, and one that comes again has none", async () => {
-    const { child } = await start();
+  async function killDatabase(): Promise<void> {
+    const postmaster = Number(readFileSync(join(folder.path, "postgres/postmaster.pid"), "utf8").split("\n")[0]);
+    const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8").trim().split(" ");
+    process.kill(postmaster, "SIGKILL");
+    for (const pid of children.filter(Boolean)) {
+      try {
+        process.kill(Number(pid), "SIGKILL");
+      } catch {
+        // It went with its parent.
+      }
+    }
+    await postgres.ended;
+  }
+
+  interface Storm {
+    world: World;
+    /** Mails whose bounce got its 250. */
+    answered: Set<string>;
+    over: Promise<unknown>;
+  }
+
+  /** Mail servers with a bounce for each of a campaign's mails: each is sent until it is answered with 250. */
+  async function storm(): Promise<Storm> {
+    const world = await newWorld(MAILS);
+    const address = `b${newId().slice(-8)}@b.example`;
+    await query(
+      `insert into smtp_configs (id, company_id, name, host, port, sender_email, bounce_address)
+       values ($1, $2, 'S', 'localhost', 25, 'news@acme.example', $3)`,
+      [newId(), world.companyId, address],
+    );
     const codec = await bounceTokens();
     const numbers = new Map((await mailsOf(world.mails.map(({ id }) => id))).map((mail) => [mail.id, mail]));
     const waiting = world.mails.map(({ id, email }) => ({
       id,
-      to: tokenAddress(ADDRESS, codec.of(numbers.get(id)!)),
+      to: tokenAddress(address, codec.of(numbers.get(id)!)),
       message: bounceMessage({ recipient: email, bytes: 5_000 }),
     }));
     const answered = new Set<string>();
-
-    /** One mail server: it keeps a message until it is answered with 250, and comes again when the connection ends. */
     const mailServer = async () => {
       let next = waiting.shift();
       while (next) {
@@ -82,24 +108,18 @@ describe("kill -9 of the node that listens", () => {
         if (next) await sleep(50);
       }
     };
-    const storm = Promise.all(Array.from({ length: CONNECTIONS }, mailServer));
-    while (answered.size < KILL_AFTER) await sleep(1);
-    child.signal("SIGKILL");
-    await child.ended;
-    const bounced = async () => {
-      const rows = await query<{ id: string }>("select id from sent_emails where company_id = $1 and status = 4", [
-        world.companyId,
-      ]);
-      return new Set(rows.map(({ id }) => id));
-    };
-    const before = await bounced();
-    expect([...answered].filter((id) => !before.has(id))).toEqual([]);
-    expect(before.size).toBeLessThan(MAILS);
+    return { world, answered, over: Promise.all(Array.from({ length: CONNECTIONS }, mailServer)) };
+  }
 
-    await start();
-    await storm;
+  const bounced = async ({ companyId }: World) => {
+    const sql = "select id from sent_emails where company_id = $1 and status = 4";
+    return new Set((await query<{ id: string }>(sql, [companyId])).map(({ id }) => id));
+  };
+
+  async function everythingOnce({ world, answered, over }: Storm): Promise<void> {
+    await over;
     expect(answered.size).toBe(MAILS);
-    expect((await bounced()).size).toBe(MAILS);
+    expect((await bounced(world)).size).toBe(MAILS);
     const counted = await queryOne<Record<string, number>>(
       `select (select count(*) from email_events where company_id = $1) as events,
          (select count(*) from suppressions where company_id = $1) as suppressed,
@@ -107,5 +127,35 @@ describe("kill -9 of the node that listens", () => {
       [world.companyId],
     );
     expect(counted).toEqual({ events: MAILS, suppressed: MAILS, counted: MAILS });
+  }
+
+  const untilMany = async ({ answered }: Storm) => {
+    while (answered.size < KILL_AFTER) await sleep(1);
+  };
+
+  test("of the node that listens: every message that got its 250 has its effect, and one that comes again has none", async () => {
+    const now = await storm();
+    await untilMany(now);
+    node.child.signal("SIGKILL");
+    await node.child.ended;
+    const there = await bounced(now.world);
+    expect([...now.answered].filter((id) => !there.has(id))).toEqual([]);
+    expect(there.size).toBeLessThan(MAILS);
+    node = await start();
+    await everythingOnce(now);
+  });
+
+  test("of PostgreSQL: nothing is answered with 250 that is not there when it is back, and the storm goes on", async () => {
+    const now = await storm();
+    await untilMany(now);
+    await killDatabase();
+    const answered = [...now.answered];
+    await closeDatabase();
+    postgres = await startDatabase();
+    openDatabase(postgres.url, 4);
+    const there = await bounced(now.world);
+    expect(answered.filter((id) => !there.has(id))).toEqual([]);
+    await everythingOnce(now);
+    expect(node.child.running()).toBe(true);
   });
 });

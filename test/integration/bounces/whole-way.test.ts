@@ -15,9 +15,9 @@ const BOUNCES = "bounces@b.example";
 
 interface Told {
   type: string;
-  recipient: string;
+  recipient: string | null;
   campaign_id: string;
-  sent_email_id: string;
+  sent_email_id: string | null;
   metadata: Record<string, unknown>;
 }
 
@@ -57,7 +57,7 @@ describe("the whole way", () => {
       })
     ).id;
     const { port: hookPort } = hooks.address() as AddressInfo;
-    const events = ["delivered", "bounced", "complained", "failed"];
+    const events = ["delivered", "bounced", "complained", "failed", "campaign.completed"];
     await make("webhook-endpoints", { url: `http://127.0.0.1:${hookPort}/hook`, events });
   });
   afterAll(async () => {
@@ -185,8 +185,16 @@ describe("the whole way", () => {
 
     await until(
       () => told.filter(({ type }) => type !== "delivered"),
-      (seen) => seen.length === 3,
+      (seen) => seen.length === 4,
     );
+    expect(told.filter(({ type }) => type === "campaign.completed")).toEqual([
+      expect.objectContaining({
+        campaign_id: campaign.id,
+        recipient: null,
+        sent_email_id: null,
+        metadata: { name: "First", status: "completed", total_emails: 4, sent_count: 4, failed_count: 0 },
+      }),
+    ]);
     expect(told.filter(({ type }) => type === "delivered")).toHaveLength(4);
     expect(told.find(({ recipient, type }) => recipient === hard && type === "bounced")).toMatchObject({
       campaign_id: campaign.id,
@@ -207,7 +215,7 @@ describe("the whole way", () => {
     const id = await send([{ email: "no@to.example" }, { email: "yes@to.example" }], "partial");
     smtp.options.answer = undefined;
     const seen = await until(
-      () => told.filter(({ campaign_id, type }) => campaign_id === id && type !== "delivered"),
+      () => told.filter(({ campaign_id, type }) => campaign_id === id && ["bounced", "failed"].includes(type)),
       (all) => all.length === 2,
     );
     expect(seen.find(({ type }) => type === "bounced")!.metadata).toMatchObject({
@@ -224,7 +232,7 @@ describe("the whole way", () => {
     const id = await send(receivers, "failed");
     smtp.options.answer = undefined;
     const seen = await until(
-      () => told.filter(({ campaign_id }) => campaign_id === id),
+      () => told.filter(({ campaign_id, type }) => campaign_id === id && type !== "campaign.completed"),
       (all) => all.length === 3,
     );
     const mails = (await get("sent-emails/", { campaign: id })).results as Record<string, string>[];
