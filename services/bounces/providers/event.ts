@@ -30,12 +30,15 @@ export const meaning = (kind: Meaning["kind"], reason: string): Meaning => ({ ki
 export const meanings = (table: Record<string, Meaning>): ReadonlyMap<string, Meaning> =>
   new Map(Object.entries(table));
 
+// The words of reports/meanings.ts, where they mean the same.
 export const UNKNOWN_MAILBOX = meaning("hard", "mailbox-unknown");
 /** The provider did not try: the address is on its own list of those that bounced or complained. */
 export const ON_PROVIDERS_LIST = meaning("hard", "on-providers-list");
+/** It is there, and takes nothing at the moment. */
+export const MAILBOX_STATUS = meaning("soft", "mailbox-status");
 export const FULL_MAILBOX = meaning("soft", "mailbox-full");
-export const TOO_LARGE = meaning("soft", "message-too-large");
-export const NOT_DELIVERED = meaning("soft", "not-delivered");
+export const TOO_LARGE = meaning("soft", "too-large");
+export const NOT_DELIVERED = meaning("soft", "temporary-failure");
 export const BLOCKED = meaning("block", "blocked");
 export const CONTENT_REFUSED = meaning("block", "content-refused");
 export const COMPLAINT = meaning("complaint", "complaint");

@@ -9,9 +9,9 @@ import {
   COMPLAINT,
   CONTENT_REFUSED,
   type Fields,
-  FULL_MAILBOX,
   fieldsOf,
   listOf,
+  MAILBOX_STATUS,
   type Meaning,
   meaningOfStatus,
   meanings,
@@ -49,7 +49,7 @@ export function isFromSendgrid({ headers, body }: ProviderRequest, secret: strin
 /** `bounce_classification`; "Technical Failure" and "Unclassified" say nothing. */
 const CLASSES = meanings({
   "invalid address": UNKNOWN_MAILBOX,
-  "mailbox unavailable": FULL_MAILBOX,
+  "mailbox unavailable": MAILBOX_STATUS,
   content: CONTENT_REFUSED,
   reputation: BLOCKED,
   "frequency or volume too high": BLOCKED,

@@ -64,7 +64,11 @@ function bounceVerdicts(bounce: Fields) {
   });
 }
 
+/** RFC 5965 and its extensions: "this is no spam", and that somebody's authentication failed. */
+const NO_COMPLAINTS = new Set(["not-spam", "auth-failure"]);
+
 function complaintVerdicts({ complaintFeedbackType, complaintSubType, complainedRecipients }: Fields) {
+  if (NO_COMPLAINTS.has(textOf(complaintFeedbackType))) return [];
   // Amazon did not send the mail: the address complained about an earlier one.
   const meaning = complaintSubType === "OnAccountSuppressionList" ? ON_PROVIDERS_LIST : COMPLAINT;
   return listOf(complainedRecipients).map((one) => ({

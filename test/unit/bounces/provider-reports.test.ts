@@ -95,6 +95,9 @@ describe("Amazon SES", () => {
   test("a complaint, also as an event of a configuration set; a mail that Amazon did not send is none", () => {
     const complaint = { complainedRecipients: [{ emailAddress: "ann@example.com" }], complaintFeedbackType: "abuse" };
     expect(told(readSes({ eventType: "Complaint", complaint, mail }))).toEqual(["complaint ann@example.com"]);
+    for (const complaintFeedbackType of ["not-spam", "auth-failure"]) {
+      expect(readSes({ eventType: "Complaint", complaint: { ...complaint, complaintFeedbackType }, mail })).toEqual([]);
+    }
     const listed = { ...complaint, complaintSubType: "OnAccountSuppressionList" };
     expect(told(readSes({ notificationType: "Complaint", complaint: listed, mail }))).toEqual(["hard ann@example.com"]);
   });
