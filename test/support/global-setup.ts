@@ -2,7 +2,7 @@
  * One PostgreSQL for the whole run: TEST_DATABASE_URL where it is set, else the embedded one in a folder of its own.
  * It holds a migrated template, from which each test file clones its database in milliseconds.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import pg from "pg";
@@ -11,12 +11,24 @@ import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-pos
 
 export const TEMPLATE = "flockmail_template";
 
+/** Files of the compile cache; a whole run writes 2,500, and a source file another one each time it has changed. */
+const MOST_COMPILED = 20_000;
+
+/**
+ * For the processes that tests start: code that is compiled and stripped of types once takes a third off the CPU time of
+ * each start, and there are some 250. A process writes it when it ends in order.
+ */
+function compileCache(): string {
+  const folder = resolve(import.meta.dirname, "../../.cache/compile");
+  mkdirSync(folder, { recursive: true });
+  if (readdirSync(folder, { recursive: true }).length > MOST_COMPILED) rmSync(folder, { recursive: true });
+  return folder;
+}
+
 export default async function globalSetup(): Promise<void> {
   // On this machine alone: there anybody may register, as tests do.
   process.env.HOST ??= "127.0.0.1";
-  // Of the processes that tests start: code that is compiled and stripped of types once takes a third off the CPU time of
-  // each start, and there are some 250. A process writes it when it ends in order.
-  process.env.NODE_COMPILE_CACHE ??= resolve(import.meta.dirname, "../../.cache/compile");
+  process.env.NODE_COMPILE_CACHE ??= compileCache();
   let server = process.env.TEST_DATABASE_URL;
   if (!server) {
     const folder = mkdtempSync(join(tmpdir(), "flockmail-test-"));
