@@ -138,8 +138,7 @@ begin
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;
-  -- What is too old to be kept has happened all the same: campaigns go on counting it.
-  if tg_op in ('DELETE', 'UPDATE') and current_setting('flockmail.keep_campaign_counts', true) is distinct from 'on' then
+  if tg_op in ('DELETE', 'UPDATE') then
     insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
     select k.company_id, k.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, -sum(k.n)
     from (

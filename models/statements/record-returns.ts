@@ -58,6 +58,7 @@ export const LOCK_MAILS = `
   select s.id, m.company_id, m.campaign_id, s.campaign_no, s.seq, s.status, s.sent_at,
     coalesce(s.email, (${subscriberAt("m.company_id", "s.subscriber_id", "r.email")})) as email
   from m join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq
+  where s.email is distinct from ''
   order by s.campaign_no, s.seq for no key update of s`;
 
 export const LOCK_COPIES = `

@@ -13,6 +13,7 @@ import { EARLIER, LOCK_COPIES, LOCK_MAILS } from "../../models/statements/record
 import { groupCommit } from "../lib/group-commit.ts";
 import type { Arrival, TakenIn } from "./arrival.ts";
 import { decide, type EarlierEvent, type LockedCopy, type LockedMail } from "./decide.ts";
+import { withoutErased } from "./erased.ts";
 import { findMails, type Notice } from "./find-mails.ts";
 import { type Decision, writeDecisions } from "./write-decisions.ts";
 
@@ -116,7 +117,8 @@ async function store(arrivals: readonly Arrival[]): Promise<Stored> {
 export function startIntake(webhooksQueued: (companyIds: string[]) => void): Intake {
   const group = groupCommit<Arrival, TakenIn[]>(
     async (arrivals) => {
-      const { answers, companyIds } = await retryOnConflict(() => store(arrivals));
+      const named = await withoutErased(arrivals);
+      const { answers, companyIds } = await retryOnConflict(() => store(named));
       if (companyIds.length > 0) webhooksQueued([...new Set(companyIds)]);
       return answers;
     },

@@ -34,7 +34,8 @@ const DUE = `
   returning id, coalesce((retention_days->>'events')::int, $1) as events_days,
     coalesce((retention_days->>'sent_emails')::int, $2) as sent_emails_days`;
 
-const KEEP_CAMPAIGN_COUNTS = "set local flockmail.keep_campaign_counts = 'on'";
+/** Campaigns go on counting them, as those of erased people. */
+const KEEP_CAMPAIGN_COUNTS = "set local flockmail.erasing = 'on'";
 
 // Ids are made of times; one that a client's clock made too early is found young by its time.
 const REMOVE_EVENTS = `
