@@ -26,7 +26,7 @@ const SENT = `
 function scopeFor(sent: Sent, company: Company): Scope {
   return scopeOf(sent, {
     fallback: companyVariables(company),
-    tokens: [],
+    tokens: null,
     preferencesUrl: () => preferencesUrl(installation().baseUrl, company.companyId, sent),
   });
 }

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { MailBytes } from "../../../services/lib/mail-bytes.ts";
 import { BodyWriter } from "../../../services/smtp-sender/smtp/body.ts";
 
 const CONNECTIONS = 4;
@@ -7,6 +8,12 @@ const MESSAGES = 600;
 const COMMANDS = "MAIL FROM:<a@example.com>\r\n";
 
 const message = (connection: number, no: number) => `${`${connection} ${no} `.repeat(2_000)}\r\n`;
+
+function inBytes(text: string): MailBytes {
+  const mail = new MailBytes();
+  mail.text(text);
+  return mail;
+}
 
 /** Reads nothing until it is told to, and then everything. */
 async function startSlowReader(connections: number) {
@@ -34,12 +41,15 @@ async function readAll(socket: Socket): Promise<string> {
   return Buffer.concat(chunks).toString("latin1");
 }
 
-test("each connection carries its own bytes, also where the kernel takes only a part of them for now", async () => {
+test.each([
+  ["characters", (text: string) => text],
+  ["bytes", inBytes],
+])("each connection carries its own %s, also where the kernel takes only a part of them for now", async (_, form) => {
   const { pairs, stop } = await startSlowReader(CONNECTIONS);
   try {
     const writers = pairs.map(({ ours }) => new BodyWriter(ours, () => {}));
     for (let no = 0; no < MESSAGES; no++) {
-      for (const [n, writer] of writers.entries()) writer.write([message(n, no)], COMMANDS);
+      for (const [n, writer] of writers.entries()) writer.write([form(message(n, no))], COMMANDS);
     }
     // Else this would show nothing.
     expect(pairs.every(({ ours }) => ours.writableLength > 0)).toBe(true);
@@ -51,6 +61,27 @@ test("each connection carries its own bytes, also where the kernel takes only a 
     // Lengths first: a difference of megabytes helps nobody.
     expect(received.map(({ length }) => length)).toEqual(expected.map(({ length }) => length));
     expect(received.map((text, n) => text === expected[n])).toEqual(pairs.map(() => true));
+  } finally {
+    stop();
+  }
+});
+
+test.each([
+  ["characters", (text: string) => text],
+  ["bytes", inBytes],
+])("a message of %s that breaks the promise about dots does not end early", async (_, form) => {
+  const { pairs, stop } = await startSlowReader(1);
+  try {
+    const [{ ours, theirs }] = pairs as [(typeof pairs)[0]];
+    const writer = new BodyWriter(ours, () => {});
+    for (const text of [".a\r\n", "b\r\n.\r\nc\r\n", "d d", `e\r\n.${"f".repeat(200_000)}`])
+      writer.write([form(text)], COMMANDS);
+    const received = readAll(theirs);
+    while (writer.busy) await new Promise((done) => setTimeout(done, 5));
+    ours.end();
+    const expected = ["..a\r\n", "b\r\n..\r\nc\r\n", "d d\r\n", `e\r\n..${"f".repeat(200_000)}\r\n`];
+    const whole = expected.map((text) => `${text}.\r\n${COMMANDS}`).join("");
+    expect((await received) === whole).toBe(true);
   } finally {
     stop();
   }
