@@ -159,9 +159,10 @@ test("mail to receivers leaves while an import holds the company; they become su
   });
   const receivers = Array.from({ length: 1_200 }, (_, n) => ({ email: `P${n}@x.org`, first_name: `N${n}` }));
   const recipients = async (condition: string) =>
-    (await queryOne<{ n: number }>(`select count(*) n from sent_emails where company_id = $1 and ${condition}`, [
-      noisy.id,
-    ]))!.n;
+    (await queryOne<{ n: number }>(
+      `select count(*) n from campaigns c join sent_emails e on e.campaign_no = c.no where c.company_id = $1 and ${condition}`,
+      [noisy.id],
+    ))!.n;
   await whileHeld([BULK_WRITES], async () => {
     const sent = await noisy.api.post(`${API}/send/custom/`, {
       name: "Receipts",

@@ -70,8 +70,9 @@ test("no statement of a sender at full speed leaves more in doubt", async () => 
   await query(`create table seen (n int not null);
     create function count_in_doubt() returns trigger language plpgsql as $$ begin
       insert into seen select count(*) from sent_emails e
-        join send_chunks c on c.campaign_id = e.campaign_id and e.seq between c.lo and c.hi
-        where c.state = 1 and e.seq <= c.marked_to and e.status = 0 and e.next_attempt_at is null;
+        join campaigns on campaigns.no = e.campaign_no
+        join send_chunks c on c.campaign_id = campaigns.id and e.seq between c.lo and c.hi
+        where c.state = 4 and e.seq <= c.marked_to and e.status = 0 and e.next_attempt_at is null;
       return null;
     end $$;
     create trigger seen after update on send_chunks for each statement execute function count_in_doubt()`);

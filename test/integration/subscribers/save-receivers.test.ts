@@ -40,13 +40,19 @@ async function keep(receivers: Given[], of = company): Promise<string> {
   return campaign;
 }
 
-const mail = (campaign: string, seq: number, email: string) =>
-  query("insert into sent_emails (company_id, campaign_id, seq, email) values ($1, $2, $3, $4)", [
-    company.id,
-    campaign,
-    seq,
-    email,
-  ]);
+/** A mail of a campaign, which is there from its first mail on. */
+async function mail(campaign: string, seq: number, email: string): Promise<void> {
+  await query(
+    `insert into campaigns (id, company_id, name, status, campaign_type, smtp_config_id, worker_task_id)
+     values ($1, $2, 'N', 'sending', 'custom', uuid_v7(), uuid_v7()) on conflict do nothing`,
+    [campaign, company.id],
+  );
+  await query(
+    `insert into sent_emails (company_id, campaign_id, campaign_no, seq, email)
+     select company_id, id, no, $2, $3 from campaigns where id = $1`,
+    [campaign, seq, email],
+  );
+}
 
 const saved = (of = company) =>
   query<{ id: string; email: string; first_name: string; last_name: string }>(
