@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import { config } from "../lib/config.ts";
 import { keysFor } from "../lib/secrets.ts";
-import { addressToken, linkTokens } from "../lib/tokens/link-token.ts";
+import { addressToken, LinkTokens } from "../lib/tokens/link-token.ts";
 import { personToken } from "../lib/tokens/person-token.ts";
 import { type LoadedContent, loadContent, storeLinks } from "./campaign-rows.ts";
 import { companyVariables, type Installation, Unrenderable, unrenderable } from "./content.ts";
@@ -77,7 +77,7 @@ async function compile({ content, smtpConfigId, storedLinks }: LoadedContent): P
       scope: (recipient) =>
         scopeOf(recipient, {
           fallback,
-          tokens: tracking ? linkTokens(key, recipient.id, links.length) : [],
+          tokens: tracking && new LinkTokens(key, recipient.id, links.length),
           preferencesUrl: () => preferencesUrl(here.baseUrl, content.companyId, recipient),
         }),
     };

@@ -1,4 +1,5 @@
 import type { ServiceContract } from "../define.ts";
+import type { MailBytes } from "../lib/mail-bytes.ts";
 import { Bool, Nullable, type Static, Type, Uuid } from "../lib/shapes.ts";
 import { contract as templates } from "./contract-templates.ts";
 
@@ -25,8 +26,11 @@ const Recipient = Type.Object({
 export const Rendered = Type.Union([
   Type.Object({
     ok: Type.Literal(true),
-    /** The message as latin1 characters: CRLF lines, none beginning with ".", the last one ended, no final dot. */
-    raw: Type.String(),
+    /**
+     * The message: CRLF lines, none beginning with ".", the last one ended, no final dot. As bytes where it is made for a
+     * connection, which writes and releases them; one that waits as latin1 characters.
+     */
+    raw: Type.Unsafe<string | MailBytes>({}),
     /** For cc and bcc: the same mail untracked. Only if the recipient has copies. */
     copy: Type.Optional(Type.String()),
     /**

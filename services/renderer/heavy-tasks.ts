@@ -78,7 +78,7 @@ export const previewOf = (input: { source: Source; variables: Data; baseUrl: str
         { id: SAMPLE_ID, email: textOf(variables.email) || SAMPLE_ADDRESS, variables },
         {
           fallback: companyVariables(source),
-          tokens: [],
+          tokens: null,
           preferencesUrl: () => `${baseUrl}/api/emails/public/unsubscribe/${SAMPLE_ID}/`,
         },
       );

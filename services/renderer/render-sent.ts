@@ -26,7 +26,7 @@ const SENT = `
 function scopeFor(sent: Sent, company: Company): Scope {
   return scopeOf(sent, {
     fallback: companyVariables(company),
-    tokens: [],
+    tokens: null,
     // A preferences link is for the mailbox alone, and lives longer than this page.
     preferencesUrl: () => unsubscribeUrl(installation().baseUrl, sent),
   });

@@ -8,7 +8,7 @@
  */
 import MailComposer from "nodemailer/lib/mail-composer/index.js";
 import nunjucks from "nunjucks";
-import { addressToken, linkTokens } from "../../services/lib/tokens/link-token.ts";
+import { addressToken, LinkTokens } from "../../services/lib/tokens/link-token.ts";
 import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "../../services/renderer/bodies/bodies.ts";
 import type { Content } from "../../services/renderer/content.ts";
 import { encodeQuotedPrintable } from "../../services/renderer/mime/quoted-printable.ts";
@@ -58,18 +58,20 @@ function workOf(content: Content) {
   const scope = (recipient: Recipient): Scope =>
     scopeOf(recipient, {
       fallback: {},
-      tokens: linkTokens(key, recipient.id, links),
+      tokens: new LinkTokens(key, recipient.id, links),
       preferencesUrl: () => "https://mail.example.org/p/",
     });
   const { baseUrl } = installation;
   return {
     scope,
     untracked: (recipient: Recipient): Scope =>
-      scopeOf(recipient, { fallback: {}, tokens: [], preferencesUrl: () => "https://mail.example.org/p/" }),
-    // Written to bytes, as the socket will: until then the string is only a list of pieces.
+      scopeOf(recipient, { fallback: {}, tokens: null, preferencesUrl: () => "https://mail.example.org/p/" }),
+    /** As the sender does: the memory serves the next mail. */
     flockmail(recipient: Recipient): number {
-      const { head, body } = skeleton.make(recipient, scope(recipient), false);
-      return Buffer.from(head + body, "latin1").length;
+      const { bytes } = skeleton.make(recipient, scope(recipient), false);
+      const { length } = bytes;
+      bytes.release();
+      return length;
     },
     html: htmlProgram(bodies.html, baseUrl),
     text: textProgram(bodies.text(), baseUrl),
@@ -126,7 +128,7 @@ function stepsFor(language: "en" | "ru"): Record<string, Step> {
     "values alone, nunjucks compiled once": (recipient) =>
       template.render({ ...recipient, ...(recipient.attributes as object) }).length,
     "quoted-printable of the finished HTML": () => encodeQuotedPrintable(finished).text.length,
-    "tokens of 15 links and the pixel": (recipient) => linkTokens(key, recipient.id, 15).length,
+    "tokens of 15 links and the pixel": (recipient) => new LinkTokens(key, recipient.id, 15),
     "whole message": work.flockmail,
     "whole message, 5 MB attached": attached.flockmail,
     "whole message, MailComposer": (recipient) => composed(work, recipient),

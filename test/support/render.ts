@@ -1,6 +1,6 @@
 /** A mail made without database or broker: content, recipient and links in, the message out. */
 import { Buffer } from "node:buffer";
-import { addressToken, linkTokens } from "../../services/lib/tokens/link-token.ts";
+import { addressToken, LinkTokens } from "../../services/lib/tokens/link-token.ts";
 import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "../../services/renderer/bodies/bodies.ts";
 import type { Content } from "../../services/renderer/content.ts";
 import { signer } from "../../services/renderer/mime/dkim.ts";
@@ -36,7 +36,7 @@ export function contentOf(given: Partial<Content> = {}): Content {
 function scope(recipient: Recipient, links: number) {
   return scopeOf(recipient, {
     fallback: { "company.name": "ACME" },
-    tokens: linkTokens(KEY, recipient.id, links),
+    tokens: new LinkTokens(KEY, recipient.id, links),
     preferencesUrl: () => `${BASE_URL}/api/emails/public/preferences/TOKEN/`,
   });
 }
@@ -65,8 +65,10 @@ export async function makeMail(
   const installation = { baseUrl: BASE_URL, serviceName: "Flockmail" };
   const skeleton = skeletonOf(content, bodies, installation, KEY, content.trackingEnabled ? tracking : null);
   const mail = skeleton.make(recipient, scope(recipient, links.length), options.copy ?? false);
-  const head = content.dkim ? await signer(content.dkim, skeleton.tail)(mail.head, mail.body) : mail.head;
-  const message = Buffer.from(head + mail.body + (skeleton.tail ?? ""), "latin1");
+  const text = mail.bytes.toString();
+  const [head, body] = [text.slice(0, mail.bodyAt), mail.bytes.view(mail.bodyAt)];
+  const signedHead = content.dkim ? await signer(content.dkim, skeleton.tail)(head, body) : head;
+  const message = Buffer.from(signedHead + text.slice(mail.bodyAt) + (skeleton.tail ?? ""), "latin1");
   return { message, smtputf8: mail.smtputf8, links };
 }
 

@@ -27,6 +27,7 @@ describe("the configuration", () => {
       REGISTRATION: "open",
       SYSTEM_FROM: "no-reply@localhost",
       DATABASE_POOL: 20,
+      AUDIT_LOG_DAYS: 730,
       DATA_DIR: "./data",
       DEFAULT_PLAN: "unlimited",
       ALLOW_PRIVATE_NETWORKS: true,

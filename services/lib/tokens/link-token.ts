@@ -48,36 +48,64 @@ function numbered(input: Buffer, blockNo: number): Buffer {
   return input;
 }
 
-const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-/** A link below this changes only the last two of the 24 characters that stand for id and link. */
-const LINKS_OF_PREFIX = 64 * 64;
+const ALPHABET = Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
+/** Id and link; only the last two of these characters differ among links below 4096. */
+const HEAD_CHARACTERS = TOKEN_LENGTH - TAG_CHARACTERS;
+const LINKS_OF_HEAD = 64 * 64;
+const BLOCK_CHARACTERS = TAGS_PER_BLOCK * TAG_CHARACTERS;
 
 /** What is hashed, for the key that was used last: a campaign's mails all have the same. */
 let lastKey: Buffer = Buffer.alloc(0);
 let lastInput: Buffer = Buffer.alloc(ID_BYTES + 2);
 
-/** Tokens of one mail, for links 0 to `links` (0 is the pixel). */
-export function linkTokens(key: Buffer, sentEmailId: string, links: number): string[] {
-  if (key !== lastKey) {
-    lastKey = key;
-    lastInput = blockInput(key, Buffer.alloc(ID_BYTES));
+/**
+ * Tokens of one mail, for links 0 to `links` (0 is the pixel). They are characters that are put together where they are
+ * written: as strings they took as long again as their hash.
+ */
+export class LinkTokens {
+  /** For each 4096 links a head, then all tags. */
+  readonly #characters: Buffer;
+  readonly #tagsAt: number;
+
+  constructor(key: Buffer, sentEmailId: string, links: number) {
+    if (key !== lastKey) {
+      lastKey = key;
+      lastInput = blockInput(key, Buffer.alloc(ID_BYTES));
+    }
+    const input = lastInput;
+    const idAt = key.length;
+    // Else the rest would be that of the mail before.
+    if (input.write(sentEmailId.replaceAll("-", ""), idAt, ID_BYTES, "hex") < ID_BYTES) throw new Error("Not an id.");
+    const heads = Math.floor(links / LINKS_OF_HEAD) + 1;
+    const blocks = Math.floor(links / TAGS_PER_BLOCK) + 1;
+    this.#tagsAt = heads * HEAD_CHARACTERS;
+    this.#characters = Buffer.allocUnsafe(this.#tagsAt + blocks * BLOCK_CHARACTERS);
+    for (let head = 0; head < heads; head++) {
+      const text = numbered(input, head * LINKS_OF_HEAD).toString("base64url", idAt);
+      this.#characters.write(text, head * HEAD_CHARACTERS, "latin1");
+    }
+    for (let block = 0; block < blocks; block++) {
+      const tags = hash("shake256", numbered(input, block), AS_TEXT);
+      this.#characters.write(tags, this.#tagsAt + block * BLOCK_CHARACTERS, "latin1");
+    }
   }
-  const input = lastInput;
-  const idAt = key.length;
-  // Else the rest would be that of the mail before.
-  if (input.write(sentEmailId.replaceAll("-", ""), idAt, ID_BYTES, "hex") < ID_BYTES) throw new Error("Not an id.");
-  const tokens: string[] = [];
-  let prefix = "";
-  let tags = "";
-  for (let link = 0; link <= links; link++) {
-    const inBlock = link % TAGS_PER_BLOCK;
-    if (inBlock === 0) tags = hash("shake256", numbered(input, link / TAGS_PER_BLOCK), AS_TEXT);
-    if (link % LINKS_OF_PREFIX === 0) prefix = numbered(input, link).toString("base64url", idAt).slice(0, 22);
-    const number = ALPHABET[(link >> 6) & 63]! + ALPHABET[link & 63]!;
-    const at = inBlock * TAG_CHARACTERS;
-    tokens.push(prefix + number + tags.slice(at, at + TAG_CHARACTERS));
+
+  /** TOKEN_LENGTH characters. Loops: a call for so few bytes takes longer. */
+  writeTo(memory: Buffer, at: number, link: number): void {
+    const characters = this.#characters;
+    const head = Math.floor(link / LINKS_OF_HEAD) * HEAD_CHARACTERS;
+    for (let i = 0; i < HEAD_CHARACTERS - 2; i++) memory[at + i] = characters[head + i]!;
+    memory[at + HEAD_CHARACTERS - 2] = ALPHABET[(link >> 6) & 63]!;
+    memory[at + HEAD_CHARACTERS - 1] = ALPHABET[link & 63]!;
+    const tag = this.#tagsAt + link * TAG_CHARACTERS;
+    for (let i = 0; i < TAG_CHARACTERS; i++) memory[at + HEAD_CHARACTERS + i] = characters[tag + i]!;
   }
-  return tokens;
+
+  text(link: number): string {
+    const memory = Buffer.allocUnsafe(TOKEN_LENGTH);
+    this.writeTo(memory, 0, link);
+    return memory.toString("latin1");
+  }
 }
 
 const addressTag = (key: Buffer, head: Buffer, url: Buffer) =>

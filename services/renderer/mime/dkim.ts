@@ -9,8 +9,8 @@ import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto"
 import { promisify } from "node:util";
 import { type Dkim, Unrenderable } from "../content.ts";
 
-/** Returns the head with its signature; `body` is the message between the headers and the tail. */
-export type Sign = (head: string, body: string) => Promise<string>;
+/** Returns the head with its signature; `body`, read before it returns, is the message between the headers and the tail. */
+export type Sign = (head: string, body: Buffer) => Promise<string>;
 
 /**
  * List-Unsubscribe and List-Unsubscribe-Post must be covered, else providers hide the button (RFC 8058 section 4).
@@ -88,7 +88,7 @@ export function signer({ domain, selector, privateKey }: Dkim, tail: string | nu
   const tailBytes = tail ? Buffer.from(tail, "latin1") : null;
 
   return async (head, body) => {
-    const hash = createHash("sha256").update(body, "latin1");
+    const hash = createHash("sha256").update(body);
     if (tailBytes) hash.update(tailBytes);
     const fields = fieldsOf(head).filter((field) => COVERED.has(nameOf(field)));
     const names = [...fields.map(nameOf), ...OVERSIGNED].join(":");

@@ -5,20 +5,22 @@
  */
 import { createHmac } from "node:crypto";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
+import { fixedBytes, MailBytes } from "../../lib/mail-bytes.ts";
 import type { Node } from "../../lib/template/parser.ts";
 import { type Bodies, htmlProgram, subjectProgram, textProgram } from "../bodies/bodies.ts";
 import { type Content, type Installation, Unrenderable } from "../content.ts";
-import { type Program, run, type Uses } from "../program/program.ts";
+import { type Program, run, type Uses, type WireProgram, wireProgram, write } from "../program/program.ts";
 import type { Recipient, Scope } from "../program/scope.ts";
 import { plainWriter, quotedPrintableWriter, utf8Bytes, type Writer } from "../program/writer.ts";
-import { attachmentParts, base64Lines } from "./attachments.ts";
+import { attachmentParts } from "./attachments.ts";
 import { addressSpec, copiesField, dateField, isNonAscii, mailbox, quotedPhrase, textField } from "./headers.ts";
 import { type Encoded, encodeQuotedPrintable } from "./quoted-printable.ts";
 
 export interface Mail {
-  /** Bytes as characters, CRLF lines, none beginning with "."; `tail` follows, if there is one. */
-  head: string;
-  body: string;
+  /** CRLF lines, none beginning with "."; `tail` follows, if there is one. */
+  bytes: MailBytes;
+  /** Where the body begins, behind the empty line. */
+  bodyAt: number;
   smtputf8: boolean;
 }
 
@@ -32,7 +34,7 @@ export interface Skeleton {
 /** Quoted-printable is faster and readable in the raw message; beyond this growth base64 (1.37) is used instead. */
 const QP_GROWTH = 1.6;
 
-type PartMaker = (scope: Scope) => string;
+type PartMaker = (out: MailBytes, scope: Scope) => void;
 
 const staticText = (nodes: readonly Node[]): string =>
   nodes
@@ -83,15 +85,29 @@ function encodedPart(nodes: readonly Node[], program: MakeProgram): EncodedPart 
   return { base64, texts };
 }
 
+/** What is to be encoded may have any lines. */
+const latin1Bytes = (text: string): Buffer => Buffer.from(text, "latin1");
+
+function writeBase64(pieces: WireProgram, out: MailBytes, scope: Scope): void {
+  const data = new MailBytes();
+  write(pieces, data, scope);
+  out.base64(data);
+  data.release();
+}
+
 function part(type: string, nodes: readonly Node[], program: MakeProgram, encoded: EncodedPart | undefined): PartMaker {
   const base64 = encoded ? encoded.base64 : prefersBase64(nodes);
   let taken = 0;
   const encode: typeof encodeQuotedPrintable = encoded ? () => encoded.texts[taken++]! : encodeQuotedPrintable;
   const encoding = base64 ? "base64" : "quoted-printable";
-  const head = `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`;
-  const pieces = program(closed(nodes), base64 ? plainWriter(utf8Bytes) : quotedPrintableWriter(encode));
-  if (!base64) return (scope) => head + run(pieces, scope);
-  return (scope) => head + base64Lines(Buffer.from(run(pieces, scope), "latin1"));
+  const head = fixedBytes(`Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`);
+  const writer = base64 ? plainWriter(utf8Bytes) : quotedPrintableWriter(encode);
+  const pieces = wireProgram(program(closed(nodes), writer), base64 ? latin1Bytes : fixedBytes);
+  return (out, scope) => {
+    out.fixed(head);
+    if (base64) writeBase64(pieces, out, scope);
+    else write(pieces, out, scope);
+  };
 }
 
 /** "=_" cannot occur in quoted-printable or base64 text, so that no content can end its part. */
@@ -172,7 +188,6 @@ export function skeletonOf(
   const fields = staticFields(content, installation, contentType);
   const domain = asciiDomain(domainOf(content.senderEmail)) ?? "localhost";
   const utf8Sender = isNonAscii(fields.first);
-  const unsubscribe = `${baseUrl}/api/emails/public/unsubscribe/`;
 
   const subject = subjectProgram(bodies.subject, baseUrl);
   const programs = programsOf(baseUrl, tracking);
@@ -180,9 +195,14 @@ export function skeletonOf(
   const untracked = part("text/html", bodies.html, programs.untracked, encoded?.untracked);
   const tracked = tracking ? part("text/html", bodies.html, programs.tracked, encoded?.tracked) : untracked;
 
-  const opening = mixed ? `--${outer}\r\n${alternative}\r\n\r\n--${inner}\r\n` : `--${inner}\r\n`;
-  const between = `\r\n--${inner}\r\n`;
-  const end = mixed ? `\r\n--${inner}--\r\n\r\n` : `\r\n--${inner}--\r\n`;
+  const opening = fixedBytes(mixed ? `--${outer}\r\n${alternative}\r\n\r\n--${inner}\r\n` : `--${inner}\r\n`);
+  const between = fixedBytes(`\r\n--${inner}\r\n`);
+  const end = fixedBytes(mixed ? `\r\n--${inner}--\r\n\r\n` : `\r\n--${inner}--\r\n`);
+  const first = fixedBytes(`${fields.first}To: `);
+  const lineBreak = fixedBytes("\r\n");
+  const beforeMessageId = fixedBytes("Message-ID: <");
+  const afterMessageId = fixedBytes(`@${domain}>\r\nList-Unsubscribe: <${baseUrl}/api/emails/public/unsubscribe/`);
+  const last = fixedBytes(`/>\r\n${fields.last}\r\n`);
   const tail = mixed ? attachmentParts(content.attachments, outer) : null;
 
   return {
@@ -192,10 +212,25 @@ export function skeletonOf(
       const { cc, id, message_id: messageId = id } = recipient;
       const address = addressSpec(recipient.email);
       const smtputf8 = utf8Sender || isNonAscii(address);
-      const to = `To: ${address}\r\n${cc?.length ? copiesField(cc, smtputf8) : ""}`;
-      const head = `${fields.first}${to}${textField("Subject", subjectText(subject, scope))}${dateField()}Message-ID: <${messageId}@${domain}>\r\nList-Unsubscribe: <${unsubscribe}${id}/>\r\n${fields.last}\r\n`;
-      const body = opening + text(scope) + between + (copy ? untracked : tracked)(scope) + end;
-      return { head, body, smtputf8 };
+      const bytes = new MailBytes();
+      bytes.fixed(first);
+      bytes.text(address);
+      bytes.fixed(lineBreak);
+      if (cc?.length) bytes.text(copiesField(cc, smtputf8));
+      bytes.text(textField("Subject", subjectText(subject, scope)));
+      bytes.text(dateField());
+      bytes.fixed(beforeMessageId);
+      bytes.text(messageId);
+      bytes.fixed(afterMessageId);
+      bytes.text(id);
+      bytes.fixed(last);
+      const bodyAt = bytes.length;
+      bytes.fixed(opening);
+      text(bytes, scope);
+      bytes.fixed(between);
+      (copy ? untracked : tracked)(bytes, scope);
+      bytes.fixed(end);
+      return { bytes, bodyAt, smtputf8 };
     },
   };
 }

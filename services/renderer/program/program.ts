@@ -3,6 +3,7 @@
  * One program per use of a body (tracked mail, copy for cc, web view, text part), all from the same tree.
  */
 
+import type { MailBytes } from "../../lib/mail-bytes.ts";
 import type { Node, Path } from "../../lib/template/parser.ts";
 import { TOKEN_LENGTH } from "../../lib/tokens/link-token.ts";
 import { MAX_URL_LENGTH } from "../bodies/tracked-links.ts";
@@ -44,6 +45,22 @@ export function run(program: Program, scope: Scope, item?: unknown, index = -1):
   return out;
 }
 
+/** A program whose own text is bytes: what mails are made by. */
+export type WireProgram = readonly (Buffer | Exclude<Piece, string>)[];
+
+export const wireProgram = (program: Program, bytesOf: (latin1: string) => Buffer): WireProgram =>
+  program.map((piece) => (typeof piece === "string" ? bytesOf(piece) : piece));
+
+/** As `run`, into the mail. Its pieces are latin1 characters. */
+export function write(program: WireProgram, out: MailBytes, scope: Scope): void {
+  spendSteps(scope, program.length + 1);
+  for (let i = 0; i < program.length; i++) {
+    const piece = program[i]!;
+    if (typeof piece === "function") out.text(piece(scope, undefined, -1, out));
+    else out.fixed(piece);
+  }
+}
+
 function addressKind(path: Path): string | undefined {
   return path.from === "variables" && Object.hasOwn(ADDRESSES, path.name) ? ADDRESSES[path.name] : undefined;
 }
@@ -59,6 +76,14 @@ function isHarmless([first]: readonly Node[]): boolean {
   if (first.kind === "text") return /^\s*(?:(?:https?|mailto|tel|sms):|[#/?])/i.test(first.text);
   return first.kind === "value" && first.path.from === "variables" && OWN_PAGES.has(first.path.name);
 }
+
+const token =
+  (link: number): Piece =>
+  (scope, _item, _index, out) => {
+    if (!out) return scope.tokens!.text(link);
+    out.slot(scope.tokens!, link, TOKEN_LENGTH);
+    return "";
+  };
 
 export function build(nodes: readonly Node[], writer: Writer, uses: Uses): Program {
   const pieces: Piece[] = [];
@@ -97,7 +122,7 @@ export function build(nodes: readonly Node[], writer: Writer, uses: Uses): Progr
       addAll(node.body);
     } else if (fixed) {
       pending += `${uses.baseUrl}/api/emails/public/click/`;
-      addSlot(TOKEN_LENGTH, (scope) => scope.tokens[link!]!);
+      addSlot(TOKEN_LENGTH, token(link!));
       pending += "/";
     } else {
       addValue(() => writer.value(dynamicHref(node, uses, link), asIs));
@@ -144,7 +169,7 @@ export function build(nodes: readonly Node[], writer: Writer, uses: Uses): Progr
         case "pixel":
           if (!uses.numberOf) break;
           pending += `<img src="${uses.baseUrl}/api/emails/public/open/`;
-          addSlot(TOKEN_LENGTH, (scope) => scope.tokens[0]!);
+          addSlot(TOKEN_LENGTH, token(0));
           pending += '.gif" alt="" width="1" height="1" style="display:block;width:1px;height:1px;border:0">';
           break;
       }

@@ -1,5 +1,7 @@
 /** One recipient's data as a template sees it. Paths are looked up in own properties only. */
+
 import type { Path } from "../../lib/template/parser.ts";
+import type { LinkTokens } from "../../lib/tokens/link-token.ts";
 import { Unrenderable } from "../content.ts";
 
 export type Data = Record<string, unknown>;
@@ -31,8 +33,8 @@ export interface Scope {
   /** Values for variables that the recipient does not have: the company's. */
   fallback: Data;
   preferencesUrl: () => string;
-  /** Tokens of the tracked links by number; 0 is the open pixel. */
-  tokens: readonly string[];
+  /** Of the tracked links by number; 0 is the open pixel. Null where nothing is tracked. */
+  tokens: Pick<LinkTokens, "text" | "writeTo"> | null;
   /** Characters that may still be written: nested loops multiply the output. */
   charactersLeft: number;
   /** Pieces that may still be evaluated: a loop may do much and write nothing. */

@@ -1,11 +1,18 @@
 /** How a program writes: plain (preview, web view, subject, base64), or already encoded for the wire. */
 
+import type { MailBytes } from "../../lib/mail-bytes.ts";
 import { encodeQuotedPrintable, SOFT_BREAK } from "../mime/quoted-printable.ts";
 import type { Escape } from "./escape.ts";
 import { asIs } from "./escape.ts";
 import { type Read, type Scope, spendCharacters, textOf } from "./scope.ts";
 
-export type Piece = string | ((scope: Scope, item: unknown, index: number) => string);
+/**
+ * What is not fixed text. `out`: the mail, where the piece stands in it directly; it may write itself there, and has nothing
+ * to return then.
+ */
+type Written = (scope: Scope, item: unknown, index: number, out?: MailBytes) => string;
+
+export type Piece = string | Written;
 
 export interface Writer {
   text(text: string): string;
@@ -84,12 +91,16 @@ export function quotedPrintableWriter(encode: typeof encodeQuotedPrintable = enc
       const first = column === 0;
       const plain = guard === asIs ? PLAIN : PLAIN_IN_HTML;
       column = 0;
-      return (scope, item, index) => {
+      return (scope, item, index, out) => {
         const text = textOf(read(scope, item, index), scope);
         if (text.length <= 75 && plain.test(text)) {
           if (text === "") return before;
           spendCharacters(scope, text.length);
-          if (text.length <= charactersLeft && !first) return text + SOFT_BREAK;
+          if (text.length <= charactersLeft && !first) {
+            if (!out) return text + SOFT_BREAK;
+            out.softLine(text);
+            return "";
+          }
           if (!BAD_START.test(text)) return before + text + SOFT_BREAK;
         }
         const escaped = guard(text);

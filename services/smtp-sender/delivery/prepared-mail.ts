@@ -19,7 +19,12 @@ export const notRendered = (reason: string): Outcome => ({
 /** Memory that it takes; attachments are the same string for all recipients. */
 export const memoryOf = (mail: Rendered): number => (mail.ok ? mail.raw.length + (mail.copy?.length ?? 0) : 0);
 
-function message(sender: WireAddress, to: readonly string[], raw: string, mail: RenderedMail): OutgoingMessage {
+function message(
+  sender: WireAddress,
+  to: readonly string[],
+  raw: RenderedMail["raw"],
+  mail: RenderedMail,
+): OutgoingMessage {
   const recipients = to.map(wireAddress);
   return {
     from: sender.text,

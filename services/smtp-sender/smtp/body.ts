@@ -3,31 +3,13 @@
  * written in slices as fast as the socket drains, so that ten connections do not hold ten copies of it.
  */
 import type { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
+import { MailBytes } from "../../lib/mail-bytes.ts";
+import type { OutgoingMessage } from "./message.ts";
 
 const DOT = ".\r\n";
 
 const ONE_WRITE = 128 * 1024;
 const SLICE = 64 * 1024;
-/** Commands alone: Node writes a string of less than 16 KB from its stack. */
-const SMALL = 4 * 1024;
-
-/**
- * Where text becomes bytes, for one write after the other of all connections. Node would allocate such memory for each
- * string of more than 16 KB.
- */
-let scratch = Buffer.allocUnsafeSlow(SLICE);
-
-/** TLS encrypts from where it likes, some time later, and copies strings itself. */
-function writeText(socket: Socket, text: string): void {
-  if (text.length > scratch.length || text.length < SMALL || socket instanceof TLSSocket) {
-    socket.write(text, "latin1");
-    return;
-  }
-  socket.write(scratch.subarray(0, scratch.write(text, "latin1")));
-  // The kernel has not taken all of it: those bytes belong to the socket until it has.
-  if (socket.writableLength > 0) scratch = Buffer.allocUnsafeSlow(SLICE);
-}
 
 /** Doubles dots at the beginnings of lines (RFC 5321 section 4.5.2) and ends the last line. */
 function dotStuffed(message: string): string {
@@ -38,12 +20,19 @@ function dotStuffed(message: string): string {
 /**
  * A whole message, its final dot and the commands behind it. The renderer promises lines without a leading dot; should it
  * break the promise, the message must not end early, so the first such line has to be the final dot. The search stands here
- * because it flattens the message's hundred pieces into one string, which is then written at once and leaves the heap.
+ * because it flattens a message of many pieces into one string, which is then written at once and leaves the heap.
  */
 function wireForm(message: string, commands: string): string {
   const text = message + DOT + commands;
   const ends = text.indexOf("\r\n.") === message.length - 2;
   return ends && !text.startsWith(".") ? text : dotStuffed(message) + DOT + commands;
+}
+
+function textOf(piece: string | MailBytes): string {
+  if (typeof piece === "string") return piece;
+  const text = piece.toString();
+  piece.release();
+  return text;
 }
 
 export class BodyWriter {
@@ -53,6 +42,13 @@ export class BodyWriter {
   #piece = 0;
   #at = 0;
   #commands = "";
+  /** Given to the socket and not written out yet, in order. */
+  #underWay: MailBytes[] = [];
+  readonly #written = (error?: Error | null) => {
+    const mail = this.#underWay.shift();
+    // After an error nobody says whether the system still reads them.
+    if (!error) mail?.release();
+  };
   /** A large message is being written. */
   busy = false;
   /** The final dot of the last message was given to the socket. */
@@ -64,19 +60,40 @@ export class BodyWriter {
     socket.on("drain", () => this.#continue());
   }
 
-  /** `pieces`: OutgoingMessage.body, or none. `commands` go out in the same write as the end of the message. */
-  write(pieces: readonly string[], commands: string): void {
+  /** `commands` go out in the same write as the end of the message. */
+  write(body: OutgoingMessage["body"], commands: string): void {
     if (this.busy) {
       this.#commands += commands;
       return;
     }
+    const [mail] = body;
+    if (mail instanceof MailBytes && body.length === 1 && mail.isWireForm && mail.length < ONE_WRITE) {
+      mail.unchecked(DOT + commands);
+      this.#writeBytes(mail);
+    } else {
+      this.#writeText(body.map(textOf), commands);
+    }
+  }
+
+  #writeBytes(mail: MailBytes): void {
+    this.dotWritten = true;
+    this.#underWay.push(mail);
+    this.#socket.write(mail.view(), this.#written);
+  }
+
+  #writeText(pieces: readonly string[], commands: string): void {
     let length = commands.length;
     for (const piece of pieces) length += piece.length;
-    if (length <= ONE_WRITE) {
-      const text =
-        pieces.length === 0 ? commands : wireForm(pieces.length === 1 ? pieces[0]! : pieces.join(""), commands);
+    if (pieces.length === 0) {
       this.dotWritten = true;
-      writeText(this.#socket, text);
+      this.#socket.write(commands, "latin1");
+      return;
+    }
+    if (length <= ONE_WRITE) {
+      // Node would allocate memory for each string of more than 16 KB.
+      const mail = new MailBytes();
+      mail.unchecked(wireForm(pieces.length === 1 ? pieces[0]! : pieces.join(""), commands));
+      this.#writeBytes(mail);
       return;
     }
     this.#pieces = [dotStuffed(pieces[0]!), ...pieces.slice(1), DOT];

@@ -1,4 +1,5 @@
 /** What an SMTP transaction carries, what becomes of it, and where messages come from. */
+import type { MailBytes } from "../../lib/mail-bytes.ts";
 import type { Reply } from "./replies.ts";
 import type { Session } from "./session.ts";
 
@@ -7,10 +8,10 @@ export interface OutgoingMessage {
   from: string;
   to: readonly string[];
   /**
-   * The message in one piece or two, as latin1 characters with CRLF lines. The second may be shared by many messages, and
-   * has no line that begins with a dot.
+   * The message in one piece or two, with CRLF lines, as latin1 characters or as bytes, which are released when they are
+   * written. The second may be shared by many messages, and has no line that begins with a dot.
    */
-  body: readonly string[];
+  body: readonly (string | MailBytes)[];
   bytes: number;
   smtpUtf8: boolean;
   eightBit: boolean;

@@ -128,7 +128,7 @@ export class SmtpPipeline<L extends OutgoingMessage> {
   }
 
   /** Writes the commands behind `before` or a message, in one write. Without PIPELINING only the first of them. */
-  #write(commands: Command<L>[], body: readonly string[] = [], before = ""): void {
+  #write(commands: Command<L>[], body: OutgoingMessage["body"] = [], before = ""): void {
     let text = before;
     if (this.session.pipelining) {
       for (const command of commands) {

@@ -8,7 +8,7 @@ import { routes } from "../../../services/gateway/routes.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { keysFor } from "../../../services/lib/secrets.ts";
 import { accountToken } from "../../../services/lib/tokens/account-token.ts";
-import { linkTokens } from "../../../services/lib/tokens/link-token.ts";
+import { LinkTokens } from "../../../services/lib/tokens/link-token.ts";
 import { personToken } from "../../../services/lib/tokens/person-token.ts";
 import { type App, startApp } from "../../support/app.ts";
 import {
@@ -265,7 +265,7 @@ describe("every operation", () => {
 
   test("what readers do", async () => {
     const mail = { sent_email_id: things.mail! };
-    const [pixel] = linkTokens(keysFor("link")[0]!, things.mail!, 1);
+    const pixel = new LinkTokens(keysFor("link")[0]!, things.mail!, 1).text(0);
     const link = /\/api\/emails\/public\/click\/([\w-]+)\//.exec(
       smtp.messages.at(-1)!.raw.replaceAll(/=\r\n/g, ""),
     )![1]!;

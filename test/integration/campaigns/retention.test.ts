@@ -3,7 +3,7 @@ import { query, queryOne } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
 import { firstIdAt } from "../../../services/lib/ids.ts";
 import { keysFor } from "../../../services/lib/secrets.ts";
-import { linkTokens } from "../../../services/lib/tokens/link-token.ts";
+import { LinkTokens } from "../../../services/lib/tokens/link-token.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
@@ -63,7 +63,7 @@ async function campaign(of = company): Promise<string> {
   );
   const browser = client(app, { ip: someIp(), headers: { "user-agent": FIREFOX } });
   for (const { id } of (await listed("sent-emails", { campaign: body.id }, of)).results) {
-    await browser.get(`${API}/public/open/${linkTokens(keysFor("link")[0]!, id, 1)[0]}.gif`);
+    await browser.get(`${API}/public/open/${new LinkTokens(keysFor("link")[0]!, id, 1).text(0)}.gif`);
   }
   return body.id;
 }

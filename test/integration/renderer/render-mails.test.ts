@@ -66,8 +66,10 @@ describe("renderer.renderMails", () => {
     const recipients = [recipient(), { ...recipient(), email: "a@b\r\nBcc: c@d.example" }, recipient()];
     const mails = await render(await campaign({ companyId: COMPANY }), recipients);
     expect(mails.map((mail) => mail.ok || mail.error)).toEqual([true, "The address is not valid.", true]);
-    for (const at of [0, 2])
-      expect(mails[at]).toMatchObject({ raw: expect.stringContaining(`<${recipients[at]!.id}@`) });
+    for (const at of [0, 2]) {
+      const mail = mails[at]!;
+      expect(mail.ok && String(mail.raw)).toContain(`<${recipients[at]!.id}@`);
+    }
   });
 
   test("a chunk of recipients with very many values is rendered like any other", async () => {
@@ -174,7 +176,7 @@ describe("copies and attachments", () => {
     const [one, two] = await render(id, [recipient(), recipient()]);
     if (!one?.ok || !two?.ok) throw new Error("not rendered");
     expect(one.tail).toBe(two.tail);
-    const mail = Buffer.from(one.raw + one.tail, "latin1");
+    const mail = Buffer.from(`${one.raw}${one.tail}`, "latin1");
     expect(faultsOfBytes(mail)).toEqual([]);
     const { attachments } = await read(mail);
     expect(attachments.map(({ filename }) => filename)).toEqual(["отчёт.pdf", "b.pdf"]);

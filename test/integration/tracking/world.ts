@@ -3,7 +3,7 @@ import { query } from "../../../models/database/db.ts";
 import type { Caller } from "../../../services/lib/caller.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { keysFor } from "../../../services/lib/secrets.ts";
-import { linkTokens } from "../../../services/lib/tokens/link-token.ts";
+import { LinkTokens } from "../../../services/lib/tokens/link-token.ts";
 
 export const LINKS = ["https://example.com/one", "https://example.com/zwei?ä=1&b=2", "https://example.com/three"];
 
@@ -54,7 +54,8 @@ export async function newWorld(mails = 1, company?: { id: string }): Promise<Wor
   return { companyId, campaignId, mails: rows };
 }
 
-export const token = (mailId: string, link: number) => linkTokens(keysFor("link")[0]!, mailId, LINKS.length + 5)[link]!;
+export const token = (mailId: string, link: number) =>
+  new LinkTokens(keysFor("link")[0]!, mailId, LINKS.length + 5).text(link);
 
 export const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0";
 

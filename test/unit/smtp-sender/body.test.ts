@@ -1,6 +1,10 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
+import * as tls from "node:tls";
+import { MailBytes } from "../../../services/lib/mail-bytes.ts";
 import { BodyWriter } from "../../../services/smtp-sender/smtp/body.ts";
+import { selfMadeCertificate } from "../../support/certificate.ts";
 
 const CONNECTIONS = 4;
 const MESSAGES = 600;
@@ -8,16 +12,26 @@ const COMMANDS = "MAIL FROM:<a@example.com>\r\n";
 
 const message = (connection: number, no: number) => `${`${connection} ${no} `.repeat(2_000)}\r\n`;
 
+function inBytes(text: string): MailBytes {
+  const mail = new MailBytes();
+  mail.text(text);
+  return mail;
+}
+
+const CERTIFICATE = selfMadeCertificate();
+
 /** Reads nothing until it is told to, and then everything. */
-async function startSlowReader(connections: number) {
-  const server = createServer((socket) => void socket.pause());
+async function startSlowReader(connections: number, { encrypted = false } = {}) {
+  const pause = (socket: Socket) => void socket.pause();
+  const server = encrypted ? tls.createServer(CERTIFICATE, pause) : createServer(pause);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const to = { port: (server.address() as AddressInfo).port, host: "127.0.0.1" };
   const pairs: { ours: Socket; theirs: Socket }[] = [];
   for (let n = 0; n < connections; n++) {
-    const ours = connect({ port, host: "127.0.0.1" });
-    const [[theirs]] = (await Promise.all([once(server, "connection"), once(ours, "connect")])) as [[Socket], unknown];
+    const ours = encrypted ? tls.connect({ ...to, ca: CERTIFICATE.cert }) : connect(to);
+    const [accepted, connected] = encrypted ? ["secureConnection", "secureConnect"] : ["connection", "connect"];
+    const [[theirs]] = (await Promise.all([once(server, accepted!), once(ours, connected!)])) as [[Socket], unknown];
     pairs.push({ ours, theirs });
   }
   const stop = () => {
@@ -34,23 +48,53 @@ async function readAll(socket: Socket): Promise<string> {
   return Buffer.concat(chunks).toString("latin1");
 }
 
-test("each connection carries its own bytes, also where the kernel takes only a part of them for now", async () => {
-  const { pairs, stop } = await startSlowReader(CONNECTIONS);
-  try {
-    const writers = pairs.map(({ ours }) => new BodyWriter(ours, () => {}));
-    for (let no = 0; no < MESSAGES; no++) {
-      for (const [n, writer] of writers.entries()) writer.write([message(n, no)], COMMANDS);
+test.each([
+  ["characters", (text: string) => text, false],
+  ["bytes", inBytes, false],
+  ["encrypted bytes", inBytes, true],
+])(
+  "each connection carries its own %s, also where the kernel takes only a part of them for now",
+  async (_, form, encrypted) => {
+    const { pairs, stop } = await startSlowReader(CONNECTIONS, { encrypted });
+    try {
+      const writers = pairs.map(({ ours }) => new BodyWriter(ours, () => {}));
+      for (let no = 0; no < MESSAGES; no++) {
+        for (const [n, writer] of writers.entries()) writer.write([form(message(n, no))], COMMANDS);
+        // What is written by now makes room for the next mails.
+        await setImmediate();
+      }
+      // Else this would show nothing.
+      expect(pairs.every(({ ours }) => ours.writableLength > 0)).toBe(true);
+      for (const { ours } of pairs) ours.end();
+      const received = await Promise.all(pairs.map(({ theirs }) => readAll(theirs)));
+      const expected = pairs.map((_, n) =>
+        Array.from({ length: MESSAGES }, (_, no) => `${message(n, no)}.\r\n${COMMANDS}`).join(""),
+      );
+      // Lengths first: a difference of megabytes helps nobody.
+      expect(received.map(({ length }) => length)).toEqual(expected.map(({ length }) => length));
+      expect(received.map((text, n) => text === expected[n])).toEqual(pairs.map(() => true));
+    } finally {
+      stop();
     }
-    // Else this would show nothing.
-    expect(pairs.every(({ ours }) => ours.writableLength > 0)).toBe(true);
-    for (const { ours } of pairs) ours.end();
-    const received = await Promise.all(pairs.map(({ theirs }) => readAll(theirs)));
-    const expected = pairs.map((_, n) =>
-      Array.from({ length: MESSAGES }, (_, no) => `${message(n, no)}.\r\n${COMMANDS}`).join(""),
-    );
-    // Lengths first: a difference of megabytes helps nobody.
-    expect(received.map(({ length }) => length)).toEqual(expected.map(({ length }) => length));
-    expect(received.map((text, n) => text === expected[n])).toEqual(pairs.map(() => true));
+  },
+);
+
+test.each([
+  ["characters", (text: string) => text],
+  ["bytes", inBytes],
+])("a message of %s that breaks the promise about dots does not end early", async (_, form) => {
+  const { pairs, stop } = await startSlowReader(1);
+  try {
+    const [{ ours, theirs }] = pairs as [(typeof pairs)[0]];
+    const writer = new BodyWriter(ours, () => {});
+    for (const text of [".a\r\n", "b\r\n.\r\nc\r\n", "d d", `e\r\n.${"f".repeat(200_000)}`])
+      writer.write([form(text)], COMMANDS);
+    const received = readAll(theirs);
+    while (writer.busy) await setImmediate();
+    ours.end();
+    const expected = ["..a\r\n", "b\r\n..\r\nc\r\n", "d d\r\n", `e\r\n..${"f".repeat(200_000)}\r\n`];
+    const whole = expected.map((text) => `${text}.\r\n${COMMANDS}`).join("");
+    expect((await received) === whole).toBe(true);
   } finally {
     stop();
   }

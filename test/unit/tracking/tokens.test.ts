@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { newId } from "../../../services/lib/ids.ts";
-import { addressToken, linkTokens, readLinkToken } from "../../../services/lib/tokens/link-token.ts";
+import { addressToken, LinkTokens, readLinkToken } from "../../../services/lib/tokens/link-token.ts";
 
 process.env.SECRET_KEY = "unit-test-secret-unit-test-secret";
 
@@ -21,14 +21,15 @@ function* tampered(token: string): Generator<string> {
 describe("link tokens", () => {
   test("each of a mail's tokens reads as its mail and link", () => {
     const id = newId();
-    linkTokens(key, id, 40).forEach((token, link) => {
-      expect(readLinkToken([randomBytes(32), key], token)).toEqual({ sentEmailId: id, link });
-    });
+    const tokens = new LinkTokens(key, id, 40);
+    for (let link = 0; link <= 40; link++) {
+      expect(readLinkToken([randomBytes(32), key], tokens.text(link))).toEqual({ sentEmailId: id, link });
+    }
   });
 
   test("no changed character, no other length and no other key is accepted", () => {
     const id = newId();
-    for (const token of [linkTokens(key, id, 3)[2]!, addressToken(key, id, 2, "https://example.com/a?b=c")]) {
+    for (const token of [new LinkTokens(key, id, 3).text(2), addressToken(key, id, 2, "https://example.com/a?b=c")]) {
       for (const forged of tampered(token)) expect(readLinkToken([key], forged)).toBeNull();
       for (const forged of [token.slice(1), token.slice(0, -1), `${token}A`, `${token}=`, ` ${token}`]) {
         expect(readLinkToken([key], forged)).toBeNull();
@@ -62,7 +63,12 @@ describe("person tokens", () => {
 
   test("hold company and subscriber, for ever or until a time", () => {
     const lasting = personToken("preferences", companyId, subscriberId);
-    expect(readPersonToken("preferences", lasting)).toEqual({ companyId, subscriberId, expired: false });
+    expect(readPersonToken("preferences", lasting)).toEqual({
+      companyId,
+      subscriberId,
+      expiresAt: null,
+      expired: false,
+    });
     const until = new Date(Date.now() + 60_000);
     const short = personToken("confirm", companyId, subscriberId, until);
     expect(readPersonToken("confirm", short)).toMatchObject({ expired: false });
@@ -79,9 +85,11 @@ describe("person tokens", () => {
 
   test("may hold a list, which cannot be taken away, changed or added", () => {
     const listId = newId();
-    const until = new Date(Date.now() + 60_000);
+    // To whole seconds, as a token has it.
+    const until = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 60_000);
     const token = personToken("confirm", companyId, subscriberId, until, listId);
-    expect(readPersonToken("confirm", token)).toEqual({ companyId, subscriberId, listId, expired: false });
+    const whole = { companyId, subscriberId, listId, expiresAt: until, expired: false };
+    expect(readPersonToken("confirm", token)).toEqual(whole);
     for (const forged of tampered(token)) expect(readPersonToken("confirm", forged)).toBeNull();
     const bytes = Buffer.from(token, "base64url");
     const cut = Buffer.concat([bytes.subarray(0, 36), bytes.subarray(52)]).toString("base64url");
