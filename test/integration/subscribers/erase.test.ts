@@ -219,6 +219,15 @@ describe("a person who is erased", () => {
     expect([status, body.complete]).toEqual([200, true]);
     for (const [kind, n] of Object.entries(body.erased)) expect([kind, n]).not.toEqual([kind, 0]);
     expect(await rowsWith(ANN)).toEqual({});
+
+    // What comes back later about her is listed, and says nothing of her.
+    const late = { email: ANN, type: "hard", diagnostic: `550 5.1.1 <${ANN}> is gone` };
+    expect((await api.post("/api/emails/bounces/", late)).status).toBe(202);
+    expect((await api.get("/api/emails/inbound/")).body.results[0]).toMatchObject({
+      result: "unmatched",
+      recipient: null,
+    });
+    expect(await rowsWith(ANN)).toEqual({});
     expect(await rowsWith("erase-me.example")).toEqual({});
     expect(await rowsWith("203.0.113.9")).toEqual({});
 
