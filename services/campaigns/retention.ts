@@ -1,5 +1,5 @@
 /**
- * Removes what is older than its company keeps it: events, and the recipients of campaigns at rest. In small steps, each a
+ * Removes what is older than its company keeps it: events, what came back, and the recipients of campaigns at rest. In small steps, each a
  * transaction: what a crash leaves is removed by the next run, and nobody waits for a lock.
  *
  * What campaigns count stays, and so do suppressions, contents, and the campaigns themselves. Links, view and unsubscribe of
@@ -20,6 +20,7 @@ interface Due {
   id: string;
   events_days: number | null;
   sent_emails_days: number | null;
+  inbound_days: number | null;
 }
 
 // Once a day, and at once after the days were changed. Locked for a moment: another node takes others.
@@ -29,10 +30,11 @@ const DUE = `
     select id from companies
     where (retention_done_at is null or retention_done_at < now() - interval '1 day')
       and (coalesce((retention_days->>'events')::int, $1) is not null
-        or coalesce((retention_days->>'sent_emails')::int, $2) is not null)
+        or coalesce((retention_days->>'sent_emails')::int, $2) is not null
+        or (retention_days->>'inbound')::int is not null)
     order by retention_done_at nulls first limit 1 for no key update skip locked)
   returning id, coalesce((retention_days->>'events')::int, $1) as events_days,
-    coalesce((retention_days->>'sent_emails')::int, $2) as sent_emails_days`;
+    coalesce((retention_days->>'sent_emails')::int, $2) as sent_emails_days, (retention_days->>'inbound')::int as inbound_days`;
 
 /** Campaigns go on counting them, as those of erased people. */
 const KEEP_CAMPAIGN_COUNTS = "set local flockmail.erasing = 'on'";
@@ -42,12 +44,21 @@ const REMOVE_EVENTS = `
   delete from email_events where company_id = $1 and id in (
     select id from email_events where company_id = $1 and id < $2 and created_at < $3 order by id limit ${SLICE})`;
 
-async function removeEvents(companyId: string, before: number, until: number): Promise<boolean> {
+// With the messages as they came, which nobody keeps for more than 30 days anyway.
+const REMOVE_INBOUND = `
+  with gone as (
+    delete from inbound_messages where company_id = $1 and id in (
+      select id from inbound_messages where company_id = $1 and id < $2 and received_at < $3 order by id limit ${SLICE})
+    returning raw_id),
+  raws as (delete from inbound_raws r using gone g where r.company_id = $1 and r.id = g.raw_id)
+  select from gone`;
+
+async function removeBySlices(sql: string, companyId: string, before: number, until: number): Promise<boolean> {
   for (;;) {
     if (performance.now() > until) return false;
     const removed = await transaction(async (client) => {
       await client.query(KEEP_CAMPAIGN_COUNTS);
-      return (await client.query(REMOVE_EVENTS, [companyId, firstIdAt(before), new Date(before)])).rowCount!;
+      return (await client.query(sql, [companyId, firstIdAt(before), new Date(before)])).rowCount!;
     });
     if (removed < SLICE) return true;
   }
@@ -119,11 +130,12 @@ export async function removeOld(broker: ServiceBroker): Promise<number> {
     const due = await queryOne<Due>(DUE, [events ?? null, sentEmails ?? null]);
     if (!due) break;
     companies++;
-    const { id, events_days, sent_emails_days } = due;
+    const { id, events_days, sent_emails_days, inbound_days } = due;
+    const daysAgo = (days: number) => Date.now() - days * DAY_MS;
     const isDone =
-      (events_days === null || (await removeEvents(id, Date.now() - events_days * DAY_MS, until))) &&
-      (sent_emails_days === null ||
-        (await removeRecipients(id, new Date(Date.now() - sent_emails_days * DAY_MS), until)));
+      (events_days === null || (await removeBySlices(REMOVE_EVENTS, id, daysAgo(events_days), until))) &&
+      (inbound_days === null || (await removeBySlices(REMOVE_INBOUND, id, daysAgo(inbound_days), until))) &&
+      (sent_emails_days === null || (await removeRecipients(id, new Date(daysAgo(sent_emails_days)), until)));
     if (!isDone) await query("update companies set retention_done_at = null where id = $1", [id]);
   }
   if (companies > 0) await dropEmptyParts(broker);

@@ -1,7 +1,7 @@
 /** What is older than its company keeps it goes; what is counted stays. Mail through every service to a real SMTP server. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
-import { firstIdAt } from "../../../services/lib/ids.ts";
+import { firstIdAt, newId } from "../../../services/lib/ids.ts";
 import { keysFor } from "../../../services/lib/secrets.ts";
 import { LinkTokens } from "../../../services/lib/tokens/link-token.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -111,6 +111,24 @@ test("events go by age, for the company that says so; what campaigns count of th
   expect((await listed("events", { campaign: young })).count).toBe(3);
   expect((await listed("events", {}, other)).count).toBe(3);
   expect(await analytics(old)).toEqual(before);
+});
+
+test("what came back goes by age, with the messages as they came", async () => {
+  const came = (days: number, of: TestCompany) =>
+    query(
+      `with raw as (insert into inbound_raws (id, company_id, raw) values ($1, $2, 'x') returning id)
+       insert into inbound_messages (id, company_id, via, result, received_at, raw_id)
+       select id, $2, 'smtp', 'ignored', to_timestamp($3 / 1000.0), id from raw`,
+      [firstIdAt(daysAgo(days)).replace(/0{4}-0{12}$/, newId().slice(19)), of.id, daysAgo(days)],
+    );
+  for (const owner of [company, other]) {
+    for (const days of [3, 8]) await came(days, owner);
+  }
+  await settings({ inbound: 7 });
+  await removeOld();
+  expect((await listed("inbound")).count).toBe(1);
+  expect((await listed("inbound", {}, other)).count).toBe(2);
+  expect(await query("select from inbound_raws where company_id = $1", [company.id])).toHaveLength(1);
 });
 
 test("recipients of campaigns at rest go with their links; a run that was cut off is finished by the next", async () => {
