@@ -13,15 +13,16 @@
  */
 import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
 import { markResubscribed } from "./unsubscribe.ts";
+import { outboxInsert, tellWebhooks } from "./webhook-outbox.ts";
 
 const ASK = `
   with person as (
-    select s.id, s.status, blocked_by($1, s.email) as blocked,
+    select s.id, s.email, s.status, blocked_by($1, s.email) as blocked,
       $3::uuid is not null and not exists (select from list_members m
         where m.company_id = $1 and m.list_id = $3 and m.subscriber_id = $2 and m.left_at is null) as wants_list
     from subscribers s where s.company_id = $1 and s.id = $2),
   decided as (
-    select id, status, case
+    select id, email, status, wants_list, case
       when status not in ('active', 'unconfirmed', 'unsubscribed') or blocked <> 'unsubscribed' then 'nothing'
       when status = 'unsubscribed' or blocked is not null then 'confirm'
       when not $4::boolean then 'join'
@@ -45,7 +46,13 @@ const ASK = `
     insert into list_members as m (company_id, list_id, subscriber_id)
     select $1, l.id, d.id from list l, decided d
     where d.answer = 'join' or (d.answer = 'confirm' and d.status = 'unconfirmed')
-    on conflict (company_id, list_id, subscriber_id) do update set left_at = null where m.left_at is not null)
+    on conflict (company_id, list_id, subscriber_id) do update set left_at = null where m.left_at is not null),
+  event as (
+    select uuid_v7() as id, $1::uuid as company_id, 'subscribed' as type, d.email as recipient, null::uuid as sent_email_id,
+      null::uuid as campaign_id,
+      json_build_object('subscriber_id', d.id, 'lists', array(select id from list)) as metadata, now() as created_at
+    from decided d where d.answer = 'join' and ($6::boolean or d.status = 'unconfirmed' or d.wants_list)),
+  told as (${outboxInsert("event")})
   insert into list_wishes (company_id, subscriber_id, list_id)
   select $1, d.id, l.id from list l, decided d where d.answer = 'confirm' and d.status <> 'unconfirmed'
   on conflict (company_id, subscriber_id, list_id) do update set asked_at = now()`;
@@ -56,12 +63,14 @@ interface Request {
   listId: string | null;
   doubleOptIn: boolean;
   acceptLanguage: string;
+  /** Nobody knew the address before. */
+  isNew: boolean;
 }
 
 /** One statement, whoever it is: what differs is what it writes. */
 export async function askToConfirm(client: Client, request: Request): Promise<void> {
-  const { companyId, subscriberId, listId, doubleOptIn, acceptLanguage } = request;
-  await query(ASK, [companyId, subscriberId, listId, doubleOptIn, acceptLanguage], client);
+  const { companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew } = request;
+  await query(ASK, [companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew], client);
 }
 
 export interface UnsentConfirmationRow {
@@ -156,8 +165,14 @@ export async function confirmMailbox(
   if (found.is_unsubscribed || status === "unconfirmed") await markResubscribed(client, { companyId, email });
   const wishes = await query<{ list_id: string }>(WISHES, [companyId, subscriberId], client);
   await confirmed(client, companyId, subscriberId);
-  const joins = wishes.map(({ list_id }) => list_id);
-  return { email, joins: listId ? [...new Set([...joins, listId])] : joins };
+  const wished = wishes.map(({ list_id }) => list_id);
+  const joins = listId ? [...new Set([...wished, listId])] : wished;
+  // Not when the link is followed once more.
+  if (found.is_unsubscribed || status === "unconfirmed" || wished.length > 0) {
+    const metadata = JSON.stringify({ subscriber_id: subscriberId, lists: joins });
+    await query(tellWebhooks(), [companyId, "confirmed", email, metadata], client);
+  }
+  return { email, joins };
 }
 
 const confirmed = (on: Queryable, companyId: string, subscriberId: string) =>

@@ -29,14 +29,14 @@ const SAVE = `
   on conflict (company_id, email_key) do update set
     first_name = coalesce(nullif(s.first_name, ''), excluded.first_name),
     last_name = coalesce(nullif(s.last_name, ''), excluded.last_name)
-  returning s.id`;
+  returning s.id, s.xmax = 0 as is_new`;
 
 async function save(
   client: Client,
   request: SubscribeRequest,
   status: SubscriberStatus,
   limit: number | null,
-): Promise<string> {
+): Promise<{ id: string; is_new: boolean }> {
   const { company_id: companyId, first_name = "", last_name = "" } = request;
   const email = request.email.trim();
   const room = await roomFor(client, companyId, limit);
@@ -45,7 +45,7 @@ async function save(
     if (!(await queryOne(known, [companyId, email], client))) throw subscriberLimitReached(limit!);
   }
   const values = [companyId, newId(), email, first_name.trim(), last_name.trim(), status];
-  return (await queryOne<{ id: string }>(SAVE, values, client))!.id;
+  return (await queryOne<{ id: string; is_new: boolean }>(SAVE, values, client))!;
 }
 
 /**
@@ -68,8 +68,13 @@ async function record(ctx: Ctx<SubscribeRequest>) {
   const acceptLanguage = (ctx.meta.http?.acceptLanguage ?? "").slice(0, MAX_LANGUAGES);
   await transaction(
     async (client) => {
-      const subscriberId = await save(client, request, doubleOptIn ? "unconfirmed" : "active", limit);
-      await askToConfirm(client, { companyId, subscriberId, listId, doubleOptIn, acceptLanguage });
+      const { id: subscriberId, is_new: isNew } = await save(
+        client,
+        request,
+        doubleOptIn ? "unconfirmed" : "active",
+        limit,
+      );
+      await askToConfirm(client, { companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew });
     },
     { ...INTERACTIVE, owner: companyId },
   );

@@ -3,8 +3,9 @@ import { WEBHOOK_DELIVERY_STATUSES } from "../../models/webhook-delivery.ts";
 import type { ServiceContract } from "../define.ts";
 import { Bool, ListQuery, Nothing, Nullable, OneOf, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 
-/** `campaign.completed`: it has ended, as `metadata.status` says (completed, partial, failed); it names no mail. */
 const EventType = OneOf(...WEBHOOK_EVENT_TYPES);
+const EVENT_TYPES =
+  "`campaign.completed`: it has ended, as `metadata.status` says (completed, partial, failed). `subscribed`: somebody became active, or joined a list, by the public form; `confirmed`: by the link in a mail. These name no mail; `metadata` of the latter two has the subscriber and the lists.";
 const Secret = Type.String({ description: "`whsec_` and 32 random bytes in base64, as Standard Webhooks has it." });
 
 const Endpoint = Type.Object({
@@ -29,7 +30,7 @@ const Delivery = Type.Object({
 
 const input = {
   url: Type.String({ format: "uri", maxLength: 2048, description: "https, without credentials." }),
-  events: Type.Array(EventType, { minItems: 1, maxItems: 50 }),
+  events: Type.Array(EventType, { minItems: 1, maxItems: 50, description: EVENT_TYPES }),
 };
 const example = { url: "https://example.com/hooks/mail", events: ["opened", "clicked"] };
 const ById = Type.Object({ id: Uuid });

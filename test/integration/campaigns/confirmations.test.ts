@@ -27,7 +27,14 @@ describe("queued confirmations", () => {
        on conflict (company_id, email_key) do update set updated_at = now() returning id`,
       [company.id],
     ))!;
-    const wish = { companyId: company.id, subscriberId, listId: null, doubleOptIn: true, acceptLanguage: "de" };
+    const wish = {
+      companyId: company.id,
+      subscriberId,
+      listId: null,
+      doubleOptIn: true,
+      acceptLanguage: "de",
+      isNew: true,
+    };
     await transaction((client) => askToConfirm(client, wish));
     return subscriberId;
   }

@@ -74,6 +74,40 @@ describe("public subscribe", () => {
     expect(await queued()).toEqual([]);
   });
 
+  test("webhooks that ask for it are told who subscribed and who confirmed, once for each change", async () => {
+    await query(
+      "insert into webhook_endpoints (id, company_id, url, events, secret_sealed) values (uuid_v7(), $1, 'https://x', '{subscribed,confirmed}', '')",
+      [company.id],
+    );
+    const list = await newList();
+    const told = () =>
+      query<{ payload: object }>(
+        "select payload - 'id' - 'timestamp' as payload from (select payload::jsonb, id from webhook_deliveries where company_id = $1) d order by id",
+        [company.id],
+      );
+    await subscribe({ email: "ann@example.com" });
+    await subscribe({ email: "Ann@example.com" });
+    await subscribe({ email: "ann@example.com", list_id: list });
+    await subscribe({ email: "ann@example.com", list_id: list });
+    const { id } = (await found("ann@example.com"))!;
+    const nothing = { sent_email_id: null, campaign_id: null };
+    const subscribed = { type: "subscribed", recipient: "ann@example.com", ...nothing };
+    const expected: object[] = [
+      { payload: { ...subscribed, metadata: { subscriber_id: id, lists: [] } } },
+      { payload: { ...subscribed, metadata: { subscriber_id: id, lists: [list] } } },
+    ];
+    expect(await told()).toEqual(expected);
+    await unsubscribe("ann@example.com");
+    await subscribe({ email: "ann@example.com", list_id: list });
+    expect(await told()).toEqual(expected);
+    const token = await mailedToken();
+    await confirm(token);
+    await confirm(token);
+    const metadata = { subscriber_id: id, lists: [list] };
+    expected.push({ payload: { ...subscribed, type: "confirmed", metadata } });
+    expect(await told()).toEqual(expected);
+  });
+
   test("fills in a blank name and never changes an existing one", async () => {
     await subscribe({ email: "a@example.com", first_name: "Ann" });
     await subscribe({ email: "a@example.com", first_name: "Mallory", last_name: "Lee" });
