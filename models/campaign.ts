@@ -64,6 +64,10 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare expansionBeganAt: CreationOptional<Date | null>;
   declare startedAt: CreationOptional<Date | null>;
   declare finishedAt: CreationOptional<Date | null>;
+  /** When somebody stopped it. */
+  declare stoppedAt: CreationOptional<Date | null>;
+  /** Whether its recipients are there, are going, or are gone (services/campaigns/retention.ts). */
+  declare recipientsState: CreationOptional<"kept" | "removing" | "removed">;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
@@ -105,6 +109,8 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         expansionBeganAt: nullable(DataTypes.DATE),
         startedAt: nullable(DataTypes.DATE),
         finishedAt: nullable(DataTypes.DATE),
+        stoppedAt: nullable(DataTypes.DATE),
+        recipientsState: required(DataTypes.TEXT, "kept"),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
       },

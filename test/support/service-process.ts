@@ -8,7 +8,8 @@ import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { type Child, startChild } from "./child.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const READY_TIMEOUT_MS = 60_000;
+/** Eighteen processes of two clusters that start at once, with nothing compiled yet, took a minute on two cores. */
+const READY_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 const RUNNER = ["node_modules/moleculer/bin/moleculer-runner.js", "--config", "moleculer.config.ts"];
 
