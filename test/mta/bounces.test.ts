@@ -1,11 +1,14 @@
 /**
- * A real Postfix that accepts mail and finds later that it cannot deliver it: its own notices come to the listener, and the
- * next campaign leaves out whom they name.
+ * Real mail servers that accept mail and find later that they cannot deliver it: their own notices come to the listener, and
+ * the next campaign leaves out whom they name.
  */
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { linesOf, type MailServer } from "../support/mta/daemon.ts";
+import { startExim } from "../support/mta/exim.ts";
+import { startOpenSmtpd } from "../support/mta/opensmtpd.ts";
 import { startPostfix } from "../support/mta/postfix.ts";
 import { type MailService, openService } from "../support/mta/service.ts";
+import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 
 jest.setTimeout(180_000);
 
@@ -77,5 +80,77 @@ describe("Postfix that bounces what it has accepted", () => {
     expect(mails.find(({ recipient }) => recipient === "unknown@to.example")?.status ?? "left out").not.toBe("sent");
     await service.until(inbound, (seen) => seen.length >= 7, 60_000);
     expect((await inbound()).filter(({ recipient }) => recipient === "unknown@to.example")).toHaveLength(1);
+  });
+});
+
+/** What the server behind the relay says, and at which command. */
+const REFUSALS: Record<string, { verb: "RCPT" | "DOT"; text: string }> = {
+  "unknown@to.example": {
+    verb: "RCPT",
+    text: "550 5.1.1 <unknown@to.example>: Recipient address rejected: User unknown",
+  },
+  "full@to.example": { verb: "RCPT", text: "552 5.2.2 Mailbox full" },
+  "large@to.example": { verb: "DOT", text: "552 5.3.4 Message size exceeds fixed limit" },
+  "content@to.example": { verb: "DOT", text: "550 5.7.1 Message content rejected" },
+};
+
+type Relay = (ports: { out: number; back: number }) => Promise<MailServer>;
+
+const RELAYS: [string, Relay][] = [
+  ["Exim", ({ out, back }) => startExim({ relay: { "to.example": out, "b.example": back } })],
+  [
+    "OpenSMTPD",
+    ({ out, back }) =>
+      startOpenSmtpd({
+        lines: [
+          `action "out" relay host smtp://127.0.0.1:${out}`,
+          `action "back" relay host smtp://127.0.0.1:${back}`,
+          'match from any for domain "b.example" action "back"',
+          'match from any for domain "to.example" action "out"',
+        ],
+      }),
+  ],
+];
+
+describe.each(RELAYS)("%s between us and a server that refuses", (_name, startRelay) => {
+  let service: MailService;
+  let relay: MailServer;
+  let refusing: SmtpServer;
+
+  beforeAll(async () => {
+    const back = await unusedPort();
+    service = await openService({ HOST: "127.0.0.1", INBOUND_PORT: String(back) });
+    refusing = await startSmtpServer({
+      answer: ({ verb, to }) => {
+        const refusal = REFUSALS[to];
+        return refusal?.verb === verb ? refusal.text : undefined;
+      },
+    });
+    relay = await startRelay({ out: refusing.port, back });
+  });
+  afterAll(() => Promise.all([service?.stop(), relay?.stop(), refusing?.stop()]));
+
+  test("its notices are understood, and whoever does not exist is left out from then on", async () => {
+    const inbound = async () =>
+      (await service.api<{ results: Inbound[] }>("GET", `${E}/inbound/?page_size=100`)).results;
+    const config = await service.configure({ port: relay.port });
+    await service.api("PATCH", `${E}/smtp-configs/${config}/`, { bounce_address: "bounces@b.example" });
+    const to = [...Object.keys(REFUSALS), FINE].map((email) => ({ email }));
+    const id = await service.sendBy(config, to);
+    expect(await service.finished(id)).toMatchObject({ status: "completed", sent_count: 5, failed_count: 0 });
+    const came = await service.until(inbound, (seen) => seen.length >= 4, 90_000);
+    expect(Object.fromEntries(came.map(({ recipient, bounce_type }) => [recipient, bounce_type]))).toEqual({
+      "unknown@to.example": "hard",
+      "full@to.example": "soft",
+      "large@to.example": "soft",
+      "content@to.example": "block",
+    });
+    expect(await service.counts(id)).toEqual({ sent: 1, bounced: 4 });
+    expect(await service.suppressions()).toBe(1);
+
+    const second = await service.sendBy(config, [{ email: "unknown@to.example" }, { email: FINE }]);
+    await service.finished(second);
+    const mails = await service.sentEmails(second);
+    expect(mails.find(({ recipient }) => recipient === "unknown@to.example")?.status ?? "left out").not.toBe("sent");
   });
 });

@@ -17,6 +17,8 @@ export interface EximOptions {
   mail?: string[];
   rcpt?: string[];
   data?: string[];
+  /** Domains that are sent on by SMTP, to these ports of this machine; all others are filed. */
+  relay?: Record<string, number>;
   /** Enables STARTTLS, or TLS from the first byte with `implicit`. */
   certificate?: Certificate;
   implicit?: boolean;
@@ -69,11 +71,25 @@ function configuration(folder: string, port: number, options: EximOptions): stri
     ...acl("rcpt", options.rcpt),
     ...acl("data", options.data),
     "begin routers",
+    ...Object.keys(options.relay ?? {}).flatMap((domain, n) => [
+      `relay${n}:`,
+      "  driver = manualroute",
+      `  domains = ${domain}`,
+      "  route_list = * 127.0.0.1",
+      "  self = send",
+      `  transport = relay${n}`,
+    ]),
     "everybody:",
     "  driver = accept",
     "  transport = maildir",
     "",
     "begin transports",
+    ...Object.values(options.relay ?? {}).flatMap((to, n) => [
+      `relay${n}:`,
+      "  driver = smtp",
+      `  port = ${to}`,
+      "  allow_localhost",
+    ]),
     "maildir:",
     "  driver = appendfile",
     "  maildir_format",
