@@ -1,6 +1,6 @@
 /**
  * Bounces a second that one node takes by SMTP and stores durably (fsync on), each 5 KB and about a mail of its own, over 20
- * connections; CPU of the service and of PostgreSQL for each. Load and service are two processes.
+ * connections; CPU of the service and of PostgreSQL for each, and the service's memory. Load and service are two processes.
  *
  *     node test/bench bounces [bounces]
  */
@@ -14,6 +14,7 @@ import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-pos
 import { bounceMessage } from "../support/bounce-message.ts";
 import { SmtpDialogue } from "../support/smtp-dialogue.ts";
 import { cpuUs, postmasterOf } from "./cpu.ts";
+import { residentMegabytes } from "./resources.ts";
 
 const BOUNCES = Number(process.argv[2] ?? 5_000);
 const CONNECTIONS = 20;
@@ -85,9 +86,11 @@ async function run(service: ChildProcess, postmaster: number): Promise<void> {
   const before = [cpuUs(service.pid!), cpuUs(postmaster)];
   const began = performance.now();
   let next = 0;
+  const resident: number[] = [];
   const talk = async () => {
     const dialogue = await SmtpDialogue.greeted(port);
     for (let n = next++; n < mails.length; n = next++) {
+      if (n > 0 && n % Math.ceil(mails.length / 4) === 0) resident.push(residentMegabytes(service.pid!));
       const reply = await dialogue.send([mails[n]!.to], messages[n]!);
       if (!reply.startsWith("250")) throw new Error(reply);
     }
@@ -101,6 +104,8 @@ async function run(service: ChildProcess, postmaster: number): Promise<void> {
     `CPU of a bounce: service ${Math.round(node / BOUNCES)} µs, PostgreSQL ${Math.round(postgres / BOUNCES)} µs`,
   );
   console.log(`${Math.round(1e6 / ((node + postgres) / BOUNCES))} bounces a second and core, PostgreSQL included`);
+  resident.push(residentMegabytes(service.pid!));
+  console.log(`resident after each quarter: ${resident.map((mb) => Math.round(mb)).join(", ")} MB`);
   const ended = once(service, "exit");
   service.send("stop");
   await ended;
