@@ -62,11 +62,29 @@ export async function migrate(url: string): Promise<string[]> {
   });
 }
 
-/** False if it was applied before. The lock ends with the transaction, so it holds behind a pooler, too. */
+const WAIT_MS = 200;
+
+/**
+ * Begins a transaction that holds the lock, which ends with it, so that it holds behind a pooler, too. It is asked for again
+ * and again: whoever waited for it within a statement would have a snapshot, and an index that another node builds
+ * concurrently waits for every older snapshot, so both would wait for ever (no cycle that PostgreSQL could see).
+ */
+async function beginLocked(client: pg.Client): Promise<void> {
+  for (;;) {
+    await client.query("begin");
+    await client.query("set local idle_in_transaction_session_timeout = 0");
+    // Without a parameter: the portal of a statement that has one stays open, and its snapshot with it.
+    const { rows } = await client.query(`select pg_try_advisory_xact_lock(${LOCK}) as held`);
+    if (rows[0].held) return;
+    await client.query("rollback");
+    await sleep(WAIT_MS);
+  }
+}
+
+/** False if it was applied before. */
 async function applyOnce(client: pg.Client, { name, sql, checksum }: Migration): Promise<boolean> {
-  await client.query("begin");
+  await beginLocked(client);
   try {
-    await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
     await client.query(TABLE);
     const recorded = (await applied(client)).get(name);
     if (recorded && recorded !== checksum) throw new Error(`Migration ${name} was edited after it had been applied`);
@@ -82,23 +100,10 @@ async function applyOnce(client: pg.Client, { name, sql, checksum }: Migration):
   }
 }
 
-const WAIT_MS = 200;
-
-/**
- * The lock is held by a transaction of a connection of its own, and asked for again and again: whoever waited for it within
- * a statement would have a snapshot, and an index that is built concurrently waits for every older snapshot.
- */
+/** The lock is held by a transaction of a connection of its own. */
 async function applyInSteps(url: string, client: StepClient, migration: Migration): Promise<boolean> {
   return withClient(url, async (holder) => {
-    for (;;) {
-      await holder.query("begin");
-      await holder.query("set local idle_in_transaction_session_timeout = 0");
-      // Without a parameter: the portal of a statement that has one stays open, and its snapshot with it.
-      const { rows } = await holder.query(`select pg_try_advisory_xact_lock(${LOCK}) as held`);
-      if (rows[0].held) break;
-      await holder.query("rollback");
-      await sleep(WAIT_MS);
-    }
+    await beginLocked(holder);
     const { name, sql, checksum } = migration;
     const recorded = (await applied(client)).get(name);
     if (recorded && recorded !== checksum) throw new Error(`Migration ${name} was edited after it had been applied`);

@@ -184,6 +184,32 @@ test("nodes that start at the same moment apply it once", async () => {
   await holdToAll(0);
 });
 
+test("a node that waits for another's migration keeps no index from being built", async () => {
+  const last = readdirSync(MIGRATIONS)
+    .sort()
+    .filter((file) => file < PARTS && file.endsWith(".sql"))
+    .at(-1);
+  const { rows } = await client.query("delete from migrations where name = $1 returning checksum", [last]);
+  const holder = new pg.Client({ connectionString: url });
+  await holder.connect();
+  try {
+    // The lock of all migrations, as the node has it that is building.
+    await holder.query("begin; select pg_advisory_xact_lock(7305512061)");
+    const waiting = migrate(url);
+    const asks =
+      "select from pg_stat_activity where datname = $1 and application_name = 'flockmail' and query ~ 'advisory'";
+    while ((await admin.query(asks, [name])).rowCount === 0) await sleep(5);
+    await client.query("set statement_timeout = '20s'");
+    await client.query("create index concurrently while_others_wait on campaigns (name)");
+    await client.query("insert into migrations (name, checksum) values ($1, $2)", [last, rows[0].checksum]);
+    await holder.query("commit");
+    expect((await waiting)[0]).toBe(PARTS);
+  } finally {
+    await holder.end();
+    await client.query("reset statement_timeout");
+  }
+});
+
 test("a month begins a part of its own, made ahead; a part that nobody made is made by the first campaign", async () => {
   await migrate(url);
   const drawn = async () => Number((await client.query("select next_campaign_no() as no")).rows[0].no);
