@@ -132,7 +132,7 @@ test("spellings of one mailbox become one subscriber and one suppression, the mo
 
   expect(
     await rowsOf(
-      `select id, email_key, status, first_name from subscribers where company_id = '${company}' order by id`,
+      `select id, email_key, status, first_name from subscribers where company_id = '${company}' order by email_key`,
     ),
   ).toEqual([
     { id: ann, email_key: `ann@${ON_THE_WIRE}`, status: "bounced", first_name: "Ann" },
