@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { NatsConnection } from "nats";
 import { unavailable } from "../services/lib/errors.ts";
 
-/** NATS takes messages of 1 MiB unless it is told otherwise. */
+/** NATS takes messages of 1 MiB unless it is configured otherwise. */
 const PIECE_BYTES = 256 * 1024;
 /** A source that has nothing yet says so, before the reader takes its silence for the end of its node. */
 const NOTHING_YET_MS = 5_000;

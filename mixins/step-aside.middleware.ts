@@ -2,7 +2,7 @@
  * Broker middleware: a node of a cluster that is cut off from PostgreSQL, and not from NATS, steps aside. The others see it
  * live, and would go on giving it its share of the calls, each of which hangs until its time-out.
  *
- * - It tells them in its node's metadata, and `OthersFirst` leaves it out for as long as there is another one.
+ * - It says so in its node's metadata, and `OthersFirst` leaves it out for as long as there is another one.
  * - A call that comes nevertheless is refused before anything of it has begun; the caller asks another node.
  * - Calls that only read (`retries`: they may be repeated) are given back in the same way while they wait in it, and when
  *   they fail because the database is away.
@@ -126,7 +126,7 @@ export function stepAside(): Middleware {
   const changed = (isCutOff: boolean): void => {
     parts!.metadata.steppedAside = isCutOff;
     parts!.registry.localNodeInfoInvalidated = "seq";
-    // While NATS is away too nobody hears of it, and nobody calls; the next heartbeat tells that something has changed.
+    // While NATS is away too nobody hears of it, and nobody calls; the next heartbeat says that something has changed.
     parts!.registry.discoverer.sendLocalNodeInfo().catch(() => {});
     if (isCutOff) for (const giveBack of [...waiting]) giveBack();
     else giveUpLostConnections().catch(() => {});

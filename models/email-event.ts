@@ -9,7 +9,7 @@ import {
 import { company, id, nullable, required } from "./database/columns.ts";
 
 export const EMAIL_EVENT_TYPES = ["delivered", "opened", "clicked", "bounced", "unsubscribed", "complained"] as const;
-/** What webhooks can be told of: events, and what is none: a recipient that failed, the end of a campaign, people who came by the public form. */
+/** What webhooks can get: events, and what is none: a recipient that failed, the end of a campaign, people who came by the public form. */
 export const WEBHOOK_EVENT_TYPES = [
   ...EMAIL_EVENT_TYPES,
   "failed",

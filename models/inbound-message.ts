@@ -14,7 +14,7 @@ export type InboundResult = (typeof INBOUND_RESULTS)[number];
 
 export const BOUNCE_TYPES = ["hard", "soft", "block"] as const;
 
-/** What came back, one row for each recipient that a message tells about. Written by statements/record-returns.ts. */
+/** What came back, one row for each recipient that a message reports. Written by statements/record-returns.ts. */
 export class InboundMessage extends Model<InferAttributes<InboundMessage>, InferCreationAttributes<InboundMessage>> {
   declare id: CreationOptional<string>;
   declare companyId: string;

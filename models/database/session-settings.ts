@@ -1,5 +1,5 @@
 /**
- * What PostgreSQL is told about each of our connections, so that nothing it holds for us outlives us: a process that is
+ * What is set for each of our connections, so that nothing it holds for us outlives us: a process that is
  * frozen or cut off says no goodbye, and by default TCP holds its connection, and that connection its locks, for two hours.
  *
  * | what is gone                                            | noticed by                                            | within |
@@ -61,7 +61,7 @@ export const setLocally = (settings: readonly (readonly [string, string | number
 
 /**
  * For the session, unless a pooler stands between (then the session is not ours). It gives its clients a process id of
- * its own: $3 is the one that this client was told.
+ * its own: $3 is the one that this client got.
  */
 export const setForSession = (settings: Settings, processId: number) => ({
   text: `select pg_backend_pid() <> $3 as pooled, pg_is_in_recovery() as standby,

@@ -13,7 +13,7 @@
  */
 import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
 import { markResubscribed } from "./unsubscribe.ts";
-import { outboxInsert, tellWebhooks } from "./webhook-outbox.ts";
+import { outboxInsert, webhookNotice } from "./webhook-outbox.ts";
 
 const ASK = `
   with person as (
@@ -52,7 +52,7 @@ const ASK = `
       null::uuid as campaign_id,
       json_build_object('subscriber_id', d.id, 'lists', array(select id from list)) as metadata, now() as created_at
     from decided d where d.answer = 'join' and ($6::boolean or d.status = 'unconfirmed' or d.wants_list)),
-  told as (${outboxInsert("event")})
+  notified as (${outboxInsert("event")})
   insert into list_wishes (company_id, subscriber_id, list_id)
   select $1, d.id, l.id from list l, decided d where d.answer = 'confirm' and d.status <> 'unconfirmed'
   on conflict (company_id, subscriber_id, list_id) do update set asked_at = now()`;
@@ -170,7 +170,7 @@ export async function confirmMailbox(
   // Not when the link is followed once more.
   if (found.is_unsubscribed || status === "unconfirmed" || wished.length > 0) {
     const metadata = JSON.stringify({ subscriber_id: subscriberId, lists: joins });
-    await query(tellWebhooks(), [companyId, "confirmed", email, metadata], client);
+    await query(webhookNotice(), [companyId, "confirmed", email, metadata], client);
   }
   return { email, joins };
 }

@@ -1,12 +1,12 @@
 /**
- * Writes the audit log, in the transaction of what it tells about, so that neither stands without the other. One statement:
+ * Writes the audit log, in the transaction of what it reports, so that neither stands without the other. One statement:
  * the name of the actor is looked up by it, as it is at that moment.
  */
 import { QueryTypes, type Transaction } from "sequelize";
 import type { AuditAction } from "../../services/lib/audit-actions.ts";
 import type { Caller } from "../../services/lib/caller.ts";
 import { newId } from "../../services/lib/ids.ts";
-import { type Client, query, sequelize, transaction } from "../database/db.ts";
+import { type Client, query, queryOne, sequelize, transaction } from "../database/db.ts";
 
 export interface Deed {
   action: AuditAction;
@@ -21,7 +21,8 @@ const INSERT = `
   select $1, $2, $3, $4::uuid, coalesce(
       case $3 when 'user' then (select email from users where id = $4)
         when 'api_key' then (select name from api_keys where company_id = $2 and id = $4) end, $3),
-    $5, $6, $7, $8`;
+    $5, $6, $7, $8
+  returning actor_type, actor_name`;
 
 function valuesOf(companyId: string, { userId, apiKeyId, ip, http }: Caller, { action, target, detail }: Deed) {
   const type = apiKeyId ? "api_key" : userId ? "user" : "operator";
@@ -48,9 +49,15 @@ export async function audit(
   await sequelize().query(INSERT, { bind: valuesOf(companyId, meta, deed), type: QueryTypes.RAW, transaction });
 }
 
+/** Who did it, as the log has it. */
+export interface Actor {
+  actor_type: "user" | "api_key" | "operator";
+  actor_name: string;
+}
+
 /** For what is written as SQL. */
-export async function auditWithin(client: Client, companyId: string, meta: Caller, deed: Deed): Promise<void> {
-  await query(INSERT, valuesOf(companyId, meta, deed), client);
+export async function auditWithin(client: Client, companyId: string, meta: Caller, deed: Deed): Promise<Actor> {
+  return (await queryOne<Actor>(INSERT, valuesOf(companyId, meta, deed), client))!;
 }
 
 /** In every company of a user: a login is no single company's business. */

@@ -196,7 +196,7 @@ const EVENTS: Place[] = [
   },
 ];
 
-/** What came back about the person, and what it came in: the raw message goes whole, also where it tells of others. */
+/** What came back about the person, and what it came in: the raw message goes whole, also where it reports others. */
 const INBOUND: Place[] = [
   {
     counted: "inbound",

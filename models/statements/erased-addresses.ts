@@ -29,7 +29,7 @@ export async function erasedAmong(
 }
 
 const ALL = "select address_hash from erased_addresses where company_id = $1";
-/** Of a hash this much tells them apart; a million take some 80 MB. */
+/** Of a hash this much distinguishes them; a million take some 80 MB. */
 const TOLD_BY = 9;
 
 /** For many addresses, one by one: all hashes of the company are read once. */

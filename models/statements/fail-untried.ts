@@ -20,7 +20,7 @@ const { queued, sending, failed } = SENT_EMAIL_STATUS;
 /** 20,000 recipients a transaction: the campaign's row is locked for about 0.1 s. */
 const CHUNKS_AT_ONCE = 40;
 
-/** Who failed is read only where a webhook is to be told. */
+/** Who failed is read only where a webhook is to be notified. */
 const RETURNING = "returning e.campaign_no, e.seq, e.id, e.email, e.subscriber_id";
 const FAILED = (rows: string) => `(select count(*) from ${rows}) as failed,
   case when exists (select from webhook_endpoints p where ${wants("'failed'", "$1")}) then (
@@ -39,7 +39,7 @@ const TELL = `
     join campaign_contents cc on cc.campaign_id = $2 and cc.company_id = $1)
   ${outboxInsert("failed")}`;
 
-async function tellWebhooks(client: Client, campaign: StoppedCampaign, failed: FailedRecipient[]): Promise<void> {
+async function queueFailed(client: Client, campaign: StoppedCampaign, failed: FailedRecipient[]): Promise<void> {
   const rows = await withIds(failed);
   await query(
     TELL,
@@ -114,6 +114,6 @@ export async function failUntried(client: Client, campaign: StoppedCampaign): Pr
     [campaign.company_id, campaign.id, part.failed],
     client,
   );
-  if (part.recipients) await tellWebhooks(client, campaign, part.recipients);
+  if (part.recipients) await queueFailed(client, campaign, part.recipients);
   return part.chunks > 0 ? "more" : "done";
 }

@@ -1,4 +1,4 @@
-/** System mail is a row, written in the transaction of what it tells about; without SYSTEM_SMTP_URL there is none. */
+/** System mail is a row, written in the transaction of what it reports; without SYSTEM_SMTP_URL there is none. */
 import type { Transaction } from "sequelize";
 import { config } from "../../services/lib/config.ts";
 import type { SystemMailData, SystemMailKind } from "../../services/lib/system-mail-kinds.ts";

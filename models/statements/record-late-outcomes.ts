@@ -25,13 +25,8 @@ const DOUBT = `'${IN_DOUBT_ERROR}'`;
 const isDoubtOf = (fence: string) => `e.status = ${unknown} and e.error = ${DOUBT}
   and c.fence between ${fence} + 1 and ${fence} + 2`;
 
-/** From `written` (campaign_id, status, before): each campaign's counters, and its status where it had ended already. */
-const COUNTED = `counts as (
-  select campaign_id, count(*) filter (where status = ${sent})::int as sent,
-    (count(*) filter (where status > ${sent}) - count(*) filter (where before > ${sent}))::int as failed,
-    count(*) filter (where status = ${queued})::int as queued
-  from written group by campaign_id),
-locked as (
+/** From `counts` (campaign_id, sent, failed, queued: what is added): each campaign's counters, and its status where it had ended already. */
+export const LATE_COUNTED = `locked as (
   select c.id, n.sent, n.failed, n.queued from counts n join campaigns c on c.id = n.campaign_id
   order by c.id for no key update of c),
 counted as (
@@ -40,6 +35,14 @@ counted as (
     status = ${lateStatus("n")}, finished_at = case when n.queued > 0 then null else c.finished_at end
   from locked n where c.id = n.id
   returning c.id)`;
+
+/** From `written` (campaign_id, status, before): each campaign's counters, and its status where it had ended already. */
+const COUNTED = `counts as (
+  select campaign_id, count(*) filter (where status = ${sent})::int as sent,
+    (count(*) filter (where status > ${sent}) - count(*) filter (where before > ${sent}))::int as failed,
+    count(*) filter (where status = ${queued})::int as queued
+  from written group by campaign_id),
+${LATE_COUNTED}`;
 
 /** `mayGet`: which row e (of chunk c) may still get its result r, where that is not "sent". */
 const settled = (mayGet: string) => `result as (

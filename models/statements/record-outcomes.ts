@@ -76,9 +76,10 @@ counted as (
   where c.id = l.id
   returning c.id, c.error)`;
 
-const MESSAGE_ID = `'<' || w.message_id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;
+/** SQL: of the mail w, whose sender is in cc (campaign_contents). */
+export const MESSAGE_ID = `'<' || w.message_id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;
 
-/** SQL: it is subscribed to this type, of what is told to webhooks and is no event. Alias p = webhook_endpoints. */
+/** SQL: it is subscribed to this type, of what goes to webhooks and is no event. Alias p = webhook_endpoints. */
 export const wants = (type: string, company: string): string =>
   `p.company_id = ${company} and p.disabled_at is null and ${type} = any (p.events)`;
 
@@ -175,7 +176,7 @@ export const RECORD_ROW_ONLY = `with ${[LEASE, RESULT, WRITTEN, COUNTED].join(",
 
 export const RECORD_ROW_ONLY_COPIES = `with ${[LEASE, RESULT, WRITTEN, COUNTED, copies(NEXT)].join(",\n")}\n${answer("null", WITH_COPIES)}`;
 
-/** Bounces stand in $param; `event` has what webhooks are told of. */
+/** Bounces stand in $param; `event` has what webhooks get. */
 export const eventsOf = (param: number): string[] => [
   DELIVERED,
   bouncesWritten(param),

@@ -3,11 +3,17 @@
  * the senders' rows (recipients, chunks) and the campaign's counts and cursor must change in one transaction.
  */
 import { campaignNo } from "../database/campaign-no.ts";
-import { type Client, queryOne } from "../database/db.ts";
+import { type Client, query, queryOne } from "../database/db.ts";
 import { SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 
 const { queued, failed, unknown } = SENT_EMAIL_STATUS;
+
+/** Whether a mail of it may have been sent. */
+export async function hasUnknown(client: Client, companyId: string, campaignId: string): Promise<boolean> {
+  const sql = `select from sent_emails where campaign_no = ${campaignNo("$2", "$1")} and status = ${unknown} limit 1`;
+  return (await query(sql, [companyId, campaignId], client)).length > 0;
+}
 
 /** 20,000 recipients a slice. */
 const CHUNKS_AT_ONCE = 40;

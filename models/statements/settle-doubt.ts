@@ -6,10 +6,10 @@
  * When it was handed over nobody knows: `sent_at` is when its campaign ended or began, and not now, because an open within
  * seconds of it would count as a machine's.
  */
-import { lateStatus } from "../campaign-lifecycle.ts";
 import { type Client, prepared } from "../database/db.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
-import { wantsDelivered } from "./record-outcomes.ts";
+import { LATE_COUNTED } from "./record-late-outcomes.ts";
+import { MESSAGE_ID, wantsDelivered } from "./record-outcomes.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
 
 const { sent, unknown } = SENT_EMAIL_STATUS;
@@ -21,7 +21,7 @@ export interface DoubtfulMail {
   seq: number;
   /** What stands before the "@" of its Message-ID. */
   message_id: string;
-  /** False: it came back, and webhooks are told of that instead. */
+  /** False: it came back, and webhooks are notified of that instead. */
   delivered: boolean;
 }
 
@@ -37,19 +37,12 @@ const SETTLE = `
     returning m.*, s.subscriber_id, s.email),
   counts as (
     select campaign_id, count(*)::int as sent, -count(*)::int as failed, 0 as queued from settled group by campaign_id),
-  locked as (
-    select c.id, n.sent, n.failed, n.queued from counts n join campaigns c on c.id = n.campaign_id
-    order by c.id for no key update of c),
-  counted as (
-    update campaigns c
-    set sent_count = c.sent_count + n.sent, failed_count = c.failed_count + n.failed, updated_at = now(),
-      status = ${lateStatus("n")}
-    from locked n where c.id = n.id),
+  ${LATE_COUNTED},
   delivered as (
     select uuid_v7() as id, w.company_id, 'delivered' as type, coalesce(w.email, p.email) as recipient, w.id as sent_email_id,
       w.campaign_id, now() as created_at,
       jsonb_build_object('smtp_response', null,
-        'message_id', '<' || w.message_id || '@' || split_part(cc.sender_email, '@', -1) || '>') as metadata
+        'message_id', ${MESSAGE_ID}) as metadata
     from settled w
     join campaign_contents cc on cc.campaign_id = w.campaign_id and cc.company_id = w.company_id
     left join subscribers p on p.company_id = w.company_id and p.id = w.subscriber_id

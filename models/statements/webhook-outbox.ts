@@ -5,8 +5,8 @@
  * A company without an endpoint costs one probe of an index that holds no row for it.
  */
 
-/** One thing that is told to webhooks and is no row of email_events: $1 company, $2 type, $3 recipient, $4 metadata (JSON). */
-export const tellWebhooks = (): string => `
+/** One thing that goes to webhooks and is no row of email_events: $1 company, $2 type, $3 recipient, $4 metadata (JSON). */
+export const webhookNotice = (): string => `
   with event as (
     select uuid_v7() as id, $1::uuid as company_id, $2::text as type, $3::text as recipient, null::uuid as sent_email_id,
       null::uuid as campaign_id, $4::jsonb as metadata, now() as created_at)

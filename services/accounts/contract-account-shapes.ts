@@ -38,7 +38,7 @@ export type Company = Static<typeof Company>;
 export const ApiKey = Type.Object({
   id: Uuid,
   name: Type.String(),
-  prefix: Type.String({ description: "How the key begins, to tell keys apart." }),
+  prefix: Type.String({ description: "How the key begins, to distinguish keys." }),
   scopes: Type.Array(OneOf(...SCOPES)),
   allowed_ips: Type.Array(Type.String({ description: "Addresses and networks that may use it; none: all." })),
   created_by: Nullable(Type.Object({ id: Uuid, name: Type.String() })),

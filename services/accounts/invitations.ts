@@ -38,7 +38,7 @@ export const invitationErrors: Validate<(typeof contract)["addMember"]> = async 
   const companyId = ownCompany(ctx);
   requirePermission("accounts.addMember", knownRights(ctx.meta));
   if (!isValid("email")) return {};
-  // Who is a member the list of members says, too: this tells nothing of other users.
+  // Who is a member the list of members says, too: this reveals nothing of other users.
   const user = await userByEmail(ctx.params.email);
   const membership = user && (await Membership.findOne({ where: { companyId, userId: user.id } }));
   const errors: FieldErrors = membership ? { email: ["This user is a member already."] } : {};
@@ -194,7 +194,7 @@ export async function acceptInvitation(ctx: Ctx<Given>): Promise<ReturnsOf<"acco
   return answer;
 }
 
-/** Those that nobody can accept any more are kept for a while, so that their links are told from made-up ones. */
+/** Those that nobody can accept any more are kept for a while, so that their links are distinguished from made-up ones. */
 export async function purgeInvitations(): Promise<void> {
   const before = new Date(Date.now() - 30 * 86_400_000);
   await Invitation.destroy({ where: { expiresAt: { [Op.lt]: before } } });

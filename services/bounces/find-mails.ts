@@ -91,7 +91,7 @@ export async function findMails(arrivals: readonly Arrival[]): Promise<Notice[]>
 }
 
 /**
- * A token is about one mail of one recipient, so of several verdicts that no address tells apart one is taken: the first
+ * A token is about one mail of one recipient, so of several verdicts that no address distinguishes one is taken: the first
  * that says something. Copies have one token for all of them.
  */
 function aboutOneMail({ report }: Arrival, decided: Candidate[] | undefined): Verdict[] {

@@ -86,7 +86,7 @@ function eventsOf(provider: Source["provider"], text: string): ProviderEvent[] {
 /** Fewer than may wait to be taken in (take-in.ts). */
 const AT_ONCE = 50;
 
-/** What this node takes reports in with, and whom it tells of what waits. */
+/** What this node takes reports in with, and whom it notifies of what waits. */
 export interface Desk {
   intake: Intake;
   log: (sentence: string) => void;

@@ -1,12 +1,9 @@
 /** The addresses that providers report to, as a resource. Secrets go in and never come out. */
 import { createHash, randomBytes } from "node:crypto";
-import type { Transaction } from "sequelize";
-import { sequelize } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
 import { InboundSource, type ProviderName } from "../../models/inbound-source.ts";
 import { SmtpConfig } from "../../models/smtp-config.ts";
-import { audit, type Deed } from "../../models/statements/audit-log.ts";
-import { currentRights } from "../../models/statements/current-rights.ts";
+import type { Deed } from "../../models/statements/audit-log.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
@@ -14,7 +11,7 @@ import { type FieldErrors, missingObject, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { seal, unseal } from "../lib/secrets.ts";
 import type { ListQuery } from "../lib/shapes.ts";
-import { type PermittedAction, requirePermission } from "../permissions.ts";
+import { permittedWrite } from "../permitted-write.ts";
 import { secretErrorOf } from "./providers/providers.ts";
 
 type View = ReturnsOf<"bounces.createSource">;
@@ -65,21 +62,6 @@ export async function sourceErrors(
   return errors;
 }
 
-/** A write, with the rights that the caller has in its transaction. */
-function permitted<T>(
-  ctx: Ctx,
-  action: PermittedAction,
-  deed: Deed,
-  write: (transaction: Transaction) => Promise<T>,
-): Promise<T> {
-  return sequelize().transaction(async (transaction) => {
-    requirePermission(action, await currentRights(ctx.meta, transaction));
-    const written = await write(transaction);
-    await audit(companyOf(ctx), ctx.meta, deed, transaction);
-    return written;
-  });
-}
-
 export async function createSource(ctx: Ctx<NewSource>): Promise<View> {
   const { provider, secret, smtp_config_id: smtpConfigId = null } = ctx.params;
   const id = newId();
@@ -94,7 +76,7 @@ export async function createSource(ctx: Ctx<NewSource>): Promise<View> {
     secretSealed: secret === undefined ? null : seal(secret.trim(), id),
   };
   const deed: Deed = { action: "inbound_source.created", target: id, detail: { provider } };
-  const created = await permitted(ctx, "bounces.createSource", deed, (transaction) =>
+  const created = await permittedWrite(ctx, "bounces.createSource", deed, (transaction) =>
     InboundSource.create(values, { transaction }),
   );
   return viewOf(created);
@@ -103,7 +85,7 @@ export async function createSource(ctx: Ctx<NewSource>): Promise<View> {
 export function removeSource(ctx: Ctx<{ id: string }>): Promise<null> {
   const { id } = ctx.params;
   const deed: Deed = { action: "inbound_source.deleted", target: id };
-  return permitted(ctx, "bounces.removeSource", deed, async (transaction) => {
+  return permittedWrite(ctx, "bounces.removeSource", deed, async (transaction) => {
     const where = { companyId: companyOf(ctx), id };
     if ((await InboundSource.destroy({ where, transaction })) === 0) throw notFound();
     return null;

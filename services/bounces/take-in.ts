@@ -113,7 +113,7 @@ async function store(arrivals: readonly Arrival[]): Promise<Stored> {
   });
 }
 
-/** `webhooksQueued` is told of the companies with something for their webhooks. */
+/** `webhooksQueued` is given the companies with something for their webhooks. */
 export function startIntake(webhooksQueued: (companyIds: string[]) => void): Intake {
   const group = groupCommit<Arrival, TakenIn[]>(
     async (arrivals) => {
@@ -124,6 +124,6 @@ export function startIntake(webhooksQueued: (companyIds: string[]) => void): Int
     },
     { maxBatch: MAX_BATCH, maxWaiting: MAX_WAITING, mayBeOneItem: isRefusal },
   );
-  // A copy: answers are told apart by the arrival, and the same object may be handed over twice.
+  // A copy: answers are distinguished by the arrival, and the same object may be handed over twice.
   return { takeIn: (arrival) => group.add({ ...arrival }), idle: () => group.idle() };
 }

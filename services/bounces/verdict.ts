@@ -18,7 +18,7 @@ export interface Verdict {
 }
 
 export interface Report {
-  /** One for each recipient that is told about, at most 100; never empty. */
+  /** One for each recipient that is reported, at most 100; never empty. */
   verdicts: Verdict[];
   /** Message-ID of the mail that came back, without angle brackets. */
   returnedMessageId: string | null;

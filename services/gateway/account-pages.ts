@@ -101,7 +101,7 @@ ${inputs.join("\n")}
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 
 /** What a person can read of an error, and the status it has; undefined for what is no answer to the person. */
-function told(error: unknown): { status: number; sentences: string[] } | undefined {
+function refusalOf(error: unknown): { status: number; sentences: string[] } | undefined {
   if (isServiceError(error, "INVALID")) return { status: 400, sentences: Object.values(error.data.fields).flat() };
   const gone = "This link leads nowhere. It may have been cut off: copy all of it.";
   if (isServiceError(error, "NOT_FOUND")) return { status: 404, sentences: [gone] };
@@ -132,7 +132,7 @@ function answered(page: Page, { broker, bodyBudget }: PageDeps): RouteHandler {
       try {
         await broker.call(page.action, { token, ...Object.fromEntries(fields) }, { meta, requestID: requestId });
       } catch (error) {
-        const problem = told(error);
+        const problem = refusalOf(error);
         if (!problem) throw error;
         const sentences = problem.sentences.map((text) => sentence(text, ' role="alert"')).join("\n");
         const again = problem.status === 400 ? form(page, token, given) : "";

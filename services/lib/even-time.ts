@@ -1,5 +1,5 @@
 /**
- * Answers at even times after the question: what the work took, and so what it found, cannot be told from outside. Less than
+ * Answers at even times after the question: what the work took, and so what it found, cannot be measured from outside. Less than
  * a person notices, more than the difference between one path and another.
  */
 import { setTimeout as sleep } from "node:timers/promises";

@@ -18,7 +18,7 @@ import {
 } from "./configs/smtp-configs.ts";
 import { limitReports, limitTries, tryServer } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
-import { failuresToday, reportOn } from "./deliverability/daily-check.ts";
+import { failuresOf, reportOn } from "./deliverability/daily-check.ts";
 import { broadcastConfigChanged, type SenderNode, startEngine, statusOf } from "./engine/start-engine.ts";
 import { hourRoom } from "./limits/hour-limit.ts";
 
@@ -60,9 +60,10 @@ export default defineService("smtp-sender", contract, {
     async deliverability(ctx) {
       const stored = await findConfig(companyOf(ctx), ctx.params.id);
       await limitReports(companyOf(ctx));
-      return reportOn(stored);
+      const { checks } = await reportOn(stored);
+      return { checks };
     },
-    checkDeliverability: async (ctx) => ({ failures: await failuresToday(companyOf(ctx), ctx.params.id) }),
+    checkDeliverability: async (ctx) => ({ failures: await failuresOf(companyOf(ctx), ctx.params.id) }),
     async hourRoom(ctx) {
       return hourRoom(companyOf(ctx), nodeOf(this).limiter);
     },

@@ -85,7 +85,7 @@ export const contract = {
   listEvents: {
     summary: "List opens, clicks, bounces, unsubscribes and complaints",
     description:
-      "`delivered` is told by webhooks and by the sent email's status. Search looks into the recipient. Sortable: created_at, timestamp.",
+      "`delivered` is reported by webhooks and by the sent email's status. Search looks into the recipient. Sortable: created_at, timestamp.",
     params: Type.Object({
       ...ListQuery.properties,
       type: Type.Optional(OneOf(...EMAIL_EVENT_TYPES)),

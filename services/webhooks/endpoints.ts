@@ -1,9 +1,7 @@
 /** Webhook endpoints as a resource. */
 import type { Transaction } from "sequelize";
-import { sequelize } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
-import { audit, type Deed } from "../../models/statements/audit-log.ts";
-import { currentRights } from "../../models/statements/current-rights.ts";
+import type { Deed } from "../../models/statements/audit-log.ts";
 import { WebhookEndpoint } from "../../models/webhook-endpoint.ts";
 import { call } from "../call.ts";
 import type { ParamsOf } from "../contracts.ts";
@@ -14,7 +12,7 @@ import { newId } from "../lib/ids.ts";
 import { seal } from "../lib/secrets.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 import { HostError, isPermittedHost, resolvePublic } from "../lib/ssrf/guard.ts";
-import { type PermittedAction, requirePermission } from "../permissions.ts";
+import { permittedWrite } from "../permitted-write.ts";
 import { newSecret } from "./signature.ts";
 
 const OLD_SECRET_SIGNS_MS = 24 * 60 * 60 * 1000;
@@ -80,21 +78,6 @@ export async function endpointOf(
 
 const unique = (events: Input["events"]) => [...new Set(events)];
 
-/** A write, with the rights that the caller has in its transaction. */
-function permitted<T>(
-  ctx: Ctx,
-  action: PermittedAction,
-  deed: Deed,
-  write: (transaction: Transaction) => Promise<T>,
-): Promise<T> {
-  return sequelize().transaction(async (transaction) => {
-    requirePermission(action, await currentRights(ctx.meta, transaction));
-    const written = await write(transaction);
-    await audit(companyOf(ctx), ctx.meta, deed, transaction);
-    return written;
-  });
-}
-
 export async function createEndpoint(ctx: Ctx<Input>) {
   const companyId = companyOf(ctx);
   const { url, events } = ctx.params;
@@ -102,7 +85,7 @@ export async function createEndpoint(ctx: Ctx<Input>) {
   const secret = newSecret();
   const deed: Deed = { action: "webhook.created", target: id, detail: { url, events } };
   const values = { id, companyId, url, events: unique(events), secretSealed: seal(secret, id) };
-  const endpoint = await permitted(ctx, "webhooks.create", deed, (transaction) =>
+  const endpoint = await permittedWrite(ctx, "webhooks.create", deed, (transaction) =>
     WebhookEndpoint.create(values, { transaction }),
   );
   return { ...endpoint.view(), secret };
@@ -112,7 +95,7 @@ export async function createEndpoint(ctx: Ctx<Input>) {
 export function updateEndpoint(ctx: Ctx<Input & { id: string }>) {
   const { id, url, events } = ctx.params;
   const deed: Deed = { action: "webhook.updated", target: id, detail: { url, events } };
-  return permitted(ctx, "webhooks.update", deed, async (transaction) => {
+  return permittedWrite(ctx, "webhooks.update", deed, async (transaction) => {
     const endpoint = await endpointOf(companyOf(ctx), id, transaction);
     await endpoint.update({ url, events: unique(events), disabledAt: null, failingSince: null }, { transaction });
     return endpoint.view();
@@ -121,7 +104,7 @@ export function updateEndpoint(ctx: Ctx<Input & { id: string }>) {
 
 export function removeEndpoint(ctx: Ctx<{ id: string }>): Promise<null> {
   const where = { id: ctx.params.id, companyId: companyOf(ctx) };
-  return permitted(
+  return permittedWrite(
     ctx,
     "webhooks.remove",
     { action: "webhook.deleted", target: ctx.params.id },
@@ -135,7 +118,7 @@ export function removeEndpoint(ctx: Ctx<{ id: string }>): Promise<null> {
 export function rotateSecret(ctx: Ctx<{ id: string }>) {
   const { id } = ctx.params;
   const secret = newSecret();
-  return permitted(
+  return permittedWrite(
     ctx,
     "webhooks.rotateSecret",
     { action: "webhook.secret_rotated", target: id },

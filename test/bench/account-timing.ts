@@ -1,5 +1,5 @@
 /**
- * Whether the time of an answer tells who has an account or is subscribed: wrong logins, requests for a reset and public
+ * Whether the time of an answer reveals who has an account or is subscribed: wrong logins, requests for a reset and public
  * subscribe, for addresses that are known and for those that are not, in turns.
  *
  *   node test/bench account-timing [requests=500]

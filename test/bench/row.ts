@@ -4,7 +4,7 @@
  * A list is expanded by the service's own slices, and each recipient's result is recorded by the sender's own statement, 200
  * at a time (MAX_IN_DOUBT), with a reply as Postfix gives it; nothing is sent. Prints bytes on disk for a recorded mail, by
  * table and index, bytes of WAL, CPU of PostgreSQL for both steps, and the share of HOT updates. A checkpoint comes first,
- * so that the full-page images of all pages that are read before they are written are told. `compact=0`: rows in full.
+ * so that the full-page images of all pages that are read before they are written are counted. `compact=0`: rows in full.
  */
 import { join } from "node:path";
 import type { ServiceBroker } from "moleculer";

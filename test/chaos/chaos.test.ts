@@ -42,7 +42,7 @@ const say = (text: string) =>
 
 async function run(): Promise<Run> {
   const ledger = new Ledger();
-  scene.hookReceived = (event) => ledger.told(event);
+  scene.hookReceived = (event) => ledger.hookReceived(event);
   scene.deaths.length = 0;
   const watching = watch(scene, ledger, customers.plain);
   const load = new Load(scene, ledger, customers);

@@ -11,7 +11,7 @@ type Begin = (scene: Scene, target: string) => Promise<Heal> | Heal;
 
 const SLOW_LINK_MS = 300;
 const SLOW_MAIL_MS = 3_000;
-/** Connections that a proxy swallowed are told of it so much later, as a server's keepalive would. */
+/** Connections that a proxy swallowed notice it so much later, as a server's keepalive would. */
 const MUTE_FOR_MS = 5_000;
 
 const serverOf = (scene: Scene, target: string): Breakable => scene[target as "postgres" | "redis" | "nats"];
@@ -117,7 +117,7 @@ const BEGIN: Record<KindName, Begin> = {
   },
 };
 
-/** What was done: from when until all of it was as before (a process ready, a connection told of its end), by the clock. */
+/** What was done: from when until all of it was as before (a process ready, a connection notified of its end), by the clock. */
 export interface Struck extends PlannedFault {
   fromMs: number;
   toMs: number;

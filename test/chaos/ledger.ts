@@ -65,7 +65,7 @@ export class Ledger {
     return kind;
   }
 
-  told({ id, type, recipient }: HookEvent): void {
+  hookReceived({ id, type, recipient }: HookEvent): void {
     const key = `${type} ${recipient}`;
     const events = this.hooks.get(key) ?? new Map<string, number>();
     this.hooks.set(key, events.set(id, (events.get(id) ?? 0) + 1));

@@ -24,7 +24,7 @@ export interface PlanOptions {
 
 const FIRST_AFTER_MS = 2_000;
 const SHORTEST_MS = 500;
-/** Time in which a fault's consequences can be told from those of the next one. */
+/** Time in which a fault's consequences can be distinguished from those of the next one. */
 const GAP_MS = { least: 2_000, most: 8_000 };
 const TOGETHER = 0.15;
 

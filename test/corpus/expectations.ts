@@ -24,7 +24,7 @@ export interface Sample {
 const BOUNCE: VerdictKind[] = ["hard", "soft", "block"];
 const IGNORED: VerdictKind[] = ["ignored"];
 
-/** Sisimai's reasons (https://libsisimai.org/en/reason/). Where it has one word for what we tell apart, both are right. */
+/** Sisimai's reasons (https://libsisimai.org/en/reason/). Where it has one word for what we distinguish, both are right. */
 const SISIMAI_KINDS: Record<string, readonly VerdictKind[]> = {
   ...Object.fromEntries(["userunknown", "hostunknown", "hasmoved", "notaccept"].map((word) => [word, ["hard"]])),
   ...Object.fromEntries(

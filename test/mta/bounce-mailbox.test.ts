@@ -207,7 +207,7 @@ test("what is there is taken in and moved, and so is what comes later; what is n
   await put(box, [one, two, "From: ann@example.com\r\nSubject: Hello\r\n\r\nLunch?\r\n"]);
   newNode();
   await until(isRead(world, 3));
-  // The look each minute would come too late for `until`: IDLE tells.
+  // The look each minute would come too late for `until`: IDLE announces it.
   await put(box, [three]);
   await until(isRead(world, 4));
   await until(async () => (await countIn(box, "INBOX")) === 0);
@@ -321,7 +321,7 @@ test.each([
   ["a folder that is not there", { folder: "Nowhere" }, 'The mailbox has no folder "Nowhere".'],
   ["a wrong password", { password: "wrong" }, "refused the login"],
   ["TLS that is not offered", { use_tls: true }, "offers no STARTTLS"],
-])("%s is told on the configuration, and tried again later", async (_what, given, sentence) => {
+])("%s is shown on the configuration, and tried again later", async (_what, given, sentence) => {
   const world = await newWorld();
   const box = await newBox(world, given);
   newNode();

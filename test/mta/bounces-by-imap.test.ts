@@ -109,8 +109,10 @@ test("bounces of Postfix come back through Dovecot: statuses, one suppression, a
   expect(counts).toEqual({ sent: 1, bounced: 3 });
   expect(await service.campaign(campaign)).toMatchObject({ status: "completed", sent_count: 4, failed_count: 0 });
   const { results } = await service.api<{ results: Inbound[] }>("GET", "/api/emails/inbound/");
-  const told = results.map(({ via, recipient, result, bounce_type }) => `${via} ${recipient} ${result} ${bounce_type}`);
-  expect(told.sort()).toEqual([
+  const listed = results.map(
+    ({ via, recipient, result, bounce_type }) => `${via} ${recipient} ${result} ${bounce_type}`,
+  );
+  expect(listed.sort()).toEqual([
     "imap full-1@far.example bounced soft",
     "imap gone-1@far.example bounced hard",
     "imap spam-1@far.example bounced block",

@@ -92,7 +92,7 @@ test.each<Mechanism>(["PLAIN", "LOGIN", "CRAM-MD5"])("a login by %s over STARTTL
   expect(linesOf(log(), new RegExp(`sasl_method=${mechanism}, sasl_username=ann`)).length).toBe(50);
 });
 
-test("a wrong password: nothing is sent, the reason is told, and the server is not asked again and again", async () => {
+test("a wrong password: nothing is sent, the reason is shown, and the server is not asked again and again", async () => {
   sasl = await startSasl(["PLAIN", "LOGIN"]);
   const { port, log } = await start(sasl.main);
   const wrong = { port, ...LOGIN, password: "wrong" };

@@ -14,7 +14,7 @@ let server: MailServer;
 let greylist: Greylist;
 
 beforeAll(async () => {
-  // A retry that comes back before the greylist lets it pass is told to wait again.
+  // A retry that comes back before the greylist lets it pass is asked to wait again.
   service = await openService({ RETRY_BASE_SECONDS: "5" });
 });
 afterAll(() => service?.stop());

@@ -78,7 +78,7 @@ async function untilWaiting(): Promise<void> {
   }
 }
 
-/** In time, later, or told when to come again. */
+/** In time, later, or with the time to come again. */
 function expectFairAnswers(answers: readonly Answer[], good: number): void {
   for (const { status, headers } of answers) {
     expect([good, 429, 503]).toContain(status);

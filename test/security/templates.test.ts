@@ -254,7 +254,7 @@ describe("a process as an image starts it", () => {
     expect(await metric("process_resident_memory_bytes")).toBeLessThan(500 * 1024 ** 2);
   });
 
-  test("and ends in order when it is told to, its thread still warm", async () => {
+  test("and ends in order when it is asked to, its thread still warm", async () => {
     const company = await newCompany(service);
     const { id } = (await save("<p>small</p>", company)).body;
     expect((await company.api.post(`${TEMPLATES}${id}/preview/`, {})).status).toBe(200);

@@ -17,5 +17,5 @@ export function fail(): never {
   throw new RangeError("A defect");
 }
 
-/** What the thread could tell a stranger. */
+/** What the thread could reveal to a stranger. */
 export const surroundings = () => ({ ...process.env });

@@ -25,7 +25,7 @@ export interface NatsCluster {
 const JOINED_WITHIN_MS = 20_000;
 const ASK_TIMEOUT_MS = 2_000;
 
-/** What a server tells of itself on its monitoring port. */
+/** What a server says of itself on its monitoring port. */
 async function ask<T>(monitorPort: number, page: string): Promise<T> {
   const response = await fetch(`http://127.0.0.1:${monitorPort}/${page}`, {
     signal: AbortSignal.timeout(ASK_TIMEOUT_MS),

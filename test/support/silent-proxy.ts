@@ -7,7 +7,7 @@
  *
  * `hold` is a network that heals: nothing is lost, all of it arrives when it passes again. `swallow` is a NAT or a proxy
  * that forgot the connection: bytes are acknowledged and gone, and a connection that lost some stays mute after `pass`, as
- * neither end is told. The memory it takes is bounded: what waits longer stays in the sender's kernel.
+ * neither end is notified. The memory it takes is bounded: what waits longer stays in the sender's kernel.
  */
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -19,7 +19,7 @@ type Mode = "pass" | "refuse" | "reset" | "hold" | "swallow";
 
 /** Each direction of a connection keeps at most this much of delayed bytes. */
 const MAX_DELAYED_BYTES = 1024 * 1024;
-/** Connections that one end left and the other was not told of stay; the oldest goes beyond this many. */
+/** Connections that one end left and the other was not notified of stay; the oldest goes beyond this many. */
 const MAX_LINKS = 2_000;
 const LISTEN_AGAIN_MS = 20;
 
@@ -225,7 +225,7 @@ export class SilentProxy {
     return this.#way === "both" || this.#way === direction ? this.mode : "pass";
   }
 
-  /** Of clients or to the server, also those that one side has left without the other being told. */
+  /** Of clients or to the server, also those that one side has left without the other being notified. */
   get connections(): number {
     return this.#links.size;
   }

@@ -1,4 +1,4 @@
-/** The proxy that other tests break networks with: what it lets through, what it keeps, and whom it tells. */
+/** The proxy that other tests break networks with: what it lets through, what it keeps, and whom it notifies. */
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -76,7 +76,7 @@ async function talking(): Promise<Client> {
 
 const quiet = () => sleep(100);
 
-test("it passes both ways, and tells each end when the other closes", async () => {
+test("it passes both ways, and notifies each end when the other closes", async () => {
   const one = await talking();
   one.socket.end();
   await until(() => one.ended() && proxy.connections === 0);
@@ -101,16 +101,16 @@ test("hold keeps everything, new connections too, and pass delivers it in order"
 
 test("a client that dies while it is held is missed by nobody until the network is back", async () => {
   const one = await talking();
-  let told = false;
+  let notified = false;
   accepted[0]!.on("close", () => {
-    told = true;
+    notified = true;
   });
   proxy.hold();
   one.socket.resetAndDestroy();
   await quiet();
-  expect(told).toBe(false);
+  expect(notified).toBe(false);
   await proxy.pass();
-  await until(() => told);
+  await until(() => notified);
 });
 
 test.each(["toServer", "toClient"] as const)("hold %s stops that direction only", async (way) => {

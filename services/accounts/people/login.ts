@@ -62,7 +62,7 @@ export async function login(
   const tokens = isProven ? await issueTokens(user, meta) : null;
   if (!user || !tokens) {
     logFailure(!user ? "unknown address" : fits ? "wrong code" : "wrong password", user?.id);
-    // Behind the answer: its time must not tell who has an account.
+    // Behind the answer: its time must not reveal who has an account.
     if (user) later(() => failed(user, attempt, meta));
     throw unauthenticated("No active account found with the given credentials.");
   }

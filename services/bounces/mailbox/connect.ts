@@ -80,7 +80,7 @@ function passwordOf({ id, password_sealed: sealed }: ClaimedMailbox): string {
 /** What broke a connection, of which the command that waited knows nothing. */
 const broken = new WeakMap<ImapFlow, Error>();
 
-/** The reason why a session ended: what broke the connection, or what a command was told. */
+/** The reason why a session ended: what broke the connection, or the answer to a command. */
 export const reasonOf = (client: ImapFlow, error: unknown): unknown => broken.get(client) ?? error;
 
 async function connectTo(address: PinnedAddress, box: ClaimedMailbox, password: string): Promise<ImapFlow> {

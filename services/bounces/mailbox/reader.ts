@@ -1,5 +1,5 @@
 /**
- * Reads one mailbox as long as it may: what is there at once, then what comes, told by IDLE or found each minute. A mail is
+ * Reads one mailbox as long as it may: what is there at once, then what comes, announced by IDLE or found each minute. A mail is
  * taken in with its mark (UIDVALIDITY and UID) in one transaction, and moved after that. Whoever finds a mail that is marked
  * already, after a crash or beside another reader, only moves it. Nothing is deleted.
  */

@@ -10,7 +10,7 @@ export interface ProviderRequest {
 
 const digest = (text: string) => createHash("sha256").update(text).digest();
 
-/** In a time that tells nothing of either text, their lengths included. */
+/** In a time that reveals nothing of either text, their lengths included. */
 export const isSameSecret = (given: string, wanted: string): boolean => timingSafeEqual(digest(given), digest(wanted));
 
 const BASIC = /^basic\s+([a-z0-9+/]+={0,2})\s*$/i;

@@ -85,17 +85,22 @@ const messageIdOf = (value: unknown): string | null =>
     .replace(/^<(.*)>$/, "$1")
     .slice(0, MAX_MESSAGE_ID) || null;
 
-function verdictOf(told: { meaning: Meaning; recipient: unknown; statusCode?: string | null; diagnostic?: unknown }) {
-  const diagnostic = toOneLine(textOf(told.diagnostic)).slice(0, MAX_DIAGNOSTIC).toWellFormed().trim();
+function verdictOf(reported: {
+  meaning: Meaning;
+  recipient: unknown;
+  statusCode?: string | null;
+  diagnostic?: unknown;
+}) {
+  const diagnostic = toOneLine(textOf(reported.diagnostic)).slice(0, MAX_DIAGNOSTIC).toWellFormed().trim();
   return {
-    ...told.meaning,
-    recipient: recipientOf(told.recipient),
-    statusCode: told.statusCode ?? null,
+    ...reported.meaning,
+    recipient: recipientOf(reported.recipient),
+    statusCode: reported.statusCode ?? null,
     diagnostic: diagnostic || null,
   } satisfies Verdict;
 }
 
-interface Told {
+interface Reported {
   provider: string;
   event: unknown;
   verdicts: readonly Parameters<typeof verdictOf>[0][];
@@ -107,7 +112,7 @@ interface Told {
 const MAX_VERDICTS = 100;
 
 /** Empty where the event names nobody. */
-export function providerEvent({ provider, event, verdicts, messageId, sentFrom }: Told): ProviderEvent[] {
+export function providerEvent({ provider, event, verdicts, messageId, sentFrom }: Reported): ProviderEvent[] {
   const named = verdicts.slice(0, MAX_VERDICTS).map(verdictOf);
   if (named.every(({ recipient }) => recipient === null)) return [];
   const from = recipientOf(sentFrom);

@@ -83,12 +83,13 @@ export function readSes(message: unknown): ProviderEvent[] {
   const fields = fieldsOf(message);
   const type = fields.notificationType ?? fields.eventType;
   const mail = fieldsOf(fields.mail);
-  const told = { provider: "ses", event: message, messageId: messageIdIn(mail), sentFrom: mail.source };
-  if (type === "Bounce") return providerEvent({ ...told, verdicts: bounceVerdicts(fieldsOf(fields.bounce)) });
-  if (type === "Complaint") return providerEvent({ ...told, verdicts: complaintVerdicts(fieldsOf(fields.complaint)) });
+  const reported = { provider: "ses", event: message, messageId: messageIdIn(mail), sentFrom: mail.source };
+  if (type === "Bounce") return providerEvent({ ...reported, verdicts: bounceVerdicts(fieldsOf(fields.bounce)) });
+  if (type === "Complaint")
+    return providerEvent({ ...reported, verdicts: complaintVerdicts(fieldsOf(fields.complaint)) });
   if (type !== "Reject") return [];
   // SES found a virus and sent nothing.
   const diagnostic = fieldsOf(fields.reject).reason;
   const verdicts = listOf(mail.destination).map((recipient) => ({ meaning: CONTENT_REFUSED, recipient, diagnostic }));
-  return providerEvent({ ...told, verdicts });
+  return providerEvent({ ...reported, verdicts });
 }

@@ -63,7 +63,7 @@ export function recipientElsewhere({ headers, notice, returned, addressedTo }: M
 export function fromFeedback(text: string, returned: ReturnedMessage): Verdict[] {
   const { type, recipients } = readFeedbackReport(text);
   if (type === "not-spam") return [ignored("not-spam")];
-  // RFC 6591, and DMARC's failure reports, have the form of complaints and tell of forged mail.
+  // RFC 6591, and DMARC's failure reports, have the form of complaints and are about forged mail.
   if (type.startsWith("auth-failure") || type === "dmarc") return [ignored("authentication-report")];
   const found = recipients.length > 0 ? recipients : withoutHidden(returned.recipients).slice(0, 1);
   return (found.length > 0 ? found : [null]).map((recipient) => complaint(type, recipient));
@@ -77,7 +77,7 @@ const complaint = (reason: string, recipient: string | null): Verdict => ({
   diagnostic: null,
 });
 
-/** A receipt (RFC 8098) tells that a mail was read, or, from Sieve's `reject` (RFC 5429), why it was not taken. */
+/** A receipt (RFC 8098) says that a mail was read, or, from Sieve's `reject` (RFC 5429), why it was not taken. */
 export function fromReceipt(text: string, { notice, subject }: Material): Verdict {
   const recipient = readDeliveryStatus(text)[0]?.recipient ?? null;
   const isRefused = /^disposition:[^\n]*;\s*(?:deleted|failed)/im.test(text) && /reject/i.test(subject + notice);

@@ -1,4 +1,4 @@
-/** Tells what is no bounce from what is. None of it may ever count against a recipient. */
+/** Distinguishes what is no bounce from what is. None of it may ever count against a recipient. */
 import { type Headers, headerText } from "./headers.ts";
 import * as answers from "./texts/answers.ts";
 

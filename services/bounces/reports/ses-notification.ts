@@ -16,17 +16,17 @@ export function readSesNotification(notice: string): SesNotification | undefined
   const start = notice.indexOf('{"notificationType"');
   const end = notice.lastIndexOf("}");
   if (start < 0 || end < start) return undefined;
-  const told = parsed(notice.slice(start, end + 1).replaceAll("\n", ""));
-  const kind = text(told, "notificationType").toLowerCase();
+  const notification = parsed(notice.slice(start, end + 1).replaceAll("\n", ""));
+  const kind = text(notification, "notificationType").toLowerCase();
   if (kind !== "bounce" && kind !== "complaint" && kind !== "delivery") return undefined;
-  const listed = field(field(told, kind), kind === "bounce" ? "bouncedRecipients" : "complainedRecipients");
+  const listed = field(field(notification, kind), kind === "bounce" ? "bouncedRecipients" : "complainedRecipients");
   const recipients = (Array.isArray(listed) ? listed.slice(0, MAX_RECIPIENTS) : []).flatMap((recipient: unknown) => {
     const address = firstAddress(text(recipient, "emailAddress"));
     return address
       ? [{ address, status: text(recipient, "status"), diagnostic: text(recipient, "diagnosticCode") }]
       : [];
   });
-  const headers = field(field(told, "mail"), "commonHeaders");
+  const headers = field(field(notification, "mail"), "commonHeaders");
   return { kind, messageId: text(headers, "messageId").replace(/^<|>$/g, "") || null, recipients };
 }
 

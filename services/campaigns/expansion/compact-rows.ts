@@ -6,7 +6,7 @@
 import type { ServiceBroker } from "moleculer";
 import { query } from "../../../models/database/db.ts";
 
-/** In the metadata of every node that can read them; the registry tells it to the others. */
+/** In the metadata of every node that can read them; the registry passes it on to the others. */
 export const NODE_METADATA = { recipients: "compact" } as const;
 
 interface KnownNode {

@@ -9,11 +9,9 @@
  */
 import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
 import { moveTo } from "../../../models/campaign-lifecycle.ts";
-import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { type Client, queryOne, transaction } from "../../../models/database/db.ts";
-import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
-import { requeueSlice } from "../../../models/statements/requeue-recipients.ts";
+import { hasUnknown, requeueSlice } from "../../../models/statements/requeue-recipients.ts";
 import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
@@ -32,12 +30,8 @@ async function requireResumable(client: Client, campaign: Read, companyId: strin
     throw wrongState("The recipients of this campaign are no longer kept, so it cannot be resumed.");
   }
   if (campaign.status === "partial" || campaign.sent_count > 0) return;
-  const hasUnknown = await queryOne(
-    `select seq from sent_emails where campaign_no = ${campaignNo("$2", "$1")} and status = ${SENT_EMAIL_STATUS.unknown} limit 1`,
-    [companyId, campaign.id],
-    client,
-  );
-  if (!hasUnknown) throw wrongState("This campaign failed before any email was sent, so it cannot be resumed.");
+  if (!(await hasUnknown(client, companyId, campaign.id)))
+    throw wrongState("This campaign failed before any email was sent, so it cannot be resumed.");
 }
 
 export async function resume(ctx: Ctx, campaignId: string) {

@@ -6,14 +6,13 @@
 import type { ServiceBroker } from "moleculer";
 import { finalStatus, moveTo } from "../../../models/campaign-lifecycle.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
-import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { failUntried } from "../../../models/statements/fail-untried.ts";
+import { hasUnknown } from "../../../models/statements/requeue-recipients.ts";
 import { outboxInsert } from "../../../models/statements/webhook-outbox.ts";
 
 interface Running {
   id: string;
   company_id: string;
-  no: number;
   total_emails: number;
   sent_count: number;
   failed_count: number;
@@ -21,7 +20,7 @@ interface Running {
   stopped_at: Date | null;
 }
 
-const EXPANDED = `select id, company_id, no, total_emails, sent_count, failed_count, error, stopped_at from campaigns
+const EXPANDED = `select id, company_id, total_emails, sent_count, failed_count, error, stopped_at from campaigns
   where id = $1 and status in ('pending', 'sending') and expanded_at is not null for no key update`;
 
 /** For webhooks; no event of a mail. */
@@ -41,11 +40,6 @@ interface Ended {
   failed: number;
 }
 
-async function hasUnknown(client: Client, no: number): Promise<boolean> {
-  const sql = `select from sent_emails where campaign_no = $1 and status = ${SENT_EMAIL_STATUS.unknown} limit 1`;
-  return (await query(sql, [no], client)).length > 0;
-}
-
 async function settleStep(client: Client, campaignId: string): Promise<"wait" | "more" | Ended> {
   const campaign = await queryOne<Running>(EXPANDED, [campaignId], client);
   if (!campaign) return "wait";
@@ -62,7 +56,7 @@ async function settleStep(client: Client, campaignId: string): Promise<"wait" | 
     stopped_at,
   } = (await queryOne<Running>(EXPANDED, [campaignId], client))!;
   if (sent + failed < total_emails) return "wait";
-  const stopped = stopped_at && { stopped: { hasUnknown: await hasUnknown(client, campaign.no) } };
+  const stopped = stopped_at && { stopped: { hasUnknown: await hasUnknown(client, campaign.company_id, campaignId) } };
   const status = finalStatus({ sent, failed, error, ...stopped });
   if (!(await moveTo(client, campaignId, status))) return "wait";
   await query(TELL_OF_END, [campaign.company_id, campaignId], client);

@@ -3,10 +3,10 @@
  * that is being handed over ends as it ends). Recipients that were not tried count as failed; resume sends them.
  */
 import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
-import { type Client, queryOne, transaction } from "../../../models/database/db.ts";
-import { auditWithin } from "../../../models/statements/audit-log.ts";
+import { queryOne, transaction } from "../../../models/database/db.ts";
+import { type Actor, auditWithin } from "../../../models/statements/audit-log.ts";
 import { emitAndForget } from "../../call.ts";
-import { type Caller, type Ctx, companyOf } from "../../lib/caller.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
 
 const READ = "select * from campaigns where company_id = $1 and id = $2 for no key update";
@@ -16,15 +16,8 @@ const STOP = `
   update campaigns set error = $3, stopped_at = now(), updated_at = now()
   where company_id = $1 and id = $2 and error is null`;
 
-async function nameOf(client: Client, companyId: string, { userId, apiKeyId }: Caller): Promise<string> {
-  const found = await queryOne<{ name: string | null }>(
-    `select coalesce((select email from users where id = $2),
-       (select 'the API key "' || name || '"' from api_keys where company_id = $1 and id = $3)) as name`,
-    [companyId, userId ?? null, apiKeyId ?? null],
-    client,
-  );
-  return found?.name ?? "the operator";
-}
+const inWords = ({ actor_type: type, actor_name: name }: Actor): string =>
+  type === "operator" ? "the operator" : type === "api_key" ? `the API key "${name}"` : name;
 
 export async function stop(ctx: Ctx, companyId: string, campaignId: string) {
   const stopped = await transaction(async (client) => {
@@ -33,9 +26,8 @@ export async function stop(ctx: Ctx, companyId: string, campaignId: string) {
     if (campaign.status !== "pending" && campaign.status !== "sending") {
       throw wrongState(`Only a campaign that is pending or being sent can be stopped. This one is ${campaign.status}.`);
     }
-    const error = `Stopped by ${await nameOf(client, companyId, ctx.meta)}.`;
-    await client.query(STOP, [companyId, campaignId, error]);
-    await auditWithin(client, companyId, ctx.meta, { action: "campaign.stopped", target: campaignId });
+    const actor = await auditWithin(client, companyId, ctx.meta, { action: "campaign.stopped", target: campaignId });
+    await client.query(STOP, [companyId, campaignId, `Stopped by ${inWords(actor)}.`]);
     return (await queryOne<CampaignRow>(READ, [companyId, campaignId], client))!;
   });
   ctx.broker.logger.info({ campaignId, companyId }, "Campaign stopped");

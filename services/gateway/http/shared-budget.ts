@@ -11,7 +11,7 @@ interface Shares {
   inAll: number;
   /** So much of each request counts as nothing: ordinary ones go on while large ones have to wait. */
   free?: number;
-  /** Whoever meets the bound of the process is told. */
+  /** Whoever meets the bound of the process gets an error. */
   sentence: string;
 }
 

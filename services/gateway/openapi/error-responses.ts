@@ -134,7 +134,7 @@ function shown(response: Response, variant: Variant): Response {
   return variant === "Charged" ? { ...response, headers: { ...headers, ...rateLimitHeaders } } : response;
 }
 
-/** Two may share a status: what strangers are told of a 400 is less. */
+/** Two may share a status: the document for strangers says less of a 400. */
 const nameOf = (index: number, variant: Variant) =>
   `Problem${ERRORS[index]![0]}${index === 1 ? "Stranger" : ""}${variant}`;
 

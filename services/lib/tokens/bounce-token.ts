@@ -1,7 +1,7 @@
 /**
  * The token in a mail's envelope sender, `{local}+{token}@{domain}` (VERP): which mail a bounce is about. One AES block of
  * campaign number, number, whether it went to the copies (cc, bcc), and 63 zero bits, enciphered under a key of its own: of
- * what was made up nothing is read but with a chance of 2^-63, and a token tells nobody anything.
+ * what was made up nothing is read but with a chance of 2^-63, and a token reveals nothing.
  *
  * In base32 without padding: 26 characters, and servers that change letters to upper or lower case do no harm.
  */

@@ -163,7 +163,7 @@ export class Workers {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: maxMegabytes, maxYoungGenerationSizeMb: 32 },
     });
-    // A thread that ends without a task: there is nobody to tell, and the next task starts another.
+    // A thread that ends without a task: nobody waits for it, and the next task starts another.
     pool.on("error", () => tasks.inc({ outcome: "error" }));
     this.#pools.add(pool);
     return pool;

@@ -10,23 +10,22 @@ const KEEP = `update smtp_configs set checked_at = now(), check_failures = $4
   where company_id = $1 and id = $2 and date_trunc('milliseconds', updated_at) = $3 returning id`;
 
 /** A report, whose failures are remembered. */
-export async function reportOn(stored: SmtpConfig): Promise<{ checks: Check[] }> {
+export async function reportOn(stored: SmtpConfig): Promise<{ checks: Check[]; failures: CheckFailure[] }> {
   const { companyId, id, updatedAt } = stored;
-  const report = await deliverability(stored);
-  const failures = report.checks
+  const { checks } = await deliverability(stored);
+  const failures = checks
     .filter(({ status }) => status === "fail")
     .map(({ name, help }): CheckFailure => ({ name, help: help ?? "" }));
   await queryOne(KEEP, [companyId, id, updatedAt, JSON.stringify(failures)]);
-  return report;
+  return { checks, failures };
 }
 
-const isToday = (at: Date | null) => at?.toISOString().slice(0, 10) === new Date().toISOString().slice(0, 10);
+const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
-export async function failuresToday(companyId: string, id: string): Promise<CheckFailure[]> {
-  const read = () => SmtpConfig.findOne({ where: { companyId, id } });
-  const stored = await read();
+/** Of today's report, which is made if there is none yet. */
+export async function failuresOf(companyId: string, id: string): Promise<CheckFailure[]> {
+  const stored = await SmtpConfig.findOne({ where: { companyId, id } });
   if (!stored || isLocalHost(stored.host)) return [];
-  if (isToday(stored.checkedAt)) return stored.checkFailures;
-  await reportOn(stored);
-  return (await read())?.checkFailures ?? [];
+  if (stored.checkedAt && dayOf(stored.checkedAt) === dayOf(new Date())) return stored.checkFailures;
+  return (await reportOn(stored)).failures;
 }

@@ -61,25 +61,19 @@ function fault(tags: Map<string, string> | undefined, own: PublicKey): Finding |
     return fail(`The published key is of type ${type}, yours of type ${own.type}: publish it as shown.`);
   if (!samePublicKey(own, key))
     return fail("Another key is published than the one that signs: every signature is refused.");
-  const hashes = tags
-    .get("h")
-    ?.split(":")
-    .map((hash) => hash.trim().toLowerCase());
+  const listed = (tag: string) =>
+    tags
+      .get(tag)
+      ?.split(":")
+      .map((value) => value.trim().toLowerCase());
+  const hashes = listed("h");
   if (hashes && !hashes.includes("sha256"))
     return fail("The record allows other hashes than SHA-256 only: take out h=.");
-  const services = tags
-    .get("s")
-    ?.split(":")
-    .map((service) => service.trim());
+  const services = listed("s");
   if (services && !services.some((service) => service === "*" || service === "email")) {
     return fail("The record does not allow the key for mail: take out s=.");
   }
-  if (
-    tags
-      .get("t")
-      ?.split(":")
-      .some((flag) => flag.trim() === "y")
-  ) {
+  if (listed("t")?.includes("y")) {
     return {
       status: "warn",
       help: "The record says that the key is being tested (t=y), so signatures may count as none.",

@@ -1,4 +1,4 @@
-/** The DNS as the deliverability report asks it: three ends of a look-up told apart, each name asked once, all within a time. */
+/** The DNS as the deliverability report asks it: three ends of a look-up distinguished, each name asked once, all within a time. */
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 

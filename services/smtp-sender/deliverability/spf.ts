@@ -101,7 +101,7 @@ class Walk {
     return undefined;
   }
 
-  /** The one SPF record of a domain; undefined where there is none that counts, which is told. */
+  /** The one SPF record of a domain; undefined where there is none that counts, which is a finding. */
   async record(domain: string, path: readonly string[]): Promise<string | undefined> {
     const answer = await this.#dns.txt(domain);
     if (answer.is === "unknown") {

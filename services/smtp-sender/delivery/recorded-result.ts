@@ -27,7 +27,7 @@ export interface LeasedChunk extends ChunkLease {
   historyIsLost?: boolean;
 }
 
-/** What the statement is told of a mail, because its row need not have it. */
+/** What the statement is given of a mail, because its row need not have it. */
 export interface RecordedMail {
   campaignNo: number;
   id: string;

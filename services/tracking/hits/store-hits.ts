@@ -135,14 +135,14 @@ async function tryStore(hits: readonly Hit[], cache: CampaignLinks, client?: Cli
   const doubtful = [...mails.values()].filter(({ status }) => status === SENT_EMAIL_STATUS.unknown);
   // A mail that was opened was handed over, and so was one that a machine opened. Rows change: they are locked first.
   if (doubtful.length > 0 && !client) return null;
-  const told = client ? await settle(client, doubtful) : [];
+  const settled = client ? await settle(client, doubtful) : [];
   const classified = classifyHits(real, mails, earlierClicks(mails), (hit) => (hit.link > 0 ? urlOf(hit) : undefined));
   if (classified.marked.length > 0) {
     if (!client) return null;
     await client.query(MARK, [classified.marked, [...new Set(classified.events.map(({ company_id }) => company_id))]]);
   }
   const queued = await prepared<{ company_id: string }>("write hits", WRITE, columnsOf(classified, mails), client);
-  return { results, companyIds: [...told, ...queued.map(({ company_id }) => company_id)] };
+  return { results, companyIds: [...settled, ...queued.map(({ company_id }) => company_id)] };
 }
 
 export async function storeHits(hits: readonly Hit[], links: CampaignLinks): Promise<StoredBatch> {

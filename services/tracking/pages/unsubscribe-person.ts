@@ -53,8 +53,8 @@ async function settleMail(client: Client, { companyId, method, sentEmailId }: Un
 /** Returns the companies with something for their webhooks. */
 export async function unsubscribePerson(client: Client, person: Unsubscribing): Promise<string[]> {
   const { companyId, email, method, sentEmailId, campaignId } = person;
-  const told = await settleMail(client, person);
-  if (!(await markUnsubscribed(client, { companyId, email, reason: REASONS[method] }))) return told;
+  const settled = await settleMail(client, person);
+  if (!(await markUnsubscribed(client, { companyId, email, reason: REASONS[method] }))) return settled;
   const rows = await query<{ company_id: string }>(RECORD, [companyId, campaignId, sentEmailId, email, method], client);
-  return [...told, ...rows.map((row) => row.company_id)];
+  return [...settled, ...rows.map((row) => row.company_id)];
 }

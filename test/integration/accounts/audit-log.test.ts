@@ -43,7 +43,7 @@ describe("the audit log", () => {
   test("has an entry for each deed, with who did it, from where and to what, and no secret in it", async () => {
     const { id: companyId, email, password, userId, api } = company;
     await client(app, { ip }).post("/api/auth/login/", { email, password: "wrong horse battery" });
-    // A failure is written behind its answer, so that the time of that tells nothing.
+    // A failure is written behind its answer, so that the time of that reveals nothing.
     for (const end = Date.now() + 50_000; Date.now() < end && (await log()).length < 2; ) await sleep(20);
     await client(app, { ip }).post("/api/auth/login/", { email, password });
     const key = (await owner.post(path("api-keys/"), { name: "Shop", scopes: ["send"] })).body;
@@ -165,7 +165,7 @@ describe("the audit log", () => {
     expect(await log()).toEqual(left);
   });
 
-  test("does not tell of what did not happen: a refused write leaves nothing", async () => {
+  test("does not report what did not happen: a refused write leaves nothing", async () => {
     const before = (await log()).length;
     expect((await owner.delete(path(`api-keys/${company.userId}/`))).status).toBe(404);
     expect((await owner.delete(path(`members/${company.userId}/`))).status).toBe(400);

@@ -159,8 +159,8 @@ describe("API keys", () => {
   test("cannot make or delete keys themselves", async () => {
     const { id } = await create({ name: "k" });
     const asKey = { ...tenant, meta: { companyId: tenant.id, apiKeyId: id } };
-    const told = [403, { detail: "An API key cannot do this: sign in and use a bearer token." }];
-    expect(await refusal(create({ name: "child" }, asKey))).toEqual(told);
-    expect(await refusal(remove(id, asKey))).toEqual(told);
+    const refused = [403, { detail: "An API key cannot do this: sign in and use a bearer token." }];
+    expect(await refusal(create({ name: "child" }, asKey))).toEqual(refused);
+    expect(await refusal(remove(id, asKey))).toEqual(refused);
   });
 });

@@ -211,9 +211,9 @@ describe("an address", () => {
     const { status, body } = await anyone().post("/api/auth/verify/", { token });
     expect([status, body]).toEqual([200, { email: company.email, email_verified: true }]);
     expect(await state()).toBe(true);
-    const told = [400, { token: ["This link is no longer valid."] }];
-    expect(seen(await anyone().post("/api/auth/verify/", { token }))).toEqual(told);
-    expect(seen(await anyone().post("/api/auth/verify/", { token: "made-up" }))).toEqual(told);
+    const refused = [400, { token: ["This link is no longer valid."] }];
+    expect(seen(await anyone().post("/api/auth/verify/", { token }))).toEqual(refused);
+    expect(seen(await anyone().post("/api/auth/verify/", { token: "made-up" }))).toEqual(refused);
   });
 });
 

@@ -17,7 +17,7 @@ const exampleOf = (method: string, path: string) => requests.bodyOf(method, path
 // What deletes goes last, and a whole company last of all: others need it.
 const lateness = ({ method, path }: Route) =>
   method === "DELETE" && path === "/api/companies/:id/" ? 2 : Number(path.includes("bulk-delete"));
-/** What a mail or an authenticator must have told before, or what ends the session: test/integration/accounts has these. */
+/** What a mail or an authenticator must have said before, or what ends the session: test/integration/accounts has these. */
 const NEEDS_MORE = /^\/api\/auth\/(verify|password|totp|invitations|logout)\//;
 const withExamples = routes
   .filter(({ method, path, upload }) => !upload && !NEEDS_MORE.test(path) && exampleOf(method, path))

@@ -136,7 +136,7 @@ describe("a mailbox of bounces", () => {
     expect(imap.folders.get("INBOX")).toHaveLength(2);
   });
 
-  test.each<[what: string, instead: ImapServer["instead"], told: RegExp]>([
+  test.each<[what: string, instead: ImapServer["instead"], reason: RegExp]>([
     [
       "a mail of a gigabyte where a MiB was asked for",
       (command) => (/^UID FETCH .*BODY/.test(command) ? "* 1 FETCH (UID 1 BODY[]<0> {1073741824}\r\nx" : undefined),
@@ -157,7 +157,7 @@ describe("a mailbox of bounces", () => {
           : undefined,
       /can neither MOVE nor UIDPLUS/,
     ],
-  ])("%s ends the session with a reason, and nothing is lost", async (_what, instead, told) => {
+  ])("%s ends the session with a reason, and nothing is lost", async (_what, instead, reason) => {
     const world = await newWorld();
     const box = await newBox(world);
     put(world.mails);
@@ -168,7 +168,7 @@ describe("a mailbox of bounces", () => {
     };
     await look();
     await until(async () => (await stateOf(box)).failures > 0);
-    expect((await stateOf(box)).last_error).toMatch(told);
+    expect((await stateOf(box)).last_error).toMatch(reason);
     expect((await stateOf(box)).last_error!.length).toBeLessThanOrEqual(300);
     expect(imap.folders.get("INBOX")).toHaveLength(1);
     await until(() => imap.clients() === 0);

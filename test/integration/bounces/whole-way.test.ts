@@ -13,7 +13,7 @@ import { type Accepted, type SmtpServer, startSmtpServer } from "../../support/s
 const E = "/api/emails";
 const BOUNCES = "bounces@b.example";
 
-interface Told {
+interface HookEvent {
   type: string;
   recipient: string | null;
   campaign_id: string;
@@ -27,12 +27,12 @@ describe("the whole way", () => {
   let company: TestCompany;
   let listener: SmtpDialogue;
   let relay: string;
-  const told: Told[] = [];
+  const received: HookEvent[] = [];
   const hooks = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk) => (body += chunk));
     request.on("end", () => {
-      told.push(JSON.parse(body));
+      received.push(JSON.parse(body));
       response.end();
     });
   });
@@ -184,10 +184,10 @@ describe("the whole way", () => {
     }
 
     await until(
-      () => told.filter(({ type }) => type !== "delivered"),
+      () => received.filter(({ type }) => type !== "delivered"),
       (seen) => seen.length === 4,
     );
-    expect(told.filter(({ type }) => type === "campaign.completed")).toEqual([
+    expect(received.filter(({ type }) => type === "campaign.completed")).toEqual([
       expect.objectContaining({
         campaign_id: campaign.id,
         recipient: null,
@@ -195,12 +195,12 @@ describe("the whole way", () => {
         metadata: { name: "First", status: "completed", total_emails: 4, sent_count: 4, failed_count: 0 },
       }),
     ]);
-    expect(told.filter(({ type }) => type === "delivered")).toHaveLength(4);
-    expect(told.find(({ recipient, type }) => recipient === hard && type === "bounced")).toMatchObject({
+    expect(received.filter(({ type }) => type === "delivered")).toHaveLength(4);
+    expect(received.find(({ recipient, type }) => recipient === hard && type === "bounced")).toMatchObject({
       campaign_id: campaign.id,
       metadata: { bounce_type: "hard", source: "dsn", enhanced_code: "5.1.1" },
     });
-    expect(told.find(({ type }) => type === "complained")).toMatchObject({ recipient: complains });
+    expect(received.find(({ type }) => type === "complained")).toMatchObject({ recipient: complains });
 
     const history = await app.broker.call<{ what: string }[], object>("operator.why", { recipient: hard });
     expect(history.map(({ what }) => what)).toEqual(expect.arrayContaining(["bounced", "came in (bounced)"]));
@@ -210,12 +210,12 @@ describe("the whole way", () => {
     expect(smtp.messages.flatMap(({ to }) => to).sort()).toEqual([fine, full]);
   });
 
-  test("a refusal at SMTP time is told as failed, too, with its source", async () => {
+  test("a refusal at SMTP time is reported as failed, too, with its source", async () => {
     smtp.options.answer = ({ verb, to }) => (verb === "RCPT" && to === "no@to.example" ? "550 5.7.1 No" : undefined);
     const id = await send([{ email: "no@to.example" }, { email: "yes@to.example" }], "partial");
     smtp.options.answer = undefined;
     const seen = await until(
-      () => told.filter(({ campaign_id, type }) => campaign_id === id && ["bounced", "failed"].includes(type)),
+      () => received.filter(({ campaign_id, type }) => campaign_id === id && ["bounced", "failed"].includes(type)),
       (all) => all.length === 2,
     );
     expect(seen.find(({ type }) => type === "bounced")!.metadata).toMatchObject({
@@ -226,13 +226,13 @@ describe("the whole way", () => {
     expect(await get(`campaigns/${id}/analytics/`)).toMatchObject({ delivered: 1, bounces: { block: 1 } });
   });
 
-  test("those whom a stopped campaign never tried are told as failed", async () => {
+  test("those whom a stopped campaign never tried are reported as failed", async () => {
     smtp.options.answer = ({ verb }) => (verb === "MAIL" ? "550 5.7.1 Sender refused" : undefined);
     const receivers = ["s1", "s2", "s3"].map((name) => ({ email: `${name}@to.example` }));
     const id = await send(receivers, "failed");
     smtp.options.answer = undefined;
     const seen = await until(
-      () => told.filter(({ campaign_id, type }) => campaign_id === id && type !== "campaign.completed"),
+      () => received.filter(({ campaign_id, type }) => campaign_id === id && type !== "campaign.completed"),
       (all) => all.length === 3,
     );
     const mails = (await get("sent-emails/", { campaign: id })).results as Record<string, string>[];
@@ -339,7 +339,7 @@ describe("the whole way", () => {
       opens: { unique: expect.any(Number) },
     });
     const seen = await until(
-      () => told.filter(({ campaign_id, type }) => campaign_id === id && type === "delivered"),
+      () => received.filter(({ campaign_id, type }) => campaign_id === id && type === "delivered"),
       (all) => all.length === 3,
     );
     expect(seen).toHaveLength(3);

@@ -127,7 +127,7 @@ describe("a campaign from request to delivery", () => {
     await company.api.post(`${API}/webhook-endpoints/`, { url: "http://127.0.0.1:9/", events: ["delivered"] });
     await ended(await send());
     const [mail] = (await company.api.get(`${API}/sent-emails/`)).body.results;
-    // It tells nothing: the id opens public pages.
+    // It reveals nothing: the id opens public pages.
     expect(mail.message_id).toMatch(/^<[\w-]{22}@xn--bcher-kva\.example>$/);
     expect(server.messages[0]).toMatchObject({ messageId: mail.message_id, from: "News@xn--bcher-kva.example" });
     const [delivery] = await query<{ payload: { metadata: object } }>(

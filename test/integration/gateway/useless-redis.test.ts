@@ -1,4 +1,4 @@
-/** A Redis that answers PING and takes no writes: nothing can be counted, and operators are told why. */
+/** A Redis that answers PING and takes no writes: nothing can be counted, and the log says why. */
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Server, startRedis } from "../../support/servers.ts";

@@ -97,7 +97,7 @@ test("a transaction's own settings end with it", async () => {
   expect(new Set(after)).toEqual(new Set(["1min"]));
 });
 
-test("of a company's bulk changes one runs at a time, and who cannot wait for a turn is told to come again", async () => {
+test("of a company's bulk changes one runs at a time, and who cannot wait for a turn is asked to come again", async () => {
   const ofNoisy = each(() => writeInTurn("noisy", () => query(SLEEP)));
   expect(await mostDuring(Promise.all(ofNoisy), "state = 'active'")).toBe(1);
   const refused = await Promise.allSettled(

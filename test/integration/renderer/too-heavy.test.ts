@@ -1,4 +1,4 @@
-/** A template that takes a worker thread too long: whoever wrote it is told, and nothing waits for it. */
+/** A template that takes a worker thread too long: whoever wrote it gets an error, and nothing waits for it. */
 import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";

@@ -77,7 +77,7 @@ describe("the stored password goes nowhere else", () => {
     expect(await call("updateConfig", { id, ...change, password: "secret" })).toMatchObject({ id });
   });
 
-  test("and is told together with what else is wrong", async () => {
+  test("and is reported together with what else is wrong", async () => {
     const { id } = await create();
     const wrong = { id, host: "smtp.attacker.example", sender_email: "nobody" };
     expect(await errorsOf(call("updateConfig", wrong))).toEqual({
@@ -233,7 +233,7 @@ describe("the mailbox of bounces", () => {
     expect(await patch(id, { ...change, password: "again" })).toMatchObject({ bounce_mailbox: change });
   });
 
-  test("its errors are told with the others", async () => {
+  test("its errors are reported with the others", async () => {
     expect(await errorsOf(create({ bounce_mailbox: {}, port: 0 }))).toEqual({
       port: [expect.any(String)],
       bounce_mailbox: ["host", "username", "password"].map((field) => `${field}: This field is required.`),

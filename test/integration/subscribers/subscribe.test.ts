@@ -74,13 +74,13 @@ describe("public subscribe", () => {
     expect(await queued()).toEqual([]);
   });
 
-  test("webhooks that ask for it are told who subscribed and who confirmed, once for each change", async () => {
+  test("webhooks that ask for it are notified of who subscribed and who confirmed, once for each change", async () => {
     await query(
       "insert into webhook_endpoints (id, company_id, url, events, secret_sealed) values (uuid_v7(), $1, 'https://x', '{subscribed,confirmed}', '')",
       [company.id],
     );
     const list = await newList();
-    const told = () =>
+    const notified = () =>
       query<{ payload: object }>(
         "select payload - 'id' - 'timestamp' as payload from (select payload::jsonb, id from webhook_deliveries where company_id = $1) d order by id",
         [company.id],
@@ -96,16 +96,16 @@ describe("public subscribe", () => {
       { payload: { ...subscribed, metadata: { subscriber_id: id, lists: [] } } },
       { payload: { ...subscribed, metadata: { subscriber_id: id, lists: [list] } } },
     ];
-    expect(await told()).toEqual(expected);
+    expect(await notified()).toEqual(expected);
     await unsubscribe("ann@example.com");
     await subscribe({ email: "ann@example.com", list_id: list });
-    expect(await told()).toEqual(expected);
+    expect(await notified()).toEqual(expected);
     const token = await mailedToken();
     await confirm(token);
     await confirm(token);
     const metadata = { subscriber_id: id, lists: [list] };
     expected.push({ payload: { ...subscribed, type: "confirmed", metadata } });
-    expect(await told()).toEqual(expected);
+    expect(await notified()).toEqual(expected);
   });
 
   test("fills in a blank name and never changes an existing one", async () => {

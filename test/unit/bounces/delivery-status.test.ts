@@ -8,7 +8,7 @@ const FAILED = (status: string, diagnostic: string) => [
   `Diagnostic-Code: smtp; ${diagnostic}`,
 ];
 
-test("a report tells recipient, kind, code, the server's words, the returned Message-ID and whom it was sent to", async () => {
+test("a report gives recipient, kind, code, the server's words, the returned Message-ID and whom it was sent to", async () => {
   const read = await readReport(
     report(
       FAILED(
@@ -48,7 +48,7 @@ test.each([
   expect(read).toMatchObject({ kind: "ignored", reason, recipient: "ann@shop.example" });
 });
 
-test("the address that was written to comes before the one that an alias led to, which is told too", async () => {
+test("the address that was written to comes before the one that an alias led to, which is reported too", async () => {
   const read = await only(
     report([
       "Original-Recipient: rfc822;Ann+news@SHOP.example",

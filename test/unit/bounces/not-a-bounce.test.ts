@@ -157,7 +157,7 @@ describe("a mail that waits", () => {
     });
   });
 
-  test("one that was given up is a bounce, though it tells of its waiting", async () => {
+  test("one that was given up is a bounce, though it reports its waiting", async () => {
     const read = await only(
       notice(
         [
@@ -216,7 +216,7 @@ describe("other mail", () => {
     expect(await only(read)).toMatchObject({ kind: "ignored", reason: "read-receipt", recipient: "ann@shop.example" });
   });
 
-  test("a receipt by which Sieve's reject tells of a full mailbox is a bounce", async () => {
+  test("a receipt by which Sieve's reject reports a full mailbox is a bounce", async () => {
     const rejected = receipt(
       "automatic-action/MDN-sent-automatically; deleted",
       "Automatically rejected mail",

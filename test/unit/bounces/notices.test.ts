@@ -399,7 +399,7 @@ test("where the notice names nobody the returned mail's recipient is taken", asy
   expect(read).toMatchObject({ kind: "hard", recipient: "ann@shop.example" });
 });
 
-test("the address behind an alias is told beside the one that was written to", async () => {
+test("the address behind an alias is reported beside the one that was written to", async () => {
   const read = await only(
     notice(
       ["From: MAILER-DAEMON@mx.example", "Subject: Undelivered Mail Returned to Sender"],
@@ -450,7 +450,7 @@ test("notices in ISO-2022-JP, windows-1251 and GB2312 are decoded", async () => 
 });
 
 test("Amazon's notices by mail are read", async () => {
-  const told = (what: object) =>
+  const notificationOf = (what: object) =>
     notice(
       ["From: SES <no-reply@sns.amazonaws.com>", "Subject: AWS Notification Message"],
       JSON.stringify(what),
@@ -461,7 +461,7 @@ test("Amazon's notices by mail are read", async () => {
     { emailAddress: "ann@shop.example", status: "5.1.1", diagnosticCode: "smtp; 550 5.1.1 user unknown" },
   ];
   const mail = { commonHeaders: { messageId: "<mail-1@news.example>" } };
-  const bounce = told({ notificationType: "Bounce", bounce: { bouncedRecipients: bounced }, mail });
+  const bounce = notificationOf({ notificationType: "Bounce", bounce: { bouncedRecipients: bounced }, mail });
   expect((await readReport(bounce)).returnedMessageId).toBe("mail-1@news.example");
   expect(await only(bounce)).toMatchObject({
     kind: "hard",
@@ -470,12 +470,14 @@ test("Amazon's notices by mail are read", async () => {
   });
   const complained = [{ emailAddress: "ann@shop.example" }];
   expect(
-    await only(told({ notificationType: "Complaint", complaint: { complainedRecipients: complained }, mail })),
+    await only(
+      notificationOf({ notificationType: "Complaint", complaint: { complainedRecipients: complained }, mail }),
+    ),
   ).toMatchObject({
     kind: "complaint",
     recipient: "ann@shop.example",
   });
-  expect(await only(told({ notificationType: "Delivery", mail }))).toMatchObject({
+  expect(await only(notificationOf({ notificationType: "Delivery", mail }))).toMatchObject({
     kind: "ignored",
     reason: "delivered",
   });

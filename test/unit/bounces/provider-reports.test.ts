@@ -1,4 +1,4 @@
-/** What each provider documents, written by hand: who is told about, and what it means. */
+/** What each provider documents, written by hand: who is reported, and what it means. */
 import { readBrevo } from "../../../services/bounces/providers/brevo.ts";
 import type { ProviderEvent } from "../../../services/bounces/providers/event.ts";
 import { readMailgun } from "../../../services/bounces/providers/mailgun.ts";
@@ -7,7 +7,7 @@ import { readSendgrid } from "../../../services/bounces/providers/sendgrid.ts";
 import { readSes } from "../../../services/bounces/providers/ses.ts";
 import { readSparkpost } from "../../../services/bounces/providers/sparkpost.ts";
 
-const told = (events: ProviderEvent[]) =>
+const verdictsOf = (events: ProviderEvent[]) =>
   events.flatMap(({ report }) => report.verdicts.map(({ kind, recipient }) => `${kind} ${recipient}`));
 const only = (events: ProviderEvent[]) => {
   expect(events).toHaveLength(1);
@@ -35,7 +35,7 @@ test.each([
   ["postmark", readPostmark],
   ["sparkpost", readSparkpost],
   ["brevo", readBrevo],
-] as const)("%s: what has another shape tells nothing and breaks nothing", (_name, read) => {
+] as const)("%s: what has another shape is ignored and breaks nothing", (_name, read) => {
   for (const body of HOSTILE) expect(read(body)).toEqual([]);
 });
 
@@ -89,20 +89,22 @@ describe("Amazon SES", () => {
     ["Transient", "ContentRejected", "block"],
     ["Undetermined", "Undetermined", "hard"],
   ])("%s/%s is %s", (type, subtype, kind) => {
-    expect(told(readSes(bounce(type, subtype, "ann@example.com")))).toEqual([`${kind} ann@example.com`]);
+    expect(verdictsOf(readSes(bounce(type, subtype, "ann@example.com")))).toEqual([`${kind} ann@example.com`]);
   });
 
   test("a complaint, also as an event of a configuration set; a mail that Amazon did not send is none", () => {
     const complaint = { complainedRecipients: [{ emailAddress: "ann@example.com" }], complaintFeedbackType: "abuse" };
-    expect(told(readSes({ eventType: "Complaint", complaint, mail }))).toEqual(["complaint ann@example.com"]);
+    expect(verdictsOf(readSes({ eventType: "Complaint", complaint, mail }))).toEqual(["complaint ann@example.com"]);
     for (const complaintFeedbackType of ["not-spam", "auth-failure"]) {
       expect(readSes({ eventType: "Complaint", complaint: { ...complaint, complaintFeedbackType }, mail })).toEqual([]);
     }
     const listed = { ...complaint, complaintSubType: "OnAccountSuppressionList" };
-    expect(told(readSes({ notificationType: "Complaint", complaint: listed, mail }))).toEqual(["hard ann@example.com"]);
+    expect(verdictsOf(readSes({ notificationType: "Complaint", complaint: listed, mail }))).toEqual([
+      "hard ann@example.com",
+    ]);
   });
 
-  test("deliveries, opens and delays tell nothing", () => {
+  test("deliveries, opens and delays are ignored", () => {
     for (const notificationType of ["Delivery", "Open", "DeliveryDelay", "AmazonSnsSubscriptionSucceeded"])
       expect(readSes({ notificationType, mail })).toEqual([]);
   });
@@ -122,7 +124,11 @@ describe("SendGrid", () => {
       { ...bounce, type: "blocked", status: "5.7.1", reason: "550 5.7.1 policy", email: "three@example.com" },
     ];
     const events = readSendgrid(body);
-    expect(told(events)).toEqual(["hard one@example.com", "complaint two@example.com", "block three@example.com"]);
+    expect(verdictsOf(events)).toEqual([
+      "hard one@example.com",
+      "complaint two@example.com",
+      "block three@example.com",
+    ]);
     expect(events[0]!.report.returnedMessageId).toBe("abc.1@acme.example");
     expect(JSON.parse(events[0]!.raw)).toMatchObject({ event: "bounce", email: "one@example.com" });
   });
@@ -139,10 +145,10 @@ describe("SendGrid", () => {
     [{ event: "dropped", reason: "Unsubscribed Address" }, "block"],
     [{ event: "dropped", reason: "Invalid SMTPAPI header" }, "hard"],
   ] as const)("%j is %s", (fields, kind) => {
-    expect(told(readSendgrid([{ ...bounce, ...fields }]))).toEqual([`${kind} ann@example.com`]);
+    expect(verdictsOf(readSendgrid([{ ...bounce, ...fields }]))).toEqual([`${kind} ann@example.com`]);
   });
 
-  test("deferrals tell nothing", () => {
+  test("deferrals are ignored", () => {
     expect(readSendgrid([{ ...event, event: "deferred", response: "451 later" }])).toEqual([]);
   });
 });
@@ -189,10 +195,10 @@ describe("Mailgun", () => {
     [{ reason: "generic" }, { code: 554, message: "refused" }, "block"],
     [{ event: "complained" }, { code: 0, message: "" }, "complaint"],
   ] as const)("%j %j is %s", (fields, status, kind) => {
-    expect(told(readMailgun(failed(fields, status)))).toEqual([`${kind} ann@example.com`]);
+    expect(verdictsOf(readMailgun(failed(fields, status)))).toEqual([`${kind} ann@example.com`]);
   });
 
-  test("what Mailgun tries again tells nothing, and neither does a delivery", () => {
+  test("what Mailgun tries again is ignored, and so is a delivery", () => {
     expect(readMailgun(failed({ severity: "temporary" }))).toEqual([]);
     expect(readMailgun(failed({ event: "delivered" }))).toEqual([]);
   });
@@ -221,12 +227,12 @@ describe("Postmark", () => {
     ["DMARCPolicy", "block"],
     ["SpamComplaint", "complaint"],
   ])("%s is %s", (Type, kind) => {
-    expect(told(readPostmark({ ...bounce, Type }))).toEqual([`${kind} ann@example.com`]);
+    expect(verdictsOf(readPostmark({ ...bounce, Type }))).toEqual([`${kind} ann@example.com`]);
   });
 
   test("a spam complaint of its own record type", () => {
     const body = { ...bounce, RecordType: "SpamComplaint", Type: "SpamComplaint", TypeCode: 512 };
-    expect(told(readPostmark(body))).toEqual(["complaint ann@example.com"]);
+    expect(verdictsOf(readPostmark(body))).toEqual(["complaint ann@example.com"]);
   });
 
   test("the mail's own id comes from a dump of the bounce, where one is sent along", () => {
@@ -236,13 +242,13 @@ describe("Postmark", () => {
   });
 
   test.each(["Transient", "AutoResponder", "ChallengeVerification", "AddressChange", "Subscribe"])(
-    "%s tells nothing",
+    "%s is ignored",
     (Type) => {
       expect(readPostmark({ ...bounce, Type })).toEqual([]);
     },
   );
 
-  test("another record type tells nothing", () => {
+  test("another record type is ignored", () => {
     expect(readPostmark({ ...bounce, RecordType: "Delivery" })).toEqual([]);
   });
 });
@@ -273,7 +279,7 @@ describe("SparkPost", () => {
       { msys: { track_event: { type: "open", rcpt_to: "ann@example.com" } } },
       item({ type: "spam_complaint", raw_rcpt_to: undefined, rcpt_to: "two@example.com" }),
     ]);
-    expect(told(events)).toEqual(["hard ann@example.com", "complaint two@example.com"]);
+    expect(verdictsOf(events)).toEqual(["hard ann@example.com", "complaint two@example.com"]);
     expect(events[0]!.report).toMatchObject({
       returnedMessageId: null,
       addressedTo: ["bounces+k3ww@news.acme.example"],
@@ -289,7 +295,7 @@ describe("SparkPost", () => {
     [30, "hard"],
     ["1", "hard"],
   ])("class %s is %s", (bounce_class, kind) => {
-    expect(told(readSparkpost([item({ bounce_class })]))).toEqual([`${kind} ann@example.com`]);
+    expect(verdictsOf(readSparkpost([item({ bounce_class })]))).toEqual([`${kind} ann@example.com`]);
   });
 
   test.each([
@@ -297,7 +303,7 @@ describe("SparkPost", () => {
     [{ type: "delivery" }],
     [{ type: "out_of_band", bounce_class: "60" }],
     [{ type: "out_of_band", bounce_class: "100" }],
-  ])("%j tells nothing", (fields) => {
+  ])("%j is ignored", (fields) => {
     expect(readSparkpost([item(fields)])).toEqual([]);
   });
 });
@@ -321,7 +327,7 @@ describe("Brevo", () => {
     ["spam", "complaint"],
     ["complaint", "complaint"],
   ])("%s is %s", (name, kind) => {
-    expect(told(readBrevo({ ...event, event: name }))).toEqual([`${kind} ann@example.com`]);
+    expect(verdictsOf(readBrevo({ ...event, event: name }))).toEqual([`${kind} ann@example.com`]);
   });
 
   test("one event, or a batch of them", () => {
@@ -332,17 +338,17 @@ describe("Brevo", () => {
       null,
       { ...event, event: "spam", email: "two@example.com" },
     ];
-    expect(told(readBrevo(batch))).toEqual(["hard ann@example.com", "complaint two@example.com"]);
+    expect(verdictsOf(readBrevo(batch))).toEqual(["hard ann@example.com", "complaint two@example.com"]);
   });
 
-  test("a full mailbox is told apart", () => {
+  test("a full mailbox is distinguished", () => {
     const [{ report }] = readBrevo({ ...event, event: "soft_bounce", reason: "552 5.2.2 mailbox full" }) as [
       ProviderEvent,
     ];
     expect(report.verdicts[0]).toMatchObject({ kind: "soft", reason: "mailbox-full" });
   });
 
-  test.each(["deferred", "delivered", "unsubscribed", "unique_opened"])("%s tells nothing", (name) => {
+  test.each(["deferred", "delivered", "unsubscribed", "unique_opened"])("%s is ignored", (name) => {
     expect(readBrevo({ ...event, event: name })).toEqual([]);
   });
 });

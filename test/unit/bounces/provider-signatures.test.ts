@@ -77,7 +77,7 @@ describe("SendGrid", () => {
     expect(isFromSendgrid(request(seconds(26 * 3_600)), secret, NOW)).toBe(false);
   });
 
-  test("what is no key on P-256 is told apart when it is given", () => {
+  test("what is no key on P-256 is recognised when it is given", () => {
     const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey;
     for (const wrong of ["", "no key", rsa.export({ type: "spki", format: "pem" }) as string])
       expect(sendgridKey(wrong)).toBeNull();

@@ -85,7 +85,7 @@ test("a server that speaks no version of TLS that we do is given up only where i
   expect(await failure(port, "implicit")).toMatchObject({ stage: "tls", mayRecover: "notIfItNeverWorked" });
 });
 
-test("a certificate of an unknown authority is the user's to mend, and the error says how to trust it", async () => {
+test("a certificate of an unknown authority is the user's to correct, and the error says how to trust it", async () => {
   const { cert, key } = selfMadeCertificate({ names: ["localhost"] });
   const error = await failure(await listen(createTlsServer({ cert, key })), "implicit");
   expect(error).toMatchObject({ stage: "tls", mayRecover: "no" });
