@@ -67,7 +67,7 @@ function allowed(file: string, target: string): boolean {
   if (from === "lib") return false;
   if (from === "models") return to === "lib";
   if (from === "mixins") return to === "lib" || to === "models";
-  if (from === "actors") return to === "lib" || isContract(target);
+  if (from === "actors") return to === "lib" || to === "models" || isContract(target);
   return ["lib", "models", "mixins", "actors"].includes(to) || isContract(target);
 }
 
