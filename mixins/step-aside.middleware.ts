@@ -20,6 +20,7 @@ const CUT_OFF_AFTER_MS = 1_500;
 /** As many nodes of one service may be cut off at once; beyond it, or after this time, the answer is 503. */
 const MOST_TRIES = 4;
 const TRY_UNTIL_MS = 4_000;
+/** Four times as long after each: nodes that are all cut off at one moment know of each other a moment later. */
 const TRY_AGAIN_MS = 50;
 
 /** In the headers of a remote call: its caller asks another node if this one refuses it before it begins, or also later. */
@@ -169,7 +170,7 @@ export function stepAside(): Middleware {
           return await next(name, params, { ...options, headers });
         } catch (error) {
           if (!mayAskElsewhere(error) || tries === MOST_TRIES || performance.now() > untilMs) throw error;
-          await sleep(TRY_AGAIN_MS);
+          await sleep(TRY_AGAIN_MS * 4 ** (tries - 1));
         }
       }
     };

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabaseClient } from "./client.ts";
 
 /** Between the question and its answer a statement may have been answered, or another one begun. */
-const ANSWER_MS = 250;
+const ANSWER_MS = 500;
 
 /** The parts of pg's client that its types do not show. */
 interface ClientParts {
@@ -19,24 +19,31 @@ const partsOf = (client: DatabaseClient) => client as unknown as ClientParts;
 
 const WORKING = "select pid from pg_stat_activity where pid = any($1) and state = 'active'";
 
-/** Of these connections gives up those that wait for a statement at which the database does not work. How many it was. */
+/**
+ * Of these connections gives up those that wait for a statement at which the database does not work. How many it was. It is
+ * asked twice: a statement that was on its way to a backend without CPU time at the first question is at work at the second.
+ */
 export async function giveUpLostAnswers(
   clients: Iterable<DatabaseClient>,
   ask: (text: string, values: unknown[]) => Promise<{ pid: number }[]>,
 ): Promise<number> {
   // Behind a pooler the process id is the pooler's; it looks after its connections itself.
-  const waiting = [...clients]
+  let waiting = [...clients]
     .filter((client) => !client.pooled)
     .map((client) => ({ parts: partsOf(client), statement: partsOf(client)._activeQuery }))
     .filter(({ statement }) => statement !== null);
-  if (waiting.length === 0) return 0;
-  const rows = await ask(WORKING, [waiting.map(({ parts }) => parts.processID)]);
-  const working = new Set(rows.map(({ pid }) => pid));
+  const leaveOutWorking = async () => {
+    if (waiting.length === 0) return;
+    const rows = await ask(WORKING, [waiting.map(({ parts }) => parts.processID)]);
+    const working = new Set(rows.map(({ pid }) => pid));
+    waiting = waiting.filter(
+      ({ parts, statement }) => !working.has(parts.processID) && parts._activeQuery === statement,
+    );
+  };
+  await leaveOutWorking();
   await sleep(ANSWER_MS);
-  const lost = waiting.filter(
-    ({ parts, statement }) => !working.has(parts.processID) && parts._activeQuery === statement,
-  );
-  for (const { parts } of lost)
+  await leaveOutWorking();
+  for (const { parts } of waiting)
     parts.connection.stream.destroy(new Error("The database has not answered: it is lost."));
-  return lost.length;
+  return waiting.length;
 }

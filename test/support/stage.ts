@@ -111,7 +111,7 @@ async function open(
       await client.end();
     }
   };
-  const { api, headers, companyId, smtpConfigId, templateId } = await signUp(cluster.url, sink.port);
+  const { api, headers, companyId, smtpConfigId, templateId } = await signUp(cluster, sink.port);
   stage = {
     cluster,
     sink,
@@ -138,7 +138,24 @@ async function open(
   return stage;
 }
 
-async function signUp(url: string, smtpPort: number) {
+const SIGN_UP_TRIES = 6;
+
+/** As the answer 503 asks for it: the processes have started a moment ago, beside other tests. Says what they said of it. */
+async function whenAvailable<T>({ processes }: Cluster, step: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await step();
+    } catch (error) {
+      const said = [...processes].map(([name, { child }]) => `${name}: ${child.output().slice(-1_000)}`);
+      if (!/was answered 503/.test(String(error)) || tries === SIGN_UP_TRIES) throw error;
+      process.stdout.write(`${(error as Error).message}\n${said.join("\n")}\n`);
+      await sleep(5_000);
+    }
+  }
+}
+
+async function signUp(cluster: Cluster, smtpPort: number) {
+  const { url } = cluster;
   const { company, access } = await apiAt(url)<{ company: { id: string }; access: string }>(
     "POST",
     "/api/auth/register/",
@@ -148,7 +165,9 @@ async function signUp(url: string, smtpPort: number) {
   const { key } = await bearer<{ key: string }>("POST", `/api/companies/${company.id}/api-keys/`, { name: "test" });
   const headers = { "x-api-key": key };
   const api = apiAt(url, headers);
-  const smtp = await api<{ id: string }>("POST", "/api/emails/smtp-configs/", {
+  const create = (path: string, body: object) =>
+    whenAvailable(cluster, () => api<{ id: string }>("POST", `/api/emails/${path}/`, body));
+  const smtp = await create("smtp-configs", {
     name: "Sink",
     host: "127.0.0.1",
     port: smtpPort,
@@ -157,7 +176,7 @@ async function signUp(url: string, smtpPort: number) {
     use_tls: false,
     sender_email: "news@unbreakable.example",
   });
-  const template = await api<{ id: string }>("POST", "/api/emails/templates/", {
+  const template = await create("templates", {
     name: "T",
     subject: "Hello [[first_name]]",
     body: "<p>Hello [[first_name]], <a href='https://example.com/'>look</a></p>",

@@ -1,7 +1,9 @@
 /** A network that swallowed answers and is back: what waits for them fails at once, what PostgreSQL still works at goes on. */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import type { DatabaseClient } from "../../../models/database/client.ts";
 import { closeDatabase, giveUpLostConnections, openDatabase, query } from "../../../models/database/db.ts";
+import { giveUpLostAnswers } from "../../../models/database/lost-answers.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type SilentProxy, startSilentProxy } from "../../support/silent-proxy.ts";
 
@@ -50,4 +52,16 @@ test("a statement whose answer is lost fails as an outage, one that PostgreSQL w
   expect(await giveUpLostConnections()).toBe(1);
   await Promise.all([slow, lost]);
   expect(settled).toEqual(["the lost one: The database has not answered: it is lost.", "the slow one is answered"]);
+});
+
+test("a statement that had not begun when PostgreSQL was asked, and is at work later, is no lost one", async () => {
+  const destroy = jest.fn();
+  const client = { pooled: false, _activeQuery: {}, processID: 7, connection: { stream: { destroy } } };
+  const answers = [[], [{ pid: 7 }]];
+  const given = await giveUpLostAnswers([client as unknown as DatabaseClient], async () => answers.shift()!);
+  expect({ given, asked: 2 - answers.length, destroyed: destroy.mock.calls.length }).toEqual({
+    given: 0,
+    asked: 2,
+    destroyed: 0,
+  });
 });
