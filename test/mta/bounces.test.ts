@@ -17,6 +17,7 @@ const E = "/api/emails";
 const FATES = {
   "unknown@to.example": "error:5.1.1 User unknown",
   "full@to.example": "error:5.2.2 Mailbox full, quota exceeded",
+  "large@to.example": "error:5.3.4 Message size exceeds fixed limit",
   "content@to.example": "error:5.7.1 Message content rejected",
   "away@to.example": "retry:4.4.1 No answer from host",
 };
@@ -58,19 +59,20 @@ describe("Postfix that bounces what it has accepted", () => {
     const config = await service.configure({ port: server.port });
     await service.api("PATCH", `${E}/smtp-configs/${config}/`, { bounce_address: "bounces@b.example" });
     const id = await service.sendBy(config, everybody);
-    expect(await service.finished(id)).toMatchObject({ status: "completed", sent_count: 5, failed_count: 0 });
-    const came = await service.until(inbound, (seen) => seen.length >= 4, 60_000);
+    expect(await service.finished(id)).toMatchObject({ status: "completed", sent_count: 6, failed_count: 0 });
+    const came = await service.until(inbound, (seen) => seen.length >= 5, 60_000);
     const kinds = Object.fromEntries(
       came.map(({ recipient, result, bounce_type }) => [recipient, [result, bounce_type]]),
     );
     expect(kinds).toMatchObject({
       "unknown@to.example": ["bounced", "hard"],
       "full@to.example": ["bounced", "soft"],
+      "large@to.example": ["bounced", "soft"],
       "content@to.example": ["bounced", "block"],
     });
     // An expired mail is no verdict on the mailbox: whichever kind it is, nobody is suppressed for it.
     expect(kinds["away@to.example"]![0]).toBe("bounced");
-    expect(await service.counts(id)).toEqual({ sent: 1, bounced: 4 });
+    expect(await service.counts(id)).toEqual({ sent: 1, bounced: 5 });
     expect(await service.suppressions()).toBe(1);
     expect(linesOf(server.log(), /improper command pipelining|warning:|fatal:/)).toEqual([]);
 
@@ -78,7 +80,7 @@ describe("Postfix that bounces what it has accepted", () => {
     await service.finished(second);
     const mails = await service.sentEmails(second);
     expect(mails.find(({ recipient }) => recipient === "unknown@to.example")?.status ?? "left out").not.toBe("sent");
-    await service.until(inbound, (seen) => seen.length >= 7, 60_000);
+    await service.until(inbound, (seen) => seen.length >= 9, 60_000);
     expect((await inbound()).filter(({ recipient }) => recipient === "unknown@to.example")).toHaveLength(1);
   });
 });
@@ -92,20 +94,28 @@ const REFUSALS: Record<string, { verb: "RCPT" | "DOT"; text: string }> = {
   "full@to.example": { verb: "RCPT", text: "552 5.2.2 Mailbox full" },
   "large@to.example": { verb: "DOT", text: "552 5.3.4 Message size exceeds fixed limit" },
   "content@to.example": { verb: "DOT", text: "550 5.7.1 Message content rejected" },
+  // Says so until the relay gives up: it keeps this one for a few seconds.
+  "away@to.example": { verb: "RCPT", text: "451 4.3.2 Please try again later" },
 };
 
 type Relay = (ports: { out: number; back: number }) => Promise<MailServer>;
 
 const RELAYS: [string, Relay][] = [
-  ["Exim", ({ out, back }) => startExim({ relay: { "to.example": out, "b.example": back } })],
+  [
+    "Exim",
+    ({ out, back }) =>
+      startExim({ relay: { "to.example": out, "b.example": back }, retry: ["away@to.example * F,2s,1s"] }),
+  ],
   [
     "OpenSMTPD",
     ({ out, back }) =>
       startOpenSmtpd({
         lines: [
           `action "out" relay host smtp://127.0.0.1:${out}`,
+          `action "brief" relay host smtp://127.0.0.1:${out} ttl 3s`,
           `action "back" relay host smtp://127.0.0.1:${back}`,
           'match from any for domain "b.example" action "back"',
+          'match from any for rcpt-to "away@to.example" action "brief"',
           'match from any for domain "to.example" action "out"',
         ],
       }),
@@ -137,15 +147,20 @@ describe.each(RELAYS)("%s between us and a server that refuses", (_name, startRe
     await service.api("PATCH", `${E}/smtp-configs/${config}/`, { bounce_address: "bounces@b.example" });
     const to = [...Object.keys(REFUSALS), FINE].map((email) => ({ email }));
     const id = await service.sendBy(config, to);
-    expect(await service.finished(id)).toMatchObject({ status: "completed", sent_count: 5, failed_count: 0 });
-    const came = await service.until(inbound, (seen) => seen.length >= 4, 90_000);
+    expect(await service.finished(id)).toMatchObject({ status: "completed", sent_count: 6, failed_count: 0 });
+    const isOver = (seen: Inbound[]) =>
+      Object.keys(REFUSALS).every((one) => seen.some(({ recipient }) => recipient === one));
+    const came = await service.until(inbound, isOver, 90_000);
+    // Each once: the relay got its answers, and sent none again.
+    expect(came).toHaveLength(5);
     expect(Object.fromEntries(came.map(({ recipient, bounce_type }) => [recipient, bounce_type]))).toEqual({
       "unknown@to.example": "hard",
       "full@to.example": "soft",
       "large@to.example": "soft",
       "content@to.example": "block",
+      "away@to.example": "soft",
     });
-    expect(await service.counts(id)).toEqual({ sent: 1, bounced: 4 });
+    expect(await service.counts(id)).toEqual({ sent: 1, bounced: 5 });
     expect(await service.suppressions()).toBe(1);
 
     const second = await service.sendBy(config, [{ email: "unknown@to.example" }, { email: FINE }]);

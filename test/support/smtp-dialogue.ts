@@ -73,6 +73,11 @@ export class SmtpDialogue {
     this.#socket.write(text);
   }
 
+  /** The last that is sent; replies still come. */
+  end(text = ""): void {
+    this.#socket.end(text);
+  }
+
   say(line: string): Promise<string> {
     this.write(`${line}\r\n`);
     return this.reply();

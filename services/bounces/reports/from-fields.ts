@@ -6,7 +6,7 @@ import { readFeedbackReport, withoutHidden } from "./feedback-report.ts";
 import { judge } from "./judge.ts";
 import { bounce, ignored, oneLine } from "./make-verdict.ts";
 import type { Material } from "./material.ts";
-import { type IgnoredReason, speaksOfDelay } from "./not-a-bounce.ts";
+import { type IgnoredReason, isGivenUp, speaksOfDelay } from "./not-a-bounce.ts";
 import { isAfterData, namedRecipients, refusalIn, wordsAbout } from "./plain-text.ts";
 import type { ReturnedMessage } from "./returned-message.ts";
 import type { SesNotification } from "./ses-notification.ts";
@@ -32,6 +32,11 @@ function ofRecipient(fields: RecipientStatus, isOnly: boolean, material: Materia
     notice: about || (isOnly ? notice : ""),
     afterData: isAfterData(isOnly ? notice : about),
   });
+  // What follows in later paragraphs is said of mails that wait.
+  const first = diagnostic.split(/\n[ \t]*\n/, 1)[0]!;
+  if (fields.action === "delayed" && isGivenUp(fields.status, first)) {
+    return bounce(meaning, recipient, { statusCode, words: first, others: fields.others });
+  }
   const reason =
     IGNORED_ACTIONS[fields.action] ??
     (fields.status.startsWith("2") ? "delivered" : undefined) ??

@@ -11,6 +11,7 @@
  * | a message                             | 1 MiB, 20 recipients                           | 552, 452          |
  * | messages in memory                    | 64 MiB                                         | 452               |
  * | messages that wait to be stored       | 400                                            | 451               |
+ * | the client's side has ended           | 1 s, or until its last message is answered     | connection ends   |
  */
 import { createServer, type Server, type Socket } from "node:net";
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server";
@@ -28,6 +29,8 @@ const MAX_SILENCE_MS = 60_000;
 const MAX_RECIPIENTS = 20;
 const MAX_BYTES_IN_MEMORY = 64 * 1024 * 1024;
 const STOP_MS = 10_000;
+/** After this the rest of a message has been read, or is missing. */
+const AFTER_END_MS = 1_000;
 
 interface ListenerOptions {
   port: number;
@@ -39,7 +42,15 @@ interface ListenerOptions {
   intake: Pick<Intake, "takeIn">;
   readReport(raw: Uint8Array): Promise<Report>;
   onError(error: Error): void;
-  limits?: { maxMessageMs?: number; maxConnections?: number; maxOfNetwork?: number };
+  limits?: InboundListenerLimits;
+}
+
+/** What tests make smaller. */
+export interface InboundListenerLimits {
+  maxMessageMs?: number;
+  maxConnections?: number;
+  maxOfNetwork?: number;
+  afterEndMs?: number;
 }
 
 class SmtpError extends Error {
@@ -48,6 +59,10 @@ class SmtpError extends Error {
   constructor(responseCode: number, message: string) {
     super(message);
     this.responseCode = responseCode;
+  }
+
+  get line(): string {
+    return `${this.responseCode} ${this.message}\r\n`;
   }
 }
 
@@ -58,6 +73,9 @@ interface Visitor {
   socket: Socket;
   network: string;
   deadline: NodeJS.Timeout;
+  message: "none" | "coming" | "whole";
+  /** What to answer by, where its side of the connection has ended. */
+  ended?: Socket;
   recipients: Map<string, BounceRecipient>;
 }
 
@@ -104,12 +122,18 @@ export class InboundListener {
         done(this.#stopping ? shuttingDown() : null);
       },
       onRcptTo: ({ address }, { id }, done) => answered(() => this.#addRecipient(id, address), done, options.onError),
+      onSecure: (socket, { id }, done) => {
+        this.#untilEnd(id, socket);
+        done(null);
+      },
       onData: (stream, session, done) => this.#receive(stream, session, done),
       onClose: ({ id }) => this.#left(id),
     });
     // Of one connection alone: resets, broken TLS, nonsense.
     this.#smtp.on("error", () => {});
-    this.#server = createServer((socket) => this.#entered(socket));
+    // Exim ends its side right behind the last line and QUIT, and waits for the answers: without this they could not be
+    // written any more, and it would send each message again.
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#entered(socket));
   }
 
   async listen(): Promise<number> {
@@ -159,8 +183,9 @@ export class InboundListener {
     }
     const id = newId();
     const deadline = setTimeout(() => socket.destroy(), this.#maxMessageMs);
-    this.#visitors.set(id, { socket, network, deadline, recipients: new Map() });
+    this.#visitors.set(id, { socket, network, deadline, message: "none", recipients: new Map() });
     socket.once("close", () => this.#left(id));
+    this.#untilEnd(id, socket);
     this.#smtp.connect(socket, { id });
   }
 
@@ -173,6 +198,22 @@ export class InboundListener {
     this.#visitors.delete(id);
   }
 
+  /** `socket` is the connection's own, or that of TLS on it. */
+  #untilEnd(id: string, socket: Socket): void {
+    socket.once("end", () => {
+      const visitor = this.#visitors.get(id);
+      if (!visitor) return;
+      visitor.ended = socket;
+      if (visitor.message === "none") socket.end();
+      if (visitor.message !== "coming") return;
+      clearTimeout(visitor.deadline);
+      visitor.deadline = setTimeout(() => {
+        if (visitor.message === "coming") socket.end();
+        else visitor.deadline = setTimeout(() => visitor.socket.destroy(), this.#maxMessageMs);
+      }, this.#options.limits?.afterEndMs ?? AFTER_END_MS);
+    });
+  }
+
   async #addRecipient(id: string, address: string): Promise<void> {
     const recipient = await this.#addresses.find(address);
     if (!recipient) throw noSuchMailbox();
@@ -180,6 +221,15 @@ export class InboundListener {
   }
 
   #receive(stream: SMTPServerDataStream, session: SMTPServerSession, done: Done): void {
+    const visitor = this.#visitors.get(session.id);
+    if (visitor) visitor.message = "coming";
+    const answer: Done = (error) => {
+      if (visitor) visitor.message = "none";
+      // smtp-server itself writes nothing once the other side has ended.
+      visitor?.ended?.write(error instanceof SmtpError ? error.line : "250 2.0.0 OK\r\n");
+      done(error);
+      visitor?.ended?.end();
+    };
     const chunks: Buffer[] = [];
     let bytes = 0;
     let isTooMuch = false;
@@ -206,6 +256,7 @@ export class InboundListener {
     };
     stream.once("end", () => {
       isWhole = true;
+      if (visitor) visitor.message = "whole";
       const storing = work();
       const over = storing
         .catch(() => {})
@@ -214,7 +265,7 @@ export class InboundListener {
           this.#storing.delete(over);
         });
       this.#storing.add(over);
-      answered(() => storing, done, this.#options.onError);
+      answered(() => storing, answer, this.#options.onError);
     });
     // The connection ended within the message: nobody is answered. One that came whole counts until it is stored.
     stream.once("close", () => {
@@ -228,7 +279,7 @@ export class InboundListener {
     const report = await this.#options.readReport(raw);
     const { intake } = this.#options;
     await Promise.all(recipients.map((recipient) => intake.takeIn({ via: "smtp", ...recipient, report, raw })));
-    if (visitor && this.#visitors.has(id)) {
+    if (visitor && !visitor.ended && this.#visitors.has(id)) {
       clearTimeout(visitor.deadline);
       visitor.deadline = setTimeout(() => visitor.socket.destroy(), this.#maxMessageMs);
     }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { bounceTokens, mailOf } from "../../../models/statements/mail-key.ts";
 import { readReport } from "../../../services/bounces/reports/read-report.ts";
-import { InboundListener } from "../../../services/bounces/smtp/listener.ts";
+import { InboundListener, type InboundListenerLimits } from "../../../services/bounces/smtp/listener.ts";
 import { startIntake } from "../../../services/bounces/take-in.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { tokenAddress } from "../../../services/lib/tokens/bounce-token.ts";
@@ -167,13 +167,13 @@ describe("the SMTP listener", () => {
 
   describe("with tight limits", () => {
     const intake = startIntake(() => {});
-    const listenWith = async (limits: { maxMessageMs?: number; maxConnections?: number; maxOfNetwork?: number }) => {
+    const listenWith = async (limits: InboundListenerLimits, takeIn = intake.takeIn) => {
       const listener = new InboundListener({
         port: 0,
         host: "127.0.0.1",
         name: "mx.example",
         tls: certificate,
-        intake,
+        intake: { takeIn },
         readReport,
         onError: () => {},
         limits,
@@ -236,6 +236,59 @@ describe("the SMTP listener", () => {
       }
       const plain = await greeted();
       expect(await plain.say("STARTTLS")).toMatch(/^5/);
+    });
+
+    // Exim ends its side right behind QUIT, which it sends with the last line of the message.
+    test.each([
+      ["after QUIT", "QUIT\r\n", false],
+      ["after QUIT, over TLS", "QUIT\r\n", true],
+      ["without QUIT", "", false],
+      ["without QUIT, over TLS", "", true],
+    ])(
+      "who ends its side behind the message %s is answered, and then the connection ends",
+      async (_, quit, overTls) => {
+        const storing = async (...args: Parameters<typeof intake.takeIn>) => {
+          // Longer than a client's end takes to come, and than one that waits for nothing is kept.
+          await sleep(300);
+          return intake.takeIn(...args);
+        };
+        const { listener, at } = await listenWith({ afterEndMs: 50 }, storing);
+        const world = await bouncing();
+        try {
+          const dialogue = await greeted(at);
+          if (overTls) {
+            await dialogue.startTls();
+            await dialogue.say("EHLO client.example");
+          }
+          for (const line of ["MAIL FROM:<>", `RCPT TO:<${await world.verp(0)}>`, "DATA"]) await dialogue.say(line);
+          dialogue.end(`${bounceMessage({ recipient: world.mails[0]!.email })}\r\n.\r\n${quit}`);
+          expect(await dialogue.reply()).toMatch(/^250/);
+          await dialogue.untilClosed();
+          expect(await inbound(world)).toHaveLength(1);
+        } finally {
+          await listener.stop();
+        }
+      },
+    );
+
+    test.each([
+      ["plain", false],
+      ["over TLS", true],
+    ])("who ends its side and waits for nothing is let go (%s)", async (_, overTls) => {
+      const { listener, at } = await listenWith({ afterEndMs: 50 });
+      try {
+        const dialogue = await greeted(at);
+        if (overTls) await dialogue.startTls();
+        dialogue.end();
+        await dialogue.untilClosed();
+        const inMessage = await greeted(at);
+        for (const line of ["MAIL FROM:<>", `RCPT TO:<${await (await bouncing()).verp(0)}>`, "DATA"])
+          await inMessage.say(line);
+        inMessage.end("Subject: cut");
+        await inMessage.untilClosed();
+      } finally {
+        await listener.stop();
+      }
     });
 
     test("a stop answers what has come, then ends the connections", async () => {

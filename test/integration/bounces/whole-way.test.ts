@@ -294,46 +294,55 @@ describe("the whole way", () => {
     expect(foreign).toMatchObject({ status: 202, body: { result: "unmatched", sent_email_id: null } });
   });
 
-  test("an unknown mail that is opened, clicked or unsubscribed from was sent: counts follow, and resume leaves it alone", async () => {
-    // No answer to the end of the message: a newsletter is in doubt then.
+  /** A newsletter of which the server took every mail and answered to none. */
+  async function sendInDoubt(names: readonly string[]): Promise<string> {
     smtp.options.answer = ({ verb }) => (verb === "DOT" ? { drop: true, accept: true } : undefined);
-    const names = ["opens", "clicks", "leaves"].map((name) => `${name}@to.example`);
-    const list = (await make("lists", { name: "Doubtful" })).id;
+    const list = (await make("lists", { name: names[0] })).id;
     for (const email of names) await make("subscribers", { email, lists: [list] });
-    const template = (await make("templates", { name: "D", ...content })).id;
-    const { id } = await make("send/to-list", {
-      name: "D",
-      template_id: template,
-      smtp_config_id: relay,
-      list_id: list,
-    });
-    const campaign = () => get(`campaigns/${id}/`);
-    await until(campaign, ({ status }) => status === "failed");
+    const template = (await make("templates", { name: names[0], ...content })).id;
+    const newsletter = { name: names[0], template_id: template, smtp_config_id: relay, list_id: list };
+    const { id } = await make("send/to-list", newsletter);
+    await until(
+      () => get(`campaigns/${id}/`),
+      ({ status }) => status === "failed",
+    );
     smtp.options.answer = undefined;
-    expect(Object.values(await statuses(id))).toEqual(["unknown", "unknown", "unknown"]);
+    expect(Object.values(await statuses(id))).toEqual(names.map(() => "unknown"));
+    return id;
+  }
+  /** A path in a mail's text. */
+  function pathIn(recipient: string, pattern: RegExp): string {
+    const text = mailTo(recipient).raw.replaceAll(/=\r\n/g, "").replaceAll("=3D", "=");
+    return pattern.exec(text)![0];
+  }
+  const PIXEL = /\/api\/emails\/public\/open\/[\w-]+\.gif/;
+  const withAgent = (agent: string) => client(app, { ip: someIp(), headers: { "User-Agent": agent } });
+  const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64) Firefox/131.0";
+  const sentTimes = async (id: string) => {
+    const rows = await query<{ sent_at: Date | null }>(
+      "select sent_at from sent_emails where campaign_no = (select no from campaigns where id = $1)",
+      [id],
+    );
+    return rows.map(({ sent_at }) => sent_at);
+  };
 
-    const raw = (recipient: string) => mailTo(recipient).raw.replaceAll(/=\r\n/g, "").replaceAll("=3D", "=");
-    const anyone = client(app, {
-      ip: someIp(),
-      headers: { "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/131.0" },
-    });
-    const path = (recipient: string, pattern: RegExp) => pattern.exec(raw(recipient))![0];
-    await anyone.get(path(names[0]!, /\/api\/emails\/public\/open\/[\w-]+\.gif/));
+  test("an unknown mail that is opened, clicked or unsubscribed from was sent: counts follow, and resume leaves it alone", async () => {
+    const names = ["opens", "clicks", "leaves"].map((name) => `${name}@to.example`);
+    const id = await sendInDoubt(names);
+    const campaign = () => get(`campaigns/${id}/`);
+    const anyone = withAgent(FIREFOX);
+    await anyone.get(pathIn(names[0]!, PIXEL));
     expect(await statuses(id)).toMatchObject({ "opens@to.example": "sent", "clicks@to.example": "unknown" });
     expect(await campaign()).toMatchObject({ status: "partial", sent_count: 1, failed_count: 2 });
-    await anyone.get(path(names[1]!, /\/api\/emails\/public\/click\/[\w-]+\//));
-    const unsubscribe = path(names[2]!, /\/api\/emails\/public\/unsubscribe\/[\w-]+\//);
+    await anyone.get(pathIn(names[1]!, /\/api\/emails\/public\/click\/[\w-]+\//));
+    const unsubscribe = pathIn(names[2]!, /\/api\/emails\/public\/unsubscribe\/[\w-]+\//);
     await anyone.post(unsubscribe, new URLSearchParams({ "List-Unsubscribe": "One-Click" }));
-    await anyone.get(path(names[0]!, /\/api\/emails\/public\/open\/[\w-]+\.gif/));
+    await anyone.get(pathIn(names[0]!, PIXEL));
 
     expect(new Set(Object.values(await statuses(id)))).toEqual(new Set(["sent"]));
     expect(await campaign()).toMatchObject({ status: "completed", sent_count: 3, failed_count: 0 });
     expect((await company.api.post(`${E}/campaigns/${id}/resume/`)).status).toBe(400);
-    const times = await query<{ sent_at: Date | null }>(
-      "select sent_at from sent_emails where campaign_no = (select no from campaigns where id = $1)",
-      [id],
-    );
-    expect(times.map(({ sent_at }) => sent_at)).toEqual(Array(3).fill(expect.any(Date)));
+    expect(await sentTimes(id)).toEqual(Array(3).fill(expect.any(Date)));
     expect(await get(`campaigns/${id}/analytics/`)).toMatchObject({
       delivered: 3,
       opens: { unique: expect.any(Number) },
@@ -343,5 +352,46 @@ describe("the whole way", () => {
       (all) => all.length === 3,
     );
     expect(seen).toHaveLength(3);
+  });
+
+  test("a complaint about an unknown mail, and a machine's open of one, settle it; resume sends the rest alone", async () => {
+    const [objects, fetched, silent] = ["objects", "fetched", "silent"].map((name) => `${name}@to.example`);
+    const id = await sendInDoubt([objects!, fetched!, silent!]);
+    const campaign = () => get(`campaigns/${id}/`);
+    const complaint = () => listener.send([mailTo(objects!).from], complaintMessage({ recipient: objects! }));
+    expect(await complaint()).toMatch(/^250/);
+    expect(await statuses(id)).toEqual({ [objects!]: "sent", [fetched!]: "unknown", [silent!]: "unknown" });
+    expect(await campaign()).toMatchObject({ status: "partial", sent_count: 1, failed_count: 2 });
+
+    // Apple's proxy, which loads the images of every mail.
+    const open = (agent: string) => withAgent(agent).get(pathIn(fetched!, PIXEL));
+    await open("Mozilla/5.0");
+    expect(await statuses(id)).toEqual({ [objects!]: "sent", [fetched!]: "sent", [silent!]: "unknown" });
+    // However often it comes.
+    expect(await complaint()).toMatch(/^250/);
+    await open("Mozilla/5.0");
+    expect(await campaign()).toMatchObject({ status: "partial", sent_count: 2, failed_count: 1 });
+    expect((await sentTimes(id)).filter((time) => time !== null)).toEqual(Array(2).fill(expect.any(Date)));
+    const analytics = () => get(`campaigns/${id}/analytics/`);
+    expect(await analytics()).toMatchObject({
+      delivered: 2,
+      complaints: 1,
+      opens: { total: 0, unique: 0, machine: 2 },
+    });
+    expect((await get("subscribers/", { search: objects! })).results).toEqual([
+      expect.objectContaining({ status: "complained" }),
+    ]);
+
+    smtp.messages.length = 0;
+    expect((await company.api.post(`${E}/campaigns/${id}/resume/`)).status).toBe(200);
+    await until(campaign, ({ status }) => status === "completed");
+    expect(smtp.messages.map(({ to }) => to)).toEqual([[silent]]);
+    expect(await campaign()).toMatchObject({ sent_count: 3, failed_count: 0 });
+    expect((await company.api.post(`${E}/campaigns/${id}/resume/`)).status).toBe(400);
+    const delivered = await until(
+      () => told.filter(({ campaign_id, type }) => campaign_id === id && type === "delivered"),
+      (all) => all.length >= 3,
+    );
+    expect(delivered.map(({ recipient }) => recipient).sort()).toEqual([fetched, objects, silent]);
   });
 });

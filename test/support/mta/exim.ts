@@ -19,6 +19,8 @@ export interface EximOptions {
   data?: string[];
   /** Domains that are sent on by SMTP, to these ports of this machine; all others are filed. */
   relay?: Record<string, number>;
+  /** Retry rules before the one of an hour that is for everybody. */
+  retry?: string[];
   /** Enables STARTTLS, or TLS from the first byte with `implicit`. */
   certificate?: Certificate;
   implicit?: boolean;
@@ -99,6 +101,7 @@ function configuration(folder: string, port: number, options: EximOptions): stri
     "  delivery_date_add",
     "",
     "begin retry",
+    ...(options.retry ?? []),
     "* * F,1h,1s",
     "",
   ].join("\n");

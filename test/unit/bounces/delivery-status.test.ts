@@ -65,6 +65,50 @@ test("the address that was written to comes before the one that an alias led to,
   });
 });
 
+describe("Action delayed, 4.4.7", () => {
+  const delayed = (diagnostic: string, words: string[] = []) =>
+    only(
+      report(
+        [
+          "Final-Recipient: rfc822; ann@shop.example",
+          "Action: delayed",
+          "Status: 4.4.7",
+          ...(diagnostic ? [`Diagnostic-Code: smtp; ${diagnostic}`] : []),
+        ],
+        words,
+      ),
+    );
+
+  test("is a bounce where the words say that the mail has expired, whatever the report says of mails that wait", async () => {
+    // OpenSMTPD's layout, when the time of a mail in its queue is over.
+    const words = [
+      "    A message is delayed for more than 0 seconds for the following",
+      "    list of recipients:",
+      "",
+      "ann@shop.example: Envelope expired",
+      "",
+      "    Please note that this is only a temporary failure report.",
+      "    The message is kept in the queue for up to 7 days.",
+    ];
+    expect(await delayed("", words)).toMatchObject({
+      kind: "soft",
+      reason: "expired",
+      recipient: "ann@shop.example",
+      statusCode: "4.4.7",
+      diagnostic: "ann@shop.example: Envelope expired",
+    });
+    expect(await delayed("400 4.4.7 Message expired")).toMatchObject({ kind: "soft", reason: "expired" });
+  });
+
+  test.each([
+    ["400 4.4.7 Message delayed", []],
+    ["400 4.4.7 Delayed; the message expires in 2 days", []],
+    ["", ["ann@shop.example: 451 4.4.7 Try again later", "", "The sender is notified when the message has expired."]],
+  ])("is none where it waits: %s%s", async (diagnostic, words) => {
+    expect(await delayed(diagnostic, words)).toMatchObject({ kind: "ignored", reason: "delayed" });
+  });
+});
+
 test("each recipient has a verdict of its own, also where empty lines or their lack confuse the groups", async () => {
   const { verdicts } = await readReport(
     report([

@@ -132,3 +132,6 @@ export const OVER = anyOf(
   "could not be delivered (?:for|after)|was unable to deliver|not be delivered\\b(?! yet)",
   "has failed|failed (?:permanently|after)",
 );
+
+/** Said of one recipient: nobody tries any more. What expires, or will expire, still waits. */
+export const GIVEN_UP = anyOf("(?:envelope|message|mail|delivery time|queue ?time|lifetime) (?:has )?expired");
