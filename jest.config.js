@@ -6,7 +6,7 @@ const swc = [
   { jsc: { parser: { syntax: "typescript" }, target: "es2024" }, module: { type: "commonjs" } },
 ];
 // Packages that jest cannot require as they are.
-const ESM_ONLY = "p-limit|yocto-queue";
+const ESM_ONLY = "p-limit|yocto-queue|@noble/hashes|@scure/base";
 
 export default {
   // Node's, and a test file that leaves sockets, timers, child processes or databases behind fails.

@@ -97,7 +97,7 @@ export async function setPassword({ email, password }: ParamsOf<"accounts.setPas
   await sequelize().transaction(async (transaction) => {
     const user = await userByEmail(email, transaction);
     if (!user) throw notFound();
-    const errors = passwordErrors(password, wordsOf(user));
+    const errors = await passwordErrors(password, wordsOf(user));
     if (errors.length > 0) throw invalid({ password: errors });
     await replacePassword(user.id, passwordHash, transaction);
   });

@@ -14,7 +14,8 @@ const person = { userId: Uuid, passwordMark: Type.String(), sessionId: Type.Opti
 export const contract = {
   register: {
     summary: "Register a user and her company",
-    description: "Only where registration is open (`REGISTRATION`), else 403. Common passwords are refused.",
+    description:
+      "Only where registration is open (`REGISTRATION`), else 403. Common passwords and such that are easy to guess are refused.",
     params: Type.Object({
       email: Email,
       password: Type.String({ minLength: 10, maxLength: 1024 }),

@@ -137,7 +137,7 @@ async function personFor(
   }
   const { passwordHash, password = "", first_name = "", last_name = "" } = given;
   if (!passwordHash) throw invalid({ password: ["This field is required."] });
-  const errors = passwordErrors(password, [invitation.email, first_name, last_name]);
+  const errors = await passwordErrors(password, [invitation.email, first_name, last_name]);
   if (errors.length > 0) throw invalid({ password: errors });
   const names = { firstName: first_name.trim(), lastName: last_name.trim() };
   if (!user) {

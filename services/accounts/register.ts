@@ -23,7 +23,7 @@ export async function registrationErrors(ctx: Ctx<Params>, isValid: (field: keyo
   const { email, password, ...names } = ctx.params;
   if (isValid("password")) {
     const words = [email, names.company_name, names.first_name, names.last_name].filter((w) => typeof w === "string");
-    const found = passwordErrors(password, words);
+    const found = await passwordErrors(password, words);
     if (found.length > 0) errors.password = found;
   }
   if (isValid("email") && (await userByEmail(email))) Object.assign(errors, TAKEN);

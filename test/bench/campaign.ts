@@ -55,7 +55,7 @@ export const post = <T = { id: string }>({ url, key }: Api, path: string, body: 
   request<T>(`${url}/api/emails/${path}/`, json(body, { "X-API-Key": key }));
 
 export async function newAccount(url: string, name = "bench"): Promise<Api> {
-  const owner = { email: `${name}@example.com`, password: "bench-password", company_name: "Bench" };
+  const owner = { email: `${name}@example.com`, password: "a long password", company_name: "Bench" };
   const registered = await request<{ access: string; company: { id: string } }>(
     `${url}/api/auth/register/`,
     json(owner, {}),

@@ -34,8 +34,8 @@ export const wordsOf = (user: Pick<User, "email" | "firstName" | "lastName">): s
   user.lastName,
 ];
 
-function requireGoodPassword(password: string, user: User, field: string): void {
-  const errors = passwordErrors(password, wordsOf(user));
+async function requireGoodPassword(password: string, user: User, field: string): Promise<void> {
+  const errors = await passwordErrors(password, wordsOf(user));
   if (errors.length > 0) throw invalid({ [field]: errors });
 }
 
@@ -54,7 +54,7 @@ export async function replacePassword(userId: string, passwordHash: string, tran
 export async function changePassword(ctx: Ctx<ParamsOf<"accounts.changePassword">>): Promise<Tokens> {
   const { current_password, new_password } = ctx.params;
   const user = await requireOwnPassword(ctx, "current_password", current_password);
-  requireGoodPassword(new_password, user, "new_password");
+  await requireGoodPassword(new_password, user, "new_password");
   const passwordHash = await hashPassword(new_password);
   const tokens = await sequelize().transaction(async (transaction) => {
     await replacePassword(user.id, passwordHash, transaction);
@@ -133,7 +133,7 @@ export async function confirmReset(ctx: Ctx<ParamsOf<"accounts.confirmReset">>):
   const userId = await sequelize().transaction(async (transaction) => {
     const user = await spend("reset", token, transaction);
     // Rolls back: the link is good for a better one.
-    requireGoodPassword(new_password, user, "new_password");
+    await requireGoodPassword(new_password, user, "new_password");
     await replacePassword(user.id, passwordHash, transaction);
     const emailVerifiedAt = user.emailVerifiedAt ?? new Date();
     await User.update({ emailVerifiedAt }, { where: { id: user.id }, transaction });

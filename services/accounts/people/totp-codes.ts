@@ -1,53 +1,36 @@
 /** Codes by time (RFC 6238: HMAC-SHA-1, 30 s, 6 digits, which every authenticator knows) and the codes that replace them. */
-import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
+import { generateSecret, generateSync, generateURI, verifySync } from "otplib/functional";
 
 const STEP_SECONDS = 30;
-const DIGITS = 6;
 /** Steps that a clock may be off, to either side. */
 const SKEW = 1;
-const SECRET_BYTES = 20;
 
-const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-
-export function base32(bytes: Buffer): string {
-  let bits = "";
-  for (const byte of bytes) bits += byte.toString(2).padStart(8, "0");
-  return (bits.match(/.{1,5}/g) ?? []).map((five) => BASE32[Number.parseInt(five.padEnd(5, "0"), 2)]).join("");
-}
-
-/** Base32 of whole bytes, as `newTotpSecret` makes it. */
-function bytesOf(secret: string): Buffer {
-  const bits = [...secret].map((sign) => BASE32.indexOf(sign).toString(2).padStart(5, "0")).join("");
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((eight) => Number.parseInt(eight, 2)));
-}
-
-export const newTotpSecret = (): string => base32(randomBytes(SECRET_BYTES));
+/** 20 bytes, in base32. */
+export const newTotpSecret = (): string => generateSecret();
 
 export const stepAt = (ms: number): number => Math.floor(ms / 1_000 / STEP_SECONDS);
 
-export function totpCode(secret: string, step: number): string {
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(step));
-  const mac = createHmac("sha1", bytesOf(secret)).update(counter).digest();
-  const offset = mac.at(-1)! & 0xf;
-  const number = (mac.readUInt32BE(offset) & 0x7fffffff) % 10 ** DIGITS;
-  return String(number).padStart(DIGITS, "0");
-}
+export const totpCode = (secret: string, step: number): string =>
+  generateSync({ secret, epoch: step * STEP_SECONDS, period: STEP_SECONDS });
 
-/** The step that a code belongs to, or null. */
+/** The step that a code belongs to, or null. Compared in constant time; that it is good once is the caller's (`spendTotpStep`). */
 export function stepOfCode(secret: string, code: string, now = Date.now()): number | null {
+  // Anything else is an error to the library.
   if (!/^\d{6}$/.test(code)) return null;
-  for (let step = stepAt(now) - SKEW; step <= stepAt(now) + SKEW; step++) {
-    if (timingSafeEqual(Buffer.from(totpCode(secret, step)), Buffer.from(code))) return step;
-  }
-  return null;
+  const found = verifySync({
+    secret,
+    token: code,
+    epoch: Math.floor(now / 1_000),
+    period: STEP_SECONDS,
+    epochTolerance: SKEW * STEP_SECONDS,
+  });
+  return found.valid ? stepAt(now) + found.delta : null;
 }
 
-/** For an authenticator, as a link or a QR code. */
-export function totpUri(secret: string, service: string, account: string): string {
-  const label = `${encodeURIComponent(service)}:${encodeURIComponent(account)}`;
-  return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(service)}`;
-}
+/** For an authenticator, as a link or a QR code. A colon ends the name of the service there. */
+export const totpUri = (secret: string, service: string, account: string): string =>
+  generateURI({ secret, issuer: service.replaceAll(":", ""), label: account });
 
 const CODES = 10;
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";

@@ -1,15 +1,15 @@
 import {
-  base32,
   newRecoveryCodes,
   newTotpSecret,
   recoveryHash,
   stepAt,
   stepOfCode,
   totpCode,
+  totpUri,
 } from "../../../services/accounts/people/totp-codes.ts";
 
 // RFC 6238, appendix B: the secret "12345678901234567890", SHA-1, the last six digits of eight.
-const SECRET = base32(Buffer.from("12345678901234567890"));
+const SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
 
 test.each([
   [59, "287082"],
@@ -31,6 +31,12 @@ test("a code is known one step before and after its time, and no further", () =>
 
 test.each(["", "12345", "1234567", "abcdef", "１２３４５６", "-12345"])("%j is no code", (code) => {
   expect(stepOfCode(SECRET, code)).toBeNull();
+});
+
+test("an authenticator gets service, account and secret by a link, whatever they are called", () => {
+  const link = totpUri(SECRET, "Flock: mäil & co", "ada+one@example.com");
+  const name = "Flock%20m%C3%A4il%20%26%20co";
+  expect(link).toBe(`otpauth://totp/${name}:ada%2Bone%40example.com?secret=${SECRET}&issuer=${name}`);
 });
 
 test("secrets are 20 random bytes in base32, and their codes are six digits", () => {
