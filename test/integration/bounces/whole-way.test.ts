@@ -389,7 +389,7 @@ describe("the whole way", () => {
     expect(await campaign()).toMatchObject({ sent_count: 3, failed_count: 0 });
     expect((await company.api.post(`${E}/campaigns/${id}/resume/`)).status).toBe(400);
     const delivered = await until(
-      () => told.filter(({ campaign_id, type }) => campaign_id === id && type === "delivered"),
+      () => received.filter(({ campaign_id, type }) => campaign_id === id && type === "delivered"),
       (all) => all.length >= 3,
     );
     expect(delivered.map(({ recipient }) => recipient).sort()).toEqual([fetched, objects, silent]);
