@@ -215,6 +215,7 @@ describe("a mailbox of bounces", () => {
     await newBox(world, "127.0.0.1", box);
     await look();
     await until(() => imap.commands.includes("IDLE"));
+    expect(await query("select id from bounce_mailboxes where reader is not null")).toEqual([{ id: box }]);
     const other = new MailboxReaders({ intake: startIntake(() => {}), readReport }, () => {});
     try {
       await other.look();
