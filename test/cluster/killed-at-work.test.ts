@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeDatabase, openDatabase, query, queryOne, transaction } from "../../models/database/db.ts";
 import { beginErasure, erasedPerson } from "../../models/statements/erase-person.ts";
+import { claimSystemMails, finishSystemMail, SYSTEM_MAIL_LEASE_SECONDS } from "../../models/statements/system-mails.ts";
 import { newId } from "../../services/lib/ids.ts";
 import { rowsWith } from "../support/address-scan.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
@@ -68,6 +69,27 @@ describe("a node that is killed", () => {
     await query("insert into companies (id, name, plan) values ($1, 'Acme', 'unlimited')", [id]);
     return id;
   }
+
+  // No node runs yet: the test is the one that dies.
+  test("has a system mail in hand that is nobody else's while its lease lasts, and then another one's", async () => {
+    const id = newId();
+    await query(
+      `insert into system_mails (id, kind, recipient, data) values ($1, 'password_changed', 'u@example.com', '{"at": "now"}')`,
+      [id],
+    );
+    const leaseIsOver = () =>
+      query("update system_mails set next_attempt_at = next_attempt_at - make_interval(secs => $1)", [
+        SYSTEM_MAIL_LEASE_SECONDS,
+      ]);
+    expect(await claimSystemMails(10)).toMatchObject([{ id, attempts: 1 }]);
+    expect(await claimSystemMails(10)).toEqual([]);
+    await leaseIsOver();
+    expect(await claimSystemMails(10)).toMatchObject([{ id, attempts: 2 }]);
+    await finishSystemMail(id, null);
+    await leaseIsOver();
+    expect(await claimSystemMails(10)).toEqual([]);
+    await query("delete from system_mails where id = $1", [id]);
+  });
 
   test("has an erasure finished by another one, and nothing is counted twice", async () => {
     const company = await newCompany();

@@ -14,6 +14,8 @@ export interface ImapServer {
   /** By folder. */
   folders: Map<string, { uid: number; raw: string }[]>;
   commands: string[];
+  /** Of all folders. */
+  uidValidity: number;
   instead: Instead;
   /** How many clients are connected. */
   clients(): number;
@@ -33,7 +35,7 @@ function uidsIn(set: string, mails: readonly { uid: number }[]): number[] {
 export async function startImapServer(): Promise<ImapServer> {
   const folders: ImapServer["folders"] = new Map([["INBOX", []]]);
   const sockets = new Set<Socket>();
-  const server: Partial<ImapServer> = { folders, commands: [], instead: () => undefined };
+  const server: Partial<ImapServer> = { folders, commands: [], uidValidity: 7, instead: () => undefined };
   const inbox = () => folders.get("INBOX")!;
 
   function move(set: string, to: string): string {
@@ -72,7 +74,7 @@ export async function startImapServer(): Promise<ImapServer> {
         folders.set(set!.replace(/"/g, ""), []);
         return "";
       case "SELECT":
-        return `* ${inbox().length} EXISTS\r\n* OK [UIDVALIDITY 7] fixed\r\n* OK [UIDNEXT 1000] next\r\n`;
+        return `* ${inbox().length} EXISTS\r\n* OK [UIDVALIDITY ${server.uidValidity}] fixed\r\n* OK [UIDNEXT 1000] next\r\n`;
       case "UID SEARCH":
         return `* SEARCH ${inbox()
           .map(({ uid }) => uid)

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect as connectPlain, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
-const ANSWER_MS = 20_000;
+const ANSWER_MS = 30_000;
 const LAST_LINE = /^\d{3} .*\r\n/m;
 
 export class SmtpDialogue {
@@ -44,8 +44,16 @@ export class SmtpDialogue {
     return this.#socket.closed;
   }
 
+  /** However it ends: a server that closes while lines are on their way resets the connection, and `once` would reject. */
   async untilClosed(): Promise<void> {
-    if (!this.#socket.closed) await once(this.#socket, "close", { signal: AbortSignal.timeout(ANSWER_MS) });
+    if (this.#socket.closed) return;
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error("The SMTP server keeps the connection open")), ANSWER_MS);
+      this.#socket.once("close", () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
   }
 
   /** The next whole reply; empty where the connection ends instead. */

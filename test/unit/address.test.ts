@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { asciiDomain, domainOf, isAddress } from "../../services/lib/address.ts";
+import { addressKey, asciiDomain, domainOf, isAddress, sameAddress } from "../../services/lib/address.ts";
 import { addressSpec } from "../../services/renderer/mime/headers.ts";
 import { wireAddress } from "../../services/smtp-sender/delivery/envelope-sender.ts";
 
@@ -78,5 +78,17 @@ describe("an address", () => {
       }),
       { numRuns: 3_000 },
     );
+  });
+
+  test.each([
+    "j\u00f6rg@b\u00fccher.example",
+    "JO\u0308RG@BU\u0308CHER.Example",
+    "jo\u0308rg@xn--bcher-kva.example",
+    "J\u00d6RG@XN--BCHER-KVA.EXAMPLE",
+  ])("%j has the key of its mailbox, and no other one's", (spelling) => {
+    expect(addressKey(spelling)).toBe("j\u00f6rg@xn--bcher-kva.example");
+    expect(sameAddress(spelling, "j\u00f6rg@xn--bcher-kva.example")).toBe(true);
+    expect(sameAddress(spelling, "jorg@xn--bcher-kva.example")).toBe(false);
+    expect(sameAddress(spelling, "j\u00f6rg@bucher.example")).toBe(false);
   });
 });

@@ -86,6 +86,15 @@ describe("a company that is deleted", () => {
     expect((await company.api.get(`${E}/lists/`)).status).toBe(200);
   });
 
+  test("is not reached by guessing: after ten wrong passwords the right one has to wait, too", async () => {
+    const { id, token, password } = await newCompany(app);
+    const guesser = client(app, { token, ip: someIp() });
+    for (let n = 0; n < 10; n++) expect((await remove(guesser, id, `a guess, number ${n}`)).status).toBe(403);
+    const answer = await remove(guesser, id, password);
+    expect([answer.status, Number(answer.headers.get("retry-after")) > 0]).toEqual([429, true]);
+    expect((await guesser.get(`/api/companies/${id}/`)).status).toBe(200);
+  });
+
   test("lets nobody in and nothing out at once, then goes with every row; its people and other companies stay", async () => {
     const [company, other] = [await furnish(400), await furnish(3)];
     const { id, token, key, email, password, api } = company;

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { User } from "../../../models/user.ts";
 import { call } from "../../../services/call.ts";
 import type { Caller, Role } from "../../../services/lib/caller.ts";
 import { passwordMarkOf } from "../../../services/lib/tokens/bearer.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { refusal } from "../../support/refusal.ts";
-import { join, NOT_FOUND, seed } from "./tenant.ts";
+import { join, NOT_FOUND, PASSWORD, seed } from "./tenant.ts";
 
 const PEOPLE_ONLY = [403, { detail: "An API key cannot do this: sign in and use a bearer token." }];
 const LAST_OWNER = [400, { detail: "A company must keep at least one owner." }];
@@ -68,6 +69,34 @@ describe("members", () => {
       400,
       { email: ["This field is required."], role: ["This field is required."] },
     ]);
+  });
+
+  test("join by a link that its inviter has seen: it proves no address, and takes nobody's account over", async () => {
+    const linkFor = async (email: string) => {
+      const { invite_url: url } = await invite(email, "member");
+      return new URL(url!).searchParams.get("token")!;
+    };
+    const accept = (token: string, meta: Caller = {}) =>
+      call(app.broker, "accounts.acceptInvitation", { token, password: PASSWORD }, { meta });
+
+    const newcomer = `${randomUUID()}@example.com`;
+    const { user } = await accept(await linkFor(newcomer));
+    const stored = () => User.findOne({ where: { email: newcomer } });
+    expect(await stored()).toMatchObject({ id: user.id, emailVerifiedAt: null });
+
+    const { user: registered, email } = await seed();
+    const link = await linkFor(email);
+    expect((await refusal(accept(link)))[0]).toBe(401);
+    expect(await User.findByPk(registered.id)).toMatchObject({ passwordHash: "", emailVerifiedAt: null });
+    expect((await accept(link, { userId: registered.id })).company).toMatchObject({ id: tenant.id, role: "member" });
+    expect(await User.findByPk(registered.id)).toMatchObject({ passwordHash: "", emailVerifiedAt: null });
+  });
+
+  test("have a role under their present password alone, also by a token that names no session", async () => {
+    const { user } = await join(tenant, "member");
+    expect(await roleOf(user.id)).toEqual({ role: "member" });
+    await User.update({ passwordHash: "of another one" }, { where: { id: user.id } });
+    expect((await refusal(roleOf(user.id)))[0]).toBe(401);
   });
 
   test("change their role and leave", async () => {

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BounceMailbox } from "../../../models/bounce-mailbox.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
+import { MailboxReaders } from "../../../services/bounces/mailbox/readers.ts";
+import { readReport } from "../../../services/bounces/reports/read-report.ts";
+import { startIntake } from "../../../services/bounces/take-in.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { seal } from "../../../services/lib/secrets.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -35,9 +38,9 @@ describe("a mailbox of bounces", () => {
     }
   }
 
-  async function newBox({ companyId }: World, host = "127.0.0.1"): Promise<string> {
+  async function newBox({ companyId }: World, host = "127.0.0.1", username?: string): Promise<string> {
     const id = newId();
-    const login = { host, username: id };
+    const login = { host, username: username ?? id };
     await query(
       `insert into smtp_configs (id, company_id, name, host, port, sender_email)
        values ($1, $2, 'S', 'localhost', 25, 'a@b.example')`,
@@ -190,6 +193,48 @@ describe("a mailbox of bounces", () => {
       expect(imap.commands).toEqual([]);
     },
   );
+
+  test("numbers that begin anew (UIDVALIDITY) are other mails: they are read, and none is twice", async () => {
+    const world = await newWorld(2);
+    await newBox(world);
+    put(world.mails.slice(0, 1));
+    await look();
+    await until(() => imap.folders.get("Processed")?.length === 1);
+    await until(() => imap.commands.includes("IDLE"));
+    imap.uidValidity++;
+    put(world.mails.slice(1));
+    await query("update bounce_mailboxes set revision = revision + 1, lease_until = null");
+    await look();
+    await until(() => imap.folders.get("Processed")!.length === 2);
+    expect(await came(world)).toEqual(expected(world.mails));
+  });
+
+  test("one node reads it as long as its lease lasts, also where two configurations name it; then another one", async () => {
+    const world = await newWorld();
+    const box = await newBox(world);
+    await newBox(world, "127.0.0.1", box);
+    await look();
+    await until(() => imap.commands.includes("IDLE"));
+    expect(await query("select id from bounce_mailboxes where reader is not null")).toEqual([{ id: box }]);
+    const other = new MailboxReaders({ intake: startIntake(() => {}), readReport }, () => {});
+    try {
+      await other.look();
+      expect(other.size).toBe(0);
+      const { reader } = await stateOf(box);
+      // The first node renews it every few seconds.
+      await until(async () => {
+        await query("update bounce_mailboxes set lease_until = now() - interval '1 second' where id = $1", [box]);
+        await other.look();
+        return other.size > 0;
+      });
+      expect(other.size).toBe(1);
+      expect((await stateOf(box)).reader).not.toBe(reader);
+      await look();
+      await until(() => imap.commands.includes("LOGOUT"));
+    } finally {
+      await other.stop();
+    }
+  });
 
   test("one that is taken away from its configuration is left", async () => {
     const world = await newWorld();

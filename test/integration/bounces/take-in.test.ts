@@ -3,7 +3,7 @@ import { bounceTokens, mailOf } from "../../../models/statements/mail-key.ts";
 import type { Arrival } from "../../../services/bounces/arrival.ts";
 import { type Intake, startIntake } from "../../../services/bounces/take-in.ts";
 import type { Verdict } from "../../../services/bounces/verdict.ts";
-import { newId } from "../../../services/lib/ids.ts";
+import { firstIdAt, newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newWorld, type World } from "../tracking/world.ts";
 
@@ -194,25 +194,47 @@ describe("what came back", () => {
     expect(await campaignOf(world)).toEqual({ status: "completed", sent_count: 1, failed_count: 0 });
   });
 
-  test("the fifth soft bounce in a row suppresses; one delivered between begins the row anew", async () => {
-    for (const delivered of [false, true]) {
-      const world = await newWorld();
-      const { email, subscriberId } = world.mails[0]!;
-      const soften = async () => {
-        const id = newId();
-        await query(
-          `insert into sent_emails (id, company_id, campaign_id, seq, subscriber_id, email, status, attempts, sent_at)
-           select $1, $2, $3, max(seq) + 1, $4, $5, 2, 1, now() from sent_emails where campaign_id = $3`,
-          [id, world.companyId, world.campaignId, subscriberId, email],
-        );
-        await intake.takeIn(arrival(world.companyId, [verdict("soft", email)], { token: await tokenFor(id) }));
-      };
-      // The world's own mail was delivered an hour ago, before the first of them.
-      for (let n = 0; n < 4; n++) await soften();
-      expect(await suppressions(world)).toEqual([]);
-      if (delivered) await query("update sent_emails set sent_at = now() where id = $1", [world.mails[0]!.id]);
-      await soften();
-      expect(await suppressions(world)).toEqual(delivered ? [] : [{ email, kind: "bounced" }]);
+  test.each([
+    ["nothing", true],
+    ["a delivery", false],
+    ["30 days", false],
+  ])("the fifth soft bounce, with %s between it and the four before, suppresses: %s", async (between, suppresses) => {
+    const world = await newWorld();
+    const { id: delivered, email, subscriberId } = world.mails[0]!;
+    const soften = async () => {
+      const id = newId();
+      await query(
+        `insert into sent_emails (id, company_id, campaign_id, seq, subscriber_id, email, status, attempts, sent_at)
+         select $1, $2, $3, max(seq) + 1, $4, $5, 2, 1, now() from sent_emails where campaign_id = $3`,
+        [id, world.companyId, world.campaignId, subscriberId, email],
+      );
+      await intake.takeIn(arrival(world.companyId, [verdict("soft", email)], { token: await tokenFor(id) }));
+    };
+    // The world's own mail was delivered before the first of them.
+    await query("update sent_emails set sent_at = now() - interval '60 days' where id = $1", [delivered]);
+    for (let n = 0; n < 4; n++) await soften();
+    expect(await suppressions(world)).toEqual([]);
+    if (between === "a delivery") await query("update sent_emails set sent_at = now() where id = $1", [delivered]);
+    if (between === "30 days") {
+      const earlier = "update email_events set created_at = now() - interval '30 days 1 minute' where company_id = $1";
+      await query(earlier, [world.companyId]);
     }
+    await soften();
+    expect(await suppressions(world)).toEqual(suppresses ? [{ email, kind: "bounced" }] : []);
+  });
+
+  test("a message is kept as it came for 30 days, and what became of it stays listed", async () => {
+    const world = await newWorld();
+    const kept = [29, 31].map((days) => firstIdAt(Date.now() - days * 86_400_000));
+    await query(
+      `with raws as (insert into inbound_raws (id, company_id, raw) select id, $1, 'From: a@b.example' from unnest($2::uuid[]) id
+         returning id)
+       insert into inbound_messages (id, company_id, via, result, raw_id) select id, $1, 'smtp', 'unmatched', id from raws`,
+      [world.companyId, kept],
+    );
+    await app.broker.call("bounces.purge");
+    const raws = "select id from inbound_raws where company_id = $1";
+    expect(await query(raws, [world.companyId])).toEqual([{ id: kept[0] }]);
+    expect(await inbound(world)).toHaveLength(2);
   });
 });

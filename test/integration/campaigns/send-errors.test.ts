@@ -264,5 +264,36 @@ describe("errors of a send", () => {
       expect(asked).toEqual([4]);
       world.hour = { limit: null, used: 0, room: null, retry_after_seconds: 0 };
     });
+
+    test("a second send finds the hour as the first one left it before any mail went out, copies included", async () => {
+      world.hour = { limit: 10, used: 0, room: 10, retry_after_seconds: 60 };
+      const company = await newCompany();
+      const withCopies = { cc: ["b@example.com", "c@example.com"], bcc: ["d@example.com"] };
+      const two = toReceivers(company, [
+        { ...ann, ...withCopies },
+        { email: "e@example.com", ...withCopies },
+      ]);
+      expect(await as(world, company)("campaigns.sendToReceivers", two)).toMatchObject({ status: "pending" });
+      const one = toReceivers(company, [{ ...ann, ...withCopies }]);
+      expect(await refusal(as(world, company)("campaigns.sendToReceivers", one))).toMatchObject([
+        429,
+        { detail: { message: "This send has 4 emails, and 2 of 10 emails are left in this hour." } },
+      ]);
+    });
+
+    test("a scheduled send has to fit into the month in which it is due, beside the others that are due in it", async () => {
+      const company = await newCompany();
+      await addMembers(company, 3);
+      await query(
+        `with plan as (insert into plans (name, emails_per_month) values ($2, 5) returning name)
+         update companies set plan = plan.name from plan where id = $1`,
+        [company.id, `plan-${company.id}`],
+      );
+      const scheduled = (month: string) =>
+        as(world, company)("campaigns.sendToList", toList(company, { scheduled_for: `2999-${month}-15T12:00:00Z` }));
+      expect(await scheduled("01")).toMatchObject({ status: "scheduled" });
+      expect((await refusal(scheduled("01")))[0]).toBe(403);
+      expect(await scheduled("02")).toMatchObject({ status: "scheduled" });
+    });
   });
 });

@@ -2,11 +2,15 @@
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { query, queryOne } from "../../../models/database/db.ts";
+import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { Membership } from "../../../models/membership.ts";
+import { User } from "../../../models/user.ts";
 import type { Caller } from "../../../services/lib/caller.ts";
+import { config } from "../../../services/lib/config.ts";
 import { newId } from "../../../services/lib/ids.ts";
-import { unseal } from "../../../services/lib/secrets.ts";
+import { seal, unseal } from "../../../services/lib/secrets.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
 
@@ -55,8 +59,16 @@ const stored = (id: string) =>
     id,
   ]);
 
+/** Resolves when a statement of this file's database waits for a lock. */
+async function somebodyWaits(): Promise<void> {
+  const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  for (const end = Date.now() + 30_000; !(await queryOne(waiting)); await sleep(20)) {
+    if (Date.now() > end) throw new Error("Nobody waits for a lock");
+  }
+}
+
 describe("the stored password goes nowhere else", () => {
-  const TOLD = { password: [expect.stringMatching(/^The password is needed/)] };
+  const REFUSED = { password: [expect.stringMatching(/^The password is needed/)] };
   const changes: [string, object][] = [
     ["host", { host: "smtp.attacker.example" }],
     ["port", { port: 2525 }],
@@ -67,7 +79,7 @@ describe("the stored password goes nowhere else", () => {
 
   test.each(changes)("by a change of %s without it", async (_, change) => {
     const { id } = await create();
-    expect(await errorsOf(call("updateConfig", { id, ...change }))).toEqual(TOLD);
+    expect(await errorsOf(call("updateConfig", { id, ...change }))).toEqual(REFUSED);
     expect(await queryOne("select host, port, username, use_tls from smtp_configs where id = $1", [id])).toEqual({
       host: given.host,
       port: given.port,
@@ -77,11 +89,24 @@ describe("the stored password goes nowhere else", () => {
     expect(await call("updateConfig", { id, ...change, password: "secret" })).toMatchObject({ id });
   });
 
+  test("nor by a change that began while none was stored: the transaction that writes looks again", async () => {
+    const { id } = await create({ username: "", password: "" });
+    let moving: Promise<unknown> | undefined;
+    await transaction(async (client) => {
+      await client.query("select from companies where id = $1 for no key update", [meta.companyId]);
+      moving = errorsOf(call("updateConfig", { id, host: "smtp.attacker.example" }));
+      await somebodyWaits();
+      await client.query("update smtp_configs set password_sealed = $2 where id = $1", [id, seal("secret", id)]);
+    });
+    expect(await moving).toEqual(REFUSED);
+    expect(await queryOne("select host from smtp_configs where id = $1", [id])).toEqual({ host: given.host });
+  });
+
   test("and is reported together with what else is wrong", async () => {
     const { id } = await create();
     const wrong = { id, host: "smtp.attacker.example", sender_email: "nobody" };
     expect(await errorsOf(call("updateConfig", wrong))).toEqual({
-      ...TOLD,
+      ...REFUSED,
       sender_email: ["Enter a valid email address."],
     });
   });
@@ -97,6 +122,24 @@ describe("the stored password goes nowhere else", () => {
       host: "smtp.other.example",
     });
   });
+});
+
+test("owners are mailed that a host was changed, whoever did it, and about no other change", async () => {
+  const settings = config();
+  settings.SYSTEM_SMTP_URL = "smtp://127.0.0.1:9";
+  try {
+    const email = `${newId()}@owner.example`;
+    const { id: userId } = await User.create({ email, passwordHash: "" });
+    await Membership.create({ companyId: meta.companyId!, userId, role: "owner" });
+    const { id } = await create();
+    await call("updateConfig", { id, name: "Renamed", max_connections: 2, password: "another" });
+    await call("updateConfig", { id, host: "smtp.other.example", password: "another" });
+    expect(await query("select kind, data from system_mails where recipient = $1", [email])).toEqual([
+      { kind: "smtp_host_changed", data: expect.objectContaining({ config: "Renamed", host: "smtp.other.example" }) },
+    ]);
+  } finally {
+    delete settings.SYSTEM_SMTP_URL;
+  }
 });
 
 test("gives back what was stored, and never the login", async () => {
@@ -403,22 +446,27 @@ describe("validate", () => {
   });
 
   test.each([
-    ["at once", "SSH-2.0-secret_9.2\r\n", ""],
-    ["in two lines", "220-secret\r\nsecret banner\r\n", ""],
-    ["to EHLO", "220 hello\r\n", "-ERR secret\r\n"],
-    ["to MAIL", "220 hello\r\n", "250 ok\r\n+OK secret\r\n"],
-  ])("a service that says %s what is no SMTP is not quoted", async (_when, greeting, answer) => {
+    ["at once", "SSH-2.0-secret_9.2\r\n", "", ""],
+    ["in two lines", "220-secret\r\nsecret banner\r\n", "", ""],
+    ["to EHLO", "220 hello\r\n", "-ERR secret\r\n", ""],
+    ["behind its answer to EHLO", "220 hello\r\n", "250 ok\r\n+OK secret\r\n", "250 ok\r\n+OK secret\r\n"],
+    ["to MAIL", "220 hello\r\n", "250 ok\r\n", "+OK secret\r\n"],
+  ])("a service that says %s what is no SMTP is not quoted", async (_when, greeting, toEhlo, toMail) => {
     const other = createServer((socket) => {
       socket.write(greeting);
-      socket.on("data", () => socket.write(answer));
+      socket.on("data", (data) => socket.write(`${data}`.startsWith("EHLO") ? toEhlo : toMail));
       socket.on("error", () => {});
     }).listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;
-    const result = await call<object>("validate", { host: "127.0.0.1", port, ...login, use_tls: false, username: "" });
-    expect(result).toMatchObject({ valid: false, stage: "connect" });
-    expect(JSON.stringify(result)).not.toMatch(/secret/i);
-    other.close();
+    try {
+      const where = { host: "127.0.0.1", port, ...login, use_tls: false, username: "" };
+      const result = await call<object>("validate", where);
+      expect(result).toMatchObject({ valid: false, stage: "connect" });
+      expect(JSON.stringify(result)).not.toMatch(/secret/i);
+    } finally {
+      other.close();
+    }
   });
 
   test("a wrong password, which is not given back", async () => {

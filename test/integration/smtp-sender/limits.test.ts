@@ -1,11 +1,13 @@
 /** The hourly limit: exact over batches, engines and restarts, and nothing fails for it. */
 
 import { query } from "../../../models/database/db.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { hourWindow, type Limiter, type Window } from "../../../services/lib/limits/limiter.ts";
 import { RedisLimiter } from "../../../services/lib/limits/limiter-redis.ts";
 import { connectRedis } from "../../../services/lib/redis.ts";
 import type { Engine } from "../../../services/smtp-sender/engine/engine.ts";
 import { RedisConnectionSlots } from "../../../services/smtp-sender/limits/connection-slots-redis.ts";
+import { hourLedger } from "../../../services/smtp-sender/limits/hour-ledger.ts";
 import { ownLimiter, SenderLimiter } from "../../../services/smtp-sender/limits/sender-limiter.ts";
 import { SenderPresence } from "../../../services/smtp-sender/limits/sender-presence.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
@@ -152,6 +154,21 @@ test("three senders share one limit in Redis", async () => {
   expect(mostInAWindow()).toBeGreaterThan(LIMIT * 0.7);
   await sending.stopEngines();
   for (const client of clients) client.disconnect();
+});
+
+test("a company that has no ledger yet begins with what went out within the window, copies included", async () => {
+  const companyId = await sending.company("tight");
+  const smtpConfigId = await sending.smtpConfig(companyId, server);
+  const recipients = Array.from({ length: 3 }, (_, n) => ({
+    email: `r${n}@example.com`,
+    cc: [`c${n}@example.com`],
+    bcc: [`b${n}@example.com`],
+  }));
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients });
+  const no = "(select no from campaigns where id = $1)";
+  await query(`update sent_emails set status = 2, sent_at = now() where campaign_no = ${no}`, [id]);
+  const taken = await hourLedger.begin(hourWindow(companyId, LIMIT, 3_600), newId());
+  expect(taken.reduce((sum, [, n]) => sum + n, 0)).toBe(9);
 });
 
 test("a restart does not forget what the window holds", async () => {

@@ -171,7 +171,8 @@ describe("public subscribe", () => {
       ) {
         const [first] = given as unknown as [string | { text: string }];
         const text = typeof first === "string" ? first : first.text;
-        if (/subscribers|list_|unsent|suppressions/.test(text)) texts.push(text);
+        // The company's plan is asked for by the company, whoever subscribes, and remembered for a second.
+        if (/subscribers|list_|unsent|suppressions/.test(text) && !/"planRow"/.test(text)) texts.push(text);
         return query_.apply(this, given as never);
       } as never);
       const wish = { company_id: company.id, email, list_id: list };
@@ -181,7 +182,10 @@ describe("public subscribe", () => {
     const unknown = await statements("unknown@example.com");
     expect(unknown.length).toBeGreaterThan(1);
     for (const kind of ["unknown", "active", "unsubscribed", "bounced"]) {
+      const began = performance.now();
       expect(await statements(`${kind}@example.com`)).toEqual(unknown);
+      // The work takes some 10 ms. Timers may be a millisecond early.
+      expect(performance.now() - began).toBeGreaterThan(48);
     }
     expect([0, 0.5, 8.6, 22.8, 49.9].map((ms) => ms + msToEvenTime(0, ms))).toEqual([50, 50, 50, 50, 50]);
     expect(51 + msToEvenTime(0, 51)).toBe(100);
