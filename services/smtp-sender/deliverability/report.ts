@@ -28,16 +28,25 @@ const late = (name: Check["name"]): Check => ({
   help: "The DNS did not answer in time. Try again later.",
 });
 
-async function signatureCheck(dns: Lookups, key: ConfigKey): Promise<Check> {
+interface KeyChecked {
+  key: ConfigKey;
+  check: Check;
+  /** It waited for its record, which is there. */
+  isNew: boolean;
+}
+
+async function checked(dns: Lookups, key: ConfigKey): Promise<KeyChecked> {
   let privateKey: string;
   try {
     privateKey = privateKeyOf(key);
   } catch {
-    return { ...late("dkim"), help: "The stored DKIM key cannot be read any more. Give it again." };
+    const check = { ...late("dkim"), help: "The stored DKIM key cannot be read any more. Give it again." };
+    return { key, check, isNew: false };
   }
   const { domain, selector, isActive } = key;
   const check = await checkDkim(dns, { domain, selector, privateKey });
-  return isActive || isSeen(check) ? check : waiting(check);
+  if (isActive) return { key, check, isNew: false };
+  return isSeen(check) ? { key, check, isNew: true } : { key, check: waiting(check), isNew: false };
 }
 
 export interface Report {
@@ -65,13 +74,13 @@ export async function deliverability(stored: SmtpConfig, keys: readonly ConfigKe
         relay.then((relayAddresses) => checkSpf(dns, { domain: envelope, relayHost: stored.host, relayAddresses })),
         late("spf"),
       ),
-      Promise.all(keys.map(async (key) => ({ key, check: await inTime(signatureCheck(dns, key), late("dkim")) }))),
+      Promise.all(keys.map((key) => inTime(checked(dns, key), { key, check: late("dkim"), isNew: false }))),
       inTime<{ check: Check; policy?: Policy }>(checkDmarc(dns, from), { check: late("dmarc") }),
       inTime(checkMx(dns, from), late("mx")),
       inTime(checkLinks(dns, BASE_URL), late("links")),
       inTime(checkBounceAddress(dns, stored.bounceAddress, envelope), late("bounce_address")),
     ]);
-    const seen = ofKeys.filter(({ key, check }) => !key.isActive && isSeen(check)).map(({ key }) => key);
+    const seen = ofKeys.filter(({ isNew }) => isNew).map(({ key }) => key);
     const isReplaced = isReplacedBy(seen);
     const kept = ofKeys.filter(({ key }) => !isReplaced(key));
     const signatures = kept

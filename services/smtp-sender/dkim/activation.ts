@@ -24,6 +24,15 @@ export function isReplacedBy(seen: readonly ConfigKey[]): (key: ConfigKey) => bo
   return (key) => key.isActive && free.includes(algorithmOf(key));
 }
 
+/** Each takes the place of the one that it replaces, also in answers. */
+function withActive(keys: readonly ConfigKey[], seen: readonly ConfigKey[]): ConfigKey[] {
+  const isReplaced = isReplacedBy(seen);
+  const replacement = (key: ConfigKey) => seen.find((one) => algorithmOf(one) === algorithmOf(key)) ?? [];
+  const left = keys.filter((key) => !seen.includes(key)).flatMap((key) => (isReplaced(key) ? replacement(key) : key));
+  const all = new Set([...left, ...seen]);
+  return [...all].map((key) => (seen.includes(key) ? { ...key, isActive: true } : key));
+}
+
 /** When the configuration had been changed, and is now. Undefined: these keys have been deleted since, or sign already. */
 export async function activate(
   companyId: string,
@@ -38,12 +47,10 @@ export async function activate(
     const seen = keys.filter(({ id, isActive }) => !isActive && keyIds.includes(id));
     if (seen.length === 0) return undefined;
     const before = config.updatedAt;
-    const isReplaced = isReplacedBy(seen);
-    const left = keys.filter((key) => !seen.includes(key) && !isReplaced(key));
     // Some of its mail is signed by another key from now on: it is checked again before the next send.
     config.changed("updatedAt", true);
     await config.update({ checkedAt: null }, { transaction });
-    await saveKeys(config, [...left, ...seen.map((key) => ({ ...key, isActive: true }))], transaction);
+    await saveKeys(config, withActive(keys, seen), transaction);
     return { before, after: config.updatedAt };
   });
 }
