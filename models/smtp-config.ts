@@ -92,7 +92,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   }
 
   /** `mailbox`: that of its bounces, which is a table of its own, as DKIM keys are. */
-  view<Dkim>(mailbox: BounceMailbox | null, dkim: Dkim) {
+  view<Keys>(mailbox: BounceMailbox | null, keys: Keys) {
     return {
       id: this.id,
       name: this.name,
@@ -105,7 +105,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       reply_to_email: this.replyToEmail,
       bounce_address: this.bounceAddress,
       bounce_mailbox: mailbox?.view() ?? null,
-      dkim,
+      ...keys,
       max_connections: this.maxConnections,
       max_per_second: this.maxPerSecond,
       is_default: this.isDefault,

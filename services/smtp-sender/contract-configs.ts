@@ -18,7 +18,7 @@ import {
   Type,
   Uuid,
 } from "../lib/shapes.ts";
-import { DkimView, GivenDkim } from "./contract-dkim.ts";
+import { DkimView, GivenDkim, MadeKey } from "./contract-dkim.ts";
 
 const Port = Type.Integer({ minimum: 1, maximum: 65_535 });
 const Folder = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", format: "line" });
@@ -61,6 +61,8 @@ export const SmtpConfig = Type.Object({
     }),
   ),
   dkim: DkimView,
+  /** Keys that were made here, and sign once their records are seen. */
+  dkim_waiting: Type.Array(MadeKey),
   max_connections: Type.Integer(),
   max_per_second: Nullable(Type.Integer()),
   is_default: Bool,
@@ -166,7 +168,7 @@ export const configs = {
   updateConfig: {
     summary: "Change an SMTP configuration",
     description:
-      "Without `password` the stored one stays, and is asked for again where host, port or username change or TLS is switched off, of `bounce_mailbox` too. `dkim` is all keys that the configuration has from then on: one as an object, or RSA and Ed25519 as an array; an entry without `private_key` is the key that has its domain and selector, or the only one that signs, which is renamed. Null removes all, also those that wait for their record.",
+      "Without `password` the stored one stays, and is asked for again where host, port or username change or TLS is switched off, of `bounce_mailbox` too. `dkim` is all keys that sign from then on: one as an object, or RSA and Ed25519 as an array; an entry without `private_key` is the key that has its domain and selector, or the only one that signs, which is renamed. Null removes all keys, also those that wait for their record.",
     params: ConfigPatch,
     returns: SmtpConfig,
     example: { sender_name: "Acme News", max_per_second: 20 },

@@ -23,7 +23,10 @@ const made = {
 };
 const named = { domain: Type.String(), selector: Type.String() };
 
-/** Of a key that was given only its name; of one that was made here its record, too. */
+export const MadeKey = Type.Object({ ...named, ...made });
+export type MadeKey = Static<typeof MadeKey>;
+
+/** A key that signs. Of one that was given only its name; of one that was made here its record, too. */
 const ShownKey = Type.Object({ ...named, ...Type.Partial(Type.Object(made)).properties });
 export const DkimView = Nullable(Type.Union([ShownKey, Type.Array(ShownKey)]));
 export type DkimView = Static<typeof DkimView>;
@@ -35,14 +38,12 @@ const NewDkimKey = Type.Object({
   algorithm: OneOf(...DKIM_ALGORITHMS),
 });
 export type NewDkimKey = Static<typeof NewDkimKey>;
-const MadeKey = Type.Object({ ...named, ...made });
-export type MadeKey = Static<typeof MadeKey>;
 
 export const dkim = {
   createDkimKey: {
     summary: "Make a DKIM key for an SMTP configuration",
     description:
-      "RSA of 2,048 bits or Ed25519; the private key stays here. Publish `record` as a TXT record: the key signs within a minute of it being seen, and takes the place of the one of the same algorithm, which signs until then. Leave the record of the old key published for a week, because mails on their way and in mailboxes are verified with it. One key of each algorithm may wait: another one takes its place, and the same request again gives the same key. At most 20 a minute.",
+      "RSA of 2,048 bits or Ed25519; the private key stays here. Publish `record` as a TXT record: the key signs within a minute of it being seen, and takes the place of the one of the same algorithm, which signs until then. `dkim_waiting` of the configuration shows it meanwhile. Leave the record of the old key published for a week, because mails on their way and in mailboxes are verified with it. One key of each algorithm may wait: another one takes its place, and the same request again gives the same key. At most 20 a minute.",
     params: NewDkimKey,
     returns: MadeKey,
     example: { domain: "acme.example", selector: "fm1", algorithm: "rsa" },

@@ -34,7 +34,7 @@ const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_em
 
 type Times = "last_error_at" | "backing_off_until" | "created_at";
 type ShownKeys = Parameters<typeof dkimView>[0];
-type ConfigRow = Omit<View, Times | "dkim"> & {
+type ConfigRow = Omit<View, Times | "dkim" | "dkim_waiting"> & {
   last_error_at: Date | null;
   backing_off_until: Date | null;
   created_at: Date;
@@ -62,7 +62,7 @@ export async function listConfigs(
   );
   const results = page.results.map(({ dkim_domain, dkim_selector, dkim_record, dkim_keys, ...row }) => ({
     ...row,
-    dkim: dkimView([
+    ...dkimView([
       ...(dkim_domain === null
         ? []
         : [{ domain: dkim_domain, selector: dkim_selector ?? "", record: dkim_record, isActive: true }]),

@@ -17,10 +17,9 @@ const nameOf = ({ domain, selector }: GivenKey) => ({
 
 /** The key that an entry without a private one means: of its name, or the only one that signs, which gets another name. */
 function meant(entry: GivenKey, entries: readonly GivenKey[], stored: readonly ConfigKey[]): ConfigKey | undefined {
-  const named = stored.find((key) => isSameName(key, nameOf(entry)));
-  if (named) return named;
   const active = stored.filter(({ isActive }) => isActive);
-  return entries.length === 1 && active.length === 1 ? active[0] : undefined;
+  const named = active.find((key) => isSameName(key, nameOf(entry)));
+  return named ?? (entries.length === 1 && active.length === 1 ? active[0] : undefined);
 }
 
 function privateKeyError(pem: string): string | undefined {
@@ -58,7 +57,7 @@ function entryErrors(entry: GivenKey, key: ConfigKey | undefined): string[] {
 
 function algorithmGiven(entry: GivenKey, key: ConfigKey | undefined): DkimAlgorithm | undefined {
   if (entry.private_key !== undefined) return createPrivateKey(entry.private_key).asymmetricKeyType as DkimAlgorithm;
-  return key?.isActive ? algorithmOf(key) : undefined;
+  return key && algorithmOf(key);
 }
 
 /** Sentences, each with the place within the field before it. `stored`: the keys that the configuration has. */
@@ -77,12 +76,15 @@ export function dkimErrors(given: GivenDkim, stored: readonly ConfigKey[]): stri
     : [];
 }
 
-/** The keys that a configuration has from now on. A key that waits and is named goes on waiting. */
+/** The keys that a configuration has from now on. Those that wait go on waiting, unless another one has their name now. */
 export function keysFrom(given: GivenDkim, stored: readonly ConfigKey[]): ConfigKey[] {
+  if (given === null) return [];
   const entries = listOf(given);
-  return entries.map((entry) => {
+  const active = entries.map((entry) => {
     const name = nameOf(entry);
     if (entry.private_key !== undefined) return newKey(name, entry.private_key, false);
     return { ...meant(entry, entries, stored)!, ...name };
   });
+  const waiting = stored.filter((key) => !key.isActive && !active.some((one) => isSameName(one, key)));
+  return [...active, ...waiting];
 }

@@ -8,7 +8,7 @@ import { type DkimAlgorithm, DkimKey } from "../../../models/dkim-key.ts";
 import type { SmtpConfig } from "../../../models/smtp-config.ts";
 import { newId } from "../../lib/ids.ts";
 import { seal, unseal } from "../../lib/secrets.ts";
-import type { DkimView } from "../contract-dkim.ts";
+import type { DkimView, MadeKey } from "../contract-dkim.ts";
 import { publicKeyOf, recordName, recordValue } from "./record.ts";
 
 export interface ConfigKey {
@@ -105,7 +105,9 @@ export async function saveKeys(config: SmtpConfig, keys: ConfigKey[], transactio
 /** What stands in `record` of a key that was made here says its algorithm. */
 const algorithmIn = (record: string): DkimAlgorithm => (record.includes("k=ed25519;") ? "ed25519" : "rsa");
 
-export const madeKeyView = ({ domain, selector, isActive }: Omit<ConfigKey, "id" | "sealed">, record: string) => ({
+type Shown = Omit<ConfigKey, "id" | "sealed">;
+
+export const madeKeyView = ({ domain, selector, isActive }: Shown, record: string): MadeKey => ({
   domain,
   selector,
   algorithm: algorithmIn(record),
@@ -113,10 +115,13 @@ export const madeKeyView = ({ domain, selector, isActive }: Omit<ConfigKey, "id"
   active: isActive,
 });
 
-/** One as an object, several as an array. */
-export function dkimView(keys: readonly Omit<ConfigKey, "id" | "sealed">[]): DkimView {
-  const shown = keys.map((key) =>
-    key.record === null ? { domain: key.domain, selector: key.selector } : madeKeyView(key, key.record),
-  );
-  return shown.length > 1 ? shown : (shown[0] ?? null);
+/** Those that sign: one as an object, two as an array; and those that wait. */
+export function dkimView(keys: readonly Shown[]): { dkim: DkimView; dkim_waiting: MadeKey[] } {
+  const shown = keys
+    .filter(({ isActive }) => isActive)
+    .map((key) =>
+      key.record === null ? { domain: key.domain, selector: key.selector } : madeKeyView(key, key.record),
+    );
+  const waiting = keys.flatMap((key) => (key.isActive || key.record === null ? [] : madeKeyView(key, key.record)));
+  return { dkim: shown.length > 1 ? shown : (shown[0] ?? null), dkim_waiting: waiting };
 }

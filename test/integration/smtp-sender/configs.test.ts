@@ -118,6 +118,7 @@ test("gives back what was stored, and never the login", async () => {
     sender_email: "news@example.com",
     reply_to_email: "hello@example.com",
     dkim: null,
+    dkim_waiting: [],
     max_connections: 10,
     max_per_second: null,
     is_default: false,
