@@ -16,6 +16,7 @@ import { CampaignCount } from "./campaign-count.ts";
 import { CampaignReceiver } from "./campaign-receiver.ts";
 import { Company } from "./company.ts";
 import { Counter } from "./counter.ts";
+import { DkimKey } from "./dkim-key.ts";
 import { EmailEvent } from "./email-event.ts";
 import { ErasedAddress } from "./erased-address.ts";
 import { HourLedger } from "./hour-ledger.ts";
@@ -62,6 +63,7 @@ const MODELS = [
   CampaignReceiver,
   Company,
   Counter,
+  DkimKey,
   EmailEvent,
   ErasedAddress,
   HourLedger,

@@ -721,6 +721,26 @@ create table counters (
   constraint counters_pkey PRIMARY KEY (company_id, name, ref, slot)
 ) with (fillfactor=50);
 
+create table dkim_keys (
+  id uuid not null,
+  company_id uuid not null,
+  smtp_config_id uuid not null,
+  domain text not null,
+  selector text not null,
+  algorithm text not null,
+  key_sealed bytea not null,
+  record text,
+  active boolean not null,
+  next_look_at timestamp with time zone default now() not null,
+  created_at timestamp with time zone default now() not null,
+  constraint dkim_keys_pkey PRIMARY KEY (id),
+  constraint dkim_keys_smtp_config_id_algorithm_active_key UNIQUE (smtp_config_id, algorithm, active),
+  constraint dkim_keys_company_id_smtp_config_id_fkey FOREIGN KEY (company_id, smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE CASCADE,
+  constraint dkim_keys_algorithm_check CHECK ((algorithm = ANY (ARRAY['rsa'::text, 'ed25519'::text])))
+);
+CREATE INDEX dkim_keys_of_company ON public.dkim_keys USING btree (company_id);
+CREATE INDEX dkim_keys_waiting ON public.dkim_keys USING btree (next_look_at) WHERE (NOT active);
+
 create table email_events (
   id uuid default uuid_v7() not null,
   company_id uuid not null,
@@ -1234,6 +1254,7 @@ create table smtp_configs (
   bounce_address text,
   checked_at timestamp with time zone,
   check_failures jsonb default '[]'::jsonb not null,
+  dkim_record text,
   constraint smtp_configs_pkey PRIMARY KEY (id),
   constraint smtp_configs_company_id_id_key UNIQUE (company_id, id),
   constraint smtp_configs_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,

@@ -19,7 +19,7 @@ export interface CheckFailure {
   help: string;
 }
 
-/** An SMTP server that a company sends through. Password and DKIM key are envelopes of services/lib/secrets.ts, sealed to the id. */
+/** An SMTP server that a company sends through. Password and DKIM key are envelopes of services/lib/secrets.ts, sealed to the id; further DKIM keys have a table of their own. */
 export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreationAttributes<SmtpConfig>> {
   declare id: CreationOptional<string>;
   declare companyId: string;
@@ -37,6 +37,8 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare dkimDomain: CreationOptional<string | null>;
   declare dkimSelector: CreationOptional<string | null>;
   declare dkimKeySealed: CreationOptional<Buffer | null>;
+  /** Of a key that was made here: the text of the record to publish. */
+  declare dkimRecord: CreationOptional<string | null>;
   declare maxConnections: CreationOptional<number>;
   declare maxPerSecond: CreationOptional<number | null>;
   declare isDefault: CreationOptional<boolean>;
@@ -70,6 +72,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
         dkimDomain: nullable(DataTypes.TEXT),
         dkimSelector: nullable(DataTypes.TEXT),
         dkimKeySealed: nullable(DataTypes.BLOB),
+        dkimRecord: nullable(DataTypes.TEXT),
         maxConnections: required(DataTypes.INTEGER, 10),
         maxPerSecond: nullable(DataTypes.INTEGER),
         isDefault: required(DataTypes.BOOLEAN, false),
@@ -88,8 +91,8 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
     );
   }
 
-  /** `mailbox`: that of its bounces, which is a table of its own. */
-  view(mailbox: BounceMailbox | null) {
+  /** `mailbox`: that of its bounces, which is a table of its own, as DKIM keys are. */
+  view<Keys>(mailbox: BounceMailbox | null, keys: Keys) {
     return {
       id: this.id,
       name: this.name,
@@ -102,7 +105,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       reply_to_email: this.replyToEmail,
       bounce_address: this.bounceAddress,
       bounce_mailbox: mailbox?.view() ?? null,
-      dkim: this.dkimDomain === null ? null : { domain: this.dkimDomain, selector: this.dkimSelector ?? "" },
+      ...keys,
       max_connections: this.maxConnections,
       max_per_second: this.maxPerSecond,
       is_default: this.isDefault,

@@ -63,6 +63,7 @@ const TABLE = {
   "smtp-sender.getConfig": reads("settings"),
   "smtp-sender.updateConfig": settings,
   "smtp-sender.removeConfig": settings,
+  "smtp-sender.createDkimKey": settings,
   "smtp-sender.deliverability": reads("settings"),
   "smtp-sender.validate": settings,
 

@@ -7,6 +7,7 @@ import { query, queryOne } from "../database/db.ts";
 export const SEALED_COLUMNS = [
   { what: "SMTP passwords", table: "smtp_configs", column: "password_sealed", owner: "company_id" },
   { what: "DKIM keys", table: "smtp_configs", column: "dkim_key_sealed", owner: "company_id" },
+  { what: "further DKIM keys", table: "dkim_keys", column: "key_sealed", owner: "company_id" },
   { what: "passwords of mailboxes", table: "bounce_mailboxes", column: "password_sealed", owner: "company_id" },
   { what: "webhook secrets", table: "webhook_endpoints", column: "secret_sealed", owner: "company_id" },
   { what: "former webhook secrets", table: "webhook_endpoints", column: "old_secret_sealed", owner: "company_id" },

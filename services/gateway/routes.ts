@@ -107,6 +107,7 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/smtp-configs/:id/`, "smtp-sender.getConfig"),
   route("PATCH", `${E}/smtp-configs/:id/`, "smtp-sender.updateConfig"),
   route("DELETE", `${E}/smtp-configs/:id/`, "smtp-sender.removeConfig"),
+  route("POST", `${E}/smtp-configs/:id/dkim/`, "smtp-sender.createDkimKey", created),
   route("GET", `${E}/smtp-configs/:id/deliverability/`, "smtp-sender.deliverability"),
   route("POST", `${E}/smtp/validate/`, "smtp-sender.validate"),
 

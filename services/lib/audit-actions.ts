@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = [
   "smtp_config.created",
   "smtp_config.updated",
   "smtp_config.deleted",
+  "dkim_key.created",
   "webhook.created",
   "webhook.updated",
   "webhook.deleted",

@@ -84,14 +84,29 @@ function sentence(error: ErrorObject): string {
   }
 }
 
+/** Where something is wrong besides a type: at a value, or within it. */
+function placesOfOthers(errors: readonly ErrorObject[]): Set<string> {
+  const places = new Set<string>();
+  for (const { instancePath, keyword } of errors) {
+    if (keyword !== "type" && keyword !== "anyOf") places.add(instancePath);
+    for (let at = instancePath.lastIndexOf("/"); at > 0; at = instancePath.lastIndexOf("/", at - 1)) {
+      places.add(instancePath.slice(0, at));
+    }
+  }
+  return places;
+}
+
+const IN_UNION = /\/anyOf\/\d+\/type$/;
+
 /**
  * An error within a property's name is reported by "propertyNames". A nullable field fails as "neither the type nor null":
- * only the first of the two means something to a user.
+ * only the first of the two means something to a user. Of a union, the member of the value's own type says what is wrong.
  */
-const isNoise = (error: ErrorObject) =>
+const isNoise = (error: ErrorObject, others: Set<string>) =>
   error.keyword === "anyOf" ||
   error.propertyName !== undefined ||
-  (error.keyword === "type" && error.params.type === "null");
+  (error.keyword === "type" &&
+    (error.params.type === "null" || (IN_UNION.test(error.schemaPath) && others.has(error.instancePath))));
 
 /** JSON pointer "/receivers/2/email" -> ["receivers", "2", "email"]. */
 const steps = (pointer: string) =>
@@ -120,8 +135,9 @@ export function addFieldError(fields: FieldErrors, field: string, text: string):
 /** All errors of the parameters, by top-level field. A body that is no object is reported as non_field_errors. */
 export function fieldErrors(errors: readonly ErrorObject[]): FieldErrors {
   const fields: FieldErrors = {};
+  const others = placesOfOthers(errors);
   for (const error of errors) {
-    if (isNoise(error)) continue;
+    if (isNoise(error, others)) continue;
     const path = steps(error.instancePath);
     if (error.keyword === "required") path.push(error.params.missingProperty);
     const [field, ...rest] = path;

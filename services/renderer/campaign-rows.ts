@@ -22,6 +22,7 @@ interface Row {
   dkim_domain: string | null;
   dkim_selector: string | null;
   dkim_key_sealed: Buffer | null;
+  further_keys: { id: string; domain: string; selector: string; sealed: string }[] | null;
   links: string[] | null;
 }
 
@@ -36,7 +37,10 @@ export interface LoadedContent {
 const SELECT = `
   select t.campaign_id, t.company_id, c.smtp_config_id, t.subject, t.body, t.sender_name, t.sender_email,
     t.reply_to_email, t.list_id_name, t.list_id_ref, t.company_name, t.footer_text, t.tracking_enabled,
-    c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed, t.links
+    c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed, t.links,
+    (select json_agg(json_build_object('id', k.id, 'domain', k.domain, 'selector', k.selector,
+       'sealed', encode(k.key_sealed, 'base64')))
+     from dkim_keys k where k.company_id = s.company_id and k.smtp_config_id = s.id and k.active) as further_keys
   from campaign_contents t
   join campaigns c on c.company_id = t.company_id and c.id = t.campaign_id
   left join smtp_configs s on s.company_id = t.company_id and s.id = c.smtp_config_id
@@ -62,13 +66,19 @@ async function attachments(companyId: string, ids: readonly string[]): Promise<A
   });
 }
 
-function dkim(row: Row): Dkim | null {
-  const { dkim_domain: domain, dkim_selector: selector, dkim_key_sealed: sealed } = row;
-  if (!domain || !selector || !sealed) return null;
-  return { domain, selector, privateKey: unseal(sealed, row.smtp_config_id) };
+function dkim(row: Row): Dkim[] {
+  const { dkim_domain: domain, dkim_selector: selector, dkim_key_sealed: sealed, further_keys: further } = row;
+  const first =
+    domain && selector && sealed ? [{ domain, selector, privateKey: unseal(sealed, row.smtp_config_id) }] : [];
+  const others = (further ?? []).map((key) => ({
+    domain: key.domain,
+    selector: key.selector,
+    privateKey: unseal(Buffer.from(key.sealed, "base64"), key.id),
+  }));
+  return [...first, ...others];
 }
 
-/** Undefined if the campaign no longer exists. Attachments and the DKIM key are read only if mail is to be sent. */
+/** Undefined if the campaign no longer exists. Attachments and the DKIM keys are read only if mail is to be sent. */
 export async function loadContent(
   campaignId: string,
   { toSend }: { toSend: boolean },
@@ -90,7 +100,7 @@ export async function loadContent(
     isTransactional: row.is_transactional,
     trackingEnabled: row.tracking_enabled,
     attachments: toSend ? await attachments(row.company_id, row.media_ids) : [],
-    dkim: toSend ? dkim(row) : null,
+    dkim: toSend ? dkim(row) : [],
   };
   return { content, smtpConfigId: row.smtp_config_id, storedLinks: row.links };
 }

@@ -73,7 +73,7 @@ async function compile({ content, smtpConfigId, storedLinks }: LoadedContent): P
     return {
       smtpConfigId,
       skeleton,
-      sign: content.dkim ? signer(content.dkim, skeleton.tail) : null,
+      sign: content.dkim.length > 0 ? signer(content.dkim, skeleton.tail) : null,
       scope: (recipient) =>
         scopeOf(recipient, {
           fallback,
@@ -109,8 +109,8 @@ async function load(campaignId: string): Promise<Loaded> {
 }
 
 /**
- * The compiled campaigns of one node. Contents are snapshots and never change; the DKIM key can: smtpConfig.changed
- * reports it, and after MAX_AGE_MS it is read again in case that event was lost.
+ * The compiled campaigns of one node. Contents are snapshots and never change; the DKIM keys can: smtpConfig.changed
+ * reports it, and after MAX_AGE_MS they are read again in case that event was lost.
  */
 export class CompiledCampaigns {
   readonly #cache = new LRUCache<string, CompiledCampaign>({ maxSize: MAX_BYTES, ttl: MAX_AGE_MS });
@@ -140,7 +140,7 @@ export class CompiledCampaigns {
     return campaign;
   }
 
-  /** Drops the campaigns of a configuration whose key may have changed, and whatever is being loaded with the old one. */
+  /** Drops the campaigns of a configuration whose keys may have changed, and whatever is being loaded with the old ones. */
   dropConfig(smtpConfigId: string): void {
     this.#generation++;
     this.#loading.clear();

@@ -29,7 +29,8 @@ export interface Content {
   isTransactional: boolean;
   trackingEnabled: boolean;
   attachments: Attachment[];
-  dkim: Dkim | null;
+  /** Each signs; none: the mail is not signed. */
+  dkim: Dkim[];
 }
 
 /** Values of the built-in variables `[[company.name]]` and `[[company.footer_text]]`. */

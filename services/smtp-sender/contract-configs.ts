@@ -18,17 +18,11 @@ import {
   Type,
   Uuid,
 } from "../lib/shapes.ts";
+import { DkimView, GivenDkim, MadeKey } from "./contract-dkim.ts";
 
 const Port = Type.Integer({ minimum: 1, maximum: 65_535 });
 const Folder = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", format: "line" });
 const Host = Type.String({ minLength: 1, maxLength: 253, pattern: "\\S" });
-
-/** `private_key` is write-only: a PEM, RSA from 1,024 bits or Ed25519. Null removes signing. */
-const Dkim = Type.Object({
-  domain: Line(253),
-  selector: Line(253),
-  private_key: Type.Optional(Text(16_384)),
-});
 
 /** `password` is write-only. In a PATCH what is left out stays; null removes the mailbox. */
 const BounceMailbox = Type.Object({
@@ -66,7 +60,9 @@ export const SmtpConfig = Type.Object({
       last_error_at: Nullable(Time),
     }),
   ),
-  dkim: Nullable(Type.Object({ domain: Type.String(), selector: Type.String() })),
+  dkim: DkimView,
+  /** Keys that were made here, and sign once their records are seen. */
+  dkim_waiting: Type.Array(MadeKey),
   max_connections: Type.Integer(),
   max_per_second: Nullable(Type.Integer()),
   is_default: Bool,
@@ -86,7 +82,7 @@ const optional = {
   reply_to_email: Type.Optional(Nullable(Email)),
   bounce_address: Type.Optional(Nullable(Email)),
   bounce_mailbox: Type.Optional(Nullable(BounceMailbox)),
-  dkim: Type.Optional(Nullable(Dkim)),
+  dkim: Type.Optional(GivenDkim),
   max_connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   max_per_second: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
   is_default: Type.Optional(Bool),
@@ -163,7 +159,7 @@ export const configs = {
   createConfig: {
     summary: "Create an SMTP configuration",
     description:
-      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login. `bounce_mailbox` is read by IMAP: port 993 (the default) means TLS from the first byte, on any other port `use_tls` requires STARTTLS; mails that were read are moved from `folder` (INBOX) to `processed_folder` (Processed, made where it is missing), and none is deleted. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT`, a mailbox that is read, or nobody reads what comes back.",
+      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login. `bounce_mailbox` is read by IMAP: port 993 (the default) means TLS from the first byte, on any other port `use_tls` requires STARTTLS; mails that were read are moved from `folder` (INBOX) to `processed_folder` (Processed, made where it is missing), and none is deleted. `dkim` is a key, or two of which each signs: one RSA, one Ed25519; keys that are made here come by `POST …/dkim/`. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT`, a mailbox that is read, or nobody reads what comes back.",
     params: NewConfig,
     returns: SmtpConfig,
     example,
@@ -172,7 +168,7 @@ export const configs = {
   updateConfig: {
     summary: "Change an SMTP configuration",
     description:
-      "Without `password` the stored one stays, and is asked for again where host, port or username change or TLS is switched off, of `bounce_mailbox` too; the DKIM key stays without `dkim.private_key`.",
+      "Without `password` the stored one stays, and is asked for again where host, port or username change or TLS is switched off, of `bounce_mailbox` too. `dkim` is all keys that sign from then on: one as an object, or RSA and Ed25519 as an array; an entry without `private_key` is the key that has its domain and selector, or the only one that signs, which is renamed. Null removes all keys, also those that wait for their record.",
     params: ConfigPatch,
     returns: SmtpConfig,
     example: { sender_name: "Acme News", max_per_second: 20 },
@@ -181,7 +177,7 @@ export const configs = {
   deliverability: {
     summary: "What receivers would find wrong with its mail",
     description:
-      "SPF of the envelope's domain, the published DKIM key beside the one that signs, DMARC and alignment, MX, links and bounce address, with the records to publish. Looked up anew each time, within 5 seconds; `unknown` is what the DNS did not answer. At most 20 a minute.",
+      "SPF of the envelope's domain, each published DKIM key beside the one that signs, DMARC and alignment, MX, links and bounce address, with the records to publish. Looked up anew each time, within 5 seconds; `unknown` is what the DNS did not answer. At most 20 a minute.",
     params: ById,
     returns: DeliverabilityReport,
   },

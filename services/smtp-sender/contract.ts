@@ -2,6 +2,7 @@ import type { ServiceContract } from "../define.ts";
 import { Bool, Nullable, Type, Uuid } from "../lib/shapes.ts";
 import type { TravellingResult } from "./claim/ask-owners.ts";
 import { configs } from "./contract-configs.ts";
+import { dkim } from "./contract-dkim.ts";
 
 /** A batch of recipients that the node delivers. */
 const Batch = Type.Object({
@@ -92,4 +93,4 @@ const work = {
   },
 } as const satisfies ServiceContract;
 
-export const contract = { ...configs, ...work } as const satisfies ServiceContract;
+export const contract = { ...configs, ...dkim, ...work } as const satisfies ServiceContract;

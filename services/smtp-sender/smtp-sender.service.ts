@@ -3,6 +3,7 @@
  * renderer beside it, so that rendering is a local call.
  */
 import type { Service } from "moleculer";
+import { every } from "../../mixins/every.mixin.ts";
 import { call } from "../call.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
@@ -19,6 +20,8 @@ import {
 import { limitReports, limitTries, tryServer } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
 import { failuresOf, reportOn } from "./deliverability/daily-check.ts";
+import { lookForRecords } from "./dkim/activation.ts";
+import { createDkimKey, newDkimKeyErrors } from "./dkim/make-key.ts";
 import { broadcastConfigChanged, type SenderNode, startEngine, statusOf } from "./engine/start-engine.ts";
 import { hourRoom } from "./limits/hour-limit.ts";
 
@@ -27,7 +30,11 @@ function nodeOf(service: Service & { sender?: SenderNode }): SenderNode {
   return service.sender;
 }
 
+/** With the pause of a key (models/statements/dkim-keys.ts) its record is found within a minute. */
+const KEYS_PAUSE_MS = 15_000;
+
 export default defineService("smtp-sender", contract, {
+  mixins: [every(KEYS_PAUSE_MS, "activateDkimKeys")],
   actions: {
     listConfigs: (ctx) => listConfigs(companyOf(ctx), ctx.params),
     createConfig: {
@@ -60,10 +67,21 @@ export default defineService("smtp-sender", contract, {
     async deliverability(ctx) {
       const stored = await findConfig(companyOf(ctx), ctx.params.id);
       await limitReports(companyOf(ctx));
-      const { checks } = await reportOn(stored);
+      const { checks } = await reportOn(stored, (id) => broadcastConfigChanged(ctx, id));
       return { checks };
     },
-    checkDeliverability: async (ctx) => ({ failures: await failuresOf(companyOf(ctx), ctx.params.id) }),
+    async checkDeliverability(ctx) {
+      const activated = (id: string) => broadcastConfigChanged(ctx, id);
+      return { failures: await failuresOf(companyOf(ctx), ctx.params.id, activated) };
+    },
+    createDkimKey: { validate: newDkimKeyErrors, handler: createDkimKey },
+    async activateDkimKeys(ctx) {
+      await lookForRecords({
+        activated: (id) => broadcastConfigChanged(ctx, id),
+        failed: ({ id }, error) => this.logger.warn(`The DKIM key ${id} cannot be activated: ${error.message}`),
+      });
+      return null;
+    },
     async hourRoom(ctx) {
       return hourRoom(companyOf(ctx), nodeOf(this).limiter);
     },

@@ -67,10 +67,16 @@ export async function newAccount(url: string, name = "bench"): Promise<Api> {
   return { url, key };
 }
 
+interface Key {
+  domain: string;
+  selector: string;
+  private_key: string;
+}
+
 /** What is sent; by default the newsletter in English, unsigned. */
 export interface Kind {
   language?: Language;
-  dkim?: { domain: string; selector: string; private_key: string };
+  dkim?: Key | Key[];
 }
 
 const VALUE: Record<Language, string> = { en: "Value", ru: "Значение", ja: "項目の値" };

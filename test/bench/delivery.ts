@@ -5,7 +5,7 @@
  * POST to `completed`, into Debian's smtp-sink; beside it, in the same run, smtp-source into the same sink with as many
  * bytes on the wire and as many connections. Prints rates, CPU per mail (of the service by its threads), the ratio of
  * service and PostgreSQL to smtp-source, and the peak memory of the service. `kinds`, taken in turns in each round:
- * plain,ed25519,rsa (signed),cyrillic,cjk.
+ * plain,ed25519,rsa,both (signed),cyrillic,cjk.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
@@ -23,9 +23,9 @@ const wanted = (process.argv[5] ?? "plain").split(",");
 const MAX_SOURCE_MAILS = 100_000;
 const RSA_BITS = 2_048;
 
-const dkim = (key: { export(options: { type: "pkcs8"; format: "pem" }): string | Buffer }) => ({
+const dkim = (key: { export(options: { type: "pkcs8"; format: "pem" }): string | Buffer }, selector = "bench") => ({
   domain: "example.com",
-  selector: "bench",
+  selector,
   private_key: String(key.export({ type: "pkcs8", format: "pem" })),
 });
 
@@ -33,6 +33,12 @@ const KINDS: Record<string, () => Kind> = {
   plain: () => ({}),
   ed25519: () => ({ dkim: dkim(generateKeyPairSync("ed25519").privateKey) }),
   rsa: () => ({ dkim: dkim(generateKeyPairSync("rsa", { modulusLength: RSA_BITS }).privateKey) }),
+  both: () => ({
+    dkim: [
+      dkim(generateKeyPairSync("rsa", { modulusLength: RSA_BITS }).privateKey, "rsa"),
+      dkim(generateKeyPairSync("ed25519").privateKey, "ed25519"),
+    ],
+  }),
   cyrillic: () => ({ language: "ru" }),
   cjk: () => ({ language: "ja" }),
 };

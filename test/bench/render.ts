@@ -36,7 +36,7 @@ function contentIn(language: "en" | "ru", attachments: Content["attachments"] = 
     isTransactional: false,
     trackingEnabled: true,
     attachments,
-    dkim: null,
+    dkim: [],
   };
 }
 

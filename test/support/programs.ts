@@ -51,7 +51,7 @@ function libraryFolders(root: string): string[] {
   });
 }
 
-async function unpacked(name: string, packages: string[], suite?: string): Promise<{ root: string; path: string }> {
+async function unpackedRoot(name: string, packages: string[], suite?: string): Promise<string> {
   const root = join(CACHE, `${suite ? `${suite}-` : ""}${packages[0]}`);
   try {
     const env = { ...process.env, ...(suite ? { SUITE: suite } : {}) };
@@ -62,6 +62,11 @@ async function unpacked(name: string, packages: string[], suite?: string): Promi
       `${name} is neither on PATH nor could it be fetched: install it (on Debian: apt-get install ${packages[0]}). ${reason}`,
     );
   }
+  return root;
+}
+
+async function unpacked(name: string, packages: string[], suite?: string): Promise<{ root: string; path: string }> {
+  const root = await unpackedRoot(name, packages, suite);
   const path = executable(
     FOLDERS.map((folder) => join(root, folder)),
     name,
@@ -73,6 +78,17 @@ async function unpacked(name: string, packages: string[], suite?: string): Promi
 async function fetched(name: string, packages: string[]): Promise<Program> {
   const { root, path } = await unpacked(name, packages);
   return { path, env: { LD_LIBRARY_PATH: libraryFolders(root).join(delimiter) } };
+}
+
+/** A library of Python for the interpreter of this machine's release, and what runs a script with it. */
+export async function pythonWith(packages: string[]): Promise<Program> {
+  const root = await unpackedRoot(packages[0]!, packages);
+  const env = {
+    PYTHONPATH: join(root, "usr/lib/python3/dist-packages"),
+    LD_LIBRARY_PATH: libraryFolders(root).join(delimiter),
+  };
+  // Another one on PATH may be of a version that the packages are not made for.
+  return { path: executable(["/usr/bin"], "python3") ?? "python3", env };
 }
 
 /** The program of another Debian release, as the command that runs it on that release's own loader and libraries. */

@@ -28,7 +28,7 @@ export function contentOf(given: Partial<Content> = {}): Content {
     isTransactional: false,
     trackingEnabled: true,
     attachments: [],
-    dkim: null,
+    dkim: [],
     ...given,
   };
 }
@@ -67,7 +67,7 @@ export async function makeMail(
   const mail = skeleton.make(recipient, scope(recipient, links.length), options.copy ?? false);
   const text = mail.bytes.toString();
   const [head, body] = [text.slice(0, mail.bodyAt), mail.bytes.view(mail.bodyAt)];
-  const signedHead = content.dkim ? await signer(content.dkim, skeleton.tail)(head, body) : head;
+  const signedHead = content.dkim.length > 0 ? await signer(content.dkim, skeleton.tail)(head, body) : head;
   const message = Buffer.from(signedHead + text.slice(mail.bodyAt) + (skeleton.tail ?? ""), "latin1");
   return { message, smtputf8: mail.smtputf8, links };
 }

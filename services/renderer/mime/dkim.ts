@@ -1,6 +1,7 @@
 /**
  * DKIM (RFC 6376, Ed25519 by RFC 8463), relaxed/simple, over the bytes that are sent. Signing is asynchronous: an
- * RSA-2048 signature takes 230 µs of CPU, on the thread pool instead of the event loop.
+ * RSA-2048 signature takes 230 µs of CPU, on the thread pool instead of the event loop. Of two signatures the body is
+ * hashed, and the fields are made canonical, once.
  *
  * The body is signed as it is. Relaxed would forgive a relay that changes white space; quoted-printable and base64 have none
  * that one may change, and making it canonical took more of the event loop than everything else about a mail.
@@ -9,7 +10,7 @@ import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto"
 import { promisify } from "node:util";
 import { type Dkim, Unrenderable } from "../content.ts";
 
-/** Returns the head with its signature; `body`, read before it returns, is the message between the headers and the tail. */
+/** Returns the head with its signatures; `body`, read before it returns, is the message between the headers and the tail. */
 export type Sign = (head: string, body: Buffer) => Promise<string>;
 
 /**
@@ -72,10 +73,33 @@ function readKey(pem: string): KeyObject {
   }
 }
 
-export function signer({ domain, selector, privateKey }: Dkim, tail: string | null): Sign {
+interface Signatory {
+  key: KeyObject;
+  isEd25519: boolean;
+  /** Its tags up to the time. */
+  tags: string;
+}
+
+function signatoryOf({ domain, selector, privateKey }: Dkim): Signatory {
   const key = readKey(privateKey);
-  const ed25519 = key.asymmetricKeyType === "ed25519";
-  const algorithm = ed25519 ? "ed25519-sha256" : "rsa-sha256";
+  const isEd25519 = key.asymmetricKeyType === "ed25519";
+  const algorithm = isEd25519 ? "ed25519-sha256" : "rsa-sha256";
+  const tags = `DKIM-Signature: v=1; a=${algorithm}; c=relaxed/simple; d=${domain};\r\n s=${selector}; t=`;
+  return { key, isEd25519, tags };
+}
+
+async function signatureOf({ key, isEd25519, tags }: Signatory, covered: string, rest: string): Promise<string> {
+  const start = tags + rest;
+  const signed = Buffer.from(covered + relaxedField(start), "latin1");
+  // RFC 8463 signs the SHA-256 of the fields, not the fields themselves.
+  const data = isEd25519 ? createHash("sha256").update(signed).digest() : signed;
+  const signature = await signAsync(isEd25519 ? null : "sha256", data, key);
+  return `${start}${folded(signature.toString("base64"))}\r\n`;
+}
+
+/** One signature for each key; that of RSA, which all verifiers know, stands first. None covers another. */
+export function signer(keys: readonly Dkim[], tail: string | null): Sign {
+  const signatories = keys.map(signatoryOf).sort((a, b) => Number(a.isEd25519) - Number(b.isEd25519));
   // All mails of a campaign have the same fields, apart from Cc.
   let [lastNames, lastFolded] = ["", ""];
   const foldedNames = (names: string) => {
@@ -92,11 +116,10 @@ export function signer({ domain, selector, privateKey }: Dkim, tail: string | nu
     if (tailBytes) hash.update(tailBytes);
     const fields = fieldsOf(head).filter((field) => COVERED.has(nameOf(field)));
     const names = [...fields.map(nameOf), ...OVERSIGNED].join(":");
-    const start = `DKIM-Signature: v=1; a=${algorithm}; c=relaxed/simple; d=${domain};\r\n s=${selector}; t=${Math.floor(Date.now() / 1000)};\r\n bh=${hash.digest("base64")};\r\n h=${foldedNames(names)};\r\n b=`;
-    const signed = Buffer.from([...fields.map(relaxedField), relaxedField(start)].join("\r\n"), "latin1");
-    // RFC 8463 signs the SHA-256 of the fields, not the fields themselves.
-    const data = ed25519 ? createHash("sha256").update(signed).digest() : signed;
-    const signature = await signAsync(ed25519 ? null : "sha256", data, key);
-    return `${start}${folded(signature.toString("base64"))}\r\n${head}`;
+    const covered = `${fields.map(relaxedField).join("\r\n")}\r\n`;
+    const seconds = Math.floor(Date.now() / 1000);
+    const rest = `${seconds};\r\n bh=${hash.digest("base64")};\r\n h=${foldedNames(names)};\r\n b=`;
+    const signatures = await Promise.all(signatories.map((one) => signatureOf(one, covered, rest)));
+    return signatures.join("") + head;
   };
 }

@@ -1,16 +1,14 @@
 /** Errors of an SMTP configuration beyond its schema; the answer lists them together with the schema's own. */
-import { createPrivateKey } from "node:crypto";
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import type { TlsMode } from "../../../models/smtp-config.ts";
-import { asciiDomain } from "../../lib/address.ts";
 import { config } from "../../lib/config.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
 import { HostError, PERMIT_HELP, resolvePublic } from "../../lib/ssrf/guard.ts";
 import { bounceAddressError } from "../../lib/tokens/bounce-token.ts";
 
-const LABELS = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i;
-const MIN_RSA_BITS = 1_024;
+/** Of a host name or a DKIM selector. */
+export const LABELS = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i;
 
 /** What a stored password would be sent to. */
 interface Target {
@@ -39,12 +37,6 @@ export function passwordError(stored: Target, given: Partial<Target>): FieldErro
   };
 }
 
-interface Dkim {
-  domain: string;
-  selector: string;
-  private_key?: string;
-}
-
 /** Undefined where the host may be connected to; a name that has no address yet may be saved. */
 export async function hostError(host: string): Promise<string | undefined> {
   const name = host.trim();
@@ -59,42 +51,14 @@ export async function hostError(host: string): Promise<string | undefined> {
   return undefined;
 }
 
-function dkimKeyError(pem: string): string | undefined {
-  try {
-    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
-    if (asymmetricKeyType === "ed25519") return undefined;
-    if (asymmetricKeyType !== "rsa") return "private_key: Only RSA and Ed25519 keys can sign mail.";
-    if ((asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS) return undefined;
-    return `private_key: An RSA key must have at least ${MIN_RSA_BITS} bits.`;
-  } catch {
-    return "private_key: Not a valid private key in PEM format.";
-  }
-}
-
-function dkimErrors({ domain, selector, private_key: key }: Dkim, hasStoredKey: boolean): string[] {
-  const errors: string[] = [];
-  if (!asciiDomain(domain)) errors.push("domain: Enter a valid domain name.");
-  if (!LABELS.test(selector)) errors.push("selector: Enter a valid DKIM selector.");
-  if (key === undefined) {
-    if (!hasStoredKey) errors.push("private_key: This field is required.");
-  } else {
-    const error = dkimKeyError(key);
-    if (error) errors.push(error);
-  }
-  return errors;
-}
-
 interface Given {
   host?: string;
-  dkim?: Dkim | null;
   bounce_address?: string | null;
 }
 
-/** `hasStoredKey`: whether a DKIM key is stored already; called only where it matters. */
 export async function configErrors(
   given: Given,
-  isValid: (field: "host" | "dkim" | "bounce_address") => boolean,
-  hasStoredKey: () => Promise<boolean> = async () => false,
+  isValid: (field: "host" | "bounce_address") => boolean,
 ): Promise<FieldErrors> {
   const errors: FieldErrors = {};
   if (isValid("host")) {
@@ -104,10 +68,6 @@ export async function configErrors(
   if (isValid("bounce_address") && given.bounce_address) {
     const error = bounceAddressError(given.bounce_address.trim());
     if (error) errors.bounce_address = [error];
-  }
-  if (isValid("dkim") && given.dkim) {
-    const found = dkimErrors(given.dkim, given.dkim.private_key === undefined && (await hasStoredKey()));
-    if (found.length > 0) errors.dkim = found;
   }
   return errors;
 }

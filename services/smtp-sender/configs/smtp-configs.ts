@@ -8,7 +8,6 @@ import { audit } from "../../../models/statements/audit-log.ts";
 import { currentRights } from "../../../models/statements/current-rights.ts";
 import { noticeToOwners, sendsSystemMail } from "../../../models/statements/queue-system-mail.ts";
 import { User } from "../../../models/user.ts";
-import { asciiDomain } from "../../lib/address.ts";
 import { type Caller, type Ctx, companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, invalid, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
@@ -16,6 +15,8 @@ import { seal, unseal } from "../../lib/secrets.ts";
 import type { ListQuery } from "../../lib/shapes.ts";
 import { type PermittedAction, requirePermission } from "../../permissions.ts";
 import type { ConfigPatch, NewConfig, SmtpConfig as View } from "../contract-configs.ts";
+import { dkimErrors, keysFrom } from "../dkim/given-keys.ts";
+import { dkimView, keysOf, saveKeys } from "../dkim/key-set.ts";
 import { mailboxErrors, mailboxOf, saveMailbox } from "./bounce-mailbox.ts";
 import { configErrors, passwordError } from "./config-errors.ts";
 
@@ -24,12 +25,24 @@ const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_em
     'processed_folder', b.processed_folder, 'last_error', b.last_error, 'last_error_at', to_char(b.last_error_at
       at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
    from bounce_mailboxes b where b.company_id = smtp_configs.company_id and b.id = smtp_configs.id) as bounce_mailbox,
-  case when dkim_domain is not null then json_build_object('domain', dkim_domain, 'selector', dkim_selector) end as dkim,
+  dkim_domain, dkim_selector, dkim_record,
+  (select json_agg(json_build_object('domain', k.domain, 'selector', k.selector, 'record', k.record, 'isActive', k.active)
+     order by k.active desc, k.id)
+   from dkim_keys k where k.company_id = smtp_configs.company_id and k.smtp_config_id = smtp_configs.id) as dkim_keys,
   max_connections, max_per_second, is_default, failing_since is null as working, last_error, last_error_at,
   case when failing_since is not null then backoff_until end as backing_off_until, created_at`;
 
 type Times = "last_error_at" | "backing_off_until" | "created_at";
-type ConfigRow = Omit<View, Times> & { last_error_at: Date | null; backing_off_until: Date | null; created_at: Date };
+type ShownKeys = Parameters<typeof dkimView>[0];
+type ConfigRow = Omit<View, Times | "dkim" | "dkim_waiting"> & {
+  last_error_at: Date | null;
+  backing_off_until: Date | null;
+  created_at: Date;
+  dkim_domain: string | null;
+  dkim_selector: string | null;
+  dkim_record: string | null;
+  dkim_keys: ShownKeys | null;
+};
 
 export async function listConfigs(
   companyId: string,
@@ -47,8 +60,14 @@ export async function listConfigs(
     },
     listQuery,
   );
-  const results = page.results.map((row) => ({
+  const results = page.results.map(({ dkim_domain, dkim_selector, dkim_record, dkim_keys, ...row }) => ({
     ...row,
+    ...dkimView([
+      ...(dkim_domain === null
+        ? []
+        : [{ domain: dkim_domain, selector: dkim_selector ?? "", record: dkim_record, isActive: true }]),
+      ...(dkim_keys ?? []),
+    ]),
     last_error_at: row.last_error_at?.toISOString() ?? null,
     backing_off_until: row.backing_off_until?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
@@ -57,27 +76,12 @@ export async function listConfigs(
 }
 
 export const viewOf = async (config: SmtpConfig, transaction: Transaction | null = null): Promise<View> =>
-  config.view(await mailboxOf(config.companyId, config.id, transaction));
+  config.view(await mailboxOf(config.companyId, config.id, transaction), dkimView(await keysOf(config, transaction)));
 
 export async function findConfig(companyId: string, id: string, lock?: Transaction): Promise<SmtpConfig> {
   const found = await SmtpConfig.findOne({ where: { id, companyId }, transaction: lock, lock: lock?.LOCK.UPDATE });
   if (!found) throw notFound();
   return found;
-}
-
-async function hasDkimKey(companyId: string, id: string): Promise<boolean> {
-  const found = await SmtpConfig.findOne({ where: { id, companyId }, attributes: ["dkimKeySealed"] });
-  return found?.dkimKeySealed != null;
-}
-
-function dkimColumns(dkim: NewConfig["dkim"], id: string) {
-  if (dkim === undefined) return {};
-  if (dkim === null) return { dkimDomain: null, dkimSelector: null, dkimKeySealed: null };
-  return {
-    dkimDomain: asciiDomain(dkim.domain),
-    dkimSelector: dkim.selector.toLowerCase(),
-    ...(dkim.private_key === undefined ? {} : { dkimKeySealed: seal(dkim.private_key, id) }),
-  };
 }
 
 /** Only what was given: what is missing keeps its value, or gets the column's default. */
@@ -99,11 +103,11 @@ function columns(given: Partial<NewConfig>, id: string) {
     isDefault: given.is_default,
   };
   const present = Object.entries(wanted).filter(([, value]) => value !== undefined);
-  return { ...(Object.fromEntries(present) as Partial<typeof wanted>), ...dkimColumns(given.dkim, id) };
+  return Object.fromEntries(present) as Partial<typeof wanted>;
 }
 
 /** The caller's rights as they are now; writers of one company's configurations come one after the other. */
-async function requireRightsNow(meta: Caller, action: PermittedAction, transaction: Transaction): Promise<void> {
+export async function requireRightsNow(meta: Caller, action: PermittedAction, transaction: Transaction): Promise<void> {
   const bind = [meta.companyId];
   await sequelize().query("select from companies where id = $1 for no key update", { bind, transaction });
   requirePermission(action, await currentRights(meta, transaction));
@@ -125,6 +129,7 @@ export async function createConfig(ctx: Ctx<NewConfig>): Promise<View> {
       Pick<SmtpConfig, "name" | "host" | "port" | "username" | "senderEmail">
     >;
     const created = await SmtpConfig.create({ passwordSealed: null, ...values, id, companyId }, { transaction });
+    if (given.dkim) await saveKeys(created, keysFrom(given.dkim, []), transaction);
     await saveMailbox(created, given.bounce_mailbox, transaction);
     const detail = { name: created.name, host: created.host };
     await audit(companyId, ctx.meta, { action: "smtp_config.created", target: id, detail }, transaction);
@@ -168,13 +173,24 @@ async function errorsOfMailbox(
   return errors.length > 0 ? { bounce_mailbox: errors } : {};
 }
 
+async function errorsOfDkim(
+  config: SmtpConfig,
+  given: NewConfig["dkim"],
+  transaction: Transaction | null = null,
+): Promise<FieldErrors> {
+  const errors = given ? dkimErrors(given, await keysOf(config, transaction)) : [];
+  return errors.length > 0 ? { dkim: errors } : {};
+}
+
 /** Beyond the schema's. */
 export async function newConfigErrors(
   { params }: Ctx<NewConfig>,
   isValid: (field: keyof NewConfig) => boolean,
 ): Promise<FieldErrors> {
   const errors = await configErrors(params, isValid);
-  const { bounce_mailbox: mailbox } = params;
+  const { bounce_mailbox: mailbox, dkim } = params;
+  const ofDkim = dkim && isValid("dkim") ? dkimErrors(dkim, []) : [];
+  if (ofDkim.length > 0) errors.dkim = ofDkim;
   const found = mailbox && isValid("bounce_mailbox") ? await mailboxErrors(mailbox, null) : [];
   return found.length > 0 ? { ...errors, bounce_mailbox: found } : errors;
 }
@@ -186,10 +202,11 @@ export async function patchErrors(
 ): Promise<FieldErrors> {
   const companyId = companyOf(ctx);
   const { id, ...given } = ctx.params;
-  const errors = await configErrors(ctx.params, isValid, () => hasDkimKey(companyId, id));
+  const errors = await configErrors(ctx.params, isValid);
   const stored = await SmtpConfig.findOne({ where: { id, companyId } });
   if (!stored) return errors;
   if (isValid("bounce_mailbox")) Object.assign(errors, await errorsOfMailbox(stored, given.bounce_mailbox));
+  if (isValid("dkim")) Object.assign(errors, await errorsOfDkim(stored, given.dkim));
   const { host, port, username, use_tls, tls_mode, password } = given;
   const readable = Object.entries({ host, port, username, use_tls, tls_mode, password }).filter(
     ([field, value]) => value !== undefined && isValid(field as keyof ConfigPatch),
@@ -212,12 +229,16 @@ export async function updateConfig(ctx: Ctx<ConfigPatch>): Promise<View> {
     const errors = {
       ...changeErrors(found, given),
       ...(await errorsOfMailbox(found, given.bounce_mailbox, transaction)),
+      ...(await errorsOfDkim(found, given.dkim, transaction)),
     };
     if (Object.keys(errors).length > 0) throw invalid(errors);
     const forgotten = OF_THE_SERVER.some((field) => given[field] !== undefined) ? FORGOTTEN : {};
     const before = found.host;
     // Whatever was changed, its mail is looked at again before the next send.
     await found.update({ ...columns(given, id), ...forgotten, checkedAt: null }, { transaction });
+    if (given.dkim !== undefined) {
+      await saveKeys(found, keysFrom(given.dkim, await keysOf(found, transaction)), transaction);
+    }
     await saveMailbox(found, given.bounce_mailbox, transaction);
     const moved = found.host === before ? {} : { host: { from: before, to: found.host } };
     const detail = { name: found.name, fields: Object.keys(given), ...moved };

@@ -77,6 +77,8 @@ async function limit(what: string, companyId: string): Promise<void> {
 }
 
 export const limitTries = (companyId: string) => limit("validate", companyId);
+/** Making an RSA key takes up to a second of CPU. */
+export const limitKeys = (companyId: string) => limit("dkim-keys", companyId);
 /** Each report asks the DNS some forty times. */
 export const limitReports = (companyId: string) => limit("deliverability", companyId);
 

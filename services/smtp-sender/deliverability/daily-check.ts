@@ -2,6 +2,8 @@
 import { queryOne } from "../../../models/database/db.ts";
 import { type CheckFailure, SmtpConfig } from "../../../models/smtp-config.ts";
 import { isLocalHost } from "../../lib/ssrf/local-host.ts";
+import { activate } from "../dkim/activation.ts";
+import { keysOf } from "../dkim/key-set.ts";
 import type { Check } from "./check.ts";
 import { deliverability } from "./report.ts";
 
@@ -9,10 +11,22 @@ import { deliverability } from "./report.ts";
 const KEEP = `update smtp_configs set checked_at = now(), check_failures = $4
   where company_id = $1 and id = $2 and date_trunc('milliseconds', updated_at) = $3 returning id`;
 
-/** A report, whose failures are remembered. */
-export async function reportOn(stored: SmtpConfig): Promise<{ checks: Check[]; failures: CheckFailure[] }> {
-  const { companyId, id, updatedAt } = stored;
-  const { checks } = await deliverability(stored);
+/** What is done when keys sign that waited for their records. */
+type Activated = (smtpConfigId: string) => Promise<unknown>;
+
+interface KeptReport {
+  checks: Check[];
+  failures: CheckFailure[];
+}
+
+/** A report, whose failures are remembered. A key that waits and is published signs from now on. */
+export async function reportOn(stored: SmtpConfig, activated: Activated): Promise<KeptReport> {
+  const { companyId, id } = stored;
+  const { checks, seen } = await deliverability(stored, await keysOf(stored));
+  const change = seen.length > 0 ? await activate(companyId, id, seen) : undefined;
+  if (change) await activated(id);
+  const isOurs = change?.before.getTime() === stored.updatedAt.getTime();
+  const updatedAt = isOurs ? change!.after : stored.updatedAt;
   const failures = checks
     .filter(({ status }) => status === "fail")
     .map(({ name, help }): CheckFailure => ({ name, help: help ?? "" }));
@@ -23,9 +37,9 @@ export async function reportOn(stored: SmtpConfig): Promise<{ checks: Check[]; f
 const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
 /** Of today's report, which is made if there is none yet. */
-export async function failuresOf(companyId: string, id: string): Promise<CheckFailure[]> {
+export async function failuresOf(companyId: string, id: string, activated: Activated): Promise<CheckFailure[]> {
   const stored = await SmtpConfig.findOne({ where: { companyId, id } });
   if (!stored || isLocalHost(stored.host)) return [];
   if (stored.checkedAt && dayOf(stored.checkedAt) === dayOf(new Date())) return stored.checkFailures;
-  return (await reportOn(stored)).failures;
+  return (await reportOn(stored, activated)).failures;
 }

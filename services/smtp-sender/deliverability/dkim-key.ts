@@ -1,5 +1,14 @@
 /** DKIM (RFC 6376, RFC 8463): whether the published key is the one that signs. */
-import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { createPublicKey, type KeyObject } from "node:crypto";
+import {
+  MAX_STRING,
+  type PublicKey,
+  publicKeyOf,
+  recordName,
+  recordValue,
+  type TxtRecord,
+  zoneLine,
+} from "../dkim/record.ts";
 import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
 import type { Lookups } from "./lookups.ts";
 import { parseTags } from "./tags.ts";
@@ -10,26 +19,9 @@ export interface Signature {
   privateKey: string;
 }
 
-/** RFC 8463: the 32 bytes themselves; RSA keys stand there as SubjectPublicKeyInfo. */
-const RAW_ED25519 = 32;
-
-interface PublicKey {
-  type: "rsa" | "ed25519";
-  base64: string;
-}
-
-function publicKeyOf(privateKey: string): PublicKey {
-  const key = createPublicKey(createPrivateKey(privateKey));
-  const der = key.export({ format: "der", type: "spki" });
-  return key.asymmetricKeyType === "ed25519"
-    ? { type: "ed25519", base64: der.subarray(-RAW_ED25519).toString("base64") }
-    : { type: "rsa", base64: der.toString("base64") };
-}
-
 /** The record that makes this key known. */
-export function dkimRecord({ domain, selector, privateKey }: Signature): { name: string; value: string } {
-  const { type, base64 } = publicKeyOf(privateKey);
-  return { name: `${selector}._domainkey.${domain}`, value: `v=DKIM1; k=${type}; p=${base64}` };
+export function dkimRecord({ domain, selector, privateKey }: Signature): TxtRecord {
+  return { name: recordName(domain, selector), value: recordValue(publicKeyOf(privateKey)) };
 }
 
 /** Some publish RSA keys bare (PKCS#1), and verifiers take them. */
@@ -89,6 +81,18 @@ export const NO_SIGNATURE: Check = {
   expected: null,
   help: "Mail is not signed. Give this SMTP configuration a DKIM key, unless your relay signs for you.",
 };
+
+/** Of a key that was made here and does not sign: nothing is wrong with any mail, and its owner is to publish it. */
+export function waiting(check: Check): Check {
+  if (check.status === "unknown") return check;
+  const { name, value } = check.expected as unknown as TxtRecord;
+  const why =
+    check.found === null
+      ? `The key ${name} waits for its record, and signs within a minute of it being published.`
+      : `The key ${name} waits for its record. ${check.help}`;
+  const inFile = value.length > MAX_STRING ? ` In a zone file: ${zoneLine({ name, value })}` : "";
+  return { ...check, status: "warn", help: `${why}${inFile}` };
+}
 
 /** `found`: the record, null where there is none, an array where there are several. */
 export async function checkDkim(dns: Lookups, signature: Signature): Promise<Check> {

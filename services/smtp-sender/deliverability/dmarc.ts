@@ -86,7 +86,11 @@ export function checkAlignment({ from, envelope, spf, signatures, policy }: Alig
   const dkimAligned = signatures.filter(({ domain }) => aligned(domain, from, policy?.isStrictDkim ?? false));
   const bySpf = spfAligned && serves(spf);
   const byDkim = dkimAligned.some(({ check }) => serves(check));
-  const found = { from, spf: bySpf ? envelope : null, dkim: byDkim ? dkimAligned.map(({ domain }) => domain) : [] };
+  const found = {
+    from,
+    spf: bySpf ? envelope : null,
+    dkim: byDkim ? [...new Set(dkimAligned.map(({ domain }) => domain))] : [],
+  };
   const isOpen = [spf, ...signatures.map(({ check }) => check)].some(({ status }) => status === "unknown");
   const findings: Finding[] = [];
   if (!bySpf && !byDkim) {

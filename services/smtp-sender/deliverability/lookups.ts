@@ -1,6 +1,7 @@
 /** The DNS as the deliverability report asks it: three ends of a look-up distinguished, each name asked once, all within a time. */
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
+import { config } from "../../lib/config.ts";
 
 /** `none`: the name or the records do not exist. `unknown`: the DNS did not say (SERVFAIL, REFUSED, silence). */
 export type Answer<T> = { is: "found"; records: T[] } | { is: "none" } | { is: "unknown"; why: string };
@@ -24,6 +25,12 @@ export async function serverAddresses(servers: string): Promise<string[]> {
     return port ? `${literal}:${port}` : address;
   });
   return Promise.all(each);
+}
+
+/** By DNS_SERVERS, else by the system's name servers. */
+export async function configuredLookups(timeoutMs: number): Promise<Lookups> {
+  const { DNS_SERVERS } = config();
+  return new Lookups(timeoutMs, DNS_SERVERS ? await serverAddresses(DNS_SERVERS) : undefined);
 }
 
 export class Lookups {

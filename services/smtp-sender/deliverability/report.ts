@@ -2,13 +2,14 @@
 import type { SmtpConfig } from "../../../models/smtp-config.ts";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
 import { config } from "../../lib/config.ts";
-import { unseal } from "../../lib/secrets.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
+import { isReplacedBy, isSeen } from "../dkim/activation.ts";
+import { type ConfigKey, privateKeyOf } from "../dkim/key-set.ts";
 import type { Check } from "./check.ts";
-import { checkDkim, NO_SIGNATURE, type Signature } from "./dkim-key.ts";
+import { checkDkim, NO_SIGNATURE, waiting } from "./dkim-key.ts";
 import { checkAlignment, checkDmarc, type Policy } from "./dmarc.ts";
 import { checkBounceAddress, checkLinks, checkMx } from "./hosts.ts";
-import { Lookups, serverAddresses } from "./lookups.ts";
+import { configuredLookups, type Lookups } from "./lookups.ts";
 import { checkSpf } from "./spf.ts";
 
 /** All of it, as clients were promised 5 s. */
@@ -27,21 +28,38 @@ const late = (name: Check["name"]): Check => ({
   help: "The DNS did not answer in time. Try again later.",
 });
 
-async function signatureCheck(dns: Lookups, stored: SmtpConfig): Promise<Check> {
-  let privateKey: string;
-  try {
-    privateKey = unseal(stored.dkimKeySealed!, stored.id);
-  } catch {
-    return { ...late("dkim"), help: "The stored DKIM key cannot be read any more. Give it again." };
-  }
-  const signature: Signature = { domain: stored.dkimDomain!, selector: stored.dkimSelector ?? "", privateKey };
-  return checkDkim(dns, signature);
+interface KeyChecked {
+  key: ConfigKey;
+  check: Check;
+  /** It waited for its record, which is there. */
+  isNew: boolean;
 }
 
-/** The checks in the order in which a user would repair them. */
-export async function deliverability(stored: SmtpConfig): Promise<{ checks: Check[] }> {
-  const { BASE_URL, DNS_SERVERS } = config();
-  const dns = new Lookups(LOOKUP_MS, DNS_SERVERS ? await serverAddresses(DNS_SERVERS) : undefined);
+async function checked(dns: Lookups, key: ConfigKey): Promise<KeyChecked> {
+  let privateKey: string;
+  try {
+    privateKey = privateKeyOf(key);
+  } catch {
+    const check = { ...late("dkim"), help: "The stored DKIM key cannot be read any more. Give it again." };
+    return { key, check, isNew: false };
+  }
+  const { domain, selector, isActive } = key;
+  const check = await checkDkim(dns, { domain, selector, privateKey });
+  if (isActive) return { key, check, isNew: false };
+  return isSeen(check) ? { key, check, isNew: true } : { key, check: waiting(check), isNew: false };
+}
+
+export interface Report {
+  /** In the order in which a user would repair them. */
+  checks: Check[];
+  /** Ids of keys that wait for their record, and may sign now. */
+  seen: string[];
+}
+
+/** `keys`: those of the configuration. */
+export async function deliverability(stored: SmtpConfig, keys: readonly ConfigKey[]): Promise<Report> {
+  const { BASE_URL } = config();
+  const dns = await configuredLookups(LOOKUP_MS);
   const inTime = <T>(work: Promise<T>, otherwise: T): Promise<T> =>
     withTimeout(work, TOTAL_MS, () => new Error("late")).catch((error: Error) => {
       if (error.message === "late") return otherwise;
@@ -50,22 +68,27 @@ export async function deliverability(stored: SmtpConfig): Promise<{ checks: Chec
   try {
     const from = domain(domainOf(stored.senderEmail));
     const envelope = domain(domainOf(stored.bounceAddress ?? stored.senderEmail));
-    const isSigned = stored.dkimDomain !== null && stored.dkimKeySealed !== null;
     const relay = dns.addresses(stored.host).then((answer) => (answer.is === "found" ? answer.records : []));
-    const [spf, dkim, dmarc, mx, links, bounce] = await Promise.all([
+    const [spf, ofKeys, dmarc, mx, links, bounce] = await Promise.all([
       inTime(
         relay.then((relayAddresses) => checkSpf(dns, { domain: envelope, relayHost: stored.host, relayAddresses })),
         late("spf"),
       ),
-      isSigned ? inTime(signatureCheck(dns, stored), late("dkim")) : NO_SIGNATURE,
+      Promise.all(keys.map((key) => inTime(checked(dns, key), { key, check: late("dkim"), isNew: false }))),
       inTime<{ check: Check; policy?: Policy }>(checkDmarc(dns, from), { check: late("dmarc") }),
       inTime(checkMx(dns, from), late("mx")),
       inTime(checkLinks(dns, BASE_URL), late("links")),
       inTime(checkBounceAddress(dns, stored.bounceAddress, envelope), late("bounce_address")),
     ]);
-    const signatures = isSigned ? [{ domain: domain(stored.dkimDomain!), check: dkim }] : [];
+    const seen = ofKeys.filter(({ isNew }) => isNew).map(({ key }) => key);
+    const isReplaced = isReplacedBy(seen);
+    const kept = ofKeys.filter(({ key }) => !isReplaced(key));
+    const signatures = kept
+      .filter(({ key }) => key.isActive || seen.includes(key))
+      .map(({ key, check }) => ({ domain: domain(key.domain), check }));
+    const dkim = kept.length > 0 ? kept.map(({ check }) => check) : [NO_SIGNATURE];
     const alignment = checkAlignment({ from, envelope, spf, signatures, policy: dmarc.policy });
-    return { checks: [spf, dkim, dmarc.check, alignment, mx, links, bounce] };
+    return { seen: seen.map(({ id }) => id), checks: [spf, ...dkim, dmarc.check, alignment, mx, links, bounce] };
   } finally {
     dns.close();
   }

@@ -200,6 +200,8 @@ describe("every operation", () => {
     ).body.id;
     await call(`GET ${E}/smtp-configs/`);
     await call(`GET ${E}/smtp-configs/:id/`, { id: things.smtp! });
+    const key = { domain: "acme.example", selector: "fm1", algorithm: "ed25519" };
+    await call(`POST ${E}/smtp-configs/:id/dkim/`, { id: things.smtp! }, key);
     await call(`GET ${E}/smtp-configs/:id/deliverability/`, { id: things.smtp! });
     await call(`PATCH ${E}/smtp-configs/:id/`, { id: things.smtp! }, { sender_name: "News" });
     expect((await call(`POST ${E}/smtp/validate/`, {}, relay)).body).toMatchObject({ valid: true, stage: "ok" });

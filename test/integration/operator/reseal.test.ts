@@ -16,6 +16,7 @@ function processWith(secrets: { SECRET_KEY: string; SECRET_KEY_OLD?: string }) {
 
 describe("changing SECRET_KEY", () => {
   const smtp = newId();
+  const further = newId();
   const endpoint = newId();
   const user = newId();
   const source = newId();
@@ -27,6 +28,7 @@ describe("changing SECRET_KEY", () => {
     const { seal } = await processWith({ SECRET_KEY: OLD });
     const [password, dkim, hook] = [seal("pass", smtp), seal("dkim key", smtp), seal("whsec_x", endpoint)];
     const [mailbox, address] = [seal("imap pass", smtp), seal("token", source)];
+    const secondKey = seal("second key", further);
     const mailKey = seal("the installation's key", INSTALLATION);
     const factor = seal("TOTPSECRET", user);
     const erased = seal("ann@example.com", erasure);
@@ -40,6 +42,11 @@ describe("changing SECRET_KEY", () => {
       `insert into smtp_configs (id, company_id, name, host, port, sender_email, password_sealed, dkim_key_sealed)
        values ($1, $2, 'S', 'h', 25, 'a@b.example', $3, $4)`,
       [smtp, company, password, dkim],
+    );
+    await query(
+      `insert into dkim_keys (id, company_id, smtp_config_id, domain, selector, algorithm, key_sealed, active)
+       values ($1, $2, $3, 'b.example', 's', 'ed25519', $4, true)`,
+      [further, company, smtp, secondKey],
     );
     await query(
       `insert into bounce_mailboxes (id, company_id, host, port, username, password_sealed, use_tls, folder,
@@ -79,6 +86,7 @@ describe("changing SECRET_KEY", () => {
     expect(first.map(({ what }) => what)).toEqual([
       "SMTP passwords",
       "DKIM keys",
+      "further DKIM keys",
       "passwords of mailboxes",
       "webhook secrets",
       "former webhook secrets",
@@ -93,6 +101,7 @@ describe("changing SECRET_KEY", () => {
       [1, 0, 0],
       [1, 0, 0],
       [1, 0, 0],
+      [1, 0, 0],
       [0, 0, 0],
       [1, 0, 0],
       [1, 0, 0],
@@ -101,6 +110,7 @@ describe("changing SECRET_KEY", () => {
       [1, 0, 0],
     ]);
     expect(counts(await reseal())).toEqual([
+      [0, 1, 0],
       [0, 1, 0],
       [0, 1, 0],
       [0, 1, 0],

@@ -161,6 +161,7 @@ test("gives back what was stored, and never the login", async () => {
     sender_email: "news@example.com",
     reply_to_email: "hello@example.com",
     dkim: null,
+    dkim_waiting: [],
     max_connections: 10,
     max_per_second: null,
     is_default: false,
@@ -311,6 +312,79 @@ test("a DKIM key is checked, sealed, kept by a PATCH without one, and never give
   expect((await stored(created.id))!.dkim_key_sealed).toBeNull();
   expect(await create({ dkim: { ...dkim, private_key: pem("ed25519") } })).toMatchObject({
     dkim: { selector: "mail" },
+  });
+});
+
+describe("two DKIM keys", () => {
+  const key = (type: "rsa" | "ed25519", selector: string) => ({
+    domain: "example.com",
+    selector,
+    private_key: pem(type),
+  });
+  const named = (...selectors: string[]) => selectors.map((selector) => ({ domain: "example.com", selector }));
+  const sealed = async (id: string) =>
+    (await query<{ id: string; key_sealed: Buffer }>("select * from dkim_keys where smtp_config_id = $1", [id])).map(
+      (row) => unseal(row.key_sealed, row.id),
+    );
+
+  test("are shown as an array without their private halves, and kept by a PATCH that names them", async () => {
+    const [rsa, ed] = [key("rsa", "r1"), key("ed25519", "e1")];
+    const created = await create({ dkim: [rsa, ed] });
+    expect(created.dkim).toEqual(named("r1", "e1"));
+    expect(await call("getConfig", { id: created.id })).toEqual(created);
+    expect(await call("listConfigs", {})).toEqual({ count: 1, results: [created] });
+    expect(unseal((await stored(created.id))!.dkim_key_sealed!, created.id)).toBe(rsa.private_key);
+    expect(await sealed(created.id)).toEqual([ed.private_key]);
+    const patch = (dkim: unknown) => call<View>("updateConfig", { id: created.id, dkim });
+    expect((await patch(named("e1", "r1"))).dkim).toEqual(named("r1", "e1"));
+    expect((await patch([named("r1")[0], key("ed25519", "e2")])).dkim).toEqual(named("r1", "e2"));
+    expect(unseal((await stored(created.id))!.dkim_key_sealed!, created.id)).toBe(rsa.private_key);
+    expect((await patch(named("e2")[0])).dkim).toEqual(named("e2")[0]);
+    expect(await sealed(created.id)).toEqual([]);
+    expect((await patch([])).dkim).toBeNull();
+  });
+
+  test("one that is left takes the place of the first", async () => {
+    const [rsa, ed] = [key("rsa", "r1"), key("ed25519", "e1")];
+    const { id } = await create({ dkim: [rsa, ed] });
+    await call("updateConfig", { id, dkim: named("e1") });
+    expect(unseal((await stored(id))!.dkim_key_sealed!, id)).toBe(ed.private_key);
+    expect(await sealed(id)).toEqual([]);
+  });
+
+  test.each<[string, string, () => unknown]>([
+    [
+      "three",
+      "Ensure this field has no more than 2 elements.",
+      () => [key("rsa", "a"), key("ed25519", "b"), key("rsa", "c")],
+    ],
+    [
+      "two of one algorithm",
+      "Two keys must be of different algorithms: one RSA, one Ed25519.",
+      () => [key("rsa", "a"), key("rsa", "b")],
+    ],
+    [
+      "two of one name",
+      "Two keys need two selectors: each has a record of its own.",
+      () => [key("rsa", "a"), key("ed25519", "A")],
+    ],
+    [
+      "one without its private half",
+      "Item at index 1: private_key: This field is required.",
+      () => [key("rsa", "a"), named("b")[0]],
+    ],
+    [
+      "a selector of spaces",
+      "Item at index 0: selector: Enter a valid DKIM selector.",
+      () => [key("rsa", "a b"), key("ed25519", "b")],
+    ],
+    [
+      "a text for a selector's place",
+      "Item at index 0: selector: Not a valid string.",
+      () => [{ ...key("rsa", "a"), selector: 5 }],
+    ],
+  ])("%s: refused in one sentence", async (_, sentence, dkim) => {
+    expect(await errorsOf(create({ dkim: dkim() }))).toEqual({ dkim: [sentence] });
   });
 });
 

@@ -46,7 +46,7 @@ describe.each(["rsa", "ed25519"] as const)("a signature by %s", (kind) => {
 
   test.each(Object.entries(contents))("holds for %s", async (_name, content) => {
     const { message } = await makeMail(
-      { ...content, dkim },
+      { ...content, dkim: [dkim] },
       { attributes: { x: "  ‏שלום  " }, cc: ["carl@example.com"] },
     );
     const result = await verify(message, record);
@@ -54,7 +54,7 @@ describe.each(["rsa", "ed25519"] as const)("a signature by %s", (kind) => {
   });
 
   test("covers the fields that mailbox providers require", async () => {
-    const { message } = await makeMail({ dkim });
+    const { message } = await makeMail({ dkim: [dkim] });
     const h = /\sh=([^;]+);/.exec(message.toString("latin1"))![1]!.replace(/\s/g, "").split(":");
     expect(h).toEqual(
       expect.arrayContaining([
@@ -76,10 +76,49 @@ describe.each(["rsa", "ed25519"] as const)("a signature by %s", (kind) => {
     ["the unsubscribe address", "/public/unsubscribe/", "/public/unsubscribf/"],
     ["the sender, by a second one", "MIME-Version: 1.0\r\n", "MIME-Version: 1.0\r\nFrom: evil@example.com\r\n"],
   ])("breaks when %s is changed", async (_name, from, to) => {
-    const { message } = await makeMail({ dkim });
+    const { message } = await makeMail({ dkim: [dkim] });
     const text = message.toString("latin1");
     expect(text).toContain(from);
     const result = await verify(Buffer.from(text.replace(from, to), "latin1"), record);
     expect(result.status.result).not.toBe("pass");
+  });
+});
+
+describe("two keys", () => {
+  const records: Record<string, string> = {
+    "r1._domainkey.example.org": kinds.rsa.record,
+    "e1._domainkey.mail.example.org": kinds.ed25519.record,
+  };
+  const dkim = [
+    { domain: "mail.example.org", selector: "e1", privateKey: kinds.ed25519.privateKey },
+    { domain: "example.org", selector: "r1", privateKey: kinds.rsa.privateKey },
+  ];
+  const results = async (message: Buffer) => {
+    const resolver = async (name: string) => (records[name] ? [[records[name]]] : []);
+    const found = (await dkimVerify(message, { resolver })).results;
+    return found.map(({ selector, signingDomain, status }) => [selector, signingDomain, status.result]);
+  };
+  const both = [
+    ["r1", "example.org", "pass"],
+    ["e1", "mail.example.org", "pass"],
+  ];
+
+  test.each(Object.entries(contents))("make two signatures that hold, RSA first, for %s", async (_name, content) => {
+    const { message } = await makeMail({ ...content, dkim }, { cc: ["carl@example.com"] });
+    expect(await results(message)).toEqual(both);
+  });
+
+  test("neither signature needs the other", async () => {
+    const text = (await makeMail({ dkim })).message.toString("latin1");
+    const fields = /^(DKIM-Signature: .*?\r\n)(?=DKIM-Signature)(DKIM-Signature: .*?\r\n)(?=\S)/s.exec(text)!;
+    for (const [at, field] of [fields[1]!, fields[2]!].entries()) {
+      expect(await results(Buffer.from(text.replace(field, ""), "latin1"))).toEqual([both[1 - at]]);
+    }
+  });
+
+  test("both break when a second From is added", async () => {
+    const { message } = await makeMail({ dkim });
+    const forged = Buffer.concat([Buffer.from("From: evil@example.com\r\n"), message]);
+    expect((await results(forged)).map(([, , result]) => result)).not.toContain("pass");
   });
 });

@@ -30,11 +30,13 @@ const HOSTILE = [
 ];
 
 const { privateKey } = generateKeyPairSync("ed25519");
-const dkim = {
-  domain: "example.org",
-  selector: "s1",
-  privateKey: String(privateKey.export({ type: "pkcs8", format: "pem" })),
-};
+const dkim = [
+  {
+    domain: "example.org",
+    selector: "s1",
+    privateKey: String(privateKey.export({ type: "pkcs8", format: "pem" })),
+  },
+];
 const file = { filename: "a.txt", contentType: "text/plain", data: Buffer.from(`.\r\n..\n.\r${SMUGGLED}`) };
 const data = { first_name: "Ann", attributes: { x: "x" }, cc: ["carl@example.com"] };
 

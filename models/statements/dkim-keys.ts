@@ -1,0 +1,27 @@
+/**
+ * DKIM keys whose records are to be looked for. SQL, because a claim is one statement: of any number of nodes one gets a
+ * row. A key that waits is a job of whatever company.
+ */
+import { query } from "../database/db.ts";
+
+export interface WaitingKey {
+  id: string;
+  company_id: string;
+  smtp_config_id: string;
+}
+
+/** With the pause between two rounds of a node, a record is found within a minute. */
+const PAUSE_SECONDS = 30;
+/** A key that nobody published in a week is looked for this seldom. */
+const LONG_PAUSE_SECONDS = 600;
+
+const CLAIM = `
+  with due as (
+    select id, company_id from dkim_keys where not active and next_look_at <= now()
+    order by next_look_at limit $1 for update skip locked)
+  update dkim_keys k set next_look_at = now() + make_interval(secs =>
+    case when k.created_at > now() - interval '7 days' then ${PAUSE_SECONDS} else ${LONG_PAUSE_SECONDS} end)
+  from due where k.company_id = due.company_id and k.id = due.id
+  returning k.id, k.company_id, k.smtp_config_id`;
+
+export const claimWaitingKeys = (limit: number): Promise<WaitingKey[]> => query<WaitingKey>(CLAIM, [limit]);

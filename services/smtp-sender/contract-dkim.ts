@@ -1,0 +1,57 @@
+/** DKIM keys of SMTP configurations, as clients give and see them. */
+import { DKIM_ALGORITHMS } from "../../models/dkim-key.ts";
+import type { ServiceContract } from "../define.ts";
+import { Bool, Line, Nullable, OneOf, type Static, Text, Type, Uuid } from "../lib/shapes.ts";
+
+const GivenKey = Type.Object({
+  domain: Line(253),
+  selector: Line(253),
+  private_key: Type.Optional(Text(16_384)),
+});
+export type GivenKey = Static<typeof GivenKey>;
+
+/** `private_key` is write-only: a PEM, RSA from 1,024 bits or Ed25519. Null removes signing. */
+export const GivenDkim = Nullable(Type.Union([GivenKey, Type.Array(GivenKey, { maxItems: 2 })]));
+export type GivenDkim = Static<typeof GivenDkim>;
+
+const made = {
+  algorithm: OneOf(...DKIM_ALGORITHMS),
+  /** The TXT record to publish; `value` is one text, which DNS consoles cut into strings of 255 octets themselves. */
+  record: Type.Object({ name: Type.String(), value: Type.String() }),
+  /** False: it signs once its record is seen. */
+  active: Bool,
+};
+const named = { domain: Type.String(), selector: Type.String() };
+
+export const MadeKey = Type.Object({ ...named, ...made });
+export type MadeKey = Static<typeof MadeKey>;
+
+/** A key that signs. Of one that was given only its name; of one that was made here its record, too. */
+const ShownKey = Type.Object({ ...named, ...Type.Partial(Type.Object(made)).properties });
+export const DkimView = Nullable(Type.Union([ShownKey, Type.Array(ShownKey)]));
+export type DkimView = Static<typeof DkimView>;
+
+const NewDkimKey = Type.Object({
+  id: Uuid,
+  domain: Line(253),
+  selector: Line(253),
+  algorithm: OneOf(...DKIM_ALGORITHMS),
+});
+export type NewDkimKey = Static<typeof NewDkimKey>;
+
+export const dkim = {
+  createDkimKey: {
+    summary: "Make a DKIM key for an SMTP configuration",
+    description:
+      "RSA of 2,048 bits or Ed25519; the private key stays here. Publish `record` as a TXT record: the key signs within a minute of it being seen, and takes the place of the one of the same algorithm, which signs until then. `dkim_waiting` of the configuration shows it meanwhile. Leave the record of the old key published for a week, because mails on their way and in mailboxes are verified with it. One key of each algorithm may wait: another one takes its place, and the same request again gives the same key. At most 20 a minute.",
+    params: NewDkimKey,
+    returns: MadeKey,
+    example: { domain: "acme.example", selector: "fm1", algorithm: "rsa" },
+  },
+  activateDkimKeys: {
+    summary: "Look for the records of DKIM keys that wait (internal, repeated by each node)",
+    visibility: "protected",
+    params: Type.Object({}),
+    returns: Type.Null(),
+  },
+} as const satisfies ServiceContract;

@@ -1,0 +1,89 @@
+/**
+ * DKIM keys that were made here begin to sign when their records are seen: each is looked for twice a minute by one node, and
+ * by the deliverability report. The key of the same algorithm signs until then, and is deleted; its record is its owner's.
+ */
+import { sequelize } from "../../../models/database/db.ts";
+import { SmtpConfig } from "../../../models/smtp-config.ts";
+import { claimWaitingKeys, type WaitingKey } from "../../../models/statements/dkim-keys.ts";
+import type { Check } from "../deliverability/check.ts";
+import { checkDkim } from "../deliverability/dkim-key.ts";
+import { configuredLookups, type Lookups } from "../deliverability/lookups.ts";
+import { algorithmOf, type ConfigKey, keysOf, privateKeyOf, saveKeys } from "./key-set.ts";
+
+/** Of one look-up with its second try. */
+const LOOKUP_MS = 3_000;
+/** Looked for at the same time. */
+const KEYS_AT_ONCE = 50;
+
+/** The published key is this one; what else the record says is no reason to wait. */
+export const isSeen = ({ status }: Check): boolean => status === "pass" || status === "warn";
+
+/** Whether a key that signs is replaced by these. One that cannot be read signs nothing: its place is free, too. */
+export function isReplacedBy(seen: readonly ConfigKey[]): (key: ConfigKey) => boolean {
+  const free = seen.length > 0 ? [undefined, ...seen.map(algorithmOf)] : [];
+  return (key) => key.isActive && free.includes(algorithmOf(key));
+}
+
+/** Each takes the place of the one that it replaces, also in answers. */
+function withActive(keys: readonly ConfigKey[], seen: readonly ConfigKey[]): ConfigKey[] {
+  const isReplaced = isReplacedBy(seen);
+  const replacement = (key: ConfigKey) => seen.find((one) => algorithmOf(one) === algorithmOf(key)) ?? [];
+  const left = keys.filter((key) => !seen.includes(key)).flatMap((key) => (isReplaced(key) ? replacement(key) : key));
+  const all = new Set([...left, ...seen]);
+  return [...all].map((key) => (seen.includes(key) ? { ...key, isActive: true } : key));
+}
+
+/** When the configuration had been changed, and is now. Undefined: these keys have been deleted since, or sign already. */
+export async function activate(
+  companyId: string,
+  smtpConfigId: string,
+  keyIds: readonly string[],
+): Promise<{ before: Date; after: Date } | undefined> {
+  return sequelize().transaction(async (transaction) => {
+    const lock = transaction.LOCK.UPDATE;
+    const config = await SmtpConfig.findOne({ where: { companyId, id: smtpConfigId }, transaction, lock });
+    if (!config) return undefined;
+    const keys = await keysOf(config, transaction);
+    const seen = keys.filter(({ id, isActive }) => !isActive && keyIds.includes(id));
+    if (seen.length === 0) return undefined;
+    const before = config.updatedAt;
+    // Some of its mail is signed by another key from now on: it is checked again before the next send.
+    config.changed("updatedAt", true);
+    await config.update({ checkedAt: null }, { transaction });
+    await saveKeys(config, withActive(keys, seen), transaction);
+    return { before, after: config.updatedAt };
+  });
+}
+
+async function hasRecord(dns: Lookups, { id, company_id: companyId, smtp_config_id: configId }: WaitingKey) {
+  const config = await SmtpConfig.findOne({ where: { companyId, id: configId } });
+  const key = config && (await keysOf(config)).find((one) => one.id === id);
+  if (!key) return false;
+  const { domain, selector } = key;
+  return isSeen(await checkDkim(dns, { domain, selector, privateKey: privateKeyOf(key) }));
+}
+
+export interface Watch {
+  /** A configuration's mail is signed otherwise from now on. */
+  activated(smtpConfigId: string): Promise<unknown>;
+  failed(key: WaitingKey, error: Error): void;
+}
+
+export async function lookForRecords({ activated, failed }: Watch): Promise<void> {
+  for (;;) {
+    const keys = await claimWaitingKeys(KEYS_AT_ONCE);
+    if (keys.length === 0) return;
+    const dns = await configuredLookups(LOOKUP_MS);
+    const look = async (key: WaitingKey) => {
+      if (!(await hasRecord(dns, key))) return;
+      const { company_id: companyId, smtp_config_id: configId, id } = key;
+      if (await activate(companyId, configId, [id])) await activated(configId);
+    };
+    try {
+      await Promise.all(keys.map((key) => look(key).catch((error: Error) => failed(key, error))));
+    } finally {
+      dns.close();
+    }
+    if (keys.length < KEYS_AT_ONCE) return;
+  }
+}

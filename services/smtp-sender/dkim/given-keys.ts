@@ -1,0 +1,90 @@
+/** The field `dkim` of an SMTP configuration: what is wrong with it, and the keys that it makes. */
+import { createPrivateKey } from "node:crypto";
+import type { DkimAlgorithm } from "../../../models/dkim-key.ts";
+import { asciiDomain } from "../../lib/address.ts";
+import { LABELS } from "../configs/config-errors.ts";
+import type { GivenDkim, GivenKey } from "../contract-dkim.ts";
+import { algorithmOf, type ConfigKey, isSameName, newKey } from "./key-set.ts";
+
+const MIN_RSA_BITS = 1_024;
+
+const listOf = (given: GivenDkim): GivenKey[] => (given === null ? [] : Array.isArray(given) ? given : [given]);
+
+const nameOf = ({ domain, selector }: GivenKey) => ({
+  domain: asciiDomain(domain) ?? domain,
+  selector: selector.toLowerCase(),
+});
+
+/** The key that an entry without a private one means: of its name, or the only one that signs, which gets another name. */
+function meant(entry: GivenKey, entries: readonly GivenKey[], stored: readonly ConfigKey[]): ConfigKey | undefined {
+  const active = stored.filter(({ isActive }) => isActive);
+  const named = active.find((key) => isSameName(key, nameOf(entry)));
+  return named ?? (entries.length === 1 && active.length === 1 ? active[0] : undefined);
+}
+
+function privateKeyError(pem: string): string | undefined {
+  try {
+    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
+    if (asymmetricKeyType === "ed25519") return undefined;
+    if (asymmetricKeyType !== "rsa") return "private_key: Only RSA and Ed25519 keys can sign mail.";
+    if ((asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS) return undefined;
+    return `private_key: An RSA key must have at least ${MIN_RSA_BITS} bits.`;
+  } catch {
+    return "private_key: Not a valid private key in PEM format.";
+  }
+}
+
+/** Of its domain and selector, each with the name of the field. */
+export function nameErrors({
+  domain,
+  selector,
+}: {
+  domain: string;
+  selector: string;
+}): Partial<Record<string, string>> {
+  return {
+    ...(asciiDomain(domain) ? {} : { domain: "Enter a valid domain name." }),
+    ...(LABELS.test(selector) ? {} : { selector: "Enter a valid DKIM selector." }),
+  };
+}
+
+function entryErrors(entry: GivenKey, key: ConfigKey | undefined): string[] {
+  const errors = Object.entries(nameErrors(entry)).map(([field, sentence]) => `${field}: ${sentence}`);
+  if (entry.private_key === undefined) return key ? errors : [...errors, "private_key: This field is required."];
+  const error = privateKeyError(entry.private_key);
+  return error ? [...errors, error] : errors;
+}
+
+function algorithmGiven(entry: GivenKey, key: ConfigKey | undefined): DkimAlgorithm | undefined {
+  if (entry.private_key !== undefined) return createPrivateKey(entry.private_key).asymmetricKeyType as DkimAlgorithm;
+  return key && algorithmOf(key);
+}
+
+/** Sentences, each with the place within the field before it. `stored`: the keys that the configuration has. */
+export function dkimErrors(given: GivenDkim, stored: readonly ConfigKey[]): string[] {
+  const entries = listOf(given);
+  const errors = entries.flatMap((entry, at) => {
+    const found = entryErrors(entry, meant(entry, entries, stored));
+    return Array.isArray(given) ? found.map((sentence) => `Item at index ${at}: ${sentence}`) : found;
+  });
+  const [one, two] = entries;
+  if (errors.length > 0 || !one || !two) return errors;
+  if (isSameName(nameOf(one), nameOf(two))) return ["Two keys need two selectors: each has a record of its own."];
+  const algorithm = algorithmGiven(one, meant(one, entries, stored));
+  return algorithm && algorithm === algorithmGiven(two, meant(two, entries, stored))
+    ? ["Two keys must be of different algorithms: one RSA, one Ed25519."]
+    : [];
+}
+
+/** The keys that a configuration has from now on. Those that wait go on waiting, unless another one has their name now. */
+export function keysFrom(given: GivenDkim, stored: readonly ConfigKey[]): ConfigKey[] {
+  if (given === null) return [];
+  const entries = listOf(given);
+  const active = entries.map((entry) => {
+    const name = nameOf(entry);
+    if (entry.private_key !== undefined) return newKey(name, entry.private_key, false);
+    return { ...meant(entry, entries, stored)!, ...name };
+  });
+  const waiting = stored.filter((key) => !key.isActive && !active.some((one) => isSameName(one, key)));
+  return [...active, ...waiting];
+}

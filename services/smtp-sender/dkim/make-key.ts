@@ -1,0 +1,67 @@
+/** Makes a DKIM key here: its record goes out, its private half stays. It waits until the record is seen. */
+import { generateKeyPair } from "node:crypto";
+import { promisify } from "node:util";
+import { sequelize } from "../../../models/database/db.ts";
+import type { DkimAlgorithm } from "../../../models/dkim-key.ts";
+import { audit } from "../../../models/statements/audit-log.ts";
+import { asciiDomain } from "../../lib/address.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { type FieldErrors, invalid } from "../../lib/errors.ts";
+import { findConfig, requireRightsNow } from "../configs/smtp-configs.ts";
+import { limitKeys } from "../configs/try-server.ts";
+import type { MadeKey, NewDkimKey } from "../contract-dkim.ts";
+import { nameErrors } from "./given-keys.ts";
+import { algorithmOf, isSameName, keysOf, madeKeyView, newKey, saveKeys } from "./key-set.ts";
+
+/** RFC 8301 asks for this much at least; the records of longer keys are more than some DNS consoles store. */
+const RSA_BITS = 2_048;
+
+const encoding = { privateKeyEncoding: { type: "pkcs8", format: "pem" } } as const;
+const publicKeyEncoding = { type: "spki", format: "pem" } as const;
+
+/** On the thread pool: an RSA key takes up to a second. */
+async function generated(algorithm: DkimAlgorithm): Promise<string> {
+  const make = promisify(generateKeyPair);
+  const { privateKey } =
+    algorithm === "rsa"
+      ? await make("rsa", { modulusLength: RSA_BITS, publicKeyEncoding, ...encoding })
+      : await make("ed25519", { publicKeyEncoding, ...encoding });
+  return privateKey;
+}
+
+export function newDkimKeyErrors(
+  { params }: Ctx<NewDkimKey>,
+  isValid: (field: keyof NewDkimKey) => boolean,
+): FieldErrors {
+  const { domain = "", selector = "" } = params;
+  const found = Object.entries(nameErrors({ domain, selector }));
+  return Object.fromEntries(
+    found.filter(([field]) => isValid(field as keyof NewDkimKey)).map(([field, sentence]) => [field, [sentence!]]),
+  );
+}
+
+export async function createDkimKey(ctx: Ctx<NewDkimKey>): Promise<MadeKey> {
+  const companyId = companyOf(ctx);
+  const { id, algorithm } = ctx.params;
+  const name = { domain: asciiDomain(ctx.params.domain)!, selector: ctx.params.selector.toLowerCase() };
+  await findConfig(companyId, id);
+  await limitKeys(companyId);
+  const made = newKey(name, await generated(algorithm), true);
+  return sequelize().transaction(async (transaction) => {
+    await requireRightsNow(ctx.meta, "smtp-sender.createDkimKey", transaction);
+    const found = await findConfig(companyId, id, transaction);
+    const stored = await keysOf(found, transaction);
+    const same = stored.find((key) => isSameName(key, name));
+    if (same && !same.isActive && same.record && algorithmOf(same) === algorithm) return madeKeyView(same, same.record);
+    if (same) {
+      const sentence =
+        "This configuration has a key of this name: choose another selector, so that both have a record.";
+      throw invalid({ selector: [sentence] });
+    }
+    const others = stored.filter((key) => key.isActive || algorithmOf(key) !== algorithm);
+    await saveKeys(found, [...others, made], transaction);
+    const detail = { name: found.name, ...name, algorithm };
+    await audit(companyId, ctx.meta, { action: "dkim_key.created", target: id, detail }, transaction);
+    return madeKeyView(made, made.record!);
+  });
+}
