@@ -143,7 +143,8 @@ export const configSchema = Type.Object({
   DNS_SERVERS: Type.Optional(
     Type.String({
       pattern: "^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$",
-      description: "Name servers for the deliverability report, `host[:port]`, comma separated. Unset: the system's.",
+      description:
+        "Name servers for the deliverability report and tracking domains, `host[:port]`, comma separated. Unset: the system's.",
     }),
   ),
   MAX_UPLOAD_BYTES: integer(1, 1_073_741_824, { default: 10 * 1024 * 1024, description: "Largest media file." }),

@@ -1,4 +1,5 @@
 import type { Service } from "moleculer";
+import { trackingHost } from "../../models/statements/tracking-domains.ts";
 import { emitWebhookQueued } from "../call.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
@@ -43,6 +44,11 @@ export default defineService("tracking", contract, {
     async hits(ctx) {
       const onFailure = (error: unknown) => this.logger.error({ error }, "A hit could not be stored");
       return { answers: await recorderOf(this).recordBatch(ctx.params.hits, onFailure) };
+    },
+
+    async trackingHost(ctx) {
+      const found = await trackingHost(ctx.params.host);
+      return { company_id: found?.is_active ? found.company_id : null, token: found?.token ?? null };
     },
 
     unsubscribePage: withProblemPage(unsubscribePage),

@@ -1,7 +1,7 @@
 /** DKIM (RFC 6376, RFC 8463): whether the published key is the one that signs. */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import type { Lookups } from "../../lib/dns-lookups.ts";
 import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
-import type { Lookups } from "./lookups.ts";
 import { parseTags } from "./tags.ts";
 
 export interface Signature {

@@ -1,14 +1,16 @@
 /** What a receiver would find wrong with the mail of an SMTP configuration, before any is sent. Nothing is cached: it is asked for after changes. */
 import type { SmtpConfig } from "../../../models/smtp-config.ts";
+import { activeTrackingDomain } from "../../../models/statements/tracking-domains.ts";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
 import { config } from "../../lib/config.ts";
+import { Lookups, serverAddresses } from "../../lib/dns-lookups.ts";
+import { linksBase } from "../../lib/links-base.ts";
 import { unseal } from "../../lib/secrets.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
 import type { Check } from "./check.ts";
 import { checkDkim, NO_SIGNATURE, type Signature } from "./dkim-key.ts";
 import { checkAlignment, checkDmarc, type Policy } from "./dmarc.ts";
 import { checkBounceAddress, checkLinks, checkMx } from "./hosts.ts";
-import { Lookups, serverAddresses } from "./lookups.ts";
 import { checkSpf } from "./spf.ts";
 
 /** All of it, as clients were promised 5 s. */
@@ -40,7 +42,8 @@ async function signatureCheck(dns: Lookups, stored: SmtpConfig): Promise<Check> 
 
 /** The checks in the order in which a user would repair them. */
 export async function deliverability(stored: SmtpConfig): Promise<{ checks: Check[] }> {
-  const { BASE_URL, DNS_SERVERS } = config();
+  const { DNS_SERVERS } = config();
+  const linksHost = await activeTrackingDomain(stored.companyId);
   const dns = new Lookups(LOOKUP_MS, DNS_SERVERS ? await serverAddresses(DNS_SERVERS) : undefined);
   const inTime = <T>(work: Promise<T>, otherwise: T): Promise<T> =>
     withTimeout(work, TOTAL_MS, () => new Error("late")).catch((error: Error) => {
@@ -60,7 +63,7 @@ export async function deliverability(stored: SmtpConfig): Promise<{ checks: Chec
       isSigned ? inTime(signatureCheck(dns, stored), late("dkim")) : NO_SIGNATURE,
       inTime<{ check: Check; policy?: Policy }>(checkDmarc(dns, from), { check: late("dmarc") }),
       inTime(checkMx(dns, from), late("mx")),
-      inTime(checkLinks(dns, BASE_URL), late("links")),
+      inTime(checkLinks(dns, linksBase(linksHost)), late("links")),
       inTime(checkBounceAddress(dns, stored.bounceAddress, envelope), late("bounce_address")),
     ]);
     const signatures = isSigned ? [{ domain: domain(stored.dkimDomain!), check: dkim }] : [];

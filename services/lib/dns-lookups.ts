@@ -1,4 +1,4 @@
-/** The DNS as the deliverability report asks it: three ends of a look-up told apart, each name asked once, all within a time. */
+/** The DNS as reports and proofs ask it: three ends of a look-up told apart, each name asked once, all within a time. */
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 
@@ -47,6 +47,11 @@ export class Lookups {
     return this.#ask("MX", name, async () =>
       (await this.#resolver.resolveMx(name)).toSorted((a, b) => a.priority - b.priority),
     );
+  }
+
+  /** What the name stands for, where it is an alias. */
+  cname(name: string): Promise<Answer<string>> {
+    return this.#ask("CNAME", name, () => this.#resolver.resolveCname(name));
   }
 
   /** IPv4 and IPv6. Unknown only where neither is known. */
