@@ -9,6 +9,7 @@ import { confirm, confirmPage, unsubscribe, unsubscribePage, view } from "./page
 import { withProblemPage } from "./pages/page.ts";
 import { preferencesPage, updatePreferences } from "./pages/preferences-page.ts";
 import { analytics } from "./reports/analytics.ts";
+import { domainStats } from "./reports/domain-stats.ts";
 import { listEvents } from "./reports/event-list.ts";
 import { listSentEmails } from "./reports/sent-email-list.ts";
 
@@ -33,6 +34,7 @@ export default defineService("tracking", contract, {
   actions: {
     listSentEmails,
     listEvents,
+    domainStats: (ctx) => domainStats(ctx),
     analytics: (ctx) => analytics(companyOf(ctx), ctx.params.id),
 
     async open(ctx) {
