@@ -9,6 +9,7 @@ import {
 } from "sequelize";
 import { id, nullable, required } from "./database/columns.ts";
 import type { Plan } from "./plan.ts";
+import type { TrackingDomain } from "./tracking-domain.ts";
 
 /** For how many days rows are kept; null or missing: as the installation says. */
 export type RetentionDays = Partial<Record<"events" | "sent_emails" | "inbound", number | null>>;
@@ -62,7 +63,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
     );
   }
 
-  view() {
+  view(trackingDomain: TrackingDomain | null = null) {
     return {
       id: this.id,
       name: this.name,
@@ -78,6 +79,9 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         inbound: this.retentionDays.inbound ?? null,
       },
       require_authentication: this.requireAuthentication,
+      tracking_domain: trackingDomain?.domain ?? null,
+      tracking_domain_status: trackingDomain && (trackingDomain.provedAt ? ("active" as const) : ("pending" as const)),
+      tracking_domain_token: trackingDomain?.token ?? null,
       created_at: this.createdAt.toISOString(),
       updated_at: this.updatedAt.toISOString(),
     };

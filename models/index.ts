@@ -45,6 +45,7 @@ import { Subscriber } from "./subscriber.ts";
 import { Suppression } from "./suppression.ts";
 import { SystemMail } from "./system-mail.ts";
 import { Template } from "./template.ts";
+import { TrackingDomain } from "./tracking-domain.ts";
 import { UnsavedReceiver } from "./unsaved-receiver.ts";
 import { UnsentConfirmation } from "./unsent-confirmation.ts";
 import { UsageMonth } from "./usage-month.ts";
@@ -97,6 +98,7 @@ const MODELS = [
   Suppression,
   SystemMail,
   Template,
+  TrackingDomain,
   UnsavedReceiver,
   UnsentConfirmation,
   UsageMonth,

@@ -1342,6 +1342,18 @@ create table templates (
   constraint templates_template_type_check CHECK ((template_type = ANY (ARRAY['marketing'::text, 'transactional'::text])))
 );
 
+create table tracking_domains (
+  company_id uuid not null,
+  domain text not null,
+  token text not null,
+  claimed_at timestamp with time zone default now() not null,
+  checked_at timestamp with time zone,
+  proved_at timestamp with time zone,
+  constraint tracking_domains_pkey PRIMARY KEY (company_id),
+  constraint tracking_domains_domain_key UNIQUE (domain),
+  constraint tracking_domains_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+
 create table unsaved_receivers (
   company_id uuid not null,
   campaign_id uuid not null,

@@ -18,6 +18,8 @@ export const events = {
   "member.changed": Type.Object({ userId: Uuid }),
   /** An SMTP configuration was changed or deleted: open connections made from it must not be used for the next mail. */
   "smtpConfig.changed": Type.Object({ smtpConfigId: Uuid }),
+  /** A company asked for, proved or gave up a tracking domain: nodes that know its links by the old one must drop them. */
+  "trackingDomain.changed": Type.Object({ companyId: Uuid }),
   /** Outbox rows were written for this endpoint's company. */
   "webhook.queued": Type.Object({ companyId: Uuid }),
 } as const satisfies Record<string, TSchema>;

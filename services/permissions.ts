@@ -93,6 +93,7 @@ const TABLE = {
 
   "tracking.listSentEmails": reads("campaigns"),
   "tracking.listEvents": reads("campaigns"),
+  "tracking.domainStats": reads("campaigns"),
 
   "bounces.report": writes("campaigns"),
   "bounces.listInbound": reads("campaigns"),

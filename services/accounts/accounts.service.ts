@@ -33,10 +33,12 @@ import { admitEmails, getPlan, planOf, requireDefaultPlan, requireFeature } from
 import { register, registrationErrors } from "./register.ts";
 import { deliverSystemMail } from "./system-mail/deliver.ts";
 import { rotate } from "./tokens.ts";
+import { lookAtClaims } from "./tracking-domain/tracking-domain.ts";
 
 const PURGE_EVERY_MS = 60 * 60 * 1_000;
 const SYSTEM_MAIL_PAUSE_MS = 1_000;
 const REMOVE_PAUSE_MS = 10_000;
+const TRACKING_DOMAINS_PAUSE_MS = 60_000;
 
 const background = (service: Service) => (service as Service & { background: Background }).background;
 const keysOf = (service: Service) => (service as Service & { keys: KeyAuthentication }).keys;
@@ -47,6 +49,7 @@ export default defineService("accounts", contract, {
     every(PURGE_EVERY_MS, "purge"),
     every(SYSTEM_MAIL_PAUSE_MS, "sendSystemMail"),
     every(REMOVE_PAUSE_MS, "removeCompanies"),
+    every(TRACKING_DOMAINS_PAUSE_MS, "proveTrackingDomains"),
   ],
 
   actions: {
@@ -89,6 +92,11 @@ export default defineService("accounts", contract, {
     deleteCompany,
     removeCompanies: async (ctx) => ({ rows: await removeCompanies(ctx.broker) }),
     updateCompany: { validate: companyErrors, handler: updateCompany },
+
+    async proveTrackingDomains(ctx) {
+      const onError = (error: unknown) => this.logger.error({ error }, "A tracking domain could not be looked at");
+      return { looked_at: await lookAtClaims(ctx, onError) };
+    },
 
     listKeys,
     createKey: { validate: newKeyErrors, handler: createKey },

@@ -11,6 +11,7 @@ import { sequelize } from "../../models/database/db.ts";
 import { Membership } from "../../models/membership.ts";
 import { SmtpConfig } from "../../models/smtp-config.ts";
 import { deletedCompanies, removeStep } from "../../models/statements/remove-company.ts";
+import { TrackingDomain } from "../../models/tracking-domain.ts";
 import { WebhookEndpoint } from "../../models/webhook-endpoint.ts";
 import { broadcast } from "../call.ts";
 import type { Ctx } from "../lib/caller.ts";
@@ -42,6 +43,7 @@ async function closeDoors(companyId: string, transaction: Transaction): Promise<
   const servers = await SmtpConfig.findAll({ attributes: ["companyId", "id"], where, transaction });
   await ApiKey.destroy({ where, transaction });
   await Membership.destroy({ where, transaction });
+  await TrackingDomain.destroy({ where, transaction });
   await WebhookEndpoint.update({ disabledAt: new Date() }, { where: { companyId, disabledAt: null }, transaction });
   return {
     users: members.map(({ userId }) => userId),
@@ -75,6 +77,7 @@ export async function deleteCompany(ctx: Ctx<{ id: string; password: string }>):
   ctx.broker.logger.info({ companyId, userId: ctx.meta.userId }, "Company deleted");
   for (const userId of doors.users) await broadcast(ctx, "member.changed", { userId });
   for (const apiKeyId of doors.keys) await broadcast(ctx, "apiKey.deleted", { apiKeyId });
+  await broadcast(ctx, "trackingDomain.changed", { companyId });
   await forgetCounts(companyId, doors);
   return { detail: "The company is deleted. All that it had goes in the background." };
 }

@@ -4,6 +4,7 @@ import { Company } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
 import { SmtpConfig } from "../../models/smtp-config.ts";
 import { audit } from "../../models/statements/audit-log.ts";
+import { TrackingDomain } from "../../models/tracking-domain.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Validate } from "../define.ts";
 import { type Ctx, knownRights } from "../lib/caller.ts";
@@ -12,11 +13,12 @@ import { requirePermission } from "../permissions.ts";
 import type { Company as CompanyView } from "./contract-account-shapes.ts";
 import type { contract } from "./contract-company.ts";
 import { ownCompany, requireCurrentRights } from "./permission.ts";
+import { afterPatch, claimDomain, trackingDomainError } from "./tracking-domain/tracking-domain.ts";
 
 export async function getCompany(ctx: Ctx<{ id: string }>): Promise<CompanyView> {
   const company = await Company.findByPk(ownCompany(ctx));
   if (!company) throw notFound();
-  return company.view();
+  return company.view(await TrackingDomain.findByPk(company.id));
 }
 
 async function smtpConfigExists(companyId: string, id?: string): Promise<boolean> {
@@ -29,12 +31,14 @@ export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async
   const companyId = ownCompany(ctx);
   requirePermission("accounts.updateCompany", knownRights(ctx.meta));
   const errors: FieldErrors = {};
-  const { website, default_smtp_config_id: smtp, double_opt_in } = ctx.params;
+  const { website, default_smtp_config_id: smtp, double_opt_in, tracking_domain: trackingDomain } = ctx.params;
   // It becomes a link on public pages: no javascript: and the like.
   if (isValid("website") && website && !/^https?:\/\//i.test(website)) errors.website = ["Enter a valid URL."];
   if (isValid("default_smtp_config_id") && smtp && !(await smtpConfigExists(companyId, smtp))) {
     errors.default_smtp_config_id = [missingObject(smtp)];
   }
+  const domainError = isValid("tracking_domain") && trackingDomain ? trackingDomainError(trackingDomain) : undefined;
+  if (domainError) errors.tracking_domain = [domainError];
   if (double_opt_in === true && !(await smtpConfigExists(companyId))) {
     errors.double_opt_in = ["An SMTP configuration is needed to send confirmation mails. Create one first."];
   }
@@ -62,19 +66,23 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
     requireAuthentication: params.require_authentication,
   }).filter(([, value]) => value !== undefined);
   try {
-    return await sequelize().transaction(async (transaction) => {
+    await sequelize().transaction(async (transaction) => {
       await requireCurrentRights(ctx.meta, "accounts.updateCompany", transaction);
-      const company = await Company.findByPk(companyId, { transaction });
+      const company = await Company.findByPk(companyId, { transaction, lock: true });
       if (!company) throw notFound();
       await company.update({ ...Object.fromEntries(changes), ...mergedRetention(company, params) }, { transaction });
+      if (params.tracking_domain !== undefined) await claimDomain(companyId, params.tracking_domain, transaction);
       const { id: _, ...given } = params;
       const deed = { action: "company.updated", target: companyId, detail: { fields: Object.keys(given) } } as const;
       await audit(companyId, ctx.meta, deed, transaction);
-      return company.view();
     });
   } catch (error) {
     // The configuration was deleted after the check.
     if (!(error instanceof ForeignKeyConstraintError)) throw error;
     throw invalid({ default_smtp_config_id: [missingObject(params.default_smtp_config_id!)] });
   }
+  await afterPatch(ctx, { companyId, isAsked: params.tracking_domain !== undefined }, (error) =>
+    ctx.broker.logger.info({ companyId, error }, "A tracking domain could not be looked at"),
+  );
+  return getCompany(ctx);
 }

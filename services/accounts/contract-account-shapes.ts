@@ -30,6 +30,11 @@ export const Company = Type.Object({
     inbound: Nullable(Type.Integer()),
   }),
   require_authentication: Type.Boolean(),
+  tracking_domain: Nullable(Type.String({ description: "Host of links, pixel and public pages in its mails." })),
+  tracking_domain_status: Nullable(OneOf("pending", "active")),
+  tracking_domain_token: Nullable(
+    Type.String({ description: "Served at /.well-known/flockmail, it proves the domain." }),
+  ),
   created_at: Time,
   updated_at: Time,
 });

@@ -53,6 +53,7 @@ const Settings = Patch(
     require_authentication: Type.Boolean({
       description: "Sends are refused while SPF, DKIM, DMARC or alignment of their SMTP configuration fails.",
     }),
+    tracking_domain: Nullable(Type.String({ minLength: 1, maxLength: 253 })),
   }),
 );
 
@@ -63,7 +64,7 @@ export const contract = {
   updateCompany: {
     summary: "Change company settings",
     description:
-      "Owners and admins only. `double_opt_in` needs an SMTP configuration to send the confirmations with. `retention_days` is merged key by key; null takes all back.",
+      "Owners and admins only. `double_opt_in` needs an SMTP configuration to send the confirmations with. `retention_days` is merged key by key; null takes all back. `tracking_domain` is `pending`, and used nowhere, until a CNAME to the host of the service's address, or the token at `/.well-known/flockmail` of that host, proves it; it is looked at now, and each minute. A domain of another company is refused; null gives it up.",
     params: Type.Object({ ...ById.properties, ...Settings.properties }),
     returns: Company,
     example: { reply_to_email: "hello@example.com", double_opt_in: true },
@@ -189,6 +190,12 @@ export const contract = {
       "A limit of null is unlimited. API calls count per API key (with a bearer token: per company) and UTC day, emails per UTC month, SMTP per rolling hour, and media files in bytes; a deleted one counts until no campaign can send it any more.",
     params: ById,
     returns: PlanUsage,
+  },
+  proveTrackingDomains: {
+    summary: "Look at the tracking domains that are due",
+    visibility: "protected",
+    params: Type.Object({}),
+    returns: Type.Object({ looked_at: Type.Integer() }),
   },
   planOf: {
     summary: "The company's plan, at most a second old",

@@ -9,6 +9,7 @@ import { Invitation } from "../../models/invitation.ts";
 import { Membership } from "../../models/membership.ts";
 import { audit } from "../../models/statements/audit-log.ts";
 import { noticeToOwners, queueSystemMail, sendsSystemMail } from "../../models/statements/queue-system-mail.ts";
+import { TrackingDomain } from "../../models/tracking-domain.ts";
 import { User } from "../../models/user.ts";
 import { broadcast } from "../call.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
@@ -179,6 +180,7 @@ export async function acceptInvitation(ctx: Ctx<Given>): Promise<ReturnsOf<"acco
     const values = { companyId, userId: user.id, role: invitation.role };
     await Membership.bulkCreate([values], { ignoreDuplicates: true, transaction });
     const company = (await Company.findByPk(companyId, { transaction }))!;
+    const domain = await TrackingDomain.findByPk(companyId, { transaction });
     const member = { company: company.name, member: user.email, role: invitation.role };
     await noticeToOwners(companyId, "member_joined", member, transaction);
     const joined = { action: "member.joined", target: user.id, detail: { email: user.email } } as const;
@@ -186,7 +188,7 @@ export async function acceptInvitation(ctx: Ctx<Given>): Promise<ReturnsOf<"acco
     const tokens = (await issueTokens(user, ctx.meta, transaction))!;
     const role = (await Membership.findOne({ where: { companyId, userId: user.id }, transaction }))!.role;
     return {
-      answer: { user: user.view(), company: { ...company.view(), role }, ...tokens },
+      answer: { user: user.view(), company: { ...company.view(domain), role }, ...tokens },
       userId: replaced ? user.id : null,
     };
   });

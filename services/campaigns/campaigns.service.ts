@@ -75,7 +75,7 @@ export default defineService("campaigns", contract, {
     createMedia: async (ctx) => upload(companyOf(ctx), await mediaLimit(ctx), ctx.params, ctx.stream!),
     getMedia: (ctx) => getMedia(companyOf(ctx), ctx.params.id),
     removeMedia: (ctx) => removeMedia(companyOf(ctx), ctx.params.id),
-    downloadMedia: (ctx) => downloadMedia(ctx.params.id),
+    downloadMedia: (ctx) => downloadMedia(ctx.params.id, ctx.meta),
     streamMedia: (ctx) => streamMedia(ctx.params.id),
 
     sendConfirmation: (ctx) => sendConfirmation(ctx, ctx.params),

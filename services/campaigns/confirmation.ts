@@ -14,13 +14,14 @@ import {
 } from "../../models/statements/ask-to-confirm.ts";
 import { requireQuotaWithin } from "../../models/statements/monthly-quota.ts";
 import { noticeToOwners } from "../../models/statements/queue-system-mail.ts";
+import { activeTrackingDomain } from "../../models/statements/tracking-domains.ts";
 import { writeConfirmation } from "../../models/statements/write-confirmation.ts";
 import { call, emitAndForget } from "../call.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
-import { config } from "../lib/config.ts";
 import { badRequest, isServiceError, notFound } from "../lib/errors.ts";
 import { catalogueFor } from "../lib/i18n/languages.ts";
 import { newId } from "../lib/ids.ts";
+import { linksBase } from "../lib/links-base.ts";
 import { personToken } from "../lib/tokens/person-token.ts";
 import { confirmationText, greetingName } from "./confirmation-text.ts";
 
@@ -79,17 +80,18 @@ export async function sendConfirmation(ctx: Ctx, wanted: Wanted): Promise<{ camp
   return { campaign_id: campaignId };
 }
 
-const confirmUrl = ({ company_id, subscriber_id, asked_at }: UnsentConfirmationRow): string =>
-  `${config().BASE_URL}/api/emails/public/confirm/${personToken("confirm", company_id, subscriber_id, confirmableUntil(asked_at))}/`;
+const confirmUrl = async ({ company_id, subscriber_id, asked_at }: UnsentConfirmationRow): Promise<string> =>
+  `${linksBase(await activeTrackingDomain(company_id))}/api/emails/public/confirm/${personToken("confirm", company_id, subscriber_id, confirmableUntil(asked_at))}/`;
 
 /** Mails one that is queued, once on any number of nodes. Why it could not be, where the company is the reason. */
 async function sendQueued(broker: ServiceBroker, row: UnsentConfirmationRow): Promise<string | undefined> {
   const { company_id: companyId, subscriber_id: subscriberId, accept_language: acceptLanguage } = row;
   try {
+    const url = await confirmUrl(row);
     const campaignId = await transaction(async (client) => {
       if (!(await takeConfirmation(client, row))) return undefined;
       await requireQuotaWithin(client, companyId, 1);
-      return write(client, { companyId, subscriberId, confirmUrl: confirmUrl(row), acceptLanguage });
+      return write(client, { companyId, subscriberId, confirmUrl: url, acceptLanguage });
     });
     if (campaignId) emitAndForget(broker, "campaign.queued", { campaignId, companyId });
     return undefined;

@@ -34,6 +34,9 @@ export default defineService(
       async "member.changed"(ctx) {
         (this as GatewayService).gateway?.authentication.forgetPerson(ctx.params.userId);
       },
+      async "trackingDomain.changed"(ctx) {
+        (this as GatewayService).gateway?.hosts.forget(ctx.params.companyId);
+      },
       async "apiKey.deleted"(ctx) {
         (this as GatewayService).gateway?.authentication.forgetKey(ctx.params.apiKeyId);
       },

@@ -16,17 +16,20 @@ import { ResourceRouter } from "./http/router.ts";
 import { type HttpServer, listen } from "./http/server.ts";
 import { bodyBudget, uploadBudgets } from "./http/shared-budget.ts";
 import { type RouteDeps, routeHandler } from "./route-handler.ts";
+import { TrackingHosts, trackingHostPages, trackingHosts } from "./tracking-hosts.ts";
 
 const MAX_IMPORT_BYTES = 1024 ** 3;
 
 export interface Gateway {
   url: string;
   authentication: Authentication;
+  hosts: TrackingHosts;
   drain(): Promise<void>;
 }
 
 interface AppOptions extends ErrorHandlerOptions, RouteDeps {
   name: string;
+  hosts: TrackingHosts;
   contractOf: (action: string) => ActionContract;
 }
 
@@ -35,6 +38,7 @@ function buildApp(options: AppOptions): Koa<State> {
   const app = new Koa<State>();
   const router = new ResourceRouter();
   for (const [path, handler] of builtInPages(options)) router.add("GET", path, handler);
+  for (const [path, handler] of trackingHostPages(options.hosts)) router.add("GET", path, handler);
   for (const [method, path, handler] of accountPages(options)) router.add(method, path, handler);
   for (const route of options.routes) {
     router.add(route.method, route.path, routeHandler(route, options.contractOf(route.action), options));
@@ -42,6 +46,7 @@ function buildApp(options: AppOptions): Koa<State> {
   // Only what breaks after the response has begun comes here: a download whose source fails, a client that left.
   app.on("error", (error, context) => options.reportDefect(error, context));
   app.use(errorHandler(options));
+  app.use(trackingHosts(options.hosts));
   app.use(hitBatches(options));
   app.use(router.middleware());
   app.use(notFound(router));
@@ -72,6 +77,7 @@ type Table = Pick<AppOptions, "routes" | "contractOf" | "permissionOf"> & { sett
 export async function openGateway(broker: ServiceBroker, table: Table): Promise<Gateway> {
   const { routes, contractOf, permissionOf, settings } = table;
   const authentication = new Authentication(broker);
+  const hosts = new TrackingHosts(broker, settings.BASE_URL);
   let draining = false;
   let server: HttpServer | undefined;
   const app = buildApp({
@@ -80,6 +86,7 @@ export async function openGateway(broker: ServiceBroker, table: Table): Promise<
     permissionOf,
     broker,
     authentication,
+    hosts,
     quota: new DailyQuota(broker),
     bodyBudget: bodyBudget(),
     uploadBudgets: uploadBudgets(),
@@ -100,6 +107,7 @@ export async function openGateway(broker: ServiceBroker, table: Table): Promise<
   return {
     url: `http://127.0.0.1:${server.port}`,
     authentication,
+    hosts,
     drain: async () => {
       draining = true;
       await server?.drain();

@@ -21,6 +21,7 @@ interface Hit {
   token: string;
   ip: string;
   userAgent: string;
+  hostOf?: string;
 }
 
 const MAX_BATCH = 500;
@@ -71,6 +72,7 @@ export function hitBatches({ broker, routes }: { broker: Broker; routes: readonl
       token,
       ip: context.state.ip,
       userAgent: userAgentOf(context),
+      ...(context.state.hostOf === undefined ? {} : { hostOf: context.state.hostOf }),
     });
     if (outcome === "unknown") throw notFound();
     if (outcome === "failed") throw new Error("The tracking service could not store this one; its log says why.");

@@ -1,6 +1,6 @@
 /** Who makes a call: the gateway sets it from the credentials, and Moleculer passes it on with nested calls and events. */
 import type { Context } from "moleculer";
-import { forbidden } from "./errors.ts";
+import { forbidden, notFound } from "./errors.ts";
 import type { Rights, Role, Scope } from "./rights.ts";
 
 export type { Role };
@@ -26,6 +26,8 @@ export interface Caller {
     accept: string;
     acceptLanguage: string;
     contentType: string;
+    /** On a company's tracking domain: that company, and nothing of any other may be shown or changed there. */
+    hostOf?: string;
     /** At login: the mark of a browser that was logged in before. */
     device?: string;
     /** Over the tracking limit: a click still redirects, but is not counted. */
@@ -44,6 +46,11 @@ export function userOf(ctx: { meta: Caller }): string {
   const { userId } = ctx.meta;
   if (!userId) throw forbidden();
   return userId;
+}
+
+/** Throws a 404 where the request came to another company's tracking domain: nobody's pages stand under somebody else's name. */
+export function requireOwnHost({ http }: Caller, companyId: string): void {
+  if (http?.hostOf !== undefined && http.hostOf !== companyId) throw notFound();
 }
 
 /** The tenant of this call. Every statement on a tenant's table names it. */

@@ -144,7 +144,7 @@ export const configSchema = Type.Object({
     Type.String({
       pattern: "^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$",
       description:
-        "Name servers for the deliverability report and the records of DKIM keys, `host[:port]`, comma separated. Unset: the system's.",
+        "Name servers for the deliverability report, the records of DKIM keys and tracking domains, `host[:port]`, comma separated. Unset: the system's.",
     }),
   ),
   MAX_UPLOAD_BYTES: integer(1, 1_073_741_824, { default: 10 * 1024 * 1024, description: "Largest media file." }),

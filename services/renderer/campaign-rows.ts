@@ -17,6 +17,7 @@ interface Row {
   company_name: string;
   footer_text: string;
   tracking_enabled: boolean;
+  tracking_domain: string | null;
   is_transactional: boolean;
   media_ids: string[];
   dkim_domain: string | null;
@@ -37,13 +38,14 @@ export interface LoadedContent {
 const SELECT = `
   select t.campaign_id, t.company_id, c.smtp_config_id, t.subject, t.body, t.sender_name, t.sender_email,
     t.reply_to_email, t.list_id_name, t.list_id_ref, t.company_name, t.footer_text, t.tracking_enabled,
-    c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed, t.links,
+    c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed, t.links, d.domain as tracking_domain,
     (select json_agg(json_build_object('id', k.id, 'domain', k.domain, 'selector', k.selector,
        'sealed', encode(k.key_sealed, 'base64')))
      from dkim_keys k where k.company_id = s.company_id and k.smtp_config_id = s.id and k.active) as further_keys
   from campaign_contents t
   join campaigns c on c.company_id = t.company_id and c.id = t.campaign_id
   left join smtp_configs s on s.company_id = t.company_id and s.id = c.smtp_config_id
+  left join tracking_domains d on d.company_id = t.company_id and d.proved_at is not null
   where t.campaign_id = $1`;
 
 const PARTS = `
@@ -99,6 +101,7 @@ export async function loadContent(
     footerText: row.footer_text,
     isTransactional: row.is_transactional,
     trackingEnabled: row.tracking_enabled,
+    trackingDomain: row.tracking_domain,
     attachments: toSend ? await attachments(row.company_id, row.media_ids) : [],
     dkim: toSend ? dkim(row) : [],
   };

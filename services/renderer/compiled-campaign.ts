@@ -1,6 +1,7 @@
 /** A campaign ready to be rendered: compiled once, and cached while it is sent. */
 import { LRUCache } from "lru-cache";
 import { config } from "../lib/config.ts";
+import { linksBase } from "../lib/links-base.ts";
 import { keysFor } from "../lib/secrets.ts";
 import { addressToken, LinkTokens } from "../lib/tokens/link-token.ts";
 import { personToken } from "../lib/tokens/person-token.ts";
@@ -12,15 +13,15 @@ import { type Skeleton, skeletonOf } from "./mime/skeleton.ts";
 import { type Recipient, type Scope, scopeOf } from "./program/scope.ts";
 
 export interface CompiledCampaign {
+  companyId: string;
   smtpConfigId: string;
   skeleton: Skeleton;
   sign: Sign | null;
   scope(recipient: Recipient): Scope;
 }
 
-/** With the base URL in ASCII, as headers need it. */
-export const installation = (): Installation => ({
-  baseUrl: new URL(config().BASE_URL).href.replace(/\/+$/, ""),
+export const installation = (trackingDomain: string | null = null): Installation => ({
+  baseUrl: linksBase(trackingDomain),
   serviceName: config().SERVICE_NAME,
 });
 
@@ -45,7 +46,7 @@ function permanently<T>(make: () => T): T {
 const areEqual = (a: readonly string[], b: readonly string[]) => a.length === b.length && a.every((x, i) => x === b[i]);
 
 async function compile({ content, smtpConfigId, storedLinks }: LoadedContent): Promise<CompiledCampaign> {
-  const here = installation();
+  const here = installation(content.trackingDomain);
   const { trackingEnabled: isTracked } = content;
   const prepared = await mailBodies(content.companyId, {
     source: content,
@@ -71,6 +72,7 @@ async function compile({ content, smtpConfigId, storedLinks }: LoadedContent): P
   return permanently(() => {
     const skeleton = skeletonOf(content, bodies, here, key, tracking, encoded);
     return {
+      companyId: content.companyId,
       smtpConfigId,
       skeleton,
       sign: content.dkim.length > 0 ? signer(content.dkim, skeleton.tail) : null,
@@ -109,8 +111,9 @@ async function load(campaignId: string): Promise<Loaded> {
 }
 
 /**
- * The compiled campaigns of one node. Contents are snapshots and never change; the DKIM keys can: smtpConfig.changed
- * reports it, and after MAX_AGE_MS they are read again in case that event was lost.
+ * The compiled campaigns of one node. Contents are snapshots and never change; the DKIM keys and the host of the links
+ * can: smtpConfig.changed and trackingDomain.changed report it, and after MAX_AGE_MS they are read again in case that event
+ * was lost.
  */
 export class CompiledCampaigns {
   readonly #cache = new LRUCache<string, CompiledCampaign>({ maxSize: MAX_BYTES, ttl: MAX_AGE_MS });
@@ -140,13 +143,11 @@ export class CompiledCampaigns {
     return campaign;
   }
 
-  /** Drops the campaigns of a configuration whose keys may have changed, and whatever is being loaded with the old ones. */
-  dropConfig(smtpConfigId: string): void {
+  /** Drops campaigns of which something may have changed, and whatever is being loaded as it was. */
+  drop(applies: (campaign: CompiledCampaign) => boolean): void {
     this.#generation++;
     this.#loading.clear();
-    for (const [campaignId, campaign] of this.#cache.entries()) {
-      if (campaign.smtpConfigId === smtpConfigId) this.#cache.delete(campaignId);
-    }
+    for (const [campaignId, campaign] of this.#cache.entries()) if (applies(campaign)) this.#cache.delete(campaignId);
   }
 
   #load(campaignId: string): Promise<Loaded> {

@@ -28,6 +28,8 @@ export interface Content {
   footerText: string;
   isTransactional: boolean;
   trackingEnabled: boolean;
+  /** The company's own host, where it is proved. */
+  trackingDomain: string | null;
   attachments: Attachment[];
   /** Each signs; none: the mail is not signed. */
   dkim: Dkim[];

@@ -74,7 +74,7 @@ export const contract = {
     summary: "One mail as a page: untracked, without pixel",
     visibility: "public",
     params: Type.Object({ sentEmailId: Uuid }),
-    returns: Type.Object({ subject: Type.String(), html: Type.String() }),
+    returns: Type.Object({ subject: Type.String(), html: Type.String(), companyId: Uuid }),
   },
   subjects: {
     summary: "Rendered subjects of sent emails",

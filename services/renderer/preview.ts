@@ -1,5 +1,6 @@
 /** A saved template with the given variables: rendered like a mail, for a sample recipient. */
 import { Company } from "../../models/company.ts";
+import { activeTrackingDomain } from "../../models/statements/tracking-domains.ts";
 import { Template } from "../../models/template.ts";
 import { invalid, notFound } from "../lib/errors.ts";
 import { installation } from "./compiled-campaign.ts";
@@ -20,7 +21,12 @@ export async function preview(companyId: string, id: string, variables: Data = {
     isTransactional: template.templateType === "transactional",
   };
   try {
-    return await previewInThread(companyId, source, variables, installation().baseUrl);
+    return await previewInThread(
+      companyId,
+      source,
+      variables,
+      installation(await activeTrackingDomain(companyId)).baseUrl,
+    );
   } catch (error) {
     if (error instanceof UnusableTemplate) throw invalid(error.fields);
     if (error instanceof Unrenderable && error.cause) throw error;

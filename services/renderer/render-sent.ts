@@ -23,16 +23,17 @@ const SENT = `
   join campaigns c on c.no = e.campaign_no
   left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id`;
 
-function scopeFor(sent: Sent, company: Company): Scope {
+function scopeFor(sent: Sent, company: Company, baseUrl: string): Scope {
   return scopeOf(sent, {
     fallback: companyVariables(company),
     tokens: null,
     // A preferences link is for the mailbox alone, and lives longer than this page.
-    preferencesUrl: () => unsubscribeUrl(installation().baseUrl, sent),
+    preferencesUrl: () => unsubscribeUrl(baseUrl, sent),
   });
 }
 
 interface Page extends Company {
+  baseUrl: string;
   subject: Program;
   html: Program;
 }
@@ -52,7 +53,7 @@ export class WebViews {
    * The id is the credential: whoever holds it sees this mail, whichever company sent it. A mail that holds a credential itself,
    * the link of a confirmation, has no such page.
    */
-  async render(sentEmailId: string): Promise<{ subject: string; html: string }> {
+  async render(sentEmailId: string): Promise<{ subject: string; html: string; companyId: string }> {
     const { campaign_no, seq } = await mailOf(sentEmailId);
     const row = await queryOne<Sent>(`${SENT} where e.campaign_no = $1 and e.seq = $2 and not c.is_internal`, [
       campaign_no,
@@ -65,14 +66,22 @@ export class WebViews {
       const page = await this.#page(sent.campaign_id);
       if (!page) throw notFound();
       return {
-        subject: subjectText(page.subject, scopeFor(sent, page)),
-        html: run(page.html, scopeFor(sent, page)),
+        subject: subjectText(page.subject, scopeFor(sent, page, page.baseUrl)),
+        html: run(page.html, scopeFor(sent, page, page.baseUrl)),
+        companyId: page.companyId,
       };
     } catch (error) {
       // A mail that cannot be made was never sent.
       if (error instanceof Unrenderable) throw notFound();
       throw error;
     }
+  }
+
+  /** The host of the company's links may have changed. */
+  drop(companyId: string): void {
+    this.#making.clear();
+    for (const [campaignId, page] of this.#pages.entries())
+      if (page.companyId === companyId) this.#pages.delete(campaignId);
   }
 
   /** Undefined if the campaign no longer exists. Throws Unrenderable. */
@@ -88,10 +97,10 @@ export class WebViews {
     const content = (await loadContent(campaignId, { toSend: false }))?.content;
     if (!content) return undefined;
     const { companyId, companyName, footerText } = content;
-    const { baseUrl } = installation();
+    const { baseUrl } = installation(content.trackingDomain);
     const bodies = await pageBodies(companyId, content);
     const subject = subjectProgram(bodies.subject, baseUrl);
-    const page = { companyId, companyName, footerText, subject, html: htmlProgram(bodies.html, baseUrl) };
+    const page = { companyId, companyName, footerText, baseUrl, subject, html: htmlProgram(bodies.html, baseUrl) };
     const bytes = OVERHEAD_BYTES + BYTES_PER_CHARACTER * (content.subject.length + content.body.length);
     this.#pages.set(campaignId, page, { size: Math.min(bytes, MAX_BYTES) });
     return page;
@@ -138,7 +147,7 @@ export async function subjects(companyId: string, ids: readonly string[]): Promi
     row.id = idOf.get(`${row.campaign_no} ${row.seq}`)!;
     rendered.set(
       row.id,
-      subjectOf(() => subjectText(programOf(row), scopeFor(row, company))),
+      subjectOf(() => subjectText(programOf(row), scopeFor(row, company, baseUrl))),
     );
   }
   return ids.map((id) => rendered.get(id.toLowerCase()) ?? "");

@@ -58,7 +58,13 @@ export default defineService("renderer", contract, {
 
   events: {
     async "smtpConfig.changed"(ctx) {
-      ofRenderer(this).campaigns.dropConfig(ctx.params.smtpConfigId);
+      const { smtpConfigId } = ctx.params;
+      ofRenderer(this).campaigns.drop((campaign) => campaign.smtpConfigId === smtpConfigId);
+    },
+    async "trackingDomain.changed"(ctx) {
+      const { companyId } = ctx.params;
+      ofRenderer(this).campaigns.drop((campaign) => campaign.companyId === companyId);
+      ofRenderer(this).webViews.drop(companyId);
     },
   },
 });

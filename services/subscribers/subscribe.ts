@@ -5,7 +5,7 @@ import { type Client, INTERACTIVE, queryOne, transaction } from "../../models/da
 import { askToConfirm, confirmMailbox } from "../../models/statements/ask-to-confirm.ts";
 import { isErased, liftErasure } from "../../models/statements/erased-addresses.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
-import type { Ctx } from "../lib/caller.ts";
+import { type Ctx, requireOwnHost } from "../lib/caller.ts";
 import { gone, invalid, missingObject, notFound, subscriberLimitReached } from "../lib/errors.ts";
 import { evenly } from "../lib/even-time.ts";
 import { newId } from "../lib/ids.ts";
@@ -57,6 +57,7 @@ export const subscribe = (ctx: Ctx<SubscribeRequest>) => evenly(() => record(ctx
 async function record(ctx: Ctx<SubscribeRequest>) {
   const request = ctx.params;
   const { company_id: companyId, list_id: listId = null } = request;
+  requireOwnHost(ctx.meta, companyId);
   const company = await Company.findByPk(companyId, { attributes: ["doubleOptIn", "deletedAt"] });
   if (!company || company.deletedAt) throw notFound();
   if (listId && (await missing("lists", companyId, [listId])).length > 0) {

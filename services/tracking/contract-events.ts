@@ -70,6 +70,18 @@ const Analytics = Type.Object({
   timeline: Type.Array(Type.Object({ at: Time, opens: Type.Integer(), clicks: Type.Integer() })),
 });
 
+const DomainStats = Type.Object({
+  domain: Type.String(),
+  sent: Type.Integer(),
+  delivered: Type.Integer(),
+  hard: Type.Integer(),
+  soft: Type.Integer(),
+  block: Type.Integer(),
+  complaints: Type.Integer(),
+  opens: Type.Integer(),
+  last_refusal: Nullable(Type.String()),
+});
+
 export const contract = {
   listSentEmails: {
     summary: "List sent emails with their delivery status",
@@ -102,5 +114,12 @@ export const contract = {
       "`total` and `unique` count people, `machine` counts scanners and prefetching proxies. `sent` is what mail servers took, `delivered` what has not come back since.",
     params: Type.Object({ id: Uuid }),
     returns: Analytics,
+  },
+  domainStats: {
+    summary: "What becomes of mail, by the domain of its recipients",
+    description:
+      "The 100 domains that took most mail in the last `days` (30), most first. `sent` is what their servers took, `delivered` what has not come back since; `hard`, `soft`, `block` and `complaints` came in these days; `opens` counts mails that a person opened. `last_refusal` is the latest refusal, deferrals included.",
+    params: Type.Object({ days: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })) }),
+    returns: Type.Array(DomainStats),
   },
 } as const satisfies ServiceContract;

@@ -44,6 +44,8 @@ export const contract = {
           token: Type.String({ maxLength: 4096 }),
           ip: Type.String(),
           userAgent: Type.String(),
+          /** The company whose tracking domain it came to. */
+          hostOf: Type.Optional(Uuid),
         }),
         { maxItems: 500 },
       ),
@@ -51,6 +53,14 @@ export const contract = {
     returns: Type.Object({
       answers: Type.Array(Type.Object({ outcome: OneOf("stored", "unknown", "failed"), url: Nullable(Type.String()) })),
     }),
+  },
+
+  trackingHost: {
+    summary: "Whose tracking domain a host is",
+    visibility: "public",
+    description: "`company_id` once it is proved; `token` proves it. For a host that nobody asked for both are null.",
+    params: Type.Object({ host: Type.String({ maxLength: 253 }) }),
+    returns: Type.Object({ company_id: Nullable(Uuid), token: Nullable(Type.String()) }),
   },
 
   unsubscribePage: {

@@ -1,4 +1,5 @@
 import type { Service } from "moleculer";
+import { trackingHost } from "../../models/statements/tracking-domains.ts";
 import { emitWebhookQueued } from "../call.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
@@ -8,6 +9,7 @@ import { confirm, confirmPage, unsubscribe, unsubscribePage, view } from "./page
 import { withProblemPage } from "./pages/page.ts";
 import { preferencesPage, updatePreferences } from "./pages/preferences-page.ts";
 import { analytics } from "./reports/analytics.ts";
+import { domainStats } from "./reports/domain-stats.ts";
 import { listEvents } from "./reports/event-list.ts";
 import { listSentEmails } from "./reports/sent-email-list.ts";
 
@@ -32,6 +34,7 @@ export default defineService("tracking", contract, {
   actions: {
     listSentEmails,
     listEvents,
+    domainStats: (ctx) => domainStats(ctx),
     analytics: (ctx) => analytics(companyOf(ctx), ctx.params.id),
 
     async open(ctx) {
@@ -43,6 +46,11 @@ export default defineService("tracking", contract, {
     async hits(ctx) {
       const onFailure = (error: unknown) => this.logger.error({ error }, "A hit could not be stored");
       return { answers: await recorderOf(this).recordBatch(ctx.params.hits, onFailure) };
+    },
+
+    async trackingHost(ctx) {
+      const found = await trackingHost(ctx.params.host);
+      return { company_id: found?.is_active ? found.company_id : null, token: found?.token ?? null };
     },
 
     unsubscribePage: withProblemPage(unsubscribePage),

@@ -6,6 +6,8 @@ export interface Zone {
   mx?: [priority: number, exchange: string][];
   a?: string[];
   aaaa?: string[];
+  /** In place of all else: the name that this one stands for. */
+  cname?: string;
   /** Instead of records: SERVFAIL, or no answer at all. */
   fault?: "servfail" | "silent";
 }
@@ -23,6 +25,7 @@ const SERVFAIL = 2;
 const NXDOMAIN = 3;
 /** RFC 1035 section 3.3: the longest string of a TXT record. */
 const MAX_STRING = 255;
+const MAX_ALIASES = 8;
 
 const strings = (text: string) => text.match(new RegExp(`.{1,${MAX_STRING}}`, "gs")) ?? [""];
 
@@ -33,6 +36,16 @@ function records(zone: Zone, type: number): Record<string, unknown>[] {
   if (type === MX) return (zone.mx ?? []).map(([priority, exchange]) => ({ priority, exchange }));
   if (type === TXT) return (zone.txt ?? []).map((text) => ({ data: strings(text) }));
   return [];
+}
+
+/** With the names that lead to it, as a resolver gives them. */
+function answersOf(zones: DnsServer["zones"], name: string, type: number, names = 0): Record<string, unknown>[] {
+  const zone = zones.get(name.toLowerCase()) ?? {};
+  const common = { name, class: Packet.CLASS.IN, ttl: 1 };
+  if (zone.cname === undefined) return records(zone, type).map((record) => ({ ...common, type, ...record }));
+  const alias = { ...common, type: Packet.TYPE.CNAME, domain: zone.cname };
+  if (type === Packet.TYPE.CNAME || names > MAX_ALIASES) return [alias];
+  return [alias, ...answersOf(zones, zone.cname, type, names + 1)];
 }
 
 export async function startDnsServer(given: Record<string, Zone> = {}): Promise<DnsServer> {
@@ -47,8 +60,7 @@ export async function startDnsServer(given: Record<string, Zone> = {}): Promise<
       if (zone?.fault === "servfail") response.header.rcode = SERVFAIL;
       else if (!zone) response.header.rcode = NXDOMAIN;
       else {
-        const common = { name, type, class: Packet.CLASS.IN, ttl: 1 };
-        response.answers.push(...records(zone, type).map((record) => ({ ...common, ...record })));
+        response.answers.push(...answersOf(zones, name, type));
       }
       send(response);
     },

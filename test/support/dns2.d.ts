@@ -14,7 +14,7 @@ declare module "dns2" {
     createServer(options: { udp: true; handle: (request: Packet, send: (response: Packet) => void) => void }): Server;
     Packet: {
       createResponseFromRequest(request: Packet): Packet;
-      TYPE: Record<"A" | "AAAA" | "MX" | "TXT", number>;
+      TYPE: Record<"A" | "AAAA" | "CNAME" | "MX" | "TXT", number>;
       CLASS: { IN: number };
     };
   };

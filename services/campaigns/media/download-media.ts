@@ -5,6 +5,7 @@
 import { Readable } from "node:stream";
 import { queryOne } from "../../../models/database/db.ts";
 import { Media } from "../../../models/media.ts";
+import { type Caller, requireOwnHost } from "../../lib/caller.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { Document } from "../../lib/shapes.ts";
 
@@ -18,9 +19,10 @@ function disposition(type: string, filename: string): string {
 }
 
 /** The id is the credential: it is in every mail that shows the file, so no company is named. */
-export async function downloadMedia(id: string): Promise<Document> {
+export async function downloadMedia(id: string, caller: Caller): Promise<Document> {
   const media = await Media.findOne({ where: { id, deletedAt: null } });
   if (!media) throw notFound();
+  requireOwnHost(caller, media.companyId);
   return {
     content_type: isText(media.contentType) ? `${media.contentType}; charset=utf-8` : media.contentType,
     body: "",

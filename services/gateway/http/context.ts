@@ -9,6 +9,8 @@ export interface State {
   ip: string;
   /** The path of the route as routes.ts spells it: the label in metrics and logs. */
   route?: string;
+  /** The company whose tracking domain the request came to. */
+  hostOf?: string;
   /** Once the credentials are known. */
   companyId?: string;
   /** Of a 503: what is away, for the log alone. */
@@ -51,4 +53,5 @@ export const httpOf = (context: Context): NonNullable<Caller["http"]> => ({
   accept: header(context, "accept"),
   acceptLanguage: header(context, "accept-language"),
   contentType: header(context, "content-type"),
+  ...(context.state.hostOf === undefined ? {} : { hostOf: context.state.hostOf }),
 });

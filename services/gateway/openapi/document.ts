@@ -62,6 +62,7 @@ const CHAPTERS: [prefix: string, name: string][] = [
   ["/api/emails/media/", "Media files"],
   ["/api/emails/sent-emails/", "Tracking"],
   ["/api/emails/events/", "Tracking"],
+  ["/api/emails/stats/", "Tracking"],
   ["/api/emails/bounces/", "Bounces and complaints"],
   ["/api/emails/inbound/", "Bounces and complaints"],
   ["/api/emails/inbound-sources/", "Bounces and complaints"],

@@ -1,5 +1,5 @@
-/** GET of a short text from a public https address: checked, pinned, bounded in time and size, never redirected. */
-import type { IncomingMessage } from "node:http";
+/** GET of a short text from a public address: checked, pinned, bounded in time and size, never redirected. */
+import { type IncomingMessage, request as plainRequest } from "node:http";
 import { request } from "node:https";
 import { isIP } from "node:net";
 import { type PinnedAddress, resolvePublic } from "./guard.ts";
@@ -9,6 +9,9 @@ interface Bounds {
   timeoutMs: number;
 }
 
+/** It answered, and something else than asked for. */
+export class OtherAnswer extends Error {}
+
 function read(response: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -16,7 +19,7 @@ function read(response: IncomingMessage, maxBytes: number): Promise<string> {
     response.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= maxBytes) return void chunks.push(chunk);
-      reject(new Error(`It answered more than ${maxBytes} bytes.`));
+      reject(new OtherAnswer(`It answered more than ${maxBytes} bytes.`));
       response.destroy();
     });
     response.on("end", () => resolve(Buffer.concat(chunks).toString()));
@@ -28,10 +31,12 @@ function read(response: IncomingMessage, maxBytes: number): Promise<string> {
 async function get(url: URL, address: PinnedAddress, { maxBytes }: Bounds, signal: AbortSignal): Promise<string> {
   const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request({
+    const isPlain = url.protocol === "http:";
+    const ask = isPlain ? plainRequest : request;
+    ask({
       host: address.address,
       family: address.family,
-      port: url.port || 443,
+      port: url.port || (isPlain ? 80 : 443),
       path: `${url.pathname}${url.search}`,
       ...(isIP(hostname) ? {} : { servername: hostname }),
       headers: { host: url.host },
@@ -45,14 +50,18 @@ async function get(url: URL, address: PinnedAddress, { maxBytes }: Bounds, signa
   });
   if (response.statusCode !== 200) {
     response.destroy();
-    throw new Error(`It answered ${response.statusCode}.`);
+    throw new OtherAnswer(`It answered ${response.statusCode}.`);
   }
   return read(response, maxBytes);
 }
 
 /** The body of a 200. Rejects for any other answer, and for a host that is not on the public internet (HostError). */
-export async function getText(url: URL, bounds: Bounds): Promise<string> {
+export async function getText(
+  url: URL,
+  bounds: Bounds,
+  host: Parameters<typeof resolvePublic>[1] = { allowPrivate: false },
+): Promise<string> {
   const signal = AbortSignal.timeout(bounds.timeoutMs);
-  const [address] = await resolvePublic(url.hostname, { allowPrivate: false });
+  const [address] = await resolvePublic(url.hostname, host);
   return get(url, address!, bounds, signal);
 }

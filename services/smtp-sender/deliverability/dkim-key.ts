@@ -1,5 +1,6 @@
 /** DKIM (RFC 6376, RFC 8463): whether the published key is the one that signs. */
 import { createPublicKey, type KeyObject } from "node:crypto";
+import type { Lookups } from "../../lib/dns-lookups.ts";
 import {
   MAX_STRING,
   type PublicKey,
@@ -10,7 +11,6 @@ import {
   zoneLine,
 } from "../dkim/record.ts";
 import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
-import type { Lookups } from "./lookups.ts";
 import { parseTags } from "./tags.ts";
 
 export interface Signature {

@@ -1,7 +1,7 @@
 /** DMARC (RFC 7489) of the From domain, and whether the mail's own domains are aligned with it. */
 import { getDomain } from "tldts";
+import type { Lookups } from "../../lib/dns-lookups.ts";
 import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
-import type { Lookups } from "./lookups.ts";
 import { parseTags } from "./tags.ts";
 
 /** By the public suffix list; a name that has none (of one label, or a suffix itself) is its own. */

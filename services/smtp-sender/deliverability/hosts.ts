@@ -1,8 +1,8 @@
 /** Whether answers can come back, and whether readers can follow the links: MX of sender and bounce address, host of links. */
 import { isIP } from "node:net";
+import type { Lookups } from "../../lib/dns-lookups.ts";
 import { isLoopbackOnly } from "../../lib/ssrf/local-host.ts";
 import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
-import type { Lookups } from "./lookups.ts";
 
 /** RFC 7505: the domain takes no mail. */
 const isNullMx = (exchanges: readonly string[]) => exchanges.length === 1 && exchanges[0]!.replace(/\.$/, "") === "";

@@ -1,7 +1,9 @@
 /** What a receiver would find wrong with the mail of an SMTP configuration, before any is sent. Nothing is cached: it is asked for after changes. */
 import type { SmtpConfig } from "../../../models/smtp-config.ts";
+import { activeTrackingDomain } from "../../../models/statements/tracking-domains.ts";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
-import { config } from "../../lib/config.ts";
+import { configuredLookups, type Lookups } from "../../lib/dns-lookups.ts";
+import { linksBase } from "../../lib/links-base.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
 import { isReplacedBy, isSeen } from "../dkim/activation.ts";
 import { type ConfigKey, privateKeyOf } from "../dkim/key-set.ts";
@@ -9,7 +11,6 @@ import type { Check } from "./check.ts";
 import { checkDkim, NO_SIGNATURE, waiting } from "./dkim-key.ts";
 import { checkAlignment, checkDmarc, type Policy } from "./dmarc.ts";
 import { checkBounceAddress, checkLinks, checkMx } from "./hosts.ts";
-import { configuredLookups, type Lookups } from "./lookups.ts";
 import { checkSpf } from "./spf.ts";
 
 /** All of it, as clients were promised 5 s. */
@@ -58,7 +59,7 @@ export interface Report {
 
 /** `keys`: those of the configuration. */
 export async function deliverability(stored: SmtpConfig, keys: readonly ConfigKey[]): Promise<Report> {
-  const { BASE_URL } = config();
+  const linksHost = await activeTrackingDomain(stored.companyId);
   const dns = await configuredLookups(LOOKUP_MS);
   const inTime = <T>(work: Promise<T>, otherwise: T): Promise<T> =>
     withTimeout(work, TOTAL_MS, () => new Error("late")).catch((error: Error) => {
@@ -77,7 +78,7 @@ export async function deliverability(stored: SmtpConfig, keys: readonly ConfigKe
       Promise.all(keys.map((key) => inTime(checked(dns, key), { key, check: late("dkim"), isNew: false }))),
       inTime<{ check: Check; policy?: Policy }>(checkDmarc(dns, from), { check: late("dmarc") }),
       inTime(checkMx(dns, from), late("mx")),
-      inTime(checkLinks(dns, BASE_URL), late("links")),
+      inTime(checkLinks(dns, linksBase(linksHost)), late("links")),
       inTime(checkBounceAddress(dns, stored.bounceAddress, envelope), late("bounce_address")),
     ]);
     const seen = ofKeys.filter(({ isNew }) => isNew).map(({ key }) => key);

@@ -3,8 +3,8 @@
  * from. The relay's own address is judged only where the record names it: mail may leave a relay from other ones.
  */
 import ipaddr from "ipaddr.js";
+import type { Lookups } from "../../lib/dns-lookups.ts";
 import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
-import type { Lookups } from "./lookups.ts";
 
 /** RFC 7208 section 4.6.4. */
 const MAX_LOOKUPS = 10;

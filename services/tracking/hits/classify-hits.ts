@@ -15,6 +15,8 @@ export interface Hit {
   at: Date;
   userAgent: string;
   ip: string;
+  /** The company whose tracking domain it came to: no other company's mails are known there. */
+  hostOf?: string;
 }
 
 export interface Mail {

@@ -40,11 +40,12 @@ function targetOf(token: string): LinkTarget {
   return target;
 }
 
-const hitOf = (target: LinkTarget, from: { userAgent: string; ip: string } | undefined): Hit => ({
+const hitOf = (target: LinkTarget, from: Pick<Hit, "userAgent" | "ip" | "hostOf"> | undefined): Hit => ({
   ...target,
   at: new Date(),
   userAgent: (from?.userAgent ?? "").slice(0, MAX_AGENT_LENGTH).toWellFormed(),
   ip: from?.ip ?? "",
+  hostOf: from?.hostOf,
 });
 
 export class HitRecorder {
@@ -80,18 +81,19 @@ export class HitRecorder {
     const target = targetOf(token);
     if (target.link === 0) throw notFound();
     const uncounted = http?.method === "HEAD" || http?.overLimit;
-    const url = uncounted ? await this.#urlOf(target) : (await this.#groups.add(hitOf(target, http))).url;
+    const url = uncounted ? await this.#urlOf(target, http?.hostOf) : (await this.#groups.add(hitOf(target, http))).url;
     if (!url) throw notFound();
     return redirect(url);
   }
 
   /** Where a link leads, without counting anything. */
-  async #urlOf({ sentEmailId, link, url }: LinkTarget): Promise<string | null> {
-    if (url) return url;
+  async #urlOf({ sentEmailId, link, url }: LinkTarget, hostOf: string | undefined): Promise<string | null> {
+    if (url && hostOf === undefined) return url;
     // The token is the only thing at hand: the mail's row says which company it is.
     const { campaign_no, seq } = await mailOf(sentEmailId);
     const [mail] = await query<CampaignRef>(CAMPAIGN_OF_MAIL, [campaign_no, seq]);
-    if (!mail) return null;
+    if (!mail || (hostOf !== undefined && hostOf !== mail.company_id)) return null;
+    if (url) return url;
     return linkUrl(await this.#links.of([mail]), mail.campaign_id, link) ?? null;
   }
 

@@ -127,7 +127,9 @@ async function tryStore(hits: readonly Hit[], cache: CampaignLinks, client?: Cli
     client,
   );
   const urlOf = ({ sentEmailId, link, url }: Hit) => url ?? linkUrl(links, mails.get(sentEmailId)!.campaign_id, link);
-  const known = (hit: Hit) => mails.has(hit.sentEmailId) && (hit.link === 0 || urlOf(hit) !== undefined);
+  const isMailOf = ({ sentEmailId, hostOf }: Hit) =>
+    mails.has(sentEmailId) && (hostOf === undefined || hostOf === mails.get(sentEmailId)!.company_id);
+  const known = (hit: Hit) => isMailOf(hit) && (hit.link === 0 || urlOf(hit) !== undefined);
   const real = hits.filter((hit) => known(hit) && !mails.get(hit.sentEmailId)!.erased);
   const results = hits.map((hit) => ({ found: known(hit), url: known(hit) && hit.link > 0 ? urlOf(hit)! : null }));
   if (real.length === 0) return { results, companyIds: [] };

@@ -4,7 +4,7 @@ import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
 import { mailOf } from "../../../models/statements/mail-key.ts";
 import { call, emitWebhookQueued } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
-import type { Caller, Ctx } from "../../lib/caller.ts";
+import { type Caller, type Ctx, requireOwnHost } from "../../lib/caller.ts";
 import { gone, notFound } from "../../lib/errors.ts";
 import type { Document } from "../../lib/shapes.ts";
 import { readPersonToken } from "../../lib/tokens/person-token.ts";
@@ -47,6 +47,7 @@ async function unsubscribeValues({ company_id, email }: Mail): Promise<Unsubscri
 export async function unsubscribePage(ctx: Ctx<ParamsOf<"tracking.unsubscribePage">>): Promise<Document> {
   const mail = await recipientOf(ctx.params.sent_email_id);
   if (!mail) throw notFound();
+  requireOwnHost(ctx.meta, mail.company_id);
   return page("unsubscribe", ctx.meta.http, await unsubscribeValues(mail));
 }
 
@@ -57,7 +58,10 @@ const methodOf = (params: ParamsOf<"tracking.unsubscribe">): UnsubscribeMethod =
 const nobodyToUnsubscribe = (http: Caller["http"]) =>
   wantsJson(http) ? json({ detail: "Nobody gets emails by this link." }) : problemPage(404, http, 200);
 
-/** Never refused, never throttled, and the second time changes nothing. */
+/**
+ * Never refused, never throttled, and the second time changes nothing. A wish for no more mail holds on whatever host it
+ * comes, also on one that has passed to another company since; that company's host just says nothing of whose mail it was.
+ */
 export async function unsubscribe(ctx: Ctx<ParamsOf<"tracking.unsubscribe">>): Promise<Document> {
   const { sent_email_id: sentEmailId } = ctx.params;
   const mail = await recipientOf(sentEmailId);
@@ -66,8 +70,10 @@ export async function unsubscribe(ctx: Ctx<ParamsOf<"tracking.unsubscribe">>): P
   const person = { companyId, campaignId, sentEmailId, email, method: methodOf(ctx.params) };
   const unsubscribing = () => transaction((client) => unsubscribePerson(client, person), { owner: companyId });
   await emitWebhookQueued(ctx, await retryOnConflict(unsubscribing));
-  if (wantsJson(ctx.meta.http)) return json({ detail: "Unsubscribed.", email });
-  return page("unsubscribed", ctx.meta.http, await unsubscribeValues(mail));
+  const { http } = ctx.meta;
+  if (http?.hostOf && http.hostOf !== companyId) return json({ detail: "Unsubscribed." });
+  if (wantsJson(http)) return json({ detail: "Unsubscribed.", email });
+  return page("unsubscribed", http, await unsubscribeValues(mail));
 }
 
 // The mail's HTML is the tenant's, on the service's own address: the policy gives it pictures and styles and nothing else,
@@ -85,7 +91,8 @@ const VIEW_CSP = [
 ].join("; ");
 
 export async function view(ctx: Ctx<{ sent_email_id: string }>): Promise<Document> {
-  const { html } = await call(ctx, "renderer.renderView", { sentEmailId: ctx.params.sent_email_id });
+  const { html, companyId } = await call(ctx, "renderer.renderView", { sentEmailId: ctx.params.sent_email_id });
+  requireOwnHost(ctx.meta, companyId);
   return {
     content_type: "text/html; charset=utf-8",
     body: html,
@@ -103,6 +110,7 @@ export async function confirmPage(ctx: Ctx<{ token: string }>): Promise<Document
   const person = readPersonToken("confirm", ctx.params.token);
   if (!person) throw notFound();
   const { companyId, subscriberId, expired } = person;
+  requireOwnHost(ctx.meta, companyId);
   const sql = "select email from subscribers where company_id = $1 and id = $2";
   const found = await queryOne<{ email: string }>(sql, [companyId, subscriberId]);
   if (!found) throw notFound();
@@ -111,6 +119,8 @@ export async function confirmPage(ctx: Ctx<{ token: string }>): Promise<Document
 }
 
 export async function confirm(ctx: Ctx<{ token: string }>): Promise<Document> {
+  const person = readPersonToken("confirm", ctx.params.token);
+  if (person) requireOwnHost(ctx.meta, person.companyId);
   const { company_id, email } = await call(ctx, "subscribers.confirm", { token: ctx.params.token });
   if (wantsJson(ctx.meta.http)) return json({ detail: "Subscription confirmed.", email });
   return page("confirmed", ctx.meta.http, { company: await pageCompany(company_id), email });

@@ -2,7 +2,7 @@
 
 import { emitWebhookQueued } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
-import type { Ctx } from "../../lib/caller.ts";
+import { type Ctx, requireOwnHost } from "../../lib/caller.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { Document } from "../../lib/shapes.ts";
 import { readPersonToken } from "../../lib/tokens/person-token.ts";
@@ -18,9 +18,10 @@ import {
 
 type Update = ParamsOf<"tracking.updatePreferences">;
 
-function personOf(token: string): PersonRef {
-  const person = readPersonToken("preferences", token);
+function personOf(ctx: Ctx<{ token: string }>): PersonRef {
+  const person = readPersonToken("preferences", ctx.params.token);
   if (!person || person.expired) throw notFound();
+  requireOwnHost(ctx.meta, person.companyId);
   return person;
 }
 
@@ -31,7 +32,7 @@ async function answer(ctx: Ctx, person: PersonRef, preferences: Preferences, sav
 }
 
 export async function preferencesPage(ctx: Ctx<{ token: string }>): Promise<Document> {
-  const person = personOf(ctx.params.token);
+  const person = personOf(ctx);
   return answer(ctx, person, await preferencesOf(person), false);
 }
 
@@ -56,7 +57,7 @@ function fromJson({ first_name, last_name, subscribed, lists }: Update): Prefere
 }
 
 export async function updatePreferences(ctx: Ctx<Update>): Promise<Document> {
-  const person = personOf(ctx.params.token);
+  const person = personOf(ctx);
   const change =
     ctx.params.from === "page" ? fromForm(ctx.params, (await preferencesOf(person)).lists) : fromJson(ctx.params);
   const { companyIds, preferences } = await changePreferences(person, change);

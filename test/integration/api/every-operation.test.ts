@@ -305,6 +305,8 @@ describe("every operation", () => {
     const [listed] = (await call(`GET ${E}/inbound/`)).body.results;
     expect(listed).toEqual({ ...came, raw_url: `${E}/inbound/${came.id}/raw/` });
     expect((await call(`GET ${E}/inbound/:id/raw/`, { id: came.id })).text).toContain("Subject: Spam");
+    const { body: domains } = await call(`GET ${E}/stats/domains/`);
+    expect(domains).toEqual(expect.any(Array));
     const { body } = await call(`GET ${E}/events/`);
     expect(body.results.map(({ type }: { type: string }) => type)).toEqual(expect.arrayContaining(["unsubscribed"]));
   });

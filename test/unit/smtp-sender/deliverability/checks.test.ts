@@ -1,10 +1,10 @@
 /** Each check against a name server over UDP, in good, broken, missing and silent form. */
 import { generateKeyPairSync } from "node:crypto";
+import { Lookups } from "../../../../services/lib/dns-lookups.ts";
 import type { Check } from "../../../../services/smtp-sender/deliverability/check.ts";
 import { checkDkim, dkimRecord } from "../../../../services/smtp-sender/deliverability/dkim-key.ts";
 import { checkAlignment, checkDmarc } from "../../../../services/smtp-sender/deliverability/dmarc.ts";
 import { checkBounceAddress, checkLinks, checkMx } from "../../../../services/smtp-sender/deliverability/hosts.ts";
-import { Lookups } from "../../../../services/smtp-sender/deliverability/lookups.ts";
 import { checkSpf } from "../../../../services/smtp-sender/deliverability/spf.ts";
 import { type DnsServer, startDnsServer, type Zone } from "../../../support/dns-server.ts";
 

@@ -1,7 +1,7 @@
-/** The DNS as the deliverability report asks it: three ends of a look-up distinguished, each name asked once, all within a time. */
+/** The DNS as reports and proofs ask it: three ends of a look-up distinguished, each name asked once, all within a time. */
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
-import { config } from "../../lib/config.ts";
+import { config } from "./config.ts";
 
 /** `none`: the name or the records do not exist. `unknown`: the DNS did not say (SERVFAIL, REFUSED, silence). */
 export type Answer<T> = { is: "found"; records: T[] } | { is: "none" } | { is: "unknown"; why: string };
@@ -54,6 +54,11 @@ export class Lookups {
     return this.#ask("MX", name, async () =>
       (await this.#resolver.resolveMx(name)).toSorted((a, b) => a.priority - b.priority),
     );
+  }
+
+  /** What the name stands for, where it is an alias. */
+  cname(name: string): Promise<Answer<string>> {
+    return this.#ask("CNAME", name, () => this.#resolver.resolveCname(name));
   }
 
   /** IPv4 and IPv6. Unknown only where neither is known. */

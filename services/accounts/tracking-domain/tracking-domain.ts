@@ -1,0 +1,85 @@
+/**
+ * A company's tracking domain: asked for with its settings, looked at at once and each minute until it is proved, and used from
+ * then on. One that is in use is looked at each hour, and no longer used when its proof has been gone for a day.
+ */
+import { randomBytes } from "node:crypto";
+import pLimit from "p-limit";
+import { QueryTypes, type Transaction, UniqueConstraintError } from "sequelize";
+import { sequelize } from "../../../models/database/db.ts";
+import {
+  type Claim,
+  dueClaims,
+  FORGET_STALE,
+  markLost,
+  markProved,
+} from "../../../models/statements/tracking-domains.ts";
+import { TrackingDomain } from "../../../models/tracking-domain.ts";
+import { broadcast } from "../../call.ts";
+import { asciiDomain } from "../../lib/address.ts";
+import { invalid } from "../../lib/errors.ts";
+import { ownHost } from "../../lib/links-base.ts";
+import { withTimeout } from "../../lib/timeouts.ts";
+import { findProof } from "./proof.ts";
+
+type CanBroadcast = Parameters<typeof broadcast>[0];
+type OnError = (error: unknown) => void;
+
+const TAKEN = "This domain belongs to another company.";
+const TOKEN_BYTES = 24;
+/** Somebody waits for the answer of a PATCH; what comes later is found by the next look. */
+const AT_PATCH_MS = 6_000;
+const AT_ONCE = 50;
+const LOOKED_AT_TOGETHER = 10;
+
+/** The sentence for a host that cannot be one; undefined where it can. */
+export function trackingDomainError(given: string): string | undefined {
+  const domain = asciiDomain(given);
+  if (domain === null) return "Enter a valid host name.";
+  return domain === ownHost() ? "This is the service's own host." : undefined;
+}
+
+/** Null gives it up. The one that the company has already stays as it is, with its token. */
+export async function claimDomain(companyId: string, given: string | null, transaction: Transaction): Promise<void> {
+  const domain = given === null ? null : asciiDomain(given)!;
+  const now = await TrackingDomain.findByPk(companyId, { transaction, lock: true });
+  if (now?.domain === domain) return;
+  await now?.destroy({ transaction });
+  if (domain === null) return;
+  await sequelize().query(FORGET_STALE, { bind: [domain, companyId], type: QueryTypes.RAW, transaction });
+  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  await TrackingDomain.create({ companyId, domain, token }, { transaction }).catch((error: unknown) => {
+    throw error instanceof UniqueConstraintError ? invalid({ tracking_domain: [TAKEN] }) : error;
+  });
+}
+
+const announce = (from: CanBroadcast, companyId: string) =>
+  broadcast(from, "trackingDomain.changed", { companyId }).catch(() => {});
+
+async function lookAt(from: CanBroadcast, claim: Claim): Promise<void> {
+  const proof = await findProof(claim.domain, claim.token);
+  const hasChanged =
+    proof === "found" ? (await markProved(claim)) && !claim.is_active : proof === "missing" && (await markLost(claim));
+  if (hasChanged) await announce(from, claim.company_id);
+}
+
+/** After a PATCH, whose answer says what became of it. The settings are stored: whatever fails here is for the next look. */
+export async function afterPatch(
+  from: CanBroadcast,
+  { companyId, isAsked }: { companyId: string; isAsked: boolean },
+  onError: OnError,
+): Promise<void> {
+  const row = await TrackingDomain.findByPk(companyId);
+  if (isAsked) await announce(from, companyId);
+  if (!row || (row.provedAt && !isAsked)) return;
+  const { domain, token } = row;
+  const look = lookAt(from, { company_id: companyId, domain, token, is_active: row.provedAt !== null });
+  await withTimeout(look, AT_PATCH_MS, () => new Error("It took too long.")).catch(onError);
+}
+
+/** Returns how many were looked at. One that fails is tried again, and holds up no other. */
+export async function lookAtClaims(from: CanBroadcast, onError: OnError): Promise<number> {
+  const limit = pLimit(LOOKED_AT_TOGETHER);
+  const claims = await dueClaims(AT_ONCE);
+  await Promise.all(claims.map((claim) => limit(() => lookAt(from, claim).catch(onError))));
+  return claims.length;
+}

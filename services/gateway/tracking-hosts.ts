@@ -1,0 +1,107 @@
+/**
+ * Hosts that companies have in place of the service's own. On such a host stand the public pages of its company's mails, and
+ * nothing else: no API, no sign-in, nobody else's pages. Any other host, one that is not proved yet included, is as good as the
+ * service's own: it is a name that the operator gave it.
+ */
+import { isIP } from "node:net";
+import { call } from "../call.ts";
+import { asciiDomain } from "../lib/address.ts";
+import { notFound } from "../lib/errors.ts";
+import { TtlCache } from "./access/ttl-cache.ts";
+import type { Context, Next } from "./http/context.ts";
+import type { RouteHandler } from "./http/router.ts";
+
+type Broker = Parameters<typeof call>[0];
+
+const TTL_MS = 1_000;
+const MAX_HOSTS = 10_000;
+const PUBLIC = "/api/emails/public/";
+const TOKEN_PATH = "/.well-known/flockmail";
+const TLS_PATH = "/internal/tls-allowed";
+
+/** The header without its port. */
+const hostName = (header: string): string => header.replace(/:\d*$/, "").toLowerCase();
+
+/** A host that could be a company's, as it goes over the wire; null for addresses and names of one label. */
+function candidate(host: string): string | null {
+  if (!host.includes(".") || isIP(host) !== 0) return null;
+  return asciiDomain(host);
+}
+
+export class TrackingHosts {
+  readonly #cache = new TtlCache<string | null>(TTL_MS, MAX_HOSTS);
+  readonly #broker: Broker;
+  readonly #own: string;
+
+  constructor(broker: Broker, baseUrl: string) {
+    this.#broker = broker;
+    this.#own = new URL(baseUrl).hostname;
+  }
+
+  /** The company whose proved host this is. Without a promise where that is known: the common case. */
+  companyOf(header: string | undefined): string | null | Promise<string | null> {
+    if (header === undefined) return null;
+    const name = hostName(header);
+    const host = name === this.#own ? null : candidate(name);
+    if (host === null) return null;
+    return this.#cache.get(host, async () => (await this.#ask(host)).company_id);
+  }
+
+  /** What has to be served there to prove the host; null for one that nobody asked for. */
+  async tokenOf(header: string | undefined): Promise<string | null> {
+    const host = candidate(hostName(header ?? ""));
+    return host === null ? null : (await this.#ask(host)).token;
+  }
+
+  /** A company asked for a host, proved it or gave it up. */
+  forget(companyId: string): void {
+    this.#cache.drop((company) => company === null || company === companyId);
+  }
+
+  #ask(host: string) {
+    return call(this.#broker, "tracking.trackingHost", { host });
+  }
+}
+
+/** Sets whose host the request came to, and ends it where nothing stands there. */
+export function trackingHosts(hosts: TrackingHosts) {
+  async function look(asked: Promise<string | null>, context: Context): Promise<string | null> {
+    // Without an answer no page is shown, and what is no page asks for credentials anyway.
+    return asked.catch((error: unknown) => {
+      if (context.path.startsWith(PUBLIC)) throw error;
+      return null;
+    });
+  }
+  return async (context: Context, next: Next): Promise<void> => {
+    const known = hosts.companyOf(context.req.headers.host);
+    const company = known instanceof Promise ? await look(known, context) : known;
+    if (company === null) return next();
+    const { path } = context;
+    if (!path.startsWith(PUBLIC) && path !== TOKEN_PATH) throw notFound();
+    context.state.hostOf = company;
+    return next();
+  };
+}
+
+/** The token of the host that is asked, and for a proxy that gets certificates on demand whether a host may have one. */
+export const trackingHostPages = (hosts: TrackingHosts): [path: string, handler: RouteHandler][] => [
+  [
+    TOKEN_PATH,
+    async (context) => {
+      context.state.route = TOKEN_PATH;
+      const token = await hosts.tokenOf(context.req.headers.host);
+      if (token === null) throw notFound();
+      context.type = "text/plain; charset=utf-8";
+      context.body = token;
+    },
+  ],
+  [
+    TLS_PATH,
+    async (context) => {
+      context.state.route = TLS_PATH;
+      const { domain } = context.query;
+      if (typeof domain !== "string" || (await hosts.companyOf(domain)) === null) throw notFound();
+      context.body = { detail: "It may have a certificate." };
+    },
+  ],
+];

@@ -1,0 +1,365 @@
+/** A company's own host for the links of its mails: asked for, proved over DNS and HTTP of the test's own, used, given up. */
+import { createServer, request, type Server } from "node:http";
+import { query } from "../../../models/database/db.ts";
+import { call } from "../../../services/call.ts";
+import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
+import { personToken } from "../../../services/lib/tokens/person-token.ts";
+import type { MakeMail } from "../../../services/renderer/contract.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, someIp, type TestCompany } from "../../support/client.ts";
+import { type DnsServer, startDnsServer } from "../../support/dns-server.ts";
+import { FIREFOX, LINKS, newWorld, token, type World } from "../tracking/world.ts";
+
+const HOME = "mail.home.example";
+
+let dns: DnsServer;
+let app: App;
+let port: number;
+/** What stands at the address 127.0.0.2, which is not the service's. */
+let elsewhere: Server;
+let served: { status: number; body: string; headers?: Record<string, string> };
+
+beforeAll(async () => {
+  dns = await startDnsServer();
+  port = await unusedPort();
+  app = await startApp({
+    services: ["gateway", "accounts", "subscribers", "campaigns", "renderer", "tracking"],
+    env: {
+      DNS_SERVERS: dns.address,
+      HOST: "127.0.0.1",
+      PORT: `${port}`,
+      BASE_URL: `http://${HOME}:${port}`,
+      REGISTRATION: "open",
+    },
+  });
+  elsewhere = createServer((_request, response) => response.writeHead(served.status, served.headers).end(served.body));
+  await new Promise<void>((done) => elsewhere.listen(port, "127.0.0.2", done));
+});
+afterAll(async () => {
+  await app.stop();
+  await dns.stop();
+  await new Promise((done) => elsewhere.close(done));
+});
+
+beforeEach(() => {
+  dns.zones.clear();
+  served = { status: 404, body: "" };
+});
+
+interface Settings {
+  tracking_domain: string | null;
+  tracking_domain_status: string | null;
+  tracking_domain_token: string | null;
+}
+
+const settingsOf = ({ tracking_domain, tracking_domain_status, tracking_domain_token }: Settings) => ({
+  tracking_domain,
+  tracking_domain_status,
+  tracking_domain_token,
+});
+
+const patch = (company: TestCompany, changes: object) => company.api.patch(`/api/companies/${company.id}/`, changes);
+const changed = async (company: TestCompany, changes: object): Promise<Settings> => {
+  const { status, body } = await patch(company, changes);
+  expect([status, body]).toEqual([200, expect.anything()]);
+  return settingsOf(body);
+};
+
+/** A company with a host that a CNAME proves. */
+async function proved(domain: string): Promise<TestCompany> {
+  const company = await newCompany(app);
+  dns.zones.set(domain, { cname: HOME });
+  expect((await changed(company, { tracking_domain: domain })).tracking_domain_status).toBe("active");
+  return company;
+}
+
+interface Got {
+  status: number;
+  location: string | undefined;
+  text: string;
+}
+
+/** As a browser that was led to this host, or as a mailbox provider that posts. */
+function at(host: string, path: string, { method = "GET", accept = "text/html" } = {}): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const type = method === "POST" ? { "content-type": "application/x-www-form-urlencoded" } : {};
+    const headers = { host, accept, "user-agent": FIREFOX, "x-forwarded-for": someIp(), ...type };
+    request({ host: "127.0.0.1", port, path, method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () =>
+        resolve({
+          status: response.statusCode!,
+          location: response.headers.location,
+          text: Buffer.concat(chunks).toString(),
+        }),
+      );
+    })
+      .on("error", reject)
+      .end(method === "POST" ? "List-Unsubscribe=One-Click" : undefined);
+  });
+}
+
+const isTlsAllowed = async (domain: string) =>
+  (await at(HOME, `/internal/tls-allowed?domain=${encodeURIComponent(domain)}`)).status;
+const lookAtDue = () => app.broker.call("accounts.proveTrackingDomains");
+const age = (company: TestCompany, column: string, interval: string) =>
+  query(`update tracking_domains set ${column} = now() - $2::interval where company_id = $1`, [company.id, interval]);
+
+async function mailOf({ campaignId, mails: [mail] }: World): Promise<string> {
+  const recipients = [{ id: mail!.id, email: mail!.email, subscriber_id: mail!.subscriberId }];
+  const { mails } = await call(app.broker, "renderer.renderMails", { campaignId, recipients });
+  const made = (mails[0] as MakeMail)();
+  if (!made.ok) throw new Error(made.error);
+  return made.raw.toString();
+}
+/** Where the links of a mail lead to: one-click header, tracked link, pixel. */
+const hostsIn = (mail: string) =>
+  [/List-Unsubscribe: <(http:[^/]*\/\/[^/]+)/, /href=3D"(http:\/\/[^/]+)/, /src=3D"(http:\/\/[^/]+)/].map(
+    (pattern) => pattern.exec(mail.replaceAll(/=\r\n/g, ""))?.[1],
+  );
+
+describe("proof", () => {
+  test("without proof a domain is pending, shows its token, and is used nowhere; with a CNAME to the service's host it is active", async () => {
+    const company = await newCompany(app);
+    const world = await newWorld(1, company);
+    const domain = "read.lantern.example";
+    const pending = await changed(company, { tracking_domain: domain });
+    expect(pending).toEqual({
+      tracking_domain: domain,
+      tracking_domain_status: "pending",
+      tracking_domain_token: expect.stringMatching(/^[\w-]{32}$/),
+    });
+    const home = `http://${HOME}:${port}`;
+    expect(hostsIn(await mailOf(world))).toEqual([home, home, home]);
+    expect(await isTlsAllowed(domain)).toBe(404);
+
+    dns.zones.set(domain, { cname: "alias.lantern.example" });
+    dns.zones.set("alias.lantern.example", { cname: HOME.toUpperCase() });
+    expect(await changed(company, {})).toEqual({ ...pending, tracking_domain_status: "active" });
+    const own = `http://${domain}:${port}`;
+    expect(hostsIn(await mailOf(world))).toEqual([own, own, own]);
+    expect([await isTlsAllowed(domain), await isTlsAllowed(domain.toUpperCase())]).toEqual([200, 200]);
+    expect([await isTlsAllowed("other.example"), await isTlsAllowed("")]).toEqual([404, 404]);
+  });
+
+  test("the token proves it, which the service itself serves where the domain leads to it", async () => {
+    const company = await newCompany(app);
+    const domain = "read.beacon.example";
+    const { tracking_domain_token: value } = await changed(company, { tracking_domain: domain });
+    expect(await at(`${domain}:${port}`, "/.well-known/flockmail")).toMatchObject({ status: 200, text: value });
+    expect((await at("unknown.example", "/.well-known/flockmail")).status).toBe(404);
+    dns.zones.set(domain, { a: ["127.0.0.1"] });
+    expect(await changed(company, {})).toMatchObject({
+      tracking_domain_status: "active",
+      tracking_domain_token: value,
+    });
+  });
+
+  test("neither an address nor an alias alone, another text, a redirect nor a flood proves anything; the token elsewhere does", async () => {
+    const company = await newCompany(app);
+    const domain = "read.harbour.example";
+    const { tracking_domain_token: value } = await changed(company, { tracking_domain: domain });
+    const status = async () => (await changed(company, {})).tracking_domain_status;
+    dns.zones.set(domain, { cname: "other.example" });
+    dns.zones.set("other.example", { a: ["127.0.0.2"] });
+    expect(await status()).toBe("pending");
+    served = { status: 200, body: `not ${value}` };
+    expect(await status()).toBe("pending");
+    served = { status: 302, body: value!, headers: { location: `http://${HOME}:${port}/.well-known/flockmail` } };
+    expect(await status()).toBe("pending");
+    served = { status: 200, body: value! + " ".repeat(2_000) };
+    expect(await status()).toBe("pending");
+    dns.zones.set(domain, { fault: "servfail" });
+    expect(await status()).toBe("pending");
+    dns.zones.set(domain, { a: ["127.0.0.2"] });
+    served = { status: 200, body: `${value}\n` };
+    expect(await status()).toBe("active");
+  });
+
+  test("it is looked at each minute by one node until it is proved; one that is lost for a day is pending again", async () => {
+    await query("delete from tracking_domains");
+    const company = await newCompany(app);
+    const domain = "read.meadow.example";
+    await changed(company, { tracking_domain: domain });
+    const status = async () => (await company.api.get(`/api/companies/${company.id}/`)).body.tracking_domain_status;
+    await lookAtDue();
+    dns.zones.set(domain, { cname: HOME });
+    await lookAtDue();
+    expect(await status()).toBe("pending");
+    await age(company, "checked_at", "50 seconds");
+    const looks = await Promise.all([lookAtDue(), lookAtDue(), lookAtDue()]);
+    expect(looks.reduce((sum: number, look) => sum + (look as { looked_at: number }).looked_at, 0)).toBe(1);
+    expect(await status()).toBe("active");
+
+    dns.zones.set(domain, { cname: "other.example" });
+    await age(company, "checked_at", "2 hours");
+    await lookAtDue();
+    expect(await status()).toBe("active");
+    await age(company, "checked_at", "2 hours");
+    await age(company, "proved_at", "25 hours");
+    dns.zones.set(domain, { fault: "servfail" });
+    await lookAtDue();
+    expect(await status()).toBe("active");
+    dns.zones.delete(domain);
+    await age(company, "checked_at", "2 hours");
+    await lookAtDue();
+    expect([await status(), await isTlsAllowed(domain)]).toEqual(["pending", 404]);
+  });
+});
+
+describe("whose it is", () => {
+  test("another company's is refused, proved or not; given up it is free, and links are the service's again", async () => {
+    const [first, second] = [await newCompany(app), await newCompany(app)];
+    const domain = "read.orchard.example";
+    const taken = [400, { tracking_domain: ["This domain belongs to another company."] }];
+    await changed(first, { tracking_domain: domain });
+    const refused = await patch(second, { tracking_domain: domain });
+    expect([refused.status, refused.body]).toEqual(taken);
+    dns.zones.set(domain, { cname: HOME });
+    await changed(first, {});
+    expect((await patch(second, { tracking_domain: domain.toUpperCase() })).status).toBe(400);
+    const world = await newWorld(1, first);
+    await mailOf(world);
+    expect(await changed(first, { tracking_domain: null })).toEqual({
+      tracking_domain: null,
+      tracking_domain_status: null,
+      tracking_domain_token: null,
+    });
+    expect(hostsIn(await mailOf(world))[0]).toBe(`http://${HOME}:${port}`);
+    expect(await changed(second, { tracking_domain: domain })).toMatchObject({ tracking_domain_status: "active" });
+  });
+
+  test("a claim that nobody proved in seven days gives way to another company's, and so does a deleted company's", async () => {
+    const [first, second, third] = [await newCompany(app), await newCompany(app), await newCompany(app)];
+    const domain = "read.quarry.example";
+    await changed(first, { tracking_domain: domain });
+    await age(first, "claimed_at", "8 days");
+    expect((await changed(second, { tracking_domain: domain })).tracking_domain).toBe(domain);
+    expect((await first.api.get(`/api/companies/${first.id}/`)).body.tracking_domain).toBeNull();
+    const deleted = await second.api.request(
+      "DELETE",
+      `/api/companies/${second.id}/`,
+      { password: second.password },
+      { key: "", token: second.token },
+    );
+    expect(deleted.status).toBe(202);
+    expect((await changed(third, { tracking_domain: domain })).tracking_domain).toBe(domain);
+  });
+
+  test("names are kept as they go over the wire; what is no host of one's own is refused", async () => {
+    const company = await newCompany(app);
+    expect((await changed(company, { tracking_domain: "Lesen.Bücher.example" })).tracking_domain).toBe(
+      "lesen.xn--bcher-kva.example",
+    );
+    const first = await changed(company, {});
+    expect(await changed(company, { tracking_domain: "lesen.xn--bcher-kva.example" })).toEqual(first);
+    for (const domain of [
+      "localhost",
+      "127.0.0.1",
+      "[::1]",
+      "a b.example",
+      "https://a.example",
+      "a.example:80",
+      HOME,
+    ]) {
+      const { status, body } = await patch(company, { tracking_domain: domain });
+      expect([domain, status, Object.keys(body)]).toEqual([domain, 400, ["tracking_domain"]]);
+    }
+    expect(await changed(company, {})).toEqual(first);
+  });
+});
+
+describe("what stands there", () => {
+  const pub = (path: string) => `/api/emails/public/${path}`;
+  const pathsOf = ({ companyId, mails: [mail] }: World) => ({
+    pixel: pub(`open/${token(mail!.id, 0)}.gif`),
+    click: pub(`click/${token(mail!.id, 1)}/`),
+    unsubscribe: pub(`unsubscribe/${mail!.id}/`),
+    view: pub(`view/${mail!.id}/`),
+    preferences: pub(`preferences/${personToken("preferences", companyId, mail!.subscriberId)}/`),
+    confirm: pub(`confirm/${personToken("confirm", companyId, mail!.subscriberId)}/`),
+  });
+  const statusOf = ({ mails: [mail] }: World) =>
+    query<{ status: string }>("select status from subscribers where id = $1", [mail!.subscriberId]);
+
+  test("the pages of its company's mails and nothing else; links on the service's own host go on", async () => {
+    const domain = "read.valley.example";
+    const company = await proved(domain);
+    const world = await newWorld(1, company);
+    const paths = pathsOf(world);
+    for (const host of [domain, `${domain}:${port}`, HOME, `127.0.0.1:${port}`]) {
+      for (const [name, path] of Object.entries(paths)) {
+        const { status, location } = await at(host, path);
+        const expected = name === "click" ? [302, LINKS[0]] : [200, undefined];
+        expect([host, name, status, location]).toEqual([host, name, ...expected]);
+      }
+    }
+    for (const path of [
+      "/",
+      "/docs/",
+      "/openapi.json",
+      "/api/",
+      "/api/emails/lists/",
+      "/app/verify/",
+      "/internal/tls-allowed",
+    ]) {
+      expect([path, (await at(domain, path)).status]).toEqual([path, 404]);
+    }
+  });
+
+  test("another company's mails, pages and files are not known there; nothing is recorded of them", async () => {
+    const [mine, theirs] = [await proved("read.summit.example"), await newCompany(app)];
+    const world = await newWorld(1, theirs);
+    const form = new FormData();
+    form.set("file", new Blob(["hello"]), "hello.txt");
+    const { body: file } = await theirs.api.post("/api/emails/media/", form);
+    const paths = { ...pathsOf(world), media: new URL(file.url).pathname };
+    const host = "read.summit.example";
+    for (const [name, path] of Object.entries(paths)) {
+      expect([name, (await at(host, path)).status]).toEqual([name, 404]);
+    }
+    for (const method of ["HEAD", "POST"]) {
+      expect((await at(host, paths.click, { method })).location).toBeUndefined();
+    }
+    expect((await at(host, paths.confirm, { method: "POST" })).status).toBe(404);
+    const subscribe = { email: "ann@example.com" };
+    for (const [company, status] of [
+      [mine, 201],
+      [theirs, 404],
+    ] as const) {
+      const answer = await new Promise<number>((resolve, reject) => {
+        const headers = { host, "content-type": "application/json", "x-forwarded-for": someIp() };
+        request({ port, path: pub(`subscribe/${company.id}/`), method: "POST", headers, agent: false }, (response) =>
+          response.resume().on("end", () => resolve(response.statusCode!)),
+        )
+          .on("error", reject)
+          .end(JSON.stringify(subscribe));
+      });
+      expect(answer).toBe(status);
+    }
+    expect(await query("select from email_events where company_id = $1", [theirs.id])).toEqual([]);
+    expect(await statusOf(world)).toEqual([{ status: "active" }]);
+  });
+
+  test("one-click unsubscribe holds on whatever host it comes, and another company's host does not say for whom", async () => {
+    await proved("read.island.example");
+    const world = await newWorld(1, await newCompany(app));
+    const [mail] = world.mails;
+    const done = await at("read.island.example", pub(`unsubscribe/${mail!.id}/`), { method: "POST", accept: "*/*" });
+    expect(done.status).toBe(200);
+    expect(done.text).not.toContain(mail!.email);
+    expect(await statusOf(world)).toEqual([{ status: "unsubscribed" }]);
+  });
+
+  test("a host that is not proved is answered like an unknown one", async () => {
+    const company = await newCompany(app);
+    const domain = "read.desert.example";
+    await changed(company, { tracking_domain: domain });
+    const world = await newWorld(1, company);
+    for (const path of [...Object.values(pathsOf(world)), "/", "/api/emails/lists/"]) {
+      const [pending, unknown] = [await at(domain, path), await at("unknown.example", path)];
+      expect([path, pending.status]).toEqual([path, unknown.status]);
+    }
+  });
+});

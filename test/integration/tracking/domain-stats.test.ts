@@ -1,0 +1,205 @@
+/** The company's own view of what mailbox providers do with its mail, from rows as sending, readers and bounces leave them. */
+import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { isDatabaseOutage } from "../../../models/database/outage.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { domainStats } from "../../../services/tracking/reports/domain-stats.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+import { asOwner } from "../../support/sending.ts";
+
+let app: App;
+beforeAll(async () => {
+  app = await startApp({ services: ["gateway", "accounts", "tracking", "renderer"], env: { REGISTRATION: "open" } });
+});
+afterAll(() => app.stop());
+
+interface Given {
+  /** Of a subscriber, whose row alone has it. */
+  email?: string;
+  /** In the mail's own row. */
+  own?: string;
+  status?: "sent" | "queued" | "failed" | "bounced";
+  sentDaysAgo?: number | null;
+  opened?: boolean;
+  reply?: string;
+  pattern?: number;
+}
+
+const STATUS = { queued: 0, sent: 2, failed: 3, bounced: 4 };
+
+interface CampaignGiven {
+  compact?: boolean;
+  finishedDaysAgo?: number | null;
+}
+
+async function campaign(
+  { id: companyId }: Pick<TestCompany, "id">,
+  mails: Given[],
+  { compact = true, finishedDaysAgo = 0 }: CampaignGiven = {},
+): Promise<void> {
+  const made = await queryOne<{ no: number; id: string }>(
+    `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, finished_at, no)
+     values ($1, $2, 'News', 'to_list', 'completed', $1, $1, now() - make_interval(days => $3),
+       case when $4 then next_campaign_no() else nextval('full_campaign_no')::int end) returning no, id`,
+    [newId(), companyId, finishedDaysAgo, compact],
+  );
+  for (const [at, { email, own, status = "sent", sentDaysAgo = 0, opened, reply, pattern }] of mails.entries()) {
+    const subscriberId = email === undefined ? null : newId();
+    if (email)
+      await query("insert into subscribers (id, company_id, email) values ($1, $2, $3)", [
+        subscriberId,
+        companyId,
+        email,
+      ]);
+    await query(
+      `insert into sent_emails (id, company_id, campaign_id, campaign_no, seq, subscriber_id, email, status, attempts, sent_at,
+         opened_at, smtp_response, reply_no, next_attempt_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8::smallint, 1, now() - make_interval(days => $9), case when $10 then now() end, $11, $12,
+         case when $8::smallint = 0 then now() end)`,
+      [
+        ...(compact ? [null, null, null] : [newId(), companyId, made!.id]),
+        ...[made!.no, at + 1, subscriberId, own ?? (compact ? null : email), STATUS[status]],
+        ...[
+          status === "sent" || status === "bounced" ? sentDaysAgo : null,
+          opened ?? false,
+          reply ?? null,
+          pattern ?? null,
+        ],
+      ],
+    );
+  }
+}
+
+const event = ({ id }: Pick<TestCompany, "id">, recipient: string, metadata: object, daysAgo = 0, type = "bounced") =>
+  query(
+    `insert into email_events (id, company_id, type, recipient, metadata, created_at)
+     values (uuid_v7(), $1, $2, $3, $4, now() - make_interval(days => $5))`,
+    [id, type, recipient, JSON.stringify(metadata), daysAgo],
+  );
+
+const stats = async (company: TestCompany, days?: number) => {
+  const { status, body } = await company.api.get("/api/emails/stats/domains/", days ? { query: { days } } : {});
+  expect(status).toBe(200);
+  return body as Record<string, unknown>[];
+};
+const NOTHING = { sent: 0, delivered: 0, hard: 0, soft: 0, block: 0, complaints: 0, opens: 0, last_refusal: null };
+
+test("each domain in numbers, most mail first, whether the address stands in the mail's row or with the subscriber", async () => {
+  const [company, other] = [await newCompany(app), await newCompany(app)];
+  await campaign(company, [
+    { email: "ann@one.example", opened: true },
+    { email: "Bob@ONE.example" },
+    { own: "carl@one.example", status: "bounced" },
+    { email: "dora@two.example", opened: true },
+    // Erased: nobody's.
+    { own: "" },
+  ]);
+  await campaign(
+    company,
+    [{ email: "eve@one.example" }, { own: "finn@three.example", status: "failed", sentDaysAgo: null }],
+    {
+      compact: false,
+    },
+  );
+  await campaign(other, [{ email: "ann@one.example" }]);
+  await event(company, "carl@one.example", { bounce_type: "hard", diagnostic: "550 5.1.1 No such user" });
+  await event(company, "dora@two.example", { bounce_type: "soft", diagnostic: "452 4.2.2 Full" });
+  await event(company, "dora@two.example", { diagnostic: "abuse" }, 0, "complained");
+  await event(company, "finn@three.example", { bounce_type: "block", diagnostic: "550 5.7.1 Not from you" });
+  await event(other, "ann@one.example", { bounce_type: "block", diagnostic: "no" });
+  expect(await stats(company)).toEqual([
+    {
+      domain: "one.example",
+      ...NOTHING,
+      sent: 4,
+      delivered: 3,
+      hard: 1,
+      opens: 1,
+      last_refusal: "550 5.1.1 No such user",
+    },
+    {
+      domain: "two.example",
+      ...NOTHING,
+      sent: 1,
+      delivered: 1,
+      soft: 1,
+      complaints: 1,
+      opens: 1,
+      last_refusal: "452 4.2.2 Full",
+    },
+    { domain: "three.example", ...NOTHING, block: 1, last_refusal: "550 5.7.1 Not from you" },
+  ]);
+});
+
+test("only what happened in these days counts", async () => {
+  const company = await newCompany(app);
+  await campaign(
+    company,
+    [
+      { own: "a@now.example", sentDaysAgo: 3 },
+      { own: "b@then.example", sentDaysAgo: 40 },
+    ],
+    {
+      finishedDaysAgo: null,
+    },
+  );
+  await campaign(company, [{ own: "c@then.example", sentDaysAgo: 40 }], { finishedDaysAgo: 40 });
+  await event(company, "d@then.example", { bounce_type: "hard", diagnostic: "no" }, 40);
+  const domains = async (days?: number) => (await stats(company, days)).map(({ domain, sent }) => [domain, sent]);
+  expect(await domains()).toEqual([["now.example", 1]]);
+  expect(await domains(2)).toEqual([]);
+  expect((await company.api.get("/api/emails/stats/domains/", { query: { days: 0 } })).status).toBe(400);
+});
+
+test("the spellings of a domain are one", async () => {
+  const company = await newCompany(app);
+  await campaign(company, [
+    { email: "a@bücher.example" },
+    { own: "b@BÜCHER.example" },
+    { own: "c@xn--bcher-kva.example" },
+    { own: "d@Bücher.example", status: "failed" },
+  ]);
+  await event(company, "d@Bücher.example", { bounce_type: "block", diagnostic: "no" });
+  expect(await stats(company)).toEqual([
+    { domain: "xn--bcher-kva.example", ...NOTHING, sent: 3, delivered: 3, block: 1, last_refusal: "no" },
+  ]);
+});
+
+test("a deferral that waits is the latest refusal, put together from its pattern; of two texts the later one counts", async () => {
+  const company = await newCompany(app);
+  await query("insert into reply_patterns (company_id, no, pattern) values ($1, 1, $2)", [
+    company.id,
+    "450 4.7.1 Slow down, \u001f per minute",
+  ]);
+  await campaign(company, [
+    { own: "a@slow.example", status: "queued", reply: "100", pattern: 1 },
+    { own: "b@fast.example", status: "failed", reply: "554 Older" },
+  ]);
+  await event(company, "a@slow.example", { bounce_type: "soft", diagnostic: "452 Yesterday's" }, 1);
+  await query("update campaigns set finished_at = now() - interval '2 hours' where company_id = $1", [company.id]);
+  await event(company, "b@fast.example", { bounce_type: "block", diagnostic: "550 Newer" });
+  const refusals = (await stats(company)).map(({ domain, last_refusal }) => [domain, last_refusal]);
+  expect(refusals.toSorted()).toEqual([
+    ["fast.example", "550 Newer"],
+    ["slow.example", "450 4.7.1 Slow down, 100 per minute"],
+  ]);
+});
+
+test("of many domains the hundred with most mail are shown", async () => {
+  const company = await newCompany(app);
+  const mails = Array.from({ length: 120 }, (_, n) => ({ own: `a@d${String(n).padStart(3, "0")}.example` }));
+  await campaign(company, [...mails, { own: "b@d119.example" }, { own: "" }]);
+  const shown = await stats(company);
+  expect(shown).toHaveLength(100);
+  expect(shown[0]).toMatchObject({ domain: "d119.example", sent: 2 });
+  expect(shown.at(-1)).toMatchObject({ domain: "d098.example", sent: 1 });
+});
+
+test("a statement that takes too long ends as an outage does", async () => {
+  const company = await newCompany(app);
+  const error = await transaction(async (client) => {
+    await client.query("lock table sent_emails in access exclusive mode");
+    return domainStats(asOwner(company.id, {}), 200).catch((reason: unknown) => reason);
+  });
+  expect(isDatabaseOutage(error)).toBe(true);
+});
