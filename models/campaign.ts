@@ -64,8 +64,17 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare expansionBeganAt: CreationOptional<Date | null>;
   declare startedAt: CreationOptional<Date | null>;
   declare finishedAt: CreationOptional<Date | null>;
-  /** When somebody stopped it. */
+  /** When somebody, or the guard, stopped it. */
   declare stoppedAt: CreationOptional<Date | null>;
+  /** What the guard counts since the last resume (statements/campaign-guard.ts). */
+  declare hardBounces: CreationOptional<number>;
+  declare complaints: CreationOptional<number>;
+  /** Tried, and neither accepted nor suppressed. */
+  declare triedUnsent: CreationOptional<number>;
+  /** How many had been tried by then. */
+  declare guardFrom: CreationOptional<number>;
+  declare guardSince: CreationOptional<Date | null>;
+  declare guardStopped: CreationOptional<boolean>;
   /** Whether its recipients are there, are going, or are gone (services/campaigns/retention.ts). */
   declare recipientsState: CreationOptional<"kept" | "removing" | "removed">;
   declare createdAt: CreationOptional<Date>;
@@ -110,6 +119,12 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         startedAt: nullable(DataTypes.DATE),
         finishedAt: nullable(DataTypes.DATE),
         stoppedAt: nullable(DataTypes.DATE),
+        hardBounces: required(DataTypes.INTEGER, 0),
+        complaints: required(DataTypes.INTEGER, 0),
+        triedUnsent: required(DataTypes.INTEGER, 0),
+        guardFrom: required(DataTypes.INTEGER, 0),
+        guardSince: nullable(DataTypes.DATE),
+        guardStopped: required(DataTypes.BOOLEAN, false),
         recipientsState: required(DataTypes.TEXT, "kept"),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),

@@ -8,6 +8,7 @@ import {
 } from "sequelize";
 import type { BounceMailbox } from "./bounce-mailbox.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
+import type { Warmup } from "./warmup-ledger.ts";
 
 /** How TLS begins: `auto` is implicit on port 465, else STARTTLS, and none without `useTls`. */
 export const TLS_MODES = ["auto", "implicit", "starttls", "none"] as const;
@@ -39,6 +40,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare dkimKeySealed: CreationOptional<Buffer | null>;
   declare maxConnections: CreationOptional<number>;
   declare maxPerSecond: CreationOptional<number | null>;
+  declare warmup: CreationOptional<Warmup | null>;
   declare isDefault: CreationOptional<boolean>;
   declare failingSince: CreationOptional<Date | null>;
   declare backoffUntil: CreationOptional<Date | null>;
@@ -72,6 +74,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
         dkimKeySealed: nullable(DataTypes.BLOB),
         maxConnections: required(DataTypes.INTEGER, 10),
         maxPerSecond: nullable(DataTypes.INTEGER),
+        warmup: nullable(DataTypes.JSONB),
         isDefault: required(DataTypes.BOOLEAN, false),
         failingSince: nullable(DataTypes.DATE),
         backoffUntil: nullable(DataTypes.DATE),

@@ -23,8 +23,15 @@ const INSERT = `
         when 'api_key' then (select name from api_keys where company_id = $2 and id = $4) end, $3),
     $5, $6, $7, $8`;
 
-function valuesOf(companyId: string, { userId, apiKeyId, ip, http }: Caller, { action, target, detail }: Deed) {
-  const type = apiKeyId ? "api_key" : userId ? "user" : "operator";
+/** Who does what nobody asked for at that moment. */
+export const SYSTEM = "system";
+type Actor = Caller | typeof SYSTEM;
+
+const typeOf = ({ userId, apiKeyId }: Caller) => (apiKeyId ? "api_key" : userId ? "user" : "operator");
+
+function valuesOf(companyId: string, actor: Actor, { action, target, detail }: Deed) {
+  const { userId, apiKeyId, ip, http }: Caller = actor === SYSTEM ? {} : actor;
+  const type = actor === SYSTEM ? SYSTEM : typeOf(actor);
   const from = ip ?? http?.ip ?? null;
   return [
     newId(),
@@ -49,8 +56,8 @@ export async function audit(
 }
 
 /** For what is written as SQL. */
-export async function auditWithin(client: Client, companyId: string, meta: Caller, deed: Deed): Promise<void> {
-  await query(INSERT, valuesOf(companyId, meta, deed), client);
+export async function auditWithin(client: Client, companyId: string, actor: Actor, deed: Deed): Promise<void> {
+  await query(INSERT, valuesOf(companyId, actor, deed), client);
 }
 
 /** In every company of a user: a login is no single company's business. */

@@ -43,6 +43,7 @@ const SETTLE = `
   counted as (
     update campaigns c
     set sent_count = c.sent_count + n.sent, failed_count = c.failed_count + n.failed, updated_at = now(),
+      tried_unsent = c.tried_unsent + n.failed,
       status = ${lateStatus("n")}
     from locked n where c.id = n.id),
   delivered as (

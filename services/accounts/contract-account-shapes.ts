@@ -30,6 +30,12 @@ export const Company = Type.Object({
     inbound: Nullable(Type.Integer()),
   }),
   require_authentication: Type.Boolean(),
+  guard: Type.Object({
+    hard_bounce_percent: Type.Number(),
+    complaint_percent: Type.Number(),
+    after: Type.Integer(),
+  }),
+  timezone: Type.String(),
   created_at: Time,
   updated_at: Time,
 });

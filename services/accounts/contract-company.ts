@@ -32,6 +32,8 @@ import {
 const Days = (minimum: number, description: string) =>
   Nullable(Type.Integer({ minimum, maximum: 36_500, description: `${description} Null: as the installation says.` }));
 
+const Percent = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
+
 const Settings = Patch(
   Type.Object({
     name: CompanyName,
@@ -53,6 +55,24 @@ const Settings = Patch(
     require_authentication: Type.Boolean({
       description: "Sends are refused while SPF, DKIM, DMARC or alignment of their SMTP configuration fails.",
     }),
+    guard: Nullable(
+      Type.Partial(
+        Type.Object({
+          hard_bounce_percent: Percent("More hard bounces than this stop a campaign."),
+          complaint_percent: Percent("More complaints than this stop a campaign."),
+          after: Type.Integer({
+            minimum: 1,
+            maximum: 2 ** 31 - 1,
+            description: "Nothing is stopped before so many recipients were tried.",
+          }),
+        }),
+      ),
+    ),
+    timezone: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "An IANA name, such as Europe/Berlin: when the company's days begin. Default: UTC.",
+    }),
   }),
 );
 
@@ -63,10 +83,10 @@ export const contract = {
   updateCompany: {
     summary: "Change company settings",
     description:
-      "Owners and admins only. `double_opt_in` needs an SMTP configuration to send the confirmations with. `retention_days` is merged key by key; null takes all back.",
+      "Owners and admins only. `double_opt_in` needs an SMTP configuration to send the confirmations with. `retention_days` is merged key by key; null takes all back. `guard` stops a campaign, as `stop` does, once more of what was tried bounced hard or was complained about than it allows; counted for each campaign, and anew from a `resume` on. It is merged key by key, too; null brings the defaults back: 10 and 0.3 percent, after 200.",
     params: Type.Object({ ...ById.properties, ...Settings.properties }),
     returns: Company,
-    example: { reply_to_email: "hello@example.com", double_opt_in: true },
+    example: { reply_to_email: "hello@example.com", double_opt_in: true, guard: { hard_bounce_percent: 5 } },
   },
 
   deleteCompany: {
