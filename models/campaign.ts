@@ -167,15 +167,19 @@ export interface CampaignRow {
 
 /**
  * What is wrong with a campaign (alias c): the error that stopped it, for how many recipients the month's quota left no room,
- * or, while it waits for a failing SMTP server, what that one says. Only the first is ever stored: senders leave a campaign
- * with an error alone. One look by primary key, and
- * only for campaigns under way.
+ * or, while it waits for a failing SMTP server, what that one says, or until when it waits for warm-up. Only the first is ever
+ * stored: senders leave a campaign with an error alone. Looks by primary key, and only for campaigns under way.
  */
 export const CAMPAIGN_ERROR = `coalesce(c.error,
   case when c.unwritten > 0 then 'The monthly email quota left no room for ' || c.unwritten || ' of ' || c.total_emails || ' recipients.' end,
   case when c.status in ('pending', 'sending') then (
     select 'Waiting for the SMTP server: ' || s.last_error from smtp_configs s
-    where s.id = c.smtp_config_id and s.company_id = c.company_id and s.failing_since is not null) end)`;
+    where s.id = c.smtp_config_id and s.company_id = c.company_id and s.failing_since is not null) end,
+  case when c.status in ('pending', 'sending') then (
+    select 'Waiting for warm-up: the ' || w.taken || ' mails of its day ' || w.step || ' have left. It goes on at '
+      || to_char(w.full_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '.'
+    from warmup_ledgers w
+    where w.company_id = c.company_id and w.smtp_config_id = c.smtp_config_id and w.full_until > now()) end)`;
 
 /** For a statement whose campaigns have the alias c. */
 export const CAMPAIGN_COLUMNS = `c.id, c.name, c.campaign_type, c.status, c.total_emails, c.sent_count, c.failed_count,

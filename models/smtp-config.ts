@@ -108,6 +108,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       dkim: this.dkimDomain === null ? null : { domain: this.dkimDomain, selector: this.dkimSelector ?? "" },
       max_connections: this.maxConnections,
       max_per_second: this.maxPerSecond,
+      warmup: this.warmup,
       is_default: this.isDefault,
       working: this.failingSince === null,
       last_error: this.lastError,

@@ -3,6 +3,7 @@ import { createPrivateKey } from "node:crypto";
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import type { TlsMode } from "../../../models/smtp-config.ts";
+import type { Warmup } from "../../../models/warmup-ledger.ts";
 import { asciiDomain } from "../../lib/address.ts";
 import { config } from "../../lib/config.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
@@ -88,12 +89,13 @@ interface Given {
   host?: string;
   dkim?: Dkim | null;
   bounce_address?: string | null;
+  warmup?: Warmup | null;
 }
 
 /** `hasStoredKey`: whether a DKIM key is stored already; called only where it matters. */
 export async function configErrors(
   given: Given,
-  isValid: (field: "host" | "dkim" | "bounce_address") => boolean,
+  isValid: (field: "host" | "dkim" | "bounce_address" | "warmup") => boolean,
   hasStoredKey: () => Promise<boolean> = async () => false,
 ): Promise<FieldErrors> {
   const errors: FieldErrors = {};
@@ -104,6 +106,9 @@ export async function configErrors(
   if (isValid("bounce_address") && given.bounce_address) {
     const error = bounceAddressError(given.bounce_address.trim());
     if (error) errors.bounce_address = [error];
+  }
+  if (isValid("warmup") && given.warmup && given.warmup.until_per_day < given.warmup.start_per_day) {
+    errors.warmup = ["until_per_day: Ensure this value is greater than or equal to start_per_day."];
   }
   if (isValid("dkim") && given.dkim) {
     const found = dkimErrors(given.dkim, given.dkim.private_key === undefined && (await hasStoredKey()));

@@ -16,6 +16,7 @@ import { seal, unseal } from "../../lib/secrets.ts";
 import type { ListQuery } from "../../lib/shapes.ts";
 import { type PermittedAction, requirePermission } from "../../permissions.ts";
 import type { ConfigPatch, NewConfig, SmtpConfig as View } from "../contract-configs.ts";
+import { warmupChanged } from "../limits/warmup-ledger.ts";
 import { mailboxErrors, mailboxOf, saveMailbox } from "./bounce-mailbox.ts";
 import { configErrors, passwordError } from "./config-errors.ts";
 
@@ -25,7 +26,7 @@ const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_em
       at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
    from bounce_mailboxes b where b.company_id = smtp_configs.company_id and b.id = smtp_configs.id) as bounce_mailbox,
   case when dkim_domain is not null then json_build_object('domain', dkim_domain, 'selector', dkim_selector) end as dkim,
-  max_connections, max_per_second, is_default, failing_since is null as working, last_error, last_error_at,
+  max_connections, max_per_second, warmup, is_default, failing_since is null as working, last_error, last_error_at,
   case when failing_since is not null then backoff_until end as backing_off_until, created_at`;
 
 type Times = "last_error_at" | "backing_off_until" | "created_at";
@@ -96,6 +97,7 @@ function columns(given: Partial<NewConfig>, id: string) {
     bounceAddress: given.bounce_address?.trim() ?? given.bounce_address,
     maxConnections: given.max_connections,
     maxPerSecond: given.max_per_second,
+    warmup: given.warmup,
     isDefault: given.is_default,
   };
   const present = Object.entries(wanted).filter(([, value]) => value !== undefined);
@@ -219,6 +221,7 @@ export async function updateConfig(ctx: Ctx<ConfigPatch>): Promise<View> {
     // Whatever was changed, its mail is looked at again before the next send.
     await found.update({ ...columns(given, id), ...forgotten, checkedAt: null }, { transaction });
     await saveMailbox(found, given.bounce_mailbox, transaction);
+    if (given.warmup !== undefined) await warmupChanged(found, transaction);
     const moved = found.host === before ? {} : { host: { from: before, to: found.host } };
     const detail = { name: found.name, fields: Object.keys(given), ...moved };
     await audit(companyId, ctx.meta, { action: "smtp_config.updated", target: id, detail }, transaction);

@@ -144,6 +144,7 @@ export class Engine {
         else if (status !== "queued") this.counts.failed++;
       },
       parkCompany: (companyId, ms) => this.claimer.park(companyId, ms),
+      parkConfig: (smtpConfigId, ms) => this.claimer.parkConfig(smtpConfigId, ms),
       skipCampaign: (campaignId) => this.claimer.skip(campaignId),
       batchOver: (batch, complete, leaseIsLost) => this.#batchOver(batch, complete, leaseIsLost),
       notifyOtherNodes: (campaign) => this.#outputs.notifyOtherNodes?.(campaign),
@@ -166,6 +167,12 @@ export class Engine {
   /** Claims soon; many calls at once are one look. */
   lookForWork(): void {
     if (!this.stopping) this.claimer.look();
+  }
+
+  /** It was changed or deleted. */
+  async configChanged(smtpConfigId: string): Promise<void> {
+    await this.transports.reload(smtpConfigId);
+    this.claimer.unparkConfig(smtpConfigId);
   }
 
   #tick(): void {
