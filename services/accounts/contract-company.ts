@@ -69,8 +69,7 @@ const Settings = Patch(
       ),
     ),
     timezone: Type.String({
-      minLength: 1,
-      maxLength: 64,
+      pattern: "^[A-Za-z0-9_+/-]{1,64}$",
       description: "An IANA name, such as Europe/Berlin: when the company's days begin. Default: UTC.",
     }),
   }),
