@@ -6,7 +6,7 @@
  * sending     A sender has claimed recipients. Stays so while mail waits for another try or for room in the hour.
  * completed   Every recipient was sent to, or nobody was eligible.
  * partial     Every recipient is final, some were sent to and some failed, or found no room in the month's quota; or somebody
- *             stopped it: what was not tried counts as failed.
+ *             stopped it, or the guard did: what was not tried counts as failed.
  * failed      Nobody was sent to, or an error stopped it (a refused login or sender address, 24 hours of a server that
  *             fails, 20 equal refusals in a row, the configuration, list or segment deleted, content or receivers that
  *             cannot be read): what was not tried counts as failed.
@@ -86,14 +86,14 @@ interface FinalCounts {
   sent: number;
   failed: number;
   error: string | null;
-  /** By a person or a key: `hasUnknown` says whether a mail of it may have been sent. */
-  stopped?: { hasUnknown: boolean };
+  /** By a person, a key, or the guard: `wasTried` says whether a mail of it may have been sent, or is why it was stopped. */
+  stopped?: { wasTried: boolean };
 }
 
 /** What a campaign ends as, once each of its recipients is final. */
 export function finalStatus(counts: FinalCounts): Status {
   if (counts.stopped && (counts.failed > 0 || counts.sent === 0)) {
-    return counts.sent > 0 || counts.stopped.hasUnknown ? "partial" : "cancelled";
+    return counts.sent > 0 || counts.stopped.wasTried ? "partial" : "cancelled";
   }
   // An error that came when nothing was left to stop has stopped nothing.
   if (counts.error !== null && (counts.failed > 0 || counts.sent === 0)) return "failed";

@@ -64,8 +64,17 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare expansionBeganAt: CreationOptional<Date | null>;
   declare startedAt: CreationOptional<Date | null>;
   declare finishedAt: CreationOptional<Date | null>;
-  /** When somebody stopped it. */
+  /** When somebody, or the guard, stopped it. */
   declare stoppedAt: CreationOptional<Date | null>;
+  /** What the guard counts since the last resume (statements/campaign-guard.ts). */
+  declare hardBounces: CreationOptional<number>;
+  declare complaints: CreationOptional<number>;
+  /** Tried, and neither accepted nor suppressed. */
+  declare triedUnsent: CreationOptional<number>;
+  /** How many had been tried by then. */
+  declare guardFrom: CreationOptional<number>;
+  declare guardSince: CreationOptional<Date | null>;
+  declare guardStopped: CreationOptional<boolean>;
   /** Whether its recipients are there, are going, or are gone (services/campaigns/retention.ts). */
   declare recipientsState: CreationOptional<"kept" | "removing" | "removed">;
   declare createdAt: CreationOptional<Date>;
@@ -110,6 +119,12 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         startedAt: nullable(DataTypes.DATE),
         finishedAt: nullable(DataTypes.DATE),
         stoppedAt: nullable(DataTypes.DATE),
+        hardBounces: required(DataTypes.INTEGER, 0),
+        complaints: required(DataTypes.INTEGER, 0),
+        triedUnsent: required(DataTypes.INTEGER, 0),
+        guardFrom: required(DataTypes.INTEGER, 0),
+        guardSince: nullable(DataTypes.DATE),
+        guardStopped: required(DataTypes.BOOLEAN, false),
         recipientsState: required(DataTypes.TEXT, "kept"),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
@@ -152,15 +167,19 @@ export interface CampaignRow {
 
 /**
  * What is wrong with a campaign (alias c): the error that stopped it, for how many recipients the month's quota left no room,
- * or, while it waits for a failing SMTP server, what that one says. Only the first is ever stored: senders leave a campaign
- * with an error alone. One look by primary key, and
- * only for campaigns under way.
+ * or, while it waits for a failing SMTP server, what that one says, or until when it waits for warm-up. Only the first is ever
+ * stored: senders leave a campaign with an error alone. Looks by primary key, and only for campaigns under way.
  */
 export const CAMPAIGN_ERROR = `coalesce(c.error,
   case when c.unwritten > 0 then 'The monthly email quota left no room for ' || c.unwritten || ' of ' || c.total_emails || ' recipients.' end,
   case when c.status in ('pending', 'sending') then (
     select 'Waiting for the SMTP server: ' || s.last_error from smtp_configs s
-    where s.id = c.smtp_config_id and s.company_id = c.company_id and s.failing_since is not null) end)`;
+    where s.id = c.smtp_config_id and s.company_id = c.company_id and s.failing_since is not null) end,
+  case when c.status in ('pending', 'sending') then (
+    select 'Waiting for warm-up: the ' || w.taken || ' mails of its day ' || w.step || ' have left. It goes on at '
+      || to_char(w.full_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '.'
+    from warmup_ledgers w
+    where w.company_id = c.company_id and w.smtp_config_id = c.smtp_config_id and w.full_until > now()) end)`;
 
 /** For a statement whose campaigns have the alias c. */
 export const CAMPAIGN_COLUMNS = `c.id, c.name, c.campaign_type, c.status, c.total_emails, c.sent_count, c.failed_count,

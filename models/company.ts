@@ -14,6 +14,16 @@ import type { TrackingDomain } from "./tracking-domain.ts";
 /** For how many days rows are kept; null or missing: as the installation says. */
 export type RetentionDays = Partial<Record<"events" | "sent_emails" | "inbound", number | null>>;
 
+/** When a campaign stops by itself (statements/campaign-guard.ts). */
+export interface Guard {
+  /** More of what was tried than this came back for good. */
+  hard_bounce_percent: number;
+  complaint_percent: number;
+  /** Before so many were tried nothing is stopped. */
+  after: number;
+}
+export const GUARD: Readonly<Guard> = { hard_bounce_percent: 10, complaint_percent: 0.3, after: 200 };
+
 /** A tenant: the owner of everything else. */
 export class Company extends Model<InferAttributes<Company>, InferCreationAttributes<Company>> {
   declare id: CreationOptional<string>;
@@ -28,6 +38,10 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare retentionDays: CreationOptional<RetentionDays>;
   declare retentionDoneAt: CreationOptional<Date | null>;
   declare requireAuthentication: CreationOptional<boolean>;
+  /** What differs from GUARD. */
+  declare guard: CreationOptional<Partial<Guard>>;
+  /** An IANA name: when its days begin. */
+  declare timezone: CreationOptional<string>;
   declare sendingPausedAt: CreationOptional<Date | null>;
   declare confirmationWarnedAt: CreationOptional<Date | null>;
   /** Its rows are going, in the background (statements/remove-company.ts). */
@@ -53,6 +67,8 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         retentionDays: required(DataTypes.JSONB, {}),
         retentionDoneAt: nullable(DataTypes.DATE),
         requireAuthentication: required(DataTypes.BOOLEAN, false),
+        guard: required(DataTypes.JSONB, {}),
+        timezone: required(DataTypes.TEXT, "UTC"),
         sendingPausedAt: nullable(DataTypes.DATE),
         confirmationWarnedAt: nullable(DataTypes.DATE),
         deletedAt: nullable(DataTypes.DATE),
@@ -82,6 +98,8 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
       tracking_domain: trackingDomain?.domain ?? null,
       tracking_domain_status: trackingDomain && (trackingDomain.provedAt ? ("active" as const) : ("pending" as const)),
       tracking_domain_token: trackingDomain?.token ?? null,
+      guard: { ...GUARD, ...this.guard },
+      timezone: this.timezone,
       created_at: this.createdAt.toISOString(),
       updated_at: this.updatedAt.toISOString(),
     };

@@ -50,6 +50,7 @@ import { UnsavedReceiver } from "./unsaved-receiver.ts";
 import { UnsentConfirmation } from "./unsent-confirmation.ts";
 import { UsageMonth } from "./usage-month.ts";
 import { User } from "./user.ts";
+import { WarmupLedger } from "./warmup-ledger.ts";
 import { WebhookDelivery } from "./webhook-delivery.ts";
 import { WebhookEndpoint } from "./webhook-endpoint.ts";
 
@@ -103,6 +104,7 @@ const MODELS = [
   UnsentConfirmation,
   UsageMonth,
   User,
+  WarmupLedger,
   WebhookDelivery,
   WebhookEndpoint,
 ];

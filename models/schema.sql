@@ -674,6 +674,12 @@ create table campaigns (
   unwritten_cursor text,
   recipients_state text default 'kept'::text not null,
   stopped_at timestamp with time zone,
+  hard_bounces integer default 0 not null,
+  complaints integer default 0 not null,
+  tried_unsent integer default 0 not null,
+  guard_from integer default 0 not null,
+  guard_since timestamp with time zone,
+  guard_stopped boolean default false not null,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
@@ -705,6 +711,8 @@ create table companies (
   retention_days jsonb default '{}'::jsonb not null,
   retention_done_at timestamp with time zone,
   require_authentication boolean default false not null,
+  guard jsonb default '{}'::jsonb not null,
+  timezone text default 'UTC'::text not null,
   constraint companies_pkey PRIMARY KEY (id),
   constraint companies_default_smtp_config FOREIGN KEY (id, default_smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (default_smtp_config_id),
   constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE
@@ -1255,6 +1263,7 @@ create table smtp_configs (
   checked_at timestamp with time zone,
   check_failures jsonb default '[]'::jsonb not null,
   dkim_record text,
+  warmup jsonb,
   constraint smtp_configs_pkey PRIMARY KEY (id),
   constraint smtp_configs_company_id_id_key UNIQUE (company_id, id),
   constraint smtp_configs_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
@@ -1398,6 +1407,17 @@ create table users (
   constraint users_pkey PRIMARY KEY (id),
   constraint users_email_key_key UNIQUE (email_key)
 );
+
+create table warmup_ledgers (
+  smtp_config_id uuid not null,
+  company_id uuid not null,
+  day date not null,
+  step integer not null,
+  taken integer not null,
+  full_until timestamp with time zone,
+  constraint warmup_ledgers_pkey PRIMARY KEY (company_id, smtp_config_id),
+  constraint warmup_ledgers_company_id_smtp_config_id_fkey FOREIGN KEY (company_id, smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE CASCADE
+) with (fillfactor=50);
 
 create table webhook_deliveries (
   id uuid default uuid_v7() not null,

@@ -8,6 +8,7 @@ import {
 } from "sequelize";
 import type { BounceMailbox } from "./bounce-mailbox.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
+import type { Warmup } from "./warmup-ledger.ts";
 
 /** How TLS begins: `auto` is implicit on port 465, else STARTTLS, and none without `useTls`. */
 export const TLS_MODES = ["auto", "implicit", "starttls", "none"] as const;
@@ -41,6 +42,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare dkimRecord: CreationOptional<string | null>;
   declare maxConnections: CreationOptional<number>;
   declare maxPerSecond: CreationOptional<number | null>;
+  declare warmup: CreationOptional<Warmup | null>;
   declare isDefault: CreationOptional<boolean>;
   declare failingSince: CreationOptional<Date | null>;
   declare backoffUntil: CreationOptional<Date | null>;
@@ -75,6 +77,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
         dkimRecord: nullable(DataTypes.TEXT),
         maxConnections: required(DataTypes.INTEGER, 10),
         maxPerSecond: nullable(DataTypes.INTEGER),
+        warmup: nullable(DataTypes.JSONB),
         isDefault: required(DataTypes.BOOLEAN, false),
         failingSince: nullable(DataTypes.DATE),
         backoffUntil: nullable(DataTypes.DATE),
@@ -108,6 +111,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       ...keys,
       max_connections: this.maxConnections,
       max_per_second: this.maxPerSecond,
+      warmup: this.warmup,
       is_default: this.isDefault,
       working: this.failingSince === null,
       last_error: this.lastError,

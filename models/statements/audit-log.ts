@@ -24,8 +24,15 @@ const INSERT = `
     $5, $6, $7, $8
   returning actor_type, actor_name`;
 
-function valuesOf(companyId: string, { userId, apiKeyId, ip, http }: Caller, { action, target, detail }: Deed) {
-  const type = apiKeyId ? "api_key" : userId ? "user" : "operator";
+/** Who does what nobody asked for at that moment. */
+export const SYSTEM = "system";
+type Actor = Caller | typeof SYSTEM;
+
+const typeOf = ({ userId, apiKeyId }: Caller) => (apiKeyId ? "api_key" : userId ? "user" : "operator");
+
+function valuesOf(companyId: string, actor: Actor, { action, target, detail }: Deed) {
+  const { userId, apiKeyId, ip, http }: Caller = actor === SYSTEM ? {} : actor;
+  const type = actor === SYSTEM ? SYSTEM : typeOf(actor);
   const from = ip ?? http?.ip ?? null;
   return [
     newId(),
@@ -50,14 +57,14 @@ export async function audit(
 }
 
 /** Who did it, as the log has it. */
-export interface Actor {
-  actor_type: "user" | "api_key" | "operator";
+export interface LoggedActor {
+  actor_type: "user" | "api_key" | "operator" | typeof SYSTEM;
   actor_name: string;
 }
 
 /** For what is written as SQL. */
-export async function auditWithin(client: Client, companyId: string, meta: Caller, deed: Deed): Promise<Actor> {
-  return (await queryOne<Actor>(INSERT, valuesOf(companyId, meta, deed), client))!;
+export async function auditWithin(client: Client, companyId: string, by: Actor, deed: Deed): Promise<LoggedActor> {
+  return (await queryOne<LoggedActor>(INSERT, valuesOf(companyId, by, deed), client))!;
 }
 
 /** In every company of a user: a login is no single company's business. */

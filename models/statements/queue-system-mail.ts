@@ -2,6 +2,7 @@
 import type { Transaction } from "sequelize";
 import { config } from "../../services/lib/config.ts";
 import type { SystemMailData, SystemMailKind } from "../../services/lib/system-mail-kinds.ts";
+import { type Client, query } from "../database/db.ts";
 import { Membership } from "../membership.ts";
 import { SystemMail } from "../system-mail.ts";
 
@@ -31,4 +32,20 @@ export async function noticeToOwners<K extends SystemMailKind>(
   const where = { companyId, role: "owner" as const };
   const owners = await Membership.findAll({ where, include: "user", limit: MAX_OWNERS, transaction });
   for (const { user } of owners) await queueSystemMail(kind, user!.email, data, transaction);
+}
+
+const NOTICE = `
+  insert into system_mails (id, kind, recipient, data, next_attempt_at)
+  select uuid_v7(), $2, u.email, $3, now()
+  from memberships m join users u on u.id = m.user_id
+  where m.company_id = $1 and m.role = 'owner' limit ${MAX_OWNERS}`;
+
+/** The same for what is written as SQL. */
+export async function noticeToOwnersWithin<K extends SystemMailKind>(
+  client: Client,
+  companyId: string,
+  kind: K,
+  data: SystemMailData[K],
+): Promise<void> {
+  if (sendsSystemMail()) await query(NOTICE, [companyId, kind, JSON.stringify(data)], client);
 }

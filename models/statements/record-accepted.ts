@@ -7,7 +7,7 @@
  * answer names its companies; the results are written by the other form then.
  */
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
-import { LEASES, leaseWhere, STOPPED, wantsDelivered } from "./record-outcomes.ts";
+import { AFTER_COUNTING, LEASES, leaseWhere, OVER_GUARD, STOPPED, wantsDelivered } from "./record-outcomes.ts";
 
 const { sent, queued } = SENT_EMAIL_STATUS;
 
@@ -43,15 +43,15 @@ counted as (
   update campaigns c
   set sent_count = c.sent_count + l.sent, updated_at = now(), repeated_refusal = null, blocks_in_a_row = 0
   from locked l where c.id = l.id
-  returning c.id, c.error)`;
+  returning ${AFTER_COUNTING})`;
 
 export const RECORD_ACCEPTED = `with ${WANTED},
 ${leaseWhere("and (select company_ids from wanted) is null")},
 ${WRITTEN},
 ${COUNTED}
-select ${LEASES} as leases, ${STOPPED} as stopped, null as webhook_company_ids,
+select ${LEASES} as leases, ${STOPPED} as stopped, ${OVER_GUARD} as over_guard, null as webhook_company_ids,
   (select count(*) from written)::int as written, (select company_ids from wanted) as wanted_by`;
 
 /** Leases and marks alone: there is no result. */
 export const RECORD_LEASES = `with ${leaseWhere()}
-select ${LEASES} as leases, null as stopped, null as webhook_company_ids, 0 as written`;
+select ${LEASES} as leases, null as stopped, null as over_guard, null as webhook_company_ids, 0 as written`;

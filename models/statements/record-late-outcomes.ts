@@ -14,7 +14,7 @@ import { lateStatus, MAY_SEND_AGAIN } from "../campaign-lifecycle.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { copiesWritten, eventsOf, newCopies, QUEUED_WEBHOOKS } from "./record-outcomes.ts";
 
-const { sent, bounced, queued, sending, unknown } = SENT_EMAIL_STATUS;
+const { sent, bounced, queued, sending, unknown, suppressed } = SENT_EMAIL_STATUS;
 
 /** Recovery's sentence for a recipient in doubt. */
 export const IN_DOUBT_ERROR =
@@ -25,13 +25,17 @@ const DOUBT = `'${IN_DOUBT_ERROR}'`;
 const isDoubtOf = (fence: string) => `e.status = ${unknown} and e.error = ${DOUBT}
   and c.fence between ${fence} + 1 and ${fence} + 2`;
 
-/** From `counts` (campaign_id, sent, failed, queued: what is added): each campaign's counters, and its status where it had ended already. */
+/**
+ * From `counts` (campaign_id, sent, failed, tried_unsent, bounced, queued: what is added): each campaign's counters, and its status
+ * where it had ended already.
+ */
 export const LATE_COUNTED = `locked as (
-  select c.id, n.sent, n.failed, n.queued from counts n join campaigns c on c.id = n.campaign_id
+  select c.id, n.* from counts n join campaigns c on c.id = n.campaign_id
   order by c.id for no key update of c),
 counted as (
   update campaigns c
   set sent_count = c.sent_count + n.sent, failed_count = c.failed_count + n.failed, updated_at = now(),
+    tried_unsent = c.tried_unsent + n.tried_unsent, hard_bounces = c.hard_bounces + n.bounced,
     status = ${lateStatus("n")}, finished_at = case when n.queued > 0 then null else c.finished_at end
   from locked n where c.id = n.id
   returning c.id)`;
@@ -40,6 +44,9 @@ counted as (
 const COUNTED = `counts as (
   select campaign_id, count(*) filter (where status = ${sent})::int as sent,
     (count(*) filter (where status > ${sent}) - count(*) filter (where before > ${sent}))::int as failed,
+    (count(*) filter (where status > ${sent} and status <> ${suppressed})
+      - count(*) filter (where before > ${sent}))::int as tried_unsent,
+    count(*) filter (where status = ${bounced})::int as bounced,
     count(*) filter (where status = ${queued})::int as queued
   from written group by campaign_id),
 ${LATE_COUNTED}`;

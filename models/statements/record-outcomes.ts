@@ -14,9 +14,10 @@
 import { sameCompany } from "../database/same-company.ts";
 import { IS_LEASED, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { isOverGuard } from "./campaign-guard.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
 
-const { sent, failed, bounced, queued, sending } = SENT_EMAIL_STATUS;
+const { sent, failed, bounced, queued, sending, suppressed } = SENT_EMAIL_STATUS;
 
 /** $1 to $8. `further`: what else must hold. */
 export const leaseWhere = (further = "") => `lease as (
@@ -55,6 +56,9 @@ const QUOTED = `'The SMTP server gave the same refusal to ${EQUAL_REFUSALS_STOP_
 /** The stored row of equal refusals, continued by the first ones of this statement. */
 const CONTINUED = "l.head_count + case when l.head_text = c.repeated_refusal then c.blocks_in_a_row else 0 end";
 
+/** What is asked of the campaigns c that were counted: STOPPED and OVER_GUARD. */
+export const AFTER_COUNTING = `c.id, c.company_id, c.error, ${isOverGuard("c")} as is_over_guard`;
+
 // Locked in the order of ids: two senders that write for the same campaigns would deadlock otherwise.
 const COUNTED = `locked as (
   select c.id, b.head_text, b.head_count, b.ended, b.tail_text, b.tail_count, b.quote
@@ -65,16 +69,19 @@ const COUNTED = `locked as (
 counted as (
   update campaigns c
   set sent_count = c.sent_count + w.sent, failed_count = c.failed_count + w.failed, updated_at = now(),
+    tried_unsent = c.tried_unsent + w.tried_unsent, hard_bounces = c.hard_bounces + w.bounced,
     repeated_refusal = case when l.ended then l.tail_text else coalesce(l.head_text, c.repeated_refusal) end,
     blocks_in_a_row = case when l.ended then l.tail_count when l.head_text is null then c.blocks_in_a_row
       else ${CONTINUED} end,
     error = coalesce(c.error, case when greatest(l.tail_count, ${CONTINUED}) >= ${EQUAL_REFUSALS_STOP_AT}
       then ${QUOTED} end)
   from locked l
-  join (select campaign_id, count(*) filter (where status = ${sent}) sent, count(*) filter (where status > ${sent}) failed
+  join (select campaign_id, count(*) filter (where status = ${sent}) sent, count(*) filter (where status > ${sent}) failed,
+          count(*) filter (where status > ${sent} and status <> ${suppressed}) tried_unsent,
+          count(*) filter (where status = ${bounced}) bounced
         from written group by campaign_id) w on w.campaign_id = l.id
   where c.id = l.id
-  returning c.id, c.error)`;
+  returning ${AFTER_COUNTING})`;
 
 /** SQL: of the mail w, whose sender is in cc (campaign_contents). */
 export const MESSAGE_ID = `'<' || w.message_id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;
@@ -157,10 +164,11 @@ const copies = (first: number) => `${newCopies(first)},\n${copiesWritten(first +
 
 export const LEASES = "(select json_agg(json_build_array(campaign_id, no)) from lease)";
 export const STOPPED = "(select json_agg(json_build_array(id, error)) from counted where error is not null)";
+export const OVER_GUARD = "(select json_agg(json_build_array(company_id, id)) from counted where is_over_guard)";
 
 /** `written`: how many of the results, those of copies included; the others were fenced off. */
 const answer = (webhooks: string, written = "(select count(*) from written)") => `select
-  ${LEASES} as leases, ${STOPPED} as stopped,
+  ${LEASES} as leases, ${STOPPED} as stopped, ${OVER_GUARD} as over_guard,
   ${webhooks} as webhook_company_ids, ${written}::int as written`;
 const WITH_COPIES = "((select count(*) from written) + (select count(*) from copy_written))";
 

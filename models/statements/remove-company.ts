@@ -58,6 +58,7 @@ const OF_COMPANY = [
   ].map((table) => byCompany(table)),
   byCompany("media", FILES),
   ...[
+    "warmup_ledgers",
     "smtp_configs",
     "reply_patterns",
     "audit_log",

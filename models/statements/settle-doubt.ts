@@ -36,7 +36,8 @@ const SETTLE = `
     from m where s.campaign_no = m.campaign_no and s.seq = m.seq and s.status = ${unknown}
     returning m.*, s.subscriber_id, s.email),
   counts as (
-    select campaign_id, count(*)::int as sent, -count(*)::int as failed, 0 as queued from settled group by campaign_id),
+    select campaign_id, count(*)::int as sent, -count(*)::int as failed, -count(*)::int as tried_unsent, 0 as bounced, 0 as queued
+    from settled group by campaign_id),
   ${LATE_COUNTED},
   delivered as (
     select uuid_v7() as id, w.company_id, 'delivered' as type, coalesce(w.email, p.email) as recipient, w.id as sent_email_id,

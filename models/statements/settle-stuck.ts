@@ -50,7 +50,8 @@ const SETTLE = `
     returning e.status),
   counted as (
     update campaigns
-    set failed_count = failed_count + (select count(*) from settled where status = ${unknown}), updated_at = now()
+    set failed_count = failed_count + s.n, tried_unsent = tried_unsent + s.n, updated_at = now()
+    from (select count(*) as n from settled where status = ${unknown}) s
     where id = $2 and company_id = $1)
   select count(*)::int as n from settled`;
 

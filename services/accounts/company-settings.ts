@@ -1,7 +1,7 @@
 /** A company's settings. */
 import { ForeignKeyConstraintError } from "sequelize";
 import { Company } from "../../models/company.ts";
-import { sequelize } from "../../models/database/db.ts";
+import { query, sequelize } from "../../models/database/db.ts";
 import { SmtpConfig } from "../../models/smtp-config.ts";
 import { audit } from "../../models/statements/audit-log.ts";
 import { TrackingDomain } from "../../models/tracking-domain.ts";
@@ -26,14 +26,29 @@ async function smtpConfigExists(companyId: string, id?: string): Promise<boolean
   return (await SmtpConfig.findOne({ attributes: ["id"], where })) !== null;
 }
 
+/** As PostgreSQL knows it, which makes days of it; an abbreviation or an offset is no zone. */
+async function isTimezone(name: string): Promise<boolean> {
+  const found = await query("select from pg_timezone_names where name = $1 and name !~ '^(posix|right)/'", [name]);
+  return found.length > 0;
+}
+
 export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async (ctx, isValid) => {
   // A caller who may not change anything learns nothing about what is wrong with the change.
   const companyId = ownCompany(ctx);
   requirePermission("accounts.updateCompany", knownRights(ctx.meta));
   const errors: FieldErrors = {};
-  const { website, default_smtp_config_id: smtp, double_opt_in, tracking_domain: trackingDomain } = ctx.params;
+  const {
+    website,
+    default_smtp_config_id: smtp,
+    double_opt_in,
+    timezone,
+    tracking_domain: trackingDomain,
+  } = ctx.params;
   // It becomes a link on public pages: no javascript: and the like.
   if (isValid("website") && website && !/^https?:\/\//i.test(website)) errors.website = ["Enter a valid URL."];
+  if (isValid("timezone") && timezone !== undefined && !(await isTimezone(timezone))) {
+    errors.timezone = ["Enter the name of a time zone, such as Europe/Berlin."];
+  }
   if (isValid("default_smtp_config_id") && smtp && !(await smtpConfigExists(companyId, smtp))) {
     errors.default_smtp_config_id = [missingObject(smtp)];
   }
@@ -51,6 +66,11 @@ function mergedRetention({ retentionDays }: Company, { retention_days }: ParamsO
   return { retentionDays: retention_days ? { ...retentionDays, ...retention_days } : {}, retentionDoneAt: null };
 }
 
+function mergedGuard({ guard: stored }: Company, { guard }: ParamsOf<"accounts.updateCompany">) {
+  if (guard === undefined) return {};
+  return { guard: guard ? { ...stored, ...guard } : {} };
+}
+
 export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>): Promise<CompanyView> {
   const { params } = ctx;
   const companyId = ownCompany(ctx);
@@ -64,13 +84,15 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
     defaultSmtpConfigId: params.default_smtp_config_id,
     trackingEnabled: params.tracking_enabled,
     requireAuthentication: params.require_authentication,
+    timezone: params.timezone,
   }).filter(([, value]) => value !== undefined);
   try {
     await sequelize().transaction(async (transaction) => {
       await requireCurrentRights(ctx.meta, "accounts.updateCompany", transaction);
       const company = await Company.findByPk(companyId, { transaction, lock: true });
       if (!company) throw notFound();
-      await company.update({ ...Object.fromEntries(changes), ...mergedRetention(company, params) }, { transaction });
+      const merged = { ...mergedRetention(company, params), ...mergedGuard(company, params) };
+      await company.update({ ...Object.fromEntries(changes), ...merged }, { transaction });
       if (params.tracking_domain !== undefined) await claimDomain(companyId, params.tracking_domain, transaction);
       const { id: _, ...given } = params;
       const deed = { action: "company.updated", target: companyId, detail: { fields: Object.keys(given) } } as const;

@@ -35,6 +35,12 @@ export const Company = Type.Object({
   tracking_domain_token: Nullable(
     Type.String({ description: "Served at /.well-known/flockmail, it proves the domain." }),
   ),
+  guard: Type.Object({
+    hard_bounce_percent: Type.Number(),
+    complaint_percent: Type.Number(),
+    after: Type.Integer(),
+  }),
+  timezone: Type.String(),
   created_at: Time,
   updated_at: Time,
 });

@@ -32,6 +32,8 @@ import {
 const Days = (minimum: number, description: string) =>
   Nullable(Type.Integer({ minimum, maximum: 36_500, description: `${description} Null: as the installation says.` }));
 
+const Percent = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
+
 const Settings = Patch(
   Type.Object({
     name: CompanyName,
@@ -54,6 +56,23 @@ const Settings = Patch(
       description: "Sends are refused while SPF, DKIM, DMARC or alignment of their SMTP configuration fails.",
     }),
     tracking_domain: Nullable(Type.String({ minLength: 1, maxLength: 253 })),
+    guard: Nullable(
+      Type.Partial(
+        Type.Object({
+          hard_bounce_percent: Percent("More hard bounces than this stop a campaign."),
+          complaint_percent: Percent("More complaints than this stop a campaign."),
+          after: Type.Integer({
+            minimum: 1,
+            maximum: 2 ** 31 - 1,
+            description: "Nothing is stopped before so many recipients were tried.",
+          }),
+        }),
+      ),
+    ),
+    timezone: Type.String({
+      pattern: "^[A-Za-z0-9_+/-]{1,64}$",
+      description: "An IANA name, such as Europe/Berlin: when the company's days begin. Default: UTC.",
+    }),
   }),
 );
 
@@ -64,10 +83,10 @@ export const contract = {
   updateCompany: {
     summary: "Change company settings",
     description:
-      "Owners and admins only. `double_opt_in` needs an SMTP configuration to send the confirmations with. `retention_days` is merged key by key; null takes all back. `tracking_domain` is `pending`, and used nowhere, until a CNAME to the host of the service's address, or the token at `/.well-known/flockmail` of that host, proves it; it is looked at now, and each minute. A domain of another company is refused; null gives it up.",
+      "Owners and admins only. `double_opt_in` needs an SMTP configuration to send the confirmations with. `retention_days` is merged key by key; null takes all back. `guard` stops a campaign, as `stop` does, once more of what was tried bounced hard or was complained about than it allows; counted for each campaign, and anew from a `resume` on. It is merged key by key, too; null brings the defaults back: 10 and 0.3 percent, after 200. `tracking_domain` is `pending`, and used nowhere, until a CNAME to the host of the service's address, or the token at `/.well-known/flockmail` of that host, proves it; it is looked at now, and each minute. A domain of another company is refused; null gives it up.",
     params: Type.Object({ ...ById.properties, ...Settings.properties }),
     returns: Company,
-    example: { reply_to_email: "hello@example.com", double_opt_in: true },
+    example: { reply_to_email: "hello@example.com", double_opt_in: true, guard: { hard_bounce_percent: 5 } },
   },
 
   deleteCompany: {

@@ -1,7 +1,7 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { purgeSeen } from "../../models/statements/inbound-reports.ts";
-import { emitWebhookQueued } from "../call.ts";
+import { emitAndForget, emitWebhookQueued } from "../call.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { contract } from "./contract.ts";
@@ -41,11 +41,19 @@ export default defineService("bounces", contract, {
   ],
 
   created(this: BouncesService) {
-    this.intake = startIntake((companyIds) => {
-      emitWebhookQueued(this.broker, companyIds).catch((error: Error) =>
-        this.logger.warn(`webhook.queued was not emitted: ${error.message}`),
-      );
-    });
+    this.intake = startIntake(
+      (companyIds) => {
+        emitWebhookQueued(this.broker, companyIds).catch((error: Error) =>
+          this.logger.warn(`webhook.queued was not emitted: ${error.message}`),
+        );
+      },
+      (campaignIds) => {
+        for (const campaignId of campaignIds) {
+          this.logger.warn({ campaignId }, "Campaign stopped by the guard");
+          emitAndForget(this.broker, "campaign.drained", { campaignId });
+        }
+      },
+    );
     this.readers = new MailboxReaders({ intake: this.intake, readReport }, (sentence) => this.logger.warn(sentence));
   },
 

@@ -79,6 +79,7 @@ function decideNotice({ arrival, verdict, candidates }: Notice, mails: ReadonlyM
 interface Stored {
   answers: TakenIn[][];
   companyIds: string[];
+  stoppedIds: string[];
 }
 
 /** Those that were taken in before, or stand twice among these, are left out. */
@@ -106,19 +107,26 @@ async function store(arrivals: readonly Arrival[]): Promise<Stored> {
     const notices = found.filter(({ arrival }) => first.has(arrival));
     const mails = await lockMails(client, notices);
     const decisions = notices.map((notice) => decideNotice(notice, mails));
-    const { taken, companyIds } = await writeDecisions(client, decisions);
+    const { taken, companyIds, stoppedIds } = await writeDecisions(client, decisions);
     const answers = new Map<Arrival, TakenIn[]>(arrivals.map((arrival) => [arrival, []]));
     for (const [n, { arrival }] of decisions.entries()) answers.get(arrival)!.push(taken[n]!);
-    return { answers: [...answers.values()], companyIds };
+    return { answers: [...answers.values()], companyIds, stoppedIds };
   });
 }
 
-/** `webhooksQueued` is given the companies with something for their webhooks. */
-export function startIntake(webhooksQueued: (companyIds: string[]) => void): Intake {
+/**
+ * `webhooksQueued` is given the companies with something for their webhooks, `campaignsStopped` the campaigns that the guard has
+ * stopped.
+ */
+export function startIntake(
+  webhooksQueued: (companyIds: string[]) => void,
+  campaignsStopped: (campaignIds: string[]) => void = () => {},
+): Intake {
   const group = groupCommit<Arrival, TakenIn[]>(
     async (arrivals) => {
       const named = await withoutErased(arrivals);
-      const { answers, companyIds } = await retryOnConflict(() => store(named));
+      const { answers, companyIds, stoppedIds } = await retryOnConflict(() => store(named));
+      if (stoppedIds.length > 0) campaignsStopped(stoppedIds);
       if (companyIds.length > 0) webhooksQueued([...new Set(companyIds)]);
       return answers;
     },

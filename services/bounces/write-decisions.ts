@@ -1,6 +1,7 @@
 /** Writes what was decided about reports, within the transaction that holds the mails' rows. */
 import { type Client, prepared } from "../../models/database/db.ts";
 import type { InboundResult } from "../../models/inbound-message.ts";
+import { countReturns, lockCampaigns } from "../../models/statements/campaign-guard.ts";
 import { SOFT_BOUNCES_SUPPRESS_AT } from "../../models/statements/record-outcomes.ts";
 import {
   LOCK_SOFT,
@@ -187,13 +188,40 @@ async function writeInbound(client: Client, decisions: readonly Decision[], take
   await prepared("write inbound", WRITE_INBOUND, columns, client);
 }
 
-/** What became of each, and the companies with something for their webhooks. */
-export async function writeDecisions(
-  client: Client,
-  decisions: readonly Decision[],
-): Promise<{ taken: TakenIn[]; companyIds: string[] }> {
+/** Hard bounces and complaints, as the guard counts them. Returns the campaigns that it has stopped. */
+function countForGuard(client: Client, changing: readonly Changing[]): Promise<string[]> {
+  const counting = changing.filter(
+    ({ effect: { event, verdict } }) => event === "complained" || (event === "bounced" && verdict.kind === "hard"),
+  );
+  return countReturns(
+    client,
+    counting.map(({ effect: { mail, event } }) => ({
+      companyId: mail.company_id,
+      campaignId: mail.campaign_id,
+      sentAt: mail.sent_at,
+      hard: event === "bounced",
+    })),
+  );
+}
+
+export interface Written {
+  taken: TakenIn[];
+  /** With something for their webhooks. */
+  companyIds: string[];
+  /** Campaigns that the guard has stopped. */
+  stoppedIds: string[];
+}
+
+/** What became of each. */
+export async function writeDecisions(client: Client, decisions: readonly Decision[]): Promise<Written> {
   const changing = decisions.filter(isChanging);
   const doubtful = changing.filter(({ effect }) => effect.settles);
+  if (doubtful.length > 0) {
+    await lockCampaigns(
+      client,
+      changing.map(({ effect }) => effect.mail),
+    );
+  }
   const companyIds = await settleDoubt(
     client,
     doubtful.map(({ effect: { mail, event } }) => ({ ...mail, delivered: event === "complained" })),
@@ -203,5 +231,7 @@ export async function writeDecisions(
   await suppress(client, changing);
   const taken = decisions.map(takenOf);
   await writeInbound(client, decisions, taken);
-  return { taken, companyIds };
+  // Last: senders that record for these campaigns wait for their rows until this is committed.
+  const stoppedIds = await countForGuard(client, changing);
+  return { taken, companyIds, stoppedIds };
 }

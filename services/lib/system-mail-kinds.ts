@@ -9,5 +9,6 @@ export interface SystemMailData {
   member_joined: { company: string; member: string; role: string };
   confirmation_unsent: { company: string; reason: string };
   smtp_host_changed: { company: string; config: string; host: string; by: string };
+  campaign_stopped: { company: string; campaign: string; reason: string };
 }
 export type SystemMailKind = keyof SystemMailData;

@@ -65,6 +65,9 @@ export const SmtpConfig = Type.Object({
   dkim_waiting: Type.Array(MadeKey),
   max_connections: Type.Integer(),
   max_per_second: Nullable(Type.Integer()),
+  warmup: Nullable(
+    Type.Object({ start_per_day: Type.Integer(), factor: Type.Number(), until_per_day: Type.Integer() }),
+  ),
   is_default: Bool,
   /** False while the server takes no mail: then the reason, and until when it is left alone. */
   working: Bool,
@@ -74,6 +77,13 @@ export const SmtpConfig = Type.Object({
   created_at: Time,
 });
 export type SmtpConfig = Static<typeof SmtpConfig>;
+
+const PerDay = (description: string) => Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description });
+const Warmup = Type.Object({
+  start_per_day: PerDay("Mails on the first day."),
+  factor: Type.Number({ minimum: 1, maximum: 1_000, description: "Times what it was on the day before." }),
+  until_per_day: PerDay("More than this it never becomes; `warmup: null` ends it."),
+});
 
 const optional = {
   use_tls: Type.Optional(Bool),
@@ -85,6 +95,7 @@ const optional = {
   dkim: Type.Optional(GivenDkim),
   max_connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   max_per_second: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
+  warmup: Type.Optional(Nullable(Warmup)),
   is_default: Type.Optional(Bool),
 };
 
@@ -159,7 +170,7 @@ export const configs = {
   createConfig: {
     summary: "Create an SMTP configuration",
     description:
-      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login. `bounce_mailbox` is read by IMAP: port 993 (the default) means TLS from the first byte, on any other port `use_tls` requires STARTTLS; mails that were read are moved from `folder` (INBOX) to `processed_folder` (Processed, made where it is missing), and none is deleted. `dkim` is a key, or two of which each signs: one RSA, one Ed25519; keys that are made here come by `POST …/dkim/`. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT`, a mailbox that is read, or nobody reads what comes back.",
+      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login. `bounce_mailbox` is read by IMAP: port 993 (the default) means TLS from the first byte, on any other port `use_tls` requires STARTTLS; mails that were read are moved from `folder` (INBOX) to `processed_folder` (Processed, made where it is missing), and none is deleted. `dkim` is a key, or two of which each signs: one RSA, one Ed25519; keys that are made here come by `POST …/dkim/`. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT`, a mailbox that is read, or nobody reads what comes back. With `warmup` no more than so many mails (copies count) leave on a day of the company's time zone: `start_per_day` on the first, `factor` times as many on each day after one with mail, at most `until_per_day`. The others wait, and their campaigns say so in `error`; null lets them go.",
     params: NewConfig,
     returns: SmtpConfig,
     example,
@@ -171,7 +182,7 @@ export const configs = {
       "Without `password` the stored one stays, and is asked for again where host, port or username change or TLS is switched off, of `bounce_mailbox` too. `dkim` is all keys that sign from then on: one as an object, or RSA and Ed25519 as an array; an entry without `private_key` is the key that has its domain and selector, or the only one that signs, which is renamed. Null removes all keys, also those that wait for their record.",
     params: ConfigPatch,
     returns: SmtpConfig,
-    example: { sender_name: "Acme News", max_per_second: 20 },
+    example: { sender_name: "Acme News", max_per_second: 20, warmup: null },
   },
   removeConfig: { summary: "Delete an SMTP configuration", params: ById, returns: Nothing },
   deliverability: {

@@ -101,7 +101,7 @@ export default defineService("smtp-sender", contract, {
       nodeOf(this).engine.lookForWork();
     },
     async "smtpConfig.changed"(ctx) {
-      await nodeOf(this).engine.transports.reload(ctx.params.smtpConfigId);
+      await nodeOf(this).engine.configChanged(ctx.params.smtpConfigId);
     },
   },
 

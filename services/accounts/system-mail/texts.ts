@@ -68,6 +68,10 @@ The form said thank you as usual, and nobody was mailed. You hear of this once a
     body: `${by} set the host of the SMTP configuration "${name}" of ${company} on ${service} to ${host}. If nobody should
 have, change it back, and the password at your mail server, too.`,
   }),
+  campaign_stopped: ({ company, campaign, reason }, service) => ({
+    subject: `A campaign of ${company} was stopped`,
+    body: `The campaign "${campaign}" of ${company} on ${service} was stopped. ${reason}`,
+  }),
 };
 
 /** `data` comes from a row: of another release it may lack what this one wants, and then the mail says less. */

@@ -18,9 +18,11 @@ interface Running {
   failed_count: number;
   error: string | null;
   stopped_at: Date | null;
+  guard_stopped: boolean;
 }
 
-const EXPANDED = `select id, company_id, total_emails, sent_count, failed_count, error, stopped_at from campaigns
+const EXPANDED = `select id, company_id, total_emails, sent_count, failed_count, error, stopped_at,
+    guard_stopped from campaigns
   where id = $1 and status in ('pending', 'sending') and expanded_at is not null for no key update`;
 
 /** For webhooks; no event of a mail. */
@@ -54,9 +56,12 @@ async function settleStep(client: Client, campaignId: string): Promise<"wait" | 
     total_emails,
     error,
     stopped_at,
+    guard_stopped,
   } = (await queryOne<Running>(EXPANDED, [campaignId], client))!;
   if (sent + failed < total_emails) return "wait";
-  const stopped = stopped_at && { stopped: { hasUnknown: await hasUnknown(client, campaign.company_id, campaignId) } };
+  const stopped = stopped_at && {
+    stopped: { wasTried: guard_stopped || (await hasUnknown(client, campaign.company_id, campaignId)) },
+  };
   const status = finalStatus({ sent, failed, error, ...stopped });
   if (!(await moveTo(client, campaignId, status))) return "wait";
   await query(TELL_OF_END, [campaign.company_id, campaignId], client);

@@ -4,7 +4,7 @@
  */
 import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
 import { queryOne, transaction } from "../../../models/database/db.ts";
-import { type Actor, auditWithin } from "../../../models/statements/audit-log.ts";
+import { auditWithin, type LoggedActor } from "../../../models/statements/audit-log.ts";
 import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
@@ -16,7 +16,7 @@ const STOP = `
   update campaigns set error = $3, stopped_at = now(), updated_at = now()
   where company_id = $1 and id = $2 and error is null`;
 
-const inWords = ({ actor_type: type, actor_name: name }: Actor): string =>
+const inWords = ({ actor_type: type, actor_name: name }: LoggedActor): string =>
   type === "operator" ? "the operator" : type === "api_key" ? `the API key "${name}"` : name;
 
 export async function stop(ctx: Ctx, companyId: string, campaignId: string) {

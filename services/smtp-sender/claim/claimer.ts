@@ -39,8 +39,9 @@ export class Claimer {
   #stopped = false;
   #retriesAskedAt = Number.NEGATIVE_INFINITY;
   #copiesAskedAt = Number.NEGATIVE_INFINITY;
-  /** Until when a company (its hour is full) or a campaign (stopped) is left out. */
+  /** Until when a company (its hour is full), a configuration (its day is), or a campaign (stopped) is left out. */
   #parked = new Map<string, number>();
+  #parkedConfigs = new Map<string, number>();
   #skipped = new Map<string, number>();
   #ending = new Set<Promise<unknown>>();
   /** Their batch is over, and their lease is being given back. */
@@ -54,6 +55,15 @@ export class Claimer {
   park(companyId: string, ms: number): void {
     this.#parked.set(companyId, performance.now() + ms);
     setTimeout(() => this.look(), ms + 1).unref();
+  }
+
+  parkConfig(smtpConfigId: string, ms: number): void {
+    this.#parkedConfigs.set(smtpConfigId, performance.now() + ms);
+    setTimeout(() => this.look(), ms + 1).unref();
+  }
+
+  unparkConfig(smtpConfigId: string): void {
+    if (this.#parkedConfigs.delete(smtpConfigId)) this.look();
   }
 
   /** Its row says that it is stopped; a round that read the rows before must not take it. */
@@ -91,7 +101,7 @@ export class Claimer {
 
   #excluded(admission: BatchAdmission, campaignIds: Iterable<string>): Excluded {
     const now = performance.now();
-    for (const times of [this.#parked, this.#skipped]) {
+    for (const times of [this.#parked, this.#parkedConfigs, this.#skipped]) {
       for (const [id, until] of times) if (until < now) times.delete(id);
     }
     const backingOff: string[] = [];
@@ -99,7 +109,7 @@ export class Claimer {
       if (backingOffUntil > now) backingOff.push(config.id);
     return {
       companyIds: [...this.#parked.keys()],
-      smtpConfigIds: backingOff,
+      smtpConfigIds: [...backingOff, ...this.#parkedConfigs.keys()],
       campaignIds: [...this.#skipped.keys(), ...campaignIds],
       suppliedIds: admission.suppliedIds,
     };

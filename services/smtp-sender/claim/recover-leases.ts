@@ -29,7 +29,7 @@ const COUNTED = (doubtful: string) => `per_campaign as (
     select c.id, d.n from per_campaign d
     join campaigns c on c.id = d.campaign_id order by c.id for no key update of c),
   counted as (
-    update campaigns c set failed_count = c.failed_count + l.n, updated_at = now() from locked l where c.id = l.id)`;
+    update campaigns c set failed_count = c.failed_count + l.n, tried_unsent = c.tried_unsent + l.n, updated_at = now() from locked l where c.id = l.id)`;
 
 /** Each campaign with its own number of recipients in doubt. */
 const PER_CAMPAIGN = (freed: string) => `

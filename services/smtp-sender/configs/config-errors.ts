@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import type { TlsMode } from "../../../models/smtp-config.ts";
+import type { Warmup } from "../../../models/warmup-ledger.ts";
 import { config } from "../../lib/config.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
 import { HostError, PERMIT_HELP, resolvePublic } from "../../lib/ssrf/guard.ts";
@@ -54,11 +55,12 @@ export async function hostError(host: string): Promise<string | undefined> {
 interface Given {
   host?: string;
   bounce_address?: string | null;
+  warmup?: Warmup | null;
 }
 
 export async function configErrors(
   given: Given,
-  isValid: (field: "host" | "bounce_address") => boolean,
+  isValid: (field: "host" | "bounce_address" | "warmup") => boolean,
 ): Promise<FieldErrors> {
   const errors: FieldErrors = {};
   if (isValid("host")) {
@@ -68,6 +70,9 @@ export async function configErrors(
   if (isValid("bounce_address") && given.bounce_address) {
     const error = bounceAddressError(given.bounce_address.trim());
     if (error) errors.bounce_address = [error];
+  }
+  if (isValid("warmup") && given.warmup && given.warmup.until_per_day < given.warmup.start_per_day) {
+    errors.warmup = ["until_per_day: Ensure this value is greater than or equal to start_per_day."];
   }
   return errors;
 }

@@ -17,6 +17,7 @@ import { type PermittedAction, requirePermission } from "../../permissions.ts";
 import type { ConfigPatch, NewConfig, SmtpConfig as View } from "../contract-configs.ts";
 import { dkimErrors, keysFrom } from "../dkim/given-keys.ts";
 import { dkimView, keysOf, saveKeys } from "../dkim/key-set.ts";
+import { warmupChanged } from "../limits/warmup-ledger.ts";
 import { mailboxErrors, mailboxOf, saveMailbox } from "./bounce-mailbox.ts";
 import { configErrors, passwordError } from "./config-errors.ts";
 
@@ -29,7 +30,7 @@ const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_em
   (select json_agg(json_build_object('domain', k.domain, 'selector', k.selector, 'record', k.record, 'isActive', k.active)
      order by k.active desc, k.id)
    from dkim_keys k where k.company_id = smtp_configs.company_id and k.smtp_config_id = smtp_configs.id) as dkim_keys,
-  max_connections, max_per_second, is_default, failing_since is null as working, last_error, last_error_at,
+  max_connections, max_per_second, warmup, is_default, failing_since is null as working, last_error, last_error_at,
   case when failing_since is not null then backoff_until end as backing_off_until, created_at`;
 
 type Times = "last_error_at" | "backing_off_until" | "created_at";
@@ -100,6 +101,7 @@ function columns(given: Partial<NewConfig>, id: string) {
     bounceAddress: given.bounce_address?.trim() ?? given.bounce_address,
     maxConnections: given.max_connections,
     maxPerSecond: given.max_per_second,
+    warmup: given.warmup,
     isDefault: given.is_default,
   };
   const present = Object.entries(wanted).filter(([, value]) => value !== undefined);
@@ -240,6 +242,7 @@ export async function updateConfig(ctx: Ctx<ConfigPatch>): Promise<View> {
       await saveKeys(found, keysFrom(given.dkim, await keysOf(found, transaction)), transaction);
     }
     await saveMailbox(found, given.bounce_mailbox, transaction);
+    if (given.warmup !== undefined) await warmupChanged(found, transaction);
     const moved = found.host === before ? {} : { host: { from: before, to: found.host } };
     const detail = { name: found.name, fields: Object.keys(given), ...moved };
     await audit(companyId, ctx.meta, { action: "smtp_config.updated", target: id, detail }, transaction);

@@ -15,7 +15,8 @@
 import { performance } from "node:perf_hooks";
 import type { EngineContext } from "../engine/context.ts";
 import { limiterWaited } from "../engine/metrics.ts";
-import { HourLimit, type HourTokens, UNCOUNTED } from "../limits/hour-limit.ts";
+import { DayTokens } from "../limits/day-tokens.ts";
+import { type HourGrant, HourLimit, type HourTokens, UNCOUNTED } from "../limits/hour-limit.ts";
 import type { Batch, BatchHost, BatchKind, PreparedMail, RecipientSource, WaitingMail } from "./batch.ts";
 import type { CopyOutcome } from "./copies.ts";
 import type { EnvelopeSender } from "./envelope-sender.ts";
@@ -27,7 +28,7 @@ import { prepareGroup } from "./steps.ts";
 import { checkAgain, MAX_CHECK_AGE_MS, outcomeUnsent, RECHECK_AFTER_MS } from "./suppression.ts";
 
 const QUEUED: Outcome = { status: "queued", error: null, reply: null };
-/** A company whose hour has no room for longer than this gives its leases back. */
+/** A company whose hour, or a configuration whose day, has no room for longer than this gives its leases back. */
 const MAX_HOUR_WAIT_MS = 2_000;
 const OUTAGE_PAUSE_MS = 1_000;
 
@@ -66,8 +67,9 @@ export class BatchDelivery implements Batch {
     this.campaign = campaign;
     this.sender = sender;
     this.source = source;
-    this.hour =
+    const hour =
       source.kind === "copies" ? UNCOUNTED : new HourLimit(context.limiter, campaign, context.settings.windowSeconds);
+    this.hour = new DayTokens(hour, campaign, () => host.warmup);
   }
 
   get kind(): BatchKind {
@@ -139,13 +141,16 @@ export class BatchDelivery implements Batch {
     }
   }
 
-  waitForHour(ms: number): void {
-    limiterWaited("hour");
+  waitForRoom({ retryAfterMs: ms, waitsForDay }: HourGrant): void {
+    limiterWaited(waitsForDay ? "day" : "hour");
     if (ms <= MAX_HOUR_WAIT_MS) {
       this.#pause(ms);
       return;
     }
-    this.#context.parkCompany(this.campaign.company_id, Math.min(ms, this.#context.settings.roomAgainMs));
+    const { company_id, smtp_config_id } = this.campaign;
+    const { roomAgainMs } = this.#context.settings;
+    if (waitsForDay) this.#context.parkConfig(smtp_config_id, Math.min(ms, roomAgainMs));
+    else this.#context.parkCompany(company_id, Math.min(ms, roomAgainMs));
     // Not at once: those for whom there was room are on their way.
     this.#endsWhenEmpty = true;
   }

@@ -3,8 +3,9 @@
  * the transport, and the transport knows of a batch only what stands here.
  */
 import type { CopyAddress } from "../../../models/sent-email-copy.ts";
+import type { Warmup } from "../../../models/warmup-ledger.ts";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
-import type { HourToken, HourTokens } from "../limits/hour-limit.ts";
+import type { HourGrant, HourToken, HourTokens } from "../limits/hour-limit.ts";
 import type { OutgoingMessage } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
 import type { CopyOutcome } from "./copies.ts";
@@ -138,7 +139,7 @@ export interface Batch {
   putBack(rows: readonly RecipientRow[]): void;
   /** Gives ready mails back, so that a server which hangs keeps none of the budget for them. */
   takeBackReady(): void;
-  waitForHour(ms: number): void;
+  waitForRoom(grant: HourGrant): void;
   /** Prepares nothing more; what was handed over is waited for. */
   end(): void;
   /** Another sender has the lease, or will have: nothing more may be handed over or written. */
@@ -148,6 +149,8 @@ export interface Batch {
 
 /** What a batch asks of the transport that delivers it. */
 export interface BatchHost {
+  /** Null: any number of mails may leave on a day. */
+  readonly warmup: Warmup | null;
   readonly connectionCount: number;
   /** How many more recipients the batch may prepare now. */
   allowance(batch: Batch): number;

@@ -27,6 +27,8 @@ export interface FlushReport {
   lost: readonly LeasedChunk[];
   /** Campaigns that an error stopped, whoever set it. */
   stopped: readonly (readonly [campaignId: string, error: string])[];
+  /** Campaigns of which more comes back than their company allows: to be stopped. */
+  overGuard: readonly (readonly [companyId: string, campaignId: string])[];
   /** Companies with webhooks to deliver. */
   webhookCompanyIds: readonly string[];
   /** Campaigns of which results were written that came after the end of their lease. */
@@ -183,7 +185,8 @@ export class Recorder {
     for (const values of this.#recent.flushes()) {
       const { campaignIds, webhookCompanyIds } = await writeResultsAgain(this.#options.connection, values());
       if (campaignIds.length + webhookCompanyIds.length === 0) continue;
-      this.#options.onFlushed({ lost: [], stopped: [], lateCampaignIds: campaignIds, webhookCompanyIds });
+      const nothing = { lost: [], stopped: [], overGuard: [] };
+      this.#options.onFlushed({ ...nothing, lateCampaignIds: campaignIds, webhookCompanyIds });
     }
     return this.#recent.size;
   }
@@ -273,6 +276,7 @@ export class Recorder {
     return {
       lost: last.lost,
       stopped: reports.flatMap(({ stopped }) => stopped),
+      overGuard: reports.flatMap(({ overGuard }) => overGuard),
       webhookCompanyIds: reports.flatMap(({ webhookCompanyIds }) => webhookCompanyIds),
       lateCampaignIds: reports.flatMap(({ lateCampaignIds }) => lateCampaignIds),
     };
@@ -308,7 +312,8 @@ export class Recorder {
   ): Promise<FlushReport> {
     const at = performance.now();
     decideMarks(chunks, [...later, ...this.#results]);
-    const { leases, stopped, webhook_company_ids, written } = await this.#writer.write({ results, chunks, rowOnly });
+    const answer = await this.#writer.write({ results, chunks, rowOnly });
+    const { leases, stopped, over_guard, webhook_company_ids, written } = answer;
     this.flushes++;
     this.#recent.add(results.length, () => valuesAgain(results));
     const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
@@ -325,6 +330,7 @@ export class Recorder {
     return {
       lost,
       stopped: stopped ?? [],
+      overGuard: over_guard ?? [],
       webhookCompanyIds: [...(webhook_company_ids ?? []), ...late.webhookCompanyIds],
       lateCampaignIds: late.campaignIds,
     };

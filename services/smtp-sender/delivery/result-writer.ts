@@ -26,6 +26,7 @@ export interface Answer {
   /** Those that are held. */
   leases: [campaignId: string, no: number][] | null;
   stopped: [campaignId: string, error: string][] | null;
+  over_guard: [companyId: string, campaignId: string][] | null;
   webhook_company_ids: string[] | null;
   /** How many of the results; the others were fenced off. */
   written: number;

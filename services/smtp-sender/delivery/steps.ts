@@ -55,18 +55,19 @@ const suppressIneligible: GroupStep = (group) => {
   });
 };
 
-/** Those for whom the company's hour has no room go back to the source. */
+/** Those for whom the company's hour, or the configuration's day, has no room go back to the source. */
 const takeHourTokens: GroupStep = async (group) => {
   const { batch, rows } = group;
-  const { tokens, retryAfterMs } = await batch.hour.take(rows.map(mailsOf)).catch((error) => {
+  const grant = await batch.hour.take(rows.map(mailsOf)).catch((error) => {
     batch.putBack(rows);
     throw error;
   });
+  const { tokens } = grant;
   group.rows = rows.slice(0, tokens.length);
   group.tokens = tokens;
   if (tokens.length === rows.length) return;
   batch.putBack(rows.slice(tokens.length));
-  batch.waitForHour(retryAfterMs);
+  batch.waitForRoom(grant);
 };
 
 /**

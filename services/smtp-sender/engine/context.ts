@@ -31,6 +31,8 @@ export interface EngineContext {
   count(status: Outcome["status"]): void;
   /** The company's hour is full: no lease for it until then. */
   parkCompany(companyId: string, ms: number): void;
+  /** The day of an SMTP configuration is full: nothing is claimed for it until then. */
+  parkConfig(smtpConfigId: string, ms: number): void;
   /** Claims nothing of this campaign for some seconds. */
   skipCampaign(campaignId: string): void;
   /** `complete`: every recipient of it is final or waits by itself. Resolves when its lease is closed or given back. */

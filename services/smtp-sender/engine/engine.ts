@@ -5,8 +5,9 @@
  */
 import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import { query } from "../../../models/database/db.ts";
+import { query, transaction } from "../../../models/database/db.ts";
 import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import { stopOverGuard } from "../../../models/statements/campaign-guard.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
@@ -78,6 +79,8 @@ export class Engine {
   #recovery: LeaseRecovery;
   #lookForStopsAt = 0;
   #stopped: Promise<void> | undefined;
+  /** Campaigns that are being stopped by the guard: until that is written, each flush finds them again. */
+  #guarded = new Set<string>();
 
   constructor(node: string, settings: EngineSettings, outputs: EngineOutputs) {
     this.owner = `${node}:${randomBytes(4).toString("hex")}`;
@@ -141,6 +144,7 @@ export class Engine {
         else if (status !== "queued") this.counts.failed++;
       },
       parkCompany: (companyId, ms) => this.claimer.park(companyId, ms),
+      parkConfig: (smtpConfigId, ms) => this.claimer.parkConfig(smtpConfigId, ms),
       skipCampaign: (campaignId) => this.claimer.skip(campaignId),
       batchOver: (batch, complete, leaseIsLost) => this.#batchOver(batch, complete, leaseIsLost),
       notifyOtherNodes: (campaign) => this.#outputs.notifyOtherNodes?.(campaign),
@@ -163,6 +167,12 @@ export class Engine {
   /** Claims soon; many calls at once are one look. */
   lookForWork(): void {
     if (!this.stopping) this.claimer.look();
+  }
+
+  /** It was changed or deleted. */
+  async configChanged(smtpConfigId: string): Promise<void> {
+    await this.transports.reload(smtpConfigId);
+    this.claimer.unparkConfig(smtpConfigId);
   }
 
   #tick(): void {
@@ -212,6 +222,21 @@ export class Engine {
     this.#outputs.campaignDrained(campaignId);
   }
 
+  async #stopOverGuard(companyId: string, campaignId: string): Promise<void> {
+    if (this.#guarded.has(campaignId)) return;
+    this.#guarded.add(campaignId);
+    let error: string | undefined;
+    await this.outage.retryUntilDone(`stopping campaign ${campaignId} by the guard`, async () => {
+      error = await transaction((client) => stopOverGuard(client, companyId, campaignId));
+    });
+    this.#guarded.delete(campaignId);
+    if (error === undefined) return;
+    this.#outputs.log.warn("campaign stopped", { campaignId, companyId, error });
+    this.claimer.skip(campaignId);
+    this.#endBatchesOf(campaignId);
+    this.#outputs.campaignDrained(campaignId);
+  }
+
   #endBatchesOfLostHistory(): void {
     for (const chunk of this.claimer.endingChunks) chunk.historyIsLost = true;
     for (const batch of [...this.transports.batches()]) {
@@ -249,7 +274,7 @@ export class Engine {
     }
   }
 
-  #flushed({ lost, stopped, webhookCompanyIds, lateCampaignIds }: FlushReport): void {
+  #flushed({ lost, stopped, overGuard, webhookCompanyIds, lateCampaignIds }: FlushReport): void {
     this.outage.over();
     for (const id of lateCampaignIds) this.#outputs.campaignDrained(id);
     if (lost.length > 0) {
@@ -260,6 +285,7 @@ export class Engine {
       this.claimer.skip(campaignId);
       this.#endBatchesOf(campaignId);
     }
+    for (const [companyId, campaignId] of overGuard) void this.#stopOverGuard(companyId, campaignId);
     if (webhookCompanyIds.length > 0) this.#outputs.webhooksQueued(webhookCompanyIds);
   }
 

@@ -9,12 +9,29 @@ import { config } from "../../lib/config.ts";
 import { notFound } from "../../lib/errors.ts";
 import { hourWindow, type Limiter, tokenLifeMs, type Window } from "../../lib/limits/limiter.ts";
 
+/** A day of a warm-up: its date, and its number among those with mail, from 1. */
+export interface Day {
+  /** As YYYY-MM-DD. */
+  date: string;
+  step: number;
+}
+
+/** The room that one recipient has in a day of an SMTP configuration (day-tokens.ts). */
+export interface DayToken {
+  day: Day;
+  mails: number;
+  /** By the monotonic clock. */
+  until: number;
+}
+
 /** The room that one recipient has in the hour. */
 export interface HourToken {
   bucket: number;
   mails: number;
   /** By the monotonic clock; undefined where the hour has no limit and a token never expires. */
   until: number | undefined;
+  /** While the SMTP configuration is warmed up. */
+  ofDay?: DayToken;
 }
 
 export interface HourGrant {
@@ -22,6 +39,8 @@ export interface HourGrant {
   tokens: HourToken[];
   /** Until there may be more room; 0 when all were granted. */
   retryAfterMs: number;
+  /** It is the day of the SMTP configuration that has no room, not the hour. */
+  waitsForDay?: boolean;
 }
 
 /** A company's hour, as a batch uses it. */

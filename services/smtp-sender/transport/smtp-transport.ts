@@ -4,6 +4,7 @@
  * alone in server-pauses.ts.
  */
 import { performance } from "node:perf_hooks";
+import type { Warmup } from "../../../models/warmup-ledger.ts";
 import { readTransportConfig, type TransportConfig } from "../configs/transport-config.ts";
 import { NO_SLOT_PAUSE_MS } from "../delivery/back-off.ts";
 import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
@@ -91,6 +92,10 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       },
       this.config.failingForMs !== null,
     );
+  }
+
+  get warmup(): Warmup | null {
+    return this.config.warmup;
   }
 
   get lastError(): string | null {

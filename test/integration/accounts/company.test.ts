@@ -56,6 +56,35 @@ describe("company settings", () => {
     expect(await patch({})).toMatchObject(emptied);
   });
 
+  test("the guard has its defaults, a change is merged, and null brings them back", async () => {
+    const defaults = { hard_bounce_percent: 10, complaint_percent: 0.3, after: 200 };
+    expect(await get()).toMatchObject({ guard: defaults });
+    expect(await patch({ guard: { after: 50 } })).toMatchObject({ guard: { ...defaults, after: 50 } });
+    const changed = { hard_bounce_percent: 2.5, complaint_percent: 0, after: 50 };
+    expect(await patch({ guard: { hard_bounce_percent: 2.5, complaint_percent: 0 } })).toMatchObject({
+      guard: changed,
+    });
+    expect(await get()).toMatchObject({ guard: changed });
+    for (const wrong of [
+      { after: 0 },
+      { after: 1.5 },
+      { complaint_percent: -1 },
+      { hard_bounce_percent: 101 },
+      "off",
+    ]) {
+      expect(await refusal(patch({ guard: wrong }))).toEqual([400, { guard: [expect.any(String)] }]);
+    }
+    expect(await patch({ guard: null })).toMatchObject({ guard: defaults });
+  });
+
+  test("the time zone is one that the database knows", async () => {
+    expect(await get()).toMatchObject({ timezone: "UTC" });
+    expect(await patch({ timezone: "Pacific/Kiritimati" })).toMatchObject({ timezone: "Pacific/Kiritimati" });
+    for (const wrong of ["Mars/Base", "", "+02:00", "posix/Europe/Berlin", null]) {
+      expect(await refusal(patch({ timezone: wrong }))).toEqual([400, { timezone: [expect.any(String)] }]);
+    }
+  });
+
   test("ignore what is unknown or read-only", async () => {
     const sent = { plan: "free", created_at: "2020-01-01T00:00:00Z", sending_paused_at: null, colour: "red" };
     expect(await patch(sent)).toMatchObject({ created_at: tenant.company.created_at });

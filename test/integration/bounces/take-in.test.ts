@@ -3,6 +3,7 @@ import { bounceTokens, mailOf } from "../../../models/statements/mail-key.ts";
 import type { Arrival } from "../../../services/bounces/arrival.ts";
 import { type Intake, startIntake } from "../../../services/bounces/take-in.ts";
 import type { Verdict } from "../../../services/bounces/verdict.ts";
+import { settle } from "../../../services/campaigns/lifecycle/settle.ts";
 import { firstIdAt, newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newWorld, type World } from "../tracking/world.ts";
@@ -12,7 +13,10 @@ describe("what came back", () => {
   let intake: Intake;
   const queued: string[] = [];
   beforeAll(async () => {
-    app = await startApp({ services: ["bounces"] });
+    app = await startApp({
+      services: ["bounces"],
+      env: { SYSTEM_SMTP_URL: "smtp://127.0.0.1:9", SYSTEM_FROM: "s@service.example" },
+    });
     intake = startIntake((companyIds) => queued.push(...companyIds));
   });
   afterAll(async () => {
@@ -236,5 +240,109 @@ describe("what came back", () => {
     const raws = "select id from inbound_raws where company_id = $1";
     expect(await query(raws, [world.companyId])).toEqual([{ id: kept[0] }]);
     expect(await inbound(world)).toHaveLength(2);
+  });
+
+  describe("of a campaign that is being sent", () => {
+    const stopped: string[] = [];
+    let guarding: Intake;
+    beforeAll(() => {
+      guarding = startIntake(
+        () => {},
+        (campaignIds) => stopped.push(...campaignIds),
+      );
+    });
+    afterAll(() => guarding.idle());
+
+    /** Of 40 recipients 20 have got their mail. */
+    async function half(guard: object): Promise<World> {
+      const world = await newWorld(20);
+      await query("update companies set guard = $2 where id = $1", [world.companyId, guard]);
+      await query("update campaigns set status = 'sending', total_emails = 40 where id = $1", [world.campaignId]);
+      return world;
+    }
+    async function comesBack({ companyId, mails }: World, kind: Verdict["kind"], from: number, to: number) {
+      for (const { id, email } of mails.slice(from, to)) {
+        await guarding.takeIn(arrival(companyId, [verdict(kind, email)], { token: await tokenFor(id) }));
+      }
+    }
+    const guarded = ({ campaignId }: World) =>
+      queryOne<{ error: string | null; hard_bounces: number; complaints: number }>(
+        "select error, hard_bounces, complaints from campaigns where id = $1",
+        [campaignId],
+      );
+
+    test("more hard bounces than the company allows stop it; owners get a notice, and it ends as one that is stopped", async () => {
+      const world = await half({ after: 20 });
+      const owner = newId();
+      await query("insert into users (id, email, password_hash) values ($1, $2, 'x')", [
+        owner,
+        `${owner}@acme.example`,
+      ]);
+      await query("insert into memberships (company_id, user_id, role) values ($1, $2, 'owner')", [
+        world.companyId,
+        owner,
+      ]);
+      await comesBack(world, "hard", 0, 2);
+      expect(await guarded(world)).toEqual({ error: null, hard_bounces: 2, complaints: 0 });
+      await comesBack(world, "hard", 2, 3);
+      expect((await guarded(world))!.error).toMatch(
+        "Stopped by the guard: 3 of 20 mails bounced for good (15 %, more than 10 %).",
+      );
+      expect(stopped).toContain(world.campaignId);
+      const notices = await query<{ data: object }>("select data from system_mails where recipient = $1", [
+        `${owner}@acme.example`,
+      ]);
+      expect(notices).toEqual([
+        { data: { company: "Ärger & Söhne", campaign: "News", reason: (await guarded(world))!.error } },
+      ]);
+      expect(await query("select actor_type, action from audit_log where target = $1", [world.campaignId])).toEqual([
+        { actor_type: "system", action: "campaign.stopped" },
+      ]);
+      expect(await settle(world.campaignId)).toBe(false);
+      await comesBack(world, "hard", 3, 6);
+      expect(await query("select from audit_log where target = $1", [world.campaignId])).toHaveLength(1);
+    });
+
+    test("more complaints do, and blocks and soft bounces do not; copies of one report count once", async () => {
+      const world = await half({ after: 20, complaint_percent: 5 });
+      await comesBack(world, "soft", 0, 4);
+      await comesBack(world, "block", 4, 8);
+      for (let n = 0; n < 3; n++) await comesBack(world, "complaint", 10, 11);
+      expect(await guarded(world)).toEqual({ error: null, hard_bounces: 0, complaints: 1 });
+      await comesBack(world, "complaint", 11, 12);
+      expect((await guarded(world))!.error).toMatch("2 of 20 mails were complained about (10 %, more than 5 %)");
+    });
+
+    test("after a resume what comes back of mails that were sent before it does not count", async () => {
+      const world = await half({ after: 5 });
+      await query(`update campaigns set guard_since = now() - interval '30 minutes', guard_from = 10 where id = $1`, [
+        world.campaignId,
+      ]);
+      await comesBack(world, "hard", 0, 9);
+      expect(await guarded(world)).toEqual({ error: null, hard_bounces: 0, complaints: 0 });
+      await query("update sent_emails set sent_at = now() where campaign_id = $1", [world.campaignId]);
+      await comesBack(world, "hard", 9, 11);
+      expect((await guarded(world))!.error).toMatch("2 of 10 mails bounced for good");
+    });
+
+    test("a hundred at once, with doubt settled among them, are counted one by one", async () => {
+      const worlds = await Promise.all([half({ hard_bounce_percent: 100 }), half({ hard_bounce_percent: 100 })]);
+      for (const { mails } of worlds)
+        await query("update sent_emails set status = 6, sent_at = null where id = any ($1)", [
+          mails.slice(0, 5).map(({ id }) => id),
+        ]);
+      const others = startIntake(() => {});
+      await Promise.all(
+        worlds
+          .flatMap(({ companyId, mails }) => mails.map((mail, n) => ({ companyId, n, ...mail })))
+          .map(async ({ companyId, id, email, n }) =>
+            (n % 2 ? guarding : others).takeIn(
+              arrival(companyId, [verdict("hard", email)], { token: await tokenFor(id) }),
+            ),
+          ),
+      );
+      for (const world of worlds)
+        expect(await guarded(world)).toEqual({ error: null, hard_bounces: 20, complaints: 0 });
+    });
   });
 });

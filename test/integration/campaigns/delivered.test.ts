@@ -57,6 +57,37 @@ describe("a campaign from request to delivery", () => {
       20_000,
     );
 
+  test("a configuration that is warmed up sends its day's mails; the others wait, say so, and go when it ends", async () => {
+    const { api } = company;
+    // Where it is about noon, so that the day does not end meanwhile.
+    const east = 12 - new Date().getUTCHours();
+    const timezone = `Etc/GMT${east > 0 ? "-" : "+"}${Math.abs(east)}`;
+    expect((await api.patch(`/api/companies/${company.id}/`, { timezone })).status).toBe(200);
+    const warmup = { start_per_day: 15, factor: 2, until_per_day: 100 };
+    expect(await api.patch(`${API}/smtp-configs/${smtp}/`, { warmup })).toMatchObject({
+      status: 200,
+      body: { warmup },
+    });
+    await members(40);
+    const id = await send();
+    const waiting = await until(
+      () => read(id),
+      ({ sent_count, error }) => sent_count === 15 && error !== null,
+      60_000,
+    );
+    expect(waiting).toMatchObject({
+      status: "sending",
+      failed_count: 0,
+      error: expect.stringMatching(/^Waiting for warm-up: the 15 mails of its day 1 have left\. It goes on at \d{4}-/),
+    });
+    const listed = (await api.get(`${API}/campaigns/`)).body.results;
+    expect(listed.map(({ error }: { error: string }) => error)).toEqual([waiting.error]);
+    expect(server.messages).toHaveLength(15);
+    expect((await api.patch(`${API}/smtp-configs/${smtp}/`, { warmup: null })).body.warmup).toBeNull();
+    expect(await ended(id)).toMatchObject({ status: "completed", sent_count: 40, error: null });
+    expect(new Set(server.messages.map(({ to }) => to[0])).size).toBe(40);
+  });
+
   test("to 700 members: each gets one mail, the campaign is completed", async () => {
     await members(700);
     const id = await send();

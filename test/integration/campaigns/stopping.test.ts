@@ -11,6 +11,7 @@ const ANSWER_MS = 400;
 
 let app: App;
 let slow: SmtpServer;
+let dead: SmtpServer | undefined;
 let company: TestCompany;
 beforeAll(async () => {
   slow = await startSmtpServer({ delayMs: { DOT: ANSWER_MS } });
@@ -19,6 +20,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await app.stop();
   await slow.stop();
+  await dead?.stop();
 });
 beforeEach(async () => {
   company = await newCompany(app);
@@ -129,4 +131,38 @@ test("operators stop it by its id alone", async () => {
   const id = await campaign(9);
   await app.broker.call("campaigns.stopAny", { campaign_id: id });
   expect(await until(() => read(id), isOver)).toMatchObject({ status: "cancelled", error: "Stopped by the operator." });
+});
+
+test("the guard stops one as a person does: partial, its webhook, what was not tried can be resumed", async () => {
+  dead = await startSmtpServer({
+    delayMs: { DOT: 50 },
+    answer: ({ verb, to }) => (verb === "RCPT" && /^u\d*[02468]@/.test(to) ? "550 5.1.1 User unknown" : undefined),
+  });
+  const guard = { guard: { after: 20, hard_bounce_percent: 30 } };
+  expect((await company.api.patch(`/api/companies/${company.id}/`, guard)).status).toBe(200);
+  const hook = { url: "http://127.0.0.1:9/hook", events: ["campaign.completed"] };
+  expect((await company.api.post(`${API}/webhook-endpoints/`, hook)).status).toBe(201);
+  const id = await campaign(dead.port);
+  const ended = await until(() => read(id), isOver);
+  expect(ended).toMatchObject({
+    status: "partial",
+    total_emails: RECEIVERS,
+    error: expect.stringMatching(/^Stopped by the guard: \d+ of \d+ mails bounced for good/),
+  });
+  expect(ended.sent_count + ended.failed_count).toBe(RECEIVERS);
+  expect(ended.sent_count).toBe(dead.messages.length);
+  const told = await query<{ payload: object }>("select payload from webhook_deliveries where company_id = $1", [
+    company.id,
+  ]);
+  expect(told).toMatchObject([{ payload: { campaign_id: id, metadata: { status: "partial" } } }]);
+  const log = await client(app, { token: company.token }).get(`/api/companies/${company.id}/audit-log/`, {
+    query: { action: "campaign.stopped" },
+  });
+  expect(log.body.results).toMatchObject([
+    { target: id, actor: { type: "system", name: "system" }, detail: { by: "guard", complaints: 0 } },
+  ]);
+  expect(await company.api.post(`${API}/campaigns/${id}/resume/`, {})).toMatchObject({
+    status: 200,
+    body: { status: "pending", error: null },
+  });
 });

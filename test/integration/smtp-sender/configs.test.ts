@@ -164,6 +164,7 @@ test("gives back what was stored, and never the login", async () => {
     dkim_waiting: [],
     max_connections: 10,
     max_per_second: null,
+    warmup: null,
     is_default: false,
     created_at: expect.any(String),
   });
@@ -296,6 +297,36 @@ describe("the mailbox of bounces", () => {
       bounce_mailbox: ["password: This field may not be blank."],
     });
   });
+});
+
+test("a warm-up has all of its three fields; a PATCH keeps it, changes it whole, and null ends it and forgets its days", async () => {
+  const warmup = { start_per_day: 50, factor: 1.5, until_per_day: 5_000 };
+  const { id } = await create({ warmup });
+  expect(await call("getConfig", { id })).toMatchObject({ warmup });
+  const day =
+    "insert into warmup_ledgers (company_id, smtp_config_id, day, step, taken, full_until) select company_id, id, '2026-01-01', 3, 50, now() from smtp_configs where id = $1";
+  await query(day, [id]);
+  const ledger = () => query("select step, full_until from warmup_ledgers where smtp_config_id = $1", [id]);
+  expect(await call("updateConfig", { id, name: "Renamed" })).toMatchObject({ warmup });
+  expect(await ledger()).toEqual([{ step: 3, full_until: expect.any(Date) }]);
+  const steady = { start_per_day: 70, factor: 1, until_per_day: 70 };
+  expect(await call("updateConfig", { id, warmup: steady })).toMatchObject({ warmup: steady });
+  expect(await ledger()).toEqual([{ step: 3, full_until: null }]);
+  expect(await call("updateConfig", { id, warmup: null })).toMatchObject({ warmup: null });
+  expect(await ledger()).toEqual([]);
+});
+
+test.each([
+  [{ start_per_day: 50, factor: 2 }],
+  [{ start_per_day: 0, factor: 2, until_per_day: 10 }],
+  [{ start_per_day: 50, factor: 0.9, until_per_day: 100 }],
+  [{ start_per_day: 1.5, factor: 2, until_per_day: 100 }],
+  [{ start_per_day: 50, factor: 2, until_per_day: 49 }],
+  ["fast"],
+])("no warm-up: %j", async (warmup) => {
+  expect(await errorsOf(create({ warmup }))).toEqual({ warmup: [expect.any(String)] });
+  const { id } = await create();
+  expect(await errorsOf(call("updateConfig", { id, warmup }))).toEqual({ warmup: [expect.any(String)] });
 });
 
 test("a DKIM key is checked, sealed, kept by a PATCH without one, and never given back", async () => {

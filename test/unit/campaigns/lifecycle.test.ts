@@ -36,11 +36,11 @@ describe("what a campaign ends as", () => {
     [{ sent: 3, failed: 1, error: "Login refused." }, "failed"],
     [{ sent: 0, failed: 0, error: "The list was deleted." }, "failed"],
     [{ sent: 4, failed: 0, error: "Too late to stop anything." }, "completed"],
-    [{ sent: 3, failed: 1, error: "Stopped.", stopped: { hasUnknown: false } }, "partial"],
-    [{ sent: 0, failed: 4, error: "Stopped.", stopped: { hasUnknown: true } }, "partial"],
-    [{ sent: 0, failed: 4, error: "Stopped.", stopped: { hasUnknown: false } }, "cancelled"],
-    [{ sent: 0, failed: 0, error: "Stopped.", stopped: { hasUnknown: false } }, "cancelled"],
-    [{ sent: 4, failed: 0, error: "Stopped too late.", stopped: { hasUnknown: false } }, "completed"],
+    [{ sent: 3, failed: 1, error: "Stopped.", stopped: { wasTried: false } }, "partial"],
+    [{ sent: 0, failed: 4, error: "Stopped.", stopped: { wasTried: true } }, "partial"],
+    [{ sent: 0, failed: 4, error: "Stopped.", stopped: { wasTried: false } }, "cancelled"],
+    [{ sent: 0, failed: 0, error: "Stopped.", stopped: { wasTried: false } }, "cancelled"],
+    [{ sent: 4, failed: 0, error: "Stopped too late.", stopped: { wasTried: false } }, "completed"],
   ])("%j: %s", (counts, status) => {
     expect(finalStatus(counts)).toBe(status);
   });

@@ -1,0 +1,132 @@
+/**
+ * The guard: a campaign whose mails come back for good, or are complained about, more often than its company allows stops by
+ * itself, as if somebody had stopped it. It is counted where results and returns are written, and judged there: a campaign
+ * that nothing has come back of costs no look at its company.
+ *
+ * Counted from the last resume on, and only what comes back of mails sent since: whoever resumes has seen the reason.
+ */
+import { GUARD, type Guard } from "../company.ts";
+import { type Client, prepared, queryOne } from "../database/db.ts";
+import { auditWithin, SYSTEM } from "./audit-log.ts";
+import { noticeToOwnersWithin } from "./queue-system-mail.ts";
+
+const allowed = (field: keyof Guard) => `coalesce((o.guard->>'${field}')::numeric, ${GUARD[field]})`;
+
+/** SQL: so many of campaign c were tried: accepted, refused, or in doubt; not those who wait, or were suppressed. */
+const tried = (c: string) => `(${c}.sent_count + ${c}.tried_unsent - ${c}.guard_from)`;
+
+const exceeds = (c: string) => `${tried(c)} >= ${allowed("after")}
+  and (100.0 * ${c}.hard_bounces > ${allowed("hard_bounce_percent")} * ${tried(c)}
+    or 100.0 * ${c}.complaints > ${allowed("complaint_percent")} * ${tried(c)})`;
+
+/** SQL: campaign c is to be stopped, as far as its counts say. Scalar, so that no plan reads all companies for it. */
+export const isOverGuard = (
+  c: string,
+): string => `coalesce(${c}.error is null and ${c}.hard_bounces + ${c}.complaints > 0
+  and (select ${exceeds(c)} from companies o where o.id = ${c}.company_id), false)`;
+
+export interface Returns {
+  companyId: string;
+  campaignId: string;
+  /** Of the mail; null: nobody knows, it was refused. */
+  sentAt: Date | null;
+  hard: boolean;
+}
+
+const COUNT = `
+  with returned as (
+    select r.campaign_id, count(*) filter (where r.hard)::int as hard, count(*) filter (where not r.hard)::int as complaints
+    from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::bool[]) r (company_id, campaign_id, sent_at, hard)
+    join campaigns c on c.id = r.campaign_id and c.company_id = r.company_id
+    where c.status in ('pending', 'sending') and (c.guard_since is null or r.sent_at >= c.guard_since)
+    group by r.campaign_id),
+  locked as (
+    select c.id, r.hard, r.complaints from returned r join campaigns c on c.id = r.campaign_id
+    order by c.id for no key update of c)
+  update campaigns c set hard_bounces = c.hard_bounces + l.hard, complaints = c.complaints + l.complaints
+  from locked l where c.id = l.id
+  returning c.id, c.company_id, ${isOverGuard("c")} as is_over_guard`;
+
+const LOCK = `
+  select from unnest($1::uuid[], $2::uuid[]) w (company_id, id) join campaigns c on c.id = w.id and c.company_id = w.company_id
+  order by c.id for no key update of c`;
+
+/** For a transaction that locks campaigns before it counts: all of them at once, in the order of ids, as senders do. */
+export async function lockCampaigns(
+  client: Client,
+  campaigns: readonly { company_id: string; campaign_id: string }[],
+): Promise<void> {
+  const columns = [campaigns.map(({ company_id }) => company_id), campaigns.map(({ campaign_id }) => campaign_id)];
+  await prepared("lock campaigns", LOCK, columns, client);
+}
+
+/** Counts what came back, and stops the campaigns that it is too much for. Returns their ids. */
+export async function countReturns(client: Client, returns: readonly Returns[]): Promise<string[]> {
+  if (returns.length === 0) return [];
+  const columns = [
+    returns.map(({ companyId }) => companyId),
+    returns.map(({ campaignId }) => campaignId),
+    returns.map(({ sentAt }) => sentAt),
+    returns.map(({ hard }) => hard),
+  ];
+  type Counted = { id: string; company_id: string; is_over_guard: boolean };
+  const counted = await prepared<Counted>("count returns", COUNT, columns, client);
+  const stopped: string[] = [];
+  for (const { id, company_id } of counted.filter(({ is_over_guard }) => is_over_guard)) {
+    if (await stopOverGuard(client, company_id, id)) stopped.push(id);
+  }
+  return stopped;
+}
+
+interface Over {
+  name: string;
+  company: string;
+  tried: number;
+  hard_bounces: number;
+  complaints: number;
+  hard_bounce_percent: number;
+  complaint_percent: number;
+}
+
+// With nobody left to send to there is nothing to stop.
+const READ = `
+  select c.name, o.name as company, ${tried("c")} as tried, c.hard_bounces, c.complaints,
+    ${allowed("hard_bounce_percent")}::float8 as hard_bounce_percent, ${allowed("complaint_percent")}::float8 as complaint_percent
+  from campaigns c join companies o on o.id = c.company_id
+  where c.company_id = $1 and c.id = $2 and c.status in ('pending', 'sending') and ${isOverGuard("c")}
+    and (c.expanded_at is null or c.sent_count + c.failed_count < c.total_emails)
+  for no key update of c`;
+
+const STOP = `
+  update campaigns set error = $3, stopped_at = now(), guard_stopped = true, updated_at = now()
+  where company_id = $1 and id = $2`;
+
+/** `25 of 200`, in percent: as few digits as say it. */
+const percent = (part: number, whole: number) => `${Number(((100 * part) / whole).toPrecision(3))} %`;
+
+function reasonOf(over: Over): string {
+  const { tried: all, hard_bounces: hard, complaints } = over;
+  const found =
+    100 * hard > over.hard_bounce_percent * all
+      ? `${hard} of ${all} mails bounced for good (${percent(hard, all)}, more than ${over.hard_bounce_percent} %)`
+      : `${complaints} of ${all} mails were complained about (${percent(complaints, all)}, more than ${over.complaint_percent} %)`;
+  return `Stopped by the guard: ${found}. Look at where the addresses come from before you resume; it is counted anew then.`;
+}
+
+/** Its error, where it was stopped now. The caller's transaction holds no other campaign's row that comes later. */
+export async function stopOverGuard(
+  client: Client,
+  companyId: string,
+  campaignId: string,
+): Promise<string | undefined> {
+  const over = await queryOne<Over & Record<string, unknown>>(READ, [companyId, campaignId], client);
+  if (!over) return undefined;
+  const reason = reasonOf(over);
+  await client.query(STOP, [companyId, campaignId, reason]);
+  const { tried: mails, hard_bounces, complaints } = over;
+  const detail = { by: "guard", tried: mails, hard_bounces, complaints };
+  await auditWithin(client, companyId, SYSTEM, { action: "campaign.stopped", target: campaignId, detail });
+  const data = { company: over.company, campaign: over.name, reason };
+  await noticeToOwnersWithin(client, companyId, "campaign_stopped", data);
+  return reason;
+}

@@ -1,0 +1,86 @@
+/**
+ * The tokens of a batch: those of the company's hour, and, while its SMTP configuration is warmed up, of the configuration's
+ * day. A recipient takes one for the mail and one for each of its copies, of both or of neither. Copies that are tried again
+ * by themselves need one, too: on another day they would be beyond its number.
+ */
+import { performance } from "node:perf_hooks";
+import type { Warmup } from "../../../models/warmup-ledger.ts";
+import type { ClaimableCampaign } from "../delivery/rows.ts";
+import type { Day, HourGrant, HourToken, HourTokens } from "./hour-limit.ts";
+import { type DayGrant, giveOfDay, takeOfDay } from "./warmup-ledger.ts";
+
+type Campaign = Pick<ClaimableCampaign, "company_id" | "smtp_config_id">;
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, n) => all + n, 0);
+
+/** How many of the first fit. */
+function fitting(wanted: readonly number[], room: number): number {
+  let left = room;
+  let n = 0;
+  while (n < wanted.length && wanted[n]! <= left) left -= wanted[n++]!;
+  return n;
+}
+
+export class DayTokens implements HourTokens {
+  readonly #hour: HourTokens;
+  readonly #campaign: Campaign;
+  readonly #warmup: () => Warmup | null;
+
+  /** `warmup`: of the configuration, as it is at the moment. */
+  constructor(hour: HourTokens, campaign: Campaign, warmup: () => Warmup | null) {
+    this.#hour = hour;
+    this.#campaign = campaign;
+    this.#warmup = warmup;
+  }
+
+  async take(mails: readonly number[]): Promise<HourGrant> {
+    const warmup = this.#warmup();
+    if (!warmup) return this.#hour.take(mails);
+    // A mail with more copies than any day has room takes the whole of one: it would wait for ever otherwise.
+    const wanted = mails.map((n) => Math.min(n, warmup.until_per_day));
+    const atMs = performance.now();
+    const day = await takeOfDay(this.#campaign, sum(wanted));
+    return day ? this.#within(day, mails, wanted, atMs) : this.#hour.take(mails);
+  }
+
+  async #within(day: DayGrant, mails: readonly number[], wanted: readonly number[], atMs: number): Promise<HourGrant> {
+    const n = fitting(wanted, day.granted);
+    const grant = await this.#ofHour(mails.slice(0, n)).catch(async (error) => {
+      await this.#give(day.day, day.granted);
+      throw error;
+    });
+    await this.#give(day.day, day.granted - sum(wanted.slice(0, grant.tokens.length)));
+    const until = atMs + day.lifeMs;
+    const tokens = grant.tokens.map((token, i) => ({ ...token, ofDay: { day: day.day, mails: wanted[i]!, until } }));
+    if (tokens.length < n) return { tokens, retryAfterMs: grant.retryAfterMs };
+    if (n < mails.length) return { tokens, retryAfterMs: Math.max(1, day.leftMs), waitsForDay: true };
+    return { tokens, retryAfterMs: 0 };
+  }
+
+  async #ofHour(mails: readonly number[]): Promise<HourGrant> {
+    return mails.length === 0 ? { tokens: [], retryAfterMs: 0 } : this.#hour.take(mails);
+  }
+
+  /** What cannot be given back is lost for that day. */
+  async #give(day: Day, mails: number): Promise<void> {
+    if (mails > 0) await giveOfDay(this.#campaign, day, mails).catch(() => {});
+  }
+
+  async give(...tokens: readonly HourToken[]): Promise<void> {
+    const days = tokens.flatMap(({ ofDay }) => ofDay ?? []);
+    const given = days.length === 0 ? undefined : this.#give(days[0]!.day, sum(days.map(({ mails }) => mails)));
+    await Promise.all([this.#hour.give(...tokens), given]);
+  }
+
+  #isOfToday({ ofDay }: HourToken): boolean {
+    return ofDay === undefined || performance.now() < ofDay.until;
+  }
+
+  isFresh(token: HourToken): boolean {
+    return this.#hour.isFresh(token) && this.#isOfToday(token);
+  }
+
+  isValid(token: HourToken): boolean {
+    return this.#hour.isValid(token) && this.#isOfToday(token);
+  }
+}
