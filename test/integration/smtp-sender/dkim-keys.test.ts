@@ -223,6 +223,7 @@ test.each([
   [{ domain: "no domain" }, "domain"],
   [{ selector: "a b" }, "selector"],
   [{ selector: undefined }, "selector"],
+  [{ domain: {} }, "domain"],
 ])("%j is refused", async (wrong, field) => {
   const path = `${CONFIGS}${await configuration()}/dkim/`;
   const answer = await company.api.post(path, { domain: "acme.example", selector: "s", algorithm: "rsa", ...wrong });
