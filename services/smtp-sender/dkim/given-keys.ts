@@ -2,6 +2,7 @@
 import { createPrivateKey } from "node:crypto";
 import type { DkimAlgorithm } from "../../../models/dkim-key.ts";
 import { asciiDomain } from "../../lib/address.ts";
+import type { FieldErrors } from "../../lib/errors.ts";
 import { LABELS } from "../configs/config-errors.ts";
 import type { GivenDkim, GivenKey } from "../contract-dkim.ts";
 import { algorithmOf, type ConfigKey, isSameName, newKey } from "./key-set.ts";
@@ -34,22 +35,15 @@ function privateKeyError(pem: string): string | undefined {
   }
 }
 
-/** Of its domain and selector, each with the name of the field. */
-export function nameErrors({
-  domain,
-  selector,
-}: {
-  domain: string;
-  selector: string;
-}): Partial<Record<string, string>> {
-  return {
-    ...(asciiDomain(domain) ? {} : { domain: "Enter a valid domain name." }),
-    ...(LABELS.test(selector) ? {} : { selector: "Enter a valid DKIM selector." }),
-  };
-}
+/** By field. */
+export const domainError = (domain: string): FieldErrors =>
+  asciiDomain(domain) ? {} : { domain: ["Enter a valid domain name."] };
+export const selectorError = (selector: string): FieldErrors =>
+  LABELS.test(selector) ? {} : { selector: ["Enter a valid DKIM selector."] };
 
 function entryErrors(entry: GivenKey, key: ConfigKey | undefined): string[] {
-  const errors = Object.entries(nameErrors(entry)).map(([field, sentence]) => `${field}: ${sentence}`);
+  const ofName = { ...domainError(entry.domain), ...selectorError(entry.selector) };
+  const errors = Object.entries(ofName).map(([field, [sentence]]) => `${field}: ${sentence}`);
   if (entry.private_key === undefined) return key ? errors : [...errors, "private_key: This field is required."];
   const error = privateKeyError(entry.private_key);
   return error ? [...errors, error] : errors;

@@ -10,7 +10,7 @@ import { type FieldErrors, invalid } from "../../lib/errors.ts";
 import { findConfig, requireRightsNow } from "../configs/smtp-configs.ts";
 import { limitKeys } from "../configs/try-server.ts";
 import type { MadeKey, NewDkimKey } from "../contract-dkim.ts";
-import { nameErrors } from "./given-keys.ts";
+import { domainError, selectorError } from "./given-keys.ts";
 import { algorithmOf, isSameName, keysOf, madeKeyView, newKey, saveKeys } from "./key-set.ts";
 
 /** RFC 8301 asks for this much at least; the records of longer keys are more than some DNS consoles store. */
@@ -30,14 +30,13 @@ async function generated(algorithm: DkimAlgorithm): Promise<string> {
 }
 
 export function newDkimKeyErrors(
-  { params }: Ctx<NewDkimKey>,
+  { params: { domain, selector } }: Ctx<NewDkimKey>,
   isValid: (field: keyof NewDkimKey) => boolean,
 ): FieldErrors {
-  const { domain = "", selector = "" } = params;
-  const found = Object.entries(nameErrors({ domain, selector }));
-  return Object.fromEntries(
-    found.filter(([field]) => isValid(field as keyof NewDkimKey)).map(([field, sentence]) => [field, [sentence!]]),
-  );
+  return {
+    ...(isValid("domain") && domainError(domain)),
+    ...(isValid("selector") && selectorError(selector)),
+  };
 }
 
 export async function createDkimKey(ctx: Ctx<NewDkimKey>): Promise<MadeKey> {

@@ -126,12 +126,14 @@ describe("changing SECRET_KEY", () => {
 
   test("afterwards a process without the old key reads everything", async () => {
     const [row] = await query<{ password_sealed: Buffer; dkim_key_sealed: Buffer }>("select * from smtp_configs");
+    const [secondKey] = await query<{ key_sealed: Buffer }>("select * from dkim_keys");
     const [hook] = await query<{ secret_sealed: Buffer }>("select * from webhook_endpoints");
     const [installation] = await query<{ mail_key_sealed: Buffer }>("select * from installation");
     const { unseal } = await processWith({ SECRET_KEY: NEW });
     expect(unseal(installation!.mail_key_sealed, INSTALLATION)).toBe("the installation's key");
     expect(unseal(row!.password_sealed, smtp)).toBe("pass");
     expect(unseal(row!.dkim_key_sealed, smtp)).toBe("dkim key");
+    expect(unseal(secondKey!.key_sealed, further)).toBe("second key");
     expect(unseal(hook!.secret_sealed, endpoint)).toBe("whsec_x");
   });
 

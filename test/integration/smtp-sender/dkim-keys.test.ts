@@ -178,6 +178,10 @@ test("the report activates a key whose record it sees, and says so at once", asy
   const alignment = checks.find(({ name }) => name === "alignment");
   expect(alignment!.found).toMatchObject({ dkim: ["acme.example"] });
   expect(await shown(id)).toMatchObject([{ active: true }, { active: true }]);
+  // Its failures hold for the configuration as it is now: they are not looked up again before the next send.
+  expect(await queryOne("select checked_at from smtp_configs where id = $1", [id])).toEqual({
+    checked_at: expect.any(Date),
+  });
   expect(await verified(await sentTo(id, "report@to.example"))).toEqual(["fm1: pass", "fm2: pass"]);
 });
 
@@ -219,6 +223,7 @@ test.each([
   [{ domain: "no domain" }, "domain"],
   [{ selector: "a b" }, "selector"],
   [{ selector: undefined }, "selector"],
+  [{ domain: {} }, "domain"],
 ])("%j is refused", async (wrong, field) => {
   const path = `${CONFIGS}${await configuration()}/dkim/`;
   const answer = await company.api.post(path, { domain: "acme.example", selector: "s", algorithm: "rsa", ...wrong });
