@@ -68,7 +68,11 @@ function mergedRetention({ retentionDays }: Company, { retention_days }: ParamsO
 
 function mergedGuard({ guard: stored }: Company, { guard }: ParamsOf<"accounts.updateCompany">) {
   if (guard === undefined) return {};
-  return { guard: guard ? { ...stored, ...guard } : {} };
+  if (!guard) return { guard: {} };
+  // The other keys of what was sent are nobody's.
+  const { hard_bounce_percent, complaint_percent, after } = guard;
+  const given = Object.entries({ hard_bounce_percent, complaint_percent, after });
+  return { guard: { ...stored, ...Object.fromEntries(given.filter(([, value]) => value !== undefined)) } };
 }
 
 export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>): Promise<CompanyView> {

@@ -8,6 +8,7 @@ import { audit } from "../../../models/statements/audit-log.ts";
 import { currentRights } from "../../../models/statements/current-rights.ts";
 import { noticeToOwners, sendsSystemMail } from "../../../models/statements/queue-system-mail.ts";
 import { User } from "../../../models/user.ts";
+import type { Warmup } from "../../../models/warmup-ledger.ts";
 import { type Caller, type Ctx, companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, invalid, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
@@ -85,6 +86,13 @@ export async function findConfig(companyId: string, id: string, lock?: Transacti
   return found;
 }
 
+/** The other keys of what was sent are nobody's. */
+const warmupOf = ({ start_per_day, factor, until_per_day }: Warmup): Warmup => ({
+  start_per_day,
+  factor,
+  until_per_day,
+});
+
 /** Only what was given: what is missing keeps its value, or gets the column's default. */
 function columns(given: Partial<NewConfig>, id: string) {
   const wanted = {
@@ -101,7 +109,7 @@ function columns(given: Partial<NewConfig>, id: string) {
     bounceAddress: given.bounce_address?.trim() ?? given.bounce_address,
     maxConnections: given.max_connections,
     maxPerSecond: given.max_per_second,
-    warmup: given.warmup,
+    warmup: given.warmup && warmupOf(given.warmup),
     isDefault: given.is_default,
   };
   const present = Object.entries(wanted).filter(([, value]) => value !== undefined);

@@ -74,6 +74,8 @@ describe("company settings", () => {
     ]) {
       expect(await refusal(patch({ guard: wrong }))).toEqual([400, { guard: [expect.any(String)] }]);
     }
+    expect(await patch({ guard: { colour: "red" } })).toMatchObject({ guard: changed });
+    expect(((await get()) as { guard: object }).guard).toEqual(changed);
     expect(await patch({ guard: null })).toMatchObject({ guard: defaults });
   });
 

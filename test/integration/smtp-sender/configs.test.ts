@@ -301,8 +301,8 @@ describe("the mailbox of bounces", () => {
 
 test("a warm-up has all of its three fields; a PATCH keeps it, changes it whole, and null ends it and forgets its days", async () => {
   const warmup = { start_per_day: 50, factor: 1.5, until_per_day: 5_000 };
-  const { id } = await create({ warmup });
-  expect(await call("getConfig", { id })).toMatchObject({ warmup });
+  const { id } = await create({ warmup: { ...warmup, colour: "red" } });
+  expect((await call<View>("getConfig", { id })).warmup).toEqual(warmup);
   const day =
     "insert into warmup_ledgers (company_id, smtp_config_id, day, step, taken, full_until) select company_id, id, '2026-01-01', 3, 50, now() from smtp_configs where id = $1";
   await query(day, [id]);
