@@ -51,7 +51,8 @@ function libraryFolders(root: string): string[] {
   });
 }
 
-async function unpacked(name: string, packages: string[], suite?: string): Promise<{ root: string; path: string }> {
+/** The folder that these packages are unpacked in; `name` is what they are wanted for. */
+export async function unpackedFolder(name: string, packages: string[], suite?: string): Promise<string> {
   const root = join(CACHE, `${suite ? `${suite}-` : ""}${packages[0]}`);
   try {
     const env = { ...process.env, ...(suite ? { SUITE: suite } : {}) };
@@ -62,6 +63,11 @@ async function unpacked(name: string, packages: string[], suite?: string): Promi
       `${name} is neither on PATH nor could it be fetched: install it (on Debian: apt-get install ${packages[0]}). ${reason}`,
     );
   }
+  return root;
+}
+
+async function unpacked(name: string, packages: string[], suite?: string): Promise<{ root: string; path: string }> {
+  const root = await unpackedFolder(name, packages, suite);
   const path = executable(
     FOLDERS.map((folder) => join(root, folder)),
     name,
