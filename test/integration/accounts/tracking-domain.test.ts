@@ -151,6 +151,10 @@ describe("proof", () => {
     expect(await activated(company)).toEqual({ ...pending, tracking_domain_status: "active" });
     const own = `http://${domain}:${port}`;
     expect(hostsIn(await mailOf(world))).toEqual([own, own, own]);
+    const template = { name: "T", subject: "Hello", body: '<a href="[[unsubscribe_url]]">Unsubscribe</a>' };
+    const { body: saved } = await company.api.post("/api/emails/templates/", template);
+    const preview = await company.api.post(`/api/emails/templates/${saved.id}/preview/`, {});
+    expect(preview.body.html).toContain(`href="${own}/api/emails/public/unsubscribe/`);
     expect([await isTlsAllowed(domain), await isTlsAllowed(domain.toUpperCase())]).toEqual([200, 200]);
     expect([await isTlsAllowed("other.example"), await isTlsAllowed("")]).toEqual([404, 404]);
   });
