@@ -48,7 +48,11 @@ function answersOf(zones: DnsServer["zones"], name: string, type: number, names 
   return [alias, ...answersOf(zones, zone.cname, type, names + 1)];
 }
 
-export async function startDnsServer(given: Record<string, Zone> = {}): Promise<DnsServer> {
+/** `at`: for programs that ask port 53 of the system's name server, which only root may listen on. */
+export async function startDnsServer(
+  given: Record<string, Zone> = {},
+  at: { address: string; port: number } = { address: "127.0.0.1", port: 0 },
+): Promise<DnsServer> {
   const zones = new Map(Object.entries(given));
   const server = dns2.createServer({
     udp: true,
@@ -65,9 +69,9 @@ export async function startDnsServer(given: Record<string, Zone> = {}): Promise<
       send(response);
     },
   });
-  await server.listen({ udp: { port: 0, address: "127.0.0.1" } });
+  await server.listen({ udp: at });
   return {
-    address: `127.0.0.1:${server.addresses().udp.port}`,
+    address: `${at.address}:${server.addresses().udp.port}`,
     zones,
     stop: () => server.close(),
   };

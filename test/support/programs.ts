@@ -51,7 +51,8 @@ function libraryFolders(root: string): string[] {
   });
 }
 
-async function unpackedRoot(name: string, packages: string[], suite?: string): Promise<string> {
+/** The folder that these packages are unpacked in; `name` is what they are wanted for. */
+export async function unpackedFolder(name: string, packages: string[], suite?: string): Promise<string> {
   const root = join(CACHE, `${suite ? `${suite}-` : ""}${packages[0]}`);
   try {
     const env = { ...process.env, ...(suite ? { SUITE: suite } : {}) };
@@ -66,7 +67,7 @@ async function unpackedRoot(name: string, packages: string[], suite?: string): P
 }
 
 async function unpacked(name: string, packages: string[], suite?: string): Promise<{ root: string; path: string }> {
-  const root = await unpackedRoot(name, packages, suite);
+  const root = await unpackedFolder(name, packages, suite);
   const path = executable(
     FOLDERS.map((folder) => join(root, folder)),
     name,
@@ -82,7 +83,7 @@ async function fetched(name: string, packages: string[]): Promise<Program> {
 
 /** A library of Python for the interpreter of this machine's release, and what runs a script with it. */
 export async function pythonWith(packages: string[]): Promise<Program> {
-  const root = await unpackedRoot(packages[0]!, packages);
+  const root = await unpackedFolder(packages[0]!, packages);
   const env = {
     PYTHONPATH: join(root, "usr/lib/python3/dist-packages"),
     LD_LIBRARY_PATH: libraryFolders(root).join(delimiter),

@@ -24,18 +24,18 @@ export function dkimRecord({ domain, selector, privateKey }: Signature): TxtReco
   return { name: recordName(domain, selector), value: recordValue(publicKeyOf(privateKey)) };
 }
 
-/** Some publish RSA keys bare (PKCS#1), and verifiers take them. */
-function samePublicKey(own: PublicKey, published: string): boolean {
+/** `bare`: as PKCS#1, which RFC 6376 describes, and not as verifiers read it by its erratum: some take both. */
+function publishedForm(own: PublicKey, published: string): "usual" | "bare" | "other" {
   const bytes = Buffer.from(published, "base64");
-  if (bytes.toString("base64") === own.base64) return true;
-  if (own.type !== "rsa") return false;
+  if (bytes.toString("base64") === own.base64) return "usual";
+  if (own.type !== "rsa") return "other";
   let key: KeyObject;
   try {
     key = createPublicKey({ key: bytes, format: "der", type: "pkcs1" });
   } catch {
-    return false;
+    return "other";
   }
-  return key.export({ format: "der", type: "spki" }).toString("base64") === own.base64;
+  return key.export({ format: "der", type: "spki" }).toString("base64") === own.base64 ? "bare" : "other";
 }
 
 /** Undefined: the record serves. */
@@ -51,8 +51,8 @@ function fault(tags: Map<string, string> | undefined, own: PublicKey): Finding |
   const type = tags.get("k")?.toLowerCase() ?? "rsa";
   if (type !== own.type)
     return fail(`The published key is of type ${type}, yours of type ${own.type}: publish it as shown.`);
-  if (!samePublicKey(own, key))
-    return fail("Another key is published than the one that signs: every signature is refused.");
+  const form = publishedForm(own, key);
+  if (form === "other") return fail("Another key is published than the one that signs: every signature is refused.");
   const listed = (tag: string) =>
     tags
       .get(tag)
@@ -70,6 +70,11 @@ function fault(tags: Map<string, string> | undefined, own: PublicKey): Finding |
       status: "warn",
       help: "The record says that the key is being tested (t=y), so signatures may count as none.",
     };
+  }
+  if (form === "bare") {
+    const help =
+      "The key is published in its bare form (PKCS#1), which opendkim among others cannot read: publish it as shown.";
+    return { status: "warn", help };
   }
   return undefined;
 }

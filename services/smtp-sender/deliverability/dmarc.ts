@@ -30,6 +30,9 @@ function fault(tags: Map<string, string> | undefined): string | undefined {
     if (value !== undefined && value !== "r" && value !== "s")
       return `The DMARC record has a wrong ${name} (${value}).`;
   }
+  const [subdomains, share] = [tags.get("sp")?.toLowerCase(), tags.get("pct")];
+  if (subdomains !== undefined && !POLICIES.has(subdomains)) return `The DMARC record has a wrong sp (${subdomains}).`;
+  if (share !== undefined && !/^(?:100|\d{1,2})$/.test(share)) return `The DMARC record has a wrong pct (${share}).`;
   return undefined;
 }
 

@@ -25,28 +25,34 @@ interface Term {
   cidr6: number;
 }
 
-const DIRECTIVE = /^([+\-~?]?)(all|include|a|mx|ptr|ip4|ip6|exists)(?::([^/\s]+))?(\/\d{1,3})?(\/\/\d{1,3})?$/i;
+const DIRECTIVE =
+  /^([+\-~?]?)(all|include|a|mx|ptr|ip4|ip6|exists)(?::([^/\s]+))?(\/(?:0|[1-9]\d{0,2}))?(\/\/(?:0|[1-9]\d{0,2}))?$/i;
 const MODIFIER = /^([a-z][a-z0-9_.-]*)=(\S*)$/i;
 const NEEDS_VALUE = new Set(["include", "ip4", "ip6", "exists"]);
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
 
-const isDomain = (name: string) =>
-  name.length <= 253 &&
-  name.includes(".") &&
-  name
-    .replace(/\.$/, "")
-    .split(".")
-    .every((label) => LABEL.test(label));
+/** Two labels at least, and the last one no number: `a:192.0.2.1` is an address in the place of a name. */
+function isDomain(name: string): boolean {
+  const labels = name.replace(/\.$/, "").split(".");
+  return (
+    name.length <= 253 &&
+    labels.length > 1 &&
+    labels.every((label) => LABEL.test(label)) &&
+    !/^\d+$/.test(labels.at(-1)!)
+  );
+}
 const hasMacro = (text: string) => text.includes("%");
-const MACROS = /%(?:%|_|-|\{[slodiphcrtv]\d*r?[.\-+,/_=]*\})/gi;
+const MACROS = /%(?:%|_|-|\{[slodiphv]\d*r?[.\-+,/_=]*\})/gi;
 
 /** Undefined where the term is a modifier that nobody needs to know; a string names what is wrong. */
 function parseTerm(text: string): Term | string | undefined {
   if (hasMacro(text) && text.replace(MACROS, "").includes("%")) return `"${text}" has a macro that does not exist`;
   const modifier = MODIFIER.exec(text);
   if (modifier) {
-    if (modifier[1]!.toLowerCase() !== "redirect") return undefined;
+    const name = modifier[1]!.toLowerCase();
+    if (name !== "redirect" && name !== "exp") return undefined;
     if (!hasMacro(text) && !isDomain(modifier[2]!)) return `"${text}" names no domain`;
+    if (name === "exp") return undefined;
     return { text, qualifier: "+", mechanism: "redirect", value: modifier[2]!, cidr4: 32, cidr6: 128 };
   }
   const [, qualifier, name, value, cidr4, cidr6] = DIRECTIVE.exec(text) ?? [];
@@ -125,6 +131,10 @@ class Walk {
     for (const fault of terms.filter((term) => typeof term === "string")) {
       this.fail(`Syntax error in the SPF record of ${domain}: ${fault}.`);
     }
+    for (const name of ["redirect", "exp"]) {
+      const times = record.split(" ").filter((text) => text.toLowerCase().startsWith(`${name}=`)).length;
+      if (times > 1) this.fail(`Syntax error in the SPF record of ${domain}: "${name}=" may stand there once.`);
+    }
     const parsed = terms.filter((term) => typeof term === "object");
     const all = parsed.find(({ mechanism }) => mechanism === "all");
     if (path.length === 0) this.judgeEnd(all, parsed);
@@ -158,8 +168,9 @@ class Walk {
     }
     this.lookups++;
     // A macro stands for the address and the sender of a mail, which there is none of.
-    if (mechanism === "ptr" || mechanism === "exists" || (value && hasMacro(value))) return undefined;
+    if (mechanism === "ptr" || (value && hasMacro(value))) return undefined;
     const target = (value ?? domain).replace(/\.$/, "");
+    if (mechanism === "exists") return (await this.addresses(target, true)).length > 0 ? qualifier : undefined;
     if (mechanism === "include" || mechanism === "redirect") return this.follow(term, target, path);
     const names = mechanism === "mx" ? await this.exchanges(target) : [target];
     const addresses = (await Promise.all(names.map((name) => this.addresses(name, mechanism === "a")))).flat();

@@ -62,6 +62,15 @@ describe("queued confirmations", () => {
     expect(await transaction((client) => confirmMailbox(client, link))).toEqual({ email: "a@example.com", joins: [] });
   });
 
+  test("lead to the company's own host where that is proved", async () => {
+    const domain = `read.${company.id}.example`;
+    const claim = "insert into tracking_domains (company_id, domain, token, proved_at) values ($1, $2, 'token', now())";
+    await query(claim, [company.id, domain]);
+    await ask();
+    await sendConfirmations(rows.broker);
+    expect(new URL((await mails())[0]!.variables.confirm_url).hostname).toBe(domain);
+  });
+
   test.each([
     ["an SMTP configuration", "delete from smtp_configs where company_id = $1", /no SMTP configuration/],
     [

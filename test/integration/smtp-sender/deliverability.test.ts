@@ -72,6 +72,22 @@ test("what is missing is shown as the records to publish; published as shown, ev
   expect(after.map(({ help }: { help: string | null }) => help)).toEqual(Array(7).fill(null));
 });
 
+test("links are looked at on the company's own host once that is proved", async () => {
+  server.zones.clear();
+  server.zones.set("mail.acme.example", { a: ["192.0.2.1"] });
+  const id = await configuration();
+  const links = async () =>
+    (await report(id)).body.checks.find(({ name }: Named) => name === "links") as Named & { found: string };
+  const claim = "insert into tracking_domains (company_id, domain, token) values ($1, 'read.acme.example', 'token')";
+  await query(claim, [company.id]);
+  expect(await links()).toMatchObject({ status: "pass", found: "https://mail.acme.example" });
+  await query("update tracking_domains set proved_at = now() where company_id = $1", [company.id]);
+  expect(await links()).toMatchObject({ status: "fail", found: "https://read.acme.example" });
+  server.zones.set("read.acme.example", { a: ["192.0.2.1"] });
+  expect(await links()).toMatchObject({ status: "pass", found: "https://read.acme.example" });
+  await query("delete from tracking_domains where company_id = $1", [company.id]);
+});
+
 test("a name server that is silent makes checks unknown, within five seconds", async () => {
   server.zones.clear();
   const id = await configuration({ sender_email: "news@silent.example", host: "relay.silent.example" });

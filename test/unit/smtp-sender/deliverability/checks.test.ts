@@ -84,6 +84,13 @@ describe("SPF", () => {
     ["v=spf1 all:x.example", 'nothing behind "all"'],
     ["v=spf1 exists:%{x}.example -all", "macro that does not exist"],
     ["v=spf1 redirect=nowhere", "names no domain"],
+    ["v=spf1 ip4:192.0.2.0/024 -all", "no SPF term"],
+    ["v=spf1 a:192.0.2.1 -all", "names no domain"],
+    ["v=spf1 mx:museum. -all", "names no domain"],
+    ["v=spf1 exp=-all", "names no domain"],
+    ["v=spf1 -all exp=%{r}.example", "macro that does not exist"],
+    ["v=spf1 redirect=a.example redirect=b.example", '"redirect=" may stand there once'],
+    ["v=spf1 exp=a.example exp=b.example -all", '"exp=" may stand there once'],
   ])("%s is a syntax error", async (record, said) => {
     expect(await of(record)).toMatchObject({ status: "fail", help: expect.stringContaining(said) });
   });
@@ -170,13 +177,17 @@ describe("DKIM", () => {
   test.each([
     ["as shown", () => dkimRecord(signature(rsa)).value],
     ["without version and type, with white space", () => ` p = ${p(rsa).slice(0, 99)} ${p(rsa).slice(99)} ;`],
-    [
-      "as PKCS#1",
-      () => `v=DKIM1; p=${(rsa.publicKey.export({ format: "der", type: "pkcs1" }) as Buffer).toString("base64")}`,
-    ],
     ["with hashes and services", () => `v=DKIM1; h=sha1:sha256; s=email; t=s; p=${p(rsa)}`],
   ])("an RSA key %s passes", async (_form, record) => {
     expect(await check(record())).toMatchObject({ status: "pass", help: null, expected: { name: NAME } });
+  });
+
+  test("an RSA key as PKCS#1 is a warning: some verifiers cannot read it", async () => {
+    const bare = (rsa.publicKey.export({ format: "der", type: "pkcs1" }) as Buffer).toString("base64");
+    expect(await check(`v=DKIM1; p=${bare}`)).toMatchObject({
+      status: "warn",
+      help: expect.stringContaining("PKCS#1"),
+    });
   });
 
   test("an Ed25519 key passes by its 32 bytes", async () => {
@@ -222,6 +233,9 @@ describe("DMARC and alignment", () => {
     ["v=DMARC1", "fail"],
     ["v=DMARC1; p=block", "fail"],
     ["v=DMARC1; p=none; adkim=x", "fail"],
+    ["v=DMARC1; p=none; sp=maybe", "fail"],
+    ["v=DMARC1; p=none; pct=101", "fail"],
+    ["v=DMARC1; p=reject; sp=none; pct=50", "pass"],
     ["p=none; v=DMARC1", "warn"],
   ])("%s: %s", async (record, status) => {
     publish({ [`_dmarc.${DOMAIN}`]: { txt: [record] } });
