@@ -1234,6 +1234,7 @@ create table smtp_configs (
   bounce_address text,
   checked_at timestamp with time zone,
   check_failures jsonb default '[]'::jsonb not null,
+  domain_limits jsonb default '[]'::jsonb not null,
   constraint smtp_configs_pkey PRIMARY KEY (id),
   constraint smtp_configs_company_id_id_key UNIQUE (company_id, id),
   constraint smtp_configs_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,

@@ -19,6 +19,14 @@ export interface CheckFailure {
   help: string;
 }
 
+/** What goes to one recipient domain at most; without a limit where there is none. */
+export interface DomainLimit {
+  /** As it goes over the wire: lower case, A-labels. */
+  domain: string;
+  max_per_minute?: number;
+  max_connections?: number;
+}
+
 /** An SMTP server that a company sends through. Password and DKIM key are envelopes of services/lib/secrets.ts, sealed to the id. */
 export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreationAttributes<SmtpConfig>> {
   declare id: CreationOptional<string>;
@@ -39,6 +47,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare dkimKeySealed: CreationOptional<Buffer | null>;
   declare maxConnections: CreationOptional<number>;
   declare maxPerSecond: CreationOptional<number | null>;
+  declare domainLimits: CreationOptional<DomainLimit[]>;
   declare isDefault: CreationOptional<boolean>;
   declare failingSince: CreationOptional<Date | null>;
   declare backoffUntil: CreationOptional<Date | null>;
@@ -72,6 +81,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
         dkimKeySealed: nullable(DataTypes.BLOB),
         maxConnections: required(DataTypes.INTEGER, 10),
         maxPerSecond: nullable(DataTypes.INTEGER),
+        domainLimits: required(DataTypes.JSONB, []),
         isDefault: required(DataTypes.BOOLEAN, false),
         failingSince: nullable(DataTypes.DATE),
         backoffUntil: nullable(DataTypes.DATE),
@@ -105,6 +115,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       dkim: this.dkimDomain === null ? null : { domain: this.dkimDomain, selector: this.dkimSelector ?? "" },
       max_connections: this.maxConnections,
       max_per_second: this.maxPerSecond,
+      domain_limits: this.domainLimits,
       is_default: this.isDefault,
       working: this.failingSince === null,
       last_error: this.lastError,

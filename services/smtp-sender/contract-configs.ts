@@ -30,6 +30,13 @@ const Dkim = Type.Object({
   private_key: Type.Optional(Text(16_384)),
 });
 
+/** At least one of the two limits; a domain stands in it once. */
+const DomainLimit = Type.Object({
+  domain: Line(253),
+  max_per_minute: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
+  max_connections: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000 }))),
+});
+
 /** `password` is write-only. In a PATCH what is left out stays; null removes the mailbox. */
 const BounceMailbox = Type.Object({
   host: Type.Optional(Host),
@@ -69,6 +76,14 @@ export const SmtpConfig = Type.Object({
   dkim: Nullable(Type.Object({ domain: Type.String(), selector: Type.String() })),
   max_connections: Type.Integer(),
   max_per_second: Nullable(Type.Integer()),
+  /** What goes to one recipient domain at most, over all campaigns of this configuration and all nodes. */
+  domain_limits: Type.Array(
+    Type.Object({
+      domain: Type.String(),
+      max_per_minute: Type.Optional(Type.Integer()),
+      max_connections: Type.Optional(Type.Integer()),
+    }),
+  ),
   is_default: Bool,
   /** False while the server takes no mail: then the reason, and until when it is left alone. */
   working: Bool,
@@ -89,6 +104,7 @@ const optional = {
   dkim: Type.Optional(Nullable(Dkim)),
   max_connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   max_per_second: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
+  domain_limits: Type.Optional(Nullable(Type.Array(DomainLimit, { maxItems: 100 }))),
   is_default: Type.Optional(Bool),
 };
 
@@ -163,7 +179,7 @@ export const configs = {
   createConfig: {
     summary: "Create an SMTP configuration",
     description:
-      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login. `bounce_mailbox` is read by IMAP: port 993 (the default) means TLS from the first byte, on any other port `use_tls` requires STARTTLS; mails that were read are moved from `folder` (INBOX) to `processed_folder` (Processed, made where it is missing), and none is deleted. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT`, a mailbox that is read, or nobody reads what comes back.",
+      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login. `bounce_mailbox` is read by IMAP: port 993 (the default) means TLS from the first byte, on any other port `use_tls` requires STARTTLS; mails that were read are moved from `folder` (INBOX) to `processed_folder` (Processed, made where it is missing), and none is deleted. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT`, a mailbox that is read, or nobody reads what comes back. `domain_limits` are limits for recipient domains: `max_per_minute` mails in any 60 seconds (copies count), `max_connections` transactions at a time. What may not go yet waits and holds up nothing else.",
     params: NewConfig,
     returns: SmtpConfig,
     example,

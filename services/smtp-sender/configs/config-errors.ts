@@ -8,6 +8,7 @@ import { config } from "../../lib/config.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
 import { HostError, PERMIT_HELP, resolvePublic } from "../../lib/ssrf/guard.ts";
 import { bounceAddressError } from "../../lib/tokens/bounce-token.ts";
+import { type GivenLimits, limitErrors } from "./domain-limits.ts";
 
 const LABELS = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i;
 const MIN_RSA_BITS = 1_024;
@@ -88,12 +89,13 @@ interface Given {
   host?: string;
   dkim?: Dkim | null;
   bounce_address?: string | null;
+  domain_limits?: GivenLimits;
 }
 
 /** `hasStoredKey`: whether a DKIM key is stored already; called only where it matters. */
 export async function configErrors(
   given: Given,
-  isValid: (field: "host" | "dkim" | "bounce_address") => boolean,
+  isValid: (field: "host" | "dkim" | "bounce_address" | "domain_limits") => boolean,
   hasStoredKey: () => Promise<boolean> = async () => false,
 ): Promise<FieldErrors> {
   const errors: FieldErrors = {};
@@ -104,6 +106,10 @@ export async function configErrors(
   if (isValid("bounce_address") && given.bounce_address) {
     const error = bounceAddressError(given.bounce_address.trim());
     if (error) errors.bounce_address = [error];
+  }
+  if (isValid("domain_limits") && given.domain_limits) {
+    const found = limitErrors(given.domain_limits);
+    if (found.length > 0) errors.domain_limits = found;
   }
   if (isValid("dkim") && given.dkim) {
     const found = dkimErrors(given.dkim, given.dkim.private_key === undefined && (await hasStoredKey()));

@@ -18,6 +18,7 @@ import { type PermittedAction, requirePermission } from "../../permissions.ts";
 import type { ConfigPatch, NewConfig, SmtpConfig as View } from "../contract-configs.ts";
 import { mailboxErrors, mailboxOf, saveMailbox } from "./bounce-mailbox.ts";
 import { configErrors, passwordError } from "./config-errors.ts";
+import { storedLimits } from "./domain-limits.ts";
 
 const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_email, reply_to_email, bounce_address,
   (select json_build_object('host', b.host, 'port', b.port, 'username', b.username, 'use_tls', b.use_tls, 'folder', b.folder,
@@ -25,7 +26,7 @@ const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_em
       at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
    from bounce_mailboxes b where b.company_id = smtp_configs.company_id and b.id = smtp_configs.id) as bounce_mailbox,
   case when dkim_domain is not null then json_build_object('domain', dkim_domain, 'selector', dkim_selector) end as dkim,
-  max_connections, max_per_second, is_default, failing_since is null as working, last_error, last_error_at,
+  max_connections, max_per_second, domain_limits, is_default, failing_since is null as working, last_error, last_error_at,
   case when failing_since is not null then backoff_until end as backing_off_until, created_at`;
 
 type Times = "last_error_at" | "backing_off_until" | "created_at";
@@ -96,6 +97,7 @@ function columns(given: Partial<NewConfig>, id: string) {
     bounceAddress: given.bounce_address?.trim() ?? given.bounce_address,
     maxConnections: given.max_connections,
     maxPerSecond: given.max_per_second,
+    domainLimits: given.domain_limits === undefined ? undefined : storedLimits(given.domain_limits),
     isDefault: given.is_default,
   };
   const present = Object.entries(wanted).filter(([, value]) => value !== undefined);

@@ -1,6 +1,6 @@
 /** An SMTP configuration as a transport uses it, read from its row. */
 import { query } from "../../../models/database/db.ts";
-import type { TlsMode } from "../../../models/smtp-config.ts";
+import type { DomainLimit, TlsMode } from "../../../models/smtp-config.ts";
 import { openableKeyIds, unseal } from "../../lib/secrets.ts";
 import type { Endpoint } from "../smtp/session.ts";
 
@@ -9,6 +9,7 @@ export interface TransportConfig extends Endpoint {
   companyId: string;
   maxConnections: number;
   maxPerSecond: number | null;
+  domainLimits: readonly DomainLimit[];
   /** Milliseconds since which it cannot be used; null: it works. */
   failingForMs: number | null;
   /** A session with this server and these settings was opened at some time. */
@@ -35,6 +36,7 @@ interface Row {
   use_tls: boolean;
   max_connections: number;
   max_per_second: number | null;
+  domain_limits: DomainLimit[];
   tls_mode: TlsMode;
   worked_at: Date | null;
   failing_for_ms: number | null;
@@ -43,7 +45,7 @@ interface Row {
 
 const READ = `
   select c.id, c.company_id, c.host, c.port, c.username, c.password_sealed, c.use_tls, c.max_connections,
-    c.max_per_second, c.updated_at, c.tls_mode, c.worked_at, extract(epoch from now() - c.failing_since)::float8 * 1000 as failing_for_ms
+    c.max_per_second, c.domain_limits, c.updated_at, c.tls_mode, c.worked_at, extract(epoch from now() - c.failing_since)::float8 * 1000 as failing_for_ms
   from unnest($1::uuid[], $2::uuid[]) w (id, company_id)
   join smtp_configs c on c.id = w.id and c.company_id = w.company_id`;
 
@@ -69,6 +71,7 @@ const toConfig = (row: Row): TransportConfig => ({
   password: password(row),
   maxConnections: row.max_connections,
   maxPerSecond: row.max_per_second,
+  domainLimits: row.domain_limits,
   failingForMs: row.failing_for_ms,
   workedBefore: row.worked_at !== null,
   version: row.updated_at.toISOString(),

@@ -4,6 +4,7 @@
  */
 import type { CopyAddress } from "../../../models/sent-email-copy.ts";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
+import type { DomainGate, DomainRoom } from "../domains/domain-gate.ts";
 import type { HourToken, HourTokens } from "../limits/hour-limit.ts";
 import type { OutgoingMessage } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
@@ -19,6 +20,8 @@ export interface WaitingMail {
   mail: Rendered | MakeMail;
   /** Its token of the company's hour. */
   token: HourToken;
+  /** Its room within the limits of its domain. */
+  room: DomainRoom | undefined;
   /** When it was last asked whether the recipient may get it. */
   checkedAtMs: number;
   /** How many sessions it was given to that ended before they could send it. */
@@ -33,6 +36,8 @@ export interface PreparedMail extends OutgoingMessage {
   mail: Rendered | MakeMail;
   /** Its token of the company's hour. */
   token: HourToken;
+  /** Its room within the limits of its domain; not any more once it was handed over. */
+  room: DomainRoom | undefined;
   /** When it was last asked whether the recipient may get it. */
   checkedAtMs: number;
   /** When a connection took it last. */
@@ -134,7 +139,8 @@ export interface Batch {
     countsInHour: boolean,
     copies?: readonly CopyOutcome[],
   ): void;
-  record(row: RecipientRow, outcome: Outcome): void;
+  /** Queued: it is looked at again after `delayMs`. */
+  record(row: RecipientRow, outcome: Outcome, delayMs?: number | null): void;
   putBack(rows: readonly RecipientRow[]): void;
   /** Gives ready mails back, so that a server which hangs keeps none of the budget for them. */
   takeBackReady(): void;
@@ -149,6 +155,7 @@ export interface Batch {
 /** What a batch asks of the transport that delivers it. */
 export interface BatchHost {
   readonly connectionCount: number;
+  readonly domains: DomainGate;
   /** How many more recipients the batch may prepare now. */
   allowance(batch: Batch): number;
   takeBudget(wanted: number, batch: Batch): number;

@@ -9,6 +9,7 @@ import { NO_SLOT_PAUSE_MS } from "../delivery/back-off.ts";
 import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
 import { type AnswerEffects, takeAnswer } from "../delivery/steps.ts";
 import { checkAgain } from "../delivery/suppression.ts";
+import { DomainGate } from "../domains/domain-gate.ts";
 import type { EngineContext } from "../engine/context.ts";
 import type { BudgetClient } from "../limits/in-doubt-budget.ts";
 import { PerSecondLimit } from "../limits/per-second-limit.ts";
@@ -35,6 +36,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   deleted = false;
   readonly connections: ConnectionPool;
   readonly throughput = new ThroughputMeter();
+  readonly domains: DomainGate;
   readonly #queue = new TransportQueue();
   readonly #copies: CopyQueue;
   readonly #perSecond: PerSecondLimit;
@@ -48,7 +50,19 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     this.#context = context;
     this.config = config;
     this.#pauses = this.#makePauses();
+    this.domains = new DomainGate({
+      smtpConfigId: config.id,
+      limiter: context.limiter,
+      windowSeconds: context.settings.domainWindowSeconds,
+      slots: (key, hasWork) => context.slots(key, hasWork),
+      paces: { size: 0, of: () => undefined },
+      wake: () => this.wake(),
+      lookForWork: () => context.lookForWork(),
+      reportOutage: (error) => context.reportOutage(error),
+    });
+    this.domains.configure(config.domainLimits);
     this.#copies = new CopyQueue({
+      mayGo: (addresses) => this.domains.mayCopyTo(addresses),
       checkAgain: (campaign, rows) => checkAgain(context.reads, campaign, rows),
       reportOutage: (error) => context.reportOutage(error),
       wake: () => this.wake(),
@@ -63,7 +77,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       {
         endpoint: () => (this.#pauses.working ? this.config : { ...this.config, maxConnections: 1 }),
         work: () => this.#work,
-        next: () => this.#next(),
+        next: (connection) => this.#next(connection),
         mayStillSend: (mail) => (mail.copyOf ? mail.batch.source.leaseIsOurs(mail.row) : mail.batch.mayStillSend(mail)),
         answered: (mail, result, connection) => this.#answered(mail, result, connection),
         opened: () => this.#opened(),
@@ -170,10 +184,11 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     if (!this.#pauses.working && (!this.#maySend || this.#queue.anyReady)) return 0;
     const busy = this.#pauses.working ? 2 * size + (this.slow ? 0 : 2 * this.throughput.recent) : 1;
     const window = Math.min(this.#context.settings.maxInDoubt, busy, this.#roomInMemory);
-    const connectionIdle = batch.ready.length === 0 && this.connections.busy < size;
+    const waiting = this.domains.waiting(batch.ready);
+    const connectionIdle = batch.ready.length === waiting && this.connections.busy < size;
     let held = this.held;
-    for (const one of this.batches) held -= one.reserved + one.promised;
-    return this.#queue.allowance(batch, { window, held, connectionIdle });
+    for (const one of this.batches) held -= one.reserved + one.promised + this.domains.waiting(one.ready);
+    return this.#queue.allowance(batch, { window, held, waiting, connectionIdle });
   }
 
   /** Mails of a megabyte are held by the dozen, not by the hundred. */
@@ -182,17 +197,19 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     return Math.max(1, this.held + Math.floor(free / this.mailBytes));
   }
 
-  #next(): PreparedMail | undefined {
+  #next(connection: Connection): PreparedMail | undefined {
     const { making, recorder } = this.#context;
     if (!this.#maySend || recorder.stalled) return undefined;
     const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
     if (anyReady && (making.mustWait(this) || this.#isPaced() || !this.#perSecond.take(this.config.maxPerSecond)))
       return undefined;
+    this.domains.pipelined = connection.busySince !== undefined;
     const mail = this.#copies.next() ?? making.spend(() => this.#queue.next());
     if (!mail) return undefined;
     mail.handedAtMs = performance.now();
     this.#rate.sent(mail.handedAtMs);
     this.#pauses.handedOver(mail);
+    this.domains.handedOver(mail);
     return mail;
   }
 
@@ -221,6 +238,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   #answered(mail: PreparedMail, result: TransactionResult, connection: Connection): void {
     if (result.kind === "accepted") this.#rate.accepted();
     this.#pauses.answered(mail, result);
+    this.domains.answered(mail);
     const session = { hadAccepted: connection.accepted > 0, quit: () => connection.pipeline.quit() };
     const { retryBaseMs } = this.#context.settings;
     takeAnswer({ mail, result, session, effects: this, retryBaseMs });
@@ -326,6 +344,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     }
     const changed = fresh.version !== this.config.version;
     this.config = fresh;
+    if (changed) this.domains.configure(fresh.domainLimits);
     if (changed) this.connections.renew();
     this.#pauses.reloaded(changed);
   }
@@ -346,6 +365,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       batch.endIfDone();
     }
     this.#copies.recheck();
+    this.domains.tick();
     this.#pauses.returnUnusedProbe();
     this.connections.closeUnneeded(idleMs);
     this.wake();
@@ -356,6 +376,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     clearTimeout(this.#paceTimer);
     for (const batch of [...this.batches]) batch.end();
     await this.connections.close(withinMs);
+    this.domains.close();
     this.#copies.giveUp();
     this.#context.budget.forget(this);
   }
