@@ -84,7 +84,7 @@ export const secondWindow = (smtpConfigId: string, perSecond: number): Window =>
   buckets: 20,
 });
 
-/** Longer than the window by a token's life, as the hour's. Room is back a hundredth of the window late, at most. */
+/** Longer than the window by a token's life, as the hour's: room is back a second late. */
 export const minuteWindow = (key: string, limit: number, windowSeconds: number): Window => ({
   key: `domain:${key}`,
   limit,

@@ -165,6 +165,8 @@ export interface AnswerEffects {
   sendCopyAgain(copy: PreparedMail): void;
   copyAnswered(copy: PreparedMail, result: TransactionResult): void;
   stopCampaignOf(batch: Batch, error: string): void;
+  /** It deferred a mail for its recipient's domain, and takes the mail of others. */
+  isDeferralOfDomain(mail: PreparedMail, result: TransactionResult): boolean;
   /** Why the server is to be left alone after this result; undefined where it is not. */
   reasonToPause(result: TransactionResult): string | undefined;
   pauseServer(reason: string): void;
@@ -215,7 +217,9 @@ const replaceUsedUpSession: AnswerStep = (answer) => {
 
 /** The mail merely revealed it, so this does not count as a try. */
 const pauseUnavailableServer: AnswerStep = (answer) => {
-  const { result, effects } = answer;
+  const { mail, result, effects } = answer;
+  // The recipient is deferred, and its domain slowed.
+  if (!mail.copyOf && effects.isDeferralOfDomain(mail, result)) return false;
   const reason = effects.reasonToPause(result);
   if (reason === undefined) return false;
   again(answer);

@@ -7,6 +7,7 @@ import type { Limiter } from "../../lib/limits/limiter.ts";
 import { redis } from "../../lib/redis.ts";
 import type { Peers } from "../claim/ask-owners.ts";
 import { endAllLeases } from "../claim/recover-leases.ts";
+import { SharedSlowDomains } from "../domains/shared-slow-domains.ts";
 import { RedisConnectionSlots } from "../limits/connection-slots-redis.ts";
 import { ownLimiter, SenderLimiter } from "../limits/sender-limiter.ts";
 import { SenderPresence } from "../limits/sender-presence.ts";
@@ -57,7 +58,8 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
   const limiter = presence ? new SenderLimiter(client, presence) : ownLimiter();
   // The embedded database serves one process only, so whoever held a lease is dead.
   if (!config().DATABASE_URL) await endAllLeases();
-  const engine = new Engine(broker.nodeID, engineSettings(), {
+  const settings = engineSettings();
+  const engine = new Engine(broker.nodeID, settings, {
     limiter,
     render: async (campaignId, recipients) =>
       (await call(broker, "renderer.renderMails", { campaignId, recipients })).mails,
@@ -66,6 +68,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
     notifyOtherNodes: ({ campaign_id: campaignId, company_id: companyId }) =>
       void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
     peers: peersOf(broker),
+    ...(client ? { sharedSlowDomains: new SharedSlowDomains(client, settings.domainWindowSeconds * 1_000) } : {}),
     ...(presence
       ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(presence, id, hasWork) }
       : {}),
@@ -110,5 +113,10 @@ export const statusOf = (node: string, engine: Engine) => ({
     mails_per_second: transport.throughput.perSecond,
     backing_off_until: backingOffUntil(transport),
     last_error: transport.lastError,
+    slow_domains: transport.slowDomains.all.map(({ domain, perMinute, text }) => ({
+      domain,
+      per_minute: perMinute,
+      says: text,
+    })),
   })),
 });

@@ -10,6 +10,8 @@ import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../del
 import { type AnswerEffects, takeAnswer } from "../delivery/steps.ts";
 import { checkAgain } from "../delivery/suppression.ts";
 import { DomainGate } from "../domains/domain-gate.ts";
+import { recipientDomain } from "../domains/recipient-domain.ts";
+import { SlowDomains } from "../domains/slow-domains.ts";
 import type { EngineContext } from "../engine/context.ts";
 import type { BudgetClient } from "../limits/in-doubt-budget.ts";
 import { PerSecondLimit } from "../limits/per-second-limit.ts";
@@ -37,6 +39,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   readonly connections: ConnectionPool;
   readonly throughput = new ThroughputMeter();
   readonly domains: DomainGate;
+  readonly slowDomains: SlowDomains;
   readonly #queue = new TransportQueue();
   readonly #copies: CopyQueue;
   readonly #perSecond: PerSecondLimit;
@@ -50,12 +53,17 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     this.#context = context;
     this.config = config;
     this.#pauses = this.#makePauses();
+    this.slowDomains = new SlowDomains({
+      smtpConfigId: config.id,
+      windowMs: context.settings.domainWindowSeconds * 1_000,
+      publish: (domain, slow) => context.sharedSlowDomains?.publish(config.id, domain, slow),
+    });
     this.domains = new DomainGate({
       smtpConfigId: config.id,
       limiter: context.limiter,
       windowSeconds: context.settings.domainWindowSeconds,
       slots: (key, hasWork) => context.slots(key, hasWork),
-      paces: { size: 0, of: () => undefined },
+      paces: this.slowDomains,
       wake: () => this.wake(),
       lookForWork: () => context.lookForWork(),
       reportOutage: (error) => context.reportOutage(error),
@@ -141,7 +149,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   get idle(): boolean {
-    return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0;
+    const { size } = this.slowDomains;
+    return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0 && size === 0;
   }
 
   get connectionCount(): number {
@@ -237,6 +246,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
 
   #answered(mail: PreparedMail, result: TransactionResult, connection: Connection): void {
     if (result.kind === "accepted") this.#rate.accepted();
+    if (result.kind === "accepted" && this.slowDomains.size > 0) this.slowDomains.accepted(recipientDomain(mail.row));
     this.#pauses.answered(mail, result);
     this.domains.answered(mail);
     const session = { hadAccepted: connection.accepted > 0, quit: () => connection.pipeline.quit() };
@@ -270,11 +280,16 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     void this.#stop([batch], error);
   }
 
+  isDeferralOfDomain(mail: PreparedMail, result: TransactionResult): boolean {
+    return this.slowDomains.deferred(recipientDomain(mail.row), result, mail.handedAtMs);
+  }
+
   reasonToPause(result: TransactionResult): string | undefined {
     return this.#pauses.reasonToPause(result);
   }
 
   pauseServer(reason: string): void {
+    this.slowDomains.forgetTrials();
     if (!this.#pauses.paused) this.#rate.paused(reason, performance.now());
     void this.#pauses.pause(`The SMTP server accepts no mail at the moment: ${reason}`);
   }
@@ -365,6 +380,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       batch.endIfDone();
     }
     this.#copies.recheck();
+    this.slowDomains.tick(this.#context.sharedSlowDomains?.of(this.config.id));
     this.domains.tick();
     this.#pauses.returnUnusedProbe();
     this.connections.closeUnneeded(idleMs);
