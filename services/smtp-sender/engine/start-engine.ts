@@ -4,6 +4,7 @@ import type { Service, ServiceBroker } from "moleculer";
 import { broadcast, call, emit, emitWebhookQueued } from "../../call.ts";
 import { config } from "../../lib/config.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
+import { gauge } from "../../lib/metrics.ts";
 import { redis } from "../../lib/redis.ts";
 import type { Peers } from "../claim/ask-owners.ts";
 import { endAllLeases } from "../claim/recover-leases.ts";
@@ -74,6 +75,9 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
       : {}),
     webhooksQueued: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
   });
+  gauge("flockmail_slow_domains", "Recipient domains that defer and get less mail for now.", () =>
+    [...engine.transports.all].reduce((sum, { slowDomains }) => sum + slowDomains.size, 0),
+  );
   engine.start();
   await reportReplication(logger);
   return { engine, limiter, presence };

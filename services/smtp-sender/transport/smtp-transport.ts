@@ -149,8 +149,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   get idle(): boolean {
-    const { size } = this.slowDomains;
-    return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0 && size === 0;
+    const learnt = !this.deleted && this.slowDomains.size > 0;
+    return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0 && !learnt;
   }
 
   get connectionCount(): number {
