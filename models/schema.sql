@@ -1264,6 +1264,7 @@ create table smtp_configs (
   check_failures jsonb default '[]'::jsonb not null,
   dkim_record text,
   warmup jsonb,
+  domain_limits jsonb default '[]'::jsonb not null,
   constraint smtp_configs_pkey PRIMARY KEY (id),
   constraint smtp_configs_company_id_id_key UNIQUE (company_id, id),
   constraint smtp_configs_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,

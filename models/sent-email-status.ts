@@ -5,6 +5,7 @@
  * |------------|-------------------------------------------------------|------------------|----------------------------|
  * | queued     | expansion of the audience (campaigns)                 | new row          | null: its chunk says who may send it |
  * |            | the recorder: 4xx or not accepted; not handed over    | queued, sending  | when the next try is due   |
+ * |            | the recorder: no room within its domain's limits      | queued, sending  | when it is looked at again |
  * |            | recovery of an expired lease, transactional mail      | sending          | now: due at once           |
  * |            | late: its sender is back and knows that it never left | unknown          | now: due at once           |
  * |            | resume (campaigns)                                    | failed, unknown  | null, with its chunk       |

@@ -20,6 +20,14 @@ export interface CheckFailure {
   help: string;
 }
 
+/** What goes to one recipient domain at most; without a limit where there is none. */
+export interface DomainLimit {
+  /** As it goes over the wire: lower case, A-labels. */
+  domain: string;
+  max_per_minute?: number;
+  max_connections?: number;
+}
+
 /** An SMTP server that a company sends through. Password and DKIM key are envelopes of services/lib/secrets.ts, sealed to the id; further DKIM keys have a table of their own. */
 export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreationAttributes<SmtpConfig>> {
   declare id: CreationOptional<string>;
@@ -43,6 +51,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare maxConnections: CreationOptional<number>;
   declare maxPerSecond: CreationOptional<number | null>;
   declare warmup: CreationOptional<Warmup | null>;
+  declare domainLimits: CreationOptional<DomainLimit[]>;
   declare isDefault: CreationOptional<boolean>;
   declare failingSince: CreationOptional<Date | null>;
   declare backoffUntil: CreationOptional<Date | null>;
@@ -78,6 +87,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
         maxConnections: required(DataTypes.INTEGER, 10),
         maxPerSecond: nullable(DataTypes.INTEGER),
         warmup: nullable(DataTypes.JSONB),
+        domainLimits: required(DataTypes.JSONB, []),
         isDefault: required(DataTypes.BOOLEAN, false),
         failingSince: nullable(DataTypes.DATE),
         backoffUntil: nullable(DataTypes.DATE),
@@ -112,6 +122,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       max_connections: this.maxConnections,
       max_per_second: this.maxPerSecond,
       warmup: this.warmup,
+      domain_limits: this.domainLimits,
       is_default: this.isDefault,
       working: this.failingSince === null,
       last_error: this.lastError,

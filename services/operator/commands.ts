@@ -184,6 +184,13 @@ export const commands: Command[] = [
     run: (ask) => ask("operator.backingOff", {}),
   },
   {
+    name: "slow-domains",
+    args: [],
+    about: "Recipient domains that defer: what they say, and how many mails a minute they get for now",
+    action: "operator.slowDomains",
+    run: (ask) => ask("operator.slowDomains", {}),
+  },
+  {
     name: "webhooks",
     args: [],
     about: "Webhook endpoints with something waiting or dead",

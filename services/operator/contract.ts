@@ -79,6 +79,19 @@ export const contract = {
       last_error: Nullable(Type.String()),
     }),
   },
+  slowDomains: {
+    summary: "Recipient domains that defer and get less mail for now, as each sender knows them",
+    visibility: "public",
+    params: None,
+    returns: Rows({
+      node: Type.String(),
+      smtp_config_id: Uuid,
+      host: Type.String(),
+      domain: Type.String(),
+      per_minute: Type.Integer(),
+      says: Type.String(),
+    }),
+  },
   limits: {
     summary: "A company's limits and what is used of them now",
     visibility: "public",

@@ -2,7 +2,7 @@ import { defineService } from "../define.ts";
 import { config } from "../lib/config.ts";
 import { failuresByReason, runningCampaigns } from "./campaign-progress.ts";
 import { contract } from "./contract.ts";
-import { backingOff, batches, companyLimits, health, senders } from "./live-status.ts";
+import { backingOff, batches, companyLimits, health, senders, slowDomains } from "./live-status.ts";
 import { openOperatorSocket } from "./operator-socket.ts";
 import { hideQueueMetrics, showQueueMetrics } from "./queue-metrics.ts";
 import { deadWebhooks, queues, requeueDead, webhookQueues } from "./queues.ts";
@@ -16,6 +16,7 @@ export default defineService("operator", contract, {
     failures: (ctx) => failuresByReason(ctx.params.campaign_id),
     senders: (ctx) => senders(ctx),
     backingOff: (ctx) => backingOff(ctx),
+    slowDomains: (ctx) => slowDomains(ctx),
     limits: (ctx) => companyLimits(ctx),
     why: (ctx) => historyOf(ctx.params.recipient),
     batches: (ctx) => batches(ctx),

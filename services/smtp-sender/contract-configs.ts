@@ -24,6 +24,13 @@ const Port = Type.Integer({ minimum: 1, maximum: 65_535 });
 const Folder = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", format: "line" });
 const Host = Type.String({ minLength: 1, maxLength: 253, pattern: "\\S" });
 
+/** At least one of the two limits; a domain stands in it once. */
+const DomainLimit = Type.Object({
+  domain: Line(253),
+  max_per_minute: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
+  max_connections: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000 }))),
+});
+
 /** `password` is write-only. In a PATCH what is left out stays; null removes the mailbox. */
 const BounceMailbox = Type.Object({
   host: Type.Optional(Host),
@@ -68,6 +75,14 @@ export const SmtpConfig = Type.Object({
   warmup: Nullable(
     Type.Object({ start_per_day: Type.Integer(), factor: Type.Number(), until_per_day: Type.Integer() }),
   ),
+  /** What goes to one recipient domain at most, over all campaigns of this configuration and all nodes. */
+  domain_limits: Type.Array(
+    Type.Object({
+      domain: Type.String(),
+      max_per_minute: Type.Optional(Type.Integer()),
+      max_connections: Type.Optional(Type.Integer()),
+    }),
+  ),
   is_default: Bool,
   /** False while the server takes no mail: then the reason, and until when it is left alone. */
   working: Bool,
@@ -96,6 +111,7 @@ const optional = {
   max_connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   max_per_second: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
   warmup: Type.Optional(Nullable(Warmup)),
+  domain_limits: Type.Optional(Nullable(Type.Array(DomainLimit, { maxItems: 100 }))),
   is_default: Type.Optional(Bool),
 };
 
@@ -170,7 +186,7 @@ export const configs = {
   createConfig: {
     summary: "Create an SMTP configuration",
     description:
-      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login. `bounce_mailbox` is read by IMAP: port 993 (the default) means TLS from the first byte, on any other port `use_tls` requires STARTTLS; mails that were read are moved from `folder` (INBOX) to `processed_folder` (Processed, made where it is missing), and none is deleted. `dkim` is a key, or two of which each signs: one RSA, one Ed25519; keys that are made here come by `POST …/dkim/`. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT`, a mailbox that is read, or nobody reads what comes back. With `warmup` no more than so many mails (copies count) leave on a day of the company's time zone: `start_per_day` on the first, `factor` times as many on each day after one with mail, at most `until_per_day`. The others wait, and their campaigns say so in `error`; null lets them go.",
+      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login. `bounce_mailbox` is read by IMAP: port 993 (the default) means TLS from the first byte, on any other port `use_tls` requires STARTTLS; mails that were read are moved from `folder` (INBOX) to `processed_folder` (Processed, made where it is missing), and none is deleted. `dkim` is a key, or two of which each signs: one RSA, one Ed25519; keys that are made here come by `POST …/dkim/`. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT`, a mailbox that is read, or nobody reads what comes back. With `warmup` no more than so many mails (copies count) leave on a day of the company's time zone: `start_per_day` on the first, `factor` times as many on each day after one with mail, at most `until_per_day`. The others wait, and their campaigns say so in `error`; null lets them go. `domain_limits` are limits for recipient domains: `max_per_minute` mails in any 60 seconds (copies count), `max_connections` transactions at a time. What may not go yet waits and holds up nothing else; it notices a change within two minutes (half an hour where ten thousands wait).",
     params: NewConfig,
     returns: SmtpConfig,
     example,

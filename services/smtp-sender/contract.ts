@@ -23,6 +23,10 @@ const Server = Type.Object({
   mails_per_second: Type.Number(),
   backing_off_until: Nullable(Type.String()),
   last_error: Nullable(Type.String()),
+  /** Recipient domains that defer, what they get for now, and what they say. Nodes of version 0.1.0 have none. */
+  slow_domains: Type.Optional(
+    Type.Array(Type.Object({ domain: Type.String(), per_minute: Type.Integer(), says: Type.String() })),
+  ),
 });
 
 /** A chunk's lease by its fence, or (`no` null) a recipient claimed by itself by its tries. */

@@ -77,27 +77,31 @@ interface Key {
 export interface Kind {
   language?: Language;
   dkim?: Key | Key[];
+  /** Of the recipients, in turn. */
+  domains?: readonly string[];
 }
+
+const DOMAINS = Array.from({ length: 97 }, (_, n) => `mail${n}.example.com`);
 
 const VALUE: Record<Language, string> = { en: "Value", ru: "Значение", ja: "項目の値" };
 const NAME: Record<Language, string> = { en: "First", ru: "Мария", ja: "花子" };
 
-function csv(from: number, to: number, language: Language): string {
+function csv(from: number, to: number, { language = "en", domains = DOMAINS }: Kind): string {
   const fields = Array.from({ length: FIELDS }, (_, n) => `field_${n + 1}`);
   const lines = [`email,first_name,last_name,${fields.join(",")}`];
   for (let n = from; n <= to; n++) {
     const values = fields.map((_, f) => `${VALUE[language]} ${f} ${n % 977}`).join(",");
-    lines.push(`${language}.${n}@mail${n % 97}.example.com,${NAME[language]}${n},Last${n},${values}`);
+    lines.push(`${language}.${n}@${domains[n % domains.length]},${NAME[language]}${n},Last${n},${values}`);
   }
   return lines.join("\n");
 }
 
-async function newList(api: Api, recipients: number, language: Language): Promise<string> {
+async function newList(api: Api, recipients: number, kind: Kind): Promise<string> {
   const { id } = await post(api, "lists", { name: "All" });
   for (let from = 1; from <= recipients; from += PIECE) {
     const form = new FormData();
     form.set("list_id", id);
-    form.set("file", new Blob([csv(from, Math.min(from + PIECE - 1, recipients), language)]), "people.csv");
+    form.set("file", new Blob([csv(from, Math.min(from + PIECE - 1, recipients), kind)]), "people.csv");
     await request(`${api.url}/api/emails/subscribers/bulk/`, {
       method: "POST",
       headers: { "X-API-Key": api.key },
@@ -112,9 +116,10 @@ export async function prepare(
   sink: URL,
   recipients: number,
   maxConnections: number,
-  { language = "en", dkim }: Kind = {},
+  kind: Kind = {},
 ): Promise<Ids> {
-  const list = await newList(api, recipients, language);
+  const { language = "en", dkim } = kind;
+  const list = await newList(api, recipients, kind);
   const name = `${language} ${randomUUID()}`;
   const { id: template } = await post(api, "templates", { name, ...newsletter(language) });
   const { id: smtp } = await post(api, "smtp-configs", {

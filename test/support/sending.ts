@@ -5,6 +5,7 @@
 import { closeDatabase, openDatabase, query, queryOne } from "../../models/database/db.ts";
 import { PinnedConnection } from "../../models/database/pinned-connection.ts";
 import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
+import type { DomainLimit } from "../../models/smtp-config.ts";
 import { withIds } from "../../models/statements/mail-key.ts";
 import { settle } from "../../services/campaigns/lifecycle/settle.ts";
 import { copiesOf } from "../../services/campaigns/send/inline-receivers.ts";
@@ -101,12 +102,13 @@ export class Sending {
       useTls?: boolean;
       maxConnections?: number;
       maxPerSecond?: number;
+      domainLimits?: DomainLimit[];
     } = {},
   ): Promise<string> {
     const id = newId();
     await query(
       `insert into smtp_configs (id, company_id, name, host, port, username, password_sealed, use_tls, sender_email,
-         max_connections, max_per_second) values ($1, $2, 'Relay', $3, $4, $5, $6, $7, $8, $9, $10)`,
+         max_connections, max_per_second, domain_limits) values ($1, $2, 'Relay', $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
       [
         id,
         companyId,
@@ -118,6 +120,7 @@ export class Sending {
         `news@${DOMAIN}`,
         options.maxConnections ?? 10,
         options.maxPerSecond ?? null,
+        JSON.stringify(options.domainLimits ?? []),
       ],
     );
     return id;

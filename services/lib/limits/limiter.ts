@@ -84,6 +84,14 @@ export const secondWindow = (smtpConfigId: string, perSecond: number): Window =>
   buckets: 20,
 });
 
+/** Longer than the window by a token's life, as the hour's: room is back a second late. */
+export const minuteWindow = (key: string, limit: number, windowSeconds: number): Window => ({
+  key: `domain:${key}`,
+  limit,
+  windowMs: windowSeconds * 1_000 + tokenLifeMs(windowSeconds),
+  buckets: 600,
+});
+
 /**
  * For small limits: buckets of a millisecond are the times themselves, at most as many as the limit. A bucket counts to
  * its end, so with a millisecond less room is back after exactly `seconds`.

@@ -7,6 +7,7 @@ import { config } from "../../lib/config.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
 import { HostError, PERMIT_HELP, resolvePublic } from "../../lib/ssrf/guard.ts";
 import { bounceAddressError } from "../../lib/tokens/bounce-token.ts";
+import { type GivenLimits, limitErrors } from "./domain-limits.ts";
 
 /** Of a host name or a DKIM selector. */
 export const LABELS = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i;
@@ -56,11 +57,12 @@ interface Given {
   host?: string;
   bounce_address?: string | null;
   warmup?: Warmup | null;
+  domain_limits?: GivenLimits;
 }
 
 export async function configErrors(
   given: Given,
-  isValid: (field: "host" | "bounce_address" | "warmup") => boolean,
+  isValid: (field: "host" | "bounce_address" | "warmup" | "domain_limits") => boolean,
 ): Promise<FieldErrors> {
   const errors: FieldErrors = {};
   if (isValid("host")) {
@@ -73,6 +75,10 @@ export async function configErrors(
   }
   if (isValid("warmup") && given.warmup && given.warmup.until_per_day < given.warmup.start_per_day) {
     errors.warmup = ["until_per_day: Ensure this value is greater than or equal to start_per_day."];
+  }
+  if (isValid("domain_limits") && given.domain_limits) {
+    const found = limitErrors(given.domain_limits);
+    if (found.length > 0) errors.domain_limits = found;
   }
   return errors;
 }

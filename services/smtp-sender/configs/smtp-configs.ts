@@ -21,6 +21,7 @@ import { dkimView, keysOf, saveKeys } from "../dkim/key-set.ts";
 import { warmupChanged } from "../limits/warmup-ledger.ts";
 import { mailboxErrors, mailboxOf, saveMailbox } from "./bounce-mailbox.ts";
 import { configErrors, passwordError } from "./config-errors.ts";
+import { storedLimits } from "./domain-limits.ts";
 
 const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_email, reply_to_email, bounce_address,
   (select json_build_object('host', b.host, 'port', b.port, 'username', b.username, 'use_tls', b.use_tls, 'folder', b.folder,
@@ -31,7 +32,7 @@ const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_em
   (select json_agg(json_build_object('domain', k.domain, 'selector', k.selector, 'record', k.record, 'isActive', k.active)
      order by k.active desc, k.id)
    from dkim_keys k where k.company_id = smtp_configs.company_id and k.smtp_config_id = smtp_configs.id) as dkim_keys,
-  max_connections, max_per_second, warmup, is_default, failing_since is null as working, last_error, last_error_at,
+  max_connections, max_per_second, warmup, domain_limits, is_default, failing_since is null as working, last_error, last_error_at,
   case when failing_since is not null then backoff_until end as backing_off_until, created_at`;
 
 type Times = "last_error_at" | "backing_off_until" | "created_at";
@@ -110,6 +111,7 @@ function columns(given: Partial<NewConfig>, id: string) {
     maxConnections: given.max_connections,
     maxPerSecond: given.max_per_second,
     warmup: given.warmup && warmupOf(given.warmup),
+    domainLimits: given.domain_limits === undefined ? undefined : storedLimits(given.domain_limits),
     isDefault: given.is_default,
   };
   const present = Object.entries(wanted).filter(([, value]) => value !== undefined);

@@ -1,6 +1,6 @@
 /** An SMTP configuration as a transport uses it, read from its row. */
 import { query } from "../../../models/database/db.ts";
-import type { TlsMode } from "../../../models/smtp-config.ts";
+import type { DomainLimit, TlsMode } from "../../../models/smtp-config.ts";
 import type { Warmup } from "../../../models/warmup-ledger.ts";
 import { openableKeyIds, unseal } from "../../lib/secrets.ts";
 import type { Endpoint } from "../smtp/session.ts";
@@ -11,6 +11,7 @@ export interface TransportConfig extends Endpoint {
   maxConnections: number;
   maxPerSecond: number | null;
   warmup: Warmup | null;
+  domainLimits: readonly DomainLimit[];
   /** Milliseconds since which it cannot be used; null: it works. */
   failingForMs: number | null;
   /** A session with this server and these settings was opened at some time. */
@@ -37,6 +38,7 @@ interface Row {
   use_tls: boolean;
   max_connections: number;
   max_per_second: number | null;
+  domain_limits: DomainLimit[];
   tls_mode: TlsMode;
   warmup: Warmup | null;
   worked_at: Date | null;
@@ -46,7 +48,7 @@ interface Row {
 
 const READ = `
   select c.id, c.company_id, c.host, c.port, c.username, c.password_sealed, c.use_tls, c.max_connections,
-    c.max_per_second, c.updated_at, c.tls_mode, c.warmup, c.worked_at, extract(epoch from now() - c.failing_since)::float8 * 1000 as failing_for_ms
+    c.max_per_second, c.updated_at, c.tls_mode, c.warmup, c.domain_limits, c.worked_at, extract(epoch from now() - c.failing_since)::float8 * 1000 as failing_for_ms
   from unnest($1::uuid[], $2::uuid[]) w (id, company_id)
   join smtp_configs c on c.id = w.id and c.company_id = w.company_id`;
 
@@ -73,6 +75,7 @@ const toConfig = (row: Row): TransportConfig => ({
   maxConnections: row.max_connections,
   maxPerSecond: row.max_per_second,
   warmup: row.warmup,
+  domainLimits: row.domain_limits,
   failingForMs: row.failing_for_ms,
   workedBefore: row.worked_at !== null,
   version: row.updated_at.toISOString(),

@@ -20,14 +20,13 @@ import { type HourGrant, HourLimit, type HourTokens, UNCOUNTED } from "../limits
 import type { Batch, BatchHost, BatchKind, PreparedMail, RecipientSource, WaitingMail } from "./batch.ts";
 import type { CopyOutcome } from "./copies.ts";
 import type { EnvelopeSender } from "./envelope-sender.ts";
-import type { Outcome } from "./outcome.ts";
+import { type Outcome, QUEUED } from "./outcome.ts";
 import { notRendered, preparedMail } from "./prepared-mail.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
 import { prepareGroup } from "./steps.ts";
 import { checkAgain, MAX_CHECK_AGE_MS, outcomeUnsent, RECHECK_AFTER_MS } from "./suppression.ts";
 
-const QUEUED: Outcome = { status: "queued", error: null, reply: null };
 /** A company whose hour, or a configuration whose day, has no room for longer than this gives its leases back. */
 const MAX_HOUR_WAIT_MS = 2_000;
 const OUTAGE_PAUSE_MS = 1_000;
@@ -173,27 +172,34 @@ export class BatchDelivery implements Batch {
   }
 
   next(): PreparedMail | undefined {
-    for (let next = this.ready.shift(); next; next = this.ready.shift()) {
+    const { domains } = this.#host;
+    for (let next = domains.next(this.ready); next; next = domains.next(this.ready)) {
       if (performance.now() - next.checkedAtMs > MAX_CHECK_AGE_MS) {
         this.ready.unshift(next);
         this.recheck();
         return undefined;
       }
-      if (this.hour.isFresh(next.token)) {
+      if (this.hour.isFresh(next.token) && domains.mayGo(next)) {
         const mail = this.#made(next);
         if (mail) return mail;
         continue;
       }
-      void this.hour.give(next.token);
+      this.#giveRoom([next]);
       this.putBack([next.row]);
     }
     return undefined;
   }
 
+  /** What they had of the company's hour and of their domains' limits. */
+  #giveRoom(mails: readonly WaitingMail[]): void {
+    for (const { token } of mails) void this.hour.give(token);
+    this.#host.domains.give(...mails.map(({ room }) => room));
+  }
+
   #made(waiting: WaitingMail): PreparedMail | undefined {
     const made = preparedMail(this, waiting);
     if ("error" in made) {
-      void this.hour.give(waiting.token);
+      this.#giveRoom([waiting]);
       this.record(waiting.row, notRendered(made.error));
       return undefined;
     }
@@ -228,7 +234,7 @@ export class BatchDelivery implements Batch {
       const unsent = outcomeUnsent(mail.row, this.campaign);
       if (!unsent) continue;
       this.ready.splice(this.ready.indexOf(mail), 1);
-      void this.hour.give(mail.token);
+      this.#giveRoom([mail]);
       this.record(mail.row, unsent);
     }
   }
@@ -240,10 +246,10 @@ export class BatchDelivery implements Batch {
   again(mail: PreparedMail): void {
     this.#handedOver.delete(mail);
     if (this.state === "open") {
-      const { row, token, checkedAtMs, endedSessions } = mail;
-      this.ready.unshift({ row, mail: mail.mail, token, checkedAtMs, endedSessions });
+      const { row, token, room, checkedAtMs, endedSessions } = mail;
+      this.ready.unshift({ row, mail: mail.mail, token, room, checkedAtMs, endedSessions });
     } else {
-      void this.hour.give(mail.token);
+      this.#giveRoom([mail]);
       this.putBack([mail.row]);
       this.endIfDone();
     }
@@ -293,10 +299,10 @@ export class BatchDelivery implements Batch {
     this.endIfDone();
   }
 
-  /** Gives ready mails back to the source, without their hour tokens. */
+  /** Gives ready mails back to the source, without their room. */
   #emptyReady(): RecipientRow[] {
     const mails = this.ready.splice(0);
-    for (const { token } of mails) void this.hour.give(token);
+    this.#giveRoom(mails);
     return mails.map(({ row }) => row);
   }
 

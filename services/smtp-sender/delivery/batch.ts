@@ -5,6 +5,7 @@
 import type { CopyAddress } from "../../../models/sent-email-copy.ts";
 import type { Warmup } from "../../../models/warmup-ledger.ts";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
+import type { DomainGate, DomainRoom } from "../domains/domain-gate.ts";
 import type { HourGrant, HourToken, HourTokens } from "../limits/hour-limit.ts";
 import type { OutgoingMessage } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
@@ -20,6 +21,8 @@ export interface WaitingMail {
   mail: Rendered | MakeMail;
   /** Its token of the company's hour. */
   token: HourToken;
+  /** Its room within the limits of its domain. */
+  room: DomainRoom | undefined;
   /** When it was last asked whether the recipient may get it. */
   checkedAtMs: number;
   /** How many sessions it was given to that ended before they could send it. */
@@ -34,6 +37,8 @@ export interface PreparedMail extends OutgoingMessage {
   mail: Rendered | MakeMail;
   /** Its token of the company's hour. */
   token: HourToken;
+  /** Its room within the limits of its domain; not any more once it was handed over. */
+  room: DomainRoom | undefined;
   /** When it was last asked whether the recipient may get it. */
   checkedAtMs: number;
   /** When a connection took it last. */
@@ -135,7 +140,8 @@ export interface Batch {
     countsInHour: boolean,
     copies?: readonly CopyOutcome[],
   ): void;
-  record(row: RecipientRow, outcome: Outcome): void;
+  /** Queued: it is looked at again after `delayMs`. */
+  record(row: RecipientRow, outcome: Outcome, delayMs?: number | null): void;
   putBack(rows: readonly RecipientRow[]): void;
   /** Gives ready mails back, so that a server which hangs keeps none of the budget for them. */
   takeBackReady(): void;
@@ -152,6 +158,7 @@ export interface BatchHost {
   /** Null: any number of mails may leave on a day. */
   readonly warmup: Warmup | null;
   readonly connectionCount: number;
+  readonly domains: DomainGate;
   /** How many more recipients the batch may prepare now. */
   allowance(batch: Batch): number;
   takeBudget(wanted: number, batch: Batch): number;

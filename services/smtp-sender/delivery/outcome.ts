@@ -31,6 +31,9 @@ export interface Outcome {
   stops?: string;
 }
 
+/** Not tried. */
+export const QUEUED: Outcome = { status: "queued", error: null, reply: null };
+
 const tooLarge = ({ code, enhanced }: Reply) => code === 552 || enhanced === "5.3.4" || enhanced === "5.6.7";
 
 function refused(stage: RefusedStage, reply: Reply): Outcome {

@@ -57,7 +57,7 @@ function preparedCopies(from: WireAddress, row: RecipientRow, mail: RenderedMail
 /** The mail as it goes out, or why there is none. `bytes`: memory that it takes until its transaction is over. */
 export function preparedMail(
   batch: Batch,
-  { row, mail, token, checkedAtMs, endedSessions }: WaitingMail,
+  { row, mail, token, room, checkedAtMs, endedSessions }: WaitingMail,
 ): { prepared: PreparedMail; bytes: number } | { error: string } {
   const made = typeof mail === "function" ? mail() : mail;
   if (!made.ok) return made;
@@ -71,6 +71,7 @@ export function preparedMail(
     row,
     mail,
     token,
+    room,
     checkedAtMs,
     handedAtMs: 0,
     endedSessions,

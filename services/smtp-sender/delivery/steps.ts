@@ -5,6 +5,7 @@
  */
 import { performance } from "node:perf_hooks";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
+import type { DomainRoom } from "../domains/domain-gate.ts";
 import type { EngineContext } from "../engine/context.ts";
 import { smtpAnswered } from "../engine/metrics.ts";
 import type { HourToken } from "../limits/hour-limit.ts";
@@ -13,7 +14,7 @@ import type { Reply } from "../smtp/replies.ts";
 import { deferredForMs, MAX_SESSIONS_PER_MAIL } from "./back-off.ts";
 import type { Batch, BatchHost, PreparedMail } from "./batch.ts";
 import { copyOutcome, mailsOf } from "./copies.ts";
-import { type Outcome, outcomeOf } from "./outcome.ts";
+import { type Outcome, outcomeOf, QUEUED } from "./outcome.ts";
 import { memoryOf, notRendered } from "./prepared-mail.ts";
 import { isSessionUsedUp } from "./refusals.ts";
 import type { RecipientRow } from "./rows.ts";
@@ -29,6 +30,8 @@ interface Group {
   checkedAtMs: number;
   /** One for each of them. */
   tokens?: HourToken[];
+  /** One for each of them, where a domain has a limit. */
+  rooms?: (DomainRoom | undefined)[];
   mails?: (Rendered | MakeMail)[];
 }
 
@@ -70,6 +73,29 @@ const takeHourTokens: GroupStep = async (group) => {
   batch.waitForRoom(grant);
 };
 
+/** Those for whom their domain has no room wait in their rows, and do not count as tried. */
+const takeDomainRoom: GroupStep = async (group) => {
+  const { batch, host, rows } = group;
+  if (!host.domains.active) return;
+  const tokens = group.tokens!;
+  const admissions = await host.domains.admit(rows, batch.campaign.is_transactional);
+  const postponed: HourToken[] = [];
+  group.rows = [];
+  group.rooms = [];
+  group.tokens = [];
+  for (const [n, admission] of admissions.entries()) {
+    if ("room" in admission) {
+      group.rows.push(rows[n]!);
+      group.rooms.push(admission.room);
+      group.tokens.push(tokens[n]!);
+    } else {
+      postponed.push(tokens[n]!);
+      batch.record(rows[n]!, QUEUED, admission.postponedMs);
+    }
+  }
+  void batch.hour.give(...postponed);
+};
+
 /**
  * The mark says in the database, before anything is handed over, that these may have been handed over. Meanwhile the renderer
  * compiles the campaign, and makes the mails that are signed.
@@ -87,6 +113,7 @@ const markAndRender: GroupStep = async (group) => {
   }
   group.rows = [];
   void batch.hour.give(...group.tokens!);
+  host.domains.give(...(group.rooms ?? []));
   batch.putBack(rows);
   if (marked.status === "rejected") throw marked.reason;
   if (!held) batch.leaseLost();
@@ -99,21 +126,30 @@ const markAndRender: GroupStep = async (group) => {
 };
 
 /** Rendering never throws for one recipient: a mail that cannot be rendered says why, here or when it is made. */
-const makeReady: GroupStep = ({ batch, host, rows, mails, tokens, checkedAtMs }) => {
+const makeReady: GroupStep = ({ batch, host, rows, mails, tokens, rooms, checkedAtMs }) => {
   for (const [i, row] of rows.entries()) {
     const mail = mails![i]!;
     const token = tokens![i]!;
+    const room = rooms?.[i];
     if (typeof mail !== "function") host.noteMailBytes(memoryOf(mail));
     if (typeof mail === "function" || mail.ok) {
-      batch.ready.push({ row, mail, token, checkedAtMs, endedSessions: 0 });
+      batch.ready.push({ row, mail, token, room, checkedAtMs, endedSessions: 0 });
     } else {
       void batch.hour.give(token);
+      host.domains.give(room);
       batch.record(row, notRendered(mail.error));
     }
   }
 };
 
-const BEFORE_SMTP: readonly GroupStep[] = [recheckStale, suppressIneligible, takeHourTokens, markAndRender, makeReady];
+const BEFORE_SMTP: readonly GroupStep[] = [
+  recheckStale,
+  suppressIneligible,
+  takeHourTokens,
+  takeDomainRoom,
+  markAndRender,
+  makeReady,
+];
 
 /** Throws when the database, the limiter or the renderer is away; the rows are back in their source then. */
 export async function prepareGroup(group: Group): Promise<void> {
@@ -130,6 +166,8 @@ export interface AnswerEffects {
   sendCopyAgain(copy: PreparedMail): void;
   copyAnswered(copy: PreparedMail, result: TransactionResult): void;
   stopCampaignOf(batch: Batch, error: string): void;
+  /** It deferred a mail for its recipient's domain, and takes the mail of others. */
+  isDeferralOfDomain(mail: PreparedMail, result: TransactionResult): boolean;
   /** Why the server is to be left alone after this result; undefined where it is not. */
   reasonToPause(result: TransactionResult): string | undefined;
   pauseServer(reason: string): void;
@@ -180,7 +218,9 @@ const replaceUsedUpSession: AnswerStep = (answer) => {
 
 /** The mail merely revealed it, so this does not count as a try. */
 const pauseUnavailableServer: AnswerStep = (answer) => {
-  const { result, effects } = answer;
+  const { mail, result, effects } = answer;
+  // The recipient is deferred, and its domain slowed.
+  if (!mail.copyOf && effects.isDeferralOfDomain(mail, result)) return false;
   const reason = effects.reasonToPause(result);
   if (reason === undefined) return false;
   again(answer);

@@ -12,4 +12,4 @@ const waits = counter("flockmail_limiter_waits_total", "Times a batch found no r
 
 export const mailSettled = (outcome: Outcome["status"]): void => mails.inc({ outcome });
 export const smtpAnswered = (kind: string, seconds: number): void => transactions.observe({ result: kind }, seconds);
-export const limiterWaited = (limit: "hour" | "day" | "second"): void => waits.inc({ limit });
+export const limiterWaited = (limit: "hour" | "day" | "second" | "domain"): void => waits.inc({ limit });

@@ -10,6 +10,8 @@ export interface EngineSettings {
   /** Without an event, work is found this late. */
   pollMs: number;
   windowSeconds: number;
+  /** The minute of `max_per_minute`; only tests shorten it. */
+  domainWindowSeconds: number;
   /** A company whose hour is full is looked at again after this: mails that did not leave give their room back. */
   roomAgainMs: number;
   allowPrivate: boolean;
@@ -48,6 +50,7 @@ export function engineSettings(overrides: Partial<EngineSettings> = {}): EngineS
     retryBaseMs: RETRY_BASE_SECONDS * 1_000,
     pollMs: 1_000,
     windowSeconds: LIMIT_WINDOW_SECONDS,
+    domainWindowSeconds: 60,
     roomAgainMs: 30_000,
     allowPrivate: ALLOW_PRIVATE_NETWORKS,
     ehloName: ehloName(BASE_URL),

@@ -4,9 +4,11 @@ import type { Service, ServiceBroker } from "moleculer";
 import { broadcast, call, emit, emitWebhookQueued } from "../../call.ts";
 import { config } from "../../lib/config.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
+import { gauge } from "../../lib/metrics.ts";
 import { redis } from "../../lib/redis.ts";
 import type { Peers } from "../claim/ask-owners.ts";
 import { endAllLeases } from "../claim/recover-leases.ts";
+import { SharedSlowDomains } from "../domains/shared-slow-domains.ts";
 import { RedisConnectionSlots } from "../limits/connection-slots-redis.ts";
 import { ownLimiter, SenderLimiter } from "../limits/sender-limiter.ts";
 import { SenderPresence } from "../limits/sender-presence.ts";
@@ -57,7 +59,8 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
   const limiter = presence ? new SenderLimiter(client, presence) : ownLimiter();
   // The embedded database serves one process only, so whoever held a lease is dead.
   if (!config().DATABASE_URL) await endAllLeases();
-  const engine = new Engine(broker.nodeID, engineSettings(), {
+  const settings = engineSettings();
+  const engine = new Engine(broker.nodeID, settings, {
     limiter,
     render: async (campaignId, recipients) =>
       (await call(broker, "renderer.renderMails", { campaignId, recipients })).mails,
@@ -66,11 +69,15 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
     notifyOtherNodes: ({ campaign_id: campaignId, company_id: companyId }) =>
       void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
     peers: peersOf(broker),
+    ...(client ? { sharedSlowDomains: new SharedSlowDomains(client, settings.domainWindowSeconds * 1_000) } : {}),
     ...(presence
       ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(presence, id, hasWork) }
       : {}),
     webhooksQueued: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
   });
+  gauge("flockmail_slow_domains", "Recipient domains that defer and get less mail for now.", () =>
+    [...engine.transports.all].reduce((sum, { slowDomains }) => sum + slowDomains.size, 0),
+  );
   engine.start();
   await reportReplication(logger);
   return { engine, limiter, presence };
@@ -110,5 +117,10 @@ export const statusOf = (node: string, engine: Engine) => ({
     mails_per_second: transport.throughput.perSecond,
     backing_off_until: backingOffUntil(transport),
     last_error: transport.lastError,
+    slow_domains: transport.slowDomains.all.map(({ domain, perMinute, text }) => ({
+      domain,
+      per_minute: perMinute,
+      says: text,
+    })),
   })),
 });

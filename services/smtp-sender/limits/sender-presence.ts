@@ -14,6 +14,8 @@ const CHECK_IN_MS = 1_000;
 /** A sender that did not check in for so long is cut off for the others, and for itself a little later: never before them. */
 export const CUT_OFF_AFTER_MS = 3_000;
 const OWN_SHARE_AFTER_MS = 5_000;
+/** For windows that are longer than a second: what it took in Redis counts on for a whole one. */
+const BEFORE_OWN_WINDOW_MS = 4_000;
 /** What it took by itself at last is in no count of Redis. */
 const COUNTS_AGAIN_AFTER_MS = 1_100;
 /** The broker may lose sight of senders while this one is cut off from it too: they count on for so long. */
@@ -48,6 +50,8 @@ export class SenderPresence {
   #known = 1;
   #knownUntilMs = 0;
   #missing = 0;
+  /** How many were missing, and when for the last time. */
+  readonly #missed = new Map<number, number>();
   #checkingIn: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #ready = () => void this.checkIn();
@@ -104,6 +108,19 @@ export class SenderPresence {
     return this.#missing;
   }
 
+  /** The most that were missing at some time within the last `ms`: what they took by themselves is in no count. */
+  missingWithin(ms: number): number {
+    let most = this.#missing;
+    const since = performance.now() - ms;
+    for (const [missing, atMs] of this.#missed) if (atMs >= since) most = Math.max(most, missing);
+    return most;
+  }
+
+  /** Until it may take its share of such a window by itself, once it does not reach Redis any more. */
+  ownShareInMs(windowMs: number): number {
+    return Math.max(0, this.#lastSeenMs + BEFORE_OWN_WINDOW_MS + windowMs - performance.now());
+  }
+
   /** This one does not reach Redis, and the others know by now. */
   get isCutOff(): boolean {
     return performance.now() - this.#lastSeenMs > OWN_SHARE_AFTER_MS;
@@ -131,6 +148,7 @@ export class SenderPresence {
     if (key !== (await this.key())) return;
     if (this.isCutOff) this.#backSinceMs = performance.now();
     this.#missing = missing;
+    if (missing > 0) this.#missed.set(missing, performance.now());
     this.#lastSeenMs = performance.now();
   }
 }

@@ -5,6 +5,7 @@
  * retries. At a slow server they are checked again before they go, as their mails are (delivery/suppression.ts).
  */
 import { performance } from "node:perf_hooks";
+import type { CopyAddress } from "../../../models/sent-email-copy.ts";
 import type { Batch, CopyDelivery, PreparedCopies, PreparedMail } from "../delivery/batch.ts";
 import { allowedCopies, copyOutcomes, untriedCopy } from "../delivery/copies.ts";
 import { copyMessages } from "../delivery/prepared-mail.ts";
@@ -16,6 +17,8 @@ import type { Reply } from "../smtp/replies.ts";
 interface CopyQueueInput {
   /** Brings the rows of these mails up to date. */
   checkAgain(campaign: ClaimableCampaign, rows: readonly RecipientRow[]): Promise<void>;
+  /** False: each asks for its room by itself. */
+  mayGo(addresses: readonly CopyAddress[]): boolean;
   reportOutage(error: Error): void;
   /** They have been checked, and may go. */
   wake(): void;
@@ -50,7 +53,7 @@ export class CopyQueue {
   /** Undefined also while the next one is being checked again. */
   next(): PreparedMail | undefined {
     for (let copy = this.#waiting.shift(); copy; copy = this.#waiting.shift()) {
-      if (copy.batch.state !== "open") {
+      if (copy.batch.state !== "open" || !this.#input.mayGo(copy.addresses!)) {
         this.#leaveToRetries(copy);
       } else if (performance.now() - copy.checkedAtMs > MAX_CHECK_AGE_MS) {
         this.#waiting.unshift(copy);

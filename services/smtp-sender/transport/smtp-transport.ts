@@ -10,6 +10,9 @@ import { NO_SLOT_PAUSE_MS } from "../delivery/back-off.ts";
 import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
 import { type AnswerEffects, takeAnswer } from "../delivery/steps.ts";
 import { checkAgain } from "../delivery/suppression.ts";
+import { DomainGate } from "../domains/domain-gate.ts";
+import { recipientDomain } from "../domains/recipient-domain.ts";
+import { SlowDomains } from "../domains/slow-domains.ts";
 import type { EngineContext } from "../engine/context.ts";
 import type { BudgetClient } from "../limits/in-doubt-budget.ts";
 import { PerSecondLimit } from "../limits/per-second-limit.ts";
@@ -36,6 +39,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   deleted = false;
   readonly connections: ConnectionPool;
   readonly throughput = new ThroughputMeter();
+  readonly domains: DomainGate;
+  readonly slowDomains: SlowDomains;
   readonly #queue = new TransportQueue();
   readonly #copies: CopyQueue;
   readonly #perSecond: PerSecondLimit;
@@ -49,7 +54,24 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     this.#context = context;
     this.config = config;
     this.#pauses = this.#makePauses();
+    this.slowDomains = new SlowDomains({
+      smtpConfigId: config.id,
+      windowMs: context.settings.domainWindowSeconds * 1_000,
+      publish: (domain, slow) => context.sharedSlowDomains?.publish(config.id, domain, slow),
+    });
+    this.domains = new DomainGate({
+      smtpConfigId: config.id,
+      limiter: context.limiter,
+      windowSeconds: context.settings.domainWindowSeconds,
+      slots: (key, hasWork) => context.slots(key, hasWork),
+      paces: this.slowDomains,
+      wake: () => this.wake(),
+      lookForWork: () => context.lookForWork(),
+      reportOutage: (error) => context.reportOutage(error),
+    });
+    this.domains.configure(config.domainLimits);
     this.#copies = new CopyQueue({
+      mayGo: (addresses) => this.domains.mayCopyTo(addresses),
       checkAgain: (campaign, rows) => checkAgain(context.reads, campaign, rows),
       reportOutage: (error) => context.reportOutage(error),
       wake: () => this.wake(),
@@ -64,7 +86,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       {
         endpoint: () => (this.#pauses.working ? this.config : { ...this.config, maxConnections: 1 }),
         work: () => this.#work,
-        next: () => this.#next(),
+        next: (connection) => this.#next(connection),
         mayStillSend: (mail) => (mail.copyOf ? mail.batch.source.leaseIsOurs(mail.row) : mail.batch.mayStillSend(mail)),
         answered: (mail, result, connection) => this.#answered(mail, result, connection),
         opened: () => this.#opened(),
@@ -132,7 +154,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   get idle(): boolean {
-    return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0;
+    const learnt = !this.deleted && this.slowDomains.size > 0;
+    return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0 && !learnt;
   }
 
   get connectionCount(): number {
@@ -175,10 +198,11 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     if (!this.#pauses.working && (!this.#maySend || this.#queue.anyReady)) return 0;
     const busy = this.#pauses.working ? 2 * size + (this.slow ? 0 : 2 * this.throughput.recent) : 1;
     const window = Math.min(this.#context.settings.maxInDoubt, busy, this.#roomInMemory);
-    const connectionIdle = batch.ready.length === 0 && this.connections.busy < size;
+    const waiting = this.domains.waiting(batch.ready);
+    const connectionIdle = batch.ready.length === waiting && this.connections.busy < size;
     let held = this.held;
-    for (const one of this.batches) held -= one.reserved + one.promised;
-    return this.#queue.allowance(batch, { window, held, connectionIdle });
+    for (const one of this.batches) held -= one.reserved + one.promised + this.domains.waiting(one.ready);
+    return this.#queue.allowance(batch, { window, held, waiting, connectionIdle });
   }
 
   /** Mails of a megabyte are held by the dozen, not by the hundred. */
@@ -187,17 +211,19 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     return Math.max(1, this.held + Math.floor(free / this.mailBytes));
   }
 
-  #next(): PreparedMail | undefined {
+  #next(connection: Connection): PreparedMail | undefined {
     const { making, recorder } = this.#context;
     if (!this.#maySend || recorder.stalled) return undefined;
     const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
     if (anyReady && (making.mustWait(this) || this.#isPaced() || !this.#perSecond.take(this.config.maxPerSecond)))
       return undefined;
+    this.domains.pipelined = connection.busySince !== undefined;
     const mail = this.#copies.next() ?? making.spend(() => this.#queue.next());
     if (!mail) return undefined;
     mail.handedAtMs = performance.now();
     this.#rate.sent(mail.handedAtMs);
     this.#pauses.handedOver(mail);
+    this.domains.handedOver(mail);
     return mail;
   }
 
@@ -225,7 +251,9 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
 
   #answered(mail: PreparedMail, result: TransactionResult, connection: Connection): void {
     if (result.kind === "accepted") this.#rate.accepted();
+    if (result.kind === "accepted" && this.slowDomains.size > 0) this.slowDomains.accepted(recipientDomain(mail.row));
     this.#pauses.answered(mail, result);
+    this.domains.answered(mail);
     const session = { hadAccepted: connection.accepted > 0, quit: () => connection.pipeline.quit() };
     const { retryBaseMs } = this.#context.settings;
     takeAnswer({ mail, result, session, effects: this, retryBaseMs });
@@ -257,11 +285,16 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     void this.#stop([batch], error);
   }
 
+  isDeferralOfDomain(mail: PreparedMail, result: TransactionResult): boolean {
+    return this.slowDomains.deferred(recipientDomain(mail.row), result, mail.handedAtMs);
+  }
+
   reasonToPause(result: TransactionResult): string | undefined {
     return this.#pauses.reasonToPause(result);
   }
 
   pauseServer(reason: string): void {
+    this.slowDomains.forgetTrials();
     if (!this.#pauses.paused) this.#rate.paused(reason, performance.now());
     void this.#pauses.pause(`The SMTP server accepts no mail at the moment: ${reason}`);
   }
@@ -331,6 +364,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     }
     const changed = fresh.version !== this.config.version;
     this.config = fresh;
+    if (changed) this.domains.configure(fresh.domainLimits);
     if (changed) this.connections.renew();
     this.#pauses.reloaded(changed);
   }
@@ -351,6 +385,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       batch.endIfDone();
     }
     this.#copies.recheck();
+    this.slowDomains.tick(this.#context.sharedSlowDomains?.of(this.config.id));
+    this.domains.tick();
     this.#pauses.returnUnusedProbe();
     this.connections.closeUnneeded(idleMs);
     this.wake();
@@ -361,6 +397,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     clearTimeout(this.#paceTimer);
     for (const batch of [...this.batches]) batch.end();
     await this.connections.close(withinMs);
+    this.domains.close();
     this.#copies.giveUp();
     this.#context.budget.forget(this);
   }

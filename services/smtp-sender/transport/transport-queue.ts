@@ -12,6 +12,8 @@ interface Capacity {
   window: number;
   /** Of the window, by all batches; without those whose results are promised. */
   held: number;
+  /** Ready in the batch, for connections of their domain alone. */
+  waiting: number;
   /** A connection has nothing to do, and the batch nothing ready for it. */
   connectionIdle: boolean;
 }
@@ -60,13 +62,13 @@ export class TransportQueue {
    * How many recipients the batch may prepare now. Campaigns have equal shares of the window; transactional mail waits for
    * none of the others.
    */
-  allowance(batch: Batch, { window, held, connectionIdle }: Capacity): number {
+  allowance(batch: Batch, { window, held, waiting, connectionIdle }: Capacity): number {
     if (batch.ready.length >= MAX_GROUP || waitsForPrevious(batch)) return 0;
     const fairShare = Math.ceil(window / this.#campaigns);
     const urgent = batch.campaign.is_transactional;
-    const unsettled = batch.unrecorded - batch.promised;
+    const unsettled = batch.unrecorded - batch.promised - waiting;
     const room = urgent ? window - unsettled : Math.min(window - held, fairShare - unsettled);
-    const starving = connectionIdle || (urgent && batch.ready.length === 0);
+    const starving = connectionIdle || (urgent && batch.ready.length === waiting);
     const minGroup = starving ? 1 : Math.max(1, Math.floor(fairShare / GROUPS_PER_SHARE));
     return room < minGroup ? 0 : Math.min(room, MAX_GROUP);
   }

@@ -3,7 +3,7 @@
  * the rows when it is asked for. Kept by the day and domain beside them it would cost a write for each mail, for a page that is
  * looked at now and then.
  *
- * Measured (test/bench/domains.ts): 2 to 3 µs of PostgreSQL's CPU for each mail of these days, so two to three seconds for
+ * Measured (test/bench/domain-stats.ts): 2 to 3 µs of PostgreSQL's CPU for each mail of these days, so two to three seconds for
  * a million on a core of its own, most of it for the look-up of addresses, which stand with the subscribers alone.
  */
 import { costlyRead } from "../../../models/database/bulk.ts";

@@ -220,6 +220,23 @@ describe("an operator's commands", () => {
     expect(await ended(stuck)).toMatchObject({ status: "completed" });
   });
 
+  test("slow-domains: the domain, what it says and what it gets", async () => {
+    answer = ({ verb, to }) =>
+      verb === "RCPT" && to.endsWith("@slow.example") ? "451 4.7.1 Not so fast, id 12" : undefined;
+    await send(...["a", "b", "c", "d", "e"].map((name) => `${name}@slow.example`));
+    const [slow] = await until(
+      () => run("slow-domains"),
+      (rows) => rows.length > 0,
+      30_000,
+    );
+    expect(slow).toMatchObject({
+      domain: "slow.example",
+      per_minute: expect.any(Number),
+      says: "451 # not so fast, id #",
+    });
+    answer = () => undefined;
+  });
+
   test("webhooks, dead-webhooks, requeue: what was given up is delivered after all", async () => {
     const got: string[] = [];
     const receiver = createServer((request, response) => {

@@ -165,6 +165,7 @@ test("gives back what was stored, and never the login", async () => {
     max_connections: 10,
     max_per_second: null,
     warmup: null,
+    domain_limits: [],
     is_default: false,
     created_at: expect.any(String),
   });
@@ -213,6 +214,50 @@ test("all errors are reported at once", async () => {
   });
   expect(await errorsOf(create({ sender_name: "a\r\nBcc: x@y.z" }))).toEqual({
     sender_name: ["Line breaks and control characters are not allowed."],
+  });
+});
+
+test("limits of domains: stored as the domain goes over the wire, shown, taken away by null", async () => {
+  const created = await create({
+    domain_limits: [
+      { domain: "Limited.Example.", max_per_minute: 100 },
+      { domain: "b\u00fccher.example", max_connections: 2, max_per_minute: null },
+    ],
+  });
+  expect(created.domain_limits).toEqual([
+    { domain: "limited.example", max_per_minute: 100 },
+    { domain: "xn--bcher-kva.example", max_connections: 2 },
+  ]);
+  const { id } = created;
+  expect(await call("getConfig", { id })).toEqual(created);
+  expect(await call("listConfigs", {})).toEqual({ count: 1, results: [created] });
+  expect(await call("updateConfig", { id, name: "Renamed" })).toMatchObject({ domain_limits: created.domain_limits });
+  expect(await call("updateConfig", { id, domain_limits: null })).toMatchObject({ domain_limits: [] });
+});
+
+test("limits of domains: no domain, one that stands there twice, and neither of the limits are errors", async () => {
+  const domain_limits = [
+    { domain: "no domain", max_per_minute: 1 },
+    { domain: "a.example", max_per_minute: 1 },
+    { domain: "A.example", max_connections: 1 },
+    { domain: "b.example" },
+  ];
+  const { id } = await create();
+  const errors = {
+    domain_limits: [
+      "Item at index 0: domain: Enter a valid domain name.",
+      "Item at index 2: domain: a.example stands in the list already.",
+      "Item at index 3: Give max_per_minute, max_connections or both.",
+    ],
+  };
+  expect(await errorsOf(create({ domain_limits }))).toEqual(errors);
+  expect(await errorsOf(call("updateConfig", { id, domain_limits }))).toEqual(errors);
+  const many = Array.from({ length: 101 }, (_, n) => ({ domain: `d${n}.example`, max_per_minute: 1 }));
+  expect(await errorsOf(create({ domain_limits: many }))).toEqual({
+    domain_limits: ["Ensure this field has no more than 100 elements."],
+  });
+  expect(await errorsOf(create({ domain_limits: [{ domain: "a.example", max_per_minute: 0 }] }))).toEqual({
+    domain_limits: ["Item at index 0: max_per_minute: Ensure this value is greater than or equal to 1."],
   });
 });
 

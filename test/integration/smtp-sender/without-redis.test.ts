@@ -2,7 +2,10 @@
  * Senders without Redis: all of them, one of them, or with one that was emptied. What they share still holds, counted at the
  * mail server, and companies without a limit by the hour go on.
  */
+import type { Window } from "../../../services/lib/limits/limiter.ts";
 import { connectRedis } from "../../../services/lib/redis.ts";
+import { SharedSlowDomains } from "../../../services/smtp-sender/domains/shared-slow-domains.ts";
+import { slowDomain } from "../../../services/smtp-sender/domains/slow-domain.ts";
 import type { Engine } from "../../../services/smtp-sender/engine/engine.ts";
 import { RedisConnectionSlots } from "../../../services/smtp-sender/limits/connection-slots-redis.ts";
 import { SenderLimiter } from "../../../services/smtp-sender/limits/sender-limiter.ts";
@@ -33,8 +36,7 @@ afterEach(async () => {
 });
 
 /** Two senders that know of each other, each with its own way to Redis. */
-async function startSenders(): Promise<Engine[]> {
-  const engines: Engine[] = [];
+async function connectSenders(): Promise<void> {
   for (const name of NAMES) {
     const proxy = await startSilentProxy(portOf(redis));
     const client = connectRedis(`redis://127.0.0.1:${proxy.port}`);
@@ -44,6 +46,11 @@ async function startSenders(): Promise<Engine[]> {
     await presence.start();
     senders.push({ proxy, client, presence });
   }
+}
+
+async function startSenders(): Promise<Engine[]> {
+  const engines: Engine[] = [];
+  await connectSenders();
   for (const { client, presence } of senders) {
     const slots = (id: string, hasWork: () => boolean) => new RedisConnectionSlots(presence, id, hasWork);
     engines.push(sending.engine({ limiter: new SenderLimiter(client, presence), slots }));
@@ -123,4 +130,74 @@ test("one sender is cut off from Redis and comes back: max_per_second holds over
   );
   // Granted within a second; a mail is on its way for some milliseconds more or less.
   expect(most).toBeLessThanOrEqual(perSecond * 1.3);
+});
+
+test("limits by the minute hold in any window: with one sender cut off, with one that comes back, and when Redis has lost its data", async () => {
+  await connectSenders();
+  const windowMs = 1_500;
+  const window: Window = { key: "domain:some", limit: 40, windowMs, buckets: 150 };
+  const limiters = senders.map(({ client, presence }) => new SenderLimiter(client, presence));
+  const grants: { sender: number; at: number; n: number }[] = [];
+  let over = false;
+  const taking = limiters.map(async (limiter, sender) => {
+    while (!over) {
+      const grant = await limiter.take(window, 5).catch(() => undefined);
+      if (grant && grant.granted > 0) grants.push({ sender, at: performance.now(), n: grant.granted });
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  });
+  const granted = (sender?: number) =>
+    grants.reduce((sum, grant) => sum + (sender === undefined || grant.sender === sender ? grant.n : 0), 0);
+  const more = (n: number, sender?: number) => {
+    const before = granted(sender);
+    return sending.until(
+      async () => granted(sender),
+      (now) => now >= before + n,
+    );
+  };
+  await more(50);
+  senders[0]!.proxy.reset();
+  // Its share, which nobody counts but itself.
+  await sending.until(
+    async () => senders[0]!.presence.isCutOff,
+    (isCutOff) => isCutOff,
+  );
+  await more(20, 0);
+  await more(20, 1);
+  await senders[0]!.proxy.pass();
+  await sending.until(
+    async () => senders.map(({ presence }) => presence.isCutOff || presence.missing > 0),
+    (away) => !away.includes(true),
+  );
+  await more(50);
+  const port = portOf(redis);
+  await redis.stop();
+  redis = await startRedis({ own: true, port });
+  await more(50);
+  over = true;
+  await Promise.all(taking);
+  // A little less than the window: an answer of Redis may be late.
+  const within = grants.map(({ at: from }) =>
+    grants.filter(({ at }) => at >= from && at < from + windowMs - 500).reduce((sum, { n }) => sum + n, 0),
+  );
+  expect(Math.max(...within)).toBe(40);
+});
+
+test("what one sender has learnt of a domain the others know, and forget when it is forgotten", async () => {
+  await connectSenders();
+  const windowMs = 2_000;
+  const [one, two] = senders.map(({ client }) => new SharedSlowDomains(client, windowMs));
+  const slow = slowDomain("451 limited", Date.now(), windowMs);
+  one!.publish("config", "slow.example", slow);
+  one!.publish("config", "old.example", { ...slow, changedAtMs: 0 });
+  const look = async () => {
+    two!.tick();
+    return [...(two!.of("config")?.entries() ?? [])];
+  };
+  await sending.until(look, (known) => known.length > 0);
+  expect(await look()).toEqual([["slow.example", slow]]);
+  await sending.until(
+    () => senders[0]!.client.hlen("slow-domains"),
+    (entries) => entries === 1,
+  );
 });

@@ -1,0 +1,73 @@
+/**
+ * What is learnt of one recipient domain that defers: how much may go to it. Pure; all lengths are parts of a window, which
+ * is the minute by which most providers count.
+ *
+ * Each deferral holds the domain back for a while, longer each time until it takes a mail again. One that comes after mails
+ * were accepted says that the rate was too high: it is the ceiling, and seven tenths of it are used. From there the rate
+ * doubles in each window, and near the ceiling it grows by a twentieth of that in each: a limit that was lifted is found out,
+ * and one that was not costs a deferral every few minutes. After half an hour without one the domain is forgotten.
+ */
+export interface SlowDomain {
+  /** Mails in a window, when it was last changed. */
+  rate: number;
+  /** The rate at which it last deferred; null: not known. */
+  ceiling: number | null;
+  /** Deferrals since the last mail that it accepted. */
+  deferredInARow: number;
+  /** By the clock of the wall: other nodes read it. */
+  changedAtMs: number;
+  heldUntilMs: number;
+  /** What it says, without what differs from mail to mail. */
+  text: string;
+}
+
+const FIRST_RATE = 30;
+const MIN_RATE = 2;
+/** Nobody limits to so many in a minute. */
+const MAX_RATE = 60_000;
+const LESS = 0.7;
+/** Up to this part of the ceiling the rate doubles. */
+const NEAR = 0.85;
+const GROWTH_NEAR = 0.05;
+/** In windows. */
+const FIRST_HOLD = 1 / 6;
+const MAX_HOLD = 5;
+const FORGOTTEN_AFTER = 30;
+
+export const slowDomain = (text: string, nowMs: number, windowMs: number): SlowDomain => ({
+  rate: FIRST_RATE,
+  ceiling: null,
+  deferredInARow: 1,
+  changedAtMs: nowMs,
+  heldUntilMs: nowMs + FIRST_HOLD * windowMs,
+  text,
+});
+
+/** Mails in a window now. */
+export function rateOf({ rate, ceiling, heldUntilMs }: SlowDomain, nowMs: number, windowMs: number): number {
+  const windows = Math.max(0, nowMs - heldUntilMs) / windowMs;
+  const doubled = rate * 2 ** windows;
+  if (ceiling === null) return Math.min(MAX_RATE, doubled);
+  const near = Math.max(rate, NEAR * ceiling);
+  if (doubled <= near) return doubled;
+  return Math.min(MAX_RATE, near + GROWTH_NEAR * ceiling * (windows - Math.log2(near / rate)));
+}
+
+/** It deferred a mail that was handed over after the last change. */
+export function deferredAgain(domain: SlowDomain, text: string, nowMs: number, windowMs: number): SlowDomain {
+  const taken = domain.deferredInARow === 0;
+  const rate = rateOf(domain, nowMs, windowMs);
+  const deferredInARow = domain.deferredInARow + 1;
+  const hold = Math.min(MAX_HOLD, FIRST_HOLD * 2 ** (deferredInARow - 1));
+  return {
+    rate: taken ? Math.max(MIN_RATE, LESS * rate) : domain.rate,
+    ceiling: taken ? rate : domain.ceiling,
+    deferredInARow,
+    changedAtMs: nowMs,
+    heldUntilMs: nowMs + hold * windowMs,
+    text,
+  };
+}
+
+export const isForgotten = (domain: SlowDomain, nowMs: number, windowMs: number): boolean =>
+  nowMs - domain.changedAtMs > FORGOTTEN_AFTER * windowMs || rateOf(domain, nowMs, windowMs) >= MAX_RATE;

@@ -1,0 +1,165 @@
+/**
+ * The recipient domains that defer through one SMTP configuration. Five deferrals (4xx) with an equal text within a window
+ * slow a domain, and that domain alone: neither it nor the recipient's try counts as the server failing. What concerns the
+ * recipient alone (its mailbox, greylisting), the sender or a used-up session does not count.
+ *
+ * A server that takes no mail at all looks the same where its mail goes to one domain. So a domain is slow on trial until the
+ * server has accepted something; a deferral before that is left to the health of the server, and the domain forgotten.
+ */
+import { performance } from "node:perf_hooks";
+import type { Window } from "../../lib/limits/limiter.ts";
+import { isRecipientsOwnWait, repeatedText } from "../delivery/refusals.ts";
+import type { TransactionResult } from "../smtp/message.ts";
+import type { DomainPace } from "./domain-gate.ts";
+import { deferredAgain, isForgotten, rateOf, type SlowDomain, slowDomain } from "./slow-domain.ts";
+
+const EQUAL_DEFERRALS = 5;
+/** Domains that deferred once or twice: the oldest are forgotten first. */
+const MAX_SUSPECTS = 1_000;
+const MAX_SLOW = 1_000;
+/** Width of the buckets that a pace is counted in; the length of its window follows the rate. */
+const BUCKET_MS = 50;
+
+interface Slow {
+  domain: SlowDomain;
+  /** The server has accepted something since. */
+  proven: boolean;
+  /** By the monotonic clock of this node: mails that were handed over before knew nothing of it. */
+  knownAtMs: number;
+}
+
+interface Options {
+  smtpConfigId: string;
+  windowMs: number;
+  /** For the other nodes. */
+  publish(domain: string, slow: SlowDomain): void;
+}
+
+export class SlowDomains {
+  readonly #options: Options;
+  readonly #slow = new Map<string, Slow>();
+  readonly #suspects = new Map<string, { text: string; count: number; sinceMs: number }>();
+  /** Any that are slow on trial. */
+  #onTrial = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#slow.size;
+  }
+
+  /** As it is now, for operators. */
+  get all(): { domain: string; perMinute: number; text: string }[] {
+    const { windowMs } = this.#options;
+    const now = Date.now();
+    return [...this.#slow].map(([name, { domain }]) => ({
+      domain: name,
+      perMinute: Math.round((rateOf(domain, now, windowMs) * 60_000) / windowMs),
+      text: domain.text,
+    }));
+  }
+
+  of(name: string): DomainPace | undefined {
+    const slow = this.#slow.get(name);
+    if (!slow) return undefined;
+    const { smtpConfigId, windowMs } = this.#options;
+    const now = Date.now();
+    if (isForgotten(slow.domain, now, windowMs)) {
+      this.#slow.delete(name);
+      return undefined;
+    }
+    const intervalMs = windowMs / rateOf(slow.domain, now, windowMs);
+    // Some every second, or one in a longer time: never many at once.
+    const limit = Math.max(1, Math.floor(1_000 / intervalMs));
+    const buckets = Math.max(1, Math.ceil((limit * intervalMs) / BUCKET_MS));
+    const window: Window = { key: `pace:${smtpConfigId}:${name}`, limit, windowMs: buckets * BUCKET_MS, buckets };
+    return { window, intervalMs, heldMs: Math.max(0, slow.domain.heldUntilMs - now) };
+  }
+
+  /** Called for every mail that is accepted, while any domain is slow. */
+  accepted(name: string): void {
+    const own = this.#slow.get(name);
+    if (own && own.domain.deferredInARow > 0) own.domain = { ...own.domain, deferredInARow: 0 };
+    if (!this.#onTrial) return;
+    this.#onTrial = false;
+    for (const [domain, slow] of this.#slow) {
+      if (slow.proven) continue;
+      slow.proven = true;
+      this.#options.publish(domain, slow.domain);
+    }
+  }
+
+  /**
+   * True: it is the domain's deferral, and says nothing about the server. `handedAtMs`: when the mail was handed over, by the
+   * monotonic clock.
+   */
+  deferred(name: string, result: TransactionResult, handedAtMs: number): boolean {
+    if (result.kind !== "refused" || result.reply.code >= 500 || result.stage === "mail") return false;
+    if (result.stage === "rcpt" && isRecipientsOwnWait(result.reply)) return false;
+    const text = repeatedText(result.reply);
+    if (text === undefined) return false;
+    const slow = this.#slow.get(name);
+    return slow ? this.#again(name, slow, text, handedAtMs) : this.#suspect(name, text);
+  }
+
+  #again(name: string, slow: Slow, text: string, handedAtMs: number): boolean {
+    if (handedAtMs < slow.knownAtMs) return true;
+    if (!slow.proven) {
+      this.#forget(name);
+      return false;
+    }
+    slow.domain = deferredAgain(slow.domain, text, Date.now(), this.#options.windowMs);
+    slow.knownAtMs = performance.now();
+    this.#options.publish(name, slow.domain);
+    return true;
+  }
+
+  #suspect(name: string, text: string): boolean {
+    const now = performance.now();
+    const known = this.#suspects.get(name);
+    const same = known?.text === text && now - known.sinceMs < this.#options.windowMs;
+    const suspect = same ? known : { text, count: 0, sinceMs: now };
+    suspect.count++;
+    if (!same) {
+      this.#suspects.delete(name);
+      if (this.#suspects.size >= MAX_SUSPECTS) this.#suspects.delete(this.#suspects.keys().next().value!);
+      this.#suspects.set(name, suspect);
+    }
+    if (suspect.count < EQUAL_DEFERRALS || this.#slow.size >= MAX_SLOW) return false;
+    this.#suspects.delete(name);
+    const domain = slowDomain(text, Date.now(), this.#options.windowMs);
+    this.#slow.set(name, { domain, proven: false, knownAtMs: now });
+    this.#onTrial = true;
+    return true;
+  }
+
+  #forget(name: string): void {
+    this.#slow.delete(name);
+    this.#suspects.delete(name);
+  }
+
+  /** The server itself takes no mail: what it said of a domain alone was said of everybody. */
+  forgetTrials(): void {
+    if (!this.#onTrial) return;
+    this.#onTrial = false;
+    for (const [name, { proven }] of this.#slow) if (!proven) this.#forget(name);
+  }
+
+  /** Called a few times a second, with what other nodes have learnt. Each forgets by itself. */
+  tick(shared: ReadonlyMap<string, SlowDomain> | undefined): void {
+    for (const name of this.#slow.keys()) this.of(name);
+    if (shared) this.#learn(shared);
+  }
+
+  #learn(shared: ReadonlyMap<string, SlowDomain>): void {
+    for (const [name, domain] of shared) {
+      const own = this.#slow.get(name);
+      if (own && own.domain.changedAtMs >= domain.changedAtMs) continue;
+      if (!own && this.#slow.size >= MAX_SLOW) continue;
+      if (isForgotten(domain, Date.now(), this.#options.windowMs)) continue;
+      this.#slow.set(name, { domain, proven: true, knownAtMs: performance.now() });
+    }
+  }
+}

@@ -1,0 +1,140 @@
+/** `domain_limits`: what goes to one recipient domain, in any rolling minute and at a time, and that nothing else waits for it. */
+import { query } from "../../../models/database/db.ts";
+import type { DomainLimit } from "../../../models/smtp-config.ts";
+import { type Recipient, useSending } from "../../support/sending.ts";
+import type { SmtpServer } from "../../support/smtp-server.ts";
+
+const sending = useSending();
+
+/** The minute of these tests. */
+const WINDOW_SECONDS = 2;
+/** Counted at the server, where a mail arrives a little after it was counted here. */
+const ROLLING_MS = WINDOW_SECONDS * 1_000 - 500;
+const LIMIT = 20;
+const LIMITED = "limited.example";
+
+/** In turn for each of the domains. */
+const recipientsOf = (domains: string[], each: number): Recipient[] =>
+  Array.from({ length: each * domains.length }, (_, n) => ({ email: `r${n}@${domains[n % domains.length]}` }));
+
+const arrivedAt = (server: SmtpServer, domain: string) =>
+  server.messages
+    .filter(({ to }) => to.some((address) => address.toLowerCase().endsWith(`@${domain}`)))
+    .map(({ at }) => at)
+    .sort((a, b) => a - b);
+
+const mostWithin = (times: readonly number[], ms: number) =>
+  Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + ms).length));
+
+async function configuration(server: SmtpServer, limit: Omit<DomainLimit, "domain">) {
+  const companyId = await sending.company();
+  const domainLimits = [{ domain: LIMITED, ...limit }];
+  return { companyId, smtpConfigId: await sending.smtpConfig(companyId, server, { domainLimits }) };
+}
+
+test("max_per_minute holds in any rolling window over all campaigns; the rest goes at once, and no try counts twice", async () => {
+  const server = await sending.startServer();
+  const from = await configuration(server, { max_per_minute: LIMIT });
+  const others = ["one.example", "two.example", "three.example", "four.example"];
+  const first = await sending.campaign({ ...from, recipients: recipientsOf(["LIMITED.example", ...others], 35) });
+  const second = await sending.campaign({ ...from, recipients: recipientsOf([LIMITED], 5) });
+  sending.engine({ domainWindowSeconds: WINDOW_SECONDS });
+  await server.received(4 * 35 + LIMIT);
+  expect(arrivedAt(server, LIMITED)).toHaveLength(LIMIT);
+  expect(await sending.finished(first)).toMatchObject({ status: "completed", sent_count: 175, failed_count: 0 });
+  expect(await sending.finished(second)).toMatchObject({ status: "completed", sent_count: 5, failed_count: 0 });
+  expect(mostWithin(arrivedAt(server, LIMITED), ROLLING_MS)).toBe(LIMIT);
+  expect(server.doubled).toEqual([]);
+  const rows = [...(await sending.recipients(first)), ...(await sending.recipients(second))];
+  expect(rows.filter(({ attempts }) => attempts !== 1)).toEqual([]);
+});
+
+test("copies count, wherever their mail goes", async () => {
+  const server = await sending.startServer();
+  const from = await configuration(server, { max_per_minute: 4 });
+  const recipients = [1, 2, 3].map((n) => ({
+    email: `r${n}@one.example`,
+    cc: [`a${n}@${LIMITED}`],
+    bcc: [`b${n}@${LIMITED}`],
+  }));
+  const id = await sending.campaign({ ...from, recipients });
+  sending.engine({ domainWindowSeconds: WINDOW_SECONDS });
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 3 });
+  await sending.until(
+    async () => arrivedAt(server, LIMITED).length,
+    (n) => n === 6,
+  );
+  expect(mostWithin(arrivedAt(server, LIMITED), ROLLING_MS)).toBe(4);
+  expect(server.doubled).toEqual([]);
+});
+
+test("max_connections: no more transactions with a domain at a time, and its slow answers hold up no other", async () => {
+  const slowMs = 200;
+  let open = 0;
+  let most = 0;
+  const server = await sending.startServer({
+    answer: ({ verb, to }) => {
+      if (!to.endsWith(`@${LIMITED}`)) return undefined;
+      if (verb === "RCPT") most = Math.max(most, ++open);
+      if (verb !== "DOT") return undefined;
+      setTimeout(() => open--, slowMs - 50);
+      return { reply: "250 2.0.0 ok", delayMs: slowMs };
+    },
+  });
+  const from = await configuration(server, { max_connections: 2 });
+  // Those of the domain stand before all others.
+  const id = await sending.campaign({
+    ...from,
+    recipients: [...recipientsOf([LIMITED], 30), ...recipientsOf(["one.example"], 200)],
+    chunk: 30,
+  });
+  sending.engine();
+  await sending.until(
+    async () => arrivedAt(server, "one.example").length,
+    (n) => n === 200,
+  );
+  expect(arrivedAt(server, LIMITED).length).toBeLessThan(30);
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 230 });
+  expect(most).toBe(2);
+  expect(server.doubled).toEqual([]);
+});
+
+test("a limit that is lifted lets what waits go, and one that is set holds for mails that are ready", async () => {
+  const server = await sending.startServer({ delayMs: { DOT: 20 } });
+  const from = await configuration(server, { max_per_minute: 5 });
+  const id = await sending.campaign({ ...from, recipients: recipientsOf([LIMITED], 20) });
+  const engine = sending.engine();
+  await server.received(5);
+  await sending.until(
+    () => sending.recipients(id),
+    (rows) => rows.every(({ status, attempts }) => status === 0 || attempts === 1),
+  );
+  const setLimits = async (limits: DomainLimit[]) => {
+    await query("update smtp_configs set domain_limits = $3, updated_at = now() where id = $1 and company_id = $2", [
+      from.smtpConfigId,
+      from.companyId,
+      JSON.stringify(limits),
+    ]);
+    await engine.transports.reload(from.smtpConfigId);
+  };
+  await setLimits([]);
+  // They come back when they were to; a minute is too long for a test.
+  await query("update sent_emails set next_attempt_at = now() where next_attempt_at > now()");
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 20 });
+  const second = await sending.campaign({ ...from, recipients: recipientsOf([LIMITED], 300) });
+  await server.received(40);
+  const all = () =>
+    query<{ n: number }>(
+      `select count(*) n from sent_emails where next_attempt_at is null and status = 0
+         and campaign_no = (select no from campaigns where id = $1)`,
+      [second],
+    );
+  await setLimits([{ domain: LIMITED, max_per_minute: 1 }]);
+  const before = server.accepted;
+  await sending.until(
+    async () => (await all())[0]!.n,
+    (untouched) => untouched === 0,
+  );
+  // Those in the hands of connections, and one.
+  expect(server.accepted - before).toBeLessThanOrEqual(2 * 10 + 1);
+});

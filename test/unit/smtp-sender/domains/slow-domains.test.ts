@@ -1,0 +1,84 @@
+import { performance } from "node:perf_hooks";
+import type { SlowDomain } from "../../../../services/smtp-sender/domains/slow-domain.ts";
+import { SlowDomains } from "../../../../services/smtp-sender/domains/slow-domains.ts";
+import type { RefusedStage, TransactionResult } from "../../../../services/smtp-sender/smtp/message.ts";
+
+const refused = (text: string, stage: RefusedStage = "rcpt"): TransactionResult => ({
+  kind: "refused",
+  stage,
+  reply: { code: Number(text.slice(0, 3)), enhanced: /^\d{3} (\d\.\d+\.\d+)/.exec(text)?.[1] ?? "", text },
+});
+const limited = (n: number) => `451 4.7.1 <r${n}@slow.example>: limited, id ${n}x${n} at 12:0${n % 10}`;
+
+function domains() {
+  const published = new Map<string, SlowDomain>();
+  const slow = new SlowDomains({
+    smtpConfigId: "id",
+    windowMs: 60_000,
+    publish: (domain, learnt) => published.set(domain, learnt),
+  });
+  const defer = (times: number, text: (n: number) => string, stage?: RefusedStage, name = "slow.example") =>
+    Array.from({ length: times }, (_, n) => slow.deferred(name, refused(text(n), stage), performance.now())).at(-1);
+  return { slow, published, defer };
+}
+
+test("five deferrals with an equal text slow their domain, also with accepted mails between; the sixth is no news of the server", () => {
+  const { slow, published, defer } = domains();
+  expect(defer(4, limited)).toBe(false);
+  slow.accepted("other.example");
+  expect(slow.size).toBe(0);
+  expect(defer(1, limited)).toBe(true);
+  expect(slow.of("slow.example")?.heldMs).toBeGreaterThan(0);
+  expect(slow.of("other.example")).toBeUndefined();
+  slow.accepted("other.example");
+  expect([...published.keys()]).toEqual(["slow.example"]);
+  expect(defer(20, limited)).toBe(true);
+});
+
+test.each<[string, (n: number) => string, RefusedStage]>([
+  ["other texts", (n) => `451 4.7.1 ${"abcdefgh"[n % 8]} happened`, "rcpt"],
+  ["greylisting", () => "450 4.7.1 Greylisted, try later", "rcpt"],
+  ["mailboxes that are full", () => "452 4.2.2 Mailbox full", "rcpt"],
+  ["refusals of the sender", () => "451 4.7.1 Try again later", "mail"],
+  ["permanent refusals", () => "550 5.7.1 Not from you", "rcpt"],
+])("%s slow no domain", (_, text, stage) => {
+  const { slow, defer } = domains();
+  expect(defer(30, text, stage)).toBe(false);
+  expect(slow.size).toBe(0);
+});
+
+test("a domain is slow on trial: where the server has accepted nothing since, its next deferral is the server's", () => {
+  const { slow, published, defer } = domains();
+  const before = performance.now();
+  defer(5, limited);
+  // Under way when it was noticed.
+  expect(slow.deferred("slow.example", refused(limited(6)), before)).toBe(true);
+  expect(defer(1, limited)).toBe(false);
+  expect(slow.size).toBe(0);
+  defer(5, limited);
+  slow.forgetTrials();
+  expect(slow.size).toBe(0);
+  expect(published.size).toBe(0);
+});
+
+test("what other nodes have learnt holds here, unless this one knows better", () => {
+  const { slow, defer } = domains();
+  const there = domains();
+  there.defer(5, limited);
+  there.slow.accepted("other.example");
+  slow.tick(there.published);
+  expect(slow.of("slow.example")).toBeDefined();
+  expect(defer(1, limited)).toBe(true);
+  const known = slow.of("slow.example")!.heldMs;
+  slow.tick(there.published);
+  expect(slow.of("slow.example")!.heldMs).toBeGreaterThan(known - 1_000);
+});
+
+test("thousands of domains that deferred once are not all kept", () => {
+  const { slow, defer } = domains();
+  defer(4, limited, "rcpt", "first.example");
+  for (let n = 0; n < 2_000; n++) defer(1, limited, "rcpt", `d${n}.example`);
+  // It has been forgotten, and its count begins anew.
+  expect(defer(4, limited, "rcpt", "first.example")).toBe(false);
+  expect(slow.size).toBe(0);
+});
