@@ -21,6 +21,8 @@ export interface ActionContract {
   params: TSchema;
   returns: TSchema;
   visibility?: "public" | "protected";
+  /** What is returned instead where this field is true. */
+  returnsBy?: Record<string, TSchema>;
   /** Of a page that answers JSON too: that JSON. */
   json?: TSchema;
   /** Of these fields exactly one is given; the action's `validate` says so in words. */

@@ -14,7 +14,7 @@ import { BODY_LIMITS, type BodyLimits } from "./http/body-cost.ts";
 import { type Context, httpOf } from "./http/context.ts";
 import { deviceOf } from "./http/device-cookie.ts";
 import { withUpload } from "./http/multipart-upload.ts";
-import { type Params, pathNames, pathReader, propertiesOf, queryReader } from "./http/params.ts";
+import { formReader, type Params, pathNames, pathReader, propertiesOf, queryReader } from "./http/params.ts";
 import { type BodyBounds, readForm, readJson, readRaw } from "./http/request-body.ts";
 import { responseWriter } from "./http/response.ts";
 import type { SharedBudget, UploadBudgets } from "./http/shared-budget.ts";
@@ -96,6 +96,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   const readPath = pathReader(route, contract);
   const readQuery = queryReader(route, contract);
   const readBody = bodyReader(route);
+  const readUploadFields = formReader(contract);
   const limits = limitsOf(route);
   const company = companyReader(route, contract);
   const writeResponse = responseWriter(route, deps.baseUrl);
@@ -169,7 +170,10 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     context.req.socket.setTimeout(0);
     const space = { maxBytes: deps.maxUploadBytes[route.upload], budgets: deps.uploadBudgets, owner: meta.companyId! };
     await withUpload(context, space, ({ params: file, stream }) =>
-      run(context, { ...params, ...file, ...path }, meta, { stream, timeout: UPLOAD_TIMEOUT_MS } as CallingOptions),
+      run(context, { ...params, ...readUploadFields(file), ...path }, meta, {
+        stream,
+        timeout: UPLOAD_TIMEOUT_MS,
+      } as CallingOptions),
     );
   }
 

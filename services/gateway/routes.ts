@@ -21,6 +21,8 @@ export interface Route {
   status: number;
   /** A body of form-data with one file in the field `file`, streamed to the action; the kind decides how large. */
   upload?: "import" | "media";
+  /** The status where this field of the request is true. */
+  statusBy?: Partial<Record<"dry_run" | "background", number>>;
   /** Any body is accepted, also none: clients of one-click unsubscribe (RFC 8058) differ, and none of them may fail. */
   anyBody?: boolean;
   /** How much a body may cost (http/body-cost.ts), where it is not what its access says: strangers' bodies are small. */
@@ -75,7 +77,11 @@ export const routes: readonly Route[] = [
   // Subscribers
   route("GET", `${E}/subscribers/`, "subscribers.list", list),
   route("POST", `${E}/subscribers/`, "subscribers.create", created),
-  route("POST", `${E}/subscribers/bulk/`, "subscribers.import", { ...created, upload: "import" }),
+  route("POST", `${E}/subscribers/bulk/`, "subscribers.import", {
+    ...created,
+    upload: "import",
+    statusBy: { dry_run: 200 },
+  }),
   route("POST", `${E}/subscribers/bulk-delete/`, "subscribers.bulkDelete"),
   route("POST", `${E}/subscribers/bulk-update-lists/`, "subscribers.bulkUpdateLists"),
   route("GET", `${E}/subscribers/export/`, "subscribers.export", csv),

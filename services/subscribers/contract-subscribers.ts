@@ -2,6 +2,7 @@
 import { ERASED_KINDS } from "../../models/statements/erase-steps.ts";
 import type { ServiceContract } from "../define.ts";
 import { Bool, ById, Email, ListQuery, Nothing, Page, Stream, Type, Uuid } from "../lib/shapes.ts";
+import { IMPORT_DESCRIPTION, IMPORT_FIELDS, ImportReport } from "./contract-import.ts";
 import { AttributeChanges, Attributes, PersonData, PersonName, Status, Subscriber } from "./contract-shapes.ts";
 
 const lists = Type.Optional(Type.Array(Uuid, { maxItems: 100, description: "Lists that the subscriber is added to." }));
@@ -95,22 +96,14 @@ export const subscribers = {
 
   import: {
     summary: "Import subscribers from a CSV file",
-    description:
-      "UTF-8, with a header row: email, first_name, last_name in any order, separated by comma, semicolon or tab; any other column becomes an attribute, but for status and created_at, which an export has and an import ignores. Existing subscribers are updated with what is not blank. Rows that cannot be used are skipped and reported (row is the line, the header is line 1; the first 100). Of an address that comes twice the last row counts: once as created, then as updated. list_id adds all of them to a list. Over the plan's subscriber limit nothing is imported.",
+    description: IMPORT_DESCRIPTION,
     params: Type.Object({
       filename: Type.Optional(Type.String()),
       content_type: Type.Optional(Type.String()),
       size: Type.Optional(Type.Integer()),
-      list_id: Type.Optional(Uuid),
+      ...IMPORT_FIELDS,
     }),
-    returns: Type.Object({
-      total: Type.Integer(),
-      created: Type.Integer(),
-      updated: Type.Integer(),
-      skipped: Type.Integer(),
-      errors: Type.Array(Type.Object({ row: Type.Integer(), email: Type.String(), error: Type.String() })),
-      errors_count: Type.Integer(),
-    }),
+    returns: ImportReport,
   },
   bulkDelete: {
     summary: "Delete subscribers",

@@ -18,10 +18,10 @@ import { contract } from "./contract.ts";
 import { erase, finishErasures } from "./erase-person.ts";
 import { exportPerson } from "./export-person.ts";
 import { exportSubscribers } from "./export-subscribers.ts";
-import { importSubscribers } from "./import/import-subscribers.ts";
+import { importErrors, importFile } from "./import/import-request.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
 import { createList, getList, listLists, removeList, updateList } from "./lists.ts";
-import { bulkErrors, listErrors, subscriberIdErrors, updateLists } from "./members.ts";
+import { bulkErrors, subscriberIdErrors, updateLists } from "./members.ts";
 import { saveReceivers, saveWaiting } from "./save-receivers.ts";
 import { createSubscriber, removeSubscriber, subscriberErrors, updateSubscriber } from "./save-subscriber.ts";
 import {
@@ -89,14 +89,13 @@ export default defineService("subscribers", contract, {
     },
 
     import: {
-      validate: (ctx, isValid) =>
-        isValid("list_id") ? listErrors(companyOf(ctx), "list_id", [ctx.params.list_id!]) : {},
+      validate: (ctx, isValid) => importErrors(companyOf(ctx), ctx.params, isValid),
       async handler(ctx) {
-        const companyId = companyOf(ctx);
-        const limit = await subscriberLimit(ctx);
-        const imported = await importSubscribers(ctx.stream, { companyId, limit, listId: ctx.params.list_id });
-        const { total, created, updated, skipped } = imported;
-        await logged(ctx, "subscribers.imported", ctx.params.list_id, { total, created, updated, skipped });
+        const imported = await importFile(ctx);
+        if (!ctx.params.dry_run) {
+          const { total, created, updated, skipped } = imported;
+          await logged(ctx, "subscribers.imported", ctx.params.list_id, { total, created, updated, skipped });
+        }
         return imported;
       },
     },

@@ -206,6 +206,21 @@ function successOf(
   return { description: successes[route.answer], headers, ...(Object.keys(content).length > 0 ? { content } : {}) };
 }
 
+function successesOf(
+  route: Route,
+  contract: ActionContract,
+  components: Components,
+  permission: Permission | undefined,
+): Record<string, object> {
+  const answers: Record<string, object> = { [route.status]: successOf(route, contract, components, permission) };
+  for (const [field, status] of Object.entries(route.statusBy ?? {})) {
+    const returns = contract.returnsBy?.[field] ?? contract.returns;
+    const success = successOf(route, { ...contract, returns }, components, permission);
+    answers[status] = { ...success, description: `With \`${field}\`.` };
+  }
+  return answers;
+}
+
 const SECURITY = {
   company: [{ apiKey: [] }, { bearer: [] }],
   user: [{ bearer: [] }],
@@ -240,6 +255,6 @@ export function operationOf(
     security: SECURITY[route.access],
     parameters: parametersOf(route, contract, components),
     ...requestBodyOf(route, contract, components),
-    responses: { [route.status]: successOf(route, contract, components, permission), ...errorsOf(route) },
+    responses: { ...successesOf(route, contract, components, permission), ...errorsOf(route) },
   };
 }
