@@ -15,7 +15,7 @@ import { type Context, httpOf } from "./http/context.ts";
 import { deviceOf } from "./http/device-cookie.ts";
 import { withUpload } from "./http/multipart-upload.ts";
 import { formReader, type Params, pathNames, pathReader, propertiesOf, queryReader } from "./http/params.ts";
-import { type BodyBounds, readForm, readJson, readRaw } from "./http/request-body.ts";
+import { type BodyBounds, mediaTypeOf, readForm, readJson, readRaw } from "./http/request-body.ts";
 import { responseWriter } from "./http/response.ts";
 import type { SharedBudget, UploadBudgets } from "./http/shared-budget.ts";
 import type { Route } from "./routes.ts";
@@ -45,9 +45,13 @@ const limitsOf = ({ access, path, body }: Route): BodyLimits => {
   return BODY_LIMITS[body ?? "ordinary"];
 };
 
+const isJson = (context: Context) => mediaTypeOf(context) === "application/json";
+const readIfJson: ReadBody = (context, bounds) => (isJson(context) ? readJson(context, bounds) : {});
+
 /** Undefined where a body means nothing: it is not read. */
 function bodyReader(route: Route): ReadBody | undefined {
-  if (route.method === "GET" || (route.method === "DELETE" && !route.deleteBody) || route.upload) return undefined;
+  if (route.method === "GET" || (route.method === "DELETE" && !route.deleteBody)) return undefined;
+  if (route.upload) return route.orJson ? readIfJson : undefined;
   const { rawWith } = route;
   if (rawWith) return (context, bounds) => readRaw(context, bounds, rawWith);
   // Mailbox providers must never be turned away: what cannot be read is an empty body.
@@ -165,7 +169,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   }
 
   async function answer(context: Context, params: Params, meta: Caller, path: Params): Promise<void> {
-    if (!route.upload) return run(context, params, meta, {});
+    if (!route.upload || (route.orJson && isJson(context))) return run(context, params, meta, {});
     // The response may come long after the last byte of the request.
     context.req.socket.setTimeout(0);
     const space = { maxBytes: deps.maxUploadBytes[route.upload], budgets: deps.uploadBudgets, owner: meta.companyId! };

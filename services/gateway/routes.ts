@@ -21,6 +21,8 @@ export interface Route {
   status: number;
   /** A body of form-data with one file in the field `file`, streamed to the action; the kind decides how large. */
   upload?: "import" | "media";
+  /** Of an upload: instead of form-data the body may be JSON, without a file. */
+  orJson?: boolean;
   /** The status where this field of the request is true. */
   statusBy?: Partial<Record<"dry_run" | "background", number>>;
   /** Any body is accepted, also none: clients of one-click unsubscribe (RFC 8058) differ, and none of them may fail. */
@@ -82,6 +84,7 @@ export const routes: readonly Route[] = [
     upload: "import",
     statusBy: { dry_run: 200 },
   }),
+  route("GET", `${E}/imports/:id/errors/`, "subscribers.importErrors", csv),
   route("POST", `${E}/subscribers/bulk-delete/`, "subscribers.bulkDelete"),
   route("POST", `${E}/subscribers/bulk-update-lists/`, "subscribers.bulkUpdateLists"),
   route("GET", `${E}/subscribers/export/`, "subscribers.export", csv),
@@ -139,6 +142,13 @@ export const routes: readonly Route[] = [
   // Suppressions
   route("GET", `${E}/suppressions/`, "subscribers.listSuppressions", list),
   route("POST", `${E}/suppressions/`, "subscribers.createSuppression", created),
+  route("POST", `${E}/suppressions/bulk/`, "subscribers.importSuppressions", {
+    ...created,
+    upload: "import",
+    orJson: true,
+    body: "large",
+  }),
+  route("GET", `${E}/suppressions/export/`, "subscribers.exportSuppressions", csv),
   route("GET", `${E}/suppressions/:id/`, "subscribers.getSuppression"),
   route("DELETE", `${E}/suppressions/:id/`, "subscribers.removeSuppression"),
 

@@ -1,11 +1,18 @@
 /** What an import takes and answers. */
-import { Bool, OneOf, Type, Uuid } from "../lib/shapes.ts";
+import { Bool, Nullable, OneOf, Type, Uuid } from "../lib/shapes.ts";
 
 export const IMPORT_DESCRIPTION = `A CSV file with a header row, separated by comma, semicolon, tab or bar (a first line \`sep=;\` is skipped). The columns email, first_name, last_name, name (both in one) and status are found by these names and by those that Mailchimp, Brevo, listmonk, Sendy, Keila and Excel write; \`attributes\` or \`data\` in JSON is unpacked, any other column becomes an attribute. \`mapping\` says otherwise. Existing subscribers are updated with what is not blank.
 
 \`status\` counts in the careful direction only: unsubscribed, bounced and complained (also cleaned, blocklisted, disabled, unreachable … and columns such as \`UNSUB_TIME\`) become that status and a suppression, unconfirmed is the status of those who are new, and nobody's is lifted. A row with another word is reported.
 
 Rows that cannot be used are skipped and reported (row is the line, the header is line 1; the first 100, all of them at \`errors_url\` for 24 hours). Of an address that comes twice the last row counts, once as created, then as updated, and the most careful status. A file whose bytes are not in its charset is refused, and over the plan's subscriber limit nothing is imported.`;
+
+export const Charset = Type.Optional(
+  Type.String({
+    maxLength: 100,
+    description: "Default utf-8; a byte order mark wins. Any label of the Encoding Standard, such as windows-1252.",
+  }),
+);
 
 /** The fields of the form, besides the file. */
 export const IMPORT_FIELDS = {
@@ -17,12 +24,7 @@ export const IMPORT_FIELDS = {
         'JSON: column → email, first_name, last_name, name, status, attributes, or the name of an attribute; null leaves it out. `{"Ort": "city"}`',
     }),
   ),
-  charset: Type.Optional(
-    Type.String({
-      maxLength: 100,
-      description: "Default utf-8; a byte order mark wins. Any label of the Encoding Standard, such as windows-1252.",
-    }),
-  ),
+  charset: Charset,
   dry_run: Type.Optional(Type.Boolean({ ...Bool, description: "Counts and reports (200), and writes nothing." })),
   on_conflict: Type.Optional(
     Type.Unsafe<"update" | "skip">({
@@ -40,4 +42,7 @@ export const ImportReport = Type.Object({
   skipped: Type.Integer(),
   errors: Type.Array(Type.Object({ row: Type.Integer(), email: Type.String(), error: Type.String() })),
   errors_count: Type.Integer(),
+  errors_url: Nullable(
+    Type.String({ format: "uri", description: "All errors as CSV, for 24 hours; null without any." }),
+  ),
 });

@@ -87,10 +87,15 @@ export const subscribers = {
     returns: Done,
   },
   export: {
-    summary: "Download all subscribers as CSV",
+    summary: "Download subscribers as CSV",
     description:
-      "Columns: email, first_name, last_name, status, created_at, then every attribute in use. Cells that a spreadsheet would run as a formula begin with an apostrophe.",
-    params: Type.Object({}),
+      "Columns: email, first_name, last_name, status, created_at, lists (their names), then every attribute in use. Cells that a spreadsheet would run as a formula begin with an apostrophe. An import takes the file back with everybody's status.",
+    params: Type.Object({
+      list: Type.Optional(Uuid),
+      status: Type.Optional(Status),
+      segment: Type.Optional(Uuid),
+      bom: Type.Optional(Type.Boolean({ description: "Begins with a byte order mark, as Excel wants it." })),
+    }),
     returns: Stream,
   },
 
@@ -104,6 +109,12 @@ export const subscribers = {
       ...IMPORT_FIELDS,
     }),
     returns: ImportReport,
+  },
+  importErrors: {
+    summary: "Download the errors of an import as CSV",
+    description: "Columns: row, email, error. Kept for 24 hours.",
+    params: ById,
+    returns: Stream,
   },
   bulkDelete: {
     summary: "Delete subscribers",
@@ -144,6 +155,12 @@ export const subscribers = {
     description: "Unknown token: 404; expired, or unsubscribed since: 410. A second time changes nothing.",
     params: Type.Object({ token: Type.String() }),
     returns: Type.Object({ company_id: Uuid, subscriber_id: Uuid, email: Type.String() }),
+  },
+  purgeImports: {
+    summary: "Delete imports and their errors of more than a day ago",
+    visibility: "protected",
+    params: None,
+    returns: Nothing,
   },
   saveWaiting: {
     summary: "Keep the receivers of sends as subscribers",

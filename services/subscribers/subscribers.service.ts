@@ -9,6 +9,7 @@ import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { writeInTurn } from "../../models/database/bulk.ts";
 import { audit } from "../../models/statements/audit-log.ts";
+import { purgeImports } from "../../models/statements/imports.ts";
 import { removeSubscribers } from "../../models/statements/remove-subscribers.ts";
 import { defineService } from "../define.ts";
 import type { AuditAction } from "../lib/audit-actions.ts";
@@ -17,8 +18,10 @@ import { subscriberLimit } from "./company-locks.ts";
 import { contract } from "./contract.ts";
 import { erase, finishErasures } from "./erase-person.ts";
 import { exportPerson } from "./export-person.ts";
-import { exportSubscribers } from "./export-subscribers.ts";
+import { exportErrors, exportSubscribers } from "./export-subscribers.ts";
+import { importErrorsCsv } from "./import/error-file.ts";
 import { importErrors, importFile } from "./import/import-request.ts";
+import { blocksErrors, importSuppressions } from "./import/import-suppressions.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
 import { createList, getList, listLists, removeList, updateList } from "./lists.ts";
 import { bulkErrors, subscriberIdErrors, updateLists } from "./members.ts";
@@ -36,12 +39,14 @@ import {
 import { confirm, subscribe } from "./subscribe.ts";
 import { SubscriberReader } from "./subscriber.ts";
 import { getSuppression, liftSuppression, listSuppressions, suppress, suppressionErrors } from "./suppressions.ts";
+import { exportSuppressions } from "./suppressions-csv.ts";
 
 interface Subscribers extends Service {
   subscriberReader: SubscriberReader;
 }
 const SAVE_PAUSE_MS = 500;
 const ERASE_PAUSE_MS = 5_000;
+const PURGE_PAUSE_MS = 600_000;
 const readerOf = (service: Service) => (service as Subscribers).subscriberReader;
 
 /** What can be said of it only when it is done. */
@@ -56,7 +61,11 @@ async function logged(
 }
 
 export default defineService("subscribers", contract, {
-  mixins: [every(SAVE_PAUSE_MS, "saveWaiting"), every(ERASE_PAUSE_MS, "finishErasures")],
+  mixins: [
+    every(SAVE_PAUSE_MS, "saveWaiting"),
+    every(ERASE_PAUSE_MS, "finishErasures"),
+    every(PURGE_PAUSE_MS, "purgeImports"),
+  ],
 
   created() {
     (this as Subscribers).subscriberReader = new SubscriberReader();
@@ -82,10 +91,14 @@ export default defineService("subscribers", contract, {
     erase,
     exportPerson,
     finishErasures: async (ctx) => ({ done: await finishErasures(ctx.broker) }),
-    async export(ctx) {
-      // Before the first row leaves.
-      await logged(ctx, "subscribers.exported");
-      return exportSubscribers(companyOf(ctx));
+    export: {
+      validate: (ctx, isValid) => exportErrors(companyOf(ctx), ctx.params, isValid),
+      async handler(ctx) {
+        const { list, status, segment } = ctx.params;
+        // Before the first row leaves.
+        await logged(ctx, "subscribers.exported", undefined, { list, status, segment });
+        return exportSubscribers(companyOf(ctx), ctx.params);
+      },
     },
 
     import: {
@@ -98,6 +111,11 @@ export default defineService("subscribers", contract, {
         }
         return imported;
       },
+    },
+    importErrors: (ctx) => importErrorsCsv(companyOf(ctx), ctx.params.id),
+    async purgeImports() {
+      await purgeImports();
+      return null;
     },
     bulkDelete: {
       validate: (ctx, isValid) =>
@@ -131,6 +149,20 @@ export default defineService("subscribers", contract, {
     createSuppression: {
       validate: (ctx, isValid) => suppressionErrors(ctx.params, isValid),
       handler: (ctx) => suppress(companyOf(ctx), ctx.params),
+    },
+    importSuppressions: {
+      validate: (ctx) => blocksErrors(ctx.params, Boolean(ctx.stream)),
+      async handler(ctx) {
+        const { items, charset } = ctx.params;
+        const imported = await importSuppressions(companyOf(ctx), { items, charset, stream: ctx.stream });
+        const { total, created, existing } = imported;
+        await logged(ctx, "suppressions.imported", undefined, { total, created, existing });
+        return imported;
+      },
+    },
+    async exportSuppressions(ctx) {
+      await logged(ctx, "suppressions.exported");
+      return exportSuppressions(companyOf(ctx));
     },
     getSuppression: (ctx) => getSuppression(companyOf(ctx), ctx.params.id),
     async removeSuppression(ctx) {

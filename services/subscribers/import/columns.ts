@@ -229,6 +229,12 @@ export function namesOf(header: readonly string[]): string[] {
   return header.map((cell) => withoutGuard(cell.replace(/\s+/g, " ").trim()));
 }
 
+/** Of a file in which only addresses count; -1 where it has none. */
+export function addressColumn(names: readonly string[]): number {
+  const keys = names.map(squashed);
+  return ALIASES.email.map((alias) => keys.indexOf(alias)).find((at) => at !== -1) ?? -1;
+}
+
 export const missingColumn = (column: string, names: readonly string[]) =>
   fileError(`The header has no column "${column}". It has: ${shown(names)}.`);
 

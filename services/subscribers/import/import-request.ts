@@ -13,6 +13,7 @@ export interface ImportForm {
   charset?: string;
   dry_run?: boolean;
   on_conflict?: "update" | "skip";
+  size?: number;
 }
 
 export async function importErrors(
@@ -36,6 +37,7 @@ export function jobOf(form: ImportForm): Omit<ImportJob, "companyId" | "limit"> 
     charset: form.charset,
     mapping: "mapping" in read ? read.mapping : {},
     dryRun: form.dry_run,
+    bytes: form.size ?? 0,
     onConflict: form.on_conflict,
   };
 }

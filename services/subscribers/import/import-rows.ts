@@ -24,24 +24,45 @@ interface RowError {
   error: string;
 }
 
+/** Where all errors go; the answer has the first ones. */
+export interface ErrorSink {
+  add(row: number, email: string, error: string): void;
+  /** Between two batches of rows. */
+  writeIfMuch(): Promise<void>;
+}
+
 export class Tally {
+  readonly #sink: ErrorSink | undefined;
   total = 0;
   skipped = 0;
   /** The most careful status of all rows. */
   state = NOTHING_SAID;
   readonly errors: RowError[] = [];
 
-  skip(row: number, email: string, error: string): void {
+  constructor(sink?: ErrorSink) {
+    this.#sink = sink;
+  }
+
+  /** `forgotten`: the address itself is not kept, because it is an erased person's. */
+  skip(row: number, given: string, error: string, forgotten = false): void {
     this.skipped++;
-    if (this.errors.length < MAX_REPORTED) this.errors.push({ row, email: email.slice(0, MAX_EMAIL), error });
+    // As it can be stored: a NUL cannot, nor half of a character.
+    const email = given.slice(0, MAX_EMAIL).replaceAll("\0", "\uFFFD").toWellFormed();
+    this.#sink?.add(row, forgotten ? "" : email, error);
+    if (this.errors.length < MAX_REPORTED) this.errors.push({ row, email, error });
+  }
+
+  async settle(): Promise<void> {
+    await this.#sink?.writeIfMuch();
   }
 }
 
 const copyEscapes: Record<string, string> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
-const escaped = (text: string) =>
+/** A text as COPY takes it. */
+export const copyText = (text: string) =>
   /[\\\t\n\r]/.test(text) ? text.replace(/[\\\t\n\r]/g, (char) => copyEscapes[char]!) : text;
 
-const isUnreadable = (text: string) => text.includes("\uFFFD") || text.includes("\0");
+export const isUnreadable = (text: string) => text.includes("\uFFFD") || text.includes("\0");
 
 const textAt = (cells: string[], at: number): string => withoutGuard(cells[at]?.trim() ?? "");
 
@@ -108,7 +129,7 @@ function attributesOf(columns: Columns, cells: string[]): { json: string } | { e
   json = `{${json}}`;
   return json.length > MAX_BYTES / 4 && Buffer.byteLength(json) > MAX_BYTES
     ? { error: `Ensure the attributes have no more than ${MAX_BYTES} bytes as JSON.` }
-    : { json: escaped(json) };
+    : { json: copyText(json) };
 }
 
 /** Why an address may not be imported; undefined where it may. */
@@ -127,18 +148,18 @@ function copyLine(columns: Columns, row: CsvRow, tally: Tally, refusal: Refusal)
   if (email === "") return skip("email: This field may not be blank.");
   if (!isAddress(email)) return skip("email: Enter a valid email address.");
   const refused = refusal(email);
-  if (refused) return skip(`email: ${refused}`);
+  if (refused) return void tally.skip(line, email, `email: ${refused}`, true);
   const [first, last] = namesAt(columns, cells);
   if (isLong(first)) return skip(nameError("first_name"));
   if (isLong(last)) return skip(nameError("last_name"));
   const state = columns.statuses.length > 0 ? stateAt(columns, cells) : NOTHING_SAID;
   if (typeof state === "object") {
-    return skip(`status: "${state.unknown.slice(0, 100)}" is not known. ${STATUS_HINT}`);
+    return skip(`status: "${state.unknown.slice(0, 100).toWellFormed()}" is not known. ${STATUS_HINT}`);
   }
   const attributes = attributesOf(columns, cells);
   if ("error" in attributes) return skip(attributes.error);
   if (state > tally.state) tally.state = state;
-  return `${line}\t${newId()}\t${escaped(email)}\t${escaped(first)}\t${escaped(last)}\t${attributes.json}\t${state}\n`;
+  return `${line}\t${newId()}\t${copyText(email)}\t${copyText(first)}\t${copyText(last)}\t${attributes.json}\t${state}\n`;
 }
 
 export const isBlank = ({ cells, error }: CsvRow) => !error && cells.every((cell) => cell.trim() === "");
@@ -157,6 +178,7 @@ export async function* copyLines(
       tally.total++;
       text += copyLine(columns, row, tally, refusal) ?? "";
     }
+    await tally.settle();
     if (text) yield text;
   }
 }

@@ -9,10 +9,13 @@ import { importTransaction } from "../../../models/database/bulk.ts";
 import { type Client, query } from "../../../models/database/db.ts";
 import { ERASED_ERROR, erasedTest } from "../../../models/statements/erased-addresses.ts";
 import { subscriberLimitReached } from "../../lib/errors.ts";
+import type { Static } from "../../lib/shapes.ts";
 import { type Limit, lockBulkWrites, roomFor } from "../company-locks.ts";
-import { columnsOf, type Mapping } from "./columns.ts";
+import type { ImportReport as ImportReportSchema } from "../contract-import.ts";
+import { type Columns, columnsOf, type Mapping } from "./columns.ts";
 import { type CsvRow, readCsv } from "./csv-reader.ts";
 import { decodeText, fileError } from "./decode-text.ts";
+import { ErrorFile } from "./error-file.ts";
 import { copyLines, isBlank, Tally } from "./import-rows.ts";
 import {
   countNew,
@@ -23,6 +26,8 @@ import {
   prepareImport,
   tryMerge,
 } from "./merge-import.ts";
+
+type ImportReport = Static<typeof ImportReportSchema>;
 
 const MAX_TRIES = 5;
 const LARGE = 10_000;
@@ -38,6 +43,17 @@ export interface ImportJob {
   onConflict?: "update" | "skip" | undefined;
   /** Everything is counted and nothing is written. */
   dryRun?: boolean | undefined;
+  /** Of the file. */
+  bytes?: number;
+  /** Of an import that goes on behind its answer: its row, and what is written together with the rows of the file. */
+  importId?: string;
+  finish?: (client: Client, report: ImportReport) => Promise<void>;
+}
+
+interface OpenCsv<C> {
+  columns: C;
+  /** After the header. */
+  rows: AsyncIterable<CsvRow[]>;
 }
 
 /** The header and the rows after it. A file without a usable header is refused before anything is written. */
@@ -45,7 +61,7 @@ export async function openCsv<C>(
   stream: AsyncIterable<unknown>,
   charset: string | undefined,
   read: (header: string[]) => C,
-) {
+): Promise<OpenCsv<C>> {
   const batches = readCsv(decodeText(stream, charset));
   async function* rows(rest: CsvRow[]): AsyncGenerator<CsvRow[]> {
     yield rest;
@@ -90,16 +106,20 @@ function counted({ created, matched, restricted }: Merged, repeated: number, tal
   return { total, created, updated, skipped: tally.skipped + known - updated, errors, errors_count: tally.skipped };
 }
 
-export async function importSubscribers(stream: NodeJS.ReadableStream | null | undefined, job: ImportJob) {
-  if (!stream) throw fileError("No file was submitted.");
+/** Reads the file into the import's own table; nobody else waits for it. */
+async function readInto(client: Client, companyId: string, { columns, rows }: OpenCsv<Columns>, tally: Tally) {
+  const copy = await prepareImport(client);
+  const wasErased = await erasedTest(companyId, client);
+  const refusal = (address: string) => (wasErased(address) ? ERASED_ERROR : undefined);
+  await pipeline(copyLines(columns, rows, tally, refusal), client.query(copyFrom(copy)));
+}
+
+async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile): Promise<ImportReport> {
   const { companyId, listId, onConflict = "update" } = job;
-  const { columns, rows } = await openCsv(stream, job.charset, (header) => columnsOf(header, job.mapping));
-  const tally = new Tally();
-  const report = await importTransaction(companyId, async (client) => {
-    const copy = await prepareImport(client);
-    const wasErased = await erasedTest(companyId, client);
-    const refusal = (address: string) => (wasErased(address) ? ERASED_ERROR : undefined);
-    await pipeline(copyLines(columns, rows, tally, refusal), client.query(copyFrom(copy)));
+  const tally = new Tally(file);
+  return importTransaction(companyId, async (client) => {
+    await readInto(client, companyId, csv, tally);
+    await file.end();
     const merging = { companyId, listId, onConflict, state: tally.state };
     const repeated = await dropRepeated(client, merging);
     // From here on other writers of this company wait: for the merge, and never for the file.
@@ -107,8 +127,25 @@ export async function importSubscribers(stream: NodeJS.ReadableStream | null | u
     const room = await roomFor(client, companyId, job.limit);
     if ((await countNew(client, companyId, room)) > room) throw subscriberLimitReached(job.limit!);
     const merged = await (job.dryRun ? tryMerge(client, merging) : merge(client, merging));
-    return counted(merged, repeated, tally, merging);
+    const report = { ...counted(merged, repeated, tally, merging), errors_url: file.url };
+    await job.finish?.(client, report);
+    return report;
   });
+}
+
+export async function importSubscribers(
+  stream: NodeJS.ReadableStream | null | undefined,
+  job: ImportJob,
+): Promise<ImportReport> {
+  if (!stream) throw fileError("No file was submitted.");
+  const csv = await openCsv(stream, job.charset, (header) => columnsOf(header, job.mapping));
+  const file = new ErrorFile(job);
+  await file.begin();
+  const report = await importRows(csv, job, file).catch(async (error: unknown) => {
+    await file.drop();
+    throw error;
+  });
+  if (!job.finish) await file.keep();
   // Until the tables are analysed, the planner expects a handful of rows per company; autovacuum takes a minute or so.
   if (report.created >= LARGE && !job.dryRun) await query("analyze (skip_locked) subscribers, list_members");
   return report;

@@ -1,6 +1,7 @@
 /** The set-based part of an import: a temporary table, and one statement that merges it. */
 import { type Client, queryOne } from "../../../models/database/db.ts";
 import { allowLonger } from "../../../models/database/silence.ts";
+import { IS_STRONGER } from "../../../models/statements/suppress.ts";
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { MAX_BYTES } from "../../lib/attributes.ts";
 import { NOTHING_SAID, SUPPRESSED_FROM } from "./status-words.ts";
@@ -126,12 +127,10 @@ const RESTRICT = `
   with said as (
     select email, email_key, state, (${STATUSES})[state + 1] as status from incoming where state >= ${SUPPRESSED_FROM}),
   blocked as (
-    insert into suppressions (company_id, email, email_key, kind, reason)
+    insert into suppressions as x (company_id, email, email_key, kind, reason)
     select $1, email, email_key, status, 'Status in an imported file' from said order by email_key
     on conflict (company_id, email_key) where email_key is not null
-    do update set kind = excluded.kind, reason = excluded.reason
-      where (suppressions.kind = 'unsubscribed' and excluded.kind <> 'unsubscribed')
-        or (suppressions.kind = 'bounced' and excluded.kind = 'complained'))
+    do update set kind = excluded.kind, reason = excluded.reason where ${IS_STRONGER})
   update subscribers s set status = w.status, updated_at = now()
   from said w
   where s.company_id = $1 and s.email_key = w.email_key and w.state >= array_position(${STATUSES}, s.status)`;

@@ -53,6 +53,8 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
   const delivery = (await make(`${E}/webhook-endpoints/${endpoint}/test/`, {})).id;
   const { id: source, url } = await make(`${E}/inbound-sources/`, { provider: "postmark" });
   const report = new URL(url).pathname.split("/").slice(4, 6).join("/");
+  const { errors_url } = (await api.post(`${E}/subscribers/bulk/`, fileForm("email\nnobody\n", "a.csv"))).body;
+  const imported = errors_url.split("/").at(-3);
   const suppression = (await make(`${E}/suppressions/`, { email: "never@example.com" })).id;
   const [inbound, rawId] = [newId(), newId()];
   await InboundRaw.create({ id: rawId, companyId: id, raw: Buffer.from("Subject: Undelivered\r\n\r\n") });
@@ -78,6 +80,7 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
     source,
     report,
     suppression,
+    imported,
     inbound,
     key,
     company: id,
@@ -95,6 +98,7 @@ const IDS: [prefix: string, owned: string][] = [
   [`${E}/webhook-endpoints/`, "endpoint"],
   [`${E}/inbound-sources/`, "source"],
   [`${E}/suppressions/`, "suppression"],
+  [`${E}/imports/`, "imported"],
   [`${E}/inbound/`, "inbound"],
   [`${E}/segments/`, "segment"],
   [`${E}/media/`, "media"],

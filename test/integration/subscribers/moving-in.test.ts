@@ -121,6 +121,7 @@ describe("a column with statuses", () => {
     await company.api.post(SUBSCRIBERS, {
       email: "d@x.org",
       attributes: {
+        lists: "x",
         status: "gold",
         data: "{}",
         unsubscribed: "no",
@@ -230,6 +231,204 @@ describe("the charset", () => {
   });
 });
 
+describe("the export", () => {
+  const exported = async (query: Record<string, string | boolean>) => {
+    const { status, body, text } = await company.api.get(`${SUBSCRIBERS}export/`, { query });
+    if (status !== 200) return [status, body];
+    return text
+      .trimEnd()
+      .split("\r\n")
+      .map((line) => line.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, "time"));
+  };
+  const HEADER = "email,first_name,last_name,status,created_at,lists";
+
+  test("is of a list, a status, a segment, or all of them, with the names of lists and guarded signs", async () => {
+    const list = async (name: string) => (await company.api.post("/api/emails/lists/", { name })).body.id as string;
+    const [news, offers] = [await list("News"), await list("=Offers")];
+    await company.api.post(SUBSCRIBERS, { email: "a@x.org", first_name: "＝A", lists: [news, offers] });
+    await company.api.post(SUBSCRIBERS, { email: "b@x.org", attributes: { city: "Rome" }, lists: [news] });
+    await upload("email,status\nc@x.org,unsubscribed\n", { list_id: news });
+    const conditions = [{ field: "city", operator: "equals", value: "Rome" }];
+    const rules = { match: "all", conditions };
+    const segment = (await company.api.post("/api/emails/segments/", { name: "S", rules })).body.id;
+    const [a, b, c] = [
+      "a@x.org,'＝A,,active,time,\"'=Offers; News\"",
+      "b@x.org,,,active,time,News",
+      "c@x.org,,,unsubscribed,time,News",
+    ];
+    expect(await exported({ list: offers })).toEqual([HEADER, a]);
+    expect(await exported({ list: news, status: "active" })).toEqual([`${HEADER},city`, `${a},`, `${b},Rome`]);
+    expect(await exported({ status: "unsubscribed" })).toEqual([HEADER, c]);
+    expect(await exported({ segment, list: news, status: "active" })).toEqual([`${HEADER},city`, `${b},Rome`]);
+    expect(await exported({ segment, list: offers })).toEqual([HEADER]);
+    const stranger = await newCompany(app);
+    const foreign = (await stranger.api.post("/api/emails/lists/", { name: "L" })).body.id;
+    expect(await exported({ list: foreign })).toEqual([400, { list: [expect.stringContaining("does not exist")] }]);
+    expect(await exported({ segment: foreign })).toEqual([
+      400,
+      { segment: [expect.stringContaining("does not exist")] },
+    ]);
+  });
+
+  test("begins with a byte order mark where that is asked for, and is imported with it", async () => {
+    await upload("email,first_name\na@x.org,Jörg\n");
+    const plain = await company.api.get(`${SUBSCRIBERS}export/`);
+    const marked = await company.api.get(`${SUBSCRIBERS}export/`, { query: { bom: true } });
+    expect(marked.bytes).toEqual(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), plain.bytes]));
+    expect((await upload(new Uint8Array(marked.bytes))).body).toMatchObject({ updated: 1, errors: [] });
+  });
+});
+
+describe("suppressions in bulk", () => {
+  const BULK = "/api/emails/suppressions/bulk/";
+  const file = (content: string | Uint8Array<ArrayBuffer>, fields = {}) =>
+    company.api.post(BULK, fileForm(content, "s.csv", fields));
+
+  test("as JSON: what is new, what was there, and what cannot be used", async () => {
+    await company.api.post("/api/emails/suppressions/", { email: "there@x.org" });
+    await upload("email\nu@x.org\nc@x.org\n");
+    const items = [
+      { email: "u@x.org", kind: "unsubscribed", reason: "moved" },
+      { email: "C@X.org", kind: "complained" },
+      { email: "There@x.org", kind: "bounced" },
+      { domain: "*.Example.org" },
+      { domain: "example.org", kind: "bounced" },
+      { email: "nobody" },
+      { email: "a@x.org", domain: "x.org" },
+      { domain: "a b" },
+      { email: "k@x.org", kind: "gold" },
+      {},
+    ];
+    const { status, body } = await company.api.post(BULK, { items });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ total: 10, created: 3, existing: 2 });
+    expect(body.errors.map(({ row, error }: { row: number; error: string }) => [row, error])).toEqual([
+      [5, "email: Enter a valid email address."],
+      [6, "Give exactly one of email and domain."],
+      [7, "domain: Enter a valid domain."],
+      [8, 'kind: "gold" is not a valid choice.'],
+      [9, "Give exactly one of email and domain."],
+    ]);
+    const { results } = (await company.api.get("/api/emails/suppressions/", { query: { ordering: "created_at" } }))
+      .body;
+    const seen = results.map((one: Record<string, string>) => [one.email ?? one.domain, one.kind, one.reason]);
+    expect(new Set(seen)).toEqual(
+      new Set([
+        ["there@x.org", "manual", ""],
+        ["u@x.org", "unsubscribed", "moved"],
+        ["C@X.org", "complained", ""],
+        ["example.org", "manual", ""],
+      ]),
+    );
+    expect(await statuses()).toEqual({ "u@x.org": "unsubscribed", "c@x.org": "complained" });
+    expect((await company.api.post(BULK, { items })).body).toMatchObject({ created: 0, existing: 5 });
+  });
+
+  test("as CSV of Excel, with the guard taken off; a stronger kind replaces one that is there, a weaker one does not", async () => {
+    const csv = "sep=;\nE-Mail;Grund;Kind;reason\n'+a@x.org;x;;Jörg\nb@x.org;;Hard bounced;\n\nnobody;;;\n";
+    expect((await file(inWindows1252(csv))).status).toBe(400);
+    expect(await suppressions()).toEqual({});
+    expect((await file(inWindows1252(csv), { charset: "windows-1252" })).body).toEqual({
+      total: 3,
+      created: 2,
+      existing: 0,
+      errors: [{ row: 6, email: "nobody", domain: "", error: "email: Enter a valid email address." }],
+    });
+    expect(await suppressions()).toEqual({ "+a@x.org": "manual", "b@x.org": "bounced" });
+    const again = "email,kind\n+a@x.org,unsubscribed\nb@x.org,unsubscribed\nb@x.org,complained\n";
+    expect((await file(again)).body).toMatchObject({ total: 3, created: 0, existing: 3, errors: [] });
+    expect(await suppressions()).toEqual({ "+a@x.org": "manual", "b@x.org": "complained" });
+  });
+
+  test("take our own export back, which has every one of them", async () => {
+    await company.api.post(BULK, {
+      items: [{ email: "=a@x.org", reason: "=1", kind: "bounced" }, { domain: "münchen.example" }],
+    });
+    const { status, headers, text } = await company.api.get("/api/emails/suppressions/export/");
+    expect([status, headers.get("content-disposition")]).toEqual([
+      200,
+      expect.stringMatching(/^attachment; .*\.csv"$/),
+    ]);
+    const lines = text
+      .trimEnd()
+      .split("\r\n")
+      .map((line) => line.replace(/[^,]+Z$/, "time"));
+    expect(lines[0]).toBe("email,domain,kind,reason,created_at");
+    expect(lines.slice(1).toSorted()).toEqual(
+      ["'=a@x.org,,bounced,'=1,time", ",xn--mnchen-3ya.example,manual,,time"].toSorted(),
+    );
+    expect((await file(text)).body).toMatchObject({ total: 2, created: 0, existing: 2, errors: [] });
+    const other = await newCompany(app);
+    const moved = await other.api.post(BULK, fileForm(text, "s.csv"));
+    expect(moved.body).toMatchObject({ total: 2, created: 2, errors: [] });
+  });
+
+  test("one by one with a kind", async () => {
+    await upload("email\na@x.org\n");
+    const post = (kind: string) => company.api.post("/api/emails/suppressions/", { email: "A@x.org", kind });
+    for (const [given, kept] of [
+      ["unsubscribed", "unsubscribed"],
+      ["bounced", "bounced"],
+      ["manual", "bounced"],
+      ["complained", "complained"],
+    ] as const) {
+      expect((await post(given)).body).toMatchObject({ email: "A@x.org", kind: kept });
+    }
+    expect(await statuses()).toEqual({ "a@x.org": "complained" });
+    expect(Object.keys((await post("gold")).body)).toEqual(["kind"]);
+  });
+
+  test.each([
+    ["JSON without items", {}, "items"],
+    ["items that are no list", { items: 1 }, "items"],
+    ["more than 10,000", { items: Array.from({ length: 10_001 }, () => ({ email: "a@x.org" })) }, "items"],
+    ["a form without a file", new FormData(), "file"],
+    ["a file without addresses", fileForm("reason\nx\n", "s.csv"), "file"],
+    ["an unknown charset", fileForm("email\na@x.org\n", "s.csv", { charset: "klingon" }), "charset"],
+  ])("%s: 400", async (_name, body, field) => {
+    const answer = await company.api.post(BULK, body);
+    expect([answer.status, Object.keys(answer.body)]).toEqual([400, [field]]);
+  });
+});
+
+describe("the errors of an import", () => {
+  const errorsAt = (url: string, of = company) => of.api.get(url);
+
+  test("are all to be had for a day, however many, and by their company alone", async () => {
+    const bad = Array.from({ length: 20_000 }, (_, n) => `=bad${n},"x"`).join("\n");
+    const { body } = await upload(`email,first_name\na@x.org,Ann\n${bad}\n`);
+    expect(body).toMatchObject({ total: 20_001, created: 1, skipped: 20_000, errors_count: 20_000 });
+    expect(body.errors).toHaveLength(100);
+    const { status, headers, text } = await errorsAt(body.errors_url);
+    expect([status, headers.get("content-type")]).toEqual([200, "text/csv; charset=utf-8"]);
+    const lines = text.trimEnd().split("\r\n");
+    expect([lines.length, lines[0]]).toEqual([20_001, "row,email,error"]);
+    expect(lines[1]).toBe("3,'=bad0,email: Enter a valid email address.");
+    expect(lines.at(-1)).toBe("20002,'=bad19999,email: Enter a valid email address.");
+    const stranger = await newCompany(app);
+    expect((await errorsAt(body.errors_url, stranger)).status).toBe(404);
+    expect((await fetch(new URL(new URL(body.errors_url).pathname, app.url))).status).toBe(401);
+
+    const kept = "update imports set created_at = now() - interval '24 hours' where company_id = $1";
+    await query(kept, [company.id]);
+    expect((await errorsAt(body.errors_url)).status).toBe(404);
+    await app.broker.call("subscribers.purgeImports");
+    expect(await query("select from import_errors where company_id = $1", [company.id])).toEqual([]);
+  });
+
+  test("of a dry run too; without errors there is no address, and of a refused file nothing is kept", async () => {
+    const { body } = await upload("email\nx\n", { dry_run: "true" });
+    expect((await errorsAt(body.errors_url)).text).toBe(
+      "row,email,error\r\n2,x,email: Enter a valid email address.\r\n",
+    );
+    expect((await upload("email\na@x.org\n")).body.errors_url).toBeNull();
+    const rows = Array.from({ length: 20_000 }, (_, n) => `bad${n}`).join("\n");
+    const refused = Buffer.concat([Buffer.from(`email\n${rows}\n`), Buffer.from([0xff])]);
+    expect((await upload(refused)).status).toBe(400);
+    expect(await query("select from imports where company_id = $1", [company.id])).toHaveLength(1);
+  });
+});
+
 describe("the form", () => {
   test("mapping says what a column is, or leaves it out", async () => {
     const csv = "Kontakt;Ort;Geheim;email\na@x.org;Bonn;x;b@x.org\n";
@@ -265,7 +464,7 @@ describe("the form", () => {
       const other = await newCompany(app);
       await upload("email\nknown@x.org\n", {}, other);
       const real = await upload(csv, { dry_run: "false", on_conflict }, other);
-      expect([real.status, real.body]).toEqual([201, dry.body]);
+      expect([real.status, real.body]).toEqual([201, { ...dry.body, errors_url: expect.any(String) }]);
     }
   });
 
