@@ -248,7 +248,7 @@ describe("the export", () => {
     await company.api.post(SUBSCRIBERS, { email: "a@x.org", first_name: "＝A", lists: [news, offers] });
     await company.api.post(SUBSCRIBERS, { email: "b@x.org", attributes: { city: "Rome" }, lists: [news] });
     await upload("email,status\nc@x.org,unsubscribed\n", { list_id: news });
-    const conditions = [{ field: "city", operator: "equals", value: "Rome" }];
+    const conditions = [{ field: "email", operator: "starts_with", value: "b@" }];
     const rules = { match: "all", conditions };
     const segment = (await company.api.post("/api/emails/segments/", { name: "S", rules })).body.id;
     const [a, b, c] = [
