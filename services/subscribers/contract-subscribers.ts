@@ -143,6 +143,7 @@ export const subscribers = {
       list_id: Type.Optional(Uuid),
     }),
     returns: Type.Object({ detail: Type.String() }),
+    unknownFields: "all",
     example: { email: "ada@example.com", first_name: "Ada" },
   },
   confirm: {

@@ -137,6 +137,7 @@ function requestBodyOf(route: Route, contract: ActionContract, components: Compo
         type: "object",
         properties: Object.fromEntries(sendable),
         ...(required.length > 0 ? { required } : {}),
+        ...(contract.unknownFields === "all" ? { additionalProperties: false } : {}),
         ...(contract.exactlyOne ? { oneOf: contract.exactlyOne.map(given) } : {}),
       },
       ...(contract.example === undefined ? {} : { example }),
