@@ -95,9 +95,6 @@ async function visit(client: Client, job: Job, address: string): Promise<{ n: nu
 
 const isNextPass = ({ pass, place, cursor }: Job): boolean => pass === 2 && place === 0 && cursor === null;
 
-/** By the planner's estimates each step would be compiled, where the server can: that takes longer than the step. */
-const STEPWISE = { settings: { jit: "off" } };
-
 /** One step. `over`: this pass has ended. */
 export function eraseStep({ companyId, hash }: ErasedPerson): Promise<{ over: boolean; counts: ErasedCounts }> {
   return transaction(async (client) => {
@@ -123,7 +120,7 @@ export function eraseStep({ companyId, hash }: ErasedPerson): Promise<{ over: bo
       ? query(NEXT_PASS, [companyId, hash, JSON.stringify(counts)], client)
       : query(DONE, [companyId, hash], client));
     return { over: true, counts };
-  }, STEPWISE);
+  });
 }
 
 /** Whoever works on a pass that is over for another process must not begin the next one. */

@@ -44,7 +44,10 @@ const COUNTED = `counts as (
   from written group by campaign_id),
 ${LATE_COUNTED}`;
 
-/** `mayGet`: which row e (of chunk c) may still get its result r, where that is not "sent". */
+/**
+ * `mayGet`: which row e (of chunk c) may still get its result r, where that is not "sent". LATERAL with a LIMIT keeps the ten
+ * rows that the planner expects of arrays: for one it may as well read all of a part that was empty when last counted.
+ */
 const settled = (mayGet: string) => `result as (
   select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[],
       $9::float8[], $10::text[], $11::text[], $12::int[], $13::uuid[], $14::text[], $15::text[], $16::smallint[], $17::text[],
@@ -52,28 +55,30 @@ const settled = (mayGet: string) => `result as (
     r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response, campaign_no, id, email,
       message_id, reply_no, reply_rest, fence)),
 target as (
-  select r.*, e.status as before
+  select r.n, e.status as before
   from result r
-  join campaigns g on g.id = r.campaign_id and g.company_id = r.company_id
-  join sent_emails e on e.campaign_no = r.campaign_no and e.campaign_no = g.no and e.seq = r.seq
+  cross join lateral (
+    select ${MAY_SEND_AGAIN("g")} as may_send_again from campaigns g
+    where g.id = r.campaign_id and g.company_id = r.company_id and g.no = r.campaign_no limit 1) g
+  join sent_emails e on e.campaign_no = r.campaign_no and e.seq = r.seq
   left join send_chunks c on c.campaign_id = r.campaign_id and c.no = r.no and c.company_id = r.company_id
   where case when r.status = ${sent} then e.status in (${queued}, ${sending}, ${unknown}) else ${mayGet} end
   order by e.campaign_no, e.seq for no key update of e),
 written as (
   update sent_emails e
-  set status = t.status, error = t.error, smtp_response = t.reply_rest, reply_no = t.reply_no,
-    attempts = case when t.before = ${unknown} then t.attempts + t.tried
-      else greatest(e.attempts, t.attempts + t.tried) end,
-    next_attempt_at = case when t.status = ${queued} then now() + coalesce(t.delay_ms, 0) * interval '1 millisecond' end,
-    sent_at = case when t.status = ${sent} then now() else e.sent_at end,
-    bounced_at = case when t.status = ${bounced} then now() else e.bounced_at end
-  from target t
-  where e.campaign_no = t.campaign_no and e.seq = t.seq
-  returning t.id, t.company_id, t.campaign_id, t.email, t.message_id, e.status, t.response as smtp_response,
-    t.error, t.n, t.before)`;
+  set status = r.status, error = r.error, smtp_response = r.reply_rest, reply_no = r.reply_no,
+    attempts = case when t.before = ${unknown} then r.attempts + r.tried
+      else greatest(e.attempts, r.attempts + r.tried) end,
+    next_attempt_at = case when r.status = ${queued} then now() + coalesce(r.delay_ms, 0) * interval '1 millisecond' end,
+    sent_at = case when r.status = ${sent} then now() else e.sent_at end,
+    bounced_at = case when r.status = ${bounced} then now() else e.bounced_at end
+  from result r cross join lateral (select before from target where n = r.n limit 1) t
+  where e.campaign_no = r.campaign_no and e.seq = r.seq
+  returning r.id, r.company_id, r.campaign_id, r.email, r.message_id, e.status, r.response as smtp_response,
+    r.error, r.n, t.before)`;
 
 const OF_OWN_DOUBT = `case
-      when r.status = ${queued} and not (${MAY_SEND_AGAIN("g")}) then false
+      when r.status = ${queued} and not g.may_send_again then false
       when r.no is null then e.status = ${unknown} and e.error = ${DOUBT} and e.attempts = r.attempts
       else ${isDoubtOf("r.fence")} end`;
 

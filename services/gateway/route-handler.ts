@@ -18,6 +18,7 @@ import { formReader, type Params, pathNames, pathReader, propertiesOf, queryRead
 import { type BodyBounds, mediaTypeOf, readForm, readJson, readRaw } from "./http/request-body.ts";
 import { responseWriter } from "./http/response.ts";
 import type { SharedBudget, UploadBudgets } from "./http/shared-budget.ts";
+import { unknownFieldsRefusal } from "./http/unknown-fields.ts";
 import type { Route } from "./routes.ts";
 
 export interface RouteDeps {
@@ -37,6 +38,12 @@ const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 
 /** With Moleculer's pauses between them (0.1 s, 0.2 s …) they outlast a NATS server that restarts. */
 const READ_RETRIES = 3;
+
+/** All parameters, and those of them that the body said. */
+interface Read {
+  params: Params;
+  body?: Params | undefined;
+}
 
 type ReadBody = (context: Context, bounds: BodyBounds) => Params | Promise<Params>;
 
@@ -101,6 +108,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   const readQuery = queryReader(route, contract);
   const readBody = bodyReader(route);
   const readUploadFields = formReader(contract);
+  const refuseUnknown = unknownFieldsRefusal(route, contract);
   const limits = limitsOf(route);
   const company = companyReader(route, contract);
   const writeResponse = responseWriter(route, deps.baseUrl);
@@ -154,13 +162,14 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     });
   }
 
-  async function run(context: Context, params: Params, meta: Caller, more: CallingOptions): Promise<void> {
+  async function run(context: Context, { params, body }: Read, meta: Caller, more: CallingOptions): Promise<void> {
     const options = { meta, requestID: context.state.requestId, retries, ...more };
     try {
+      refuseUnknown(context, body, params);
       const result = await broker.call(route.action, params, options);
       const from = route.answer === "bytes" ? (result as Document).body_from : undefined;
-      const body = from && { body: await broker.call(from.action, from.params, options) };
-      await writeResponse(context, body ? { ...(result as Document), ...body } : result, params);
+      const bytes = from && { body: await broker.call(from.action, from.params, options) };
+      await writeResponse(context, bytes ? { ...(result as Document), ...bytes } : result, params);
     } catch (error) {
       // What does not exist is a 404 whatever the body says; only of what exists are the body's errors reported.
       if (reading && isServiceError(error, "INVALID")) await broker.call(reading, readPath(context), options);
@@ -168,13 +177,13 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     }
   }
 
-  async function answer(context: Context, params: Params, meta: Caller, path: Params): Promise<void> {
-    if (!route.upload || (route.orJson && isJson(context))) return run(context, params, meta, {});
+  async function answer(context: Context, read: Read, meta: Caller, path: Params): Promise<void> {
+    if (!route.upload || (route.orJson && isJson(context))) return run(context, read, meta, {});
     // The response may come long after the last byte of the request.
     context.req.socket.setTimeout(0);
     const space = { maxBytes: deps.maxUploadBytes[route.upload], budgets: deps.uploadBudgets, owner: meta.companyId! };
     await withUpload(context, space, ({ params: file, stream }) =>
-      run(context, { ...params, ...readUploadFields(file), ...path }, meta, {
+      run(context, { params: { ...read.params, ...readUploadFields(file), ...path }, body: file }, meta, {
         stream,
         timeout: UPLOAD_TIMEOUT_MS,
       } as CallingOptions),
@@ -207,7 +216,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
             requestId: context.state.requestId,
             http: { ...httpOf(context), overLimit, ...deviceIn(context) },
           };
-      await answer(context, params, meta, path);
+      await answer(context, { params, body }, meta, path);
     } finally {
       reservation.release();
     }

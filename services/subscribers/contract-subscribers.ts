@@ -101,6 +101,7 @@ export const subscribers = {
 
   import: {
     summary: "Import subscribers from a CSV file",
+    unknownFields: "all",
     description: IMPORT_DESCRIPTION,
     params: Type.Object({
       filename: Type.Optional(Type.String()),
@@ -147,6 +148,7 @@ export const subscribers = {
       list_id: Type.Optional(Uuid),
     }),
     returns: Type.Object({ detail: Type.String() }),
+    unknownFields: "all",
     example: { email: "ada@example.com", first_name: "Ada" },
   },
   confirm: {

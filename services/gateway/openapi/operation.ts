@@ -137,6 +137,7 @@ function requestBodyOf(route: Route, contract: ActionContract, components: Compo
         type: "object",
         properties: { ...Object.fromEntries(sendable), ...(hasFile ? { file } : {}) },
         ...(asked.length > 0 ? { required: asked } : {}),
+        ...(contract.unknownFields === "all" ? { additionalProperties: false } : {}),
         ...(contract.exactlyOne ? { oneOf: contract.exactlyOne.map(requiresField) } : {}),
       },
       ...(contract.example === undefined || (hasFile && Object.keys(example).length === 0) ? {} : { example }),

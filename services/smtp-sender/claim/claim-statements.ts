@@ -159,12 +159,14 @@ export async function releaseChunks(
 }
 
 // Deferred recipients that are due, by campaign. Few rows: the partial index holds only those that wait. LATERAL with a
-// LIMIT is never turned into a join: without statistics that would read the whole table of recipients, at every look.
+// LIMIT is never turned into a join: without statistics that would read the whole table of recipients, at every look. The
+// order is the index's: by the campaign alone all of its recipients would be read.
 export const CAMPAIGNS_WITH_DUE_RETRIES = firstCampaigns(
   "is_transactional desc, last_turn_at nulls first, id",
   `select from sent_emails e
     where e.campaign_no = c.no and e.next_attempt_at <= now()
-      and e.status = ${SENT_EMAIL_STATUS.queued}`,
+      and e.status = ${SENT_EMAIL_STATUS.queued}
+    order by e.next_attempt_at`,
 );
 
 export const campaignsWithDueRetries = (

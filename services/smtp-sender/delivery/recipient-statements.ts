@@ -10,6 +10,13 @@ const { queued, sending } = SENT_EMAIL_STATUS;
 
 /** The recipients e of the campaign $1 of the company $2. */
 const OF_CAMPAIGN = `e.campaign_no = ${campaignNo("$1", "$2")}`;
+
+/**
+ * Places in the campaign, to be joined: rows that have the campaign beside the seq are looked up by both. With a constant in
+ * its place the planner, where it takes the table for small, reads the whole campaign and compares it with each.
+ */
+const places = (columns: string, values: string) => `r as materialized (
+    select ${campaignNo("$1", "$2")} as campaign_no, $1::uuid as campaign_id, ${columns} from unnest(${values}) r (${columns}))`;
 /** Rows have the address only where the subscriber does not have it. */
 const ADDRESS = "coalesce(e.email, s.email)";
 
@@ -78,17 +85,22 @@ export const RECHECK = `
   left join lateral (${subscriberAt("$2", "e.subscriber_id", "r.status, r.email")}) s on true
   where ${OF_CAMPAIGN} and e.seq = any ($3)`;
 
-/** Takes deferred recipients that are due, one by one: each is its own lease, fenced by its number of tries. */
+/**
+ * Takes deferred recipients that are due, one by one: each is its own lease, fenced by its number of tries. As arrays, of which
+ * the planner expects ten rows: for one it may as well read all of a part that was empty when last counted.
+ */
 export const CLAIM_DUE = `
   with due as (
-    select seq from sent_emails e
+    select e.campaign_no, e.seq from sent_emails e
     where next_attempt_at <= now() and status = ${queued} and ${OF_CAMPAIGN}
       and ${isOnTimeline("$6")}
     order by next_attempt_at limit $3 for update skip locked),
   taken as (
     update sent_emails e
     set status = ${sending}, attempts = e.attempts + 1, next_attempt_at = now() + $5 * interval '1 millisecond'
-    from due where ${OF_CAMPAIGN} and e.seq = due.seq
+    from unnest((select array_agg(campaign_no order by seq) from due), (select array_agg(seq order by seq) from due))
+      d (campaign_no, seq)
+    where e.campaign_no = d.campaign_no and e.seq = d.seq
     returning e.*)
   select ${RECIPIENT} from taken e
   ${OF_SUBSCRIBER}
@@ -96,9 +108,9 @@ export const CLAIM_DUE = `
 
 /** Extends the leases of claimed retries; those that were taken from us are missing from the answer. */
 export const RENEW = `
+  with ${places("seq, attempts", "$3::int[], $4::int[]")}
   update sent_emails e set next_attempt_at = now() + $5 * interval '1 millisecond'
-  from unnest($3::int[], $4::int[]) r (seq, attempts)
-  where ${OF_CAMPAIGN} and e.seq = r.seq
+  from r where e.campaign_no = r.campaign_no and e.seq = r.seq
     and e.status = ${sending} and e.attempts = r.attempts
   returning e.seq`;
 
@@ -108,32 +120,33 @@ const STOPPED_BY = `(select error from campaigns where id = $1 and company_id = 
 /** The same for copies: a row for each, with the recipient that it is a copy for. */
 export const CLAIM_DUE_COPIES = `
   with due as (
-    select seq, no from sent_email_copies
+    select campaign_id, ${campaignNo("$1", "$2")} as campaign_no, seq, no from sent_email_copies
     where next_attempt_at <= now() and status = ${queued} and campaign_id = $1 and ${sameCompany("company_id", "$2")}
       and ${isOnTimeline("$5")}
     order by next_attempt_at limit $3 for update skip locked),
   taken as (
     update sent_email_copies c
     set status = ${sending}, attempts = c.attempts + 1, next_attempt_at = now() + $4 * interval '1 millisecond'
-    from due where c.campaign_id = $1 and c.seq = due.seq and c.no = due.no and ${sameCompany("c.company_id", "$2")}
-    returning c.seq, c.no, c.email, c.attempts)
+    from due where c.campaign_id = due.campaign_id and c.seq = due.seq and c.no = due.no
+      and ${sameCompany("c.company_id", "$2")}
+    returning due.campaign_no, c.seq, c.no, c.email, c.attempts)
   select ${MAIL}, t.attempts, t.no as copy_no, t.email as copy_email,
     blocked_by($2, t.email) as blocked, null::json as blocked_copies, ${STOPPED_BY} as stopped_by
   from taken t
-  join sent_emails e on ${OF_CAMPAIGN} and e.seq = t.seq
+  cross join lateral (select * from sent_emails where campaign_no = t.campaign_no and seq = t.seq limit 1) e
   ${OF_SUBSCRIBER}
   order by t.seq, t.no`;
 
 /** Whether these copies may still go out. */
 export const RECHECK_COPIES = `
+  with ${places("seq, no", "$3::int[], $4::int[]")}
   select c.seq, c.no as copy_no, blocked_by(c.company_id, c.email) as blocked, ${STOPPED_BY} as stopped_by
-  from unnest($3::int[], $4::int[]) r (seq, no)
-  join sent_email_copies c on c.campaign_id = $1 and c.seq = r.seq and c.no = r.no
+  from r join sent_email_copies c on c.campaign_id = r.campaign_id and c.seq = r.seq and c.no = r.no
     and ${sameCompany("c.company_id", "$2")}`;
 
 export const RENEW_COPIES = `
+  with ${places("seq, attempts, no", "$3::int[], $4::int[], $6::int[]")}
   update sent_email_copies c set next_attempt_at = now() + $5 * interval '1 millisecond'
-  from unnest($3::int[], $4::int[], $6::int[]) r (seq, attempts, no)
-  where c.campaign_id = $1 and ${sameCompany("c.company_id", "$2")} and c.seq = r.seq and c.no = r.no
+  from r where c.campaign_id = r.campaign_id and ${sameCompany("c.company_id", "$2")} and c.seq = r.seq and c.no = r.no
     and c.status is not distinct from ${sending} and c.attempts = r.attempts
   returning c.seq, c.no as copy_no`;

@@ -14,17 +14,20 @@ const EARLIER_CLICKS = `
     select null, link, min(created_at), false from clicked where created_at < $3 and not machine group by link) c`;
 
 /**
- * Mails (by number $4 and $5, with their ids $1) and, of those that were clicked now ($2), the clicks before: recent are those since $3. `version` changes with
- * each hit that is stored, and with whatever else is written to the row.
+ * Mails (by number $4 and $5, with their ids $1) and, of those that were clicked now ($2), the clicks before: recent are
+ * those since $3. `version` changes with each hit that is stored, and with whatever else is written to the row. Materialized,
+ * so that the campaign is joined to the mails and never its mails to the campaign.
  */
 export const READ = `
-  select m.id, c.company_id, c.id as campaign_id, s.campaign_no, s.seq, s.status, s.sent_at, s.opened_at, s.clicked_at,
-    s.email is not distinct from '' as erased,
-    s.xmin::text as version, case when m.id = any ($2::uuid[]) then (${EARLIER_CLICKS}) end as earlier_clicks
-  from unnest($1::uuid[], $4::int[], $5::int[]) m (id, campaign_no, seq)
-  join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq
-  join campaigns c on c.no = s.campaign_no
-  order by s.campaign_no, s.seq`;
+  with m as materialized (
+    select m.id, s.campaign_no, s.seq, s.status, s.sent_at, s.opened_at, s.clicked_at,
+      s.email is not distinct from '' as erased, s.xmin::text as version
+    from unnest($1::uuid[], $4::int[], $5::int[]) m (id, campaign_no, seq)
+    join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq)
+  select m.*, c.company_id, c.id as campaign_id,
+    case when m.id = any ($2::uuid[]) then (${EARLIER_CLICKS}) end as earlier_clicks
+  from m join campaigns c on c.no = m.campaign_no
+  order by m.campaign_no, m.seq`;
 
 /** Before READ, not within it: a statement that has waited for a lock still sees the clicks of when it began. */
 export const LOCK = `

@@ -44,8 +44,19 @@ async function pooled(options: PgbouncerOptions): Promise<string> {
 }
 
 const SETTINGS = "select name, setting from pg_settings where name = any ($1)";
-const names = ["statement_timeout", "idle_in_transaction_session_timeout", "enable_seqscan", "transaction_timeout"];
-const OURS = { statement_timeout: "60000", idle_in_transaction_session_timeout: "4000", transaction_timeout: "70000" };
+const names = [
+  "statement_timeout",
+  "idle_in_transaction_session_timeout",
+  "enable_seqscan",
+  "transaction_timeout",
+  "jit",
+];
+const OURS = {
+  statement_timeout: "60000",
+  idle_in_transaction_session_timeout: "4000",
+  transaction_timeout: "70000",
+  jit: "off",
+};
 /** Of one transaction alone. */
 const OWN = { settings: { statement_timeout: 7_000 } };
 const asObject = (rows: { name: string; setting: string }[]) =>
@@ -90,7 +101,12 @@ test("1.24 in transaction mode: every statement has our settings, and none of th
   await other.connect();
   for (let n = 0; n < 20; n++) {
     const { rows } = await other.query(SETTINGS, [names]);
-    expect(asObject(rows)).toMatchObject({ statement_timeout: "0", enable_seqscan: "on", transaction_timeout: "0" });
+    expect(asObject(rows)).toMatchObject({
+      statement_timeout: "0",
+      enable_seqscan: "on",
+      transaction_timeout: "0",
+      jit: "on",
+    });
   }
   await other.end();
   line.close();

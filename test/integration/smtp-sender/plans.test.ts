@@ -70,6 +70,9 @@ const MAY_USE = [
   "sent_email_copies_due",
 ];
 
+/** The campaign alone is not enough: what looks for one recipient would read all of its campaign. */
+const PLACE = /campaign_(id|no)\b.*\b(seq|next_attempt_at)\b|\b(seq|next_attempt_at)\b.*campaign_(id|no)\b/;
+
 const nodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
 
 describe("plans of tables that grew", () => {
@@ -125,17 +128,16 @@ describe("plans of tables that grew", () => {
     await client.query(company);
     if (sql) await client.query(sql);
     await client.query(mails(2, 1_000));
+    const wrong: string[] = [];
     for (const [name, statement] of Object.entries(STATEMENTS)) {
       const found = await reads(statement);
-      expect([name, found.length > 0]).toEqual([name, true]);
-      for (const node of found) {
-        expect([name, MAY_USE.includes(node["Index Name"] ?? "a scan of all"), node["Index Cond"]]).toEqual([
-          name,
-          true,
-          expect.stringMatching(/campaign_id|campaign_no|sent_email_id/),
-        ]);
+      if (found.length === 0) wrong.push(`${name} reads none of them`);
+      for (const { "Index Name": index = "a scan of all", "Index Cond": condition = "" } of found) {
+        const byPlace = index.startsWith("email_events") ? /sent_email_id/ : PLACE;
+        if (!MAY_USE.includes(index) || !byPlace.test(condition)) wrong.push(`${name}: ${index} ${condition}`);
       }
     }
+    expect(wrong).toEqual([]);
   });
 
   test("the search for campaigns with due copies reads nothing but the index of those that wait", async () => {

@@ -480,6 +480,17 @@ describe("the form", () => {
   });
 
   test.each([
+    ["list", "x", 'Unknown field. Did you mean "list_id"?'],
+    ["dryrun", "true", 'Unknown field. Did you mean "dry_run"?'],
+    ["encoding", "latin1", 'Unknown field. Did you mean "charset"?'],
+    ["tag", "vip", "Unknown field."],
+  ])("the unknown field %s is refused, and nothing is imported", async (field, value, sentence) => {
+    const { status, body } = await upload("email\na@x.org\n", { [field]: value });
+    expect([status, body]).toEqual([400, { [field]: [sentence] }]);
+    expect(await statuses()).toEqual({});
+  });
+
+  test.each([
     ["dry_run", "maybe"],
     ["dry_run", ""],
     ["on_conflict", "replace"],
