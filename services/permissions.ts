@@ -26,6 +26,7 @@ const TABLE = {
   "subscribers.list": reads("subscribers"),
   "subscribers.create": writes("subscribers"),
   "subscribers.import": writes("subscribers"),
+  "subscribers.getImport": reads("subscribers"),
   "subscribers.importErrors": reads("subscribers"),
   "subscribers.bulkDelete": writes("subscribers"),
   "subscribers.bulkUpdateLists": writes("subscribers"),

@@ -82,8 +82,9 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/subscribers/bulk/`, "subscribers.import", {
     ...created,
     upload: "import",
-    statusBy: { dry_run: 200 },
+    statusBy: { dry_run: 200, background: 202 },
   }),
+  route("GET", `${E}/imports/:id/`, "subscribers.getImport"),
   route("GET", `${E}/imports/:id/errors/`, "subscribers.importErrors", csv),
   route("POST", `${E}/subscribers/bulk-delete/`, "subscribers.bulkDelete"),
   route("POST", `${E}/subscribers/bulk-update-lists/`, "subscribers.bulkUpdateLists"),

@@ -1,5 +1,6 @@
 /** What an import takes and answers. */
-import { Bool, Nullable, OneOf, Type, Uuid } from "../lib/shapes.ts";
+import { IMPORT_STATUSES } from "../../models/import.ts";
+import { Bool, Nullable, OneOf, type Static, Time, Type, Uuid } from "../lib/shapes.ts";
 
 export const IMPORT_DESCRIPTION = `A CSV file with a header row, separated by comma, semicolon, tab or bar (a first line \`sep=;\` is skipped). The columns email, first_name, last_name, name (both in one) and status are found by these names and by those that Mailchimp, Brevo, listmonk, Sendy, Keila and Excel write; \`attributes\` or \`data\` in JSON is unpacked, any other column becomes an attribute. \`mapping\` says otherwise. Existing subscribers are updated with what is not blank.
 
@@ -26,6 +27,12 @@ export const IMPORT_FIELDS = {
   ),
   charset: Charset,
   dry_run: Type.Optional(Type.Boolean({ ...Bool, description: "Counts and reports (200), and writes nothing." })),
+  background: Type.Optional(
+    Type.Boolean({
+      description:
+        "Answers (202) once the file is here, and goes on: `GET /api/emails/imports/{id}/` says how far it is.",
+    }),
+  ),
   on_conflict: Type.Optional(
     Type.Unsafe<"update" | "skip">({
       ...OneOf("update", "skip"),
@@ -35,7 +42,7 @@ export const IMPORT_FIELDS = {
   ),
 };
 
-export const ImportReport = Type.Object({
+const REPORT = {
   total: Type.Integer(),
   created: Type.Integer(),
   updated: Type.Integer(),
@@ -45,4 +52,21 @@ export const ImportReport = Type.Object({
   errors_url: Nullable(
     Type.String({ format: "uri", description: "All errors as CSV, for 24 hours; null without any." }),
   ),
+};
+
+export const ImportReport = Type.Object(REPORT);
+
+export const ImportStarted = Type.Object({ import_id: Uuid });
+
+/** What the action returns: one of them by the form's `background`; `returnsBy` documents it. */
+export const ImportAnswer = Type.Unsafe<Static<typeof ImportReport> | Static<typeof ImportStarted>>(ImportReport);
+
+export const ImportState = Type.Object({
+  id: Uuid,
+  status: OneOf(...IMPORT_STATUSES),
+  bytes: Type.Integer({ description: "Of the file." }),
+  bytes_read: Type.Integer(),
+  ...REPORT,
+  error: Nullable(Type.String({ description: "Why it failed; nothing was imported." })),
+  created_at: Time,
 });

@@ -2,7 +2,7 @@
 import { ERASED_KINDS } from "../../models/statements/erase-steps.ts";
 import type { ServiceContract } from "../define.ts";
 import { Bool, ById, Email, ListQuery, Nothing, Page, Stream, Type, Uuid } from "../lib/shapes.ts";
-import { IMPORT_DESCRIPTION, IMPORT_FIELDS, ImportReport } from "./contract-import.ts";
+import { IMPORT_DESCRIPTION, IMPORT_FIELDS, ImportAnswer, ImportStarted, ImportState } from "./contract-import.ts";
 import { AttributeChanges, Attributes, PersonData, PersonName, Status, Subscriber } from "./contract-shapes.ts";
 
 const lists = Type.Optional(Type.Array(Uuid, { maxItems: 100, description: "Lists that the subscriber is added to." }));
@@ -109,7 +109,15 @@ export const subscribers = {
       size: Type.Optional(Type.Integer()),
       ...IMPORT_FIELDS,
     }),
-    returns: ImportReport,
+    returns: ImportAnswer,
+    returnsBy: { background: ImportStarted },
+  },
+  getImport: {
+    summary: "Get a background import",
+    description:
+      "For 24 hours. `running` until its rows are there, then `done` with the answer that an import in the foreground gets, or `failed` with `error` and nothing imported.",
+    params: ById,
+    returns: ImportState,
   },
   importErrors: {
     summary: "Download the errors of an import as CSV",
@@ -157,6 +165,12 @@ export const subscribers = {
     description: "Unknown token: 404; expired, or unsubscribed since: 410. A second time changes nothing.",
     params: Type.Object({ token: Type.String() }),
     returns: Type.Object({ company_id: Uuid, subscriber_id: Uuid, email: Type.String() }),
+  },
+  runImports: {
+    summary: "Carry out the imports that wait",
+    visibility: "protected",
+    params: None,
+    returns: Done,
   },
   purgeImports: {
     summary: "Delete imports and their errors of more than a day ago",

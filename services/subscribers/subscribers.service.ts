@@ -19,6 +19,7 @@ import { contract } from "./contract.ts";
 import { erase, finishErasures } from "./erase-person.ts";
 import { exportPerson } from "./export-person.ts";
 import { exportErrors, exportSubscribers } from "./export-subscribers.ts";
+import { beginImport, importView, runImports } from "./import/background-import.ts";
 import { importErrorsCsv } from "./import/error-file.ts";
 import { importErrors, importFile } from "./import/import-request.ts";
 import { blocksErrors, importSuppressions } from "./import/import-suppressions.ts";
@@ -46,6 +47,7 @@ interface Subscribers extends Service {
 }
 const SAVE_PAUSE_MS = 500;
 const ERASE_PAUSE_MS = 5_000;
+const IMPORT_PAUSE_MS = 1_000;
 const PURGE_PAUSE_MS = 600_000;
 const readerOf = (service: Service) => (service as Subscribers).subscriberReader;
 
@@ -64,6 +66,7 @@ export default defineService("subscribers", contract, {
   mixins: [
     every(SAVE_PAUSE_MS, "saveWaiting"),
     every(ERASE_PAUSE_MS, "finishErasures"),
+    every(IMPORT_PAUSE_MS, "runImports"),
     every(PURGE_PAUSE_MS, "purgeImports"),
   ],
 
@@ -104,6 +107,7 @@ export default defineService("subscribers", contract, {
     import: {
       validate: (ctx, isValid) => importErrors(companyOf(ctx), ctx.params, isValid),
       async handler(ctx) {
+        if (ctx.params.background) return beginImport(ctx);
         const imported = await importFile(ctx);
         if (!ctx.params.dry_run) {
           const { total, created, updated, skipped } = imported;
@@ -112,6 +116,8 @@ export default defineService("subscribers", contract, {
         return imported;
       },
     },
+    getImport: (ctx) => importView(companyOf(ctx), ctx.params.id),
+    runImports: async (ctx) => ({ done: await runImports(ctx) }),
     importErrors: (ctx) => importErrorsCsv(companyOf(ctx), ctx.params.id),
     async purgeImports() {
       await purgeImports();

@@ -13,6 +13,7 @@ export interface ImportForm {
   charset?: string;
   dry_run?: boolean;
   on_conflict?: "update" | "skip";
+  background?: boolean;
   size?: number;
 }
 

@@ -53,8 +53,8 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
   const delivery = (await make(`${E}/webhook-endpoints/${endpoint}/test/`, {})).id;
   const { id: source, url } = await make(`${E}/inbound-sources/`, { provider: "postmark" });
   const report = new URL(url).pathname.split("/").slice(4, 6).join("/");
-  const { errors_url } = (await api.post(`${E}/subscribers/bulk/`, fileForm("email\nnobody\n", "a.csv"))).body;
-  const imported = errors_url.split("/").at(-3);
+  const behind = fileForm("email\nnobody\n", "a.csv", { background: "true" });
+  const imported = (await api.post(`${E}/subscribers/bulk/`, behind)).body.import_id;
   const suppression = (await make(`${E}/suppressions/`, { email: "never@example.com" })).id;
   const [inbound, rawId] = [newId(), newId()];
   await InboundRaw.create({ id: rawId, companyId: id, raw: Buffer.from("Subject: Undelivered\r\n\r\n") });

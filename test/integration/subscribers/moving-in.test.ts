@@ -1,6 +1,15 @@
 /** Moving in from another product: nobody gets mail who did not get it there, and nobody is missing. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { query } from "../../../models/database/db.ts";
+import {
+  addBackgroundImport,
+  addPart,
+  failImport,
+  finishImport,
+  renewImport,
+} from "../../../models/statements/imports.ts";
 import { notSuppressed } from "../../../models/statements/not-suppressed.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { fileForm, newCompany, type TestCompany } from "../../support/client.ts";
 import { EXPORTS, inWindows1252 } from "../../support/exports-of-products.ts";
@@ -426,6 +435,86 @@ describe("the errors of an import", () => {
     const refused = Buffer.concat([Buffer.from(`email\n${rows}\n`), Buffer.from([0xff])]);
     expect((await upload(refused)).status).toBe(400);
     expect(await query("select from imports where company_id = $1", [company.id])).toHaveLength(1);
+  });
+});
+
+describe("a background import", () => {
+  /** Once it is over. */
+  async function over(importId: string) {
+    for (const deadline = Date.now() + 50_000; Date.now() < deadline; await sleep(50)) {
+      const { body } = await company.api.get(`/api/emails/imports/${importId}/`);
+      if (body.status !== "running") return body;
+    }
+    throw new Error("It was not over in time");
+  }
+
+  test("answers with its id, and has in the end what the foreground answers with", async () => {
+    const csv = "email,status\na@x.org,unsubscribed\nnobody,\nb@x.org,\n";
+    const dry = await upload(csv, { background: "true", dry_run: "true" });
+    expect([dry.status, Object.keys(dry.body)]).toEqual([202, ["import_id"]]);
+    expect(await over(dry.body.import_id)).toMatchObject({ status: "done", total: 3, created: 2 });
+    expect(await statuses()).toEqual({});
+
+    const begun = await upload(csv, { background: "true" });
+    const ended = await over(begun.body.import_id);
+    expect(ended).toMatchObject({
+      id: begun.body.import_id,
+      status: "done",
+      bytes: csv.length,
+      bytes_read: csv.length,
+      total: 3,
+      created: 2,
+      updated: 0,
+      skipped: 1,
+      errors: [{ row: 3, email: "nobody" }],
+      error: null,
+    });
+    expect((await company.api.get(ended.errors_url)).text).toContain("3,nobody,");
+    expect(await statuses()).toEqual({ "a@x.org": "unsubscribed", "b@x.org": "active" });
+    expect(await query("select from import_parts where company_id = $1", [company.id])).toEqual([]);
+    const log = await query("select detail from audit_log where company_id = $1 and action = 'subscribers.imported'", [
+      company.id,
+    ]);
+    expect(log).toEqual([{ detail: { total: 3, created: 2, updated: 0, skipped: 1 } }]);
+    const stranger = await newCompany(app);
+    expect((await stranger.api.get(`/api/emails/imports/${begun.body.import_id}/`)).status).toBe(404);
+  });
+
+  test("fails as a whole where the foreground refuses the file", async () => {
+    const { body } = await upload(Buffer.from("email,first_name\na@x.org,J\xf6rg\n", "latin1"), { background: "true" });
+    expect(await over(body.import_id)).toMatchObject({
+      status: "failed",
+      total: 0,
+      error: expect.stringMatching(/^The file is not UTF-8/),
+    });
+    expect(await statuses()).toEqual({});
+    expect(await query("select from import_parts where company_id = $1", [company.id])).toEqual([]);
+  });
+
+  test("of a node that died with it is carried out by another one, once", async () => {
+    const file = async (name: string) => {
+      const id = newId();
+      const form = { size: 20 };
+      const caller = { companyId: company.id };
+      expect(await addBackgroundImport(company.id, id, { form, caller, bytes: 20 })).toBe(true);
+      await addPart(company.id, id, 0, Buffer.from(`email\n${name}@x.org`));
+      return id;
+    };
+    const id = await file("a");
+    const leased = "update imports set attempts = 1, next_attempt_at = now() - interval '1 second' where id = $1";
+    await query(leased, [id]);
+    expect(await over(id)).toMatchObject({ status: "done", created: 1 });
+    const dead = { companyId: company.id, id, attempts: 1, form: {}, caller: {} };
+    expect([await renewImport(dead, 5), await finishImport(undefined, dead, {})]).toEqual([false, false]);
+    await failImport(dead, "late");
+    expect(await over(id)).toMatchObject({ status: "done", created: 1, bytes_read: 20 });
+  });
+
+  test("waits with at most four others of its company", async () => {
+    for (let n = 0; n < 5; n++) {
+      await addBackgroundImport(company.id, newId(), { form: {}, caller: {}, bytes: 1 });
+    }
+    expect((await upload("email\na@x.org\n", { background: "true" })).status).toBe(429);
   });
 });
 
