@@ -73,11 +73,18 @@ export class ImportError extends Model<InferAttributes<ImportError>, InferCreati
   declare id: CreationOptional<string>;
   declare companyId: string;
   declare importId: string;
+  declare attempts: CreationOptional<number>;
   declare lines: string;
 
   static register(sequelize: Sequelize): void {
     ImportError.init(
-      { id: id(), companyId: company(), importId: required(DataTypes.UUID), lines: required(DataTypes.TEXT) },
+      {
+        id: id(),
+        companyId: company(),
+        importId: required(DataTypes.UUID),
+        attempts: required(DataTypes.INTEGER, 0),
+        lines: required(DataTypes.TEXT),
+      },
       { sequelize, tableName: "import_errors", timestamps: false },
     );
   }

@@ -787,6 +787,7 @@ create table import_errors (
   id uuid not null,
   company_id uuid not null,
   import_id uuid not null,
+  attempts integer default 0 not null,
   lines text not null,
   constraint import_errors_pkey PRIMARY KEY (id),
   constraint import_errors_company_id_import_id_fkey FOREIGN KEY (company_id, import_id) REFERENCES imports(company_id, id) ON DELETE CASCADE

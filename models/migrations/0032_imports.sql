@@ -38,6 +38,8 @@ create table import_errors (
   id uuid primary key,
   company_id uuid not null,
   import_id uuid not null,
+  -- The try that wrote them; those of an earlier one do not count.
+  attempts integer not null default 0,
   lines text not null,
   foreign key (company_id, import_id) references imports (company_id, id) on delete cascade
 );

@@ -18,17 +18,21 @@ export const LEASE_SECONDS = 60;
 export const addImport = (companyId: string, id: string, bytes: number): Promise<unknown> =>
   query("insert into imports (id, company_id, bytes, bytes_read) values ($1, $2, $3, $3)", [id, companyId, bytes]);
 
-export const addErrors = (companyId: string, importId: string, lines: string): Promise<unknown> =>
-  query("insert into import_errors (id, company_id, import_id, lines) values ($1, $2, $3, $4)", [
+/** Which import, and which try of it: 0 in the foreground. */
+export interface OwnImport {
+  companyId: string;
+  id: string;
+  attempts: number;
+}
+
+export const addErrors = ({ companyId, id, attempts }: OwnImport, lines: string): Promise<unknown> =>
+  query("insert into import_errors (id, company_id, import_id, attempts, lines) values ($1, $2, $3, $4, $5)", [
     newId(),
     companyId,
-    importId,
+    id,
+    attempts,
     lines,
   ]);
-
-export async function dropErrors(companyId: string, importId: string): Promise<void> {
-  await query("delete from import_errors where company_id = $1 and import_id = $2", [companyId, importId]);
-}
 
 export async function dropImport(companyId: string, id: string): Promise<void> {
   await query("delete from imports where company_id = $1 and id = $2", [companyId, id]);
@@ -40,7 +44,9 @@ export async function isImportKept(companyId: string, id: string): Promise<boole
 }
 
 const NEXT_ERRORS = `
-  select id, lines from import_errors where company_id = $1 and import_id = $2 and id > $3 order by id limit 1`;
+  select e.id, e.lines
+  from imports i join import_errors e on e.company_id = i.company_id and e.import_id = i.id and e.attempts = i.attempts
+  where i.company_id = $1 and i.id = $2 and e.id > $3 order by e.id limit 1`;
 
 export const errorsAfter = (companyId: string, importId: string, after: string, on?: Queryable) =>
   queryOne<{ id: string; lines: string }>(NEXT_ERRORS, [companyId, importId, after], on);
@@ -52,7 +58,7 @@ const DONE = `
 /** False where another try has it by now: then nothing of this one may stay. */
 export async function finishImport(
   client: Client | undefined,
-  { companyId, id, attempts }: { companyId: string; id: string; attempts: number },
+  { companyId, id, attempts }: OwnImport,
   report: object,
 ): Promise<boolean> {
   const values = [companyId, id, JSON.stringify(report), attempts];
@@ -73,10 +79,7 @@ export async function purgeImports(): Promise<void> {
 }
 
 /** A background import, as whoever works on it has it. */
-export interface ImportTry {
-  companyId: string;
-  id: string;
-  attempts: number;
+export interface ImportTry extends OwnImport {
   form: Record<string, unknown>;
   caller: Caller;
 }
@@ -143,7 +146,8 @@ export async function postponeImport({ companyId, id, attempts }: ImportTry, sec
 
 const FAIL = `
   with failed as (
-    update imports set status = 'failed', error = $4, next_attempt_at = null where ${HELD} returning id)
+    update imports set status = 'failed', error = $4, next_attempt_at = null where ${HELD} returning id),
+  errors as (delete from import_errors where company_id = $1 and import_id in (select id from failed))
   delete from import_parts where company_id = $1 and import_id in (select id from failed)`;
 
 export async function failImport({ companyId, id, attempts }: ImportTry, error: string): Promise<void> {

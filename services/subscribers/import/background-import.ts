@@ -12,7 +12,6 @@ import {
   addBackgroundImport,
   addPart,
   claimImport,
-  dropErrors,
   dropImport,
   failImport,
   findImport,
@@ -114,13 +113,13 @@ const kept = (report: ImportReport): ImportReport => ({
 });
 
 async function carryOut(ctx: Ctx, mine: ImportTry, progress: Progress): Promise<void> {
-  const { companyId, id, caller } = mine;
+  const { companyId, caller } = mine;
   const form = mine.form as ImportForm;
   await importSubscribers(Readable.from(partsOf(mine, progress), { objectMode: false }), {
     ...jobOf(form),
     companyId,
     limit: await subscriberLimit(ctx, companyId),
-    importId: id,
+    own: mine,
     async finish(client, report) {
       const { total, created, updated, skipped } = report;
       const deed = { target: form.list_id ?? null, detail: { total, created, updated, skipped } };
@@ -160,7 +159,6 @@ async function tryOne(ctx: Ctx, mine: ImportTry): Promise<void> {
     if (verdict === undefined && (isInterrupted || mine.attempts < MAX_ATTEMPTS)) {
       return postponeImport(mine, isInterrupted ? 0 : mine.attempts);
     }
-    await dropErrors(mine.companyId, mine.id);
     await failImport(mine, verdict ?? "The import could not be carried out. Please try again.");
   } finally {
     clearInterval(renewing);

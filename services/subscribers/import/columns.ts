@@ -5,8 +5,9 @@
 import { isAttributeName, MAX_ATTRIBUTES } from "../../lib/attributes.ts";
 import { withoutGuard } from "../../lib/csv.ts";
 import { type FieldErrors, invalid } from "../../lib/errors.ts";
+import { ALIASES, type Field, FLAGS, isField, OBJECTS, OWN, READ_ONLY, STATUS } from "./column-names.ts";
 import { fileError, notUtf8 } from "./decode-text.ts";
-import { squashed, stateOf } from "./status-words.ts";
+import { squashed } from "./status-words.ts";
 
 export interface Columns {
   email: number;
@@ -22,43 +23,6 @@ export interface Columns {
   attributes: { name: string; at: number }[];
   width: number;
 }
-
-const FIELDS = ["email", "first_name", "last_name", "name", "status", "attributes"] as const;
-type Field = (typeof FIELDS)[number];
-const isField = (name: string): name is Field => (FIELDS as readonly string[]).includes(name);
-
-// As `squashed` leaves them; of several that a file has the first one counts, and the others become attributes.
-const ALIASES: Record<"email" | "first_name" | "last_name" | "name", string[]> = {
-  email: `email emailaddress mail mailaddress emailadresse mailadresse email1value primaryemail adresseemail adressemail
-    courriel correo correoelectronico indirizzoemail emailadres`.split(/\s+/),
-  first_name: "firstname fname forename givenname vorname prenom nombre nome voornaam".split(" "),
-  last_name:
-    "lastname lname surname familyname nachname familienname nom nomdefamille apellido apellidos cognome".split(" "),
-  name: "name fullname contactname subscribername".split(" "),
-};
-const STATUS = new Set(
-  `status subscriptionstatus subscriberstatus contactstatus emailstatus emailmarketing emailmarketingstatus
-  emailsubscriptionstatus marketingstatus`.split(/\s+/),
-);
-const FLAGS = new Map(
-  (
-    [
-      [
-        "unsubscribed",
-        "unsubscribed unsubscribedat unsubtime unsubscribetime unsubscribedate optedout optout optouttime",
-      ],
-      ["unsubscribed", "blacklisted blocklisted emailblacklisted emailblocklisted emailblacklist emailblocklist"],
-      ["bounced", "bounced hardbounced hardbounce bouncedat cleaned cleantime cleanedat"],
-      ["complained", "complained complainedat markedasspam spamcomplaint"],
-    ] as const
-  ).flatMap(([status, names]) => names.split(" ").map((name) => [name, stateOf(status)] as const)),
-);
-/** listmonk and Keila. */
-const OBJECTS = new Set(["attributes", "attribs", "data"]);
-
-/** What our export has besides attributes, in its order; an attribute may bear any of the names of other products. */
-const OWN = ["email", "first_name", "last_name", "status", "created_at"];
-const READ_ONLY = new Set(["created_at", "lists"]);
 
 /** `First Name`, `first-name` and `FIRST_NAME` are all first_name. */
 const underscored = (name: string) => name.toLowerCase().replace(/[\s-]+/g, "_");
@@ -245,10 +209,10 @@ export function columnsOf(cells: readonly string[], mapping: Mapping = {}): Colu
   if (email === -1) throw missingColumn("email", names);
   const firstName = header.one("first_name");
   let lastName = header.one("last_name");
-  const hasNames = firstName !== -1 || lastName !== -1;
-  const fullName =
-    hasNames && !header.hasVorname() && !Object.values(mapping).includes("name") ? -1 : header.one("name");
-  const isLastName = fullName !== -1 && firstName !== -1 && lastName === -1 && header.hasVorname();
+  const isGerman = lastName === -1 && header.hasVorname();
+  const isNamed = (firstName !== -1 || lastName !== -1) && !isGerman && !Object.values(mapping).includes("name");
+  const fullName = isNamed ? -1 : header.one("name");
+  const isLastName = fullName !== -1 && firstName !== -1 && isGerman;
   if (isLastName) lastName = fullName;
   const columns: Columns = {
     email,

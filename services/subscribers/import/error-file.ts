@@ -6,11 +6,11 @@ import { Readable } from "node:stream";
 import {
   addErrors,
   addImport,
-  dropErrors,
   dropImport,
   errorsAfter,
   finishImport,
   isImportKept,
+  type OwnImport,
 } from "../../../models/statements/imports.ts";
 import { config } from "../../lib/config.ts";
 import { csvRow } from "../../lib/csv.ts";
@@ -21,29 +21,27 @@ const PART_CHARS = 256 * 1024;
 /** Each company's disk space for a day of mistakes. A million short lines take half of it. */
 const MAX_CHARS = 128 * 1024 * 1024;
 
-/** The import whose errors these are; without one there is a row for them only if there are errors. */
+/** The import whose errors these are; in the foreground there is a row for it only if there are errors. */
 interface Owner {
   companyId: string;
   /** Of the file. */
   bytes?: number;
-  importId?: string;
+  own?: OwnImport | undefined;
 }
 
 export class ErrorFile {
-  readonly #companyId: string;
+  readonly #own: OwnImport;
   readonly #bytes: number;
-  readonly #isOfBackground: boolean;
-  readonly id: string;
+  readonly #isForeground: boolean;
   #lines = "";
   #written = 0;
-  #isStarted: boolean;
+  #hasRow: boolean;
 
-  constructor({ companyId, bytes = 0, importId }: Owner) {
-    this.#companyId = companyId;
+  constructor({ companyId, bytes = 0, own }: Owner) {
+    this.#own = own ?? { companyId, id: newId(), attempts: 0 };
     this.#bytes = bytes;
-    this.#isOfBackground = importId !== undefined;
-    this.#isStarted = this.#isOfBackground;
-    this.id = importId ?? newId();
+    this.#isForeground = own === undefined;
+    this.#hasRow = !this.#isForeground;
   }
 
   add(row: number, email: string, error: string): void {
@@ -53,27 +51,23 @@ export class ErrorFile {
     this.#lines += this.#written > MAX_CHARS ? csvRow([row, "", "There are too many errors to list the rest."]) : line;
   }
 
-  /** Takes away what an earlier try has written. */
-  async begin(): Promise<void> {
-    if (this.#isOfBackground) await dropErrors(this.#companyId, this.id);
-  }
-
   /** Between two batches of rows. */
   async writeIfMuch(): Promise<void> {
     if (this.#lines.length >= PART_CHARS) await this.#write();
   }
 
   async #write(): Promise<void> {
-    if (!this.#isStarted) await addImport(this.#companyId, this.id, this.#bytes);
-    this.#isStarted = true;
+    const { companyId, id } = this.#own;
+    if (!this.#hasRow) await addImport(companyId, id, this.#bytes);
+    this.#hasRow = true;
     const lines = this.#lines;
     this.#lines = "";
-    await addErrors(this.#companyId, this.id, lines);
+    await addErrors(this.#own, lines);
   }
 
   /** Null where there are no errors. */
   get url(): string | null {
-    return this.#written > 0 ? `${config().BASE_URL}/api/emails/imports/${this.id}/errors/` : null;
+    return this.#written > 0 ? `${config().BASE_URL}/api/emails/imports/${this.#own.id}/errors/` : null;
   }
 
   /** All rows were read. */
@@ -83,14 +77,12 @@ export class ErrorFile {
 
   /** An import of the foreground is over; its client has the answer. */
   async keep(): Promise<void> {
-    const own = { companyId: this.#companyId, id: this.id, attempts: 0 };
-    if (this.#isStarted) await finishImport(undefined, own, {});
+    if (this.#hasRow && this.#isForeground) await finishImport(undefined, this.#own, {});
   }
 
-  /** The import failed. */
+  /** It failed. Of a background import nothing is taken away: it may be in other hands. */
   async drop(): Promise<void> {
-    if (!this.#isStarted) return;
-    await (this.#isOfBackground ? dropErrors : dropImport)(this.#companyId, this.id);
+    if (this.#hasRow && this.#isForeground) await dropImport(this.#own.companyId, this.#own.id);
   }
 }
 

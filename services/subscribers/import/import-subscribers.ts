@@ -8,6 +8,7 @@ import { from as copyFrom } from "pg-copy-streams";
 import { importTransaction } from "../../../models/database/bulk.ts";
 import { type Client, query } from "../../../models/database/db.ts";
 import { ERASED_ERROR, erasedTest } from "../../../models/statements/erased-addresses.ts";
+import type { OwnImport } from "../../../models/statements/imports.ts";
 import { subscriberLimitReached } from "../../lib/errors.ts";
 import type { Static } from "../../lib/shapes.ts";
 import { type Limit, lockBulkWrites, roomFor } from "../company-locks.ts";
@@ -46,7 +47,7 @@ export interface ImportJob {
   /** Of the file. */
   bytes?: number;
   /** Of an import that goes on behind its answer: its row, and what is written together with the rows of the file. */
-  importId?: string;
+  own?: OwnImport;
   finish?: (client: Client, report: ImportReport) => Promise<void>;
 }
 
@@ -140,12 +141,11 @@ export async function importSubscribers(
   if (!stream) throw fileError("No file was submitted.");
   const csv = await openCsv(stream, job.charset, (header) => columnsOf(header, job.mapping));
   const file = new ErrorFile(job);
-  await file.begin();
   const report = await importRows(csv, job, file).catch(async (error: unknown) => {
     await file.drop();
     throw error;
   });
-  if (!job.finish) await file.keep();
+  await file.keep();
   // Until the tables are analysed, the planner expects a handful of rows per company; autovacuum takes a minute or so.
   if (report.created >= LARGE && !job.dryRun) await query("analyze (skip_locked) subscribers, list_members");
   return report;

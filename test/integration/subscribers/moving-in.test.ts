@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { query } from "../../../models/database/db.ts";
 import {
   addBackgroundImport,
+  addErrors,
   addPart,
   failImport,
   finishImport,
@@ -497,13 +498,17 @@ describe("a background import", () => {
       const form = { size: 20 };
       const caller = { companyId: company.id };
       expect(await addBackgroundImport(company.id, id, { form, caller, bytes: 20 })).toBe(true);
-      await addPart(company.id, id, 0, Buffer.from(`email\n${name}@x.org`));
+      await addPart(company.id, id, 0, Buffer.from(`email\n${name}@x.org\nbad`));
       return id;
     };
     const id = await file("a");
     const leased = "update imports set attempts = 1, next_attempt_at = now() - interval '1 second' where id = $1";
+    await addErrors({ companyId: company.id, id, attempts: 1 }, "9,old,half of the errors\r\n");
     await query(leased, [id]);
-    expect(await over(id)).toMatchObject({ status: "done", created: 1 });
+    const ended = await over(id);
+    expect(ended).toMatchObject({ status: "done", created: 1, errors_count: 1 });
+    const errors = await company.api.get(ended.errors_url);
+    expect(errors.text).toBe("row,email,error\r\n3,bad,email: Enter a valid email address.\r\n");
     const dead = { companyId: company.id, id, attempts: 1, form: {}, caller: {} };
     expect([await renewImport(dead, 5), await finishImport(undefined, dead, {})]).toEqual([false, false]);
     await failImport(dead, "late");

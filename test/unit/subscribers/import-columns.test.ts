@@ -50,6 +50,10 @@ describe("header names", () => {
       ["firstName", "lastName", "email"],
     ],
     [
+      ["Vorname", "Nachname", "Name", "EMAIL"],
+      ["firstName", "lastName", "=Name", "email"],
+    ],
+    [
       ["PRENOM", "NOM", "EMAIL"],
       ["firstName", "lastName", "email"],
     ],
