@@ -21,6 +21,7 @@ import { EmailEvent } from "./email-event.ts";
 import { ErasedAddress } from "./erased-address.ts";
 import { HourLedger } from "./hour-ledger.ts";
 import { IdempotencyKey } from "./idempotency-key.ts";
+import { Import, ImportError, ImportPart } from "./import.ts";
 import { InboundMessage, InboundRaw } from "./inbound-message.ts";
 import { InboundReport, InboundSeen, InboundSource } from "./inbound-source.ts";
 import { Installation, RecipientPart } from "./installation.ts";
@@ -70,6 +71,9 @@ const MODELS = [
   ErasedAddress,
   HourLedger,
   IdempotencyKey,
+  Import,
+  ImportError,
+  ImportPart,
   InboundMessage,
   InboundRaw,
   InboundReport,

@@ -811,6 +811,49 @@ create table idempotency_keys (
 );
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
 
+create table import_errors (
+  id uuid not null,
+  company_id uuid not null,
+  import_id uuid not null,
+  attempts integer default 0 not null,
+  lines text not null,
+  constraint import_errors_pkey PRIMARY KEY (id),
+  constraint import_errors_company_id_import_id_fkey FOREIGN KEY (company_id, import_id) REFERENCES imports(company_id, id) ON DELETE CASCADE
+);
+CREATE INDEX import_errors_of_import ON public.import_errors USING btree (company_id, import_id, id);
+
+create table import_parts (
+  import_id uuid not null,
+  no integer not null,
+  company_id uuid not null,
+  data bytea not null,
+  constraint import_parts_pkey PRIMARY KEY (import_id, no),
+  constraint import_parts_company_id_import_id_fkey FOREIGN KEY (company_id, import_id) REFERENCES imports(company_id, id) ON DELETE CASCADE
+);
+CREATE INDEX import_parts_of_company ON public.import_parts USING btree (company_id);
+
+create table imports (
+  id uuid not null,
+  company_id uuid not null,
+  status text default 'running'::text not null,
+  form jsonb,
+  caller jsonb,
+  bytes bigint default 0 not null,
+  bytes_read bigint default 0 not null,
+  report jsonb,
+  error text,
+  attempts integer default 0 not null,
+  next_attempt_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  constraint imports_pkey PRIMARY KEY (id),
+  constraint imports_company_id_id_key UNIQUE (company_id, id),
+  constraint imports_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint imports_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text])))
+);
+CREATE INDEX imports_age ON public.imports USING btree (created_at);
+CREATE INDEX imports_due ON public.imports USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX imports_of_company ON public.imports USING btree (company_id, created_at);
+
 create table inbound_messages (
   id uuid not null,
   company_id uuid not null,

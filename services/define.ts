@@ -21,10 +21,19 @@ export interface ActionContract {
   params: TSchema;
   returns: TSchema;
   visibility?: "public" | "protected";
+  /** What is returned instead where this field is true. */
+  returnsBy?: Record<string, TSchema>;
   /** Of a page that answers JSON too: that JSON. */
   json?: TSchema;
   /** Of these fields exactly one is given; the action's `validate` says so in words. */
   exactlyOne?: readonly string[];
+  /**
+   * Which fields of a body that `params` does not have are a 400: those that look mistyped (unset), all of them, or those
+   * that the action itself refuses.
+   */
+  unknownFields?: "all" | "read";
+  /** Fields that are no parameters and are ignored all the same. */
+  ignoredFields?: readonly string[];
   /** Shown in OpenAPI as a request body's example. */
   example?: unknown;
 }

@@ -282,6 +282,8 @@ const QUOTED: Place[] = [
     texts: ["x.first_name", "x.last_name", "x.attributes::text"],
     sets: `${text("first_name")}, ${text("last_name")}, ${jsonb("attributes")}`,
   }),
+  quotedIn({ counted: "quotations", table: "import_errors", texts: ["x.lines"], sets: text("lines") }),
+  quotedIn({ counted: "quotations", table: "imports", texts: ["x.report::text"], sets: jsonb("report") }),
   {
     // A key that names the person goes, also behind a prefix: whoever repeats that request sends to nobody.
     counted: "idempotency_keys",

@@ -53,10 +53,13 @@ const OF_COMPANY = [
     "segments",
     "suppressions",
     "erased_addresses",
+    "import_errors",
     "idempotency_keys",
     "templates",
   ].map((table) => byCompany(table)),
   byCompany("media", FILES),
+  byCompany("import_parts", FILES),
+  byCompany("imports"),
   ...[
     "warmup_ledgers",
     "smtp_configs",

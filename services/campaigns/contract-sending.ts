@@ -62,6 +62,7 @@ export const sending = {
     ]),
     returns: Sent,
     exactlyOne: ["list_id", "segment_id"],
+    unknownFields: "all",
     example: {
       name: "October newsletter",
       template_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",
@@ -76,6 +77,9 @@ export const sending = {
       Type.Object({ template_id: Uuid, receivers: Receivers, scheduled_for: ScheduledFor }),
     ]),
     returns: Sent,
+    unknownFields: "all",
+    // The specification names it here and says that it is not used.
+    ignoredFields: ["list_id"],
     example: {
       name: "Order 1043",
       template_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",
@@ -97,6 +101,7 @@ export const sending = {
       }),
     ]),
     returns: Sent,
+    unknownFields: "all",
     example: {
       name: "Welcome",
       smtp_config_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5c",

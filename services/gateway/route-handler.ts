@@ -14,10 +14,11 @@ import { BODY_LIMITS, type BodyLimits } from "./http/body-cost.ts";
 import { type Context, httpOf } from "./http/context.ts";
 import { deviceOf } from "./http/device-cookie.ts";
 import { withUpload } from "./http/multipart-upload.ts";
-import { type Params, pathNames, pathReader, propertiesOf, queryReader } from "./http/params.ts";
-import { type BodyBounds, readForm, readJson, readRaw } from "./http/request-body.ts";
+import { formReader, type Params, pathNames, pathReader, propertiesOf, queryReader } from "./http/params.ts";
+import { type BodyBounds, mediaTypeOf, readForm, readJson, readRaw } from "./http/request-body.ts";
 import { responseWriter } from "./http/response.ts";
 import type { SharedBudget, UploadBudgets } from "./http/shared-budget.ts";
+import { unknownFieldsRefusal } from "./http/unknown-fields.ts";
 import type { Route } from "./routes.ts";
 
 export interface RouteDeps {
@@ -38,6 +39,12 @@ const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 /** With Moleculer's pauses between them (0.1 s, 0.2 s …) they outlast a NATS server that restarts. */
 const READ_RETRIES = 3;
 
+/** All parameters, and those of them that the body said. */
+interface Read {
+  params: Params;
+  body?: Params | undefined;
+}
+
 type ReadBody = (context: Context, bounds: BodyBounds) => Params | Promise<Params>;
 
 const limitsOf = ({ access, path, body }: Route): BodyLimits => {
@@ -45,9 +52,13 @@ const limitsOf = ({ access, path, body }: Route): BodyLimits => {
   return BODY_LIMITS[body ?? "ordinary"];
 };
 
+const isJson = (context: Context) => mediaTypeOf(context) === "application/json";
+const readIfJson: ReadBody = (context, bounds) => (isJson(context) ? readJson(context, bounds) : {});
+
 /** Undefined where a body means nothing: it is not read. */
 function bodyReader(route: Route): ReadBody | undefined {
-  if (route.method === "GET" || (route.method === "DELETE" && !route.deleteBody) || route.upload) return undefined;
+  if (route.method === "GET" || (route.method === "DELETE" && !route.deleteBody)) return undefined;
+  if (route.upload) return route.orJson ? readIfJson : undefined;
   const { rawWith } = route;
   if (rawWith) return (context, bounds) => readRaw(context, bounds, rawWith);
   // Mailbox providers must never be turned away: what cannot be read is an empty body.
@@ -96,6 +107,8 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   const readPath = pathReader(route, contract);
   const readQuery = queryReader(route, contract);
   const readBody = bodyReader(route);
+  const readUploadFields = formReader(contract);
+  const refuseUnknown = unknownFieldsRefusal(route, contract);
   const limits = limitsOf(route);
   const company = companyReader(route, contract);
   const writeResponse = responseWriter(route, deps.baseUrl);
@@ -149,13 +162,14 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     });
   }
 
-  async function run(context: Context, params: Params, meta: Caller, more: CallingOptions): Promise<void> {
+  async function run(context: Context, { params, body }: Read, meta: Caller, more: CallingOptions): Promise<void> {
     const options = { meta, requestID: context.state.requestId, retries, ...more };
     try {
+      refuseUnknown(context, body, params);
       const result = await broker.call(route.action, params, options);
       const from = route.answer === "bytes" ? (result as Document).body_from : undefined;
-      const body = from && { body: await broker.call(from.action, from.params, options) };
-      await writeResponse(context, body ? { ...(result as Document), ...body } : result, params);
+      const bytes = from && { body: await broker.call(from.action, from.params, options) };
+      await writeResponse(context, bytes ? { ...(result as Document), ...bytes } : result, params);
     } catch (error) {
       // What does not exist is a 404 whatever the body says; only of what exists are the body's errors reported.
       if (reading && isServiceError(error, "INVALID")) await broker.call(reading, readPath(context), options);
@@ -163,13 +177,16 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     }
   }
 
-  async function answer(context: Context, params: Params, meta: Caller, path: Params): Promise<void> {
-    if (!route.upload) return run(context, params, meta, {});
+  async function answer(context: Context, read: Read, meta: Caller, path: Params): Promise<void> {
+    if (!route.upload || (route.orJson && isJson(context))) return run(context, read, meta, {});
     // The response may come long after the last byte of the request.
     context.req.socket.setTimeout(0);
     const space = { maxBytes: deps.maxUploadBytes[route.upload], budgets: deps.uploadBudgets, owner: meta.companyId! };
     await withUpload(context, space, ({ params: file, stream }) =>
-      run(context, { ...params, ...file, ...path }, meta, { stream, timeout: UPLOAD_TIMEOUT_MS } as CallingOptions),
+      run(context, { params: { ...read.params, ...readUploadFields(file), ...path }, body: file }, meta, {
+        stream,
+        timeout: UPLOAD_TIMEOUT_MS,
+      } as CallingOptions),
     );
   }
 
@@ -199,7 +216,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
             requestId: context.state.requestId,
             http: { ...httpOf(context), overLimit, ...deviceIn(context) },
           };
-      await answer(context, params, meta, path);
+      await answer(context, { params, body }, meta, path);
     } finally {
       reservation.release();
     }

@@ -21,6 +21,10 @@ export interface Route {
   status: number;
   /** A body of form-data with one file in the field `file`, streamed to the action; the kind decides how large. */
   upload?: "import" | "media";
+  /** Of an upload: instead of form-data the body may be JSON, without a file. */
+  orJson?: boolean;
+  /** The status where this field of the request is true. */
+  statusBy?: Partial<Record<"dry_run" | "background", number>>;
   /** Any body is accepted, also none: clients of one-click unsubscribe (RFC 8058) differ, and none of them may fail. */
   anyBody?: boolean;
   /** How much a body may cost (http/body-cost.ts), where it is not what its access says: strangers' bodies are small. */
@@ -75,7 +79,13 @@ export const routes: readonly Route[] = [
   // Subscribers
   route("GET", `${E}/subscribers/`, "subscribers.list", list),
   route("POST", `${E}/subscribers/`, "subscribers.create", created),
-  route("POST", `${E}/subscribers/bulk/`, "subscribers.import", { ...created, upload: "import" }),
+  route("POST", `${E}/subscribers/bulk/`, "subscribers.import", {
+    ...created,
+    upload: "import",
+    statusBy: { dry_run: 200, background: 202 },
+  }),
+  route("GET", `${E}/imports/:id/`, "subscribers.getImport"),
+  route("GET", `${E}/imports/:id/errors/`, "subscribers.importErrors", csv),
   route("POST", `${E}/subscribers/bulk-delete/`, "subscribers.bulkDelete"),
   route("POST", `${E}/subscribers/bulk-update-lists/`, "subscribers.bulkUpdateLists"),
   route("GET", `${E}/subscribers/export/`, "subscribers.export", csv),
@@ -134,6 +144,13 @@ export const routes: readonly Route[] = [
   // Suppressions
   route("GET", `${E}/suppressions/`, "subscribers.listSuppressions", list),
   route("POST", `${E}/suppressions/`, "subscribers.createSuppression", created),
+  route("POST", `${E}/suppressions/bulk/`, "subscribers.importSuppressions", {
+    ...created,
+    upload: "import",
+    orJson: true,
+    body: "large",
+  }),
+  route("GET", `${E}/suppressions/export/`, "subscribers.exportSuppressions", csv),
   route("GET", `${E}/suppressions/:id/`, "subscribers.getSuppression"),
   route("DELETE", `${E}/suppressions/:id/`, "subscribers.removeSuppression"),
 

@@ -28,6 +28,8 @@ export const AUDIT_ACTIONS = [
   "segment.deleted",
   "template.deleted",
   "suppression.deleted",
+  "suppressions.imported",
+  "suppressions.exported",
   "campaign.sent",
   "campaign.stopped",
   "campaign.resumed",

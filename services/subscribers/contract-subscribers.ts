@@ -2,6 +2,7 @@
 import { ERASED_KINDS } from "../../models/statements/erase-steps.ts";
 import type { ServiceContract } from "../define.ts";
 import { Bool, ById, Email, ListQuery, Nothing, Page, Stream, Type, Uuid } from "../lib/shapes.ts";
+import { IMPORT_DESCRIPTION, IMPORT_FIELDS, ImportAnswer, ImportStarted, ImportState } from "./contract-import.ts";
 import { AttributeChanges, Attributes, PersonData, PersonName, Status, Subscriber } from "./contract-shapes.ts";
 
 const lists = Type.Optional(Type.Array(Uuid, { maxItems: 100, description: "Lists that the subscriber is added to." }));
@@ -86,31 +87,43 @@ export const subscribers = {
     returns: Done,
   },
   export: {
-    summary: "Download all subscribers as CSV",
+    summary: "Download subscribers as CSV",
     description:
-      "Columns: email, first_name, last_name, status, created_at, then every attribute in use. Cells that a spreadsheet would run as a formula begin with an apostrophe.",
-    params: Type.Object({}),
+      "Columns: email, first_name, last_name, status, created_at, lists (their names), then every attribute in use. Cells that a spreadsheet would run as a formula begin with an apostrophe. An import takes the file back with everybody's status.",
+    params: Type.Object({
+      list: Type.Optional(Uuid),
+      status: Type.Optional(Status),
+      segment: Type.Optional(Uuid),
+      bom: Type.Optional(Type.Boolean({ description: "Begins with a byte order mark, as Excel wants it." })),
+    }),
     returns: Stream,
   },
 
   import: {
     summary: "Import subscribers from a CSV file",
-    description:
-      "UTF-8, with a header row: email, first_name, last_name in any order, separated by comma, semicolon or tab; any other column becomes an attribute, but for status and created_at, which an export has and an import ignores. Existing subscribers are updated with what is not blank. Rows that cannot be used are skipped and reported (row is the line, the header is line 1; the first 100). Of an address that comes twice the last row counts: once as created, then as updated. list_id adds all of them to a list. Over the plan's subscriber limit nothing is imported.",
+    unknownFields: "all",
+    description: IMPORT_DESCRIPTION,
     params: Type.Object({
       filename: Type.Optional(Type.String()),
       content_type: Type.Optional(Type.String()),
       size: Type.Optional(Type.Integer()),
-      list_id: Type.Optional(Uuid),
+      ...IMPORT_FIELDS,
     }),
-    returns: Type.Object({
-      total: Type.Integer(),
-      created: Type.Integer(),
-      updated: Type.Integer(),
-      skipped: Type.Integer(),
-      errors: Type.Array(Type.Object({ row: Type.Integer(), email: Type.String(), error: Type.String() })),
-      errors_count: Type.Integer(),
-    }),
+    returns: ImportAnswer,
+    returnsBy: { background: ImportStarted },
+  },
+  getImport: {
+    summary: "Get a background import",
+    description:
+      "For 24 hours. `running` until its rows are there, then `done` with the answer that an import in the foreground gets, or `failed` with `error` and nothing imported.",
+    params: ById,
+    returns: ImportState,
+  },
+  importErrors: {
+    summary: "Download the errors of an import as CSV",
+    description: "Columns: row, email, error. Kept for 24 hours.",
+    params: ById,
+    returns: Stream,
   },
   bulkDelete: {
     summary: "Delete subscribers",
@@ -143,6 +156,7 @@ export const subscribers = {
       list_id: Type.Optional(Uuid),
     }),
     returns: Type.Object({ detail: Type.String() }),
+    unknownFields: "all",
     example: { email: "ada@example.com", first_name: "Ada" },
   },
   confirm: {
@@ -151,6 +165,18 @@ export const subscribers = {
     description: "Unknown token: 404; expired, or unsubscribed since: 410. A second time changes nothing.",
     params: Type.Object({ token: Type.String() }),
     returns: Type.Object({ company_id: Uuid, subscriber_id: Uuid, email: Type.String() }),
+  },
+  runImports: {
+    summary: "Carry out the imports that wait",
+    visibility: "protected",
+    params: None,
+    returns: Done,
+  },
+  purgeImports: {
+    summary: "Delete imports and their errors of more than a day ago",
+    visibility: "protected",
+    params: None,
+    returns: Nothing,
   },
   saveWaiting: {
     summary: "Keep the receivers of sends as subscribers",

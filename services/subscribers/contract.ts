@@ -1,5 +1,7 @@
+import type { SuppressionKind } from "../../models/suppression.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, Email, ListQuery, Name, Nothing, Nullable, Page, Text, Type, Uuid } from "../lib/shapes.ts";
+import { ById, Email, ListQuery, Name, Nothing, Nullable, Page, Stream, Text, Type, Uuid } from "../lib/shapes.ts";
+import { Charset } from "./contract-import.ts";
 import { segments } from "./contract-segments.ts";
 import { Description, Kind, List, Status, Subscriber, Suppression } from "./contract-shapes.ts";
 import { subscribers } from "./contract-subscribers.ts";
@@ -41,6 +43,9 @@ const lists = {
   },
 } as const satisfies ServiceContract;
 
+const NullableText = Type.Optional(Nullable(Type.String()));
+const BlockItem = Type.Object({ email: NullableText, domain: NullableText, reason: NullableText, kind: NullableText });
+
 const suppressions = {
   listSuppressions: {
     summary: "List suppressions",
@@ -51,15 +56,43 @@ const suppressions = {
   createSuppression: {
     summary: "Block an address or a domain",
     description:
-      "Exactly one of email and domain; a domain covers its subdomains. The same one again returns the existing suppression; one that was made by an unsubscribe becomes manual and then blocks transactional mail too.",
+      "Exactly one of email and domain; a domain covers its subdomains. The same one again returns the existing suppression, which a stronger kind replaces: one that was made by an unsubscribe becomes manual, bounced or complained, and then blocks transactional mail too. Of an address the subscriber's status follows the kind.",
     params: Type.Object({
       email: Type.Optional(Nullable(Email)),
       domain: Type.Optional(Nullable(Type.String({ maxLength: 253 }))),
       reason: Type.Optional(Text(1_000)),
+      kind: Type.Optional(Type.Unsafe<SuppressionKind>({ ...Kind, description: "Default manual." })),
     }),
     returns: Suppression,
     exactlyOne: ["email", "domain"],
     example: { domain: "example.org", reason: "Asked us to stop" },
+  },
+  importSuppressions: {
+    summary: "Block many addresses and domains",
+    description:
+      "As JSON, or as a CSV file with the columns email or domain (one of them in each row), reason and kind: what another product exports, and our own export, can be given as it is. What cannot be used is reported (row is the line of the file, or the item's index; the first 10,000). `existing` were blocked before, and become stronger where the given kind is. All of it stands, or none.",
+    params: Type.Object({
+      filename: Type.Optional(Type.String()),
+      content_type: Type.Optional(Type.String()),
+      size: Type.Optional(Type.Integer()),
+      charset: Charset,
+      items: Type.Optional(Type.Array(BlockItem, { maxItems: 10_000 })),
+    }),
+    returns: Type.Object({
+      total: Type.Integer(),
+      created: Type.Integer(),
+      existing: Type.Integer(),
+      errors: Type.Array(
+        Type.Object({ row: Type.Integer(), email: Type.String(), domain: Type.String(), error: Type.String() }),
+      ),
+    }),
+    example: { items: [{ email: "ada@example.com", kind: "unsubscribed" }, { domain: "example.org" }] },
+  },
+  exportSuppressions: {
+    summary: "Download all suppressions as CSV",
+    description: "Columns: email, domain, kind, reason, created_at.",
+    params: Type.Object({}),
+    returns: Stream,
   },
   getSuppression: { summary: "Get a suppression", params: ById, returns: Suppression },
   removeSuppression: {

@@ -9,6 +9,7 @@ import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { writeInTurn } from "../../models/database/bulk.ts";
 import { audit } from "../../models/statements/audit-log.ts";
+import { purgeImports } from "../../models/statements/imports.ts";
 import { removeSubscribers } from "../../models/statements/remove-subscribers.ts";
 import { defineService } from "../define.ts";
 import type { AuditAction } from "../lib/audit-actions.ts";
@@ -17,11 +18,14 @@ import { subscriberLimit } from "./company-locks.ts";
 import { contract } from "./contract.ts";
 import { erase, finishErasures } from "./erase-person.ts";
 import { exportPerson } from "./export-person.ts";
-import { exportSubscribers } from "./export-subscribers.ts";
-import { importSubscribers } from "./import/import-subscribers.ts";
+import { exportErrors, exportSubscribers } from "./export-subscribers.ts";
+import { beginImport, importView, runImports } from "./import/background-import.ts";
+import { importErrorsCsv } from "./import/error-file.ts";
+import { importErrors, importFile } from "./import/import-request.ts";
+import { blocksErrors, importSuppressions } from "./import/import-suppressions.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
 import { createList, getList, listLists, removeList, updateList } from "./lists.ts";
-import { bulkErrors, listErrors, subscriberIdErrors, updateLists } from "./members.ts";
+import { bulkErrors, subscriberIdErrors, updateLists } from "./members.ts";
 import { saveReceivers, saveWaiting } from "./save-receivers.ts";
 import { createSubscriber, removeSubscriber, subscriberErrors, updateSubscriber } from "./save-subscriber.ts";
 import {
@@ -36,12 +40,15 @@ import {
 import { confirm, subscribe } from "./subscribe.ts";
 import { SubscriberReader } from "./subscriber.ts";
 import { getSuppression, liftSuppression, listSuppressions, suppress, suppressionErrors } from "./suppressions.ts";
+import { exportSuppressions } from "./suppressions-csv.ts";
 
 interface Subscribers extends Service {
   subscriberReader: SubscriberReader;
 }
 const SAVE_PAUSE_MS = 500;
 const ERASE_PAUSE_MS = 5_000;
+const IMPORT_PAUSE_MS = 1_000;
+const PURGE_PAUSE_MS = 600_000;
 const readerOf = (service: Service) => (service as Subscribers).subscriberReader;
 
 /** What can be said of it only when it is done. */
@@ -56,7 +63,12 @@ async function logged(
 }
 
 export default defineService("subscribers", contract, {
-  mixins: [every(SAVE_PAUSE_MS, "saveWaiting"), every(ERASE_PAUSE_MS, "finishErasures")],
+  mixins: [
+    every(SAVE_PAUSE_MS, "saveWaiting"),
+    every(ERASE_PAUSE_MS, "finishErasures"),
+    every(IMPORT_PAUSE_MS, "runImports"),
+    every(PURGE_PAUSE_MS, "purgeImports"),
+  ],
 
   created() {
     (this as Subscribers).subscriberReader = new SubscriberReader();
@@ -82,23 +94,34 @@ export default defineService("subscribers", contract, {
     erase,
     exportPerson,
     finishErasures: async (ctx) => ({ done: await finishErasures(ctx.broker) }),
-    async export(ctx) {
-      // Before the first row leaves.
-      await logged(ctx, "subscribers.exported");
-      return exportSubscribers(companyOf(ctx));
+    export: {
+      validate: (ctx, isValid) => exportErrors(companyOf(ctx), ctx.params, isValid),
+      async handler(ctx) {
+        const { list, status, segment } = ctx.params;
+        // Before the first row leaves.
+        await logged(ctx, "subscribers.exported", undefined, { list, status, segment });
+        return exportSubscribers(companyOf(ctx), ctx.params);
+      },
     },
 
     import: {
-      validate: (ctx, isValid) =>
-        isValid("list_id") ? listErrors(companyOf(ctx), "list_id", [ctx.params.list_id!]) : {},
+      validate: (ctx, isValid) => importErrors(companyOf(ctx), ctx.params, isValid),
       async handler(ctx) {
-        const companyId = companyOf(ctx);
-        const limit = await subscriberLimit(ctx);
-        const imported = await importSubscribers(ctx.stream, { companyId, limit, listId: ctx.params.list_id });
-        const { total, created, updated, skipped } = imported;
-        await logged(ctx, "subscribers.imported", ctx.params.list_id, { total, created, updated, skipped });
+        if (ctx.params.background) return beginImport(ctx);
+        const imported = await importFile(ctx);
+        if (!ctx.params.dry_run) {
+          const { total, created, updated, skipped } = imported;
+          await logged(ctx, "subscribers.imported", ctx.params.list_id, { total, created, updated, skipped });
+        }
         return imported;
       },
+    },
+    getImport: (ctx) => importView(companyOf(ctx), ctx.params.id),
+    runImports: async (ctx) => ({ done: await runImports(ctx) }),
+    importErrors: (ctx) => importErrorsCsv(companyOf(ctx), ctx.params.id),
+    async purgeImports() {
+      await purgeImports();
+      return null;
     },
     bulkDelete: {
       validate: (ctx, isValid) =>
@@ -132,6 +155,20 @@ export default defineService("subscribers", contract, {
     createSuppression: {
       validate: (ctx, isValid) => suppressionErrors(ctx.params, isValid),
       handler: (ctx) => suppress(companyOf(ctx), ctx.params),
+    },
+    importSuppressions: {
+      validate: (ctx) => blocksErrors(ctx.params, Boolean(ctx.stream)),
+      async handler(ctx) {
+        const { items, charset } = ctx.params;
+        const imported = await importSuppressions(companyOf(ctx), { items, charset, stream: ctx.stream });
+        const { total, created, existing } = imported;
+        await logged(ctx, "suppressions.imported", undefined, { total, created, existing });
+        return imported;
+      },
+    },
+    async exportSuppressions(ctx) {
+      await logged(ctx, "suppressions.exported");
+      return exportSuppressions(companyOf(ctx));
     },
     getSuppression: (ctx) => getSuppression(companyOf(ctx), ctx.params.id),
     async removeSuppression(ctx) {

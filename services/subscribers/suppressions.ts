@@ -3,6 +3,7 @@ import { domainToUnicode } from "node:url";
 import { query, queryOne, transaction } from "../../models/database/db.ts";
 import { fromRow } from "../../models/database/from-row.ts";
 import { listModels } from "../../models/database/listing.ts";
+import { IS_STRONGER, RESTRICT_SUBSCRIBERS } from "../../models/statements/suppress.ts";
 import { Suppression, type SuppressionKind } from "../../models/suppression.ts";
 import { asciiDomain } from "../lib/address.ts";
 import { type FieldErrors, notFound } from "../lib/errors.ts";
@@ -14,10 +15,11 @@ interface Given {
   email?: string | null;
   domain?: string | null;
   reason?: string;
+  kind?: SuppressionKind;
 }
 
 /** `@example.org` and `*.example.org` are how people write a domain. */
-const bareDomain = (domain: string) => asciiDomain(domain.trim().replace(/^(?:\*\.|@)/, ""));
+export const bareDomain = (domain: string) => asciiDomain(domain.trim().replace(/^(?:\*\.|@)/, ""));
 
 export function suppressionErrors(given: Given, isValid: (field: "email" | "domain") => boolean): FieldErrors {
   const hasEmail = given.email !== undefined && given.email !== null;
@@ -27,18 +29,19 @@ export function suppressionErrors(given: Given, isValid: (field: "email" | "doma
   return {};
 }
 
-// An existing suppression is returned; one made by an unsubscribe becomes a full block.
+// An existing suppression is returned, and made stronger where the given kind is.
 const RETURN_EXISTING = `do update set
-    kind = case when x.kind = 'unsubscribed' then 'manual' else x.kind end,
+    kind = case when ${IS_STRONGER} then excluded.kind else x.kind end,
     reason = coalesce(nullif(excluded.reason, ''), x.reason)
   returning ${COLUMNS}`;
 
 const BLOCK_EMAIL = `
-  insert into suppressions as x (company_id, email, reason) values ($1, $2, $3)
+  with restricted as (${RESTRICT_SUBSCRIBERS("(select address_key($2) as email_key, $4 as kind)")})
+  insert into suppressions as x (company_id, email, reason, kind) values ($1, $2, $3, $4)
   on conflict (company_id, email_key) where email_key is not null ${RETURN_EXISTING}`;
 
 const BLOCK_DOMAIN = `
-  insert into suppressions as x (company_id, domain, reason, domain_unicode) values ($1, $2, $3, $4)
+  insert into suppressions as x (company_id, domain, reason, kind, domain_unicode) values ($1, $2, $3, $4, $5)
   on conflict (company_id, domain) where domain is not null ${RETURN_EXISTING}`;
 
 async function upsert(sql: string, values: unknown[]) {
@@ -46,11 +49,11 @@ async function upsert(sql: string, values: unknown[]) {
 }
 
 export async function suppress(companyId: string, given: Given) {
-  const reason = given.reason ?? "";
-  if (given.email) return upsert(BLOCK_EMAIL, [companyId, given.email.trim(), reason]);
+  const { reason = "", kind = "manual" } = given;
+  if (given.email) return upsert(BLOCK_EMAIL, [companyId, given.email.trim(), reason, kind]);
   const domain = bareDomain(given.domain!)!;
   const unicode = domainToUnicode(domain);
-  return upsert(BLOCK_DOMAIN, [companyId, domain, reason, unicode === domain ? null : unicode]);
+  return upsert(BLOCK_DOMAIN, [companyId, domain, reason, kind, unicode === domain ? null : unicode]);
 }
 
 export async function getSuppression(companyId: string, id: string) {

@@ -14,6 +14,7 @@ import { migrate } from "../../models/database/migrate.ts";
 import { newId } from "../../services/lib/ids.ts";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { readCsv } from "../../services/subscribers/import/csv-reader.ts";
+import { decodeText } from "../../services/subscribers/import/decode-text.ts";
 import { importSubscribers } from "../../services/subscribers/import/import-subscribers.ts";
 
 const rows = Number(process.argv[2] ?? 1_000_000);
@@ -61,7 +62,7 @@ try {
   await timed("the same file again", importFile);
   peak();
   await timed("reader alone", async () => {
-    for await (const _batch of readCsv(createReadStream(file)));
+    for await (const _batch of readCsv(decodeText(createReadStream(file))));
   });
   await timed("csv-parse alone", async () => {
     for await (const _row of createReadStream(file).pipe(parse()));

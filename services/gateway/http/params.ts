@@ -49,6 +49,14 @@ function coerce(type: string | null, text: string): unknown {
   return text;
 }
 
+/** The fields of a form are texts: those that the contract has as numbers or booleans become such. */
+export function formReader(contract: ActionContract): (fields: Params) => Params {
+  const types = new Map(Object.entries(propertiesOf(contract)).map(([name, property]) => [name, typeOf(property)]));
+  const read = (name: string, value: unknown) =>
+    typeof value === "string" ? coerce(types.get(name) ?? null, value) : value;
+  return (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, read(name, value)]));
+}
+
 /** As Django REST framework has it: a page that is no number is a 404, a page size that makes no sense is the default. */
 function coercePaging(params: Params): void {
   if (params.page !== undefined && !(Number.isInteger(params.page) && (params.page as number) > 0)) throw invalidPage();

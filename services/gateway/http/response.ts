@@ -78,10 +78,14 @@ const writers: Record<Answer, Write> = {
   },
 };
 
+/** Of several that are true the last one counts. */
+const statusOf = ({ status, statusBy = {} }: Route, params: Params): number =>
+  Object.entries(statusBy).findLast(([field]) => params[field] === true)?.[1] ?? status;
+
 export function responseWriter(route: Route, baseUrl: string) {
   const write = writers[route.answer];
   return (context: Context, result: unknown, params: Params): unknown => {
-    context.status = route.status;
+    context.status = statusOf(route, params);
     return write(context, result, { params, baseUrl, route });
   };
 }

@@ -31,8 +31,8 @@ Every path ends with a slash; without it the answer is a 308 to the path with it
 Authenticate with \`X-API-Key\`, or as a person with \`Authorization: Bearer\`, and then say which company is meant:
 \`company\` in the body of a send, \`?company=\` elsewhere; paths under \`/api/companies/{id}/\` say it themselves.
 Each operation names the roles of people that may use it, and the scopes of API keys: \`send\` (the sends, and campaigns
-that this key made), \`campaigns\` (campaigns, templates, media, reports), \`subscribers\` (subscribers, lists, segments,
-suppressions), \`settings\` (SMTP configurations, webhooks, company), \`read\` (every GET that is no export), \`export\`, or
+that this key made), \`campaigns\` (campaigns, templates, media, reports), \`subscribers\` (subscribers, imports, lists,
+segments, suppressions), \`settings\` (SMTP configurations, webhooks, company), \`read\` (every GET that is no export), \`export\`, or
 \`full\`.
 No text may hold U+0000 or a lone surrogate. Fields that are not described are ignored.
 Retry 429 and 5xx with exponential backoff, and not before \`Retry-After\`; do not retry another 4xx unchanged.`;
@@ -51,6 +51,7 @@ const securitySchemes = {
 const CHAPTERS: [prefix: string, name: string][] = [
   ["/api/emails/send/", "Sending"],
   ["/api/emails/subscribers/", "Subscribers"],
+  ["/api/emails/imports/", "Subscribers"],
   ["/api/emails/lists/", "Subscriber lists"],
   ["/api/emails/templates/", "Templates"],
   ["/api/emails/smtp-configs/", "SMTP configurations"],

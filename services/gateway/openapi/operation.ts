@@ -92,7 +92,7 @@ function parametersOf(route: Route, contract: ActionContract, components: Compon
 }
 
 function mediaTypes(route: Route): string[] {
-  if (route.upload) return ["multipart/form-data"];
+  if (route.upload) return ["multipart/form-data", ...(route.orJson ? ["application/json"] : [])];
   if (!route.path.startsWith("/api/emails/public/")) return ["application/json"];
   return ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"];
 }
@@ -106,7 +106,7 @@ function isFormField(schema: TSchema): boolean {
   return type === "array" ? isFormField(items!) : type !== "object";
 }
 
-const given = (field: string) => ({ required: [field], properties: { [field]: { not: { type: "null" } } } });
+const requiresField = (field: string) => ({ required: [field], properties: { [field]: { not: { type: "null" } } } });
 
 function requestBodyOf(route: Route, contract: ActionContract, components: Components): object {
   // Whatever the provider documents.
@@ -120,31 +120,32 @@ function requestBodyOf(route: Route, contract: ActionContract, components: Compo
     Object.entries(fields).map(([name, schema]) => [name, components.shown(schema)]),
   );
   const required = Object.keys(fields).filter((name) => isRequired(contract, name));
-  if (route.upload) {
-    properties.file = { type: "string", format: "binary" };
-    required.push("file");
-  }
+  const file = { type: "string", format: "binary" };
   const contentOf = (type: string) => {
-    const isForm = type !== "application/json" && !route.upload;
-    const sendable = Object.entries(properties).filter(([name]) => !isForm || isFormField(fields[name]!));
+    const isForm = type !== "application/json";
+    const isSendable = (name: string) =>
+      route.orJson ? isFormField(fields[name]!) === isForm : !isForm || isFormField(fields[name]!);
+    const sendable = Object.entries(properties).filter(([name]) => isSendable(name));
+    const given = (contract.example as object | undefined) ?? {};
     const example = Object.fromEntries(
-      Object.entries((contract.example as object | undefined) ?? {}).filter(([name]) =>
-        sendable.some(([n]) => n === name),
-      ),
+      Object.entries(given).filter(([name]) => sendable.some(([sendableName]) => sendableName === name)),
     );
+    const hasFile = route.upload !== undefined && isForm;
+    const asked = hasFile ? [...required, "file"] : required;
     return {
       schema: {
         type: "object",
-        properties: Object.fromEntries(sendable),
-        ...(required.length > 0 ? { required } : {}),
-        ...(contract.exactlyOne ? { oneOf: contract.exactlyOne.map(given) } : {}),
+        properties: { ...Object.fromEntries(sendable), ...(hasFile ? { file } : {}) },
+        ...(asked.length > 0 ? { required: asked } : {}),
+        ...(contract.unknownFields === "all" ? { additionalProperties: false } : {}),
+        ...(contract.exactlyOne ? { oneOf: contract.exactlyOne.map(requiresField) } : {}),
       },
-      ...(contract.example === undefined ? {} : { example }),
+      ...(contract.example === undefined || (hasFile && Object.keys(example).length === 0) ? {} : { example }),
     };
   };
   return {
     requestBody: {
-      required: required.length > 0,
+      required: required.length > 0 || route.upload !== undefined,
       content: Object.fromEntries(mediaTypes(route).map((type) => [type, contentOf(type)])),
     },
   };
@@ -206,6 +207,21 @@ function successOf(
   return { description: successes[route.answer], headers, ...(Object.keys(content).length > 0 ? { content } : {}) };
 }
 
+function successesOf(
+  route: Route,
+  contract: ActionContract,
+  components: Components,
+  permission: Permission | undefined,
+): Record<string, object> {
+  const answers: Record<string, object> = { [route.status]: successOf(route, contract, components, permission) };
+  for (const [field, status] of Object.entries(route.statusBy ?? {})) {
+    const returns = contract.returnsBy?.[field] ?? contract.returns;
+    const success = successOf(route, { ...contract, returns }, components, permission);
+    answers[status] = { ...success, description: `With \`${field}\`.` };
+  }
+  return answers;
+}
+
 const SECURITY = {
   company: [{ apiKey: [] }, { bearer: [] }],
   user: [{ bearer: [] }],
@@ -240,6 +256,6 @@ export function operationOf(
     security: SECURITY[route.access],
     parameters: parametersOf(route, contract, components),
     ...requestBodyOf(route, contract, components),
-    responses: { [route.status]: successOf(route, contract, components, permission), ...errorsOf(route) },
+    responses: { ...successesOf(route, contract, components, permission), ...errorsOf(route) },
   };
 }

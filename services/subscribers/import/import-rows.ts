@@ -3,57 +3,20 @@
  * be used are reported with the reason.
  */
 import { isAddress } from "../../lib/address.ts";
-import { isAttributeName, MAX_ATTRIBUTES, MAX_BYTES, MAX_TEXT } from "../../lib/attributes.ts";
+import { MAX_ATTRIBUTES, MAX_BYTES, MAX_TEXT } from "../../lib/attributes.ts";
 import { withoutGuard } from "../../lib/csv.ts";
-import { invalid } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
-import { isOneLine, ONE_LINE_ERROR } from "../../lib/one-line.ts";
+import { toOneLine } from "../../lib/one-line.ts";
+import type { Columns } from "./columns.ts";
 import type { CsvRow } from "./csv-reader.ts";
-
-interface Columns {
-  email: number;
-  /** -1 where the file has none. */
-  firstName: number;
-  lastName: number;
-  attributes: { name: string; at: number }[];
-  width: number;
-}
-
-export const fileError = (sentence: string) => invalid({ file: [sentence] });
-export const notUtf8 = () => fileError("The file is not UTF-8 text. Save it as CSV UTF-8.");
-
-/** `First Name`, `first-name` and `FIRST_NAME` are all first_name. */
-const normalized = (name: string) => name.toLowerCase().replace(/[\s-]+/g, "_");
-
-/** Columns of an export that an import ignores: otherwise they would be refused, or stored as attributes. */
-const READ_ONLY = new Set(["status", "created_at"]);
-
-export function columnsOf(header: readonly string[]): Columns {
-  if (header.some((cell) => /[\0\uFFFD]/.test(cell))) throw notUtf8();
-  const names = header.map((cell) => withoutGuard(cell.replace(/\s+/g, " ").trim()));
-  const columns: Columns = { email: -1, firstName: -1, lastName: -1, attributes: [], width: names.length };
-  const seen = new Set<string>();
-  for (const [at, name] of names.entries()) {
-    if (name === "" || READ_ONLY.has(normalized(name))) continue;
-    const key = ["email", "first_name", "last_name"].includes(normalized(name)) ? normalized(name) : name;
-    if (seen.has(key)) throw fileError(`The column "${key.slice(0, 100)}" is there twice.`);
-    seen.add(key);
-    if (key === "email") columns.email = at;
-    else if (key === "first_name") columns.firstName = at;
-    else if (key === "last_name") columns.lastName = at;
-    else if (isAttributeName(name)) columns.attributes.push({ name, at });
-    else throw fileError(`The column name "${name.slice(0, 100)}" cannot be used.`);
-  }
-  if (columns.email === -1) throw fileError('The header has no column "email".');
-  if (columns.attributes.length > MAX_ATTRIBUTES) {
-    throw fileError(`No more than ${MAX_ATTRIBUTES} columns besides email, first_name and last_name are allowed.`);
-  }
-  return columns;
-}
+import { readObject } from "./nested-attributes.ts";
+import { isAffirmed, NOTHING_SAID, stateOfWord } from "./status-words.ts";
 
 const MAX_REPORTED = 100;
 const MAX_EMAIL = 254;
 const MAX_NAME = 255;
+
+const STATUS_HINT = "If the column is not the subscription's status, `mapping` names what it is.";
 
 interface RowError {
   row: number;
@@ -61,45 +24,112 @@ interface RowError {
   error: string;
 }
 
+/** Where all errors go; the answer has the first ones. */
+export interface ErrorSink {
+  add(row: number, email: string, error: string): void;
+  /** Between two batches of rows. */
+  writeIfMuch(): Promise<void>;
+}
+
 export class Tally {
+  readonly #sink: ErrorSink | undefined;
   total = 0;
   skipped = 0;
+  /** The most careful status of all rows. */
+  state = NOTHING_SAID;
   readonly errors: RowError[] = [];
 
-  skip(row: number, email: string, error: string): void {
+  constructor(sink?: ErrorSink) {
+    this.#sink = sink;
+  }
+
+  /** `forgotten`: the address itself is not kept, because it is an erased person's. */
+  skip(row: number, given: string, error: string, forgotten = false): void {
     this.skipped++;
-    if (this.errors.length < MAX_REPORTED) this.errors.push({ row, email: email.slice(0, MAX_EMAIL), error });
+    // As it can be stored: a NUL cannot, nor half of a character.
+    const email = given.slice(0, MAX_EMAIL).replaceAll("\0", "\uFFFD").toWellFormed();
+    this.#sink?.add(row, forgotten ? "" : email, error);
+    if (this.errors.length < MAX_REPORTED) this.errors.push({ row, email, error });
+  }
+
+  async settle(): Promise<void> {
+    await this.#sink?.writeIfMuch();
   }
 }
 
 const copyEscapes: Record<string, string> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
-const escaped = (text: string) =>
+/** A text as COPY takes it. */
+export const copyText = (text: string) =>
   /[\\\t\n\r]/.test(text) ? text.replace(/[\\\t\n\r]/g, (char) => copyEscapes[char]!) : text;
 
-const isUnreadable = (text: string) => text.includes("\uFFFD") || text.includes("\0");
+export const isUnreadable = (text: string) => text.includes("\uFFFD") || text.includes("\0");
 
 const textAt = (cells: string[], at: number): string => withoutGuard(cells[at]?.trim() ?? "");
 
-function nameError(field: string, name: string): string | undefined {
-  if (name.length > MAX_NAME) return `${field}: Ensure this field has no more than ${MAX_NAME} characters.`;
-  return isOneLine(name) ? undefined : `${field}: ${ONE_LINE_ERROR}`;
+/** One line, because it stands in the header of mails; a cell of a spreadsheet may have several. */
+const nameAt = (cells: string[], at: number): string => toOneLine(textAt(cells, at)).trim();
+
+/** "Ada Lovelace", or "Lovelace, Ada". */
+function partsOf(fullName: string): [first: string, last: string] {
+  const [last, first] = fullName.split(/,\s*/, 2) as [string, string?];
+  if (first) return [first.trim(), last.trim()];
+  const [given, ...rest] = fullName.split(/\s+/);
+  return [given ?? "", rest.join(" ")];
 }
 
-/** JSON of the columns that are not blank, or an error; `\N` (null) if all are blank. */
-function attributesOf(columns: Columns, cells: string[]): { json: string } | { error: string } {
+const namesAt = ({ firstName, lastName, fullName }: Columns, cells: string[]): [first: string, last: string] =>
+  fullName === -1 ? [nameAt(cells, firstName), nameAt(cells, lastName)] : partsOf(nameAt(cells, fullName));
+
+const isLong = (name: string) => name.length > MAX_NAME;
+const nameError = (field: string) => `${field}: Ensure this field has no more than ${MAX_NAME} characters.`;
+
+/** The most careful status that the row's columns give, or a word that is none. */
+function stateAt(columns: Columns, cells: string[]): number | { unknown: string } {
+  let state = NOTHING_SAID;
+  for (const { at, state: affirmed } of columns.statuses) {
+    const text = textAt(cells, at);
+    if (text === "") continue;
+    const said = affirmed === undefined ? stateOfWord(text) : isAffirmed(text) ? affirmed : NOTHING_SAID;
+    if (said === undefined) return { unknown: text };
+    state = Math.max(state, said);
+  }
+  return state;
+}
+
+/** The members of columns in JSON, as `"name":value` with commas between. */
+function membersOf(columns: Columns, cells: string[]): { json: string } | { error: string } {
   let json = "";
+  for (const { name, at } of columns.objects) {
+    const text = textAt(cells, at);
+    if (!text) continue;
+    const read = readObject(text) ?? { attributes: { [name]: text } };
+    if ("error" in read) return { error: `${name}: ${read.error}` };
+    if (Object.keys(read.attributes).length > MAX_ATTRIBUTES) {
+      return { error: `${name}: Ensure this field has no more than ${MAX_ATTRIBUTES} elements.` };
+    }
+    const members = JSON.stringify(read.attributes).slice(1, -1);
+    if (members) json += `${json ? "," : ""}${members}`;
+  }
+  return { json };
+}
+
+/** JSON of the columns that are not blank, or an error; `\N` (null) if all are blank. A column wins over a member of its name. */
+function attributesOf(columns: Columns, cells: string[]): { json: string } | { error: string } {
+  const members = columns.objects.length > 0 ? membersOf(columns, cells) : { json: "" };
+  if ("error" in members) return members;
+  let { json } = members;
   for (const { name, at } of columns.attributes) {
     const value = textAt(cells, at);
     if (!value) continue;
     if (value.length > MAX_TEXT)
       return { error: `${name}: Ensure this field has no more than ${MAX_TEXT} characters.` };
-    json += `${json ? "," : "{"}${JSON.stringify(name)}:${JSON.stringify(value)}`;
+    json += `${json ? "," : ""}${JSON.stringify(name)}:${JSON.stringify(value)}`;
   }
   if (!json) return { json: "\\N" };
-  json += "}";
+  json = `{${json}}`;
   return json.length > MAX_BYTES / 4 && Buffer.byteLength(json) > MAX_BYTES
     ? { error: `Ensure the attributes have no more than ${MAX_BYTES} bytes as JSON.` }
-    : { json: escaped(json) };
+    : { json: copyText(json) };
 }
 
 /** Why an address may not be imported; undefined where it may. */
@@ -118,14 +148,18 @@ function copyLine(columns: Columns, row: CsvRow, tally: Tally, refusal: Refusal)
   if (email === "") return skip("email: This field may not be blank.");
   if (!isAddress(email)) return skip("email: Enter a valid email address.");
   const refused = refusal(email);
-  if (refused) return skip(`email: ${refused}`);
-  const first = textAt(cells, columns.firstName);
-  const last = textAt(cells, columns.lastName);
-  const error = nameError("first_name", first) ?? nameError("last_name", last);
-  if (error) return skip(error);
+  if (refused) return void tally.skip(line, email, `email: ${refused}`, true);
+  const [first, last] = namesAt(columns, cells);
+  if (isLong(first)) return skip(nameError("first_name"));
+  if (isLong(last)) return skip(nameError("last_name"));
+  const state = columns.statuses.length > 0 ? stateAt(columns, cells) : NOTHING_SAID;
+  if (typeof state === "object") {
+    return skip(`status: "${state.unknown.slice(0, 100).toWellFormed()}" is not known. ${STATUS_HINT}`);
+  }
   const attributes = attributesOf(columns, cells);
   if ("error" in attributes) return skip(attributes.error);
-  return `${line}\t${newId()}\t${escaped(email)}\t${escaped(first)}\t${escaped(last)}\t${attributes.json}\n`;
+  if (state > tally.state) tally.state = state;
+  return `${line}\t${newId()}\t${copyText(email)}\t${copyText(first)}\t${copyText(last)}\t${attributes.json}\t${state}\n`;
 }
 
 export const isBlank = ({ cells, error }: CsvRow) => !error && cells.every((cell) => cell.trim() === "");
@@ -144,6 +178,7 @@ export async function* copyLines(
       tally.total++;
       text += copyLine(columns, row, tally, refusal) ?? "";
     }
+    await tally.settle();
     if (text) yield text;
   }
 }

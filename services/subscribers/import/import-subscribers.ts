@@ -8,38 +8,62 @@ import { from as copyFrom } from "pg-copy-streams";
 import { importTransaction } from "../../../models/database/bulk.ts";
 import { type Client, query } from "../../../models/database/db.ts";
 import { ERASED_ERROR, erasedTest } from "../../../models/statements/erased-addresses.ts";
+import type { OwnImport } from "../../../models/statements/imports.ts";
 import { subscriberLimitReached } from "../../lib/errors.ts";
+import type { Static } from "../../lib/shapes.ts";
 import { type Limit, lockBulkWrites, roomFor } from "../company-locks.ts";
+import type { ImportReport as ImportReportSchema } from "../contract-import.ts";
+import { type Columns, columnsOf, type Mapping } from "./columns.ts";
 import { type CsvRow, readCsv } from "./csv-reader.ts";
-import { columnsOf, copyLines, fileError, isBlank, notUtf8, Tally } from "./import-rows.ts";
-import { countNew, dropRepeated, type Merged, mergeImport, prepareImport } from "./merge-import.ts";
+import { decodeText, fileError } from "./decode-text.ts";
+import { ErrorFile } from "./error-file.ts";
+import { copyLines, isBlank, Tally } from "./import-rows.ts";
+import {
+  countNew,
+  dropRepeated,
+  type Merged,
+  type MergeJob,
+  mergeImport,
+  prepareImport,
+  tryMerge,
+} from "./merge-import.ts";
+
+type ImportReport = Static<typeof ImportReportSchema>;
 
 const MAX_TRIES = 5;
 const LARGE = 10_000;
 /** Unique violation, deadlock: a request wrote one of the same addresses at the same time. */
 const RACES = new Set(["23505", "40P01"]);
 
-interface ImportJob {
+export interface ImportJob {
   companyId: string;
   limit: Limit;
-  listId?: string;
+  listId?: string | undefined;
+  charset?: string | undefined;
+  mapping?: Mapping;
+  onConflict?: "update" | "skip" | undefined;
+  /** Everything is counted and nothing is written. */
+  dryRun?: boolean | undefined;
+  /** Of the file. */
+  bytes?: number;
+  /** Of an import that goes on behind its answer: its row, and what is written together with the rows of the file. */
+  own?: OwnImport;
+  finish?: (client: Client, report: ImportReport) => Promise<void>;
 }
 
-/** Spreadsheets' "Unicode text" is UTF-16, recognized by its first bytes; decoded as UTF-8 it would be garbage. */
-async function* refuseUtf16(stream: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
-  let first = true;
-  for await (const chunk of stream) {
-    const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as string);
-    if (first && ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)))
-      throw notUtf8();
-    first = false;
-    yield bytes;
-  }
+interface OpenCsv<C> {
+  columns: C;
+  /** After the header. */
+  rows: AsyncIterable<CsvRow[]>;
 }
 
 /** The header and the rows after it. A file without a usable header is refused before anything is written. */
-async function open(stream: AsyncIterable<unknown>) {
-  const batches = readCsv(refuseUtf16(stream));
+export async function openCsv<C>(
+  stream: AsyncIterable<unknown>,
+  charset: string | undefined,
+  read: (header: string[]) => C,
+): Promise<OpenCsv<C>> {
+  const batches = readCsv(decodeText(stream, charset));
   async function* rows(rest: CsvRow[]): AsyncGenerator<CsvRow[]> {
     yield rest;
     yield* batches;
@@ -52,7 +76,7 @@ async function open(stream: AsyncIterable<unknown>) {
       if (at === -1) continue;
       const header = batch[at]!;
       if (header.error) throw fileError(header.error);
-      return { columns: columnsOf(header.cells), rows: rows(batch.slice(at + 1)) };
+      return { columns: read(header.cells), rows: rows(batch.slice(at + 1)) };
     }
   } catch (error) {
     // Closes the stream, which will not be read further.
@@ -62,7 +86,7 @@ async function open(stream: AsyncIterable<unknown>) {
 }
 
 /** A concurrent request may create one of the addresses: the merge then runs again and finds it there. */
-async function merge(client: Client, job: ImportJob): Promise<Merged> {
+async function merge(client: Client, job: MergeJob): Promise<Merged> {
   for (let tries = 1; ; tries++) {
     await client.query("savepoint before_merge");
     try {
@@ -75,25 +99,54 @@ async function merge(client: Client, job: ImportJob): Promise<Merged> {
   }
 }
 
-export async function importSubscribers(stream: NodeJS.ReadableStream | null | undefined, job: ImportJob) {
-  if (!stream) throw fileError("No file was submitted.");
-  const { columns, rows } = await open(stream);
-  const tally = new Tally();
-  const report = await importTransaction(job.companyId, async (client) => {
-    const copy = await prepareImport(client);
-    const wasErased = await erasedTest(job.companyId, client);
-    const refusal = (address: string) => (wasErased(address) ? ERASED_ERROR : undefined);
-    await pipeline(copyLines(columns, rows, tally, refusal), client.query(copyFrom(copy)));
-    const repeated = await dropRepeated(client);
+/** What the file's rows came to, each of them counted once. */
+function counted({ created, matched, restricted }: Merged, repeated: number, tally: Tally, { onConflict }: MergeJob) {
+  const known = matched + repeated;
+  const updated = onConflict === "skip" ? restricted : known;
+  const { total, errors } = tally;
+  return { total, created, updated, skipped: tally.skipped + known - updated, errors, errors_count: tally.skipped };
+}
+
+/** Reads the file into the import's own table; nobody else waits for it. */
+async function readInto(client: Client, companyId: string, { columns, rows }: OpenCsv<Columns>, tally: Tally) {
+  const copy = await prepareImport(client);
+  const wasErased = await erasedTest(companyId, client);
+  const refusal = (address: string) => (wasErased(address) ? ERASED_ERROR : undefined);
+  await pipeline(copyLines(columns, rows, tally, refusal), client.query(copyFrom(copy)));
+}
+
+async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile): Promise<ImportReport> {
+  const { companyId, listId, onConflict = "update" } = job;
+  const tally = new Tally(file);
+  return importTransaction(companyId, async (client) => {
+    await readInto(client, companyId, csv, tally);
+    await file.end();
+    const merging = { companyId, listId, onConflict, state: tally.state };
+    const repeated = await dropRepeated(client, merging);
     // From here on other writers of this company wait: for the merge, and never for the file.
-    await lockBulkWrites(client, job.companyId);
-    const room = await roomFor(client, job.companyId, job.limit);
-    if ((await countNew(client, job.companyId, room)) > room) throw subscriberLimitReached(job.limit!);
-    const { created, matched } = await merge(client, job);
-    const { total, skipped, errors } = tally;
-    return { total, created, updated: matched + repeated, skipped, errors, errors_count: skipped };
+    if (!job.dryRun) await lockBulkWrites(client, companyId);
+    const room = await roomFor(client, companyId, job.limit);
+    if ((await countNew(client, companyId, room)) > room) throw subscriberLimitReached(job.limit!);
+    const merged = await (job.dryRun ? tryMerge(client, merging) : merge(client, merging));
+    const report = { ...counted(merged, repeated, tally, merging), errors_url: file.url };
+    await job.finish?.(client, report);
+    return report;
   });
+}
+
+export async function importSubscribers(
+  stream: NodeJS.ReadableStream | null | undefined,
+  job: ImportJob,
+): Promise<ImportReport> {
+  if (!stream) throw fileError("No file was submitted.");
+  const csv = await openCsv(stream, job.charset, (header) => columnsOf(header, job.mapping));
+  const file = new ErrorFile(job);
+  const report = await importRows(csv, job, file).catch(async (error: unknown) => {
+    await file.drop();
+    throw error;
+  });
+  await file.keep();
   // Until the tables are analysed, the planner expects a handful of rows per company; autovacuum takes a minute or so.
-  if (report.created >= LARGE) await query("analyze (skip_locked) subscribers, list_members");
+  if (report.created >= LARGE && !job.dryRun) await query("analyze (skip_locked) subscribers, list_members");
   return report;
 }

@@ -1,7 +1,10 @@
 /** The set-based part of an import: a temporary table, and one statement that merges it. */
 import { type Client, queryOne } from "../../../models/database/db.ts";
 import { allowLonger } from "../../../models/database/silence.ts";
+import { IS_STRONGER } from "../../../models/statements/suppress.ts";
+import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { MAX_BYTES } from "../../lib/attributes.ts";
+import { NOTHING_SAID, SUPPRESSED_FROM } from "./status-words.ts";
 
 // Longer than a gigabyte takes; the pool's own limit is meant for requests.
 const STATEMENT_TIMEOUT_MS = 14 * 60_000;
@@ -19,24 +22,41 @@ export async function prepareImport(client: Client): Promise<string> {
       first_name text not null,
       last_name text not null,
       attributes jsonb,
+      state smallint not null,
       email_key text collate "C" generated always as (address_key(email)) stored
     ) on commit drop`);
-  return "copy incoming (line, id, email, first_name, last_name, attributes) from stdin";
+  return "copy incoming (line, id, email, first_name, last_name, attributes, state) from stdin";
 }
 
-// Of an address that occurs twice the last row stays.
-const DELETE_REPEATED = `
+// Of an address that occurs twice one row stays: the last, or where known subscribers are skipped the first. It has the most
+// careful status of all of them.
+const deleteRepeated = (stays: "min" | "max") => `
   delete from incoming i
-  using (select email_key, max(line) as line from incoming group by email_key having count(*) > 1) d
-  where i.email_key = d.email_key and i.line < d.line`;
+  using (select email_key, ${stays}(line) as line from incoming group by email_key having count(*) > 1) d
+  where i.email_key = d.email_key and i.line <> d.line`;
+const SPREAD_STATES = `
+  update incoming i set state = d.state
+  from (select email_key, max(state) as state from incoming group by email_key having count(*) > 1) d
+  where i.email_key = d.email_key and i.state < d.state`;
 
 const COUNT_NEW = `
   select count(*) n from incoming i
   where not exists (select 1 from subscribers s where s.company_id = $1 and s.email_key = i.email_key)`;
 
+/** What the rows of a file are merged by. */
+export interface MergeJob {
+  companyId: string;
+  listId?: string | undefined;
+  /** What becomes of known subscribers: names, attributes and lists are updated, or stay. */
+  onConflict: "update" | "skip";
+  /** The most careful status of all rows (status-words.ts). */
+  state: number;
+}
+
 /** How many rows only repeated an address. Of the import's own table, so nobody else waits for it. */
-export async function dropRepeated(client: Client): Promise<number> {
-  const repeated = (await client.query(DELETE_REPEATED)).rowCount ?? 0;
+export async function dropRepeated(client: Client, { onConflict, state }: MergeJob): Promise<number> {
+  if (state > NOTHING_SAID) await client.query(SPREAD_STATES);
+  const repeated = (await client.query(deleteRepeated(onConflict === "skip" ? "min" : "max"))).rowCount ?? 0;
   await client.query("analyze incoming");
   return repeated;
 }
@@ -49,17 +69,24 @@ export async function countNew(client: Client, companyId: string, room: number):
 
 export interface Merged {
   created: number;
+  /** Subscribers that were there before. */
   matched: number;
+  /** Of these, how many got a more careful status. */
+  restricted: number;
 }
+
+const STATUSES = `array[${SUBSCRIBER_STATUSES.map((status) => `'${status}'`).join(", ")}]`;
 
 // Measured for 300,000 new rows with membership: 83 thousand rows/s as an upsert, 130 with new and known addresses
 // separated first. Unchanged rows are not written again. All triggers fire at the end, so the counters are locked for a
 // moment only.
-const MERGE = `
+const MATCHED = `
   with matched as (
     select s.id, i.first_name, i.last_name, i.attributes, s.attributes as had
     from incoming i join subscribers s on s.company_id = $1 and s.email_key = i.email_key
-    for key share of s),
+    for key share of s)`;
+
+const CHANGED = `
   changed as (
     update subscribers s set
       first_name = coalesce(nullif(m.first_name, ''), s.first_name),
@@ -70,31 +97,60 @@ const MERGE = `
     from matched m
     where s.company_id = $1 and s.id = m.id
       and (m.first_name not in ('', s.first_name) or m.last_name not in ('', s.last_name)
-        or (m.attributes is not null and not s.attributes @> m.attributes))),
+        or (m.attributes is not null and not s.attributes @> m.attributes)))`;
+
+const CREATED = `
   created as (
-    insert into subscribers (id, company_id, email, email_key, first_name, last_name, attributes)
-    select i.id, $1, i.email, i.email_key, i.first_name, i.last_name, coalesce(i.attributes, '{}') from incoming i
+    insert into subscribers (id, company_id, email, email_key, first_name, last_name, attributes, status)
+    select i.id, $1, i.email, i.email_key, i.first_name, i.last_name, coalesce(i.attributes, '{}'), (${STATUSES})[i.state + 1]
+    from incoming i
     where not exists (select 1 from subscribers s where s.company_id = $1 and s.email_key = i.email_key)
     returning id)`;
 
-const COUNTS = "select (select count(*) from created) as created, (select count(*) from matched) as matched";
+const JOINED = `
+  joined as (
+    insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from created)`;
 
 // An import does not put a subscriber back on a list that they left themselves.
-const MERGE_INTO_LIST = `${MERGE},
-  joined as (
-    insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from created),
+const REJOINED = `
   rejoined as (
     insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from matched
-    on conflict (company_id, list_id, subscriber_id) do nothing)
-  ${COUNTS}`;
+    on conflict (company_id, list_id, subscriber_id) do nothing)`;
 
-export async function mergeImport(client: Client, job: { companyId: string; listId?: string }): Promise<Merged> {
-  const { companyId, listId } = job;
+const COUNTS = "select (select count(*) from created) as created, (select count(*) from matched) as matched";
+
+const mergeSql = (updates: boolean, intoList: boolean) =>
+  `${[MATCHED, ...(updates ? [CHANGED] : []), CREATED, ...(intoList ? [JOINED] : []), ...(intoList && updates ? [REJOINED] : [])].join(",")} ${COUNTS}`;
+
+// In the careful direction only: a stronger block and a more careful status stay. Who was created has the status already.
+const RESTRICT = `
+  with said as (
+    select email, email_key, state, (${STATUSES})[state + 1] as status from incoming where state >= ${SUPPRESSED_FROM}),
+  blocked as (
+    insert into suppressions as x (company_id, email, email_key, kind, reason)
+    select $1, email, email_key, status, 'Status in an imported file' from said order by email_key
+    on conflict (company_id, email_key) where email_key is not null
+    do update set kind = excluded.kind, reason = excluded.reason where ${IS_STRONGER})
+  update subscribers s set status = w.status, updated_at = now()
+  from said w
+  where s.company_id = $1 and s.email_key = w.email_key and w.state >= array_position(${STATUSES}, s.status)`;
+
+export async function mergeImport(client: Client, job: MergeJob): Promise<Merged> {
+  const { companyId, listId, onConflict, state } = job;
   // The list is locked while its members are written (there is no foreign key); if it has been deleted, there are none.
   const held = "select 1 from lists where company_id = $1 and id = $2 for key share";
   const list = listId && (await queryOne(held, [companyId, listId], client));
-  const merged = list
-    ? await queryOne<Merged>(MERGE_INTO_LIST, [companyId, listId], client)
-    : await queryOne<Merged>(`${MERGE} ${COUNTS}`, [companyId], client);
-  return merged!;
+  const sql = mergeSql(onConflict === "update", Boolean(list));
+  const merged = await queryOne<Merged>(sql, list ? [companyId, listId] : [companyId], client);
+  const restricted = state >= SUPPRESSED_FROM ? (await client.query(RESTRICT, [companyId])).rowCount : 0;
+  return { ...merged!, restricted: restricted ?? 0 };
 }
+
+const TRY = `
+  select count(*) filter (where s.id is null) as created, count(s.id) as matched,
+    count(*) filter (where i.state >= ${SUPPRESSED_FROM} and i.state >= array_position(${STATUSES}, s.status)) as restricted
+  from incoming i left join subscribers s on s.company_id = $1 and s.email_key = i.email_key`;
+
+/** What a merge would do; writes nothing. */
+export const tryMerge = async (client: Client, { companyId }: MergeJob): Promise<Merged> =>
+  (await queryOne<Merged>(TRY, [companyId], client))!;

@@ -152,6 +152,10 @@ describe("every operation", () => {
       fileForm("email,first_name\nbob@example.com,Bob\nx,\n", "a.csv"),
     );
     expect(imported.body).toMatchObject({ total: 2, created: 1, skipped: 1 });
+    const behind = fileForm("email\nx\n", "a.csv", { background: "true" });
+    const { import_id } = (await client(app, { key: company.key }).post(`${E}/subscribers/bulk/`, behind)).body;
+    await call(`GET ${E}/imports/:id/`, { id: import_id });
+    await call(`GET ${E}/imports/:id/errors/`, { id: import_id });
     const bob = (await client(app, { key: company.key }).get(`${E}/subscribers/`, { query: { search: "bob@" } })).body
       .results[0].id;
     await call(`POST ${E}/subscribers/bulk-update-lists/`, {}, { subscriber_ids: [bob], add_to_lists: [things.list] });
@@ -168,6 +172,8 @@ describe("every operation", () => {
     await call(`DELETE ${E}/segments/:id/`, { id });
     const suppression = (await call(`POST ${E}/suppressions/`, {}, { domain: "blocked.example" })).body.id;
     await call(`GET ${E}/suppressions/`);
+    await call(`POST ${E}/suppressions/bulk/`, {}, { items: [{ email: "gone@example.com", kind: "bounced" }] });
+    expect((await call(`GET ${E}/suppressions/export/`)).text).toContain("gone@example.com,,bounced");
     await call(`GET ${E}/suppressions/:id/`, { id: suppression });
     await call(`DELETE ${E}/suppressions/:id/`, { id: suppression });
     await call(`POST ${E}/subscribers/bulk-delete/`, {}, { subscriber_ids: [bob] });

@@ -1,4 +1,5 @@
 /** One of everything that a company has, and the paths that lead to it. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { InboundMessage, InboundRaw } from "../../../models/inbound-message.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import type { App } from "../../support/app.ts";
@@ -53,6 +54,11 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
   const delivery = (await make(`${E}/webhook-endpoints/${endpoint}/test/`, {})).id;
   const { id: source, url } = await make(`${E}/inbound-sources/`, { provider: "postmark" });
   const report = new URL(url).pathname.split("/").slice(4, 6).join("/");
+  const behind = fileForm("email\nnobody\n", "a.csv", { background: "true" });
+  const imported = (await api.post(`${E}/subscribers/bulk/`, behind)).body.import_id;
+  // What is looked at twice must not change by itself between.
+  const isRunning = async () => (await api.get(`${E}/imports/${imported}/`)).body.status === "running";
+  for (const deadline = Date.now() + 50_000; Date.now() < deadline && (await isRunning()); ) await sleep(50);
   const suppression = (await make(`${E}/suppressions/`, { email: "never@example.com" })).id;
   const [inbound, rawId] = [newId(), newId()];
   await InboundRaw.create({ id: rawId, companyId: id, raw: Buffer.from("Subject: Undelivered\r\n\r\n") });
@@ -78,6 +84,7 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
     source,
     report,
     suppression,
+    imported,
     inbound,
     key,
     company: id,
@@ -95,6 +102,7 @@ const IDS: [prefix: string, owned: string][] = [
   [`${E}/webhook-endpoints/`, "endpoint"],
   [`${E}/inbound-sources/`, "source"],
   [`${E}/suppressions/`, "suppression"],
+  [`${E}/imports/`, "imported"],
   [`${E}/inbound/`, "inbound"],
   [`${E}/segments/`, "segment"],
   [`${E}/media/`, "media"],

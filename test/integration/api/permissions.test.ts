@@ -29,7 +29,7 @@ function expected({ method, path, access }: Route, who: Who): boolean {
     if (who === "send")
       return path.includes("/send/") || (/^\/api\/emails\/campaigns\/(:id\/)?$/.test(path) && method === "GET");
     if (who === "settings") return /smtp|webhook|inbound-sources|companies/.test(path);
-    if (who === "subscribers") return /\/(subscribers|lists|segments|suppressions)\//.test(path);
+    if (who === "subscribers") return /\/(subscribers|lists|segments|suppressions|imports)\//.test(path);
     if (who === "campaigns")
       return /\/(campaigns|sent-emails|events|stats|bounces|inbound|templates|media)\//.test(path);
     return false;

@@ -102,6 +102,32 @@ describe("over HTTP", () => {
     expect(await client(app).post(`${API}/send/to-list/`, toList())).toMatchObject({ status: 401 });
   });
 
+  test("a mistyped field stops a send, with a hint, and no campaign is made", async () => {
+    const { api } = company;
+    const count = async () => (await api.get(`${API}/campaigns/`)).body.count;
+    const before = await count();
+    const at = new Date(Date.now() + 86_400_000).toISOString();
+    expect(await api.post(`${API}/send/to-list/`, toList({ schedule_for: at }))).toMatchObject({
+      status: 400,
+      body: { schedule_for: ['Unknown field. Did you mean "scheduled_for"?'] },
+    });
+    const { list_id: _, ...toNobody } = toList();
+    expect(await api.post(`${API}/send/to-receivers/`, { ...toNobody, receivers, subject: "Other" })).toMatchObject({
+      status: 400,
+      body: { subject: ["Unknown field."] },
+    });
+    expect(await count()).toBe(before);
+    const again = await api.get(`${API}/subscribers/`, { query: { lists: list } });
+    expect(again).toMatchObject({ status: 400, body: { lists: ['Unknown field. Did you mean "list"?'] } });
+    const change = { frist_name: "Ann" };
+    expect(await api.patch(`${API}/subscribers/${UNKNOWN}/`, change)).toMatchObject({ status: 404 });
+  });
+
+  test("a send to receivers ignores list_id, and what only answers hold", async () => {
+    const sent = await company.api.post(`${API}/send/to-receivers/`, { ...toList(), receivers, status: "x", id: 1 });
+    expect(sent).toMatchObject({ status: 201, body: { lists: [], total_emails: 1, status: "pending" } });
+  });
+
   test("more than the hour has left: 429 with Retry-After", async () => {
     Object.assign(room, { limit: 100, used: 99, room: 1, retry_after_seconds: 60 });
     const answer = await company.api.post(`${API}/send/to-list/`, toList());

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { type CsvRow, readCsv } from "../../../services/subscribers/import/csv-reader.ts";
+import { decodeText } from "../../../services/subscribers/import/decode-text.ts";
 
 async function read(...chunks: (string | Buffer)[]): Promise<CsvRow[]> {
   async function* stream() {
     for (const chunk of chunks) yield Buffer.from(chunk as string);
   }
   const batches: CsvRow[][] = [];
-  for await (const batch of readCsv(stream())) batches.push(batch);
+  for await (const batch of readCsv(decodeText(stream()))) batches.push(batch);
   return batches.flat();
 }
 
@@ -100,8 +101,24 @@ describe("reading CSV", () => {
     ]);
   });
 
-  test("bytes that are not UTF-8 become U+FFFD; a character split between chunks stays whole", async () => {
-    expect(await cells(Buffer.from("a\nM\xfcnchen\n", "latin1"))).toEqual([["a"], ["M\uFFFDnchen"]]);
+  test("a bar is a delimiter too, and a line sep= says which one it is", async () => {
+    expect(await cells("a|b,c|d\n1|2|3\n")).toEqual([
+      ["a", "b,c", "d"],
+      ["1", "2", "3"],
+    ]);
+    for (const first of ["sep=;\r\n", '"sep=;"\r\n', "\r\n SEP=; \r\n"]) {
+      const rows = await read(`${first}a,x;b\r\n1;2\r\n`);
+      const lines = first.split("\n").length;
+      expect(rows).toEqual([
+        { line: lines, cells: ["a,x", "b"] },
+        { line: lines + 1, cells: ["1", "2"] },
+      ]);
+    }
+    expect(await cells("sep=\ta\nb")).toEqual([["sep=", "a"], ["b"]]);
+    expect(await cells("sep=,\n")).toEqual([]);
+  });
+
+  test("a character split between chunks stays whole", async () => {
     const umlaut = Buffer.from("a\nMünchen\n");
     expect(await cells(umlaut.subarray(0, 4), umlaut.subarray(4))).toEqual([["a"], ["München"]]);
   });
@@ -132,7 +149,7 @@ describe("reading CSV", () => {
     async function* endless() {
       for (;;) {
         pieces++;
-        yield Buffer.from("a@example.com,Ann\n".repeat(3_000));
+        yield "a@example.com,Ann\n".repeat(3_000);
       }
     }
     const reading = readCsv(endless());

@@ -1,0 +1,172 @@
+/**
+ * Imports that go on behind their answer, and the errors of all. SQL, because a claim is one statement: of any number of
+ * nodes one gets a row, for as long as it renews its lease. A row's result is written in the transaction of the merge, so
+ * that a file is imported once, whoever dies when.
+ */
+import type { Caller } from "../../services/lib/caller.ts";
+import { newId } from "../../services/lib/ids.ts";
+import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
+import type { ImportStatus } from "../import.ts";
+
+/** Of a company's files that wait; each may have a gigabyte. */
+const MAX_RUNNING = 5;
+const KEPT = "created_at > now() - interval '24 hours'";
+/** A node that dies with an import in hand keeps it this long. */
+export const LEASE_SECONDS = 60;
+
+/** An import of the foreground whose errors are kept. */
+export const addImport = (companyId: string, id: string, bytes: number): Promise<unknown> =>
+  query("insert into imports (id, company_id, bytes, bytes_read) values ($1, $2, $3, $3)", [id, companyId, bytes]);
+
+/** Which import, and which try of it: 0 in the foreground. */
+export interface OwnImport {
+  companyId: string;
+  id: string;
+  attempts: number;
+}
+
+export const addErrors = ({ companyId, id, attempts }: OwnImport, lines: string): Promise<unknown> =>
+  query("insert into import_errors (id, company_id, import_id, attempts, lines) values ($1, $2, $3, $4, $5)", [
+    newId(),
+    companyId,
+    id,
+    attempts,
+    lines,
+  ]);
+
+export async function dropImport(companyId: string, id: string): Promise<void> {
+  await query("delete from imports where company_id = $1 and id = $2", [companyId, id]);
+}
+
+export async function isImportKept(companyId: string, id: string): Promise<boolean> {
+  const sql = `select from imports where company_id = $1 and id = $2 and ${KEPT}`;
+  return Boolean(await queryOne(sql, [companyId, id]));
+}
+
+const NEXT_ERRORS = `
+  select e.id, e.lines
+  from imports i join import_errors e on e.company_id = i.company_id and e.import_id = i.id and e.attempts = i.attempts
+  where i.company_id = $1 and i.id = $2 and e.id > $3 order by e.id limit 1`;
+
+export const errorsAfter = (companyId: string, importId: string, after: string, on?: Queryable) =>
+  queryOne<{ id: string; lines: string }>(NEXT_ERRORS, [companyId, importId, after], on);
+
+const DONE = `
+  update imports set status = 'done', report = $3, bytes_read = bytes, next_attempt_at = null
+  where company_id = $1 and id = $2 and status = 'running' and attempts = $4`;
+
+/** False where another try has it by now: then nothing of this one may stay. */
+export async function finishImport(
+  client: Client | undefined,
+  { companyId, id, attempts }: OwnImport,
+  report: object,
+): Promise<boolean> {
+  const values = [companyId, id, JSON.stringify(report), attempts];
+  const sql = `with done as (${DONE} returning 1), gone as (
+    delete from import_parts where company_id = $1 and import_id = $2 and exists (select from done))
+    select exists (select from done) as done`;
+  return (await queryOne<{ done: boolean }>(sql, values, client))!.done;
+}
+
+/** Some thousand at a time: each may have a gigabyte of parts. */
+const PURGE = `
+  delete from imports where id in (
+    select id from imports where created_at < now() - interval '24 hours' and next_attempt_at is null
+    order by created_at limit 100)`;
+
+export async function purgeImports(): Promise<void> {
+  await query(PURGE);
+}
+
+/** A background import, as whoever works on it has it. */
+export interface ImportTry extends OwnImport {
+  form: Record<string, unknown>;
+  caller: Caller;
+}
+
+const ADD_BACKGROUND = `
+  insert into imports (id, company_id, form, caller, bytes)
+  select $1, $2, $3, $4, $5
+  where (select count(*) from imports where company_id = $2 and form is not null and status = 'running') < ${MAX_RUNNING}
+  returning id`;
+
+/** False where the company has as many as it may have. Its file is still to come. */
+export async function addBackgroundImport(
+  companyId: string,
+  id: string,
+  { form, caller, bytes }: { form: object; caller: Caller; bytes: number },
+): Promise<boolean> {
+  const values = [id, companyId, JSON.stringify(form), JSON.stringify(caller), bytes];
+  return Boolean(await queryOne(ADD_BACKGROUND, values));
+}
+
+export const addPart = (companyId: string, importId: string, no: number, data: Buffer): Promise<unknown> =>
+  query("insert into import_parts (import_id, no, company_id, data) values ($1, $2, $3, $4)", [
+    importId,
+    no,
+    companyId,
+    data,
+  ]);
+
+/** The file is complete. */
+export const startImport = (companyId: string, id: string): Promise<unknown> =>
+  query("update imports set next_attempt_at = now() where company_id = $1 and id = $2", [companyId, id]);
+
+export async function readPart(companyId: string, importId: string, no: number): Promise<Buffer | undefined> {
+  const sql = "select data from import_parts where company_id = $1 and import_id = $2 and no = $3";
+  return (await queryOne<{ data: Buffer }>(sql, [companyId, importId, no]))?.data;
+}
+
+const LEASED_UNTIL = `now() + make_interval(secs => ${LEASE_SECONDS})`;
+
+// The oldest of any company that has none in hand: one company's files wait for each other, and for nobody else's.
+const CLAIM = `
+  with due as (
+    select i.id from imports i where i.next_attempt_at <= now() and not exists (
+      select from imports o where o.company_id = i.company_id and o.status = 'running' and o.attempts > 0 and o.next_attempt_at > now())
+    order by i.next_attempt_at limit 1 for update skip locked)
+  update imports i set attempts = i.attempts + 1, next_attempt_at = ${LEASED_UNTIL}
+  from due where i.id = due.id
+  returning i.company_id as "companyId", i.id, i.attempts, i.form, i.caller`;
+
+export const claimImport = (): Promise<ImportTry | undefined> => queryOne<ImportTry>(CLAIM);
+
+const HELD = "company_id = $1 and id = $2 and attempts = $3 and status = 'running'";
+
+/** False where another try has it by now. */
+export async function renewImport({ companyId, id, attempts }: ImportTry, bytesRead: number): Promise<boolean> {
+  const sql = `update imports set bytes_read = $4, next_attempt_at = ${LEASED_UNTIL} where ${HELD} returning id`;
+  return Boolean(await queryOne(sql, [companyId, id, attempts, bytesRead]));
+}
+
+export async function postponeImport({ companyId, id, attempts }: ImportTry, seconds: number): Promise<void> {
+  const sql = `update imports set bytes_read = 0, next_attempt_at = now() + make_interval(secs => $4) where ${HELD}`;
+  await query(sql, [companyId, id, attempts, seconds]);
+}
+
+const FAIL = `
+  with failed as (
+    update imports set status = 'failed', error = $4, next_attempt_at = null where ${HELD} returning id),
+  errors as (delete from import_errors where company_id = $1 and import_id in (select id from failed))
+  delete from import_parts where company_id = $1 and import_id in (select id from failed)`;
+
+export async function failImport({ companyId, id, attempts }: ImportTry, error: string): Promise<void> {
+  await query(FAIL, [companyId, id, attempts, error]);
+}
+
+export interface ImportRow {
+  id: string;
+  status: ImportStatus;
+  bytes: number;
+  bytes_read: number;
+  report: Record<string, unknown> | null;
+  error: string | null;
+  created_at: Date;
+}
+
+export const findImport = (companyId: string, id: string): Promise<ImportRow | undefined> =>
+  queryOne<ImportRow>(
+    `select id, status, bytes, bytes_read, report, error, created_at from imports
+     where company_id = $1 and id = $2 and form is not null and ${KEPT}`,
+    [companyId, id],
+  );

@@ -1,0 +1,82 @@
+/** Fields that nobody reads: which of them are mistyped ones, and of what. */
+import type { FieldErrors } from "./errors.ts";
+
+/** What other services call the same. Each field of a group is meant where it is known. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ["list", "lists", "list_id", "list_ids"],
+  ["segment", "segment_id"],
+  ["template", "template_id"],
+  ["smtp_config_id", "smtp_config", "smtp", "smtp_id"],
+  ["scheduled_for", "send_at", "scheduled_at", "schedule", "deliver_at"],
+  ["receivers", "receiver", "recipient", "recipients", "to"],
+  ["attachment_ids", "attachments", "attachment", "attachment_id"],
+  ["body", "html", "html_body"],
+  ["is_transactional", "transactional"],
+  ["is_default", "default"],
+  ["company", "company_id"],
+  ["charset", "encoding"],
+  ["mapping", "columns"],
+];
+const groupOf = new Map(SYNONYMS.flatMap((group) => group.map((name) => [name, group] as const)));
+
+/** Shorter names resemble too many others: `url` is no mistyped `uri`. */
+const MIN_LENGTH = 4;
+/** From this length on two mistakes are one slip of the hand, and not another word. */
+const LONG = 10;
+/** Nobody mistypes a longer one, and comparing costs the product of the lengths. */
+const MAX_LENGTH = 64;
+
+/** `templateId`, `template-id` and `TEMPLATE_ID` are one name. */
+const plain = (name: string) => name.replaceAll(/[^A-Za-z0-9]/g, "").toLowerCase();
+
+/** Letters left out, added, changed, or swapped with their neighbour, until one text is the other. */
+export function editDistance(one: string, other: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= one.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const cost = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + Number(one[i - 1] !== other[j - 1]));
+      const isSwap = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      row.push(isSwap ? Math.min(cost, before[j - 2]! + 1) : cost);
+    }
+    [before, last] = [last, row];
+  }
+  return last[other.length]!;
+}
+
+function isNear(name: string, known: string): boolean {
+  const [typed, meant] = [plain(name), plain(known)];
+  if (typed === meant) return true;
+  const longest = Math.max(typed.length, meant.length);
+  if (Math.min(typed.length, meant.length) < MIN_LENGTH || Math.abs(typed.length - meant.length) > 2) return false;
+  return editDistance(typed, meant) <= (longest < LONG ? 1 : 2);
+}
+
+/** The known field that was probably meant. */
+export function nearestField(name: string, known: readonly string[]): string | undefined {
+  if (name.length > MAX_LENGTH) return undefined;
+  const group = groupOf.get(name.toLowerCase());
+  return known.find((one) => group?.includes(one)) ?? known.find((one) => isNear(name, one));
+}
+
+// A body may have a hundred thousand names: nobody reads on, and each costs a comparison with all known ones.
+const MAX_ERRORS = 100;
+
+/**
+ * The errors of names that are none of `known`. `refuse`: "near" leaves out those that resemble no known one, because
+ * whatever they are for, nothing here was meant.
+ */
+export function unknownFieldErrors(
+  names: readonly string[],
+  known: readonly string[],
+  refuse: "all" | "near",
+): FieldErrors {
+  const errors: [string, string[]][] = [];
+  for (const name of names.slice(0, MAX_ERRORS)) {
+    const nearest = nearestField(name, known);
+    if (nearest) errors.push([name, [`Unknown field. Did you mean "${nearest}"?`]]);
+    else if (refuse === "all") errors.push([name.slice(0, MAX_LENGTH), ["Unknown field."]]);
+  }
+  return Object.fromEntries(errors);
+}

@@ -1,0 +1,185 @@
+/**
+ * Imports that go on behind their answer. The file is stored in parts first, so that any node can go on where another one
+ * died; the result is written together with the rows, so that a file is imported once.
+ */
+
+import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ServiceBroker } from "moleculer";
+import { auditWithin } from "../../../models/statements/audit-log.ts";
+import { ERASED_ERROR } from "../../../models/statements/erased-addresses.ts";
+import {
+  addBackgroundImport,
+  addPart,
+  claimImport,
+  dropImport,
+  failImport,
+  findImport,
+  finishImport,
+  type ImportTry,
+  postponeImport,
+  readPart,
+  renewImport,
+  startImport,
+} from "../../../models/statements/imports.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { isServiceError, notFound, throttled } from "../../lib/errors.ts";
+import { newId } from "../../lib/ids.ts";
+import type { Static } from "../../lib/shapes.ts";
+import { subscriberLimit } from "../company-locks.ts";
+import type { ImportReport as ImportReportSchema } from "../contract-import.ts";
+import { fileError } from "./decode-text.ts";
+import { type ImportForm, jobOf } from "./import-request.ts";
+import { importSubscribers } from "./import-subscribers.ts";
+
+type ImportReport = Static<typeof ImportReportSchema>;
+
+const PART_BYTES = 1024 * 1024;
+const RETRY_SECONDS = 60;
+
+async function storeFile(companyId: string, importId: string, stream: AsyncIterable<Buffer>): Promise<void> {
+  let waiting: Buffer[] = [];
+  let size = 0;
+  let no = 0;
+  const store = async () => {
+    await addPart(companyId, importId, no++, Buffer.concat(waiting));
+    waiting = [];
+    size = 0;
+  };
+  for await (const piece of stream) {
+    waiting.push(Buffer.from(piece));
+    size += piece.length;
+    if (size >= PART_BYTES) await store();
+  }
+  if (size > 0) await store();
+}
+
+/** Answers once the file is stored; from then on it is imported, whatever becomes of this node. */
+export async function beginImport(ctx: Ctx<ImportForm>): Promise<{ import_id: string }> {
+  if (!ctx.stream) throw fileError("No file was submitted.");
+  const companyId = companyOf(ctx);
+  const id = newId();
+  const { list_id, mapping, charset, dry_run, on_conflict, size = 0 } = ctx.params;
+  const form = { list_id, mapping, charset, dry_run, on_conflict, size };
+  const { userId, apiKeyId, ip } = ctx.meta;
+  const caller = { companyId, ...(userId ? { userId } : {}), ...(apiKeyId ? { apiKeyId } : {}), ...(ip ? { ip } : {}) };
+  if (!(await addBackgroundImport(companyId, id, { form, caller, bytes: size }))) throw throttled(RETRY_SECONDS);
+  try {
+    await storeFile(companyId, id, ctx.stream as unknown as AsyncIterable<Buffer>);
+    await startImport(companyId, id);
+  } catch (error) {
+    await dropImport(companyId, id);
+    throw error;
+  }
+  return { import_id: id };
+}
+
+const EMPTY = { total: 0, created: 0, updated: 0, skipped: 0, errors: [], errors_count: 0, errors_url: null };
+
+export async function importView(companyId: string, id: string) {
+  const row = await findImport(companyId, id);
+  if (!row) throw notFound();
+  const { report, created_at, ...rest } = row;
+  return { ...rest, ...EMPTY, ...(report as ImportReport | null), created_at: created_at.toISOString() };
+}
+
+const AT_ONCE = 2;
+const IDLE_MS = 500;
+const RENEW_MS = 1_000;
+const MAX_ATTEMPTS = 20;
+
+class Interrupted extends Error {}
+
+interface Progress {
+  bytes: number;
+  /** Another node has the import, or this one stops. */
+  isOver: () => boolean;
+}
+
+async function* partsOf({ companyId, id }: ImportTry, progress: Progress): AsyncGenerator<Buffer> {
+  for (let no = 0; ; no++) {
+    if (progress.isOver()) throw new Interrupted("The import goes on elsewhere, or later");
+    const part = await readPart(companyId, id, no);
+    if (!part) return;
+    progress.bytes += part.length;
+    yield part;
+  }
+}
+
+/** As it is kept: without the addresses of people who were erased. */
+const kept = (report: ImportReport): ImportReport => ({
+  ...report,
+  errors: report.errors.map((one) => (one.error.endsWith(ERASED_ERROR) ? { ...one, email: "" } : one)),
+});
+
+async function carryOut(ctx: Ctx, mine: ImportTry, progress: Progress): Promise<void> {
+  const { companyId, caller } = mine;
+  const form = mine.form as ImportForm;
+  await importSubscribers(Readable.from(partsOf(mine, progress), { objectMode: false }), {
+    ...jobOf(form),
+    companyId,
+    limit: await subscriberLimit(ctx, companyId),
+    own: mine,
+    async finish(client, report) {
+      const { total, created, updated, skipped } = report;
+      const deed = { target: form.list_id ?? null, detail: { total, created, updated, skipped } };
+      if (!form.dry_run) await auditWithin(client, companyId, caller, { action: "subscribers.imported", ...deed });
+      if (!(await finishImport(client, mine, kept(report)))) throw new Interrupted("Another node has the import");
+    },
+  });
+}
+
+/** What the file or the plan is to blame for: trying again would end as it did. */
+function verdictOn(error: unknown): string | undefined {
+  if (!isServiceError(error) || error.code === "THROTTLED" || error.code === "UNAVAILABLE") return undefined;
+  return isServiceError(error, "INVALID") ? (error.data.fields.file ?? [error.message])[0] : error.message;
+}
+
+async function tryOne(ctx: Ctx, mine: ImportTry): Promise<void> {
+  const { broker } = ctx;
+  let lost = false;
+  const progress: Progress = { bytes: 0, isOver: () => lost || broker.stopping };
+  const renewing = setInterval(() => {
+    renewImport(mine, progress.bytes).then(
+      (held) => {
+        lost ||= !held;
+      },
+      // The database is away for a moment; the lease is longer.
+      () => {},
+    );
+  }, RENEW_MS);
+  try {
+    await carryOut(ctx, mine, progress);
+  } catch (error) {
+    clearInterval(renewing);
+    if (lost) return;
+    const verdict = verdictOn(error);
+    const isInterrupted = error instanceof Interrupted || broker.stopping;
+    if (!verdict && !isInterrupted) broker.logger.error({ error, importId: mine.id }, "An import failed");
+    if (verdict === undefined && (isInterrupted || mine.attempts < MAX_ATTEMPTS)) {
+      return postponeImport(mine, isInterrupted ? 0 : mine.attempts);
+    }
+    await failImport(mine, verdict ?? "The import could not be carried out. Please try again.");
+  } finally {
+    clearInterval(renewing);
+  }
+}
+
+/** Works until no import is left; the number of those that were tried. */
+export async function runImports(ctx: Ctx): Promise<number> {
+  let tried = 0;
+  let working = 0;
+  const worker = async () => {
+    for (;;) {
+      const mine = (ctx.broker as ServiceBroker).stopping ? undefined : await claimImport();
+      if (mine) {
+        tried++;
+        working++;
+        await tryOne(ctx, mine).finally(() => working--);
+      } else if (working === 0 || ctx.broker.stopping) return;
+      else await sleep(IDLE_MS);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return tried;
+}

@@ -1,0 +1,229 @@
+/**
+ * Which column of a file is what: by the header names of our own export and of other products', and by the request's
+ * `mapping`, which wins.
+ */
+import { isAttributeName, MAX_ATTRIBUTES } from "../../lib/attributes.ts";
+import { withoutGuard } from "../../lib/csv.ts";
+import { type FieldErrors, invalid } from "../../lib/errors.ts";
+import { ALIASES, type Field, FLAGS, isField, OBJECTS, OWN, READ_ONLY, STATUS } from "./column-names.ts";
+import { fileError, notUtf8 } from "./decode-text.ts";
+import { squashed } from "./status-words.ts";
+
+export interface Columns {
+  email: number;
+  /** -1 where the file has none. */
+  firstName: number;
+  lastName: number;
+  /** First and last name in one. */
+  fullName: number;
+  /** A word for the status; or, with a state, something that says so unless it is a negation. */
+  statuses: { at: number; state?: number }[];
+  /** An object in JSON, whose members become attributes; a text that is no object becomes one of this name. */
+  objects: { name: string; at: number }[];
+  attributes: { name: string; at: number }[];
+  width: number;
+}
+
+/** `First Name`, `first-name` and `FIRST_NAME` are all first_name. */
+const underscored = (name: string) => name.toLowerCase().replace(/[\s-]+/g, "_");
+
+const MAX_SHOWN = 30;
+const shown = (names: readonly string[]) =>
+  names
+    .filter((name) => name !== "")
+    .slice(0, MAX_SHOWN)
+    .map((name) => `"${name.slice(0, 100)}"`)
+    .join(", ");
+
+/** Column → field, attribute name, or null for a column that is left out. */
+export type Mapping = Record<string, string | null>;
+
+/** The form's text as a mapping, or what is wrong with it. */
+export function readMapping(text: string | undefined): { mapping: Mapping } | { errors: FieldErrors } {
+  if (text === undefined) return { mapping: {} };
+  const refuse = (sentence: string) => ({ errors: { mapping: [sentence] } });
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    return refuse('Not valid JSON. It is an object such as {"E-Mail": "email", "Ort": "city"}.');
+  }
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return refuse("Expected an object.");
+  const mapping: Mapping = Object.create(null);
+  for (const [column, target] of Object.entries(given)) {
+    if (target !== null && typeof target !== "string") return refuse(`"${column.slice(0, 100)}": Not a valid string.`);
+    if (target && !isField(target) && !isAttributeName(target)) {
+      return refuse(`"${target.slice(0, 100)}" cannot be the name of an attribute.`);
+    }
+    mapping[column] = target || null;
+  }
+  return { mapping };
+}
+
+/** The target of each column that the mapping names. */
+function mappedColumns(names: readonly string[], mapping: Mapping): Map<number, string | null> {
+  const mapped = new Map<number, string | null>();
+  for (const [column, target] of Object.entries(mapping)) {
+    const exact = names.indexOf(column.trim());
+    const at = exact === -1 ? names.findIndex((name) => squashed(name) === squashed(column)) : exact;
+    if (at === -1) {
+      const sentence = `The file has no column "${column.slice(0, 100)}". It has: ${shown(names)}.`;
+      throw invalid({ mapping: [sentence] });
+    }
+    if (mapped.has(at)) throw invalid({ mapping: [`The column "${names[at]!.slice(0, 100)}" is there twice.`] });
+    mapped.set(at, target);
+  }
+  return mapped;
+}
+
+class Header {
+  readonly names: readonly string[];
+  readonly #mapped: Map<number, string | null>;
+  readonly #isOwn: boolean;
+  /** Columns that are something else than an attribute. */
+  readonly #taken = new Set<number>();
+
+  constructor(names: readonly string[], mapping: Mapping) {
+    this.names = names;
+    this.#mapped = mappedColumns(names, mapping);
+    this.#isOwn = OWN.every((name, at) => names[at] === name);
+    for (const [at, target] of this.#mapped) if (target === null) this.#taken.add(at);
+    for (const [at, name] of names.entries()) {
+      const isReadOnly = this.#isOwn ? READ_ONLY.has(name) && names.indexOf(name) === at : name === "created_at";
+      if (name === "" || (isReadOnly && !this.#mapped.has(at))) this.#taken.add(at);
+    }
+  }
+
+  #free(): [at: number, name: string][] {
+    return [...this.names.entries()].filter(([at]) => !this.#taken.has(at) && !this.#mapped.has(at));
+  }
+
+  #take(at: number): number {
+    this.#taken.add(at);
+    return at;
+  }
+
+  #mappedTo(field: Field): number[] {
+    return [...this.#mapped].filter(([, target]) => target === field).map(([at]) => this.#take(at));
+  }
+
+  #only(field: string, found: number[]): number {
+    if (found.length > 1) throw fileError(`The column "${field}" is there twice.`);
+    return found[0] ?? -1;
+  }
+
+  /** Where our own export has it; -1 where it has none, or where the mapping makes something else of it. */
+  #own(field: string): number {
+    const at = OWN.indexOf(field);
+    return at === -1 || this.#mapped.has(at) ? -1 : this.#take(at);
+  }
+
+  /** The one column of the field, or -1. */
+  one(field: keyof typeof ALIASES): number {
+    const mapped = this.#mappedTo(field);
+    if (mapped.length > 1) throw invalid({ mapping: [`Only one column can be "${field}".`] });
+    if (mapped.length > 0) return mapped[0]!;
+    if (this.#isOwn) return this.#own(field);
+    const named = this.#free().filter(([, name]) => underscored(name) === field);
+    if (named.length > 0 && field !== "name")
+      return this.#take(
+        this.#only(
+          field,
+          named.map(([at]) => at),
+        ),
+      );
+    for (const alias of ALIASES[field]) {
+      const found = this.#free().filter(([, name]) => squashed(name) === alias);
+      if (found.length > 0)
+        return this.#take(
+          this.#only(
+            found[0]![1].slice(0, 100),
+            found.map(([at]) => at),
+          ),
+        );
+    }
+    return -1;
+  }
+
+  statuses(): Columns["statuses"] {
+    const words = this.#mappedTo("status").map((at) => ({ at }));
+    if (words.length > 0) return words;
+    if (this.#isOwn) return [this.#own("status")].filter((at) => at !== -1).map((at) => ({ at }));
+    return this.#free().flatMap(([at, name]) => {
+      const key = squashed(name);
+      if (STATUS.has(key)) return [{ at: this.#take(at) }];
+      const state = FLAGS.get(key);
+      return state === undefined ? [] : [{ at: this.#take(at), state }];
+    });
+  }
+
+  objects(): Columns["objects"] {
+    const mapped = this.#mappedTo("attributes");
+    const found = this.#isOwn ? [] : this.#free().filter(([, name]) => OBJECTS.has(squashed(name)));
+    const all = mapped.length > 0 ? mapped : found.map(([at]) => this.#take(at));
+    return all.map((at) => ({ at, name: this.names[at]! }));
+  }
+
+  /** All that is left, and what the mapping makes attributes. */
+  attributes(): Columns["attributes"] {
+    const rest = [...this.names.entries()].filter(([at]) => !this.#taken.has(at));
+    return rest.map(([at, name]) => ({ at, name: this.#mapped.get(at) ?? name }));
+  }
+
+  /** German files have `Name` and `Vorname`: there the name is the last name. */
+  hasVorname(): boolean {
+    return this.names.some((name) => squashed(name) === "vorname");
+  }
+}
+
+function requireUsable({ attributes, objects }: Columns): void {
+  const seen = new Set<string>();
+  for (const { name } of [...attributes, ...objects]) {
+    if (seen.has(name)) throw fileError(`The column "${name.slice(0, 100)}" is there twice.`);
+    seen.add(name);
+    if (!isAttributeName(name)) throw fileError(`The column name "${name.slice(0, 100)}" cannot be used.`);
+  }
+  if (attributes.length > MAX_ATTRIBUTES) {
+    throw fileError(`No more than ${MAX_ATTRIBUTES} columns besides email, first_name and last_name are allowed.`);
+  }
+}
+
+export function namesOf(header: readonly string[]): string[] {
+  if (header.some((cell) => /[\0\uFFFD]/.test(cell))) throw notUtf8();
+  return header.map((cell) => withoutGuard(cell.replace(/\s+/g, " ").trim()));
+}
+
+/** Of a file in which only addresses count; -1 where it has none. */
+export function addressColumn(names: readonly string[]): number {
+  const keys = names.map(squashed);
+  return ALIASES.email.map((alias) => keys.indexOf(alias)).find((at) => at !== -1) ?? -1;
+}
+
+export const missingColumn = (column: string, names: readonly string[]) =>
+  fileError(`The header has no column "${column}". It has: ${shown(names)}.`);
+
+export function columnsOf(cells: readonly string[], mapping: Mapping = {}): Columns {
+  const names = namesOf(cells);
+  const header = new Header(names, mapping);
+  const email = header.one("email");
+  if (email === -1) throw missingColumn("email", names);
+  const firstName = header.one("first_name");
+  let lastName = header.one("last_name");
+  const isGerman = lastName === -1 && header.hasVorname();
+  const isNamed = (firstName !== -1 || lastName !== -1) && !isGerman && !Object.values(mapping).includes("name");
+  const fullName = isNamed ? -1 : header.one("name");
+  const isLastName = fullName !== -1 && firstName !== -1 && isGerman;
+  if (isLastName) lastName = fullName;
+  const columns: Columns = {
+    email,
+    firstName,
+    lastName,
+    fullName: isLastName ? -1 : fullName,
+    statuses: header.statuses(),
+    objects: header.objects(),
+    attributes: header.attributes(),
+    width: names.length,
+  };
+  requireUsable(columns);
+  return columns;
+}

@@ -1,0 +1,88 @@
+/**
+ * From a file's bytes to text, piece by piece. The whole file is refused at the first byte that its charset does not have:
+ * a row that was read wrongly would be stored wrongly, and a row that is left out is a person who is missing.
+ */
+import { type FieldErrors, invalid } from "../../lib/errors.ts";
+
+export const fileError = (sentence: string) => invalid({ file: [sentence] });
+export const notUtf8 = () =>
+  fileError("The file is not UTF-8 text. Save it as CSV UTF-8, or give its charset (Excel's is often windows-1252).");
+
+/** Node's code for what a fatal TextDecoder throws. */
+const NOT_IN_CHARSET = "ERR_ENCODING_INVALID_ENCODED_DATA";
+
+interface Decoder {
+  /** Throws on bytes that the charset does not have. */
+  decode(bytes?: Buffer): string;
+}
+
+// Bytes 0x80 to 0x9f of windows-1252; in ISO 8859-1 they are control characters.
+const WINDOWS_1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
+
+/** By hand: TextDecoder of several versions of Node takes windows-1252 for ISO 8859-1, and gives control characters for €. */
+const windows1252: Decoder = {
+  decode: (bytes) =>
+    bytes ? bytes.toString("latin1").replace(/[\x80-\x9f]/g, (char) => WINDOWS_1252[char.charCodeAt(0) - 0x80]!) : "",
+};
+
+function decoderOf(charset: string): Decoder {
+  const decoder = new TextDecoder(charset, { fatal: true });
+  if (decoder.encoding === "windows-1252") return windows1252;
+  return { decode: (bytes) => (bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode()) };
+}
+
+/** Any label of the Encoding Standard: `utf-8`, `windows-1252`, `iso-8859-15`, `shift_jis` … */
+export function charsetErrors(charset: string | undefined): FieldErrors {
+  if (charset === undefined) return {};
+  try {
+    decoderOf(charset);
+    return {};
+  } catch {
+    return { charset: [`"${charset.slice(0, 100)}" is not a charset that is known here, such as windows-1252.`] };
+  }
+}
+
+const BYTE_ORDER_MARKS: [charset: string, mark: Buffer][] = [
+  ["utf-8", Buffer.from([0xef, 0xbb, 0xbf])],
+  ["utf-16le", Buffer.from([0xff, 0xfe])],
+  ["utf-16be", Buffer.from([0xfe, 0xff])],
+];
+const LONGEST_MARK = 3;
+
+/** A byte order mark says more of the file than who uploads it; the decoder takes it away. */
+const charsetOf = (head: Buffer, given: string | undefined): string =>
+  BYTE_ORDER_MARKS.find(([, mark]) => head.subarray(0, mark.length).equals(mark))?.[0] ?? given ?? "utf-8";
+
+const unreadable = (charset: string) =>
+  charset === "utf-8" ? notUtf8() : fileError(`The file is not ${charset} text.`);
+
+/** The text of each piece of the stream. `charset` is one that `charsetErrors` has passed. */
+export async function* decodeText(stream: AsyncIterable<unknown>, charset?: string): AsyncGenerator<string> {
+  let decoder: Decoder | undefined;
+  let named = "";
+  let head: Buffer = Buffer.alloc(0);
+  const decode = (bytes?: Buffer): string => {
+    if (!decoder) {
+      named = charsetOf(head, charset);
+      decoder = decoderOf(named);
+    }
+    try {
+      return decoder.decode(bytes);
+    } catch (error) {
+      if ((error as { code?: string }).code === NOT_IN_CHARSET) throw unreadable(named);
+      throw error;
+    }
+  };
+  for await (const chunk of stream) {
+    let bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as string | Uint8Array);
+    if (!decoder) {
+      head = Buffer.concat([head, bytes]);
+      if (head.length < LONGEST_MARK) continue;
+      bytes = head;
+    }
+    const text = decode(bytes);
+    if (text) yield text;
+  }
+  const rest = (decoder ? "" : decode(head)) + decode();
+  if (rest) yield rest;
+}

@@ -1,0 +1,104 @@
+/**
+ * What is wrong with the rows of an import, all of it: kept as CSV for 24 hours. It is written while the file is read, so
+ * that memory does not grow with it, and on connections of its own: it outlives an import that writes nothing (dry_run).
+ */
+import { Readable } from "node:stream";
+import {
+  addErrors,
+  addImport,
+  dropImport,
+  errorsAfter,
+  finishImport,
+  isImportKept,
+  type OwnImport,
+} from "../../../models/statements/imports.ts";
+import { config } from "../../lib/config.ts";
+import { csvRow } from "../../lib/csv.ts";
+import { notFound } from "../../lib/errors.ts";
+import { newId } from "../../lib/ids.ts";
+
+const PART_CHARS = 256 * 1024;
+/** Each company's disk space for a day of mistakes. A million short lines take half of it. */
+const MAX_CHARS = 128 * 1024 * 1024;
+
+/** The import whose errors these are; in the foreground there is a row for it only if there are errors. */
+interface Owner {
+  companyId: string;
+  /** Of the file. */
+  bytes?: number;
+  own?: OwnImport | undefined;
+}
+
+export class ErrorFile {
+  readonly #own: OwnImport;
+  readonly #bytes: number;
+  readonly #isForeground: boolean;
+  #lines = "";
+  #written = 0;
+  #hasRow: boolean;
+
+  constructor({ companyId, bytes = 0, own }: Owner) {
+    this.#own = own ?? { companyId, id: newId(), attempts: 0 };
+    this.#bytes = bytes;
+    this.#isForeground = own === undefined;
+    this.#hasRow = !this.#isForeground;
+  }
+
+  add(row: number, email: string, error: string): void {
+    if (this.#written > MAX_CHARS) return;
+    const line = csvRow([row, email, error]);
+    this.#written += line.length;
+    this.#lines += this.#written > MAX_CHARS ? csvRow([row, "", "There are too many errors to list the rest."]) : line;
+  }
+
+  /** Between two batches of rows. */
+  async writeIfMuch(): Promise<void> {
+    if (this.#lines.length >= PART_CHARS) await this.#write();
+  }
+
+  async #write(): Promise<void> {
+    const { companyId, id } = this.#own;
+    if (!this.#hasRow) await addImport(companyId, id, this.#bytes);
+    this.#hasRow = true;
+    const lines = this.#lines;
+    this.#lines = "";
+    await addErrors(this.#own, lines);
+  }
+
+  /** Null where there are no errors. */
+  get url(): string | null {
+    return this.#written > 0 ? `${config().BASE_URL}/api/emails/imports/${this.#own.id}/errors/` : null;
+  }
+
+  /** All rows were read. */
+  async end(): Promise<void> {
+    if (this.#lines) await this.#write();
+  }
+
+  /** An import of the foreground is over; its client has the answer. */
+  async keep(): Promise<void> {
+    if (this.#hasRow && this.#isForeground) await finishImport(undefined, this.#own, {});
+  }
+
+  /** It failed. Of a background import nothing is taken away: it may be in other hands. */
+  async drop(): Promise<void> {
+    if (this.#hasRow && this.#isForeground) await dropImport(this.#own.companyId, this.#own.id);
+  }
+}
+
+const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
+
+async function* lines(companyId: string, importId: string): AsyncGenerator<string> {
+  yield csvRow(["row", "email", "error"]);
+  for (let after = BEFORE_ALL; ; ) {
+    const part = await errorsAfter(companyId, importId, after);
+    if (!part) return;
+    yield part.lines;
+    after = part.id;
+  }
+}
+
+export async function importErrorsCsv(companyId: string, importId: string): Promise<NodeJS.ReadableStream> {
+  if (!(await isImportKept(companyId, importId))) throw notFound();
+  return Readable.from(lines(companyId, importId), { objectMode: false });
+}

@@ -1,0 +1,49 @@
+/** An import as it is asked for: the form's fields, and what is wrong with them. */
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import type { FieldErrors } from "../../lib/errors.ts";
+import { subscriberLimit } from "../company-locks.ts";
+import { listErrors } from "../members.ts";
+import { readMapping } from "./columns.ts";
+import { charsetErrors } from "./decode-text.ts";
+import { type ImportJob, importSubscribers } from "./import-subscribers.ts";
+
+export interface ImportForm {
+  list_id?: string;
+  mapping?: string;
+  charset?: string;
+  dry_run?: boolean;
+  on_conflict?: "update" | "skip";
+  background?: boolean;
+  size?: number;
+}
+
+export async function importErrors(
+  companyId: string,
+  form: ImportForm,
+  isValid: (field: keyof ImportForm) => boolean,
+): Promise<FieldErrors> {
+  const mapping = isValid("mapping") ? readMapping(form.mapping) : { errors: {} };
+  return {
+    ...(isValid("list_id") ? await listErrors(companyId, "list_id", [form.list_id!]) : {}),
+    ...(isValid("charset") ? charsetErrors(form.charset) : {}),
+    ...("errors" in mapping ? mapping.errors : {}),
+  };
+}
+
+/** The form has passed `importErrors`. */
+export function jobOf(form: ImportForm): Omit<ImportJob, "companyId" | "limit"> {
+  const read = readMapping(form.mapping);
+  return {
+    listId: form.list_id,
+    charset: form.charset,
+    mapping: "mapping" in read ? read.mapping : {},
+    dryRun: form.dry_run,
+    bytes: form.size ?? 0,
+    onConflict: form.on_conflict,
+  };
+}
+
+export async function importFile(ctx: Ctx<ImportForm>) {
+  const limit = await subscriberLimit(ctx);
+  return importSubscribers(ctx.stream, { companyId: companyOf(ctx), limit, ...jobOf(ctx.params) });
+}
