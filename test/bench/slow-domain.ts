@@ -1,5 +1,5 @@
 /**
- * One recipient domain of five defers: `node test/bench domains [each=2000] [perMinute=100] [answerMs=0] [rounds=3] [senders=1]`.
+ * One recipient domain of five defers: `node test/bench slow-domain [each=2000] [perMinute=100] [answerMs=0] [rounds=3] [senders=1]`.
  *
  * A cluster, and a mail server that takes so many mails for one of the domains in any rolling minute and defers the rest;
  * `answerMs` is what it takes to answer a message. Prints how long the other four take without the fifth and beside it (from
