@@ -135,8 +135,9 @@ test("operators stop it by its id alone", async () => {
 
 test("the guard stops one as a person does: partial, its webhook, what was not tried can be resumed", async () => {
   dead = await startSmtpServer({
-    delayMs: { DOT: 50 },
-    answer: ({ verb, to }) => (verb === "RCPT" && /^u\d*[02468]@/.test(to) ? "550 5.1.1 User unknown" : undefined),
+    delayMs: { DOT: ANSWER_MS },
+    answer: ({ verb, to }) =>
+      verb === "RCPT" && /^u\d*[02468]@/.test(to) ? { reply: "550 5.1.1 User unknown", delayMs: 200 } : undefined,
   });
   const guard = { guard: { after: 20, hard_bounce_percent: 30 } };
   expect((await company.api.patch(`/api/companies/${company.id}/`, guard)).status).toBe(200);
