@@ -90,38 +90,34 @@ test("a server that stops working after it accepted mail has been failing since 
 test.each([
   ["CONNECT", "421 Too busy"],
   ["MAIL", "451 4.7.1 Try again later"],
-])(
-  "a campaign that waits for its server says so at once, until it goes on: %s answered with %s",
-  async (verb, text) => {
-    let away = true;
-    const server = await sending.startServer({
-      answer: (command) => (away && command.verb === verb ? text : undefined),
-    });
-    const { id, companyId } = await tenantOf(server);
-    const other = await tenantOf(await sending.startServer());
-    sending.engine();
-    const waiting = await sending.until(
-      () => getCampaign(asOwner(companyId, { id })),
-      ({ error }) => error !== null,
-      2_000,
-    );
-    expect(waiting).toMatchObject({ status: expect.stringMatching(/pending|sending/), sent_count: 0 });
-    expect(waiting.error).toMatch(new RegExp(`^Waiting for the SMTP server: .*${text}`));
-    expect((await listCampaigns(asOwner(companyId, { campaign_type: "custom" }))).results).toEqual([
-      expect.objectContaining({ id, error: waiting.error }),
-    ]);
-    // A stored error would stop it.
-    expect((await sending.counts(id)).error).toBeNull();
-    await sending.finished(other.id);
-    expect(await getCampaign(asOwner(other.companyId, { id: other.id }))).toMatchObject({
-      status: "completed",
-      error: null,
-    });
-    away = false;
-    expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 20 });
-    expect(await getCampaign(asOwner(companyId, { id }))).toMatchObject({ error: null });
-  },
-);
+])("a campaign that waits for its server says so, until it goes on: %s answered with %s", async (verb, text) => {
+  let away = true;
+  const server = await sending.startServer({
+    answer: (command) => (away && command.verb === verb ? text : undefined),
+  });
+  const { id, companyId } = await tenantOf(server);
+  const other = await tenantOf(await sending.startServer());
+  sending.engine();
+  const waiting = await sending.until(
+    () => getCampaign(asOwner(companyId, { id })),
+    ({ error }) => error !== null,
+  );
+  expect(waiting).toMatchObject({ status: expect.stringMatching(/pending|sending/), sent_count: 0 });
+  expect(waiting.error).toMatch(new RegExp(`^Waiting for the SMTP server: .*${text}`));
+  expect((await listCampaigns(asOwner(companyId, { campaign_type: "custom" }))).results).toEqual([
+    expect.objectContaining({ id, error: waiting.error }),
+  ]);
+  // A stored error would stop it.
+  expect((await sending.counts(id)).error).toBeNull();
+  await sending.finished(other.id);
+  expect(await getCampaign(asOwner(other.companyId, { id: other.id }))).toMatchObject({
+    status: "completed",
+    error: null,
+  });
+  away = false;
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 20 });
+  expect(await getCampaign(asOwner(companyId, { id }))).toMatchObject({ error: null });
+});
 
 test("a stored password that is damaged stops its campaign and nobody else's", async () => {
   const server = await sending.startServer();
