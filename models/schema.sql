@@ -674,6 +674,7 @@ create table campaigns (
   unwritten_cursor text,
   recipients_state text default 'kept'::text not null,
   stopped_at timestamp with time zone,
+  suppressed_count integer default 0 not null,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
