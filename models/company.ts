@@ -27,6 +27,9 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare retentionDays: CreationOptional<RetentionDays>;
   declare retentionDoneAt: CreationOptional<Date | null>;
   declare requireAuthentication: CreationOptional<boolean>;
+  /** Attributes that public forms may set, and hosts to which they may lead. */
+  declare formAttributes: CreationOptional<string[]>;
+  declare formHosts: CreationOptional<string[]>;
   declare sendingPausedAt: CreationOptional<Date | null>;
   declare confirmationWarnedAt: CreationOptional<Date | null>;
   /** Its rows are going, in the background (statements/remove-company.ts). */
@@ -52,6 +55,8 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         retentionDays: required(DataTypes.JSONB, {}),
         retentionDoneAt: nullable(DataTypes.DATE),
         requireAuthentication: required(DataTypes.BOOLEAN, false),
+        formAttributes: required(DataTypes.ARRAY(DataTypes.TEXT), []),
+        formHosts: required(DataTypes.ARRAY(DataTypes.TEXT), []),
         sendingPausedAt: nullable(DataTypes.DATE),
         confirmationWarnedAt: nullable(DataTypes.DATE),
         deletedAt: nullable(DataTypes.DATE),
@@ -78,6 +83,8 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         inbound: this.retentionDays.inbound ?? null,
       },
       require_authentication: this.requireAuthentication,
+      form_attributes: this.formAttributes,
+      form_hosts: this.formHosts,
       created_at: this.createdAt.toISOString(),
       updated_at: this.updatedAt.toISOString(),
     };

@@ -24,6 +24,35 @@ async function smtpConfigExists(companyId: string, id?: string): Promise<boolean
   return (await SmtpConfig.findOne({ attributes: ["id"], where })) !== null;
 }
 
+/** Fields that the form has anyway. */
+const OWN_FIELDS = new Set(["email", "first_name", "last_name", "list_id", "company_id", "redirect_url", "website"]);
+
+/** As addresses write it; undefined for what is no host. */
+function hostOf(text: string): string | undefined {
+  const address = `https://${text.trim()}`;
+  if (/[/\\?#@\s]/.test(text.trim()) || !URL.canParse(address)) return undefined;
+  return new URL(address).host;
+}
+
+type FormSettings = Pick<ParamsOf<"accounts.updateCompany">, "form_attributes" | "form_hosts">;
+
+function formErrors(
+  { form_attributes, form_hosts }: FormSettings,
+  isValid: (field: keyof FormSettings) => boolean,
+): FieldErrors {
+  const taken = isValid("form_attributes") ? (form_attributes ?? []).filter((name) => OWN_FIELDS.has(name)) : [];
+  const wrong = isValid("form_hosts") ? (form_hosts ?? []).filter((host) => !hostOf(host)) : [];
+  return {
+    ...(taken.length > 0 ? { form_attributes: taken.map((name) => `"${name}" is a field of every form.`) } : {}),
+    ...(wrong.length > 0 ? { form_hosts: wrong.map((host) => `"${host}" is not a host.`) } : {}),
+  };
+}
+
+const formSettings = ({ form_attributes, form_hosts }: FormSettings) => ({
+  formAttributes: form_attributes === null ? [] : form_attributes && [...new Set(form_attributes)],
+  formHosts: form_hosts === null ? [] : form_hosts && [...new Set(form_hosts.map((host) => hostOf(host)!))],
+});
+
 export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async (ctx, isValid) => {
   // A caller who may not change anything learns nothing about what is wrong with the change.
   const companyId = ownCompany(ctx);
@@ -38,7 +67,7 @@ export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async
   if (double_opt_in === true && !(await smtpConfigExists(companyId))) {
     errors.double_opt_in = ["An SMTP configuration is needed to send confirmation mails. Create one first."];
   }
-  return errors;
+  return { ...errors, ...formErrors(ctx.params, isValid) };
 };
 
 /** The next tidying looks at the company again, whatever it did before. */
@@ -60,6 +89,7 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
     defaultSmtpConfigId: params.default_smtp_config_id,
     trackingEnabled: params.tracking_enabled,
     requireAuthentication: params.require_authentication,
+    ...formSettings(params),
   }).filter(([, value]) => value !== undefined);
   try {
     return await sequelize().transaction(async (transaction) => {

@@ -30,6 +30,8 @@ export const Company = Type.Object({
     inbound: Nullable(Type.Integer()),
   }),
   require_authentication: Type.Boolean(),
+  form_attributes: Type.Array(Type.String()),
+  form_hosts: Type.Array(Type.String()),
   created_at: Time,
   updated_at: Time,
 });

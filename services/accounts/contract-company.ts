@@ -1,5 +1,6 @@
 /** A company's own affairs: settings, API keys, members, plan. */
 import type { ServiceContract } from "../define.ts";
+import { NAME_PATTERN } from "../lib/attributes.ts";
 import { AUDIT_ACTIONS } from "../lib/audit-actions.ts";
 import { SCOPES } from "../lib/rights.ts";
 import {
@@ -29,6 +30,8 @@ import {
   RoleName,
 } from "./contract-account-shapes.ts";
 
+const MAX_FORM_ENTRIES = 50;
+
 const Days = (minimum: number, description: string) =>
   Nullable(Type.Integer({ minimum, maximum: 36_500, description: `${description} Null: as the installation says.` }));
 
@@ -53,6 +56,18 @@ const Settings = Patch(
     require_authentication: Type.Boolean({
       description: "Sends are refused while SPF, DKIM, DMARC or alignment of their SMTP configuration fails.",
     }),
+    form_attributes: Nullable(
+      Type.Array(Type.String({ pattern: NAME_PATTERN }), {
+        maxItems: MAX_FORM_ENTRIES,
+        description: "Attributes that the public subscribe form takes as fields.",
+      }),
+    ),
+    form_hosts: Nullable(
+      Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+        maxItems: MAX_FORM_ENTRIES,
+        description: "Hosts (with a port, where it is not the usual one) that `redirect_url` of that form may lead to.",
+      }),
+    ),
   }),
 );
 

@@ -52,7 +52,7 @@ function readValue(content: string, raw: boolean, at: number): ValueTag | string
   if (!isPath(name!)) return mistake;
   const tag: ValueTag = { type: "value", path: name!, raw, at };
   for (const filter of filters) {
-    const text = DEFAULT.exec(filter)?.[1]!.trim();
+    const text = DEFAULT.exec(filter)?.[1]?.trim();
     if (filter === "urlencode") tag.urlEncoded = true;
     else if (text === undefined) return mistake;
     else tag.defaultText = text;
