@@ -6,6 +6,7 @@ import { SmtpConfig } from "../../models/smtp-config.ts";
 import { audit } from "../../models/statements/audit-log.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Validate } from "../define.ts";
+import { isAttributeName } from "../lib/attributes.ts";
 import { type Ctx, knownRights } from "../lib/caller.ts";
 import { type FieldErrors, invalid, missingObject, notFound } from "../lib/errors.ts";
 import { requirePermission } from "../permissions.ts";
@@ -41,9 +42,17 @@ function formErrors(
   isValid: (field: keyof FormSettings) => boolean,
 ): FieldErrors {
   const taken = isValid("form_attributes") ? (form_attributes ?? []).filter((name) => OWN_FIELDS.has(name)) : [];
+  const unusable = isValid("form_attributes") ? (form_attributes ?? []).filter((name) => !isAttributeName(name)) : [];
   const wrong = isValid("form_hosts") ? (form_hosts ?? []).filter((host) => !hostOf(host)) : [];
   return {
-    ...(taken.length > 0 ? { form_attributes: taken.map((name) => `"${name}" is a field of every form.`) } : {}),
+    ...(taken.length + unusable.length > 0
+      ? {
+          form_attributes: [
+            ...taken.map((name) => `"${name}" is a field of every form.`),
+            ...unusable.map((name) => `"${name}" is not a valid name.`),
+          ],
+        }
+      : {}),
     ...(wrong.length > 0 ? { form_hosts: wrong.map((host) => `"${host}" is not a host.`) } : {}),
   };
 }

@@ -1,6 +1,5 @@
 /** A company's own affairs: settings, API keys, members, plan. */
 import type { ServiceContract } from "../define.ts";
-import { NAME_PATTERN } from "../lib/attributes.ts";
 import { AUDIT_ACTIONS } from "../lib/audit-actions.ts";
 import { SCOPES } from "../lib/rights.ts";
 import {
@@ -57,7 +56,7 @@ const Settings = Patch(
       description: "Sends are refused while SPF, DKIM, DMARC or alignment of their SMTP configuration fails.",
     }),
     form_attributes: Nullable(
-      Type.Array(Type.String({ pattern: NAME_PATTERN }), {
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
         maxItems: MAX_FORM_ENTRIES,
         description: "Attributes that the public subscribe form takes as fields.",
       }),

@@ -66,13 +66,18 @@ describe("company settings", () => {
       form_hosts: ["example.org", "xn--bcher-kva.example:8080"],
     });
     const wrong = {
-      form_attributes: ["email", "website"],
+      form_attributes: ["email", "website", " x", "__proto__"],
       form_hosts: ["https://example.org", "a b", "x@example.org", "a/b"],
     };
     expect(await refusal(patch(wrong))).toEqual([
       400,
       {
-        form_attributes: ['"email" is a field of every form.', '"website" is a field of every form.'],
+        form_attributes: [
+          '"email" is a field of every form.',
+          '"website" is a field of every form.',
+          '" x" is not a valid name.',
+          '"__proto__" is not a valid name.',
+        ],
         form_hosts: wrong.form_hosts.map((host) => `"${host}" is not a host.`),
       },
     ]);
