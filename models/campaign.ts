@@ -39,6 +39,8 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare totalEmails: CreationOptional<number>;
   declare sentCount: CreationOptional<number>;
   declare failedCount: CreationOptional<number>;
+  /** Receivers who may not get it when it starts; not part of totalEmails (statements/write-audience-slice.ts). */
+  declare suppressedCount: CreationOptional<number>;
   declare scheduledFor: CreationOptional<Date | null>;
   declare error: CreationOptional<string | null>;
   declare templateId: CreationOptional<string | null>;
@@ -94,6 +96,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         totalEmails: required(DataTypes.INTEGER, 0),
         sentCount: required(DataTypes.INTEGER, 0),
         failedCount: required(DataTypes.INTEGER, 0),
+        suppressedCount: required(DataTypes.INTEGER, 0),
         scheduledFor: nullable(DataTypes.DATE),
         error: nullable(DataTypes.TEXT),
         templateId: nullable(DataTypes.UUID),
@@ -142,6 +145,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
       total_emails: this.totalEmails,
       sent_count: this.sentCount,
       failed_count: this.failedCount,
+      suppressed_count: this.suppressedCount,
       scheduled_for: this.scheduledFor?.toISOString() ?? null,
       error: this.error,
       created_at: this.createdAt.toISOString(),
@@ -159,6 +163,7 @@ export interface CampaignRow {
   total_emails: number;
   sent_count: number;
   failed_count: number;
+  suppressed_count: number;
   scheduled_for: Date | null;
   error: string | null;
   created_at: Date;
@@ -182,7 +187,7 @@ export const CAMPAIGN_ERROR = `coalesce(c.error,
     where w.company_id = c.company_id and w.smtp_config_id = c.smtp_config_id and w.full_until > now()) end)`;
 
 /** For a statement whose campaigns have the alias c. */
-export const CAMPAIGN_COLUMNS = `c.id, c.name, c.campaign_type, c.status, c.total_emails, c.sent_count, c.failed_count,
+export const CAMPAIGN_COLUMNS = `c.id, c.name, c.campaign_type, c.status, c.total_emails, c.sent_count, c.failed_count, c.suppressed_count,
   c.scheduled_for, ${CAMPAIGN_ERROR} as error, c.created_at, c.updated_at`;
 
 export const campaignView = (row: CampaignRow) => fromRow(Campaign, row).view();

@@ -42,6 +42,9 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare guard: CreationOptional<Partial<Guard>>;
   /** An IANA name: when its days begin. */
   declare timezone: CreationOptional<string>;
+  /** Attributes that public forms may set, and hosts to which they may lead. */
+  declare formAttributes: CreationOptional<string[]>;
+  declare formHosts: CreationOptional<string[]>;
   declare sendingPausedAt: CreationOptional<Date | null>;
   declare confirmationWarnedAt: CreationOptional<Date | null>;
   /** Its rows are going, in the background (statements/remove-company.ts). */
@@ -69,6 +72,8 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         requireAuthentication: required(DataTypes.BOOLEAN, false),
         guard: required(DataTypes.JSONB, {}),
         timezone: required(DataTypes.TEXT, "UTC"),
+        formAttributes: required(DataTypes.ARRAY(DataTypes.TEXT), []),
+        formHosts: required(DataTypes.ARRAY(DataTypes.TEXT), []),
         sendingPausedAt: nullable(DataTypes.DATE),
         confirmationWarnedAt: nullable(DataTypes.DATE),
         deletedAt: nullable(DataTypes.DATE),
@@ -100,6 +105,8 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
       tracking_domain_token: trackingDomain?.token ?? null,
       guard: { ...GUARD, ...this.guard },
       timezone: this.timezone,
+      form_attributes: this.formAttributes,
+      form_hosts: this.formHosts,
       created_at: this.createdAt.toISOString(),
       updated_at: this.updatedAt.toISOString(),
     };

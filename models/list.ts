@@ -8,12 +8,19 @@ import {
 } from "sequelize";
 import { company, id, required } from "./database/columns.ts";
 
+export const LIST_VISIBILITIES = ["private", "public"] as const;
+type ListVisibility = (typeof LIST_VISIBILITIES)[number];
+
 /** A list of subscribers; who is on it: list-member.ts. */
 export class List extends Model<InferAttributes<List>, InferCreationAttributes<List>> {
   declare id: CreationOptional<string>;
   declare companyId: string;
   declare name: string;
   declare description: CreationOptional<string>;
+  /** Public ones are shown to subscribers, by their public name where they have one. */
+  declare visibility: CreationOptional<ListVisibility>;
+  declare publicName: CreationOptional<string>;
+  declare publicDescription: CreationOptional<string>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
@@ -24,6 +31,9 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
         companyId: company(),
         name: required(DataTypes.TEXT),
         description: required(DataTypes.TEXT, ""),
+        visibility: required(DataTypes.TEXT, "private"),
+        publicName: required(DataTypes.TEXT, ""),
+        publicDescription: required(DataTypes.TEXT, ""),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
       },
@@ -36,6 +46,9 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
       id: this.id,
       name: this.name,
       description: this.description,
+      visibility: this.visibility,
+      public_name: this.publicName,
+      public_description: this.publicDescription,
       subscriber_count: subscriberCount,
       created_at: this.createdAt.toISOString(),
     };

@@ -680,6 +680,7 @@ create table campaigns (
   guard_from integer default 0 not null,
   guard_since timestamp with time zone,
   guard_stopped boolean default false not null,
+  suppressed_count integer default 0 not null,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
@@ -713,6 +714,8 @@ create table companies (
   require_authentication boolean default false not null,
   guard jsonb default '{}'::jsonb not null,
   timezone text default 'UTC'::text not null,
+  form_attributes text[] default '{}'::text[] not null,
+  form_hosts text[] default '{}'::text[] not null,
   constraint companies_pkey PRIMARY KEY (id),
   constraint companies_default_smtp_config FOREIGN KEY (id, default_smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (default_smtp_config_id),
   constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE
@@ -989,9 +992,13 @@ create table lists (
   description text default ''::text not null,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  visibility text default 'private'::text not null,
+  public_name text default ''::text not null,
+  public_description text default ''::text not null,
   constraint lists_pkey PRIMARY KEY (id),
   constraint lists_company_id_id_key UNIQUE (company_id, id),
-  constraint lists_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+  constraint lists_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint lists_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'public'::text])))
 );
 CREATE TRIGGER lists_removed AFTER DELETE ON public.lists REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION lists_removed();
 

@@ -16,7 +16,8 @@
  * |            | campaigns: what is left of a stopped campaign         | queued           | null                       |
  * | bounced    | the recorder: the address does not exist              | queued, sending  | null                       |
  * |            | a bounce that came later; of a failed one a hard one  | sent, unknown, failed | null                  |
- * | suppressed | the recorder: may not get the mail (any more)         | queued, sending  | null                       |
+ * | suppressed | expansion: a receiver of a request who may not get it | new row, of no chunk | null                |
+ * |            | the recorder: may not get the mail (any more)         | queued, sending  | null                       |
  * | unknown    | the recorder: no reply to the end of a newsletter     | queued, sending  | null                       |
  * |            | recovery: handed over, and its sender died            | queued, sending  | null                       |
  *

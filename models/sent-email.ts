@@ -14,7 +14,8 @@ import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
  * the page for HOT updates (measured: 266 thousand rows/s at fillfactor 45, without growth). Senders and tracking write it
  * by set-based SQL; the model describes it.
  *
- * Rows are found by their campaign's number and their own. Those of negative campaign numbers are full: all columns are set.
+ * Rows are found by their campaign's number and their own, which is negative for those who were left out from the beginning
+ * (statements/write-audience-slice.ts). Those of negative campaign numbers are full: all columns are set.
  * The others are compact, in parts by the month in which their campaign's expansion began (recipient_parts), and leave out
  *
  * | column                                     | because                                                             |

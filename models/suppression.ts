@@ -12,6 +12,16 @@ import { company, id, nullable, required } from "./database/columns.ts";
 export const SUPPRESSION_KINDS = ["manual", "unsubscribed", "bounced", "complained"] as const;
 export type SuppressionKind = (typeof SUPPRESSION_KINDS)[number];
 
+/** Why a recipient got no mail, by the kind of the suppression or the subscriber's status. */
+export const SUPPRESSION_SENTENCES: Readonly<Record<string, string>> = {
+  manual: "The address or its domain is suppressed.",
+  unsubscribed: "The recipient has unsubscribed.",
+  bounced: "Mail to this address bounced before.",
+  complained: "The recipient has complained about mail.",
+  erased: "The recipient was erased.",
+  unconfirmed: "The subscriber has not confirmed the subscription.",
+};
+
 /**
  * An address or a domain that a company does not write to: exactly one of `email` and `domain` is set. The domain is stored
  * as it goes over the wire (punycode), `domainUnicode` is the same in letters where they differ.

@@ -18,7 +18,7 @@ const KEEP = `
   insert into unsaved_receivers (company_id, campaign_id, no, email, first_name, last_name)
   select $1, $2, g.no, g.email, g.first_name, g.last_name
   from gone g left join lateral (${subscriberOf("$1", "address_key(g.email)", "r.id, r.first_name, r.last_name")}) s on true
-  where s.id is null or (s.first_name = '' and g.first_name <> '') or (s.last_name = '' and g.last_name <> '')`;
+  where g.email <> '' and (s.id is null or (s.first_name = '' and g.first_name <> '') or (s.last_name = '' and g.last_name <> ''))`;
 
 /**
  * Ends the receivers' time in campaign_receivers, up to the number `upTo` where there is one: those who are no subscribers

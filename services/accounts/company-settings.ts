@@ -7,6 +7,7 @@ import { audit } from "../../models/statements/audit-log.ts";
 import { TrackingDomain } from "../../models/tracking-domain.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Validate } from "../define.ts";
+import { isAttributeName } from "../lib/attributes.ts";
 import { type Ctx, knownRights } from "../lib/caller.ts";
 import { type FieldErrors, invalid, missingObject, notFound } from "../lib/errors.ts";
 import { requirePermission } from "../permissions.ts";
@@ -31,6 +32,43 @@ async function isTimezone(name: string): Promise<boolean> {
   const found = await query("select from pg_timezone_names where name = $1 and name !~ '^(posix|right)/'", [name]);
   return found.length > 0;
 }
+
+/** Fields that the form has anyway. */
+const OWN_FIELDS = new Set(["email", "first_name", "last_name", "list_id", "company_id", "redirect_url", "website"]);
+
+/** As addresses write it; undefined for what is no host. */
+function hostOf(text: string): string | undefined {
+  const address = `https://${text.trim()}`;
+  if (/[/\\?#@\s]/.test(text.trim()) || !URL.canParse(address)) return undefined;
+  return new URL(address).host;
+}
+
+type FormSettings = Pick<ParamsOf<"accounts.updateCompany">, "form_attributes" | "form_hosts">;
+
+function formErrors(
+  { form_attributes, form_hosts }: FormSettings,
+  isValid: (field: keyof FormSettings) => boolean,
+): FieldErrors {
+  const taken = isValid("form_attributes") ? (form_attributes ?? []).filter((name) => OWN_FIELDS.has(name)) : [];
+  const unusable = isValid("form_attributes") ? (form_attributes ?? []).filter((name) => !isAttributeName(name)) : [];
+  const wrong = isValid("form_hosts") ? (form_hosts ?? []).filter((host) => !hostOf(host)) : [];
+  return {
+    ...(taken.length + unusable.length > 0
+      ? {
+          form_attributes: [
+            ...taken.map((name) => `"${name}" is a field of every form.`),
+            ...unusable.map((name) => `"${name}" is not a valid name.`),
+          ],
+        }
+      : {}),
+    ...(wrong.length > 0 ? { form_hosts: wrong.map((host) => `"${host}" is not a host.`) } : {}),
+  };
+}
+
+const formSettings = ({ form_attributes, form_hosts }: FormSettings) => ({
+  formAttributes: form_attributes === null ? [] : form_attributes && [...new Set(form_attributes)],
+  formHosts: form_hosts === null ? [] : form_hosts && [...new Set(form_hosts.map((host) => hostOf(host)!))],
+});
 
 export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async (ctx, isValid) => {
   // A caller who may not change anything learns nothing about what is wrong with the change.
@@ -57,7 +95,7 @@ export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async
   if (double_opt_in === true && !(await smtpConfigExists(companyId))) {
     errors.double_opt_in = ["An SMTP configuration is needed to send confirmation mails. Create one first."];
   }
-  return errors;
+  return { ...errors, ...formErrors(ctx.params, isValid) };
 };
 
 /** The next tidying looks at the company again, whatever it did before. */
@@ -89,6 +127,7 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
     trackingEnabled: params.tracking_enabled,
     requireAuthentication: params.require_authentication,
     timezone: params.timezone,
+    ...formSettings(params),
   }).filter(([, value]) => value !== undefined);
   try {
     await sequelize().transaction(async (transaction) => {

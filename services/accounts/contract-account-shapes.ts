@@ -41,6 +41,8 @@ export const Company = Type.Object({
     after: Type.Integer(),
   }),
   timezone: Type.String(),
+  form_attributes: Type.Array(Type.String()),
+  form_hosts: Type.Array(Type.String()),
   created_at: Time,
   updated_at: Time,
 });

@@ -29,6 +29,8 @@ import {
   RoleName,
 } from "./contract-account-shapes.ts";
 
+const MAX_FORM_ENTRIES = 50;
+
 const Days = (minimum: number, description: string) =>
   Nullable(Type.Integer({ minimum, maximum: 36_500, description: `${description} Null: as the installation says.` }));
 
@@ -73,6 +75,18 @@ const Settings = Patch(
       pattern: "^[A-Za-z0-9_+/-]{1,64}$",
       description: "An IANA name, such as Europe/Berlin: when the company's days begin. Default: UTC.",
     }),
+    form_attributes: Nullable(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+        maxItems: MAX_FORM_ENTRIES,
+        description: "Attributes that the public subscribe form takes as fields.",
+      }),
+    ),
+    form_hosts: Nullable(
+      Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+        maxItems: MAX_FORM_ENTRIES,
+        description: "Hosts (with a port, where it is not the usual one) that `redirect_url` of that form may lead to.",
+      }),
+    ),
   }),
 );
 

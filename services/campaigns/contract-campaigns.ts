@@ -10,6 +10,10 @@ export const Campaign = Type.Object({
   total_emails: Type.Integer(),
   sent_count: Type.Integer(),
   failed_count: Type.Integer(),
+  suppressed_count: Type.Integer({
+    description:
+      "Receivers who were suppressed or unsubscribed, or had not confirmed, when the campaign started. Not part of `total_emails`. Those that a request named are sent emails with the status `suppressed`; of a list or segment they are only counted.",
+  }),
   scheduled_for: Nullable(Time),
   error: Nullable(
     Type.String({

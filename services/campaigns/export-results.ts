@@ -30,11 +30,12 @@ const ROWS = `
   select e.seq, coalesce(e.email, s.email) as email, e.status, e.error, e.sent_at, e.opened_at, e.clicked_at,
     coalesce(e.opens, 0) as opens, coalesce(e.clicks, 0) as clicks
   from sent_emails e left join subscribers s on s.company_id = $1 and s.id = e.subscriber_id
-  where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq > $3 order by e.seq limit ${PAGE}`;
+  where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq > $3::integer order by e.seq limit ${PAGE}`;
 
 async function* results(companyId: string, campaignId: string) {
   yield csvRow(COLUMNS);
-  for (let after = 0; ; ) {
+  // Those who were left out have negative numbers.
+  for (let after = -(2 ** 31); ; ) {
     const page = await exportRead(companyId, (client) => query<Result>(ROWS, [companyId, campaignId, after], client));
     yield page
       .map((r) =>

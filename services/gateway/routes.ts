@@ -35,6 +35,8 @@ export interface Route {
   first?: ActionOf;
   /** Counted by this throttle (access/throttle.ts) instead of the plan's daily API calls. */
   throttle?: "auth" | "link" | "subscribe" | "tracking";
+  /** Success may also be a 303 to an address of the caller's. */
+  leadsOn?: boolean;
   /** Reads a body although the method is DELETE. */
   deleteBody?: boolean;
   /** The answer's `device` goes out as the cookie that marks a browser (http/device-cookie.ts). */
@@ -191,9 +193,10 @@ export const routes: readonly Route[] = [
 
   // Public endpoints, and what mails link to
   route("POST", `${E}/public/subscribe/:company_id/`, "subscribers.subscribe", {
-    ...anyone,
+    ...page,
     ...created,
     throttle: "subscribe",
+    leadsOn: true,
   }),
   route("GET", `${E}/public/confirm/:token/`, "tracking.confirmPage", page),
   route("POST", `${E}/public/confirm/:token/`, "tracking.confirm", page),

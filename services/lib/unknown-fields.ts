@@ -19,6 +19,27 @@ const SYNONYMS: readonly (readonly string[])[] = [
 ];
 const groupOf = new Map(SYNONYMS.flatMap((group) => group.map((name) => [name, group] as const)));
 
+/** What answers hold and only the service sets: whoever sends back what was read is not wrong. */
+export const READ_ONLY_FIELDS = [
+  "id",
+  "status",
+  "campaign_type",
+  "worker_task_id",
+  "error",
+  "warnings",
+  "total_emails",
+  "sent_count",
+  "failed_count",
+  "suppressed_count",
+  "opens",
+  "clicks",
+  "subscriber_count",
+  "created_at",
+  "updated_at",
+  "started_at",
+  "finished_at",
+] as const;
+
 /** Shorter names resemble too many others: `url` is no mistyped `uri`. */
 const MIN_LENGTH = 4;
 /** From this length on two mistakes are one slip of the hand, and not another word. */

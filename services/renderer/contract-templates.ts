@@ -13,6 +13,12 @@ export const EmailTemplate = Type.Object({
   updated_at: Time,
 });
 
+const Warnings = Type.Array(Type.String(), {
+  description:
+    "Extension. Sentences on variables that neither are built in nor any subscriber has, on HTML over 102 KB, and on a missing visible way to unsubscribe.",
+});
+const SavedTemplate = Type.Composite([EmailTemplate, Type.Object({ warnings: Warnings })]);
+
 const Subject = Type.String({ minLength: 1, maxLength: MAX_SUBJECT_LENGTH, pattern: "\\S", format: "line" });
 
 const Input = Type.Object({
@@ -26,6 +32,7 @@ const Input = Type.Object({
 const LANGUAGE =
   "Subject and body take `[[name]]` (dots reach into objects), `[[#if name]]…[[#else]]…[[/if]]`, `[[#each items]]…[[this]]…[[/each]]` " +
   "with `[[this.field]]` and `[[@index]]`, `[[[name]]]` for a value without HTML escaping, and `\\[[` for two brackets. " +
+  "`[[name|default:friend]]` has a text for those without the value, `[[name|urlencode]]` is percent-encoded; both go together. " +
   "In the query and fragment of a link values are percent-encoded, unescaped ones and the one it begins with excepted. " +
   "Built in: `email`, `first_name`, `last_name`, `unsubscribe_url`, `view_in_browser_url`, `preferences_url`, " +
   "`company.name`, `company.footer_text`. A syntax error is a 400 that names line and column; so is the 10,001st tag, and HTML " +
@@ -54,7 +61,7 @@ export const contract = {
     summary: "Create a template",
     description: LANGUAGE,
     params: Input,
-    returns: EmailTemplate,
+    returns: SavedTemplate,
     example,
   },
   getTemplate: { summary: "Get a template", params: ById, returns: EmailTemplate },
@@ -62,7 +69,7 @@ export const contract = {
     summary: "Change a template",
     description: LANGUAGE,
     params: Type.Object({ ...ById.properties, ...Patch(Input).properties }),
-    returns: EmailTemplate,
+    returns: SavedTemplate,
     example: { subject: "News for you, [[first_name]]" },
   },
   removeTemplate: { summary: "Delete a template", params: ById, returns: Nothing },
@@ -70,7 +77,7 @@ export const contract = {
     summary: "Render a template with given variables",
     description: "As a recipient sees it, footer included; links are not tracked, and built-in addresses lead nowhere.",
     params: Type.Object({ ...ById.properties, variables: Type.Optional(Type.Record(Type.String(), Type.Unknown())) }),
-    returns: Type.Object({ subject: Type.String(), html: Type.String(), text: Type.String() }),
+    returns: Type.Object({ subject: Type.String(), html: Type.String(), text: Type.String(), warnings: Warnings }),
     example: { variables: { first_name: "Ann", items: ["Tea", "Coffee"] } },
   },
 } as const satisfies ServiceContract;

@@ -6,6 +6,7 @@ import "../lib/workers/yielding-thread.ts";
 import type { FieldErrors } from "../lib/errors.ts";
 import type { Node } from "../lib/template/parser.ts";
 import { type Bodies, bodiesOf, htmlProgram, type Source, subjectProgram, textProgram } from "./bodies/bodies.ts";
+import { type Facts, factsOf } from "./bodies/facts.ts";
 import { companyVariables, UnusableTemplate, unrenderable } from "./content.ts";
 import { type EncodedParts, encodedParts, subjectText } from "./mime/skeleton.ts";
 import { run } from "./program/program.ts";
@@ -66,7 +67,10 @@ export interface Preview {
   subject: string;
   html: string;
   text: string;
+  facts: Facts;
 }
+
+export const facts = (source: Source): Outcome<Facts> => outcomeOf(() => factsOf(source));
 
 /** A template with the given variables: rendered like a mail, for a sample recipient. */
 export const previewOf = (input: { source: Source; variables: Data; baseUrl: string }): Outcome<Preview> =>
@@ -86,5 +90,6 @@ export const previewOf = (input: { source: Source; variables: Data; baseUrl: str
       subject: subjectText(subjectProgram(bodies.subject, baseUrl), scope()),
       html: run(htmlProgram(bodies.html, baseUrl), scope()),
       text: run(textProgram(bodies.text(), baseUrl), scope()),
+      facts: factsOf(source),
     };
   });

@@ -2,6 +2,7 @@
 import { LARGE_BODY } from "../lib/template/template-errors.ts";
 import { TookTooMuch, workers } from "../lib/workers/workers.ts";
 import { type Bodies, bodiesOf, type Source } from "./bodies/bodies.ts";
+import { type Facts, factsOf } from "./bodies/facts.ts";
 import { Unrenderable, UnusableTemplate } from "./content.ts";
 import type { MailInput, MailNodes, Outcome, PageNodes, Preview } from "./heavy-tasks.ts";
 import type { EncodedParts } from "./mime/skeleton.ts";
@@ -57,6 +58,10 @@ export async function mailBodies(
   const { subject, html, links, text, encoded, numbered } = made;
   return { bodies: { subject, html, links, text: () => text }, encoded, numbered };
 }
+
+/** For warnings: what cannot be looked through in time is nothing to warn of. */
+export const bodyFacts = (companyId: string, source: Source): Promise<Facts> | Facts =>
+  isSmall(source) ? factsOf(source) : inThread<Facts>(companyId, "facts", sourceOf(source), source.body.length);
 
 /** So much that 20 of a company may wait: whoever asked for the 21st would not see it in time. */
 const PREVIEW_CHARACTERS = 500_000;

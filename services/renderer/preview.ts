@@ -8,8 +8,11 @@ import { Unrenderable, UnusableTemplate } from "./content.ts";
 import { previewInThread } from "./heavy.ts";
 import type { Preview } from "./heavy-tasks.ts";
 import type { Data } from "./program/scope.ts";
+import { templateWarnings } from "./warnings.ts";
 
-export async function preview(companyId: string, id: string, variables: Data = {}): Promise<Preview> {
+type Shown = Omit<Preview, "facts"> & { warnings: string[] };
+
+export async function preview(companyId: string, id: string, variables: Data = {}): Promise<Shown> {
   const template = await Template.findOne({ where: { id, companyId } });
   const company = await Company.findByPk(companyId);
   if (!template || !company) throw notFound();
@@ -21,12 +24,16 @@ export async function preview(companyId: string, id: string, variables: Data = {
     isTransactional: template.templateType === "transactional",
   };
   try {
-    return await previewInThread(
-      companyId,
-      source,
-      variables,
-      installation(await activeTrackingDomain(companyId)).baseUrl,
-    );
+    const { baseUrl } = installation(await activeTrackingDomain(companyId));
+    const { facts, ...shown } = await previewInThread(companyId, source, variables, baseUrl);
+    const { isTransactional } = source;
+    const described = {
+      facts,
+      htmlBytes: Buffer.byteLength(shown.html),
+      isTransactional,
+      given: Object.keys(variables),
+    };
+    return { ...shown, warnings: await templateWarnings(companyId, described) };
   } catch (error) {
     if (error instanceof UnusableTemplate) throw invalid(error.fields);
     if (error instanceof Unrenderable && error.cause) throw error;

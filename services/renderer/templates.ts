@@ -3,10 +3,13 @@ import { listModels } from "../../models/database/listing.ts";
 import { Template } from "../../models/template.ts";
 import type { Validate } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
-import { notFound } from "../lib/errors.ts";
+import { isServiceError, notFound } from "../lib/errors.ts";
 import type { ListQuery, Static } from "../lib/shapes.ts";
 import { bodyErrors, subjectErrors } from "../lib/template/template-errors.ts";
+import { Unrenderable } from "./content.ts";
 import type { contract, EmailTemplate } from "./contract-templates.ts";
+import { bodyFacts } from "./heavy.ts";
+import { templateWarnings } from "./warnings.ts";
 
 type Contract = typeof contract;
 type View = Static<typeof EmailTemplate>;
@@ -59,22 +62,48 @@ const attributes = ({ name, subject, body, template_mode, template_type }: Parti
   templateType: template_type,
 });
 
-export async function createTemplate(companyId: string, input: Input): Promise<View> {
+/** The template as it is now, and what should be known of it. */
+async function saved(template: Template): Promise<View & { warnings: string[] }> {
+  const { companyId, subject, body, templateType } = template;
+  const isTransactional = templateType === "transactional";
+  const source = { subject, body, companyName: "", footerText: "", isTransactional };
+  try {
+    const facts = await bodyFacts(companyId, source);
+    const described = { facts, htmlBytes: Buffer.byteLength(body), isTransactional };
+    return { ...template.view(), warnings: await templateWarnings(companyId, described) };
+  } catch (error) {
+    // It is saved: an answer that says otherwise would be wrong.
+    if (
+      !(error instanceof Unrenderable) &&
+      !isServiceError(error, "THROTTLED") &&
+      !isServiceError(error, "UNAVAILABLE")
+    ) {
+      throw error;
+    }
+    return { ...template.view(), warnings: [] };
+  }
+}
+
+export async function createTemplate(companyId: string, input: Input): Promise<View & { warnings: string[] }> {
   const template = await Template.create({
     ...attributes(input),
     name: input.name.trim(),
     subject: input.subject,
     companyId,
   });
-  return template.view();
+  return saved(template);
 }
 
 export const getTemplate = async (companyId: string, id: string): Promise<View> => (await find(companyId, id)).view();
 
-export async function updateTemplate(companyId: string, id: string, input: Partial<Input>): Promise<View> {
+export async function updateTemplate(
+  companyId: string,
+  id: string,
+  input: Partial<Input>,
+): Promise<View & { warnings: string[] }> {
   const template = await find(companyId, id);
   const given = Object.entries(attributes(input)).filter(([, value]) => value !== undefined);
-  return (await template.update(Object.fromEntries(given))).view();
+  return saved(await template.update(Object.fromEntries(given)));
 }
 
 export async function removeTemplate(companyId: string, id: string): Promise<null> {

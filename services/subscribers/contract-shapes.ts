@@ -1,4 +1,5 @@
 /** Subscribers, lists and suppressions as the API shows them. */
+import { LIST_VISIBILITIES } from "../../models/list.ts";
 import { SUBSCRIBER_STATUSES } from "../../models/subscriber.ts";
 import { SUPPRESSION_KINDS } from "../../models/suppression.ts";
 import type { AttributeValue, AttributeChanges as Changes } from "../lib/attributes.ts";
@@ -37,10 +38,16 @@ export const Subscriber = Type.Object({
   created_at: Time,
 });
 
+/** Public lists are shown to subscribers on the preferences page. */
+export const Visibility = OneOf(...LIST_VISIBILITIES);
+
 export const List = Type.Object({
   id: Uuid,
   name: Type.String(),
   description: Type.String(),
+  visibility: Visibility,
+  public_name: Type.String(),
+  public_description: Type.String(),
   subscriber_count: Type.Integer(),
   created_at: Time,
 });

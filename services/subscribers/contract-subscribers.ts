@@ -1,7 +1,7 @@
 /** Subscribers one by one, in bulk, and by their own doing (public subscribe). */
 import { ERASED_KINDS } from "../../models/statements/erase-steps.ts";
 import type { ServiceContract } from "../define.ts";
-import { Bool, ById, Email, ListQuery, Nothing, Page, Stream, Type, Uuid } from "../lib/shapes.ts";
+import { Bool, ById, Document, Email, ListQuery, Nothing, Page, Stream, Type, Uuid } from "../lib/shapes.ts";
 import { IMPORT_DESCRIPTION, IMPORT_FIELDS, ImportAnswer, ImportStarted, ImportState } from "./contract-import.ts";
 import { AttributeChanges, Attributes, PersonData, PersonName, Status, Subscriber } from "./contract-shapes.ts";
 
@@ -147,16 +147,26 @@ export const subscribers = {
   subscribe: {
     summary: "Subscribe (public)",
     description:
-      "The answer is the same, after the same time, whether the address is known or not. With the company's double opt-in the subscriber is unconfirmed until the link in a mail is followed. Whoever unsubscribed stays so until then, with or without double opt-in; a bounce or a complaint is never lifted. A mailbox gets one such mail in 24 hours.",
+      "The answer is the same, after the same time, whether the address is known or not. With the company's double opt-in the subscriber is unconfirmed until the link in a mail is followed. Whoever unsubscribed stays so until then, with or without double opt-in; a bounce or a complaint is never lifted. A mailbox gets one such mail in 24 hours. The company's `form_attributes` are fields, too; they are set where the subscriber has none. A browser's form gets a page, or is led to `redirect_url`.",
     params: Type.Object({
       company_id: Uuid,
       email: Email,
       first_name: Type.Optional(PersonName),
       last_name: Type.Optional(PersonName),
       list_id: Type.Optional(Uuid),
+      redirect_url: Type.Optional(
+        Type.String({
+          maxLength: 2_048,
+          description: "Where a form leads afterwards (303): http or https, on a host of the company's `form_hosts`.",
+        }),
+      ),
+      website: Type.Optional(
+        Type.Unknown({ description: "Hidden in the form. Filled in, the answer is the same and nothing happens." }),
+      ),
     }),
-    returns: Type.Object({ detail: Type.String() }),
-    unknownFields: "all",
+    returns: Document,
+    json: Type.Object({ detail: Type.String() }),
+    unknownFields: "read",
     example: { email: "ada@example.com", first_name: "Ada" },
   },
   confirm: {

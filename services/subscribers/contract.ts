@@ -1,13 +1,35 @@
 import type { SuppressionKind } from "../../models/suppression.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, Email, ListQuery, Name, Nothing, Nullable, Page, Stream, Text, Type, Uuid } from "../lib/shapes.ts";
+import {
+  ById,
+  Email,
+  Line,
+  ListQuery,
+  Name,
+  Nothing,
+  Nullable,
+  Page,
+  Stream,
+  Text,
+  Type,
+  Uuid,
+} from "../lib/shapes.ts";
 import { Charset } from "./contract-import.ts";
 import { segments } from "./contract-segments.ts";
-import { Description, Kind, List, Status, Subscriber, Suppression } from "./contract-shapes.ts";
+import { Description, Kind, List, Status, Subscriber, Suppression, Visibility } from "./contract-shapes.ts";
 import { subscribers } from "./contract-subscribers.ts";
 
 /** One line: it stands in the List-Id of mails to the list. */
 const ListName = Type.String({ ...Name, format: "line" });
+
+const ListSettings = {
+  description: Type.Optional(Description),
+  visibility: Type.Optional(Visibility),
+  public_name: Type.Optional(
+    Type.String({ ...Line(255), description: "What subscribers see of a public list; empty: its name." }),
+  ),
+  public_description: Type.Optional(Description),
+};
 
 const lists = {
   listLists: {
@@ -18,14 +40,14 @@ const lists = {
   },
   createList: {
     summary: "Create a subscriber list",
-    params: Type.Object({ name: ListName, description: Type.Optional(Description) }),
+    params: Type.Object({ name: ListName, ...ListSettings }),
     returns: List,
     example: { name: "Newsletter", description: "Everyone who asked for it" },
   },
   getList: { summary: "Get a subscriber list", params: ById, returns: List },
   updateList: {
     summary: "Update a subscriber list",
-    params: Type.Object({ id: Uuid, name: Type.Optional(ListName), description: Type.Optional(Description) }),
+    params: Type.Object({ id: Uuid, name: Type.Optional(ListName), ...ListSettings }),
     returns: List,
     example: { name: "Monthly newsletter" },
   },

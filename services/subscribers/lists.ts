@@ -19,18 +19,31 @@ async function findList(companyId: string, id: string): Promise<List> {
 interface Given {
   name?: string;
   description?: string;
+  visibility?: List["visibility"];
+  public_name?: string;
+  public_description?: string;
 }
 
+/** What was given, under the names of the columns. */
+const attributesOf = ({ description, visibility, public_name, public_description }: Given) =>
+  Object.fromEntries(
+    Object.entries({
+      description,
+      visibility,
+      publicName: public_name?.trim(),
+      publicDescription: public_description,
+    }).filter(([, value]) => value !== undefined),
+  );
+
 export async function createList(companyId: string, given: Given & { name: string }) {
-  return (await List.create({ companyId, name: given.name.trim(), description: given.description })).view(0);
+  return (await List.create({ ...attributesOf(given), companyId, name: given.name.trim() })).view(0);
 }
 
 export const getList = async (companyId: string, id: string) => viewWithCount(await findList(companyId, id));
 
 export async function updateList(companyId: string, id: string, given: Given) {
   const list = await findList(companyId, id);
-  const { description } = given;
-  await list.update({ name: given.name?.trim() ?? list.name, ...(description === undefined ? {} : { description }) });
+  await list.update({ ...attributesOf(given), name: given.name?.trim() ?? list.name });
   return viewWithCount(list);
 }
 
@@ -44,6 +57,9 @@ interface Row {
   id: string;
   name: string;
   description: string;
+  visibility: List["visibility"];
+  public_name: string;
+  public_description: string;
   subscriber_count: number;
   created_at: Date;
 }
@@ -52,7 +68,7 @@ export async function listLists(companyId: string, asked: ListQuery) {
   const { count, results } = await listPage<Row>(
     {
       from: "lists l",
-      columns: `l.id, l.name, l.description, l.created_at,
+      columns: `l.id, l.name, l.description, l.visibility, l.public_name, l.public_description, l.created_at,
         count_of(l.company_id, 'list_members', l.id) subscriber_count`,
       where: ["l.company_id = $1"],
       values: [companyId],

@@ -5,13 +5,16 @@ import { type Client, INTERACTIVE, queryOne, transaction } from "../../models/da
 import { askToConfirm, confirmMailbox } from "../../models/statements/ask-to-confirm.ts";
 import { isErased, liftErasure } from "../../models/statements/erased-addresses.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
+import { type Attributes, MAX_BYTES } from "../lib/attributes.ts";
 import { type Ctx, requireOwnHost } from "../lib/caller.ts";
 import { gone, invalid, missingObject, notFound, subscriberLimitReached } from "../lib/errors.ts";
 import { evenly } from "../lib/even-time.ts";
 import { newId } from "../lib/ids.ts";
+import type { Document } from "../lib/shapes.ts";
 import { readPersonToken } from "../lib/tokens/person-token.ts";
 import { roomFor, subscriberLimit } from "./company-locks.ts";
 import { addToLists, missing } from "./members.ts";
+import { attributesIn, formAnswer, isTrapped } from "./public-form.ts";
 
 const MAX_LANGUAGES = 200;
 
@@ -21,21 +24,25 @@ interface SubscribeRequest {
   first_name?: string;
   last_name?: string;
   list_id?: string;
+  redirect_url?: string;
+  website?: unknown;
 }
 
-// Anybody may type any address into a public form: blank names are filled in, existing ones never changed.
+// Anybody may type any address into a public form: what is blank is filled in, nothing that is there is changed.
 const SAVE = `
-  insert into subscribers as s (id, company_id, email, first_name, last_name, status) values ($2, $1, $3, $4, $5, $6)
+  insert into subscribers as s (id, company_id, email, first_name, last_name, status, attributes)
+  values ($2, $1, $3, $4, $5, $6, $7)
   on conflict (company_id, email_key) do update set
     first_name = coalesce(nullif(s.first_name, ''), excluded.first_name),
-    last_name = coalesce(nullif(s.last_name, ''), excluded.last_name)
+    last_name = coalesce(nullif(s.last_name, ''), excluded.last_name),
+    attributes = case when octet_length((excluded.attributes || s.attributes)::text) > ${MAX_BYTES} then s.attributes
+      else excluded.attributes || s.attributes end
   returning s.id, s.xmax = 0 as is_new`;
 
 async function save(
   client: Client,
   request: SubscribeRequest,
-  status: SubscriberStatus,
-  limit: number | null,
+  { status, attributes, limit }: { status: SubscriberStatus; attributes: Attributes; limit: number | null },
 ): Promise<{ id: string; is_new: boolean }> {
   const { company_id: companyId, first_name = "", last_name = "" } = request;
   const email = request.email.trim();
@@ -44,7 +51,7 @@ async function save(
     const known = "select from subscribers where company_id = $1 and email_key = address_key($2)";
     if (!(await queryOne(known, [companyId, email], client))) throw subscriberLimitReached(limit!);
   }
-  const values = [companyId, newId(), email, first_name.trim(), last_name.trim(), status];
+  const values = [companyId, newId(), email, first_name.trim(), last_name.trim(), status, attributes];
   return (await queryOne<{ id: string; is_new: boolean }>(SAVE, values, client))!;
 }
 
@@ -52,34 +59,36 @@ async function save(
  * The same answer after the same time for a known and an unknown address: the same statements run for both, what is mailed
  * is a row, and the answer comes at an even time.
  */
-export const subscribe = (ctx: Ctx<SubscribeRequest>) => evenly(() => record(ctx));
+export const subscribe = (ctx: Ctx<SubscribeRequest>): Promise<Document> =>
+  evenly(async () => formAnswer(ctx, { asksToConfirm: await record(ctx) }));
 
-async function record(ctx: Ctx<SubscribeRequest>) {
+/** Returns whether the company asks for a confirmation. */
+async function record(ctx: Ctx<SubscribeRequest>): Promise<boolean> {
   const request = ctx.params;
   const { company_id: companyId, list_id: listId = null } = request;
   requireOwnHost(ctx.meta, companyId);
-  const company = await Company.findByPk(companyId, { attributes: ["doubleOptIn", "deletedAt"] });
+  const company = await Company.findByPk(companyId, {
+    attributes: ["doubleOptIn", "deletedAt", "formAttributes"],
+  });
   if (!company || company.deletedAt) throw notFound();
   if (listId && (await missing("lists", companyId, [listId])).length > 0) {
     throw invalid({ list_id: [missingObject(listId)] });
   }
+  if (isTrapped({ ...request })) return company.doubleOptIn;
+  const attributes = attributesIn({ ...request }, company.formAttributes);
   // Who was erased comes back by a confirmation alone: anybody may type an address into a form.
   const doubleOptIn = company.doubleOptIn || (await isErased(companyId, request.email));
   const limit = await subscriberLimit(ctx, companyId);
   const acceptLanguage = (ctx.meta.http?.acceptLanguage ?? "").slice(0, MAX_LANGUAGES);
   await transaction(
     async (client) => {
-      const { id: subscriberId, is_new: isNew } = await save(
-        client,
-        request,
-        doubleOptIn ? "unconfirmed" : "active",
-        limit,
-      );
+      const status = doubleOptIn ? "unconfirmed" : "active";
+      const { id: subscriberId, is_new: isNew } = await save(client, request, { status, attributes, limit });
       await askToConfirm(client, { companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew });
     },
     { ...INTERACTIVE, owner: companyId },
   );
-  return { detail: company.doubleOptIn ? "Thank you. Please confirm by the link in your mail." : "Thank you." };
+  return company.doubleOptIn;
 }
 
 /** An unsubscribe that came after the mail voids its link. */

@@ -26,6 +26,7 @@ import { blocksErrors, importSuppressions } from "./import/import-suppressions.t
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
 import { createList, getList, listLists, removeList, updateList } from "./lists.ts";
 import { bulkErrors, subscriberIdErrors, updateLists } from "./members.ts";
+import { formErrors } from "./public-form.ts";
 import { saveReceivers, saveWaiting } from "./save-receivers.ts";
 import { createSubscriber, removeSubscriber, subscriberErrors, updateSubscriber } from "./save-subscriber.ts";
 import {
@@ -192,7 +193,7 @@ export default defineService("subscribers", contract, {
     },
     listSegmentSubscribers: (ctx) => listSegmentSubscribers(companyOf(ctx), ctx.params.id, ctx.params),
 
-    subscribe: (ctx) => subscribe(ctx),
+    subscribe: { validate: formErrors, handler: (ctx) => subscribe(ctx) },
     confirm: (ctx) => confirm(ctx.params.token),
     saveWaiting: async (ctx) => ({ done: await saveWaiting(ctx.broker) }),
     saveReceivers: async (ctx) => ({

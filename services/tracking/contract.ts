@@ -84,6 +84,12 @@ export const contract = {
   },
   view: { summary: "View an email in the browser", params: ByMail, returns: Document },
 
+  subscribedPage: {
+    summary: "What a person sees who has sent a public form",
+    visibility: "public",
+    params: Type.Object({ company_id: Uuid, email: Type.String({ maxLength: 254 }), asks_to_confirm: Bool }),
+    returns: Document,
+  },
   confirmPage: {
     summary: "Confirmation page of a double opt-in",
     description: "Shows one button and changes nothing.",
@@ -100,7 +106,8 @@ export const contract = {
   },
   updatePreferences: {
     summary: "Update preferences",
-    description: "Fields that are not given stay. `email` is read-only.",
+    description:
+      "Fields that are not given stay. `email` is read-only. `lists` are the company's public lists, joined or not; others stay as they are.",
     params: Type.Object({
       token: Type.String({ maxLength: 256 }),
       first_name: Type.Optional(Line(255)),

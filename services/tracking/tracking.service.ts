@@ -5,7 +5,7 @@ import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { contract } from "./contract.ts";
 import { HitRecorder } from "./hits/hit-recorder.ts";
-import { confirm, confirmPage, unsubscribe, unsubscribePage, view } from "./pages/mail-pages.ts";
+import { confirm, confirmPage, subscribedPage, unsubscribe, unsubscribePage, view } from "./pages/mail-pages.ts";
 import { withProblemPage } from "./pages/page.ts";
 import { preferencesPage, updatePreferences } from "./pages/preferences-page.ts";
 import { analytics } from "./reports/analytics.ts";
@@ -56,6 +56,7 @@ export default defineService("tracking", contract, {
     unsubscribePage: withProblemPage(unsubscribePage),
     unsubscribe: withProblemPage(unsubscribe),
     view: withProblemPage(view),
+    subscribedPage,
     confirmPage: withProblemPage(confirmPage),
     confirm: withProblemPage(confirm),
     preferencesPage: withProblemPage(preferencesPage),

@@ -45,10 +45,11 @@ const BEGIN = `
 // Whoever takes an address away waits until the slice is written, and finds its rows.
 const HOLD_ADDRESSES = "select pg_advisory_xact_lock_shared(hashtextextended('addresses:' || $1, 0))";
 
-/** $4: the cursor where the rows end, $6: where those end that were counted only, $7: their number. */
+/** $4: the cursor where the rows end, $6: where those end that were counted only, $7: their number, $8: left out. */
 const BOOK_SLICE = `
   update campaigns set
     next_seq = next_seq + $3, unwritten = unwritten + $7, failed_count = failed_count + $7,
+    suppressed_count = suppressed_count + $8,
     expand_cursor = case when not $5 or unwritten + $7 > 0 then coalesce($4, expand_cursor) end,
     unwritten_cursor = case when not $5 then $6 end,
     total_emails = case when $5 then next_seq + $3 - 1 + unwritten + $7
@@ -94,7 +95,7 @@ async function writeSlice(client: Client, campaignId: string): Promise<Written |
   await query(HOLD_ADDRESSES, [company_id], client);
   const isCounting = campaign.unwritten_cursor !== null;
   const room = await roomThisMonth(client, company_id);
-  const size = { limit: sliceSize(campaign), room: isCounting ? 0 : room.mails };
+  const size = { limit: sliceSize(campaign), room: isCounting ? undefined : room.mails };
   const slice = await (campaign.campaign_type === "to_list" ? takeMembers : takeReceivers)(client, campaign, size);
   if (!slice) return endWithoutAudience(client, campaign);
   const done = slice.taken < size.limit;
@@ -117,11 +118,10 @@ async function bookSlice(client: Client, campaign: ExpandingCampaign, book: Book
   const { kept, cursor } = slice;
   if (kept > 0) await addChunks(client, campaign, next_seq, next_seq + kept - 1);
   const [rowsTo, countedTo] = isCounting ? [slice.written_to, cursor ?? campaign.unwritten_cursor] : [cursor, null];
-  await query(BOOK_SLICE, [company_id, id, kept, rowsTo, done, countedTo, slice.left], client);
-  if (kept > 0) {
-    await chargeMonth(client, company_id, slice.mails, room);
-    await query("select add_count($1, 'sent_emails', $1, $2)", [company_id, kept], client);
-  }
+  await query(BOOK_SLICE, [company_id, id, kept, rowsTo, done, countedTo, slice.left, slice.suppressed], client);
+  if (kept > 0) await chargeMonth(client, company_id, slice.mails, room);
+  const rows = kept + (campaign_type === "to_list" ? 0 : slice.suppressed);
+  if (rows > 0) await query("select add_count($1, 'sent_emails', $1, $2)", [company_id, rows], client);
   if (!done || campaign_type === "to_list") return;
   // Those who were only counted may be written yet, unless nothing was sent at all: such a campaign is never resumed.
   const writtenTo = isCounting ? (slice.written_to ?? campaign.expand_cursor) : null;

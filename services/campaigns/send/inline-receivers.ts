@@ -87,7 +87,7 @@ export const storedReceivers = (receivers: readonly Receiver[]): StoredReceiver[
     variables: Object.fromEntries(Object.entries(receiver).filter(([name]) => !NOT_VARIABLES.has(name))),
   }));
 
-/** Who was erased gets neither a mail nor a copy, and is not stored again: they are left out like suppressed receivers. */
+/** Who was erased gets neither a mail nor a copy, and is not stored again: of them nothing is left but the place. */
 export async function withoutErased(
   companyId: string,
   receivers: readonly StoredReceiver[],
@@ -100,7 +100,9 @@ export async function withoutErased(
     const left = copies?.filter((copy) => !erased.has(copy)) ?? [];
     return left.length > 0 ? left : null;
   };
-  return receivers
-    .filter(({ email }) => !erased.has(email))
-    .map((receiver) => ({ ...receiver, cc: others(receiver.cc), bcc: others(receiver.bcc) }));
+  return receivers.map((receiver) =>
+    erased.has(receiver.email)
+      ? { email: "", cc: null, bcc: null, variables: {} }
+      : { ...receiver, cc: others(receiver.cc), bcc: others(receiver.bcc) },
+  );
 }

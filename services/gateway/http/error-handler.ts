@@ -64,8 +64,14 @@ const prefersHtml = (context: Context): boolean =>
 /** A problem as a person sees it who followed a link in a mail. */
 function problemPage(status: number, body: Record<string, unknown>): string {
   const title = PAGE_TITLES[status] ?? "Something went wrong";
-  const detail = typeof body.detail === "string" ? body.detail : "";
-  return htmlPage(title, `<h1>${escapeHtml(title)}</h1>\n<p>${escapeHtml(detail)}</p>`);
+  const said =
+    typeof body.detail === "string"
+      ? [body.detail]
+      : Object.entries(body).map(([field, of]) => `${field}: ${[of].flat().join(" ")}`);
+  return htmlPage(
+    title,
+    [`<h1>${escapeHtml(title)}</h1>`, ...said.map((text) => `<p>${escapeHtml(text)}</p>`)].join("\n"),
+  );
 }
 
 function respond(context: Context, { status, body, headers, reason }: Problem): void {

@@ -8,32 +8,11 @@ import { compileValidator } from "../../../mixins/ajv-validator.ts";
 import type { ActionContract } from "../../define.ts";
 import { type FieldErrors, invalid } from "../../lib/errors.ts";
 import type { TSchema } from "../../lib/shapes.ts";
-import { unknownFieldErrors } from "../../lib/unknown-fields.ts";
+import { READ_ONLY_FIELDS, unknownFieldErrors } from "../../lib/unknown-fields.ts";
 import type { Route } from "../routes.ts";
 import type { Context } from "./context.ts";
 import { FILE_FIELDS } from "./multipart-upload.ts";
 import { type Params, pathNames, propertiesOf } from "./params.ts";
-
-/** What answers hold and only the service sets: whoever sends back what was read is not wrong. */
-const READ_ONLY = [
-  "id",
-  "status",
-  "campaign_type",
-  "worker_task_id",
-  "error",
-  "warnings",
-  "total_emails",
-  "sent_count",
-  "failed_count",
-  "suppressed_count",
-  "opens",
-  "clicks",
-  "subscriber_count",
-  "created_at",
-  "updated_at",
-  "started_at",
-  "finished_at",
-] as const;
 
 /** Set from headers and by the gateway. */
 const NOT_IN_BODIES = ["idempotency_key"];
@@ -50,7 +29,7 @@ function bodyErrors(route: Route, contract: ActionContract): ((body: Params) => 
   // Of other bodies all is ignored that the resource shows; a send's answer has `template`, which it does not take.
   const shown = unknownFields === "all" ? [] : [...namesIn(contract.returns), ...namesIn(contract.json), ...elsewhere];
   const ofFile = route.upload ? FILE_FIELDS : [];
-  const ignored = new Set([...known, ...READ_ONLY, ...shown, ...ofFile, ...(contract.ignoredFields ?? [])]);
+  const ignored = new Set([...known, ...READ_ONLY_FIELDS, ...shown, ...ofFile, ...(contract.ignoredFields ?? [])]);
   return (body) =>
     unknownFieldErrors(
       Object.keys(body).filter((name) => !ignored.has(name)),

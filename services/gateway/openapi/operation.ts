@@ -202,7 +202,7 @@ function successOf(
   const headers = {
     ...requestIdHeader,
     ...(permission ? rateLimitHeaders : {}),
-    ...(route.answer === "redirect" ? { Location: { schema: { type: "string", format: "uri" } } } : {}),
+    ...(route.answer === "redirect" ? location : {}),
   };
   return { description: successes[route.answer], headers, ...(Object.keys(content).length > 0 ? { content } : {}) };
 }
@@ -220,6 +220,15 @@ function successesOf(
     answers[status] = { ...success, description: `With \`${field}\`.` };
   }
   return answers;
+}
+
+const location = { Location: { schema: { type: "string", format: "uri" } } };
+
+function ledOn({ leadsOn }: Route): object {
+  if (!leadsOn) return {};
+  return {
+    303: { description: "Done; on to the address that was given.", headers: { ...requestIdHeader, ...location } },
+  };
 }
 
 const SECURITY = {
@@ -256,6 +265,10 @@ export function operationOf(
     security: SECURITY[route.access],
     parameters: parametersOf(route, contract, components),
     ...requestBodyOf(route, contract, components),
-    responses: { ...successesOf(route, contract, components, permission), ...errorsOf(route) },
+    responses: {
+      ...successesOf(route, contract, components, permission),
+      ...ledOn(route),
+      ...errorsOf(route),
+    },
   };
 }

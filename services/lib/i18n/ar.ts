@@ -12,6 +12,11 @@ export const ar: Catalogue = {
     title: "تم إلغاء اشتراكك",
     done: "لن ترسل {company} نشرات إخبارية إلى {email} بعد الآن.",
   },
+  subscribed: {
+    title: "شكرًا لك",
+    done: "استلمت {company} طلب اشتراكك بالعنوان {email}.",
+    confirm: "بقيت خطوة واحدة: يرجى التأكيد عبر الرابط الموجود في الرسالة التي ترسلها {company} إلى {email}.",
+  },
   confirm: {
     title: "تأكيد الاشتراك",
     question: "هل ترغب في استلام رسائل {company} على العنوان {email}؟",

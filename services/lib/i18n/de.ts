@@ -12,6 +12,12 @@ export const de: Catalogue = {
     title: "Sie sind abgemeldet",
     done: "{company} schickt keine Newsletter mehr an {email}.",
   },
+  subscribed: {
+    title: "Vielen Dank",
+    done: "{company} hat Ihre Anmeldung für {email} erhalten.",
+    confirm:
+      "Fast geschafft: Bitte bestätigen Sie Ihre Anmeldung über den Link in der E-Mail, die {company} an {email} schickt.",
+  },
   confirm: {
     title: "Anmeldung bestätigen",
     question: "Möchten Sie E-Mails von {company} an {email} erhalten?",

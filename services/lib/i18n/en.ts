@@ -11,6 +11,11 @@ export const en = {
     title: "You are unsubscribed",
     done: "{company} will not send newsletters to {email} any more.",
   },
+  subscribed: {
+    title: "Thank you",
+    done: "{company} has received your subscription for {email}.",
+    confirm: "Nearly done: please confirm by the link in the email that {company} sends to {email}.",
+  },
   confirm: {
     title: "Confirm your subscription",
     question: "Do you want to get emails from {company} at {email}?",

@@ -12,6 +12,11 @@ export const es: Catalogue = {
     title: "Su suscripción está cancelada",
     done: "{company} ya no enviará boletines a {email}.",
   },
+  subscribed: {
+    title: "Gracias",
+    done: "{company} ha recibido su suscripción para {email}.",
+    confirm: "Ya casi está: confirme con el enlace del correo que {company} envía a {email}.",
+  },
   confirm: {
     title: "Confirme su suscripción",
     question: "¿Quiere recibir los correos de {company} en {email}?",

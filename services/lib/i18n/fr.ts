@@ -12,6 +12,11 @@ export const fr: Catalogue = {
     title: "Vous êtes désabonné",
     done: "{company} n’enverra plus de newsletters à {email}.",
   },
+  subscribed: {
+    title: "Merci",
+    done: "{company} a bien reçu votre inscription pour {email}.",
+    confirm: "C’est presque fini : veuillez confirmer par le lien dans l’e-mail que {company} envoie à {email}.",
+  },
   confirm: {
     title: "Confirmez votre abonnement",
     question: "Voulez-vous recevoir les e-mails de {company} à l’adresse {email} ?",

@@ -2,14 +2,25 @@
  * Cuts a template into text and tags. Only `[[…]]` means anything; the syntax of other engines is text.
  *
  *   [[name]] [[a.b]] [[[name]]]   a value, a value within an object, a value without escaping
+ *   [[name|default:text]] [[name|urlencode]]   the text where there is no value; the value as a part of an address
  *   [[#if name]] [[#else]] [[/if]]   [[#each items]] [[this]] [[this.field]] [[@index]] [[/each]]
  *   \[[                           two brackets
  *
  * Works in one pass and reads at most MAX_TAG characters ahead, so that no input makes it slow.
  */
+export interface ValueTag {
+  type: "value";
+  path: string;
+  raw: boolean;
+  /** What stands there where the value is missing or empty. */
+  defaultText?: string;
+  /** As the template says, or because the value is a part of an address (renderer). */
+  urlEncoded?: true;
+  at: number;
+}
+
 export type Tag =
-  /** `urlEncoded` is set where the value is a part of an address (renderer). */
-  | { type: "value"; path: string; raw: boolean; urlEncoded?: true; at: number }
+  | ValueTag
   | { type: "if" | "each"; path: string; at: number }
   | { type: "else" | "endif" | "endeach"; at: number };
 export type Token = { type: "text"; text: string; at: number } | Tag;
@@ -24,13 +35,30 @@ const MAX_TAG = 256;
 const MAX_ERRORS = 10;
 const MAX_STEPS = 16;
 
-// A name as people give it to a column ("Größe", "Price (€)", "opt-in?"), with single spaces inside. Quotes, "|", "=", "<"
-// and the like belong to other engines and to HTML: here they are a mistake, and reported.
+// A name as people give it to a column ("Größe", "Price (€)", "opt-in?"), with single spaces inside. Quotes, "=", "<" and
+// the like belong to other engines and to HTML: here they are a mistake, and reported.
 const PATH = /^@?[\p{L}\p{M}\p{N}\p{Sc}_()%&+:?!/*#°-]+(?:[ .][\p{L}\p{M}\p{N}\p{Sc}_()%&+:?!/*#°-]+)*$/u;
 const FORGOTTEN_HASH = /^(?:if|each) /;
 const BLOCK = /^#(if|each)\s+(.*)$/s;
 
 const isPath = (text: string) => PATH.test(text) && text.split(".").length <= MAX_STEPS;
+
+const DEFAULT = /^default\s*:(.*)$/s;
+
+/** A value's name with what follows it behind "|", or an error sentence. */
+function readValue(content: string, raw: boolean, at: number): ValueTag | string {
+  const [name, ...filters] = content.split("|").map((part) => part.trim());
+  const mistake = `"${content}" is not a variable's name`;
+  if (!isPath(name!)) return mistake;
+  const tag: ValueTag = { type: "value", path: name!, raw, at };
+  for (const filter of filters) {
+    const text = DEFAULT.exec(filter)?.[1]?.trim();
+    if (filter === "urlencode") tag.urlEncoded = true;
+    else if (text === undefined) return mistake;
+    else tag.defaultText = text;
+  }
+  return tag;
+}
 
 /** The text between the brackets as a tag, or an error sentence. */
 function readTag(content: string, at: number): Tag | string {
@@ -47,8 +75,7 @@ function readTag(content: string, at: number): Tag | string {
   if (/^[#/]/.test(content)) return `Unknown tag [[${content}]]`;
   if (FORGOTTEN_HASH.test(content)) return `[[${content}]] lacks a "#": write [[#${content}]]`;
   if (content === "") return "Empty tag [[]]";
-  if (!isPath(content)) return `"${content}" is not a variable's name`;
-  return { type: "value", path: content, raw: false, at };
+  return readValue(content, false, at);
 }
 
 /** The content of a tag that starts at `from` (after its brackets) and ends with `close`, or null. */
@@ -86,9 +113,9 @@ export function tokenize(source: string): { tokens: Token[]; errors: TemplateErr
     text += source.slice(position, open);
     if (source[open + 2] === "[") {
       const content = upTo(source, open + 3, "]]]");
-      const path = content?.trim();
-      if (content !== null && path && isPath(path)) {
-        addTag({ type: "value", path, raw: true, at: open });
+      const tag = content === null ? "" : readValue(content.trim(), true, open);
+      if (content !== null && typeof tag !== "string") {
+        addTag(tag);
         position = open + 6 + content.length;
       } else {
         text += "[";

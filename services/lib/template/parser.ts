@@ -9,7 +9,7 @@ export type Path =
 
 export type Node =
   | { kind: "text"; text: string }
-  | { kind: "value"; path: Path; raw: boolean; urlEncoded?: true }
+  | { kind: "value"; path: Path; raw: boolean; defaultText?: string; urlEncoded?: true }
   | { kind: "if"; path: Path; body: Node[]; otherwise: Node[] }
   | { kind: "each"; path: Path; body: Node[] }
   /** An `<a href>`: its template as text, and the nodes that render it. */
@@ -90,6 +90,7 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
           kind: "value",
           path: pathOf(token),
           raw: token.raw,
+          ...(token.defaultText !== undefined && { defaultText: token.defaultText }),
           ...(token.urlEncoded && { urlEncoded: true }),
         });
         break;

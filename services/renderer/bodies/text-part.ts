@@ -48,7 +48,7 @@ function numbering() {
   const tags: Tag[] = [];
   const values = new Map<string, number>();
   const numberOf = (tag: Tag): number => {
-    const key = tag.type === "value" ? `${tag.raw} ${tag.urlEncoded} ${tag.path}` : "";
+    const key = tag.type === "value" ? JSON.stringify({ ...tag, at: 0 }) : "";
     const known = values.get(key);
     if (known !== undefined) return known;
     if (key) values.set(key, tags.length);

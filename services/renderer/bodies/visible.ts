@@ -11,7 +11,8 @@ const isVariable = (node: Node, isOne: (name: string) => boolean): boolean =>
 
 function writesAlways(nodes: readonly Node[], name: string): boolean {
   return nodes.some((node) => {
-    if (node.kind === "value") return isVariable(node, (own) => own === name);
+    // Encoded it is the part of another address, and nothing that can be followed.
+    if (node.kind === "value") return !node.urlEncoded && isVariable(node, (own) => own === name);
     if (node.kind !== "if" || !writesAlways(node.body, name)) return false;
     return isVariable(node, (own) => ALWAYS_SET.has(own)) || writesAlways(node.otherwise, name);
   });

@@ -70,11 +70,20 @@ function urlEncoded(read: Read): Read {
   return (scope, item, index) => encodeURIComponent(textOf(read(scope, item, index), scope).toWellFormed());
 }
 
+function readerOf({ path, defaultText, urlEncoded: encoded }: Extract<Node, { kind: "value" }>): Read {
+  const read = reader(path);
+  const given: Read =
+    defaultText === undefined ? read : (scope, item, index) => textOf(read(scope, item, index), scope) || defaultText;
+  return encoded ? urlEncoded(given) : given;
+}
+
 /** An href that cannot become code whatever its values are: it begins with a safe scheme or one of our own pages. */
 function isHarmless([first]: readonly Node[]): boolean {
   if (first === undefined) return true;
   if (first.kind === "text") return /^\s*(?:(?:https?|mailto|tel|sms):|[#/?])/i.test(first.text);
-  return first.kind === "value" && first.path.from === "variables" && OWN_PAGES.has(first.path.name);
+  return (
+    first.kind === "value" && !first.urlEncoded && first.path.from === "variables" && OWN_PAGES.has(first.path.name)
+  );
 }
 
 const token =
@@ -143,7 +152,7 @@ export function build(nodes: readonly Node[], writer: Writer, uses: Uses): Progr
             addSlot(UUID_LENGTH, (scope) => scope.id);
             pending += inAddress("/");
           } else {
-            const read = node.urlEncoded ? urlEncoded(reader(node.path)) : reader(node.path);
+            const read = readerOf(node);
             addValue(() => writer.value(read, node.raw ? uses.escapeRaw : uses.escape));
           }
           break;

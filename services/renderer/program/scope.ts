@@ -108,12 +108,14 @@ const builtIns: Record<string, Read> = {
   view_in_browser_url: (scope) => scope.id,
 };
 
+export const isBuiltIn = (name: string): boolean => Object.hasOwn(builtIns, name);
+
 export function reader(path: Path): Read {
   if (path.from === "index") return (_scope, _item, index) => index;
   const { steps } = path;
   if (path.from === "item") return steps.length === 0 ? (_scope, item) => item : (_scope, item) => dig(item, steps, 0);
   const { name } = path;
-  if (Object.hasOwn(builtIns, name)) return builtIns[name]!;
+  if (isBuiltIn(name)) return builtIns[name]!;
   return (scope) =>
     find(scope.variables, name, steps) ?? find(scope.attributes, name, steps) ?? find(scope.fallback, name, steps);
 }

@@ -4,6 +4,7 @@
  * server. At a fast one mails wait for less than RECHECK_AFTER_MS, and nothing is asked twice.
  */
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import { SUPPRESSION_SENTENCES } from "../../../models/suppression.ts";
 import type { Outcome } from "./outcome.ts";
 import { RECHECK, RECHECK_COPIES } from "./recipient-statements.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
@@ -13,16 +14,9 @@ export const RECHECK_AFTER_MS = 700;
 /** No mail is handed over whose last check is older. */
 export const MAX_CHECK_AGE_MS = 1_250;
 
-const SUPPRESSION: Record<string, string> = {
-  manual: "The address or its domain is suppressed.",
-  unsubscribed: "The recipient has unsubscribed.",
-  bounced: "Mail to this address bounced before.",
-  complained: "The recipient has complained about mail.",
-  erased: "The recipient was erased.",
-};
-
-/** `kind`: of the suppression. */
-export const suppressionSentence = (kind: string): string => SUPPRESSION[kind] ?? SUPPRESSION.manual!;
+/** `kind`: of the suppression, or the subscriber's status. */
+export const suppressionSentence = (kind: string): string =>
+  SUPPRESSION_SENTENCES[kind] ?? SUPPRESSION_SENTENCES.manual!;
 
 type Campaign = Pick<ClaimableCampaign, "is_transactional" | "campaign_type">;
 
@@ -37,7 +31,7 @@ function suppressionOf(row: RecipientRow, campaign: Campaign): string | undefine
   if (status === null && (row.subscriber_id !== null || campaign_type === "to_list"))
     return "The subscriber was deleted.";
   if (isTransactional || status === null || status === "active") return undefined;
-  return status === "unconfirmed" ? "The subscriber has not confirmed the subscription." : suppressionSentence(status);
+  return suppressionSentence(status);
 }
 
 /**

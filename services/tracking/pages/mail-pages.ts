@@ -106,6 +106,15 @@ export async function view(ctx: Ctx<{ sent_email_id: string }>): Promise<Documen
   };
 }
 
+/** After a public form; the same whoever the address belongs to. */
+export async function subscribedPage(
+  ctx: Ctx<{ company_id: string; email: string; asks_to_confirm: boolean }>,
+): Promise<Document> {
+  const { company_id, email, asks_to_confirm: asksToConfirm } = ctx.params;
+  const company = await pageCompany(company_id);
+  return { ...page("subscribed", ctx.meta.http, { company, email, asksToConfirm }), status: 201 };
+}
+
 export async function confirmPage(ctx: Ctx<{ token: string }>): Promise<Document> {
   const person = readPersonToken("confirm", ctx.params.token);
   if (!person) throw notFound();

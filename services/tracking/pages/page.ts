@@ -28,7 +28,7 @@ const headers = {
   vary: "Accept, Accept-Language",
 };
 
-type PageName = "unsubscribe" | "unsubscribed" | "confirm" | "confirmed" | "preferences";
+type PageName = "unsubscribe" | "unsubscribed" | "confirm" | "confirmed" | "preferences" | "subscribed";
 
 type Http = Caller["http"];
 

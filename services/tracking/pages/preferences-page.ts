@@ -25,8 +25,13 @@ function personOf(ctx: Ctx<{ token: string }>): PersonRef {
   return person;
 }
 
+const withoutDescriptions = ({ lists, ...person }: Preferences) => ({
+  ...person,
+  lists: lists.map(({ description: _, ...list }) => list),
+});
+
 async function answer(ctx: Ctx, person: PersonRef, preferences: Preferences, saved: boolean): Promise<Document> {
-  if (wantsJson(ctx.meta.http)) return json(preferences);
+  if (wantsJson(ctx.meta.http)) return json(withoutDescriptions(preferences));
   const company = await pageCompany(person.companyId);
   return page("preferences", ctx.meta.http, { company, email: preferences.email, person: preferences, saved });
 }

@@ -12,7 +12,8 @@ export interface Preferences {
   first_name: string;
   last_name: string;
   subscribed: boolean;
-  lists: { id: string; name: string; subscribed: boolean }[];
+  /** The company's public lists, joined or not. */
+  lists: { id: string; name: string; description: string; subscribed: boolean }[];
 }
 
 /** What is not given stays. */
@@ -28,6 +29,9 @@ export interface PersonRef {
   subscriberId: string;
 }
 
+/** What a page can show, and one change name. */
+const MAX_LISTS = 1_000;
+
 // Who unsubscribed, was deleted and came back with an import is active again, and still gets nothing.
 const PERSON = `
   select email, first_name, last_name, status = 'active' and not exists (
@@ -35,9 +39,10 @@ const PERSON = `
   from subscribers s where company_id = $1 and id = $2`;
 
 const LISTS = `
-  select l.id, l.name, m.left_at is null as subscribed
-  from list_members m join lists l on l.company_id = m.company_id and l.id = m.list_id
-  where m.company_id = $1 and m.subscriber_id = $2 order by lower(l.name), l.id`;
+  select l.id, coalesce(nullif(l.public_name, ''), l.name) as name, l.public_description as description, m.list_id is not null and m.left_at is null as subscribed
+  from lists l left join list_members m on m.company_id = l.company_id and m.list_id = l.id and m.subscriber_id = $2
+  where l.company_id = $1 and l.visibility = 'public'
+  order by lower(coalesce(nullif(l.public_name, ''), l.name)), l.id limit ${MAX_LISTS}`;
 
 export async function preferencesOf({ companyId, subscriberId }: PersonRef, on?: Queryable): Promise<Preferences> {
   const values = [companyId, subscriberId];
@@ -51,12 +56,19 @@ const RENAME = `
   where company_id = $1 and id = $2
     and (first_name, last_name) is distinct from (coalesce($3, first_name), coalesce($4, last_name))`;
 
-// Only lists the owner put them on: the page is no way onto others.
+// Public lists alone: the page is no way onto others, and none off them. Both sides are locked while a row joins them.
 const CHOOSE = `
-  update list_members m set left_at = case when c.subscribed then null else coalesce(m.left_at, now()) end
-  from unnest($3::uuid[], $4::boolean[]) as c (list_id, subscribed)
-  where m.company_id = $1 and m.subscriber_id = $2 and m.list_id = c.list_id
-    and (m.left_at is null) <> c.subscribed`;
+  with choice as (
+    select l.id, c.subscribed from unnest($3::uuid[], $4::boolean[]) as c (list_id, subscribed)
+    join lists l on l.company_id = $1 and l.id = c.list_id and l.visibility = 'public'
+    order by l.id for key share of l),
+  person as (select id from subscribers where company_id = $1 and id = $2 for key share),
+  left_now as (
+    update list_members m set left_at = now() from choice c
+    where m.company_id = $1 and m.subscriber_id = $2 and m.list_id = c.id and not c.subscribed and m.left_at is null)
+  insert into list_members as m (company_id, list_id, subscriber_id)
+  select $1, c.id, p.id from choice c, person p where c.subscribed order by c.id
+  on conflict (company_id, list_id, subscriber_id) do update set left_at = null where m.left_at is not null`;
 
 // The webhook's event names a mail, and the link to the page came with one.
 const LAST_MAIL = `

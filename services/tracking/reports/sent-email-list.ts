@@ -48,11 +48,15 @@ const HANDED_OVER = `(s.status = ${queued} and s.next_attempt_at is null and exi
 const CAME_BACK = `(select coalesce(sum(k.n), 0) from campaign_counts k
   where k.company_id = c.company_id and k.campaign_id = c.id and k.metric = 'bounced_unique' and k.bucket = 0)`;
 
+/** Rows of those who were left out when campaign c started. */
+const LEFT_OUT = "case when c.campaign_type <> 'to_list' then c.suppressed_count else 0 end";
+
 function statusCondition(status: Status): string {
   if (status === "queued") return `(s.status = ${queued} and not ${HANDED_OVER})`;
   if (status === "sending") return `(s.status = ${sending} or ${HANDED_OVER})`;
   // Recipients that were not sent are few, in few campaigns: the others need not be looked at.
-  const few = status === "bounced" ? ` and (c.failed_count > 0 or ${CAME_BACK} > 0)` : " and c.failed_count > 0";
+  const more: Partial<Record<Status, string>> = { bounced: CAME_BACK, suppressed: LEFT_OUT };
+  const few = more[status] ? ` and (c.failed_count > 0 or ${more[status]} > 0)` : " and c.failed_count > 0";
   return `s.status = ${SENT_EMAIL_STATUS[status]}${status === "sent" ? "" : few}`;
 }
 
@@ -74,7 +78,7 @@ const ofRecipient = (address: string) => `(
 
 /** What the campaigns know of their recipients, instead of counting a million rows. */
 async function countFromCampaigns(companyId: string, { campaign, status }: Asked): Promise<number> {
-  const counted = status === "sent" ? `c.sent_count - ${CAME_BACK}` : "c.next_seq - 1";
+  const counted = status === "sent" ? `c.sent_count - ${CAME_BACK}` : `c.next_seq - 1 + ${LEFT_OUT}`;
   const sql = `select coalesce(sum(${counted}), 0)::bigint n from campaigns c
     where c.company_id = $1 and ($2::uuid is null or c.id = $2) and c.recipients_state = 'kept'`;
   return (await queryOne<{ n: number }>(sql, [companyId, campaign ?? null]))!.n;

@@ -87,6 +87,37 @@ describe("company settings", () => {
     }
   });
 
+  test("say what public forms may set, and where they may lead", async () => {
+    const changed = await patch({
+      form_attributes: ["city", "city"],
+      form_hosts: ["Example.org", "bücher.example:8080"],
+    });
+    expect(changed).toMatchObject({
+      form_attributes: ["city"],
+      form_hosts: ["example.org", "xn--bcher-kva.example:8080"],
+    });
+    const wrong = {
+      form_attributes: ["email", "website", " x", "__proto__"],
+      form_hosts: ["https://example.org", "a b", "x@example.org", "a/b"],
+    };
+    expect(await refusal(patch(wrong))).toEqual([
+      400,
+      {
+        form_attributes: [
+          '"email" is a field of every form.',
+          '"website" is a field of every form.',
+          '" x" is not a valid name.',
+          '"__proto__" is not a valid name.',
+        ],
+        form_hosts: wrong.form_hosts.map((host) => `"${host}" is not a host.`),
+      },
+    ]);
+    expect(await patch({ form_attributes: null, form_hosts: null })).toMatchObject({
+      form_attributes: [],
+      form_hosts: [],
+    });
+  });
+
   test("ignore what is unknown or read-only", async () => {
     const sent = { plan: "free", created_at: "2020-01-01T00:00:00Z", sending_paused_at: null, colour: "red" };
     expect(await patch(sent)).toMatchObject({ created_at: tenant.company.created_at });

@@ -128,6 +128,37 @@ describe("over HTTP", () => {
     expect(sent).toMatchObject({ status: 201, body: { lists: [], total_emails: 1, status: "pending" } });
   });
 
+  test("a suppressed receiver of a send has a row that says why, in the list, its counts, and the CSV", async () => {
+    const { api } = await newCompany(app).then(async (other) => {
+      await query("update smtp_configs set company_id = $2 where id = $1", [smtp, other.id]);
+      return other;
+    });
+    await api.post(`${API}/suppressions/`, { domain: "blocked.example" });
+    const given = ["a@blocked.example", "b@example.com", "c@blocked.example"].map((email) => ({ email }));
+    const body = { name: "C", smtp_config_id: smtp, subject: "S", body: "<p>B</p>", receivers: given };
+    const { id, suppressed_count } = (await api.post(`${API}/send/custom/`, body)).body;
+    expect(suppressed_count).toBe(0);
+    const expanded = () => query("select from campaigns where id = $1 and expanded_at is not null", [id]);
+    while ((await expanded()).length === 0) await new Promise((done) => setTimeout(done, 20));
+    await query("update smtp_configs set company_id = $2 where id = $1", [smtp, company.id]);
+    expect((await api.get(`${API}/campaigns/${id}/`)).body).toMatchObject({ total_emails: 1, suppressed_count: 2 });
+    const mails = (more: object) => api.get(`${API}/sent-emails/`, { query: { campaign: id, ...more } });
+    const why = "The address or its domain is suppressed.";
+    expect((await mails({ status: "suppressed" })).body).toMatchObject({
+      count: 2,
+      results: [
+        { recipient: "a@blocked.example", status: "suppressed", error: why, subject: "S", attempts: 0 },
+        { recipient: "c@blocked.example", status: "suppressed", error: why },
+      ],
+    });
+    expect((await mails({ page_size: 2 })).body).toMatchObject({ count: 3, results: [{}, {}] });
+    const csv = (await api.get(`${API}/campaigns/${id}/export/`)).text;
+    expect(csv.split("\r\n").filter((row) => row.includes("suppressed"))).toHaveLength(2);
+    expect(
+      (await query("select count_of(company_id, 'sent_emails', company_id) n from campaigns where id = $1", [id]))[0],
+    ).toEqual({ n: 3 });
+  });
+
   test("more than the hour has left: 429 with Retry-After", async () => {
     Object.assign(room, { limit: 100, used: 99, room: 1, retry_after_seconds: 60 });
     const answer = await company.api.post(`${API}/send/to-list/`, toList());

@@ -126,6 +126,34 @@ describe("the monthly quota", () => {
     expect(await campaignRow(id)).toMatchObject({ total_emails: 3, failed_count: 1 });
   });
 
+  test("who is suppressed is noted once, before and behind the place where the month was full", async () => {
+    await allow(2);
+    await query("insert into suppressions (company_id, domain) values ($1, 'blocked.example')", [company.id]);
+    const id = await newCampaign(company, { campaign_type: "to_receivers", list_id: null });
+    const given = [
+      "a@blocked.example",
+      "b@example.com",
+      "c@example.com",
+      "d@blocked.example",
+      "e@example.com",
+      "f@blocked.example",
+    ];
+    await receivers(
+      id,
+      given.map((email) => ({ email })),
+    );
+    await expandAll(rows, id);
+    expect(await campaignRow(id)).toMatchObject({ total_emails: 3, failed_count: 1, suppressed_count: 1 });
+    await ended(id);
+    await allow(3);
+    await resumed(id);
+    await expandAll(rows, id);
+    expect(await campaignRow(id)).toMatchObject({ total_emails: 3, failed_count: 0, suppressed_count: 3 });
+    const people = await recipients(id);
+    expect(people.map(({ email }) => email).toSorted()).toEqual(given);
+    expect(people.filter(({ status }) => status === 5)).toHaveLength(3);
+  });
+
   test("is passed by no mail when campaigns are expanded side by side", async () => {
     await allow(1_000);
     await addMembers(company, 400);

@@ -1,3 +1,4 @@
+import { query } from "../../../models/database/db.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
@@ -14,6 +15,8 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const input = { name: "June", subject: "Hi [[first_name]]", body: "<p>[[#if x]]y[[/if]]</p>" };
+const NO_UNSUBSCRIBE = "No visible way to unsubscribe: a footer with [[unsubscribe_url]] is added to each mail.";
+const LINK = '<a href="[[unsubscribe_url]]">Unsubscribe</a>';
 const create = async (given: object = {}) => (await company.api.post(PATH, { ...input, ...given })).body;
 
 describe("templates", () => {
@@ -29,8 +32,10 @@ describe("templates", () => {
       template_type: "marketing",
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
+      warnings: [NO_UNSUBSCRIBE],
     });
-    expect((await company.api.get(`${PATH}${body.id}/`)).body).toEqual(body);
+    const { warnings: _, ...template } = body;
+    expect((await company.api.get(`${PATH}${body.id}/`)).body).toEqual(template);
   });
 
   test("are changed field by field; null and read-only fields are ignored", async () => {
@@ -41,9 +46,42 @@ describe("templates", () => {
       id: newId(),
     });
     expect(status).toBe(200);
-    expect(body).toMatchObject({ ...made, body: "new", template_mode: "visual", updated_at: expect.any(String) });
+    expect(body).toMatchObject({
+      ...made,
+      warnings: [NO_UNSUBSCRIBE],
+      body: "new",
+      template_mode: "visual",
+      updated_at: expect.any(String),
+    });
     expect((await company.api.patch(`${PATH}${made.id}/`, {})).body).toEqual(body);
     expect((await company.api.patch(`${PATH}${made.id}/`, { body: "" })).body.body).toBe("");
+  });
+
+  test("saving and preview warn of variables that nobody has", async () => {
+    await query("insert into subscribers (company_id, email, attributes) values ($1, 'a@b.example', $2)", [
+      company.id,
+      { city: "Liège", "a.b": 1, order: "x" },
+    ]);
+    const body = `<p>[[fist_name]] [[city]] [[order.no]] [[a.b]] [[company.name]] [[#each items]][[this.x]] [[nick|default:x]][[/each]]</p>${LINK}`;
+    const made = await create({ subject: "Hi [[email]] [[ctiy]]", body });
+    const unknown = (name: string, meant?: string) =>
+      `No subscriber has the variable [[${name}]].${meant ? ` Did you mean [[${meant}]]?` : " Only receivers of a send that bring it have it."}`;
+    const all = [unknown("ctiy", "city"), unknown("fist_name", "first_name"), unknown("items"), unknown("nick")];
+    expect(made.warnings).toEqual(all);
+    const changed = await company.api.patch(`${PATH}${made.id}/`, { subject: "Hi" });
+    expect(changed.body.warnings).toEqual(all.slice(1));
+    const shown = await company.api.post(`${PATH}${made.id}/preview/`, { variables: { items: [1], nick: "N" } });
+    expect(shown.body.warnings).toEqual([all[1]]);
+    expect((await create({ subject: "Hi", body: LINK })).warnings).toEqual([]);
+  });
+
+  test("saving and preview warn of a large mail and of a missing way to unsubscribe, but of none in a receipt", async () => {
+    const large = await create({ body: `<!-- ${LINK} --><p>${"x".repeat(105_000)}</p>` });
+    expect(large.warnings).toEqual([expect.stringMatching(/^The HTML has 103 KB\. Gmail/), NO_UNSUBSCRIBE]);
+    const shown = await company.api.post(`${PATH}${large.id}/preview/`, {});
+    expect(shown.body.warnings).toEqual(large.warnings.map((text: string) => text.replace("103", "104")));
+    const hidden = await create({ body: `[[#if x]]${LINK}[[/if]]`, template_type: "transactional", subject: "Hi" });
+    expect(hidden.warnings.filter((text: string) => text === NO_UNSUBSCRIBE)).toEqual([]);
   });
 
   test("are deleted for good", async () => {
@@ -143,6 +181,7 @@ describe("preview", () => {
       subject: "Hi <Ann>",
       html: '<p>&lt;Ann&gt; &amp; <a href="https://example.com/a">a</a><a href="https://example.com/b">b</a></p><i>r</i>',
       text: "<Ann> & a (https://example.com/a)b (https://example.com/b)\n\nr",
+      warnings: [],
     });
   });
 

@@ -22,6 +22,19 @@ const countOf = async (list: string, of = own) => (await of.api.get(`${LISTS}${l
 const bulk = (given: object, of = own) => of.api.post(`${SUBSCRIBERS}bulk-update-lists/`, given);
 
 describe("a subscriber list", () => {
+  test("is private unless it is said to be public, and may have a name and a description of its own then", async () => {
+    const { body } = await own.api.post(LISTS, { name: "house" });
+    expect(body).toMatchObject({ visibility: "private", public_name: "", public_description: "" });
+    const open = { visibility: "public", public_name: "News", public_description: "Once a month" };
+    expect((await own.api.patch(`${LISTS}${body.id}/`, open)).body).toEqual({ ...body, ...open });
+    const made = await own.api.post(LISTS, { name: "two", ...open });
+    expect(made).toMatchObject({ status: 201, body: open });
+    expect((await own.api.get(LISTS)).body.results[0]).toEqual(made.body);
+    expect((await own.api.patch(`${LISTS}${body.id}/`, { visibility: "secret" })).body).toEqual({
+      visibility: ['"secret" is not a valid choice.'],
+    });
+  });
+
   test("is created, read, changed and deleted", async () => {
     const made = await own.api.post(LISTS, { name: " News ", description: "All the news" });
     expect(made).toMatchObject({

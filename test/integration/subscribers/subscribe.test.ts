@@ -17,7 +17,7 @@ let company: TestCompany;
 
 beforeAll(async () => {
   // Without the campaigns service: what is to be mailed stays queued.
-  app = await startApp({ services: ["accounts", "subscribers", "gateway"], env: { TRUST_PROXY: "1" } });
+  app = await startApp({ services: ["accounts", "subscribers", "gateway", "tracking"], env: { TRUST_PROXY: "1" } });
 });
 beforeEach(async () => {
   company = await newCompany(app);
@@ -60,6 +60,97 @@ const unsubscribe = (email: string) => transaction((on) => markUnsubscribed(on, 
 const newList = async (name = "L"): Promise<string> => (await company.api.post("/api/emails/lists/", { name })).body.id;
 const members = async (list: string) => (await company.api.get(`/api/emails/lists/${list}/`)).body.subscriber_count;
 const confirm = (token: string) => call(app.broker, "subscribers.confirm", { token });
+
+/** As a browser sends a form of a page elsewhere. */
+const submit = (given: Record<string, string>, headers: Record<string, string> = {}) =>
+  client(app, { ip: someIp() }).post(`/api/emails/public/subscribe/${company.id}/`, new URLSearchParams(given), {
+    headers: { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", ...headers },
+  });
+const forms = (attributes: string[], hosts: string[] = []) =>
+  query("update companies set form_attributes = $2, form_hosts = $3 where id = $1", [company.id, attributes, hosts]);
+const attributesOf = async (email: string) =>
+  (
+    await queryOne<{ attributes: object }>(
+      "select attributes from subscribers where company_id = $1 and email_key = address_key($2)",
+      [company.id, email],
+    )
+  )?.attributes;
+
+describe("a public form", () => {
+  test("is answered with a page in the reader's language, the same for everybody", async () => {
+    const first = await submit({ email: "ann@example.com" }, { "Accept-Language": "de" });
+    expect([first.status, first.headers.get("content-type")]).toEqual([201, "text/html; charset=utf-8"]);
+    expect(first.text).toContain("Vielen Dank");
+    expect((await submit({ email: "ann@example.com" }, { "Accept-Language": "de" })).text).toBe(first.text);
+    await doubleOptIn();
+    expect((await submit({ email: "<b>@example.com" })).status).toBe(400);
+    expect((await submit({ email: "bob@example.com" })).text).toContain("please confirm");
+    expect(await found("bob@example.com")).toMatchObject({ status: "unconfirmed" });
+  });
+
+  test("with a fault gets a page that says which", async () => {
+    const answer = await submit({ email: "ann", frist_name: "Ann" });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
+    expect(answer.text).toContain("Enter a valid email address.");
+    expect(answer.text).toContain("Did you mean &#34;first_name&#34;?");
+  });
+
+  test("from a script gets JSON as ever", async () => {
+    const answer = await submit({ email: "ann@example.com" }, { Accept: "*/*" });
+    expect(answer).toMatchObject({ status: 201, body: { detail: "Thank you." } });
+  });
+
+  test("leads to the address it names, on hosts that the company allows alone", async () => {
+    await forms([], ["example.org", "shop.example:8080"]);
+    const lead = (redirect_url: string) => submit({ email: "ann@example.com", redirect_url });
+    for (const url of ["https://example.org/thanks?a=b", "http://shop.example:8080/"]) {
+      const answer = await lead(url);
+      expect([answer.status, answer.headers.get("location"), answer.text]).toEqual([303, url, ""]);
+    }
+    const strays = [
+      "https://evil.example/",
+      "https://example.org.evil.example/",
+      "https://example.org@evil.example/",
+      "javascript:alert(1)//example.org",
+      "//example.org/",
+      "https://shop.example/",
+      "https:/\\evil.example/",
+    ];
+    for (const url of strays) expect([url, (await lead(url)).status]).toEqual([url, 400]);
+    const asJson = await subscribe({ email: "ann@example.com", redirect_url: "https://example.org/" });
+    expect(asJson).toMatchObject({ status: 201, body: { detail: "Thank you." } });
+  });
+
+  test("sets the attributes that the company declared, where the subscriber has none", async () => {
+    await forms(["city", "topics", "no"]);
+    expect((await submit({ email: "ann@example.com", city: "Liège", no: "" })).status).toBe(201);
+    expect(await attributesOf("ann@example.com")).toEqual({ city: "Liège" });
+    await subscribe({ email: "ann@example.com", city: "Elsewhere", topics: ["a", "b"], no: 7 });
+    expect(await attributesOf("ann@example.com")).toEqual({ city: "Liège", topics: ["a", "b"], no: 7 });
+    const wrong = await subscribe({ email: "x", city: { a: 1 }, colour: "red", ctiy: "L" });
+    expect([wrong.status, wrong.body]).toEqual([
+      400,
+      {
+        email: ["Enter a valid email address."],
+        city: ["Not a valid string."],
+        colour: ["Unknown field."],
+        ctiy: ['Unknown field. Did you mean "city"?'],
+      },
+    ]);
+  });
+
+  test("whose hidden field is filled in gets the very answer, and nothing happens", async () => {
+    const list = await newList();
+    const given = { email: "bot@example.com", list_id: list };
+    const page = await submit({ ...given, website: "https://spam.example" });
+    const json = await subscribe({ ...given, website: "x" });
+    expect(await found("bot@example.com")).toBeUndefined();
+    expect(await members(list)).toBe(0);
+    expect((await submit({ ...given, website: "" })).text).toBe(page.text);
+    expect(await found("bot@example.com")).toBeDefined();
+    expect((await subscribe(given)).body).toEqual(json.body);
+  });
+});
 
 describe("public subscribe", () => {
   test("adds a subscriber, also to a list, and answers the same the second time", async () => {

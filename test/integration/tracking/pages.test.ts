@@ -115,10 +115,11 @@ describe("recipients' pages", () => {
     let lists: string[];
     beforeEach(async () => {
       lists = [newId(), newId()];
-      await query("insert into lists (id, company_id, name) values ($1, $3, 'Offers'), ($2, $3, 'News')", [
-        ...lists,
-        world.companyId,
-      ]);
+      await query(
+        `insert into lists (id, company_id, name, visibility, public_name, public_description)
+         values ($1, $3, 'Offers', 'public', '', ''), ($2, $3, 'news-2026-b', 'public', 'News', 'Once a <month>')`,
+        [...lists, world.companyId],
+      );
       await query(
         "insert into list_members (company_id, list_id, subscriber_id) select $1, l, $2 from unnest($3::uuid[]) l",
         [world.companyId, mail().subscriberId, lists],
@@ -143,6 +144,42 @@ describe("recipients' pages", () => {
       const { body } = await get(http());
       expect(body).toContain('value="Ann"');
       expect((body as string).match(/ checked/g)).toHaveLength(3);
+    });
+
+    test("show public lists alone, by their public names, also those that were not joined yet", async () => {
+      const [house, more] = [newId(), newId()];
+      await query(
+        `insert into lists (id, company_id, name, visibility, public_name)
+         values ($1, $3, 'VIP, pays late', 'private', 'Secret'), ($2, $3, 'More', 'public', '')`,
+        [house, more, world.companyId],
+      );
+      await query("insert into list_members (company_id, list_id, subscriber_id) values ($1, $2, $3)", [
+        world.companyId,
+        house,
+        mail().subscriberId,
+      ]);
+      expect(bodyOf(await get(json)).lists).toMatchObject([
+        { name: "More", subscribed: false },
+        { name: "News" },
+        { name: "Offers" },
+      ]);
+      const { body } = await get(http());
+      expect(body).toContain("Once a &lt;month&gt;");
+      for (const hidden of ["VIP", "Secret", "news-2026-b"]) expect(body).not.toContain(hidden);
+      const form = { from: "page", subscribed: "on", list: [more] };
+      await put(form, http({ method: "POST" }));
+      expect(bodyOf(await get(json)).lists.map(({ subscribed }: { subscribed: boolean }) => subscribed)).toEqual([
+        true,
+        false,
+        false,
+      ]);
+      await put({ lists: [{ id: house, subscribed: false }] });
+      const members = await query<{ list_id: string }>(
+        "select list_id from list_members where company_id = $1 and subscriber_id = $2 and left_at is null",
+        [world.companyId, mail().subscriberId],
+      );
+      expect(members.map(({ list_id }) => list_id).toSorted()).toEqual([house, more].toSorted());
+      expect(await query("select count_of($1, 'list_members', $2) n", [world.companyId, more])).toEqual([{ n: 1 }]);
     });
 
     test("PUT changes what it names and nothing else", async () => {

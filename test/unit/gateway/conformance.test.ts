@@ -22,7 +22,16 @@ const seen = (status: number, body: unknown, more?: Record<string, string>) => (
   body,
   text: body === undefined ? "" : JSON.stringify(body),
 });
-const list = { id: ID, name: "Readers", description: "", subscriber_count: 0, created_at: "2026-01-01T00:00:00.000Z" };
+const list = {
+  id: ID,
+  name: "Readers",
+  description: "",
+  visibility: "private",
+  public_name: "",
+  public_description: "",
+  subscriber_count: 0,
+  created_at: "2026-01-01T00:00:00.000Z",
+};
 const path = `/api/emails/lists/${ID}/`;
 const fault = (method: string, at: string, response: ReturnType<typeof seen>) =>
   conformance.errorIn(method, at, response);

@@ -1,4 +1,5 @@
 import { compileTemplate } from "../../../services/lib/template/compile.ts";
+import { showsAlways } from "../../../services/renderer/bodies/visible.ts";
 import { say } from "../../support/render.ts";
 
 const html = (template: string, data?: Record<string, unknown>) => say(template, data).html;
@@ -53,6 +54,51 @@ describe("variables", () => {
 
   test("of a receiver take precedence over attributes of the same name", () => {
     expect(say("[[a]] [[b]]", {}, { variables: { a: 1 }, attributes: { a: 2, b: 3 } }).html).toBe("1 3");
+  });
+});
+
+describe("a default and an encoding", () => {
+  test.each([
+    ["Hi [[first_name|default:there]]", {}, "Hi there"],
+    ["Hi [[ first_name | default: you there ]]", { first_name: "" }, "Hi you there"],
+    ["[[x|default:there]]", { x: "Ann" }, "Ann"],
+    ["[[x|default:there]]", { x: 0 }, "0"],
+    ["[[x|default:there]]", { x: [] }, "there"],
+    ["[[x|default:]]", {}, ""],
+    ["[[a.b|default:c]]", { a: {} }, "c"],
+    ["[[x|default:Tom & <Ann>]]", {}, "Tom &amp; &lt;Ann&gt;"],
+    ["[[[x|default:<b>you</b>]]]", {}, "<b>you</b>"],
+    ["[[x|urlencode]]", { x: "a b&c=ü/?" }, "a%20b%26c%3D%C3%BC%2F%3F"],
+    ["[[x|default:no one|urlencode]]", {}, "no%20one"],
+    ["[[x|urlencode|default:no one]]", {}, "no%20one"],
+    ["[[#each list]][[this|default:-]] [[this.n|default:none]];[[/each]]", { list: ["a", ""] }, "a none;- none;"],
+    [
+      '<a href="https://x.example/[[x|urlencode]]?q=[[x|urlencode]]">x</a>',
+      { x: "a/b c" },
+      '<a href="https://x.example/a%2Fb%20c?q=a%2Fb%20c">x</a>',
+    ],
+  ])("%s", (template, data, expected) => expect(html(template, data)).toBe(expected));
+
+  test("are the same in subject and text, and one value may have several", () => {
+    const template = "[[x|default:you]] [[x|default:them]] [[x|urlencode]]!";
+    expect(say(template, {})).toEqual({ html: "you them !", text: "you them !", subject: "you them !" });
+    expect(say(template, { x: "ä b" })).toMatchObject({ text: "ä b ä b %C3%A4%20b!", subject: "ä b ä b %C3%A4%20b!" });
+  });
+
+  test.each([
+    ["[[x|upper]]", '"x|upper" is not a variable\'s name at line 1, column 1.'],
+    ["[[x|]]", '"x|" is not a variable\'s name at line 1, column 1.'],
+    ["[[|default:x]]", '"|default:x" is not a variable\'s name at line 1, column 1.'],
+    ["[[#if x|default:y]][[/if]]", '"x|default:y" is not a variable\'s name at line 1, column 1.'],
+  ])("%s is reported", (template, sentence) => {
+    expect(compileTemplate(template, "body").errors).toContain(sentence);
+  });
+
+  test("an encoded link to unsubscribe is none that can be followed", () => {
+    expect(showsAlways('<a href="https://x.example/?u=[[unsubscribe_url|urlencode]]">x</a>', "unsubscribe_url")).toBe(
+      false,
+    );
+    expect(showsAlways("[[unsubscribe_url|default:x]]", "unsubscribe_url")).toBe(true);
   });
 });
 

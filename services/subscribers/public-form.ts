@@ -1,0 +1,97 @@
+/** What a public form may say beside a name and an address, and how it is answered: a program gets JSON, a person a page. */
+import { Company } from "../../models/company.ts";
+import { call } from "../call.ts";
+import type { Validate } from "../define.ts";
+import { type Attributes, type AttributeValue, attributesError, MAX_TEXT, MAX_TEXTS } from "../lib/attributes.ts";
+import type { Caller, Ctx } from "../lib/caller.ts";
+import type { FieldErrors } from "../lib/errors.ts";
+import { parseAccept } from "../lib/i18n/languages.ts";
+import type { Document } from "../lib/shapes.ts";
+import { READ_ONLY_FIELDS, unknownFieldErrors } from "../lib/unknown-fields.ts";
+import { subscribers } from "./contract-subscribers.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+const FIELDS = Object.keys(subscribers.subscribe.params.properties).filter((name) => name !== "company_id");
+const NOT_UNKNOWN = new Set<string>([...FIELDS, "company_id", ...READ_ONLY_FIELDS]);
+
+const isText = (value: unknown) => typeof value === "string" && value.length <= MAX_TEXT;
+
+function isAttribute(value: unknown): value is AttributeValue {
+  if (Array.isArray(value)) return value.length <= MAX_TEXTS && value.every(isText);
+  return isText(value) || Number.isFinite(value) || typeof value === "boolean";
+}
+
+/** Declared attributes that were filled in. */
+export const attributesIn = (given: Given, declared: readonly string[]): Attributes =>
+  Object.fromEntries(
+    declared
+      .filter((name) => Object.hasOwn(given, name))
+      .map((name) => [name, given[name]] as const)
+      .filter((entry): entry is readonly [string, AttributeValue] => entry[1] !== "" && isAttribute(entry[1])),
+  );
+
+/** A field that people do not see: who fills it in is a program that fills in all. */
+export const isTrapped = ({ website }: Given): boolean =>
+  website !== undefined && website !== null && String(website).trim() !== "";
+
+function mayLeadTo(text: string, hosts: readonly string[]): boolean {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+  const { host, hostname, username, password } = new URL(text);
+  return username === "" && password === "" && (hosts.includes(host) || hosts.includes(hostname));
+}
+
+function attributeErrors(given: Given, declared: readonly string[]): FieldErrors {
+  const wrong = declared.filter(
+    (name) => given[name] !== undefined && given[name] !== null && !isAttribute(given[name]),
+  );
+  const errors = Object.fromEntries(wrong.map((name) => [name, ["Not a valid string."]]));
+  const whole = attributesError(attributesIn(given, declared));
+  return whole ? { ...errors, non_field_errors: [whole] } : errors;
+}
+
+/** The `validate` of public subscribe. Of a company that does not exist nothing is said here. */
+export const formErrors: Validate<typeof subscribers.subscribe> = async (ctx, isValid) => {
+  const given = ctx.params as Given;
+  const company = isValid("company_id")
+    ? await Company.findByPk(ctx.params.company_id, { attributes: ["formAttributes", "formHosts"] })
+    : null;
+  if (!company) return {};
+  const { formAttributes, formHosts } = company;
+  const others = Object.keys(given).filter((name) => !NOT_UNKNOWN.has(name) && !formAttributes.includes(name));
+  const { redirect_url } = ctx.params;
+  const strays = isValid("redirect_url") && redirect_url && !mayLeadTo(redirect_url, formHosts);
+  return {
+    ...unknownFieldErrors(others, [...FIELDS, ...formAttributes], "all"),
+    ...attributeErrors(given, formAttributes),
+    ...(strays ? { redirect_url: ["The company's form_hosts do not have the host of this address."] } : {}),
+  };
+};
+
+const isForm = (http: Caller["http"]) =>
+  /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(http?.contentType ?? "");
+
+function prefersPage(http: Caller["http"]): boolean {
+  const weight = (type: string) => parseAccept(http?.accept ?? "").find(({ tag }) => tag === type)?.weight ?? 0;
+  return isForm(http) && weight("text/html") > weight("application/json");
+}
+
+interface Answered {
+  company_id: string;
+  email: string;
+  redirect_url?: string;
+}
+
+/** The same for everybody: it depends on the company and the form alone. */
+export async function formAnswer(ctx: Ctx<Answered>, { asksToConfirm }: { asksToConfirm: boolean }): Promise<Document> {
+  const { company_id, email, redirect_url } = ctx.params;
+  const { http } = ctx.meta;
+  if (redirect_url && isForm(http)) {
+    return { status: 303, content_type: "text/plain", body: "", headers: { location: new URL(redirect_url).href } };
+  }
+  if (prefersPage(http)) {
+    return call(ctx, "tracking.subscribedPage", { company_id, email: email.trim(), asks_to_confirm: asksToConfirm });
+  }
+  const detail = asksToConfirm ? "Thank you. Please confirm by the link in your mail." : "Thank you.";
+  return { content_type: "application/json; charset=utf-8", body: JSON.stringify({ detail }) };
+}
