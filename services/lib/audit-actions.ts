@@ -29,6 +29,8 @@ export const AUDIT_ACTIONS = [
   "template.deleted",
   "suppression.deleted",
   "campaign.sent",
+  "campaign.updated",
+  "campaign.deleted",
   "campaign.stopped",
   "campaign.resumed",
   "campaign.cancelled",

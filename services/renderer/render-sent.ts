@@ -55,7 +55,7 @@ export class WebViews {
    */
   async render(sentEmailId: string): Promise<{ subject: string; html: string; companyId: string }> {
     const { campaign_no, seq } = await mailOf(sentEmailId);
-    const row = await queryOne<Sent>(`${SENT} where e.campaign_no = $1 and e.seq = $2 and not c.is_internal`, [
+    const row = await queryOne<Sent>(`${SENT} where e.campaign_no = $1 and e.seq = $2 and not c.is_internal and c.deleted_at is null`, [
       campaign_no,
       seq,
     ]);

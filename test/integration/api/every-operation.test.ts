@@ -230,7 +230,9 @@ describe("every operation", () => {
       {},
       { ...send, list_id: things.list, scheduled_for: inAnHour() },
     );
+    await call(`PATCH ${E}/campaigns/:id/`, { id: later.body.id }, { name: "Even later" });
     await call(`POST ${E}/campaigns/:id/cancel/`, { id: later.body.id });
+    await call(`DELETE ${E}/campaigns/:id/`, { id: later.body.id });
     const custom = {
       name: "C",
       smtp_config_id: things.smtp,
