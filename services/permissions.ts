@@ -76,6 +76,7 @@ const TABLE = {
   "campaigns.cancel": writes("campaigns"),
   "campaigns.stop": writes("campaigns"),
   "tracking.analytics": reads("campaigns"),
+  "campaigns.failures": reads("campaigns"),
   "campaigns.export": exports,
 
   "webhooks.list": reads("settings"),

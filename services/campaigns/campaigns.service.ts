@@ -11,6 +11,7 @@ import { contract } from "./contract.ts";
 import { beginCompactRows, keepRecipientParts } from "./expansion/compact-rows.ts";
 import { ExpansionQueue } from "./expansion/expansion-queue.ts";
 import { exportResults } from "./export-results.ts";
+import { failures } from "./failures.ts";
 import { remove } from "./lifecycle/delete.ts";
 import { edit, errorsOfEdit } from "./lifecycle/edit.ts";
 import { resume } from "./lifecycle/resume.ts";
@@ -73,6 +74,7 @@ export default defineService("campaigns", contract, {
     cancel: (ctx) => cancel(ctx),
     stop: (ctx) => stopOwn(ctx),
     resume: (ctx) => resume(ctx, ctx.params.id),
+    failures: (ctx) => failures(companyOf(ctx), ctx.params.id),
     export: (ctx) => exportResults(ctx),
 
     listMedia: (ctx) => listMedia(companyOf(ctx), ctx.params),

@@ -48,6 +48,18 @@ export const Campaign = Type.Object({
   updated_at: Time,
 });
 
+const Failures = Type.Array(
+  Type.Object({
+    reason: Type.String({ description: "Unique; where texts differ by an address alone it is `<address>`." }),
+    smtp_code: Nullable(Type.Integer()),
+    enhanced_code: Nullable(Type.String()),
+    bounce_type: Nullable(OneOf("hard", "soft", "block")),
+    count: Type.Integer(),
+    example: Nullable(Type.String({ description: "An address of those recipients; null where they have no rows." })),
+    help: Type.String(),
+  }),
+);
+
 export const campaigns = {
   list: {
     summary: "List campaigns",
@@ -111,6 +123,13 @@ export const campaigns = {
       "Tries again the recipients that failed or whose delivery is unknown, never those already sent, and writes those for whom the monthly quota had no room. Allowed in the status `partial`, and `failed` when some mail was sent.",
     params: ById,
     returns: Campaign,
+  },
+  failures: {
+    summary: "Why recipients failed",
+    description:
+      "Everything in `failed_count` by reason, most first: refusals, bounces, mails in doubt, and what was not tried. Beyond 200 reasons the rest is one.",
+    params: ById,
+    returns: Failures,
   },
   export: {
     summary: "Results of a campaign as CSV",

@@ -5,6 +5,8 @@
 import { query, queryOne, transaction } from "../../models/database/db.ts";
 
 const SLICE = 5_000;
+/** Below every recipient's number. */
+const LOWEST = -(2 ** 31);
 
 interface Deleted {
   id: string;
@@ -26,7 +28,7 @@ const REMOVE_EVENTS = `
     select id from email_events where company_id = $1 and campaign_id = $2 order by id limit ${SLICE})`;
 
 const STRIP = `
-  with slice as (select seq from sent_emails where campaign_no = $1 and seq > $2 order by seq limit ${SLICE}),
+  with slice as (select seq from sent_emails where campaign_no = $1 and seq > $2::integer order by seq limit ${SLICE}),
   stripped as (
     update sent_emails s set variables = null, cc = null, bcc = null, error = null, smtp_response = null, reply_no = null
     from slice where s.campaign_no = $1 and s.seq = slice.seq
@@ -58,7 +60,7 @@ async function removeEvents(companyId: string, campaignId: string, until: number
 
 async function empty({ id, company_id, no }: Deleted, until: number): Promise<boolean> {
   if (!(await removeEvents(company_id, id, until))) return false;
-  for (let after: number | null = 0; after !== null; ) {
+  for (let after: number | null = LOWEST; after !== null; ) {
     if (performance.now() > until) return false;
     after = (await queryOne<{ last: number | null }>(STRIP, [no, after]))!.last;
   }

@@ -120,6 +120,7 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/campaigns/:id/cancel/`, "campaigns.cancel"),
   route("POST", `${E}/campaigns/:id/stop/`, "campaigns.stop"),
   route("GET", `${E}/campaigns/:id/analytics/`, "tracking.analytics"),
+  route("GET", `${E}/campaigns/:id/failures/`, "campaigns.failures"),
   route("GET", `${E}/campaigns/:id/export/`, "campaigns.export", csv),
 
   // Webhook endpoints
