@@ -24,6 +24,8 @@
  * | sending                    | services/smtp-sender/claim/claim-statements.ts, with the first lease              |
  * | completed, partial, failed, cancelled (stopped) | services/campaigns/lifecycle/settle.ts; late: models/statements/record-late-outcomes.ts, settle-doubt.ts |
  *
+ * One that is over may be deleted (`deleted_at`): it keeps its status, and nothing moves it any more, because it has an error.
+ *
  * Each move is one conditional UPDATE, which takes the row's lock: of two that want the same move, one makes it and the
  * other learns that it did not.
  */

@@ -77,8 +77,13 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare guardFrom: CreationOptional<number>;
   declare guardSince: CreationOptional<Date | null>;
   declare guardStopped: CreationOptional<boolean>;
-  /** Whether its recipients are there, are going, or are gone (services/campaigns/retention.ts). */
-  declare recipientsState: CreationOptional<"kept" | "removing" | "removed">;
+  /**
+   * Whether its recipients are there, are there for their links alone, are going, or are gone
+   * (services/campaigns/lifecycle/delete.ts, services/campaigns/retention.ts).
+   */
+  declare recipientsState: CreationOptional<"kept" | "hidden" | "removing" | "removed">;
+  declare deletedAt: CreationOptional<Date | null>;
+  declare emptiedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
@@ -129,6 +134,8 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         guardSince: nullable(DataTypes.DATE),
         guardStopped: required(DataTypes.BOOLEAN, false),
         recipientsState: required(DataTypes.TEXT, "kept"),
+        deletedAt: nullable(DataTypes.DATE),
+        emptiedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
       },
@@ -148,6 +155,13 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
       suppressed_count: this.suppressedCount,
       scheduled_for: this.scheduledFor?.toISOString() ?? null,
       error: this.error,
+      template_id: this.templateId,
+      list_id: this.listId,
+      segment_id: this.segmentId,
+      smtp_config_id: this.smtpConfigId,
+      is_transactional: this.isTransactional,
+      started_at: this.startedAt?.toISOString() ?? null,
+      finished_at: this.finishedAt?.toISOString() ?? null,
       created_at: this.createdAt.toISOString(),
       updated_at: this.updatedAt.toISOString(),
     };
@@ -166,6 +180,16 @@ export interface CampaignRow {
   suppressed_count: number;
   scheduled_for: Date | null;
   error: string | null;
+  template_id: string | null;
+  list_id: string | null;
+  segment_id: string | null;
+  smtp_config_id: string;
+  is_transactional: boolean;
+  started_at: Date | null;
+  finished_at: Date | null;
+  subject: string;
+  opens: number;
+  clicks: number;
   created_at: Date;
   updated_at: Date;
 }
@@ -186,8 +210,19 @@ export const CAMPAIGN_ERROR = `coalesce(c.error,
     from warmup_ledgers w
     where w.company_id = c.company_id and w.smtp_config_id = c.smtp_config_id and w.full_until > now()) end)`;
 
+/** People who did it, from counters that are kept with the events: eight rows at most, by primary key. */
+const unique = (type: "opened" | "clicked") => `(select coalesce(sum(k.n), 0)::bigint from campaign_counts k
+    where k.company_id = c.company_id and k.campaign_id = c.id and k.metric = '${type}_unique' and k.bucket = 0)`;
+
 /** For a statement whose campaigns have the alias c. */
 export const CAMPAIGN_COLUMNS = `c.id, c.name, c.campaign_type, c.status, c.total_emails, c.sent_count, c.failed_count, c.suppressed_count,
-  c.scheduled_for, ${CAMPAIGN_ERROR} as error, c.created_at, c.updated_at`;
+  c.scheduled_for, ${CAMPAIGN_ERROR} as error, c.created_at, c.updated_at,
+  c.template_id, c.list_id, c.segment_id, c.smtp_config_id, c.is_transactional, c.started_at, c.finished_at,
+  coalesce((select t.subject from campaign_contents t
+    where t.company_id = c.company_id and t.campaign_id = c.id), '') as subject,
+  ${unique("opened")} as opens, ${unique("clicked")} as clicks`;
 
-export const campaignView = (row: CampaignRow) => fromRow(Campaign, row).view();
+export const campaignView = (row: CampaignRow) => {
+  const { subject, opens, clicks } = row;
+  return { ...fromRow(Campaign, row).view(), subject, opens, clicks };
+};

@@ -681,15 +681,18 @@ create table campaigns (
   guard_since timestamp with time zone,
   guard_stopped boolean default false not null,
   suppressed_count integer default 0 not null,
+  deleted_at timestamp with time zone,
+  emptied_at timestamp with time zone,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
   constraint campaigns_campaign_type_check CHECK ((campaign_type = ANY (ARRAY['to_list'::text, 'to_receivers'::text, 'custom'::text]))),
-  constraint campaigns_recipients_state_check CHECK ((recipients_state = ANY (ARRAY['kept'::text, 'removing'::text, 'removed'::text]))),
+  constraint campaigns_recipients_state_check CHECK ((recipients_state = ANY (ARRAY['kept'::text, 'hidden'::text, 'removing'::text, 'removed'::text]))),
   constraint campaigns_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sending'::text, 'completed'::text, 'partial'::text, 'failed'::text, 'scheduled'::text, 'cancelled'::text])))
 ) with (fillfactor=50);
 CREATE INDEX campaigns_alive ON public.campaigns USING btree (status, scheduled_for) WHERE (status = ANY (ARRAY['pending'::text, 'sending'::text, 'scheduled'::text]));
 CREATE INDEX campaigns_by_no ON public.campaigns USING btree (company_id, no);
+CREATE INDEX campaigns_deleted ON public.campaigns USING btree (company_id, id) WHERE (deleted_at IS NOT NULL);
 CREATE UNIQUE INDEX campaigns_no ON public.campaigns USING btree (no);
 CREATE INDEX campaigns_of_company ON public.campaigns USING btree (company_id, id) INCLUDE (status) WHERE (NOT is_internal);
 CREATE INDEX campaigns_unexpanded ON public.campaigns USING btree (id) WHERE ((expanded_at IS NULL) AND (status = ANY (ARRAY['pending'::text, 'sending'::text])));

@@ -74,10 +74,13 @@ const TABLE = {
   // A key with `send` alone reads the campaigns that it made itself.
   "campaigns.list": reads("campaigns", "send"),
   "campaigns.get": reads("campaigns", "send"),
+  "campaigns.update": writes("campaigns"),
+  "campaigns.remove": writes("campaigns"),
   "campaigns.resume": writes("campaigns"),
   "campaigns.cancel": writes("campaigns"),
   "campaigns.stop": writes("campaigns"),
   "tracking.analytics": reads("campaigns"),
+  "campaigns.failures": reads("campaigns"),
   "campaigns.export": exports,
 
   "webhooks.list": reads("settings"),

@@ -50,6 +50,47 @@ export async function snapshotContents(
   return written?.subject;
 }
 
+interface NewContents {
+  template_id?: string | undefined;
+  list_id?: string | undefined;
+  segment_id?: string | undefined;
+  subject?: string | undefined;
+  body?: string | undefined;
+  attachment_ids?: string[] | undefined;
+}
+
+// What is null stays as it was; a segment's mails name the company, as at the send.
+const REWRITE = `
+  with attached as (
+    select id from media where company_id = $1 and id = any($8) and deleted_at is null for share
+  )
+  update campaign_contents k set
+    subject = coalesce($6, t.subject, k.subject), body = coalesce($7, t.body, k.body),
+    list_id_name = case when $5::uuid is not null then c.name else coalesce(l.name, k.list_id_name) end,
+    list_id_ref = case when $5::uuid is not null then c.id else coalesce(l.id, k.list_id_ref) end,
+    media_ids = coalesce($8, k.media_ids)
+  from companies c
+  left join templates t on t.company_id = c.id and t.id = $3
+  left join lists l on l.company_id = c.id and l.id = $4
+  where c.id = $1 and k.company_id = $1 and k.campaign_id = $2
+    and ($3::uuid is null or t.id is not null)
+    and ($4::uuid is null or l.id is not null)
+    and ($8::uuid[] is null or (select count(*) from attached) = cardinality($8))
+  returning k.subject`;
+
+/** Of a campaign that has not started: nothing was made from its contents yet. False if something new was deleted in the meantime. */
+export async function rewriteContents(
+  client: Client,
+  companyId: string,
+  campaignId: string,
+  contents: NewContents,
+): Promise<boolean> {
+  const { template_id, list_id, segment_id, subject, body, attachment_ids } = contents;
+  const mediaIds = attachment_ids && [...new Set(attachment_ids.map((id) => id.toLowerCase()))];
+  const values = [companyId, campaignId, template_id, list_id, segment_id, subject, body, mediaIds];
+  return (await query(REWRITE, values, client)).length === 1;
+}
+
 /**
  * Stores the sender's address with its domain as it goes over the wire. SQL builds Message-IDs from this column (for
  * webhooks, with each result), and they must equal those in the mails, whose headers have the domain in lower-case ASCII.

@@ -11,6 +11,9 @@ import { contract } from "./contract.ts";
 import { beginCompactRows, keepRecipientParts } from "./expansion/compact-rows.ts";
 import { ExpansionQueue } from "./expansion/expansion-queue.ts";
 import { exportResults } from "./export-results.ts";
+import { failures } from "./failures.ts";
+import { remove } from "./lifecycle/delete.ts";
+import { edit, errorsOfEdit } from "./lifecycle/edit.ts";
 import { resume } from "./lifecycle/resume.ts";
 import { cancel, startDue } from "./lifecycle/schedule.ts";
 import { settle, settleFinished } from "./lifecycle/settle.ts";
@@ -66,9 +69,12 @@ export default defineService("campaigns", contract, {
 
     list: (ctx) => listCampaigns(ctx),
     get: (ctx) => getCampaign(ctx),
+    update: { validate: errorsOfEdit, handler: (ctx) => edit(ctx) },
+    remove: (ctx) => remove(ctx),
     cancel: (ctx) => cancel(ctx),
     stop: (ctx) => stopOwn(ctx),
     resume: (ctx) => resume(ctx, ctx.params.id),
+    failures: (ctx) => failures(companyOf(ctx), ctx.params.id),
     export: (ctx) => exportResults(ctx),
 
     listMedia: (ctx) => listMedia(companyOf(ctx), ctx.params),

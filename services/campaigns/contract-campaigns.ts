@@ -1,6 +1,23 @@
 import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../models/campaign.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, ListQuery, Nullable, OneOf, Page, Stream, Time, Type, Uuid } from "../lib/shapes.ts";
+import {
+  ById,
+  Line,
+  ListQuery,
+  Name,
+  Nothing,
+  Nullable,
+  OneOf,
+  Page,
+  Stream,
+  Text,
+  Time,
+  Type,
+  Uuid,
+} from "../lib/shapes.ts";
+import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
+
+export const MAX_ATTACHMENTS = 20;
 
 export const Campaign = Type.Object({
   id: Uuid,
@@ -21,9 +38,31 @@ export const Campaign = Type.Object({
         "Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what the SMTP server that it waits for said last.",
     }),
   ),
+  subject: Type.String({ description: "As it was at the send, with its variables." }),
+  template_id: Nullable(Uuid),
+  list_id: Nullable(Uuid),
+  segment_id: Nullable(Uuid),
+  smtp_config_id: Uuid,
+  is_transactional: Type.Boolean(),
+  started_at: Nullable(Time),
+  finished_at: Nullable(Time),
+  opens: Type.Integer({ description: "How many of the recipients opened it; machines are not counted." }),
+  clicks: Type.Integer({ description: "How many of the recipients clicked; machines are not counted." }),
   created_at: Time,
   updated_at: Time,
 });
+
+const Failures = Type.Array(
+  Type.Object({
+    reason: Type.String({ description: "Unique; where texts differ by an address alone it is `<address>`." }),
+    smtp_code: Nullable(Type.Integer()),
+    enhanced_code: Nullable(Type.String()),
+    bounce_type: Nullable(OneOf("hard", "soft", "block")),
+    count: Type.Integer(),
+    example: Nullable(Type.String({ description: "An address of those recipients; null where they have no rows." })),
+    help: Type.String(),
+  }),
+);
 
 export const campaigns = {
   list: {
@@ -35,11 +74,40 @@ export const campaigns = {
       Type.Object({
         status: Type.Optional(OneOf(...CAMPAIGN_STATUSES)),
         campaign_type: Type.Optional(OneOf(...CAMPAIGN_TYPES)),
+        created_after: Type.Optional(Type.String({ format: "date-time", description: "Exclusive." })),
+        created_before: Type.Optional(Type.String({ format: "date-time", description: "Exclusive." })),
       }),
     ]),
     returns: Page(Campaign),
   },
   get: { summary: "Campaign details and status", params: ById, returns: Campaign },
+  update: {
+    summary: "Edit a scheduled campaign",
+    description:
+      "Allowed in the status `scheduled` only. A `template_id`, also the same one, takes a new snapshot of the template; `subject` and `body` stand in place of the template's. `list_id` takes the place of a segment, and the other way round; campaigns to receivers keep theirs. A new time or audience must have room in the month's quota.",
+    params: Type.Composite([
+      ById,
+      Type.Object({
+        name: Type.Optional(Name),
+        scheduled_for: Type.Optional(Time),
+        template_id: Type.Optional(Uuid),
+        list_id: Type.Optional(Uuid),
+        segment_id: Type.Optional(Uuid),
+        subject: Type.Optional(Type.String({ ...Line(MAX_SUBJECT_LENGTH), minLength: 1, pattern: "\\S" })),
+        body: Type.Optional(Type.String({ ...Text(MAX_BODY_LENGTH), minLength: 1, pattern: "\\S" })),
+        attachment_ids: Type.Optional(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS })),
+      }),
+    ]),
+    returns: Campaign,
+    example: { name: "October newsletter", subject: "Six books for evenings" },
+  },
+  remove: {
+    summary: "Delete a campaign that is over",
+    description:
+      "It is hidden at once, with its mails and events, and these go in the background. Links in its mails and the link to unsubscribe work as long as recipients are kept. Allowed in the status `completed`, `partial`, `failed` and `cancelled`.",
+    params: ById,
+    returns: Nothing,
+  },
   cancel: {
     summary: "Cancel a scheduled campaign",
     description: "Allowed in the status `scheduled` only.",
@@ -59,6 +127,13 @@ export const campaigns = {
       "Tries again the recipients that failed or whose delivery is unknown, never those already sent, and writes those for whom the monthly quota had no room. Allowed in the status `partial`, and `failed` when some mail was sent.",
     params: ById,
     returns: Campaign,
+  },
+  failures: {
+    summary: "Why recipients failed",
+    description:
+      "Everything in `failed_count` by reason, most first: refusals, bounces, mails in doubt, and what was not tried. Beyond 200 reasons the rest is one.",
+    params: ById,
+    returns: Failures,
   },
   export: {
     summary: "Results of a campaign as CSV",

@@ -1,11 +1,10 @@
 import type { ServiceContract } from "../define.ts";
 import { Bool, Email, Line, Name, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
-import { Campaign } from "./contract-campaigns.ts";
+import { Campaign, MAX_ATTACHMENTS } from "./contract-campaigns.ts";
 import { MAX_COPIES } from "./send/inline-receivers.ts";
 
 export const MAX_RECEIVERS = 10_000;
-const MAX_ATTACHMENTS = 20;
 
 const Send = Type.Object({
   company: Type.Optional(Uuid),

@@ -9,6 +9,7 @@ import type { ServiceBroker } from "moleculer";
 import { query, queryOne, transaction } from "../../models/database/db.ts";
 import { config } from "../lib/config.ts";
 import { firstIdAt } from "../lib/ids.ts";
+import { emptyDeleted, removeWhole } from "./empty-deleted.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /** Of a slice of recipients (some 1 MB of rows), or of events. */
@@ -93,6 +94,7 @@ async function removeRecipients(companyId: string, before: Date, until: number):
     await transaction(async (client) => {
       for (const rest of [REMOVE_COPIES, REMOVE_CHUNKS, REMOVED]) await client.query(rest, [companyId, campaign.id]);
     });
+    await removeWhole(companyId, campaign.id, until);
   }
 }
 
@@ -121,10 +123,11 @@ async function dropEmptyParts(broker: ServiceBroker): Promise<void> {
   }
 }
 
-/** For so many companies something was looked at. */
+/** For so many companies something was looked at; what was deleted goes first. */
 export async function removeOld(broker: ServiceBroker): Promise<number> {
   const { EVENTS_RETENTION_DAYS: events, SENT_EMAILS_RETENTION_DAYS: sentEmails } = config();
   const until = performance.now() + RUN_MS;
+  await emptyDeleted(until);
   let companies = 0;
   while (performance.now() < until) {
     const due = await queryOne<Due>(DUE, [events ?? null, sentEmails ?? null]);

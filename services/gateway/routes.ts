@@ -126,10 +126,13 @@ export const routes: readonly Route[] = [
   // Campaigns
   route("GET", `${E}/campaigns/`, "campaigns.list", list),
   route("GET", `${E}/campaigns/:id/`, "campaigns.get"),
+  route("PATCH", `${E}/campaigns/:id/`, "campaigns.update"),
+  route("DELETE", `${E}/campaigns/:id/`, "campaigns.remove"),
   route("POST", `${E}/campaigns/:id/resume/`, "campaigns.resume"),
   route("POST", `${E}/campaigns/:id/cancel/`, "campaigns.cancel"),
   route("POST", `${E}/campaigns/:id/stop/`, "campaigns.stop"),
   route("GET", `${E}/campaigns/:id/analytics/`, "tracking.analytics"),
+  route("GET", `${E}/campaigns/:id/failures/`, "campaigns.failures"),
   route("GET", `${E}/campaigns/:id/export/`, "campaigns.export", csv),
 
   // Webhook endpoints

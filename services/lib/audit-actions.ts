@@ -31,6 +31,8 @@ export const AUDIT_ACTIONS = [
   "suppressions.imported",
   "suppressions.exported",
   "campaign.sent",
+  "campaign.updated",
+  "campaign.deleted",
   "campaign.stopped",
   "campaign.resumed",
   "campaign.cancelled",

@@ -55,10 +55,10 @@ export class WebViews {
    */
   async render(sentEmailId: string): Promise<{ subject: string; html: string; companyId: string }> {
     const { campaign_no, seq } = await mailOf(sentEmailId);
-    const row = await queryOne<Sent>(`${SENT} where e.campaign_no = $1 and e.seq = $2 and not c.is_internal`, [
-      campaign_no,
-      seq,
-    ]);
+    const row = await queryOne<Sent>(
+      `${SENT} where e.campaign_no = $1 and e.seq = $2 and not c.is_internal and c.deleted_at is null`,
+      [campaign_no, seq],
+    );
     // An erased person's mail has no address.
     if (!row || row.email === "") throw notFound();
     const sent = { ...row, id: sentEmailId };

@@ -18,7 +18,7 @@ import { listSubscribers } from "./list-subscribers.ts";
 
 const EXISTING = {
   list: "select id from lists where company_id = $1 and id = any ($2::uuid[])",
-  campaign: "select id from campaigns where company_id = $1 and id = any ($2::uuid[])",
+  campaign: "select id from campaigns where company_id = $1 and id = any ($2::uuid[]) and deleted_at is null",
 };
 
 /**

@@ -7,16 +7,15 @@
  * slice `expanded_at` is null, so that a half-requeued campaign is never settled. It stays null if the expansion had been
  * given up half-way (a cursor is left), or the month's quota left no room for all: it then continues from there.
  */
-import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
+import type { CampaignRow } from "../../../models/campaign.ts";
 import { moveTo } from "../../../models/campaign-lifecycle.ts";
-import { type Client, queryOne, transaction } from "../../../models/database/db.ts";
+import { type Client, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
+import { findCampaign, holdCampaign } from "../../../models/statements/read-campaign.ts";
 import { hasUnknown, requeueSlice } from "../../../models/statements/requeue-recipients.ts";
 import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
-
-const READ = "select * from campaigns where company_id = $1 and id = $2 for no key update";
 
 interface Read extends CampaignRow {
   recipients_state: string;
@@ -37,7 +36,7 @@ async function requireResumable(client: Client, campaign: Read, companyId: strin
 export async function resume(ctx: Ctx, campaignId: string) {
   const companyId = companyOf(ctx);
   const campaign = await transaction(async (client) => {
-    const before = await queryOne<Read>(READ, [companyId, campaignId], client);
+    const before = await holdCampaign<Read>(client, companyId, campaignId);
     if (!before) throw notFound();
     await requireResumable(client, before, companyId);
     await moveTo(client, campaignId, "pending");
@@ -50,9 +49,9 @@ export async function resume(ctx: Ctx, campaignId: string) {
     );
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.resumed", target: campaignId });
     await requeueSlice(client, { id: campaignId, company_id: companyId, requeue_from: 1 });
-    return (await queryOne<CampaignRow>(READ, [companyId, campaignId], client))!;
+    return (await findCampaign(companyId, campaignId, { on: client }))!;
   });
   emitAndForget(ctx, "campaign.queued", { campaignId, companyId });
   emitAndForget(ctx, "campaign.pending", { campaignId });
-  return campaignView(campaign);
+  return campaign;
 }

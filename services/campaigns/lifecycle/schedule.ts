@@ -1,12 +1,24 @@
 /** Scheduled campaigns: they start when due, or are cancelled before that. */
 import type { ServiceBroker } from "moleculer";
-import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
+import type { CampaignRow } from "../../../models/campaign.ts";
 import { moveTo } from "../../../models/campaign-lifecycle.ts";
-import { pool, query, queryOne, transaction } from "../../../models/database/db.ts";
+import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
+import { findCampaign, holdCampaign } from "../../../models/statements/read-campaign.ts";
 import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
+
+const STILL_DUE = `
+  select from campaigns
+  where company_id = $1 and id = $2 and status = 'scheduled' and scheduled_for <= now() for no key update`;
+
+/** It may have been given a later time since it was found. */
+const start = (companyId: string, id: string): Promise<boolean> =>
+  transaction(
+    async (client) =>
+      (await queryOne(STILL_DUE, [companyId, id], client)) !== undefined && (await moveTo(client, id, "pending")),
+  );
 
 /** Starts the campaigns that are due, each once on any number of nodes: of two that try, one moves the row. */
 export async function startDue(broker: ServiceBroker): Promise<number> {
@@ -15,7 +27,7 @@ export async function startDue(broker: ServiceBroker): Promise<number> {
   );
   let started = 0;
   for (const { id, company_id } of due) {
-    if (!(await moveTo(pool(), id, "pending"))) continue;
+    if (!(await start(company_id, id))) continue;
     started += 1;
     broker.logger.info({ campaignId: id, companyId: company_id }, "Campaign started");
     emitAndForget(broker, "campaign.pending", { campaignId: id });
@@ -28,13 +40,12 @@ export function cancel(ctx: Ctx<{ id: string }>) {
   const companyId = companyOf(ctx);
   const campaignId = ctx.params.id;
   return transaction(async (client) => {
-    const read = "select * from campaigns where company_id = $1 and id = $2 for no key update";
-    const campaign = await queryOne<CampaignRow>(read, [companyId, campaignId], client);
+    const campaign = await holdCampaign<CampaignRow>(client, companyId, campaignId);
     if (!campaign) throw notFound();
     if (campaign.status !== "scheduled" || !(await moveTo(client, campaignId, "cancelled"))) {
       throw wrongState(`Only a scheduled campaign can be cancelled. This one is ${campaign.status}.`);
     }
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.cancelled", target: campaignId });
-    return campaignView((await queryOne<CampaignRow>(read, [companyId, campaignId], client))!);
+    return (await findCampaign(companyId, campaignId, { on: client }))!;
   });
 }

@@ -2,14 +2,13 @@
  * Stop: the campaign's error says who stopped it, and senders give up what they have claimed of it within a second (a mail
  * that is being handed over ends as it ends). Recipients that were not tried count as failed; resume sends them.
  */
-import { type CampaignRow, campaignView } from "../../../models/campaign.ts";
+import type { CampaignRow } from "../../../models/campaign.ts";
 import { queryOne, transaction } from "../../../models/database/db.ts";
 import { auditWithin, type LoggedActor } from "../../../models/statements/audit-log.ts";
+import { findCampaign, holdCampaign } from "../../../models/statements/read-campaign.ts";
 import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
-
-const READ = "select * from campaigns where company_id = $1 and id = $2 for no key update";
 
 /** One that an error has stopped a moment ago stays stopped by that. */
 const STOP = `
@@ -21,19 +20,19 @@ const inWords = ({ actor_type: type, actor_name: name }: LoggedActor): string =>
 
 export async function stop(ctx: Ctx, companyId: string, campaignId: string) {
   const stopped = await transaction(async (client) => {
-    const campaign = await queryOne<CampaignRow>(READ, [companyId, campaignId], client);
+    const campaign = await holdCampaign<CampaignRow>(client, companyId, campaignId);
     if (!campaign) throw notFound();
     if (campaign.status !== "pending" && campaign.status !== "sending") {
       throw wrongState(`Only a campaign that is pending or being sent can be stopped. This one is ${campaign.status}.`);
     }
     const actor = await auditWithin(client, companyId, ctx.meta, { action: "campaign.stopped", target: campaignId });
     await client.query(STOP, [companyId, campaignId, `Stopped by ${inWords(actor)}.`]);
-    return (await queryOne<CampaignRow>(READ, [companyId, campaignId], client))!;
+    return (await findCampaign(companyId, campaignId, { on: client }))!;
   });
   ctx.broker.logger.info({ campaignId, companyId }, "Campaign stopped");
   // Where no sender has begun, it is settled at once.
   emitAndForget(ctx, "campaign.drained", { campaignId });
-  return campaignView(stopped);
+  return stopped;
 }
 
 export const stopOwn = (ctx: Ctx<{ id: string }>) => stop(ctx, companyOf(ctx), ctx.params.id);

@@ -15,7 +15,9 @@ import type { SendParams } from "./send-params.ts";
 const COUNT_MS = 250;
 const QUERY_CANCELED = "57014";
 
-export async function audienceSize(companyId: string, params: SendParams): Promise<number> {
+type Audience = Pick<SendParams, "receivers" | "segment_id" | "list_id" | "is_transactional">;
+
+export async function audienceSize(companyId: string, params: Audience): Promise<number> {
   if (params.receivers) return params.receivers.length;
   if (params.segment_id) return segmentSize(companyId, params.segment_id, params.is_transactional ?? false);
   const counted = await queryOne<{ n: number }>("select count_of($1, 'list_members', $2) n", [

@@ -31,7 +31,10 @@ const FIND_REFERENCES = `
          (select extract(epoch from updated_at)::text from templates where company_id = $1 and id = $2) as template_version`;
 
 /** What a send refers to must exist and belong to the company; another company's object is reported as missing. */
-async function referenceErrors(companyId: string, ids: Partial<Record<Reference, string>>): Promise<FieldErrors> {
+export async function referenceErrors(
+  companyId: string,
+  ids: Partial<Record<Reference, string>>,
+): Promise<FieldErrors> {
   const values = [companyId, ids.template_id, ids.smtp_config_id, ids.list_id, ids.segment_id];
   type Found = Record<Reference, boolean> & { template_version: string | null };
   const found = (await queryOne<Found>(FIND_REFERENCES, values))!;
@@ -58,7 +61,7 @@ async function templateErrors(companyId: string, id: string, version: string): P
   return errors;
 }
 
-async function attachmentErrors(companyId: string, ids: readonly string[]): Promise<string[]> {
+export async function attachmentErrors(companyId: string, ids: readonly string[]): Promise<string[]> {
   const media = await Media.findAll({
     attributes: ["id", "size"],
     where: { companyId, id: [...ids], deletedAt: null },
@@ -72,12 +75,12 @@ async function attachmentErrors(companyId: string, ids: readonly string[]): Prom
     : [];
 }
 
-const fieldError = (field: keyof SendParams, texts: readonly (string | undefined)[]): FieldErrors => {
+export const fieldError = (field: keyof SendParams, texts: readonly (string | undefined)[]): FieldErrors => {
   const errors = texts.filter((text) => text !== undefined);
   return errors.length > 0 ? { [field]: errors } : {};
 };
 
-function scheduleError(type: CampaignType, scheduledFor: unknown): string | undefined {
+export function scheduleError(type: CampaignType, scheduledFor: unknown): string | undefined {
   if (scheduledFor === null) return undefined;
   if (type === "custom") return "Custom emails cannot be scheduled.";
   return Date.parse(scheduledFor as string) > Date.now() ? undefined : "The time must be in the future.";

@@ -33,7 +33,6 @@ const INSERT_RECEIVERS = `
 
 type Answer = ReturnType<typeof campaignView> & {
   company: string;
-  subject: string;
   template: string | null;
   lists: string[];
   worker_task_id: string;
@@ -113,8 +112,8 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     request.apiKeyId,
     request.copies,
   ];
-  type Row = CampaignRow & { template_id: string | null; list_id: string | null };
-  const row = (await queryOne<Row>(INSERT_CAMPAIGN, values, client))!;
+  type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks">;
+  const row = (await queryOne<Inserted>(INSERT_CAMPAIGN, values, client))!;
   await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
   const subject = await snapshotContents(client, companyId, id, request);
   // Validation found everything a moment ago; something has been deleted since.
@@ -126,9 +125,8 @@ async function create(client: Client, companyId: string, type: CampaignType, req
   }
   const { template_id, list_id } = row;
   return {
-    ...campaignView(row),
+    ...campaignView({ ...row, subject, opens: 0, clicks: 0 }),
     company: companyId,
-    subject,
     template: template_id,
     lists: list_id ? [list_id] : [],
     worker_task_id: taskId,

@@ -24,10 +24,13 @@ const REASONS: Record<UnsubscribeMethod, string> = {
   preferences: "Unsubscribed on the preferences page.",
 };
 
+// Of a deleted campaign the event is the person's alone: it is seen, and does not go with the campaign.
 const RECORD = `
   with event as (
     insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, metadata)
-    values ($1, $2, $3, 'unsubscribed', $4, jsonb_build_object('method', $5::text))
+    select $1, c.id, case when $2::uuid is null or c.id is not null then $3::uuid end, 'unsubscribed', $4,
+      jsonb_build_object('method', $5::text)
+    from (values (1)) once left join campaigns c on c.company_id = $1 and c.id = $2 and c.deleted_at is null
     returning *),
   queued as (${outboxInsert("event")})
   select distinct company_id from queued`;

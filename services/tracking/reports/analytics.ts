@@ -22,7 +22,7 @@ interface Count {
 const CAMPAIGN = `
   select c.id, c.total_emails, c.sent_count, c.failed_count, t.links
   from campaigns c left join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id
-  where c.company_id = $1 and c.id = $2`;
+  where c.company_id = $1 and c.id = $2 and c.deleted_at is null`;
 
 const COUNTS = `
   select metric, bucket, sum(n)::bigint n from campaign_counts

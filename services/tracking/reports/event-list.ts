@@ -16,21 +16,29 @@ interface Row extends Omit<Event, "timestamp"> {
 /** Ids carry their time, made on whatever node: the index on them narrows a period down, created_at decides. */
 const CLOCK_SKEW_MS = 60_000;
 
+const counted = (condition: string) => `(select coalesce(sum(k.n), 0) from campaigns c
+  join campaign_counts k on k.company_id = c.company_id and k.campaign_id = c.id
+  where c.company_id = $1 and ${condition} and k.metric = any ($2) and k.bucket = 0)`;
+const OF_CAMPAIGN = `select ${counted("c.id = $3 and c.deleted_at is null")}::bigint n`;
+/** Those of deleted campaigns go in the background, and are hidden until then. */
+const OF_ALL = `select greatest(count_of($1, $3, $1) - ${counted("c.deleted_at is not null")}, 0)::bigint n`;
+const NOT_DELETED = `(e.campaign_id is null or e.campaign_id not in (
+  select id from campaigns where company_id = $1 and deleted_at is not null))`;
+
 /** From counters, where one is kept for just this filter. */
 function counterFor(companyId: string, { type, campaign, recipient, since, until }: Asked): Partial<Listing> {
   if (recipient || since || until) return {};
-  if (!campaign) return { counter: [companyId, type ? `events:${type}` : "events", companyId] };
   const metrics = (type ? [type] : EMAIL_EVENT_TYPES.filter((name) => name !== "delivered")).flatMap((name) => [
     name,
     `${name}_machine`,
   ]);
-  const sql = `select coalesce(sum(n), 0)::bigint n from campaign_counts
-    where company_id = $1 and campaign_id = $2 and metric = any ($3) and bucket = 0`;
-  return { count: async () => (await queryOne<{ n: number }>(sql, [companyId, campaign, metrics]))!.n };
+  const of = campaign ? OF_CAMPAIGN : OF_ALL;
+  const values = campaign ? [companyId, metrics, campaign] : [companyId, metrics, type ? `events:${type}` : "events"];
+  return { count: async () => (await queryOne<{ n: number }>(of, values))!.n };
 }
 
 function listing(companyId: string, asked: Asked): Listing {
-  const where = ["e.company_id = $1", "e.type <> 'delivered'"];
+  const where = ["e.company_id = $1", "e.type <> 'delivered'", NOT_DELETED];
   const values: unknown[] = [companyId];
   const add = (value: unknown, condition: (parameter: string) => string) => {
     values.push(value);

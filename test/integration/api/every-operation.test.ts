@@ -236,7 +236,9 @@ describe("every operation", () => {
       {},
       { ...send, list_id: things.list, scheduled_for: inAnHour() },
     );
+    await call(`PATCH ${E}/campaigns/:id/`, { id: later.body.id }, { name: "Even later" });
     await call(`POST ${E}/campaigns/:id/cancel/`, { id: later.body.id });
+    await call(`DELETE ${E}/campaigns/:id/`, { id: later.body.id });
     const custom = {
       name: "C",
       smtp_config_id: things.smtp,
@@ -264,6 +266,7 @@ describe("every operation", () => {
     await until(ended("completed"));
     await call(`GET ${E}/campaigns/`);
     await call(`GET ${E}/campaigns/:id/analytics/`, { id });
+    await call(`GET ${E}/campaigns/:id/failures/`, { id });
     expect((await call(`GET ${E}/campaigns/:id/export/`, { id })).text).toContain("dan@example.com,sent");
     const { body } = await call(`GET ${E}/sent-emails/`, {}, undefined, {
       query: { campaign: id, recipient: "eve@example.com" },

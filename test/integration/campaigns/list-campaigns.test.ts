@@ -42,7 +42,73 @@ describe("reading campaigns", () => {
     expect(await as(world, await newCompany())("campaigns.list", {})).toEqual({ count: 0, results: [] });
   });
 
-  test("get has the fields of the specification", async () => {
+  test("the list by time of creation", async () => {
+    const ask = as(world, company);
+    const at: Record<string, string> = {};
+    for (const name of ["Alpha", "Beta", "Gamma"]) {
+      const { id } = await ask("campaigns.sendToList", toList(company, { name }));
+      at[name] = (await ask("campaigns.get", { id })).created_at;
+    }
+    await query(
+      "update campaigns set created_at = created_at + interval '2 seconds' where company_id = $1 and name = 'Gamma'",
+      [company.id],
+    );
+    const seen = async (params: object) => {
+      const { count, results } = await ask("campaigns.list", { ordering: "created_at", ...params });
+      expect(count).toBe(results.length);
+      return results.map(({ name }) => name);
+    };
+    const later = (name: string, ms: number) => new Date(Date.parse(at[name]!) + ms).toISOString();
+    expect(await seen({ created_after: later("Alpha", -1) })).toEqual(["Alpha", "Beta", "Gamma"]);
+    expect(await seen({ created_after: later("Gamma", 1_000) })).toEqual(["Gamma"]);
+    expect(await seen({ created_before: later("Gamma", 1_000) })).toEqual(["Alpha", "Beta"]);
+    expect(await seen({ created_before: at.Alpha })).toEqual([]);
+    expect(await seen({ created_after: "0001-01-01T00:00:00Z", created_before: "9999-12-31T23:59:59Z" })).toHaveLength(
+      3,
+    );
+    await expect(ask("campaigns.list", { created_after: "yesterday" })).rejects.toMatchObject({ code: "INVALID" });
+  });
+
+  test("a campaign says what it was and how many people opened and clicked, alone and in the list", async () => {
+    await addMembers(company, 3);
+    const ask = as(world, company);
+    const { id, ...sent } = await ask("campaigns.sendToList", toList(company));
+    const was = {
+      subject: "Hi [[first_name]]",
+      template_id: company.template,
+      list_id: company.list,
+      segment_id: null,
+      smtp_config_id: company.smtp,
+      is_transactional: false,
+      started_at: null,
+      finished_at: null,
+      opens: 0,
+      clicks: 0,
+    };
+    expect(sent).toMatchObject(was);
+    await query("delete from templates where company_id = $1", [company.id]);
+    const event = `insert into email_events (company_id, campaign_id, type, recipient, machine, is_first, link, is_first_of_link)
+      select $1, $2, type, 'u1@example.com', machine, is_first, link, link is not null and is_first from (values
+        ('opened', false, true, null), ('opened', false, false, null), ('opened', true, false, null),
+        ('opened', false, true, null), ('clicked', false, true, 1::smallint), ('clicked', true, false, 1)) e (type, machine, is_first, link)`;
+    await query(event, [company.id, id]);
+    await query(
+      "update campaigns set started_at = '2026-01-02T03:04:05Z', finished_at = '2026-01-02T03:05:05Z' where id = $1",
+      [id],
+    );
+    const now = {
+      ...was,
+      started_at: "2026-01-02T03:04:05.000Z",
+      finished_at: "2026-01-02T03:05:05.000Z",
+      opens: 2,
+      clicks: 1,
+    };
+    expect(await ask("campaigns.get", { id })).toMatchObject(now);
+    expect((await ask("campaigns.list", {})).results).toMatchObject([{ id, ...now }]);
+    expect(await ask("campaigns.stop", { id })).toMatchObject({ opens: 2, clicks: 1 });
+  });
+
+  test("get has the fields of the specification, and of the extensions", async () => {
     const ask = as(world, company);
     const { id } = await ask("campaigns.sendToList", toList(company, { scheduled_for: "2999-01-01T00:00:00+01:00" }));
     expect(await ask("campaigns.get", { id })).toEqual({
@@ -55,6 +121,16 @@ describe("reading campaigns", () => {
       failed_count: 0,
       scheduled_for: "2998-12-31T23:00:00.000Z",
       error: null,
+      subject: "Hi [[first_name]]",
+      template_id: company.template,
+      list_id: company.list,
+      segment_id: null,
+      smtp_config_id: company.smtp,
+      is_transactional: false,
+      started_at: null,
+      finished_at: null,
+      opens: 0,
+      clicks: 0,
       created_at: expect.any(String),
       updated_at: expect.any(String),
     });

@@ -171,3 +171,93 @@ test("a month's table is dropped once nothing of it is kept, and the next campai
   expect((await listed("sent-emails", { campaign: late }, other)).count).toBe(3);
   await campaign(other);
 });
+
+describe("a deleted campaign", () => {
+  const remove = (id: string, of = company) => of.api.delete(`${API}/campaigns/${id}/`);
+  const rowsOf = (table: string, id: string) => query(`select from ${table} where campaign_id = $1`, [id]);
+
+  test("is hidden at once with its mails and events; these go in the background, others' stay", async () => {
+    const [id, kept] = [await campaign(), await campaign()];
+    expect((await remove(id, other)).status).toBe(404);
+    expect(await remove(id)).toMatchObject({ status: 204 });
+    const isHidden = async () => {
+      for (const path of ["", "analytics/", "export/"]) {
+        expect((await company.api.get(`${API}/campaigns/${id}/${path}`)).status).toBe(404);
+      }
+      for (const path of ["resume/", "stop/", "cancel/"]) {
+        expect((await company.api.post(`${API}/campaigns/${id}/${path}`, {})).status).toBe(404);
+      }
+      expect((await company.api.patch(`${API}/campaigns/${id}/`, { name: "Back" })).status).toBe(404);
+      expect((await remove(id)).status).toBe(404);
+      expect(await listed("campaigns")).toMatchObject({ count: 1, results: [{ id: kept }] });
+      for (const list of ["sent-emails", "events"]) {
+        const all = await listed(list);
+        expect([all.count, all.results.length]).toEqual([3, 3]);
+        expect(all.results.every(({ campaign_id }: { campaign_id: string }) => campaign_id === kept)).toBe(true);
+        expect(await listed(list, { campaign: id })).toMatchObject({ count: 0, results: [] });
+      }
+      expect((await listed("events", { type: "opened" })).count).toBe(3);
+    };
+    await isHidden();
+    await removeOld();
+    await isHidden();
+    for (const table of ["email_events", "campaign_counts", "campaign_receivers"]) {
+      expect(await rowsOf(table, id)).toHaveLength(0);
+    }
+    expect(
+      await query(
+        `select from sent_emails e join campaigns c on c.no = e.campaign_no
+         where c.id = $1 and (e.variables is not null or e.smtp_response is not null or e.error is not null)`,
+        [id],
+      ),
+    ).toHaveLength(0);
+  });
+
+  test("leaves its mails the link to unsubscribe until its recipients go, and then goes whole", async () => {
+    const id = await campaign();
+    const [mail, second] = (await listed("sent-emails", { campaign: id })).results;
+    await remove(id);
+    await removeOld();
+    const person = client(app, { ip: someIp() });
+    expect((await person.get(`${API}/public/view/${mail.id}/`)).status).toBe(404);
+    const unsubscribe = (of: { id: string }) =>
+      person.post(`${API}/public/unsubscribe/${of.id}/`, { "List-Unsubscribe": "One-Click" });
+    expect((await unsubscribe(mail)).status).toBe(200);
+    expect((await listed("suppressions")).results).toMatchObject([{ email: mail.recipient, kind: "unsubscribed" }]);
+    expect(await listed("events")).toMatchObject({
+      count: 1,
+      results: [{ type: "unsubscribed", recipient: mail.recipient, campaign_id: null, sent_email_id: null }],
+    });
+    // A person who opens it now is counted nowhere that can be seen.
+    const browser = client(app, { ip: someIp(), headers: { "user-agent": FIREFOX } });
+    const open = `${API}/public/open/${new LinkTokens(keysFor("link")[0]!, second.id, 1).text(0)}.gif`;
+    expect((await browser.get(open)).status).toBe(200);
+    expect((await listed("events")).count).toBe(1);
+
+    await settings({ sent_emails: 60 });
+    await age(id, 59);
+    await removeOld();
+    expect((await unsubscribe(second)).status).toBe(200);
+    expect((await listed("suppressions")).count).toBe(2);
+    await age(id, 61);
+    await settings({ sent_emails: 60, events: 400 });
+    await removeOld();
+    expect(await query("select from campaigns where id = $1", [id])).toHaveLength(0);
+    for (const table of ["email_events", "campaign_counts", "campaign_contents", "send_chunks"]) {
+      expect(await rowsOf(table, id)).toHaveLength(0);
+    }
+    expect((await listed("events")).count).toBe(2);
+  });
+
+  test.each(["scheduled", "pending", "sending"])("is never one that is %s", async (status) => {
+    const id = await campaign();
+    await query(
+      `update campaigns set status = $2, scheduled_for = now() + interval '1 day', expanded_at = now(), total_emails = 9
+       where id = $1`,
+      [id, status],
+    );
+    const refused = await remove(id);
+    expect(refused).toMatchObject({ status: 400, body: { detail: expect.stringContaining(status) } });
+    expect((await read(id)).id).toBe(id);
+  });
+});

@@ -1,0 +1,29 @@
+/**
+ * A campaign of a company as its answers show it. Stands with the models because those that change one read it again within
+ * their transaction.
+ */
+import { CAMPAIGN_COLUMNS, type CampaignRow, campaignView } from "../campaign.ts";
+import { type Queryable, queryOne } from "../database/db.ts";
+
+const READ = `
+  select ${CAMPAIGN_COLUMNS} from campaigns c
+  where c.company_id = $1 and c.id = $2 and c.deleted_at is null and ($3::uuid is null or c.api_key_id = $3)`;
+
+export type CampaignView = ReturnType<typeof campaignView>;
+
+/** `onlyOfKey`: the key that must have made it. */
+export async function findCampaign(
+  companyId: string,
+  campaignId: string,
+  { on, onlyOfKey = null }: { on?: Queryable; onlyOfKey?: string | null } = {},
+): Promise<CampaignView | undefined> {
+  const row = await queryOne<CampaignRow>(READ, [companyId, campaignId, onlyOfKey], on);
+  return row && campaignView(row);
+}
+
+const HOLD = `
+  select * from campaigns where company_id = $1 and id = $2 and deleted_at is null for no key update`;
+
+/** Its row, locked to the end of the transaction: whoever would change its state waits. */
+export const holdCampaign = <T>(client: Queryable, companyId: string, campaignId: string): Promise<T | undefined> =>
+  queryOne(HOLD, [companyId, campaignId], client) as Promise<T | undefined>;

@@ -1,0 +1,90 @@
+/**
+ * What is left of deleted campaigns in the background: their events, copies, and what their recipients hold beyond the
+ * address. In small steps, each a transaction, as in retention.ts: the next run takes up what one leaves.
+ */
+import { query, queryOne, transaction } from "../../models/database/db.ts";
+
+const SLICE = 5_000;
+/** Below every recipient's number. */
+const LOWEST = -(2 ** 31);
+
+interface Deleted {
+  id: string;
+  company_id: string;
+  no: number;
+  recipients_state: string;
+}
+
+// A copy that waits for another try is made from what its mail's row holds.
+const NEXT = `
+  select id, company_id, no, recipients_state from campaigns c
+  where deleted_at is not null and emptied_at is null
+    and not exists (select from sent_email_copies k
+      where k.company_id = c.company_id and k.campaign_id = c.id and k.next_attempt_at is not null)
+  order by company_id, id limit 1`;
+
+const REMOVE_EVENTS = `
+  delete from email_events where company_id = $1 and id in (
+    select id from email_events where company_id = $1 and campaign_id = $2 order by id limit ${SLICE})`;
+
+const STRIP = `
+  with slice as (select seq from sent_emails where campaign_no = $1 and seq > $2::integer order by seq limit ${SLICE}),
+  stripped as (
+    update sent_emails s set variables = null, cc = null, bcc = null, error = null, smtp_response = null, reply_no = null
+    from slice where s.campaign_no = $1 and s.seq = slice.seq
+      and (s.variables is not null or s.cc is not null or s.bcc is not null or s.error is not null
+        or s.smtp_response is not null or s.reply_no is not null))
+  select max(seq) as last from slice`;
+
+// Counters last: what events have left of them was of events that had gone by their age.
+const REST = [
+  "delete from sent_email_copies where company_id = $1 and campaign_id = $2",
+  "delete from campaign_receivers where company_id = $1 and campaign_id = $2",
+  "delete from campaign_counts where company_id = $1 and campaign_id = $2",
+  "update campaigns set emptied_at = now() where company_id = $1 and id = $2",
+];
+const WHOLE = `
+  delete from campaigns
+  where company_id = $1 and id = $2 and deleted_at is not null and emptied_at is not null and recipients_state = 'removed'`;
+
+/** Its events; of a campaign that was emptied, those that came since. */
+async function removeEvents(companyId: string, campaignId: string, until: number): Promise<boolean> {
+  for (let removed = SLICE; removed === SLICE; ) {
+    if (performance.now() > until) return false;
+    removed = await transaction(
+      async (client) => (await client.query(REMOVE_EVENTS, [companyId, campaignId])).rowCount!,
+    );
+  }
+  return true;
+}
+
+async function empty({ id, company_id, no }: Deleted, until: number): Promise<boolean> {
+  if (!(await removeEvents(company_id, id, until))) return false;
+  for (let after: number | null = LOWEST; after !== null; ) {
+    if (performance.now() > until) return false;
+    after = (await queryOne<{ last: number | null }>(STRIP, [no, after]))!.last;
+  }
+  await transaction(async (client) => {
+    for (const rest of REST) await client.query(rest, [company_id, id]);
+  });
+  return true;
+}
+
+/** The campaign itself, once its recipients are gone; nothing where it was not deleted. */
+export async function removeWhole(companyId: string, campaignId: string, until: number): Promise<void> {
+  const asked = "select from campaigns where company_id = $1 and id = $2 and emptied_at is not null";
+  if (!(await queryOne(asked, [companyId, campaignId]))) return;
+  if (!(await removeEvents(companyId, campaignId, until))) return;
+  await transaction(async (client) => {
+    for (const rest of [...REST, WHOLE]) await client.query(rest, [companyId, campaignId]);
+  });
+}
+
+/** How many were emptied by then. */
+export async function emptyDeleted(until: number): Promise<number> {
+  for (let emptied = 0; ; emptied++) {
+    const [campaign] = await query<Deleted>(NEXT);
+    if (!campaign || !(await empty(campaign, until))) return emptied;
+    if (campaign.recipients_state === "removed") await removeWhole(campaign.company_id, campaign.id, until);
+  }
+}

@@ -1,0 +1,139 @@
+/** Whom a campaign did not reach, by reason: everything in its `failed_count`, in doubt and not tried included. */
+import { costlyRead } from "../../models/database/bulk.ts";
+import { campaignNo } from "../../models/database/campaign-no.ts";
+import { query, queryOne } from "../../models/database/db.ts";
+import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
+import { withIds } from "../../models/statements/mail-key.ts";
+import type { ReturnsOf } from "../contracts.ts";
+import { notFound } from "../lib/errors.ts";
+
+type Failures = ReturnsOf<"campaigns.failures">;
+type BounceType = Failures[number]["bounce_type"];
+
+/** Servers that put a number of their own into every refusal make as many reasons as there are recipients. */
+const MAX_REASONS = 200;
+const MAX_REASON_LENGTH = 300;
+
+const CAMPAIGN = `
+  select failed_count, unwritten, error from campaigns where company_id = $1 and id = $2 and deleted_at is null`;
+
+interface Campaign {
+  failed_count: number;
+  unwritten: number;
+  error: string | null;
+}
+
+const { sent, suppressed, unknown, bounced } = SENT_EMAIL_STATUS;
+
+const ADDRESS = "'<?[^\\s<>@]+@[^\\s<>@]*[^\\s<>@.,;:)]>?'";
+const reply = (e: string, p: string) => `reply_text(${p}.pattern, ${e}.smtp_response)`;
+
+// One that came back after it had been sent counts as sent; those with negative numbers were left out from the beginning.
+const GROUPS = `
+  with failures as (
+    select left(regexp_replace(coalesce(nullif(e.error, ''), ${reply("e", "p")}, 'No reason is known.'), ${ADDRESS}, '<address>', 'g'),
+        ${MAX_REASON_LENGTH}) as reason, e.seq, e.email is not distinct from '' as erased
+    from sent_emails e left join reply_patterns p on p.company_id = $1 and p.no = e.reply_no
+    where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq > 0 and e.status > ${sent} and e.sent_at is null),
+  reasons as (
+    select reason, count(*) as n, coalesce(min(seq) filter (where not erased), min(seq)) as seq from failures group by 1),
+  ranked as (select *, least(row_number() over (order by n desc, seq), ${MAX_REASONS + 1}) as rank from reasons),
+  groups as (
+    select rank, case when rank <= ${MAX_REASONS} then min(reason) else 'Other reasons.' end as reason,
+      sum(n)::int as count, min(seq) as seq
+    from ranked group by rank)
+  select g.reason, g.count, e.campaign_no, e.seq, e.id, e.status, nullif(coalesce(e.email, s.email), '') as example,
+    case when g.rank <= ${MAX_REASONS} then ${reply("e", "p")} end as reply
+  from groups g
+  join sent_emails e on e.campaign_no = ${campaignNo("$2", "$1")} and e.seq = g.seq
+  left join subscribers s on s.company_id = $1 and s.id = e.subscriber_id
+  left join reply_patterns p on p.company_id = $1 and p.no = e.reply_no
+  order by g.rank`;
+
+interface Group {
+  reason: string;
+  count: number;
+  campaign_no: number;
+  seq: number;
+  id: string;
+  status: number;
+  example: string | null;
+  reply: string | null;
+}
+
+const BOUNCES = `
+  select sent_email_id, metadata->>'bounce_type' as type from email_events
+  where company_id = $1 and sent_email_id = any ($2::uuid[]) and type = 'bounced'`;
+
+async function bouncesOf(companyId: string, groups: Group[]): Promise<Map<string, BounceType>> {
+  const ids = (await withIds(groups)).map(({ id }) => id);
+  const rows = await query<{ sent_email_id: string; type: BounceType }>(BOUNCES, [companyId, ids]);
+  return new Map(rows.map(({ sent_email_id, type }) => [sent_email_id, type]));
+}
+
+const CODE = /^([245]\d\d)(?!\d)/;
+const ENHANCED = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})(?!\S)|\(#([245]\.\d{1,3}\.\d{1,3})\)\W*$/;
+
+function codesOf(text: string | null): { smtp_code: number | null; enhanced_code: string | null } {
+  const code = CODE.exec(text ?? "")?.[1];
+  const enhanced = ENHANCED.exec(text ?? "");
+  return { smtp_code: code ? Number(code) : null, enhanced_code: enhanced?.[1] ?? enhanced?.[2] ?? null };
+}
+
+const HELP = {
+  hard: "These mailboxes do not exist. They are suppressed and get no more mail.",
+  soft: "These mailboxes exist and could not take the mail: they are full, or it was too large for them. Resume tries them again.",
+  block:
+    "The server refuses the sender or the mail, not the mailbox. Look at the SMTP configuration's deliverability report (SPF, DKIM, DMARC) and at the account there, then resume.",
+  later: "The server took the mail at none of its tries. Resume tries it again.",
+  refused: "The server refused the mail for good. Its words say why.",
+  unknown:
+    "These mails were handed over, and the server's answer never came: they may have arrived. Resume sends them again, also to those who have them.",
+  suppressed: "These people may get no mail: they unsubscribed, complained, or are on the suppression list.",
+  stopped: "The campaign was stopped before these were tried. Resume sends to them.",
+  quota:
+    "The month's quota had no room for them. Resume sends to them once there is room, in the next month or on a larger plan.",
+  other: "The mail did not leave. The reason says what was in the way; resume tries it again.",
+};
+
+function helpFor({ status, reason }: Group, code: number | null, bounce: BounceType, stopped: boolean): string {
+  if (status === unknown) return HELP.unknown;
+  if (status === suppressed) return HELP.suppressed;
+  if (bounce) return HELP[bounce];
+  if (stopped) return HELP.stopped;
+  if (code === null) return reason.startsWith("Given up") ? HELP.later : HELP.other;
+  return code < 500 ? HELP.later : HELP.refused;
+}
+
+function viewOf(group: Group, campaign: Campaign, found: BounceType | undefined): Failures[number] {
+  const { reason, count, example, status } = group;
+  const codes = codesOf(group.reply);
+  // Its event may be older than events are kept.
+  const bounce_type = found ?? (status === bounced ? "hard" : null);
+  const help = helpFor(group, codes.smtp_code, bounce_type, reason === campaign.error);
+  return { reason, ...codes, bounce_type, count, example, help };
+}
+
+const overQuota = (count: number): Failures[number] => ({
+  reason: "The monthly email quota left no room.",
+  smtp_code: null,
+  enhanced_code: null,
+  bounce_type: null,
+  count,
+  example: null,
+  help: HELP.quota,
+});
+
+export async function failures(companyId: string, campaignId: string): Promise<Failures> {
+  const campaign = await queryOne<Campaign>(CAMPAIGN, [companyId, campaignId]);
+  if (!campaign) throw notFound();
+  const { failed_count, unwritten } = campaign;
+  if (failed_count === 0) return [];
+  const written =
+    failed_count > unwritten
+      ? await costlyRead(companyId, (client) => query<Group>(GROUPS, [companyId, campaignId], client))
+      : [];
+  const bounces = await bouncesOf(companyId, written);
+  const views = written.map((group) => viewOf(group, campaign, bounces.get(group.id)));
+  return [...views, ...(unwritten > 0 ? [overQuota(unwritten)] : [])].toSorted((a, b) => b.count - a.count);
+}

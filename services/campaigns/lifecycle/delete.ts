@@ -1,0 +1,40 @@
+/**
+ * Deletes a campaign that is over. It is hidden at once, here; its events, and what its recipients hold beyond the address, go
+ * in the background (empty-deleted.ts). The recipients themselves go with the company's retention (retention.ts): the link of
+ * a mail leads to them.
+ */
+import type { CampaignRow } from "../../../models/campaign.ts";
+import { query, transaction } from "../../../models/database/db.ts";
+import { auditWithin } from "../../../models/statements/audit-log.ts";
+import { holdCampaign } from "../../../models/statements/read-campaign.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { notFound, wrongState } from "../../lib/errors.ts";
+
+const OVER = ["completed", "partial", "failed", "cancelled"];
+
+/** With an error nothing of it is sent any more, whatever a sender that was cut off reports of it later. */
+const HIDE = `
+  update campaigns set deleted_at = now(), error = coalesce(error, 'The campaign was deleted.'),
+    recipients_state = case recipients_state when 'kept' then 'hidden' else recipients_state end
+  where company_id = $1 and id = $2`;
+
+interface Held extends CampaignRow {
+  is_internal: boolean;
+}
+
+export function remove(ctx: Ctx<{ id: string }>): Promise<null> {
+  const companyId = companyOf(ctx);
+  const { id } = ctx.params;
+  return transaction(async (client) => {
+    const campaign = await holdCampaign<Held>(client, companyId, id);
+    if (!campaign || campaign.is_internal) throw notFound();
+    if (!OVER.includes(campaign.status)) {
+      throw wrongState(`Only a campaign that is over can be deleted. This one is ${campaign.status}.`);
+    }
+    await client.query(HIDE, [companyId, id]);
+    await query("select add_count($1, 'campaigns', $1, -1)", [companyId], client);
+    const detail = { name: campaign.name };
+    await auditWithin(client, companyId, ctx.meta, { action: "campaign.deleted", target: id, detail });
+    return null;
+  });
+}

@@ -1,0 +1,108 @@
+/**
+ * Edits a scheduled campaign: its time, its audience, what it says. Whatever becomes of it meanwhile waits for the row: of an
+ * edit and the moment at which the campaign starts (schedule.ts) one is first, and an edit that is second is refused.
+ */
+import type { CampaignRow } from "../../../models/campaign.ts";
+import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
+import { auditWithin } from "../../../models/statements/audit-log.ts";
+import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
+import { findCampaign, holdCampaign } from "../../../models/statements/read-campaign.ts";
+import { rewriteContents } from "../../../models/statements/snapshot-contents.ts";
+import { call } from "../../call.ts";
+import type { ParamsOf } from "../../contracts.ts";
+import type { Validate } from "../../define.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { conflict, type FieldErrors, invalid, notFound, wrongState } from "../../lib/errors.ts";
+import { bodyErrors, subjectErrors } from "../../lib/template/template-errors.ts";
+import type { contract } from "../contract.ts";
+import { audienceSize } from "../send/audience-size.ts";
+import { attachmentErrors, fieldError, referenceErrors, scheduleError } from "../send/send-errors.ts";
+
+type Asked = ParamsOf<"campaigns.update">;
+
+const REFERENCES = ["template_id", "list_id", "segment_id"] as const;
+const EDITABLE = ["name", "scheduled_for", ...REFERENCES, "subject", "body", "attachment_ids"] as const;
+
+/** All errors of the fields; whether they suit the campaign is known only when its row is held. */
+export const errorsOfEdit: Validate<typeof contract.update> = async (ctx, isValid): Promise<FieldErrors> => {
+  const companyId = companyOf(ctx);
+  const { params } = ctx;
+  const ids = Object.fromEntries(REFERENCES.filter(isValid).map((field) => [field, params[field]]));
+  const both = isValid("list_id") && isValid("segment_id");
+  return {
+    ...(await referenceErrors(companyId, ids)),
+    ...(both ? fieldError("segment_id", ["Give either list_id or segment_id, not both."]) : {}),
+    ...(isValid("subject") ? fieldError("subject", subjectErrors(params.subject!)) : {}),
+    ...(isValid("body") ? fieldError("body", await bodyErrors(companyId, params.body!)) : {}),
+    ...(isValid("attachment_ids")
+      ? fieldError("attachment_ids", await attachmentErrors(companyId, params.attachment_ids!))
+      : {}),
+    ...(isValid("scheduled_for") ? fieldError("scheduled_for", [scheduleError("to_list", params.scheduled_for)]) : {}),
+  };
+};
+
+interface Held extends CampaignRow {
+  copies_asked: number;
+}
+
+/** Not counted while the room for it is looked at: it would stand beside itself. */
+const UNCOUNT = "update campaigns set total_emails = 0, copies_asked = 0 where company_id = $1 and id = $2";
+
+const WRITE = `
+  update campaigns set name = coalesce($3, name), scheduled_for = coalesce($4, scheduled_for),
+    template_id = coalesce($5, template_id),
+    list_id = case when $7::uuid is null then coalesce($6, list_id) end,
+    segment_id = case when $6::uuid is null then coalesce($7, segment_id) end,
+    total_emails = $8, copies_asked = $9, updated_at = now()
+  where company_id = $1 and id = $2`;
+
+function requireEditable(campaign: Held | undefined, { list_id, segment_id }: Asked): asserts campaign {
+  if (!campaign) throw notFound();
+  if (campaign.status !== "scheduled") {
+    throw wrongState(`Only a scheduled campaign can be edited. This one is ${campaign.status}.`);
+  }
+  if (campaign.campaign_type === "to_list" || (list_id === undefined && segment_id === undefined)) return;
+  const sentence = "The receivers of this campaign came with its request.";
+  throw invalid({ [list_id === undefined ? "segment_id" : "list_id"]: [sentence] });
+}
+
+async function write(client: Client, companyId: string, campaign: Held, asked: Asked, emails: number | undefined) {
+  const { id, name, scheduled_for, template_id, list_id, segment_id } = asked;
+  const total = emails ?? campaign.total_emails;
+  const scheduledFor = scheduled_for === undefined ? campaign.scheduled_for : new Date(scheduled_for);
+  // The month that it is charged to may be another one, or there are more people to charge for.
+  if (emails !== undefined || scheduled_for !== undefined) {
+    await client.query(UNCOUNT, [companyId, id]);
+    await requireQuotaWithin(client, companyId, total + campaign.copies_asked, scheduledFor);
+  }
+  const values = [name?.trim(), scheduledFor, template_id, list_id, segment_id, total, campaign.copies_asked];
+  await query(WRITE, [companyId, id, ...values], client);
+  if (!(await rewriteContents(client, companyId, id, asked))) {
+    throw conflict("Something that this edit refers to was deleted at this moment. Try again.");
+  }
+}
+
+export async function edit(ctx: Ctx<Asked>) {
+  const companyId = companyOf(ctx);
+  const { id, ...fields } = ctx.params;
+  if (fields.scheduled_for !== undefined)
+    await call(ctx, "accounts.requireFeature", { feature: "scheduled_campaigns" });
+  if (fields.segment_id !== undefined) await call(ctx, "accounts.requireFeature", { feature: "segments" });
+  const before = await findCampaign(companyId, id);
+  if (!before) throw notFound();
+  const { list_id, segment_id } = fields;
+  const emails =
+    list_id === undefined && segment_id === undefined
+      ? undefined
+      : await audienceSize(companyId, { list_id, segment_id, is_transactional: before.is_transactional });
+  return transaction(async (client) => {
+    // Before the campaign's row, as where a send checks the quota.
+    await queryOne("select from companies where id = $1 for no key update", [companyId], client);
+    const campaign = await holdCampaign<Held>(client, companyId, id);
+    requireEditable(campaign, ctx.params);
+    await write(client, companyId, campaign, ctx.params, emails);
+    const detail = { fields: EDITABLE.filter((field) => fields[field] !== undefined) };
+    await auditWithin(client, companyId, ctx.meta, { action: "campaign.updated", target: id, detail });
+    return (await findCampaign(companyId, id, { on: client }))!;
+  });
+}

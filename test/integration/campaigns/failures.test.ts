@@ -1,0 +1,108 @@
+/** Whom a campaign did not reach, by reason. What senders would have written stands in the rows. */
+import { query } from "../../../models/database/db.ts";
+import { mailsOf, withIds } from "../../../models/statements/mail-key.ts";
+import { addMembers, as, expanded, newCompany, toList, useCompany, useWorld } from "./world.ts";
+
+describe("failures of a campaign", () => {
+  const world = useWorld();
+  const company = useCompany();
+  const failures = (id: string) => as(world, company)("campaigns.failures", { id });
+
+  /** A campaign whose recipients have these outcomes, the rest was sent. */
+  async function campaign(people: number, outcomes: Record<string, unknown>[]): Promise<string> {
+    await addMembers(company, people);
+    const { id } = await as(world, company)("campaigns.sendToList", toList(company));
+    await expanded(id);
+    await query(
+      `update sent_emails e set status = coalesce(o.status, 2), error = o.error, smtp_response = o.reply,
+         sent_at = case when coalesce(o.status, 2) = 2 or o.came_back then now() end
+       from generate_series(1, $2) n left join json_to_recordset($3) o (seq int, status int, error text, reply text, came_back bool)
+         on o.seq = n
+       where e.campaign_no = (select no from campaigns where id = $1) and e.seq = n`,
+      [id, people, JSON.stringify(outcomes.map((outcome, at) => ({ seq: at + 1, ...outcome })))],
+    );
+    const failed = outcomes.filter(({ came_back }) => !came_back).length;
+    await query(
+      "update campaigns set status = 'partial', failed_count = $2, sent_count = total_emails - $2 where id = $1",
+      [id, failed],
+    );
+    return id;
+  }
+
+  test("are all of its failed recipients, each reason once, with the server's codes", async () => {
+    const refused = (text: string) => ({ status: 3, error: `Refused: ${text}`, reply: text });
+    const id = await campaign(14, [
+      { ...refused("550 5.1.1 <u1@example.com>: User unknown"), status: 4 },
+      { ...refused("550 5.1.1 <u2@example.com>: User unknown"), status: 4 },
+      { ...refused("550 5.1.1 <u3@example.com>: User unknown"), status: 4 },
+      refused("554 refused, see u4@example.com. (#5.7.1)"),
+      refused("554 refused, see u5@example.com. (#5.7.1)"),
+      refused("571 no"),
+      { status: 3, error: "Given up after 12 tries. Deferred: 451 4.3.0 later", reply: "451 4.3.0 later" },
+      { status: 3, error: 'Stopped by the API key "x".' },
+      { status: 6, error: "The SMTP server did not confirm the message: gone" },
+      { status: 5, error: "The recipient has unsubscribed." },
+      { ...refused("550 5.1.1 gone"), status: 4, came_back: true },
+    ]);
+    await query("update campaigns set error = $2 where id = $1", [id, 'Stopped by the API key "x".']);
+    const [soft] = await withIds(
+      await query<{ id: string; campaign_no: number; seq: number }>(
+        "select id, campaign_no, seq from sent_emails where campaign_no = (select no from campaigns where id = $1) and seq = 6",
+        [id],
+      ),
+    );
+    expect(await mailsOf([soft!.id])).toMatchObject([{ seq: 6 }]);
+    await query(
+      `insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, metadata)
+       values ($1, $2, $3, 'bounced', 'u6@example.com', '{"bounce_type": "block"}')`,
+      [company.id, id, soft!.id],
+    );
+
+    const seen = await failures(id);
+    const total = (await as(world, company)("campaigns.get", { id })).failed_count;
+    expect(seen.reduce((sum, { count }) => sum + count, 0)).toBe(total);
+    const codes = (code: number | null, enhanced: string | null, bounce: string | null, count = 1) => ({
+      smtp_code: code,
+      enhanced_code: enhanced,
+      bounce_type: bounce,
+      count,
+      example: expect.stringMatching(/^u\d+@example\.com$/),
+    });
+    expect(Object.fromEntries(seen.map(({ reason, help: _, ...rest }) => [reason, rest]))).toEqual({
+      "Refused: 550 5.1.1 <address>: User unknown": codes(550, "5.1.1", "hard", 3),
+      "Refused: 554 refused, see <address>. (#5.7.1)": codes(554, "5.7.1", null, 2),
+      "Refused: 571 no": codes(571, null, "block"),
+      "Given up after 12 tries. Deferred: 451 4.3.0 later": codes(451, "4.3.0", null),
+      'Stopped by the API key "x".': codes(null, null, null),
+      "The SMTP server did not confirm the message: gone": codes(null, null, null),
+      "The recipient has unsubscribed.": codes(null, null, null),
+    });
+    expect(seen.map(({ count }) => count)).toEqual([3, 2, 1, 1, 1, 1, 1]);
+    expect(new Set(seen.map(({ help }) => help)).size).toBe(7);
+    await expect(as(world, await newCompany())("campaigns.failures", { id })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
+  });
+
+  test("are those too for whom the quota left no room; none where nobody failed", async () => {
+    const id = await campaign(2, []);
+    expect(await failures(id)).toEqual([]);
+    await query("update campaigns set unwritten = 7, failed_count = 7, total_emails = total_emails + 7 where id = $1", [
+      id,
+    ]);
+    expect(await failures(id)).toMatchObject([{ count: 7, example: null, reason: expect.stringContaining("quota") }]);
+  });
+
+  test("with more reasons than anybody reads, the rest is one", async () => {
+    const outcomes = Array.from({ length: 230 }, (_, n) => ({
+      status: 3,
+      error: `Refused: 550 id ${n}`,
+      reply: `550 id ${n}`,
+    }));
+    const id = await campaign(230, outcomes);
+    const seen = await failures(id);
+    expect(seen).toHaveLength(201);
+    expect(seen[0]).toMatchObject({ reason: "Other reasons.", count: 30, smtp_code: null });
+    expect(seen.reduce((sum, { count }) => sum + count, 0)).toBe(230);
+  });
+});
