@@ -119,6 +119,7 @@ describe("reading campaigns", () => {
       total_emails: 0,
       sent_count: 0,
       failed_count: 0,
+      suppressed_count: 0,
       scheduled_for: "2998-12-31T23:00:00.000Z",
       error: null,
       subject: "Hi [[first_name]]",
