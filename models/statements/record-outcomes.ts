@@ -93,17 +93,17 @@ export const wants = (type: string, company: string): string =>
 /** SQL: it is subscribed to what became of accepted mails. */
 export const wantsDelivered = (company: string): string => wants("'delivered'", company);
 
-const TOLD_AS = `case w.status when ${sent} then 'delivered' when ${failed} then 'failed' end`;
+const NOTIFIED_AS = `case w.status when ${sent} then 'delivered' when ${failed} then 'failed' end`;
 
 // Only companies that subscribed to it pay for it: an empty index is one probe.
 const DELIVERED = `delivered as (
-  select uuid_v7() as id, w.company_id, ${TOLD_AS} as type, w.email as recipient, w.id as sent_email_id, w.campaign_id,
+  select uuid_v7() as id, w.company_id, ${NOTIFIED_AS} as type, w.email as recipient, w.id as sent_email_id, w.campaign_id,
     jsonb_build_object('smtp_response', w.smtp_response, 'message_id', ${MESSAGE_ID})
       || case when w.status = ${failed} then jsonb_build_object('error', w.error) else '{}' end as metadata,
     now() as created_at
   from written w
   join campaign_contents cc on cc.campaign_id = w.campaign_id and cc.company_id = w.company_id
-  where w.status in (${sent}, ${failed}) and exists (select from webhook_endpoints p where ${wants(TOLD_AS, "w.company_id")}))`;
+  where w.status in (${sent}, ${failed}) and exists (select from webhook_endpoints p where ${wants(NOTIFIED_AS, "w.company_id")}))`;
 
 /** The parameter behind those that every form of the statement has: bounces, or copies. */
 const NEXT = 34;

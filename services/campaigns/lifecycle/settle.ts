@@ -26,7 +26,7 @@ const EXPANDED = `select id, company_id, total_emails, sent_count, failed_count,
   where id = $1 and status in ('pending', 'sending') and expanded_at is not null for no key update`;
 
 /** For webhooks; no event of a mail. */
-const TELL_OF_END = `
+const QUEUE_COMPLETED = `
   with ended as (
     select uuid_v7() as id, c.company_id, 'campaign.completed' as type, null::text as recipient, null::uuid as sent_email_id,
       c.id as campaign_id, now() as created_at,
@@ -64,7 +64,7 @@ async function settleStep(client: Client, campaignId: string): Promise<"wait" | 
   };
   const status = finalStatus({ sent, failed, error, ...stopped });
   if (!(await moveTo(client, campaignId, status))) return "wait";
-  await query(TELL_OF_END, [campaign.company_id, campaignId], client);
+  await query(QUEUE_COMPLETED, [campaign.company_id, campaignId], client);
   return { companyId: campaign.company_id, status, sent, failed };
 }
 

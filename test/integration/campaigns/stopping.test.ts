@@ -152,10 +152,10 @@ test("the guard stops one as a person does: partial, its webhook, what was not t
   });
   expect(ended.sent_count + ended.failed_count).toBe(RECEIVERS);
   expect(ended.sent_count).toBe(dead.messages.length);
-  const told = await query<{ payload: object }>("select payload from webhook_deliveries where company_id = $1", [
+  const notified = await query<{ payload: object }>("select payload from webhook_deliveries where company_id = $1", [
     company.id,
   ]);
-  expect(told).toMatchObject([{ payload: { campaign_id: id, metadata: { status: "partial" } } }]);
+  expect(notified).toMatchObject([{ payload: { campaign_id: id, metadata: { status: "partial" } } }]);
   const log = await client(app, { token: company.token }).get(`/api/companies/${company.id}/audit-log/`, {
     query: { action: "campaign.stopped" },
   });
