@@ -126,7 +126,10 @@ describe("recipients over HTTP", () => {
   test("preferences: page, JSON, PUT and the page's form", async () => {
     const path = pub(`preferences/${personToken("preferences", world.companyId, mail().subscriberId)}/`);
     const listId = newId();
-    await query("insert into lists (id, company_id, name) values ($1, $2, 'Offers')", [listId, world.companyId]);
+    await query("insert into lists (id, company_id, name, visibility) values ($1, $2, 'Offers', 'public')", [
+      listId,
+      world.companyId,
+    ]);
     await query("insert into list_members (company_id, list_id, subscriber_id) values ($1, $2, $3)", [
       world.companyId,
       listId,
