@@ -6,6 +6,9 @@
  * were accepted says that the rate was too high: it is the ceiling, and seven tenths of it are used. From there the rate
  * doubles in each window, and near the ceiling it grows by a twentieth of that in each: a limit that was lifted is found out,
  * and one that was not costs a deferral every few minutes. After half an hour without one the domain is forgotten.
+ *
+ * Where a few mails are accepted and the next one is deferred, again and again and at whatever rate, the rate is not the reason
+ * (one server of four that is ill, greylisting by another name), and slowing down would only delay all (`isInVain`).
  */
 export interface SlowDomain {
   /** Mails in a window, when it was last changed. */
@@ -14,6 +17,8 @@ export interface SlowDomain {
   ceiling: number | null;
   /** Deferrals since the last mail that it accepted. */
   deferredInARow: number;
+  /** Times in a row that it took a few mails and then deferred again. */
+  inVainInARow: number;
   /** By the clock of the wall: other nodes read it. */
   changedAtMs: number;
   heldUntilMs: number;
@@ -33,11 +38,15 @@ const GROWTH_NEAR = 0.05;
 const FIRST_HOLD = 1 / 6;
 const MAX_HOLD = 5;
 const FORGOTTEN_AFTER = 30;
+/** A limit of ten a minute or more that was learnt is met after more mails than this. */
+const FEW_MAILS = 25;
+const MAX_IN_VAIN = 5;
 
 export const slowDomain = (text: string, nowMs: number, windowMs: number): SlowDomain => ({
   rate: FIRST_RATE,
   ceiling: null,
   deferredInARow: 1,
+  inVainInARow: 0,
   changedAtMs: nowMs,
   heldUntilMs: nowMs + FIRST_HOLD * windowMs,
   text,
@@ -58,16 +67,25 @@ export function deferredAgain(domain: SlowDomain, text: string, nowMs: number, w
   const taken = domain.deferredInARow === 0;
   const rate = rateOf(domain, nowMs, windowMs);
   const deferredInARow = domain.deferredInARow + 1;
+  // By rate and time: other nodes send, too.
+  const sent = (((domain.rate + rate) / 2) * Math.max(0, nowMs - domain.heldUntilMs)) / windowMs;
+  const inVainInARow = taken ? (sent < FEW_MAILS ? domain.inVainInARow + 1 : 0) : domain.inVainInARow;
   const hold = Math.min(MAX_HOLD, FIRST_HOLD * 2 ** (deferredInARow - 1));
   return {
     rate: taken ? Math.max(MIN_RATE, LESS * rate) : domain.rate,
     ceiling: taken ? rate : domain.ceiling,
     deferredInARow,
+    inVainInARow,
     changedAtMs: nowMs,
     heldUntilMs: nowMs + hold * windowMs,
     text,
   };
 }
+
+export const isInVain = ({ inVainInARow }: SlowDomain): boolean => inVainInARow >= MAX_IN_VAIN;
+
+/** For how long a domain that was slowed in vain is left alone, in windows. */
+export const LEFT_ALONE = FORGOTTEN_AFTER;
 
 export const isForgotten = (domain: SlowDomain, nowMs: number, windowMs: number): boolean =>
   nowMs - domain.changedAtMs > FORGOTTEN_AFTER * windowMs || rateOf(domain, nowMs, windowMs) >= MAX_RATE;

@@ -1,6 +1,6 @@
 /**
- * The recipient domains that defer through one SMTP configuration. Five deferrals (4xx) with an equal text within a window
- * slow a domain, and that domain alone: neither it nor the recipient's try counts as the server failing. What concerns the
+ * The recipient domains that defer through one SMTP configuration. Five deferrals (4xx) with an equal text within a window,
+ * and no mail accepted between them, slow a domain, and that domain alone: neither it nor the recipient's try counts as the server failing. What concerns the
  * recipient alone (its mailbox, greylisting), the sender or a used-up session does not count.
  *
  * A server that takes no mail at all looks the same where its mail goes to one domain. So a domain is slow on trial until the
@@ -11,7 +11,15 @@ import type { Window } from "../../lib/limits/limiter.ts";
 import { isRecipientsOwnWait, repeatedText } from "../delivery/refusals.ts";
 import type { TransactionResult } from "../smtp/message.ts";
 import type { DomainPace } from "./domain-gate.ts";
-import { deferredAgain, isForgotten, rateOf, type SlowDomain, slowDomain } from "./slow-domain.ts";
+import {
+  deferredAgain,
+  isForgotten,
+  isInVain,
+  LEFT_ALONE,
+  rateOf,
+  type SlowDomain,
+  slowDomain,
+} from "./slow-domain.ts";
 
 const EQUAL_DEFERRALS = 5;
 /** Domains that deferred once or twice: the oldest are forgotten first. */
@@ -39,6 +47,8 @@ export class SlowDomains {
   readonly #options: Options;
   readonly #slow = new Map<string, Slow>();
   readonly #suspects = new Map<string, { text: string; count: number; sinceMs: number }>();
+  /** Until when (by the monotonic clock) those are left alone that were slowed in vain. */
+  readonly #leftAlone = new Map<string, number>();
   /** Any that are slow on trial. */
   #onTrial = false;
 
@@ -48,6 +58,11 @@ export class SlowDomains {
 
   get size(): number {
     return this.#slow.size;
+  }
+
+  /** Whether `accepted` has anything to say to it. */
+  get isWatching(): boolean {
+    return this.#slow.size > 0 || this.#suspects.size > 0;
   }
 
   /** As it is now, for operators. */
@@ -78,8 +93,9 @@ export class SlowDomains {
     return { window, intervalMs, heldMs: Math.max(0, slow.domain.heldUntilMs - now) };
   }
 
-  /** Called for every mail that is accepted, while any domain is slow. */
+  /** Called for every mail that is accepted, while any domain is slow or suspected. */
   accepted(name: string): void {
+    this.#suspects.delete(name);
     const own = this.#slow.get(name);
     if (own && own.domain.deferredInARow > 0) own.domain = { ...own.domain, deferredInARow: 0 };
     if (!this.#onTrial) return;
@@ -113,10 +129,26 @@ export class SlowDomains {
     slow.domain = deferredAgain(slow.domain, text, Date.now(), this.#options.windowMs);
     slow.knownAtMs = performance.now();
     this.#options.publish(name, slow.domain);
+    if (isInVain(slow.domain)) this.#leaveAlone(name);
     return true;
   }
 
+  #leaveAlone(name: string): void {
+    this.#forget(name);
+    if (this.#leftAlone.size >= MAX_SLOW) this.#leftAlone.delete(this.#leftAlone.keys().next().value!);
+    this.#leftAlone.set(name, performance.now() + LEFT_ALONE * this.#options.windowMs);
+  }
+
+  #isLeftAlone(name: string): boolean {
+    const untilMs = this.#leftAlone.get(name);
+    if (untilMs === undefined) return false;
+    if (performance.now() < untilMs) return true;
+    this.#leftAlone.delete(name);
+    return false;
+  }
+
   #suspect(name: string, text: string): boolean {
+    if (this.#isLeftAlone(name)) return false;
     const now = performance.now();
     const known = this.#suspects.get(name);
     const same = known?.text === text && now - known.sinceMs < this.#options.windowMs;
@@ -158,8 +190,9 @@ export class SlowDomains {
       const own = this.#slow.get(name);
       if (own && own.domain.changedAtMs >= domain.changedAtMs) continue;
       if (!own && this.#slow.size >= MAX_SLOW) continue;
-      if (isForgotten(domain, Date.now(), this.#options.windowMs)) continue;
-      this.#slow.set(name, { domain, proven: true, knownAtMs: performance.now() });
+      if (isForgotten(domain, Date.now(), this.#options.windowMs) || this.#isLeftAlone(name)) continue;
+      if (isInVain(domain)) this.#leaveAlone(name);
+      else this.#slow.set(name, { domain, proven: true, knownAtMs: performance.now() });
     }
   }
 }

@@ -1,6 +1,7 @@
 import {
   deferredAgain,
   isForgotten,
+  isInVain,
   rateOf,
   type SlowDomain,
   slowDomain,
@@ -62,4 +63,32 @@ test("a domain that takes nothing is asked more and more seldom, and its rate is
   }
   expect(holds).toEqual([20, 40, 80, 160, 300, 300, 300, 300]);
   expect(rateOf(domain, domain.heldUntilMs, MINUTE)).toBe(30);
+});
+
+test("a domain that defers one mail in four at whatever rate is given up slowing down after some twenty", () => {
+  let domain = slowDomain("451 try again", 0, MINUTE);
+  let mails = 0;
+  for (let now = domain.heldUntilMs; !isInVain(domain) && mails < 1_000; mails++) {
+    now = Math.max(now + MINUTE / rateOf(domain, now, MINUTE), domain.heldUntilMs);
+    domain = mails % 4 === 3 ? deferredAgain(domain, "451 try again", now, MINUTE) : { ...domain, deferredInARow: 0 };
+  }
+  expect(mails).toBeLessThan(40);
+});
+
+test("one that keeps to a limit is never given up, also where the limit falls to a third", () => {
+  for (const [before, after] of [
+    [100, 100],
+    [300, 100],
+  ] as const) {
+    const times: number[] = [];
+    let domain = slowDomain("451 slow down", 0, MINUTE);
+    for (let now = 0, n = 0; n < 2_000; n++) {
+      now = Math.max(now + MINUTE / rateOf(domain, now, MINUTE), domain.heldUntilMs);
+      const limit = now < 20 * MINUTE ? before : after;
+      const taken = times.filter((at) => at > now - MINUTE).length < limit;
+      if (taken) times.push(now);
+      domain = taken ? { ...domain, deferredInARow: 0 } : deferredAgain(domain, "451 slow down", now, MINUTE);
+      expect(isInVain(domain)).toBe(false);
+    }
+  }
 });

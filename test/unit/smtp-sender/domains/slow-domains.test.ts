@@ -22,7 +22,7 @@ function domains() {
   return { slow, published, defer };
 }
 
-test("five deferrals with an equal text slow their domain, also with accepted mails between; the sixth is no news of the server", () => {
+test("five deferrals with an equal text slow their domain, also with mails of others between; the sixth is no news of the server", () => {
   const { slow, published, defer } = domains();
   expect(defer(4, limited)).toBe(false);
   slow.accepted("other.example");
@@ -81,4 +81,38 @@ test("thousands of domains that deferred once are not all kept", () => {
   // It has been forgotten, and its count begins anew.
   expect(defer(4, limited, "rcpt", "first.example")).toBe(false);
   expect(slow.size).toBe(0);
+});
+
+test("a domain that takes mail between its deferrals is not slowed", () => {
+  const { slow, defer } = domains();
+  for (let n = 0; n < 50; n++) {
+    expect(defer(3, limited)).toBe(false);
+    expect(slow.isWatching).toBe(true);
+    slow.accepted("slow.example");
+  }
+  expect(slow.size).toBe(0);
+  expect(slow.isWatching).toBe(false);
+});
+
+test("one that goes on deferring at whatever rate is left alone, here and where it was learnt from others", () => {
+  jest.useFakeTimers({ now: 1_000_000, doNotFake: ["performance"] });
+  try {
+    const { slow, published, defer } = domains();
+    defer(5, limited);
+    for (let n = 0; slow.size > 0 && n < 100; n++) {
+      slow.accepted("slow.example");
+      jest.advanceTimersByTime(15_000);
+      defer(1, limited);
+    }
+    expect(slow.size).toBe(0);
+    expect(defer(30, limited)).toBe(false);
+    slow.tick(published);
+    expect(slow.of("slow.example")).toBeUndefined();
+    const there = domains();
+    there.slow.tick(published);
+    expect(there.slow.of("slow.example")).toBeUndefined();
+    expect(there.defer(30, limited)).toBe(false);
+  } finally {
+    jest.useRealTimers();
+  }
 });
