@@ -17,5 +17,10 @@ child=$!
 while :; do
   wait "$child"
   status=$?
-  kill -0 "$child" 2>/dev/null || exit "$status"
+  kill -0 "$child" 2>/dev/null && continue
+  # The child may have ended in the moment in which a signal ended the wait: what it ended with is known then, and not said yet.
+  wait "$child" 2>/dev/null
+  last=$?
+  [ "$last" -eq 127 ] || status=$last
+  exit "$status"
 done
