@@ -13,9 +13,10 @@
  * Who waited too long gets 429 where the company has its turns, 503 where all are taken by others.
  */
 import type pg from "pg";
-import { throttled, unavailable } from "../../services/lib/errors.ts";
+import { isServiceError, throttled, unavailable } from "../../services/lib/errors.ts";
 import { type Release, Turns } from "../../services/lib/turns.ts";
 import { bulkPool, type Client, transaction } from "./db.ts";
+import { isQueryCanceled } from "./outage.ts";
 import type { Settings } from "./session-settings.ts";
 import { thirdOf } from "./shares.ts";
 
@@ -82,6 +83,10 @@ export const costlyRead = <T>(companyId: string, work: Work<T>, limits: ReadLimi
   inLane(lanes().reads, limits.waitMs ?? MAX_WAIT_MS, companyId, () =>
     onBulk(companyId, work, costly(limits.statementMs ?? MAX_READ_MS)),
   );
+
+/** Of a costly read that its caller can do without: it took too long, or found no turn in time. */
+export const isTooCostly = (error: unknown): boolean =>
+  isQueryCanceled(error) || isServiceError(error, "THROTTLED") || isServiceError(error, "UNAVAILABLE");
 
 /** One page of an export; between two pages others have their turns. */
 export const exportRead = <T>(companyId: string, work: Work<T>): Promise<T> =>

@@ -26,6 +26,9 @@ interface DatabaseError {
   parent?: DatabaseError;
 }
 
+/** It took longer than its statement time-out, or an operator cancelled it. */
+export const isQueryCanceled = (error: unknown): boolean => (error as DatabaseError | null)?.code === "57014";
+
 export function isDatabaseOutage(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   const { name, code, message, parent } = error as DatabaseError;

@@ -9,13 +9,13 @@
  */
 import { costlyRead } from "../database/bulk.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
+import { isQueryCanceled } from "../database/outage.ts";
 import { type Rules, segmentSql } from "./segment-sql.ts";
 
 /** Together less than what a read may take (bulk.ts). */
 const COUNT_MS = 2_500;
 const SAMPLE_MS = 2_000;
 const ASKED = 20_000;
-const QUERY_CANCELED = "57014";
 
 export interface SegmentCount {
   n: number;
@@ -60,7 +60,7 @@ export function countSegment(counting: Counting): Promise<SegmentCount> {
       const sql = `select count(*) n from subscribers s where ${where}`;
       return { n: (await queryOne<{ n: number }>(sql, values, client))!.n, isEstimate: false };
     } catch (error) {
-      if ((error as { code?: string }).code !== QUERY_CANCELED) throw error;
+      if (!isQueryCanceled(error)) throw error;
       await client.query("rollback to savepoint before_count");
       await limitTo(client, sampleMs);
       return { n: await estimated(client, counting), isEstimate: true };

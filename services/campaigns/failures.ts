@@ -6,6 +6,7 @@ import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { withIds } from "../../models/statements/mail-key.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import { notFound } from "../lib/errors.ts";
+import { enhancedCode } from "../lib/reply-codes.ts";
 
 type Failures = ReturnsOf<"campaigns.failures">;
 type BounceType = Failures[number]["bounce_type"];
@@ -72,12 +73,11 @@ async function bouncesOf(companyId: string, groups: Group[]): Promise<Map<string
 }
 
 const CODE = /^([245]\d\d)(?!\d)/;
-const ENHANCED = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})(?!\S)|\(#([245]\.\d{1,3}\.\d{1,3})\)\W*$/;
 
 function codesOf(text: string | null): { smtp_code: number | null; enhanced_code: string | null } {
   const code = CODE.exec(text ?? "")?.[1];
-  const enhanced = ENHANCED.exec(text ?? "");
-  return { smtp_code: code ? Number(code) : null, enhanced_code: enhanced?.[1] ?? enhanced?.[2] ?? null };
+  const words = code ? text!.slice(code.length + 1) : "";
+  return { smtp_code: code ? Number(code) : null, enhanced_code: enhancedCode(words, text ?? "") ?? null };
 }
 
 const HELP = {

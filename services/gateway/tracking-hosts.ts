@@ -7,6 +7,7 @@ import { isIP } from "node:net";
 import { call } from "../call.ts";
 import { asciiDomain } from "../lib/address.ts";
 import { notFound } from "../lib/errors.ts";
+import { TOKEN_PATH } from "../lib/links-base.ts";
 import { TtlCache } from "./access/ttl-cache.ts";
 import type { Context, Next } from "./http/context.ts";
 import type { RouteHandler } from "./http/router.ts";
@@ -16,7 +17,6 @@ type Broker = Parameters<typeof call>[0];
 const TTL_MS = 1_000;
 const MAX_HOSTS = 10_000;
 const PUBLIC = "/api/emails/public/";
-const TOKEN_PATH = "/.well-known/flockmail";
 const TLS_PATH = "/internal/tls-allowed";
 
 /** The header without its port. */

@@ -8,5 +8,8 @@ export function linksBase(trackingDomain: string | null = null): string {
   return url.href.replace(/\/+$/, "");
 }
 
+/** Where a host of a company's own serves the token that proves it. */
+export const TOKEN_PATH = "/.well-known/flockmail";
+
 /** The host of BASE_URL as it goes over the wire. */
 export const ownHost = (): string => new URL(config().BASE_URL).hostname.replace(/\.$/, "");

@@ -1,7 +1,6 @@
 /** What whoever writes a template should know of it, in sentences: nothing here refuses anything. */
-import { costlyRead } from "../../models/database/bulk.ts";
+import { costlyRead, isTooCostly } from "../../models/database/bulk.ts";
 import { query } from "../../models/database/db.ts";
-import { isServiceError } from "../lib/errors.ts";
 import { nearestField } from "../lib/unknown-fields.ts";
 import type { Facts } from "./bodies/facts.ts";
 import { isBuiltIn } from "./program/scope.ts";
@@ -11,7 +10,6 @@ const CLIPPED_BYTES = 102 * 1024;
 /** Nobody reads on, and each costs a look through the subscribers. */
 const MAX_NAMES = 20;
 const LOOK_MS = 1_500;
-const QUERY_CANCELED = "57014";
 
 const COMPANY_VARIABLES = ["company.name", "company.footer_text"];
 const PERSON = ["email", "first_name", "last_name", "unsubscribe_url", "view_in_browser_url", "preferences_url"];
@@ -42,8 +40,7 @@ async function attributesOf(companyId: string, names: readonly string[]): Promis
   try {
     return { known: new Set(await read(NAMED, [companyId, names])), inUse: await read(IN_USE, [companyId]) };
   } catch (error) {
-    const tookTooLong = (error as { code?: string }).code === QUERY_CANCELED;
-    if (!tookTooLong && !isServiceError(error, "THROTTLED") && !isServiceError(error, "UNAVAILABLE")) throw error;
+    if (!isTooCostly(error)) throw error;
     return undefined;
   }
 }

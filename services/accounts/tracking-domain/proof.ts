@@ -3,15 +3,13 @@
  * is a stranger's: it is read under the rules for such addresses, bounded, and never followed elsewhere.
  */
 import { config } from "../../lib/config.ts";
-import { Lookups, serverAddresses } from "../../lib/dns-lookups.ts";
-import { ownHost } from "../../lib/links-base.ts";
+import { configuredLookups, type Lookups } from "../../lib/dns-lookups.ts";
+import { ownHost, TOKEN_PATH } from "../../lib/links-base.ts";
 import { getText, OtherAnswer } from "../../lib/ssrf/get-text.ts";
 import { HostError } from "../../lib/ssrf/guard.ts";
 
 /** `missing`: it says something else. `unknown`: it says nothing, and may do so later. */
 export type Proof = "found" | "missing" | "unknown";
-
-export const TOKEN_PATH = "/.well-known/flockmail";
 
 const LOOKUP_MS = 3_000;
 const FETCH_MS = 3_000;
@@ -58,8 +56,7 @@ async function tokenProof(dns: Lookups, domain: string, token: string): Promise<
 
 /** Within some 10 s: three questions and a request, each with its own bound. */
 export async function findProof(domain: string, token: string): Promise<Proof> {
-  const { DNS_SERVERS } = config();
-  const dns = new Lookups(LOOKUP_MS, DNS_SERVERS ? await serverAddresses(DNS_SERVERS) : undefined);
+  const dns = await configuredLookups(LOOKUP_MS);
   try {
     const proofs = await Promise.all([aliasProof(dns, domain), tokenProof(dns, domain, token)]);
     return proofs.find((proof) => proof === "found") ?? proofs.find((proof) => proof === "unknown") ?? "missing";

@@ -3,17 +3,15 @@
  * receivers, or the segment's people whose status such a mail reaches (estimated where counting takes too long). Exact only
  * after expansion, which leaves out suppressed addresses, and of lists and receivers those whom the mail does not reach.
  */
-import { costlyRead } from "../../../models/database/bulk.ts";
+import { costlyRead, isTooCostly } from "../../../models/database/bulk.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { Segment } from "../../../models/segment.ts";
 import { segmentSql } from "../../../models/segment-rules/segment-sql.ts";
 import { reachableStatuses } from "../../../models/statements/write-audience-slice.ts";
-import { isServiceError } from "../../lib/errors.ts";
 import type { SendParams } from "./send-params.ts";
 
 /** A segment that takes longer to count is estimated from the planner's statistics, so that the request need not wait. */
 const COUNT_MS = 250;
-const QUERY_CANCELED = "57014";
 
 type Audience = Pick<SendParams, "receivers" | "segment_id" | "list_id" | "is_transactional">;
 
@@ -44,8 +42,7 @@ export async function segmentSize(
     const rows = await costlyRead(companyId, (client) => query<{ n: number }>(sql, bound, client), limits);
     return rows[0]!.n;
   } catch (error) {
-    const tookTooLong = (error as { code?: string }).code === QUERY_CANCELED;
-    if (!tookTooLong && !isServiceError(error, "THROTTLED") && !isServiceError(error, "UNAVAILABLE")) throw error;
+    if (!isTooCostly(error)) throw error;
     const plan = await query<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>(
       `explain (format json) select 1 ${members}`,
       bound,

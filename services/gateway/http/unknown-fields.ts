@@ -24,11 +24,11 @@ function bodyErrors(route: Route, contract: ActionContract): ((body: Params) => 
   if (route.method === "GET" || route.rawWith || route.anyBody) return undefined;
   const { unknownFields = "near" } = contract;
   if (unknownFields === "read") return undefined;
-  const elsewhere = [...pathNames(route.path), ...NOT_IN_BODIES, ...(route.upload ? FILE_FIELDS : [])];
+  const ofFile = route.upload ? FILE_FIELDS : [];
+  const elsewhere = [...pathNames(route.path), ...NOT_IN_BODIES, ...ofFile];
   const known = Object.keys(propertiesOf(contract)).filter((name) => !elsewhere.includes(name));
   // Of other bodies all is ignored that the resource shows; a send's answer has `template`, which it does not take.
   const shown = unknownFields === "all" ? [] : [...namesIn(contract.returns), ...namesIn(contract.json), ...elsewhere];
-  const ofFile = route.upload ? FILE_FIELDS : [];
   const ignored = new Set([...known, ...READ_ONLY_FIELDS, ...shown, ...ofFile, ...(contract.ignoredFields ?? [])]);
   return (body) =>
     unknownFieldErrors(

@@ -182,6 +182,8 @@ export class SlowDomains {
   /** Called a few times a second, with what other nodes have learnt. Each forgets by itself. */
   tick(shared: ReadonlyMap<string, SlowDomain> | undefined): void {
     for (const name of this.#slow.keys()) this.of(name);
+    const suspectedSinceMs = performance.now() - this.#options.windowMs;
+    for (const [name, { sinceMs }] of this.#suspects) if (sinceMs < suspectedSinceMs) this.#suspects.delete(name);
     if (shared) this.#learn(shared);
   }
 

@@ -2,6 +2,8 @@
  * Reads a server's replies (RFC 5321 section 4.2). The result does not depend on how the bytes were cut into chunks.
  * Anything that is not a reply is an error: from there on nobody can say which reply belongs to which command.
  */
+import { enhancedCode } from "../../lib/reply-codes.ts";
+
 export interface Reply {
   code: number;
   /** RFC 3463, "5.1.1", at the beginning or as "(#5.1.1)" at the end; empty where the server gives none. */
@@ -14,9 +16,6 @@ export interface Reply {
 export class NotSmtp extends Error {}
 
 const LINE = /^([2-5]\d\d)(?:([ -])(.*))?$/;
-const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?:\s|$)/;
-/** As qmail and its descendants write it: "sorry, no mailbox here by that name. (#5.1.1)". */
-const ENHANCED_AT_END = /\(#([245]\.\d{1,3}\.\d{1,3})\)\W*$/;
 /** Control characters are of no use in logs and stored texts, and PostgreSQL stores no NUL. */
 const CONTROLS = /[\u0000-\u001f\u007f]+/g;
 const MAX_LINE = 4_096;
@@ -80,7 +79,7 @@ export class ReplyReader {
       return undefined;
     }
     const joined = this.#lines.join(" ").replace(CONTROLS, " ").replace(/\s+/g, " ").trim();
-    const enhanced = (ENHANCED.exec(this.#lines[0]!) ?? ENHANCED_AT_END.exec(joined))?.[1] ?? "";
+    const enhanced = enhancedCode(this.#lines[0]!, joined) ?? "";
     this.#code = "";
     this.#lines = [];
     this.#size = 0;
