@@ -20,9 +20,9 @@ export default {
   ],
   transform: { "^.+\\.ts$": swc, [`/node_modules/(?:${ESM_ONLY})/.+\\.js$`]: swc },
   transformIgnorePatterns: [`/node_modules/(?!(?:${ESM_ONLY})/)`],
-  // One more than cores: half of the time a file waits, for a lease to run out or a process to start. Beyond four the one
-  // PostgreSQL runs out of connections.
-  maxWorkers: Math.min(4, availableParallelism() + 1),
+  // Two more than cores: more than half of the time a file waits, for a lease to run out or a process to start. Beyond four
+  // the one PostgreSQL runs out of connections.
+  maxWorkers: Math.min(4, availableParallelism() + 2),
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   globalTeardown: "<rootDir>/test/support/global-teardown.ts",
   // A busy machine takes long for what is quick: nothing here means to measure.

@@ -1,6 +1,7 @@
 /**
  * The promise, with real processes and real servers that are killed, stopped and frozen in mid-campaign. Short here;
- * FAILURES=long (`npm run test:failures`) takes 20,000 recipients and the outages' full length.
+ * FAILURES=long (`npm run test:failures`) takes 20,000 recipients, the outages' full length, and what the engine's own tests
+ * (smtp-sender/crash.test.ts) bring about in less time: everything killed, a sender frozen, senders stopped in turn.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { senderName } from "../support/cluster.ts";
@@ -91,16 +92,6 @@ test("kill -9 of a random sender every second: all accounted for, none twice, re
   await expectResumeReachesAll(id, unknown);
 });
 
-test("kill -9 of every process at once, and a restart of all", async () => {
-  const id = await startCampaign(stage, RECIPIENTS);
-  await leftFor(0.3);
-  const names = [...stage.cluster.processes.keys()];
-  for (const name of names) processOf(name).child.signal("SIGKILL");
-  await Promise.all(names.map((name) => stage.cluster.start(name)));
-  const unknown = await expectAllAccounted(id, { unknownAtMost: SENDERS * MAX_IN_DOUBT });
-  await expectResumeReachesAll(id, unknown);
-});
-
 test("kill -9 of PostgreSQL, and its restart", async () => {
   const id = await startCampaign(stage, RECIPIENTS);
   await leftFor(0.3);
@@ -132,25 +123,37 @@ test("NATS away for a while: senders go on without it", async () => {
   await expectAllAccounted(id, { unknownAtMost: 0 });
 });
 
-test("a sender frozen past its lease writes nothing and sends nothing more when it wakes", async () => {
-  const id = await startCampaign(stage, RECIPIENTS);
-  await leftFor(0.2);
-  processOf(senders[0]!).child.signal("SIGSTOP");
-  // Past the lease and past the others' look for leases that ran out.
-  await sleep(8_000);
-  processOf(senders[0]!).child.signal("SIGCONT");
-  const unknown = await expectAllAccounted(id, { unknownAtMost: MAX_IN_DOUBT });
-  await expectResumeReachesAll(id, unknown);
-});
+if (long) {
+  test("kill -9 of every process at once, and a restart of all", async () => {
+    const id = await startCampaign(stage, RECIPIENTS);
+    await leftFor(0.3);
+    const names = [...stage.cluster.processes.keys()];
+    for (const name of names) processOf(name).child.signal("SIGKILL");
+    await Promise.all(names.map((name) => stage.cluster.start(name)));
+    const unknown = await expectAllAccounted(id, { unknownAtMost: SENDERS * MAX_IN_DOUBT });
+    await expectResumeReachesAll(id, unknown);
+  });
 
-test("SIGTERM to one sender after the other: nothing is in doubt, nothing doubled", async () => {
-  const id = await startCampaign(stage, RECIPIENTS);
-  await leftFor(0.1);
-  for (const name of senders) {
-    processOf(name).child.signal("SIGTERM");
-    expect(await processOf(name).child.ended).toBe(0);
-    await stage.cluster.start(name);
-  }
-  await expectAllAccounted(id, { unknownAtMost: 0 });
-  expect(stage.sink.counts.size).toBe(RECIPIENTS);
-});
+  test("a sender frozen past its lease writes nothing and sends nothing more when it wakes", async () => {
+    const id = await startCampaign(stage, RECIPIENTS);
+    await leftFor(0.2);
+    processOf(senders[0]!).child.signal("SIGSTOP");
+    // Past the lease and past the others' look for leases that ran out.
+    await sleep(8_000);
+    processOf(senders[0]!).child.signal("SIGCONT");
+    const unknown = await expectAllAccounted(id, { unknownAtMost: MAX_IN_DOUBT });
+    await expectResumeReachesAll(id, unknown);
+  });
+
+  test("SIGTERM to one sender after the other: nothing is in doubt, nothing doubled", async () => {
+    const id = await startCampaign(stage, RECIPIENTS);
+    await leftFor(0.1);
+    for (const name of senders) {
+      processOf(name).child.signal("SIGTERM");
+      expect(await processOf(name).child.ended).toBe(0);
+      await stage.cluster.start(name);
+    }
+    await expectAllAccounted(id, { unknownAtMost: 0 });
+    expect(stage.sink.counts.size).toBe(RECIPIENTS);
+  });
+}

@@ -5,6 +5,7 @@
 import { query } from "../../../models/database/db.ts";
 import { SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
 import { useSending } from "../../support/sending.ts";
+import { sideBySide } from "../../support/side-by-side.ts";
 import type { SmtpServer } from "../../support/smtp-server.ts";
 
 const sending = useSending();
@@ -99,8 +100,7 @@ const SUPPRESS = {
     where c.id = $1`,
 };
 
-test.each(Object.entries(SUPPRESS))("whose address is suppressed (%s)", async (_how, sql) => {
-  sending.engine({ retryBaseMs: 500 });
+async function suppressed(sql: string) {
   const campaigns = await Promise.all([FIRST_OF_ONE, FIRST_OF_MANY, RETRIES].map(start));
   const check = async ({ id, mails, accepted, begunCopies, lateOnes }: (typeof campaigns)[number]) => {
     await begunCopies(2);
@@ -116,10 +116,9 @@ test.each(Object.entries(SUPPRESS))("whose address is suppressed (%s)", async (_
     expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: mails, failed_count: 0 });
   };
   await Promise.all(campaigns.map(check));
-});
+}
 
-test("whose company is paused; they go out when it is not any more, each once", async () => {
-  sending.engine({ retryBaseMs: 500 });
+async function paused() {
   const { id, companyId, accepted, begunCopies, lateOnes } = await start(FIRST_OF_ONE);
   await begunCopies(2);
   await query("update companies set sending_paused_at = now() where id = $1", [companyId]);
@@ -130,10 +129,9 @@ test("whose company is paused; they go out when it is not any more, each once", 
   await query("update companies set sending_paused_at = null where id = $1", [companyId]);
   expect((await settled(id))("sent")).toHaveLength(COPIES);
   expect(accepted()).toHaveLength(new Set(accepted()).size);
-});
+}
 
-test("whose campaign is stopped: they fail with what stopped it", async () => {
-  sending.engine({ retryBaseMs: 500 });
+async function stopped() {
   const campaigns = await Promise.all([FIRST_OF_ONE, RETRIES].map(start));
   const check = async ({ id, accepted, begunCopies, lateOnes }: (typeof campaigns)[number]) => {
     // One more recipient, so that the campaign is not over when its mails are out.
@@ -155,6 +153,19 @@ test("whose campaign is stopped: they fail with what stopped it", async () => {
     expect(await sending.finished(id)).toMatchObject({ status: "failed", failed_count: 1 });
   };
   await Promise.all(campaigns.map(check));
+}
+
+/** With one engine for all, so that a server with one connection has one. */
+const beside = (run: () => Promise<void>) => () => {
+  if (sending.engines.length === 0) sending.engine({ retryBaseMs: 500 });
+  return run();
+};
+
+sideBySide({
+  "whose address is suppressed (domain)": beside(() => suppressed(SUPPRESS.domain)),
+  "whose address is suppressed (unsubscribed)": beside(() => suppressed(SUPPRESS.unsubscribed)),
+  "whose company is paused; they go out when it is not any more, each once": beside(paused),
+  "whose campaign is stopped: they fail with what stopped it": beside(stopped),
 });
 
 test("of a campaign that is over: they are claimed once, and transactional ones pass an unsubscription", async () => {
