@@ -6,6 +6,7 @@ import { call } from "../../../services/call.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { fieldOf } from "../../support/message.ts";
+import { sideBySide } from "../../support/side-by-side.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 import { until } from "./world.ts";
 
@@ -133,47 +134,49 @@ async function goesBy(way: string): Promise<void> {
   expect(campaign.server.messages).toHaveLength(sent_count);
 }
 
-test("suppressed by address or domain, or deleted as a subscriber, through the API", async () => {
-  await Promise.all(Object.keys(WAYS).map(goesBy));
-});
+sideBySide({
+  "suppressed by address or domain, or deleted as a subscriber, through the API": async () => {
+    await Promise.all(Object.keys(WAYS).map(goesBy));
+  },
 
-test("unsubscribed by the one-click link of the mail before", async () => {
-  let isSlow = false;
-  const { send, begunTo, lateOnes } = await start(() => isSlow);
-  const before = await send();
-  await ended(before);
-  const links = new Map(
-    before.server.messages.map(({ to, raw }) => [
-      to[0]!,
-      fieldOf(Buffer.from(raw, "latin1"), "List-Unsubscribe")!.slice(1, -1),
-    ]),
-  );
-  isSlow = true;
-  const campaign = await send();
-  await begunTo(2);
-  const those = lastOf(campaign).slice(0, 8);
-  for (const email of those) {
-    const oneClick = new URLSearchParams({ "List-Unsubscribe": "One-Click" });
-    expect(await client(app, { ip: someIp() }).post(links.get(email)!, oneClick)).toMatchObject({ status: 200 });
-  }
-  const since = Date.now();
-  const { sent_count, failed_count } = await ended(campaign);
-  expect(lateOnes(those, since)).toEqual([]);
-  expect(sent_count + failed_count).toBe(PEOPLE);
-  expect(failed_count).toBeGreaterThan(2);
-});
+  "unsubscribed by the one-click link of the mail before": async () => {
+    let isSlow = false;
+    const { send, begunTo, lateOnes } = await start(() => isSlow);
+    const before = await send();
+    await ended(before);
+    const links = new Map(
+      before.server.messages.map(({ to, raw }) => [
+        to[0]!,
+        fieldOf(Buffer.from(raw, "latin1"), "List-Unsubscribe")!.slice(1, -1),
+      ]),
+    );
+    isSlow = true;
+    const campaign = await send();
+    await begunTo(2);
+    const those = lastOf(campaign).slice(0, 8);
+    for (const email of those) {
+      const oneClick = new URLSearchParams({ "List-Unsubscribe": "One-Click" });
+      expect(await client(app, { ip: someIp() }).post(links.get(email)!, oneClick)).toMatchObject({ status: 200 });
+    }
+    const since = Date.now();
+    const { sent_count, failed_count } = await ended(campaign);
+    expect(lateOnes(those, since)).toEqual([]);
+    expect(sent_count + failed_count).toBe(PEOPLE);
+    expect(failed_count).toBeGreaterThan(2);
+  },
 
-test("the company is paused by an operator; when it goes on, everybody has one mail", async () => {
-  const { send, begunTo, lateOnes } = await start();
-  const campaign = await send();
-  await begunTo(2);
-  await call(app.broker, "accounts.pauseCompany", { company_id: campaign.company.id });
-  const since = Date.now();
-  await new Promise((done) => setTimeout(done, MAX_LATE_MS + 2 * SLOW_MS + 500));
-  expect(lateOnes(lastOf(campaign), since)).toEqual([]);
-  expect(campaign.server.messages.length).toBeLessThan(PEOPLE);
-  await call(app.broker, "accounts.resumeCompany", { company_id: campaign.company.id });
-  expect(await ended(campaign)).toMatchObject({ status: "completed", sent_count: PEOPLE, failed_count: 0 });
-  expect(new Set(campaign.server.messages.map(({ to }) => to[0])).size).toBe(PEOPLE);
-  expect(campaign.server.messages).toHaveLength(PEOPLE);
+  "the company is paused by an operator; when it goes on, everybody has one mail": async () => {
+    const { send, begunTo, lateOnes } = await start();
+    const campaign = await send();
+    await begunTo(2);
+    await call(app.broker, "accounts.pauseCompany", { company_id: campaign.company.id });
+    const since = Date.now();
+    await new Promise((done) => setTimeout(done, MAX_LATE_MS + 2 * SLOW_MS + 500));
+    expect(lateOnes(lastOf(campaign), since)).toEqual([]);
+    expect(campaign.server.messages.length).toBeLessThan(PEOPLE);
+    await call(app.broker, "accounts.resumeCompany", { company_id: campaign.company.id });
+    expect(await ended(campaign)).toMatchObject({ status: "completed", sent_count: PEOPLE, failed_count: 0 });
+    expect(new Set(campaign.server.messages.map(({ to }) => to[0])).size).toBe(PEOPLE);
+    expect(campaign.server.messages).toHaveLength(PEOPLE);
+  },
 });

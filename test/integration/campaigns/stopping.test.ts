@@ -11,10 +11,13 @@ const ANSWER_MS = 400;
 
 let app: App;
 let slow: SmtpServer;
+let isSlow: boolean;
 let dead: SmtpServer | undefined;
 let company: TestCompany;
 beforeAll(async () => {
-  slow = await startSmtpServer({ delayMs: { DOT: ANSWER_MS } });
+  slow = await startSmtpServer({
+    answer: ({ verb }) => (verb === "DOT" && isSlow ? { reply: "250 2.0.0 Ok", delayMs: ANSWER_MS } : undefined),
+  });
   app = await startApp();
 });
 afterAll(async () => {
@@ -25,6 +28,7 @@ afterAll(async () => {
 beforeEach(async () => {
   company = await newCompany(app);
   slow.messages.length = 0;
+  isSlow = true;
 });
 
 const read = async (id: string) => (await company.api.get(`${API}/campaigns/${id}/`)).body;
@@ -71,6 +75,7 @@ test("a campaign in the air ends within seconds, everybody accounted for; resume
   const failed = (await company.api.get(`${API}/sent-emails/`, { query: { campaign: id, status: "failed" } })).body;
   expect(failed.results[0].error).toBe('Stopped by the API key "test".');
 
+  isSlow = false;
   const resumed = await company.api.post(`${API}/campaigns/${id}/resume/`, {});
   expect(resumed).toMatchObject({ status: 200, body: { status: "pending", error: null } });
   expect(await until(() => read(id), isOver)).toMatchObject({
