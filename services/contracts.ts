@@ -2,6 +2,7 @@
 import { contract as accounts } from "./accounts/contract.ts";
 import { contract as bounces } from "./bounces/contract.ts";
 import { contract as campaigns } from "./campaigns/contract.ts";
+import { contract as console } from "./console/contract.ts";
 import type { ActionContract } from "./define.ts";
 import type { Static } from "./lib/shapes.ts";
 import { contract as operator } from "./operator/contract.ts";
@@ -20,6 +21,7 @@ export const contracts = {
   tracking,
   webhooks,
   bounces,
+  console,
   operator,
 } as const;
 

@@ -64,3 +64,16 @@ export async function endSessionOfToken(tokenHash: Buffer): Promise<string | und
   );
   return ended?.user_id;
 }
+
+/** At most once in five minutes, so that a page costs no write. */
+export async function noteUse(
+  userId: string,
+  sessionId: string,
+  { ip, userAgent }: { ip: string | null; userAgent: string | null },
+): Promise<void> {
+  await query(
+    `update refresh_tokens set created_at = now(), ip = $3, user_agent = $4
+     where family_id = $2 and user_id = $1 and spent_at is null and created_at < now() - interval '5 minutes'`,
+    [userId, sessionId, ip, userAgent],
+  );
+}

@@ -27,7 +27,7 @@ import { KeyAuthentication } from "./key-authentication.ts";
 import { login } from "./people/login.ts";
 import { me } from "./people/me.ts";
 import { askForReset, changePassword, confirmReset, mailVerificationAgain, verifyEmail } from "./people/passwords.ts";
-import { endSession, listSessions, logout, membershipOf, requireSession } from "./people/sessions.ts";
+import { continueSession, endSession, listSessions, logout, membershipOf, requireSession } from "./people/sessions.ts";
 import { beginTotp, confirmTotp, removeTotp } from "./people/totp.ts";
 import { admitEmails, getPlan, planOf, requireDefaultPlan, requireFeature } from "./plans.ts";
 import { register, registrationErrors } from "./register.ts";
@@ -79,6 +79,7 @@ export default defineService("accounts", contract, {
     },
     membershipOf: (ctx) => membershipOf(ctx.params),
     requireSession: (ctx) => requireSession(ctx.params),
+    continueSession,
     sendSystemMail: async () => ({ tried: await deliverSystemMail() }),
     async purge() {
       await deleteExpiredTokens();

@@ -76,6 +76,12 @@ export const contract = {
     params: Type.Object(person),
     returns: Nothing,
   },
+  continueSession: {
+    summary: "As requireSession, and the session counts as used now",
+    visibility: "public",
+    params: Type.Object(person),
+    returns: Nothing,
+  },
   sendSystemMail: {
     summary: "Send what is due of the service's own mail (internal, repeated)",
     visibility: "protected",

@@ -23,7 +23,7 @@ export interface Tokens {
 }
 
 /** What a list of sessions says of a login. */
-const originOf = ({ http }: Caller) => ({
+export const originOf = ({ http }: Caller) => ({
   ip: http?.ip ?? null,
   userAgent: http?.userAgent.slice(0, MAX_USER_AGENT) ?? null,
 });

@@ -8,6 +8,7 @@ import { Authentication } from "./access/authentication.ts";
 import { DailyQuota } from "./access/daily-quota.ts";
 import { accountPages } from "./account-pages.ts";
 import { builtInPages } from "./built-in-pages.ts";
+import { consolePages } from "./console-pages.ts";
 import { hitBatches } from "./hit-batches.ts";
 import type { Context, State } from "./http/context.ts";
 import { type ErrorHandlerOptions, errorHandler } from "./http/error-handler.ts";
@@ -48,6 +49,7 @@ function buildApp(options: AppOptions): Koa<State> {
   app.use(errorHandler(options));
   app.use(trackingHosts(options.hosts));
   app.use(hitBatches(options));
+  app.use(consolePages(options, router));
   app.use(router.middleware());
   app.use(notFound(router));
   return app;

@@ -3,6 +3,7 @@ import {
   endSessionOfToken,
   findMember,
   endSession as markEnded,
+  noteUse,
   sessionsOf,
 } from "../../../models/statements/sessions.ts";
 import { broadcast } from "../../call.ts";
@@ -11,7 +12,7 @@ import { type Ctx, userOf } from "../../lib/caller.ts";
 import { notFound, unauthenticated } from "../../lib/errors.ts";
 import type { Role } from "../../lib/rights.ts";
 import { type Person, passwordMarkOf, TOKEN_REFUSED } from "../../lib/tokens/bearer.ts";
-import { hashOf } from "../tokens.ts";
+import { hashOf, originOf } from "../tokens.ts";
 
 async function requireGood({ userId, passwordMark, sessionId }: Person, companyId: string | null) {
   const found = await findMember(userId, sessionId ?? null, companyId);
@@ -32,6 +33,13 @@ export async function membershipOf({
 
 export async function requireSession(person: ParamsOf<"accounts.requireSession">): Promise<null> {
   if (!(await requireGood(person, null))) throw unauthenticated(TOKEN_REFUSED);
+  return null;
+}
+
+export async function continueSession(ctx: Ctx<ParamsOf<"accounts.continueSession">>): Promise<null> {
+  const { userId, sessionId } = ctx.params;
+  await requireSession(ctx.params);
+  if (sessionId) await noteUse(userId, sessionId, originOf(ctx.meta));
   return null;
 }
 

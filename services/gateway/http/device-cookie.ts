@@ -3,6 +3,7 @@
  * login alone.
  */
 import type { Context } from "./context.ts";
+import { cookieNamed } from "./cookies.ts";
 
 const NAME = "fm_device";
 const PATH = "/api/auth/login/";
@@ -10,12 +11,7 @@ const MAX_AGE_SECONDS = 365 * 86_400;
 const VALUE = /^[A-Za-z0-9_-]{1,128}$/;
 
 export function deviceOf(context: Context): string | undefined {
-  const header = context.get("cookie");
-  const pair = header
-    .split(";")
-    .map((one) => one.trim())
-    .find((one) => one.startsWith(`${NAME}=`));
-  const value = pair?.slice(NAME.length + 1);
+  const value = cookieNamed(context, NAME);
   return value !== undefined && VALUE.test(value) ? value : undefined;
 }
 

@@ -1,0 +1,13 @@
+import { defineService } from "../define.ts";
+import { asset } from "./assets.ts";
+import { contract } from "./contract.ts";
+import { showPage, takeForm } from "./handle.ts";
+
+/** The console: pages for people, made of the API's own actions. It owns no data. */
+export default defineService("console", contract, {
+  actions: {
+    page: showPage,
+    submit: takeForm,
+    asset: async (ctx) => asset(ctx.params.name),
+  },
+});

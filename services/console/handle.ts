@@ -1,0 +1,103 @@
+/**
+ * A request of the console from its cookie to its answer: session, form token, person, company, page. Every page and every
+ * form goes this way, so that none can leave a step out.
+ */
+import type { ParamsOf } from "../contracts.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { forbidden, isServiceError, notFound } from "../lib/errors.ts";
+import { isUuid } from "../lib/ids.ts";
+import type { Document } from "../lib/shapes.ts";
+import {
+  type ConsoleSession,
+  isDueForRenewal,
+  isFormToken,
+  newVisitor,
+  readSession,
+  signSession,
+} from "../lib/tokens/console-session.ts";
+import { companyPages, findPage, openPages, type Page, personPages } from "./pages.ts";
+import { cookieOf, problemOf, render } from "./render.ts";
+import {
+  type Answer,
+  type Company,
+  type CompanyVisit,
+  callAs,
+  type Outcome,
+  type PersonVisit,
+  type Visit,
+} from "./request.ts";
+
+type Asked = ParamsOf<"console.page"> & { form?: Record<string, string>; formToken?: string };
+
+const STALE_FORM = "This form is no longer valid. Go back, load the page again, and send it once more.";
+
+/** Throws the 401 that leads to sign-in where the session has ended. */
+async function identify(visit: Visit): Promise<PersonVisit | undefined> {
+  const { person } = visit.session;
+  if (!person) return undefined;
+  try {
+    await callAs(visit, "accounts.continueSession", person);
+    const { user, companies } = await callAs(visit, "accounts.me", {});
+    return { ...visit, user, companies };
+  } catch (error) {
+    if (isServiceError(error, "UNAUTHENTICATED")) return undefined;
+    throw error;
+  }
+}
+
+const run = (page: Page<never>, visit: Visit): Promise<Outcome | Answer> | Outcome | Answer => page(visit as never);
+
+const outcomeOf = (given: Outcome | Answer): Outcome => ("answer" in given ? given : { answer: given });
+
+const toSignIn = ({ path, query }: Visit): Answer => {
+  const search = new URLSearchParams(query).toString();
+  const next = `/app/${path}${search && `?${search}`}`;
+  return { goTo: path === "" ? "/app/login" : `/app/login?${new URLSearchParams({ next })}` };
+};
+
+async function answer(visit: Visit, isWrite: boolean, seen: (visit: Visit) => void): Promise<Outcome> {
+  const method = isWrite ? "form" : "page";
+  const open = findPage(openPages, visit.path)?.entry[method];
+  if (open) return outcomeOf(await run(open, visit));
+  const person = await identify(visit);
+  if (!person) return { answer: toSignIn(visit) };
+  seen(person);
+  const own = findPage(personPages, visit.path)?.entry[method];
+  if (own) return outcomeOf(await run(own, person));
+  const [id = "", ...rest] = visit.path.split("/");
+  const company = person.companies.find((one: Company) => isUuid(id) && one.id === id.toLowerCase());
+  const found = findPage(companyPages, rest.join("/"));
+  if (!company || !found) throw notFound();
+  const within: CompanyVisit = { ...person, company, params: found.params };
+  seen(within);
+  const page = found.entry[method];
+  if (!page) throw notFound();
+  return outcomeOf(await run(page, within));
+}
+
+function headersOf(session: ConsoleSession, had: ConsoleSession | undefined): Record<string, string> {
+  return session === had && !isDueForRenewal(session) ? {} : { "set-cookie": cookieOf(signSession(session)) };
+}
+
+async function handle(ctx: Ctx<Asked>, isWrite: boolean): Promise<Document> {
+  const { path, query, cookie, form = {} } = ctx.params;
+  const had = (cookie === undefined ? null : readSession(cookie)) ?? undefined;
+  const session = had ?? newVisitor();
+  let visit: Visit = { ctx, path, query, session, form };
+  const finish = (given: Answer, next = session) => render(given, { ...visit, session: next }, headersOf(next, had));
+  try {
+    const token = ctx.params.formToken ?? form.form_token ?? "";
+    if (isWrite && !(had && isFormToken(had, token))) throw forbidden(STALE_FORM);
+    const { answer: given, session: next } = await answer(visit, isWrite, (now) => {
+      visit = now;
+    });
+    return finish(given, next);
+  } catch (error) {
+    const problem = problemOf(error);
+    if (!problem) throw error;
+    return finish(problem);
+  }
+}
+
+export const showPage = (ctx: Ctx<ParamsOf<"console.page">>): Promise<Document> => handle(ctx, false);
+export const takeForm = (ctx: Ctx<ParamsOf<"console.submit">>): Promise<Document> => handle(ctx, true);

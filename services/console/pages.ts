@@ -1,0 +1,72 @@
+/**
+ * Every page of the console, on one page: where it is, what shows it, what its form does. Three kinds: for everybody, for
+ * whoever is signed in, and within a company (below its id).
+ */
+import {
+  campaignPage,
+  campaignsPage,
+  cancelCampaign,
+  deleteCampaign,
+  resumeCampaign,
+  stopCampaign,
+} from "./pages/campaigns.ts";
+import { chooseCompany, companyHome } from "./pages/home.ts";
+import { endSessionForm, sessionsPage } from "./pages/security.ts";
+import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
+import type { Answer, CompanyVisit, Outcome, PersonVisit, Visit } from "./request.ts";
+
+export type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
+
+interface Entry<V> {
+  page?: Page<V>;
+  form?: Page<V>;
+}
+
+type Table<V> = Record<string, Entry<V>>;
+
+export const openPages: Table<Visit> = {
+  login: { page: signInPage, form: signIn },
+  logout: { form: signOut },
+};
+
+export const personPages: Table<PersonVisit> = {
+  "": { page: chooseCompany },
+  "account/sessions": { page: sessionsPage },
+  "account/sessions/:id/end": { form: endSessionForm },
+};
+
+export const companyPages: Table<CompanyVisit> = {
+  "": { page: companyHome },
+  campaigns: { page: campaignsPage },
+  "campaigns/:id": { page: campaignPage },
+  "campaigns/:id/stop": { form: stopCampaign },
+  "campaigns/:id/resume": { form: resumeCampaign },
+  "campaigns/:id/cancel": { form: cancelCampaign },
+  "campaigns/:id/delete": { form: deleteCampaign },
+};
+
+export interface Found<V> {
+  entry: { page?: Page<V>; form?: Page<V> };
+  params: Record<string, string>;
+}
+
+function matched(pattern: string, parts: string[]): Record<string, string> | undefined {
+  const wanted = pattern.split("/");
+  if (wanted.length !== parts.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [n, name] of wanted.entries()) {
+    if (name.startsWith(":")) params[name.slice(1)] = parts[n]!;
+    else if (name !== parts[n]) return undefined;
+  }
+  return params;
+}
+
+/** The entry of the first pattern that fits; `:name` stands for one part of a path. */
+export function findPage<V>(table: Table<V>, path: string): Found<V> | undefined {
+  const parts = path.split("/");
+  for (const [pattern, entry] of Object.entries(table)) {
+    const params = matched(pattern, parts);
+    if (params) return { entry, params };
+  }
+  return undefined;
+}

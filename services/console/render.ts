@@ -1,0 +1,112 @@
+/** From a page's answer to the document: view, policy, the cookie of a session that changes. */
+import nunjucks from "nunjucks";
+import { config } from "../lib/config.ts";
+import { isServiceError } from "../lib/errors.ts";
+import type { Document } from "../lib/shapes.ts";
+import { formToken } from "../lib/tokens/console-session.ts";
+import { styleName } from "./assets.ts";
+import { messages } from "./messages.ts";
+import type { Answer, CompanyVisit, Visit } from "./request.ts";
+
+export const COOKIE = "fm_session";
+
+const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(`${import.meta.dirname}/views`), {
+  autoescape: true,
+  trimBlocks: true,
+  lstripBlocks: true,
+  throwOnUndefined: false,
+});
+
+const numbers = new Intl.NumberFormat("en");
+export const formatted = (n: number): string => numbers.format(n);
+environment.addFilter("number", (n: number | null) => (n === null ? "–" : formatted(n)));
+environment.addFilter("percent", (part: number, whole: number) =>
+  whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`,
+);
+// Universal time, spelled so that nobody takes it for the local one.
+environment.addFilter("time", (iso: string | null) =>
+  iso === null ? "–" : `${iso.slice(0, 16).replace("T", " ")} UTC`,
+);
+
+/** Nothing from elsewhere, no inline script or style, no frame around it. */
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "frame-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "object-src 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Sent to the console alone; `Strict` keeps it off every request that another site begins. */
+export function cookieOf(value: string): string {
+  const secure = config().BASE_URL.startsWith("https:") ? "; Secure" : "";
+  return `${COOKIE}=${value}; Path=/app; HttpOnly; SameSite=Strict${secure}`;
+}
+
+type Titled = { 400: string; 403: string; 404: string; 409: string; 429: string; 503: string };
+const STATUS: Record<string, keyof Titled> = {
+  INVALID: 400,
+  BAD_REQUEST: 400,
+  WRONG_STATE: 400,
+  FORBIDDEN: 403,
+  EMAIL_QUOTA: 403,
+  SUBSCRIBER_LIMIT: 403,
+  MEDIA_QUOTA: 403,
+  FEATURE_NOT_AVAILABLE: 403,
+  NOT_FOUND: 404,
+  INVALID_PAGE: 404,
+  GONE: 404,
+  CONFLICT: 409,
+  DAILY_QUOTA: 429,
+  SMTP_RATE_LIMITED: 429,
+  THROTTLED: 429,
+  UNAVAILABLE: 503,
+};
+
+/** What a person can read of an error; undefined for what is no answer to a person. */
+export function problemOf(error: unknown): Answer | undefined {
+  if (!isServiceError(error)) return undefined;
+  const status = STATUS[error.code];
+  if (!status) return undefined;
+  const sentences = isServiceError(error, "INVALID")
+    ? Object.values(error.data.fields).flat()
+    : [status === 404 ? messages.problems.notFound : error.message];
+  return { view: "problem", title: messages.problems[status], values: { sentences }, status };
+}
+
+const isWithin = (visit: Visit): visit is CompanyVisit => "company" in visit;
+
+export function render(answer: Answer, visit: Visit, headers: Record<string, string>): Document {
+  if ("content_type" in answer) return { ...answer, headers: { ...answer.headers, ...headers } };
+  if ("goTo" in answer) {
+    return {
+      status: 303,
+      content_type: "text/plain; charset=utf-8",
+      body: "",
+      headers: { location: answer.goTo, ...headers },
+    };
+  }
+  const body = environment.render(`${answer.view}.njk`, {
+    ...answer.values,
+    title: answer.title,
+    t: messages,
+    style: styleName,
+    formToken: formToken(visit.session),
+    home: isWithin(visit) ? `/app/${visit.company.id}` : "/app/",
+    path: visit.path,
+    company: isWithin(visit) ? visit.company : undefined,
+    user: "user" in visit ? visit.user : undefined,
+    companies: "companies" in visit ? visit.companies : [],
+  });
+  return {
+    status: answer.status ?? 200,
+    content_type: "text/html; charset=utf-8",
+    body,
+    headers: { "content-security-policy": POLICY, "cache-control": "no-store", ...headers },
+  };
+}

@@ -1,0 +1,11 @@
+import type { Context } from "./context.ts";
+
+/** The value of the first cookie of this name; undefined where the browser sent none. */
+export function cookieNamed(context: Context, name: string): string | undefined {
+  const pair = context
+    .get("cookie")
+    .split(";")
+    .map((one) => one.trim())
+    .find((one) => one.startsWith(`${name}=`));
+  return pair?.slice(name.length + 1);
+}

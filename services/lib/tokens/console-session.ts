@@ -1,0 +1,86 @@
+/**
+ * The console's session: one cookie that is signed and names the login (a person's session, as the API lists them) or, before
+ * there is one, just the browser. It holds no rights: whether the login is still good is looked up for each page. What forms
+ * carry is made from it, so that it is good as long as the session and in no other.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import jwt from "jsonwebtoken";
+import { isUuid, newId } from "../ids.ts";
+import { keysFor } from "../secrets.ts";
+import type { Person } from "./bearer.ts";
+
+/** Nobody has opened a page for so long: the session is over. */
+const IDLE_SECONDS = 12 * 3_600;
+/** However much it is used. Not longer than a login's refresh tokens are good. */
+const LONGEST_SECONDS = 7 * 86_400;
+const RENEW_AFTER_SECONDS = 5 * 60;
+
+const ISSUER = "flockmail-console";
+const MAX_LENGTH = 1_024;
+
+export interface ConsoleSession {
+  /** Of the login, or of the browser that has none. */
+  id: string;
+  person?: Required<Person>;
+  beganAt: number;
+  renewedAt: number;
+}
+
+const nowSeconds = () => Math.floor(Date.now() / 1_000);
+
+/** Of a browser without a login. */
+export const newVisitor = (): ConsoleSession => ({ id: newId(), beganAt: nowSeconds(), renewedAt: nowSeconds() });
+
+export const sessionOf = (person: Required<Person>): ConsoleSession => ({
+  id: person.sessionId,
+  person,
+  beganAt: nowSeconds(),
+  renewedAt: nowSeconds(),
+});
+
+/** The cookie's value, used just now. */
+export function signSession({ id, person, beganAt }: ConsoleSession): string {
+  const claims = { sid: id, beg: beganAt, ...(person ? { pwd: person.passwordMark } : {}) };
+  return jwt.sign(claims, keysFor("console")[0]!, {
+    algorithm: "HS256",
+    issuer: ISSUER,
+    ...(person ? { subject: person.userId } : {}),
+    expiresIn: Math.max(1, Math.min(IDLE_SECONDS, beganAt + LONGEST_SECONDS - nowSeconds())),
+  });
+}
+
+/** Null for one that is over, forged or damaged. */
+export function readSession(cookie: string): ConsoleSession | null {
+  if (cookie.length > MAX_LENGTH) return null;
+  for (const key of keysFor("console")) {
+    try {
+      const { sub, sid, beg, pwd, iat } = jwt.verify(cookie, key, {
+        algorithms: ["HS256"],
+        issuer: ISSUER,
+      }) as jwt.JwtPayload;
+      if (!isUuid(sid) || typeof beg !== "number" || iat === undefined) return null;
+      const session = { id: sid, beganAt: beg, renewedAt: iat };
+      if (sub === undefined) return session;
+      if (!isUuid(sub) || typeof pwd !== "string") return null;
+      return { ...session, person: { userId: sub, passwordMark: pwd, sessionId: sid } };
+    } catch {}
+  }
+  return null;
+}
+
+export const isDueForRenewal = ({ renewedAt }: ConsoleSession): boolean =>
+  nowSeconds() - renewedAt > RENEW_AFTER_SECONDS;
+
+const formMac = (key: Buffer, { id }: ConsoleSession) => createHmac("sha256", key).update(id).digest();
+
+/** What every write of this session carries. */
+export const formToken = (session: ConsoleSession): string =>
+  formMac(keysFor("form")[0]!, session).toString("base64url");
+
+export function isFormToken(session: ConsoleSession, token: string): boolean {
+  const given = Buffer.from(token, "base64url");
+  return keysFor("form").some((key) => {
+    const expected = formMac(key, session);
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}

@@ -1,0 +1,246 @@
+/** The console over HTTP, as a browser without JavaScript sees it: sign-in, session, form tokens, roles, other companies. */
+import { query } from "../../../models/database/db.ts";
+import { stepAt, totpCode } from "../../../services/accounts/people/totp-codes.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { client, newCompany, type TestCompany } from "../../support/client.ts";
+import { until } from "../campaigns/world.ts";
+
+let app: App;
+let company: TestCompany;
+beforeAll(async () => {
+  app = await startApp();
+  company = await newCompany(app);
+});
+afterAll(() => app.stop());
+
+interface Shown {
+  status: number;
+  location: string | null;
+  headers: Headers;
+  html: string;
+  title: string;
+}
+
+/** Keeps the one cookie, and sends the form token of the page that it saw last. */
+class Browser {
+  cookie = "";
+  token = "";
+
+  async #ask(path: string, init: RequestInit): Promise<Shown> {
+    const headers = { ...(this.cookie ? { cookie: this.cookie } : {}), accept: "text/html" };
+    const response = await fetch(`${app.url}${path}`, { redirect: "manual", ...init, headers });
+    const set = response.headers.get("set-cookie");
+    if (set) this.cookie = set.split(";", 1)[0]!;
+    const html = await response.text();
+    this.token = /<meta name="csrf-token" content="([^"]+)"/.exec(html)?.[1] ?? this.token;
+    return {
+      status: response.status,
+      location: response.headers.get("location"),
+      headers: response.headers,
+      html,
+      title: /<h1>([^<]*)<\/h1>/.exec(html)?.[1] ?? "",
+    };
+  }
+
+  open = (path: string) => this.#ask(path, {});
+
+  send = (path: string, fields: Record<string, string> = {}, token = this.token) =>
+    this.#ask(path, { method: "POST", body: new URLSearchParams({ form_token: token, ...fields }) });
+
+  async signIn({ email, password }: { email: string; password: string }, next?: string): Promise<Shown> {
+    await this.open("/app/login");
+    return this.send("/app/login", { email, password, ...(next === undefined ? {} : { next }) });
+  }
+}
+
+async function signedIn(of = company): Promise<Browser> {
+  const browser = new Browser();
+  expect(await browser.signIn(of)).toMatchObject({ status: 303 });
+  return browser;
+}
+
+test("who is not signed in is led to sign-in, and from there to where they wanted", async () => {
+  const browser = new Browser();
+  const wanted = `/app/${company.id}/campaigns?status=sending`;
+  const { status, location } = await browser.open(wanted);
+  expect({ status, location }).toEqual({ status: 303, location: `/app/login?next=${encodeURIComponent(wanted)}` });
+  await browser.open(location!);
+  expect(await browser.signIn(company, wanted)).toMatchObject({ status: 303, location: wanted });
+  expect(await browser.open(wanted)).toMatchObject({ status: 200, title: "Campaigns" });
+});
+
+test.each([
+  "https://evil.example/",
+  "//evil.example",
+  "/app/../api/",
+  "/app/\\evil.example",
+  "javascript:alert(1)",
+  "/app/x\r\nSet-Cookie: a=b",
+])("sign-in leads to no other site by next=%j", async (next) => {
+  expect(await new Browser().signIn(company, next)).toMatchObject({ status: 303, location: "/app/" });
+});
+
+test("a wrong password says what the API says, and keeps the address that was typed", async () => {
+  const browser = new Browser();
+  const { status, html } = await browser.signIn({ ...company, password: "not the password" });
+  expect(status).toBe(401);
+  expect(html).toContain("No active account found with the given credentials.");
+  expect(html).toContain(`value="${company.email}"`);
+});
+
+test("the session is one cookie, for the console alone, that changes at sign-in and at sign-out", async () => {
+  const browser = new Browser();
+  const seen = new Set<string>();
+  const first = await browser.open("/app/login");
+  expect(first.headers.get("set-cookie")).toMatch(/^fm_session=[\w.-]+; Path=\/app; HttpOnly; SameSite=Strict$/);
+  seen.add(browser.cookie);
+  await browser.signIn(company);
+  seen.add(browser.cookie);
+  const old = browser.cookie;
+  await browser.open(`/app/${company.id}`);
+  expect(await browser.send("/app/logout")).toMatchObject({ status: 303, location: "/app/login" });
+  seen.add(browser.cookie);
+  expect(seen.size).toBe(3);
+  browser.cookie = old;
+  expect(await browser.open(`/app/${company.id}`)).toMatchObject({ status: 303 });
+  const api = await fetch(`${app.url}/api/auth/me/`, { headers: { cookie: old } });
+  expect(api.status).toBe(401);
+});
+
+test("the API lists the session, and what it ends is over at once", async () => {
+  const other = await newCompany(app);
+  const browser = await signedIn(other);
+  const api = client(app, { token: other.token });
+  const sessions = (await api.get("/api/auth/sessions/")).body as { id: string; current: boolean }[];
+  const its = sessions.filter(({ current }) => !current);
+  for (const { id } of its) expect((await api.delete(`/api/auth/sessions/${id}/`)).status).toBe(204);
+  expect(its.length).toBeGreaterThan(0);
+  expect(await browser.open(`/app/${other.id}`)).toMatchObject({ status: 303 });
+});
+
+test.each(["", "made-up", "another session's"])(
+  "a write with the form token %j: 403 and nothing changes",
+  async (token) => {
+    const browser = await signedIn();
+    const others = await signedIn();
+    await others.open("/app/");
+    await browser.open(`/app/${company.id}`);
+    const used = token === "another session's" ? others.token : token;
+    expect(await browser.send("/app/logout", {}, used)).toMatchObject({ status: 403, title: "You may not do this" });
+    expect(await browser.open(`/app/${company.id}`)).toMatchObject({ status: 200 });
+    const stranger = new Browser();
+    await stranger.open("/app/login");
+    expect(await stranger.send("/app/login", { email: company.email, password: company.password }, used)).toMatchObject(
+      { status: 403 },
+    );
+  },
+);
+
+test("another company's pages, and pages that do not exist, are 404 with a whole page", async () => {
+  const browser = await signedIn();
+  const other = await newCompany(app);
+  for (const path of [
+    other.id,
+    `${other.id}/campaigns`,
+    `${company.id}/nothing`,
+    `${company.id}/campaigns/${newId()}`,
+    "x",
+  ]) {
+    const { status, html, title } = await browser.open(`/app/${path}`);
+    expect({ path, status, title }).toEqual({ path, status: 404, title: "There is no such page" });
+    expect(html).toContain("<main");
+  }
+});
+
+test("no script, style or frame but its own; nothing is kept by caches", async () => {
+  const browser = await signedIn();
+  const { headers, html } = await browser.open(`/app/${company.id}`);
+  expect(headers.get("content-security-policy")).toBe(
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'",
+  );
+  expect(headers.get("cache-control")).toBe("no-store");
+  expect(html).not.toMatch(/<script|<style| style=| on\w+=/);
+  const [, style] = /href="(\/app\/assets\/[^"]+)"/.exec(html)!;
+  const asset = await fetch(`${app.url}${style}`);
+  expect([asset.status, asset.headers.get("content-type")]).toEqual([200, "text/css; charset=utf-8"]);
+  expect((await fetch(`${app.url}/app/assets/../../package.json`)).status).toBe(404);
+  expect((await fetch(`${app.url}/app/assets/other.css`)).status).toBe(404);
+});
+
+test("what people typed is text: names of campaigns and companies are no markup", async () => {
+  const other = await newCompany(app);
+  const evil = `<img src=x onerror=alert(1)>"'`;
+  await client(app, { token: other.token }).patch(`/api/companies/${other.id}/`, { name: evil });
+  const browser = await signedIn(other);
+  const { html } = await browser.open(`/app/${other.id}`);
+  expect(html).not.toContain("<img");
+  expect(html).toContain("&lt;img");
+});
+
+/** One that waits for a server that is nobody's. */
+async function waitingCampaign({ api }: TestCompany, name: string): Promise<string> {
+  const smtp = await api.post("/api/emails/smtp-configs/", {
+    name: "S",
+    host: "127.0.0.1",
+    port: 9,
+    username: "",
+    password: "",
+    use_tls: false,
+    sender_email: "news@acme.example",
+  });
+  const sent = await api.post("/api/emails/send/custom/", {
+    name,
+    smtp_config_id: smtp.body.id,
+    subject: "Hello",
+    body: "<p>Hello</p>",
+    receivers: [{ email: "ada@example.com" }, { email: "bob@example.com" }],
+  });
+  expect(sent.status).toBe(201);
+  return sent.body.id;
+}
+
+test("a campaign is seen and stopped by a member; a viewer sees it and no button, and is refused", async () => {
+  const mine = await newCompany(app);
+  const id = await waitingCampaign(mine, "October");
+  const path = `/app/${mine.id}/campaigns/${id}`;
+  const browser = await signedIn(mine);
+  expect((await browser.open(`/app/${mine.id}/campaigns?search=octo`)).html).toContain(path);
+  expect((await browser.open(`/app/${mine.id}`)).html).toContain("October");
+  const seen = await browser.open(path);
+  expect(seen.title).toBe("October");
+  expect(seen.html).toContain(`action="${path}/stop"`);
+  expect(seen.html).toContain("2 mails have not been sent yet.");
+
+  await query("update memberships set role = 'viewer' where company_id = $1", [mine.id]);
+  expect((await browser.open(path)).html).not.toContain(`action="${path}`);
+  expect(await browser.send(`${path}/stop`)).toMatchObject({ status: 403, title: "You may not do this" });
+  await query("update memberships set role = 'member' where company_id = $1", [mine.id]);
+
+  expect(await browser.send(`${path}/stop`)).toMatchObject({ status: 303, location: path });
+  const ended = await until(
+    () => browser.open(path),
+    ({ html }) => html.includes("status-cancelled"),
+  );
+  expect(ended.html).toContain(`Stopped by ${mine.email}.`);
+  expect(await browser.send(`${path}/stop`)).toMatchObject({ status: 400, title: "This cannot be done" });
+  expect(await browser.send(`${path}/delete`)).toMatchObject({ status: 303, location: `/app/${mine.id}/campaigns` });
+  expect((await browser.open(path)).status).toBe(404);
+});
+
+test("a second factor is asked for after the password, and its code is good once", async () => {
+  const mine = await newCompany(app);
+  const api = client(app, { token: mine.token });
+  const { secret } = (await api.post("/api/auth/totp/", {})).body;
+  const codes = (await api.post("/api/auth/totp/confirm/", { code: totpCode(secret, stepAt(Date.now())) })).body
+    .recovery_codes;
+  const browser = new Browser();
+  const { email, password } = mine;
+  const asked = await browser.signIn(mine);
+  expect(asked.status).toBe(200);
+  expect(asked.html).toContain('name="code"');
+  expect(await browser.send("/app/login", { email, password, code: codes[0] })).toMatchObject({ status: 303 });
+  const again = new Browser();
+  await again.open("/app/login");
+  expect(await again.send("/app/login", { email, password, code: codes[0] })).toMatchObject({ status: 401 });
+});
