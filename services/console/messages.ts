@@ -52,6 +52,7 @@ export const messages = {
     link: "Link",
     stop: "Stop",
     stopHint: (left: string) => `${left} mails have not been sent yet. Resume sends them later.`,
+    stopAllHint: "Nothing was sent yet: it ends as cancelled, and cannot be resumed.",
     resume: "Resume",
     resumeHint: (n: string) => `Tries ${n} mails again, never those that were sent.`,
     cancel: "Cancel",

@@ -21,6 +21,7 @@ function about(path: string, root: string, { name, baseUrl }: BuiltInPagesOption
   const title = escapeHtml(name);
   const main = `<h1>${title}</h1>
 <p>An email campaign service with a REST API. Version ${version}.</p>
+<p><a href="${root}app/">Console</a></p>
 <p><a href="${root}docs/">API reference</a></p>
 <p><a href="${root}openapi.json">Description of the API (OpenAPI 3.1)</a></p>`;
   const html = htmlPage(name, main, PAGE_CSS);

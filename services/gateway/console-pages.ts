@@ -4,6 +4,7 @@
  */
 import { call } from "../call.ts";
 import type { Document } from "../lib/shapes.ts";
+import { throttleLogin } from "./access/throttle.ts";
 import { BODY_LIMITS } from "./http/body-cost.ts";
 import { type Context, httpOf, type Next } from "./http/context.ts";
 import { cookieNamed } from "./http/cookies.ts";
@@ -77,6 +78,7 @@ export function consolePages({ broker, bodyBudget }: ConsoleDeps, router: Resour
       query: texts(context.query),
       ...(cookie === undefined ? {} : { cookie }),
     };
+    if (method === "POST" && asked.path === "login") await throttleLogin(context);
     if (method === "POST") write(context, await submit(context, asked, options));
     else if (method === "GET" || method === "HEAD") write(context, await call(broker, "console.page", asked, options));
     else throw new HttpRefusal(405, `Method "${method}" not allowed.`, { Allow: "GET, HEAD, POST" });

@@ -35,9 +35,11 @@ export interface Cluster {
 }
 
 export const APART = ["gateway", "accounts", "subscribers", "campaigns", "tracking", "webhooks", "bounces", "operator"];
-const layoutApart = Object.fromEntries(APART.map((name) => [name, [name]]));
+// The console's pages are made where requests for them arrive.
+const GATEWAY = ["gateway", "console"];
+const layoutApart = { ...Object.fromEntries(APART.map((name) => [name, [name]])), gateway: GATEWAY };
 /** Few processes, for machines with few cores. */
-export const layoutTogether = { gateway: ["gateway"], core: APART.filter((name) => name !== "gateway") };
+export const layoutTogether = { gateway: GATEWAY, core: APART.filter((name) => name !== "gateway") };
 
 // A sender brings its renderer: rendering a chunk is a local call.
 const SENDER = ["smtp-sender", "renderer"];

@@ -56,7 +56,7 @@ function deedsOf(visit: CompanyVisit, campaign: Campaign): Deed[] {
       name: "stop",
       action: "campaigns.stop",
       fits: status === "pending" || status === "sending",
-      hint: t.stopHint(left),
+      hint: sent_count > 0 ? t.stopHint(left) : t.stopAllHint,
     },
     { name: "resume", action: "campaigns.resume", fits: isResumable, hint: t.resumeHint(formatted(failed_count)) },
     { name: "cancel", action: "campaigns.cancel", fits: status === "scheduled", hint: t.cancelHint },

@@ -33,11 +33,16 @@ export async function requireFewInvalidKeys(ip: string): Promise<void> {
 
 export const noteInvalidKey = (ip: string): Promise<unknown> => apiLimiter().take(invalidKeys(ip), 1);
 
-/** Guesses of mailed links, by the API's routes and by their pages together. */
-export async function throttleLink(context: Context): Promise<void> {
-  const { granted, retryAfterMs } = await take(context, "link");
+async function requireRoom(context: Context, name: Throttle): Promise<void> {
+  const { granted, retryAfterMs } = await take(context, name);
   if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
 }
+
+/** Guesses of mailed links, by the API's routes and by their pages together. */
+export const throttleLink = (context: Context): Promise<void> => requireRoom(context, "link");
+
+/** Logins, by the API and by the console together. */
+export const throttleLogin = (context: Context): Promise<void> => requireRoom(context, "auth");
 
 /** Throws where the limit is reached; for a click, which must reach its target all the same, returns true: not counted. */
 export async function isOverLimit(context: Context, { throttle, answer }: Route): Promise<boolean> {

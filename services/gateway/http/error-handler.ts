@@ -59,7 +59,7 @@ const PAGE_TITLES: Record<number, string> = {
 
 /** Only pages are read by people: an API path answers JSON whatever a browser would like. */
 const prefersHtml = (context: Context): boolean =>
-  context.path.startsWith("/api/emails/public/") && context.accepts("json", "html") === "html";
+  /^\/(?:api\/emails\/public|app)\//.test(context.path) && context.accepts("json", "html") === "html";
 
 /** A problem as a person sees it who followed a link in a mail. */
 function problemPage(status: number, body: Record<string, unknown>): string {

@@ -210,7 +210,7 @@ test("a campaign is seen and stopped by a member; a viewer sees it and no button
   const seen = await browser.open(path);
   expect(seen.title).toBe("October");
   expect(seen.html).toContain(`action="${path}/stop"`);
-  expect(seen.html).toContain("2 mails have not been sent yet.");
+  expect(seen.html).toContain("Nothing was sent yet: it ends as cancelled");
 
   await query("update memberships set role = 'viewer' where company_id = $1", [mine.id]);
   expect((await browser.open(path)).html).not.toContain(`action="${path}`);

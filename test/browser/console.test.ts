@@ -1,0 +1,125 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { type App, startApp } from "../support/app.ts";
+import { newCompany, type TestCompany } from "../support/client.ts";
+import { launchChromium } from "./chromium.ts";
+
+const AXE = readFileSync(createRequire(import.meta.filename).resolve("axe-core/axe.min.js"), "utf8");
+const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+
+interface Violation {
+  id: string;
+  nodes: { html: string }[];
+}
+
+let app: App;
+let browser: Browser;
+let company: TestCompany;
+let campaignId: string;
+beforeAll(async () => {
+  app = await startApp();
+  browser = await launchChromium();
+  company = await newCompany(app, { name: "Analytical Engines" });
+  const smtp = await company.api.post("/api/emails/smtp-configs/", {
+    name: "S",
+    host: "127.0.0.1",
+    port: 9,
+    username: "",
+    password: "",
+    use_tls: false,
+    sender_email: "news@acme.example",
+  });
+  const sent = await company.api.post("/api/emails/send/custom/", {
+    name: "October newsletter",
+    smtp_config_id: smtp.body.id,
+    subject: "Six books",
+    body: '<p><a href="https://example.com/">Books</a></p>',
+    receivers: [{ email: "ada@example.com" }, { email: "bob@example.com" }],
+  });
+  campaignId = sent.body.id;
+}, 240_000);
+afterAll(async () => {
+  await browser?.close();
+  await app.stop();
+});
+
+async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
+  // The policy would keep axe out, too.
+  const context = await browser.newContext({ bypassCSP: true, ...options });
+  try {
+    await work(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+async function signIn(page: Page): Promise<void> {
+  await page.goto(`${app.url}/app/login`);
+  await page.getByLabel("Email address").fill(company.email);
+  await page.getByLabel("Password").fill(company.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(`${app.url}/app/${company.id}`);
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const found = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(RULES)} })`)) as { violations: Violation[] };
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html}`);
+}
+
+const PAGES = () => [
+  "login",
+  `${company.id}`,
+  `${company.id}/campaigns`,
+  `${company.id}/campaigns/${campaignId}`,
+  "account/sessions",
+  `${company.id}/none`,
+];
+
+test.each([
+  ["light, a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
+  ["dark, a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
+] as [string, BrowserContextOptions][])(
+  "every page passes axe and is no wider than the window: %s",
+  async (_how, options) => {
+    await open(options, async (page) => {
+      await signIn(page);
+      for (const path of PAGES()) {
+        await page.goto(`${app.url}/app/${path}`);
+        const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
+        // To look at; nothing compares them.
+        await page.screenshot({
+          path: `${SHOTS}/${options.colorScheme}-${path.replaceAll(company.id, "company").replace(campaignId, "id").replaceAll("/", "-")}.png`,
+        });
+        expect({ path, wider: Math.max(0, width as number), wrong: await violations(page) }).toEqual({
+          path,
+          wider: 0,
+          wrong: [],
+        });
+      }
+    });
+  },
+);
+
+test("from sign-in to a stopped campaign, with the keyboard and without JavaScript", async () => {
+  await open({ javaScriptEnabled: false }, async (page) => {
+    await page.goto(`${app.url}/app/${company.id}/campaigns`);
+    await page.getByLabel("Email address").focus();
+    await page.keyboard.type(company.email);
+    await page.keyboard.press("Tab");
+    await page.keyboard.type(company.password);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${app.url}/app/${company.id}/campaigns`);
+    const link = page.getByRole("link", { name: "October newsletter" });
+    await link.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "October newsletter" }).waitFor();
+    await page.getByRole("button", { name: "Stop" }).focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(new RegExp(`${campaignId}$`));
+    await expect(page.getByText(`Stopped by ${company.email}.`).waitFor()).resolves.toBeUndefined();
+  });
+});
