@@ -11,6 +11,9 @@ import {
   stopCampaign,
 } from "./pages/campaigns.ts";
 import { chooseCompany, companyHome } from "./pages/home.ts";
+import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
+import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
+import { planPage } from "./pages/plan.ts";
 import { endSessionForm, sessionsPage } from "./pages/security.ts";
 import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
 import type { Answer, CompanyVisit, Outcome, PersonVisit, Visit } from "./request.ts";
@@ -43,6 +46,12 @@ export const companyPages: Table<CompanyVisit> = {
   "campaigns/:id/resume": { form: resumeCampaign },
   "campaigns/:id/cancel": { form: cancelCampaign },
   "campaigns/:id/delete": { form: deleteCampaign },
+  "settings/keys": { page: keysPage, form: makeKey },
+  "settings/keys/:id/delete": { form: deleteKey },
+  "settings/members": { page: membersPage, form: inviteMember },
+  "settings/members/:id/role": { form: changeRole },
+  "settings/members/:id/remove": { form: removeMember },
+  "settings/plan": { page: planPage },
 };
 
 export interface Found<V> {

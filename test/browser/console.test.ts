@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { type App, startApp } from "../support/app.ts";
-import { newCompany, type TestCompany } from "../support/client.ts";
+import { newCompany, someIp, type TestCompany } from "../support/client.ts";
 import { launchChromium } from "./chromium.ts";
 
 const AXE = readFileSync(createRequire(import.meta.filename).resolve("axe-core/axe.min.js"), "utf8");
@@ -48,7 +48,11 @@ afterAll(async () => {
 
 async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
   // The policy would keep axe out, too.
-  const context = await browser.newContext({ bypassCSP: true, ...options });
+  const context = await browser.newContext({
+    bypassCSP: true,
+    extraHTTPHeaders: { "x-forwarded-for": someIp() },
+    ...options,
+  });
   try {
     await work(await context.newPage());
   } finally {
@@ -76,6 +80,9 @@ const PAGES = () => [
   `${company.id}/campaigns`,
   `${company.id}/campaigns/${campaignId}`,
   "account/sessions",
+  `${company.id}/settings/keys`,
+  `${company.id}/settings/members`,
+  `${company.id}/settings/plan`,
   `${company.id}/none`,
 ];
 

@@ -3,7 +3,7 @@ import { query } from "../../../models/database/db.ts";
 import { stepAt, totpCode } from "../../../services/accounts/people/totp-codes.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { client, newCompany, type TestCompany } from "../../support/client.ts";
+import { client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { until } from "../campaigns/world.ts";
 
 let app: App;
@@ -26,9 +26,14 @@ interface Shown {
 class Browser {
   cookie = "";
   token = "";
+  readonly #ip = someIp();
 
   async #ask(path: string, init: RequestInit): Promise<Shown> {
-    const headers = { ...(this.cookie ? { cookie: this.cookie } : {}), accept: "text/html" };
+    const headers = {
+      ...(this.cookie ? { cookie: this.cookie } : {}),
+      accept: "text/html",
+      "x-forwarded-for": this.#ip,
+    };
     const response = await fetch(`${app.url}${path}`, { redirect: "manual", ...init, headers });
     const set = response.headers.get("set-cookie");
     if (set) this.cookie = set.split(";", 1)[0]!;
@@ -243,4 +248,47 @@ test("a second factor is asked for after the password, and its code is good once
   const again = new Browser();
   await again.open("/app/login");
   expect(await again.send("/app/login", { email, password, code: codes[0] })).toMatchObject({ status: 401 });
+});
+
+test("a key is made, shown once, works and is deleted; what is wrong with the form stands at its field", async () => {
+  const mine = await newCompany(app);
+  const browser = await signedIn(mine);
+  const path = `/app/${mine.id}/settings/keys`;
+  await browser.open(path);
+  const wrong = await browser.send(path, { name: "Shop", allowed_ips: "nonsense" });
+  expect(wrong.status).toBe(400);
+  expect(wrong.html).toMatch(/id="wrong-allowed_ips"/);
+  expect(wrong.html).toContain('value="Shop"');
+  const made = await browser.send(path, { name: "Shop", "scope.send": "on", "scope.read": "on" });
+  const key = /<code>(fm_\w+)<\/code><\/p>/.exec(made.html)![1]!;
+  expect((await client(app, { key }).get("/api/emails/campaigns/")).status).toBe(200);
+  expect((await client(app, { key }).post("/api/emails/lists/", { name: "L" })).status).toBe(403);
+  const { html } = await browser.open(path);
+  expect(html).not.toContain(key);
+  const [, id] = new RegExp(`${path}/([0-9a-f-]+)/delete`).exec(html.slice(html.indexOf("Shop")))!;
+  expect(await browser.send(`${path}/${id}/delete`)).toMatchObject({ status: 303, location: path });
+  expect((await browser.open(path)).html).not.toContain("Shop");
+});
+
+test("somebody is invited, changed in role and removed; the last owner stays; a member sees no form", async () => {
+  const mine = await newCompany(app);
+  const browser = await signedIn(mine);
+  const path = `/app/${mine.id}/settings/members`;
+  await browser.open(path);
+  const email = `grace-${mine.id}@example.com`;
+  const invited = await browser.send(path, { email, role: "viewer" });
+  expect(invited.html).toContain(`${email} is invited.`);
+  expect((await browser.send(`${path}/${mine.userId}/role`, { role: "viewer" })).status).toBe(400);
+  const token = /invitation\?token=([\w-]+)/.exec(invited.html)![1];
+  await client(app, { ip: someIp() }).post(`/api/auth/invitations/${token}/`, { password: "a long and plain one" });
+  const grace = await query<{ id: string }>("select id from users where email = $1", [email]);
+  expect(await browser.send(`${path}/${grace[0]!.id}/role`, { role: "member" })).toMatchObject({ status: 303 });
+  const other = await signedIn({ ...mine, email, password: "a long and plain one" });
+  const seen = await other.open(path);
+  expect(seen.status).toBe(200);
+  expect(seen.html).not.toContain(`action="${path}`);
+  expect(await other.send(path, { email: "x@example.com", role: "viewer" })).toMatchObject({ status: 403 });
+  expect(await browser.send(`${path}/${grace[0]!.id}/remove`)).toMatchObject({ status: 303 });
+  expect((await other.open(path)).status).toBe(404);
+  expect((await browser.open(`/app/${mine.id}/settings/plan`)).html).toContain("Mails a month");
 });

@@ -1,0 +1,53 @@
+/** API keys: how programs of the company come in. A key is shown once, on the page that answers its making. */
+import { SCOPES } from "../../lib/rights.ts";
+import { type Errors, orAgain } from "../form-errors.ts";
+import { messages } from "../messages.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
+
+/** A company holds at most 20. */
+const ALL = 100;
+
+interface Shown {
+  errors?: Errors;
+  made?: { name: string; key: string };
+}
+
+async function show(visit: CompanyVisit, { errors = {}, made }: Shown = {}): Promise<Answer> {
+  const { results } = await callIn(visit, "accounts.listKeys", { id: visit.company.id, page_size: ALL });
+  const here = companyPath(visit, "settings/keys");
+  const values = {
+    keys: results,
+    made,
+    errors,
+    typed: visit.form,
+    scopes: SCOPES,
+    here,
+    mayWrite: may(visit, "accounts.createKey"),
+  };
+  return { view: "keys", title: messages.keys.title, values };
+}
+
+export const keysPage = (visit: CompanyVisit): Promise<Answer> => show(visit);
+
+export const makeKey = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const { name = "", expires = "", allowed_ips = "" } = visit.form;
+      const scopes = SCOPES.filter((scope) => visit.form[`scope.${scope}`] !== undefined);
+      const allowed = allowed_ips.split(/[\s,]+/).filter((text) => text !== "");
+      const made = await callIn(visit, "accounts.createKey", {
+        id: visit.company.id,
+        name,
+        ...(expires === "" ? {} : { expires_at: `${expires}T23:59:59Z` }),
+        ...(scopes.length > 0 ? { scopes } : {}),
+        ...(allowed.length > 0 ? { allowed_ips: allowed } : {}),
+      });
+      return show({ ...visit, form: {} }, { made });
+    },
+    (errors) => show(visit, { errors }),
+  );
+
+export async function deleteKey(visit: CompanyVisit): Promise<Answer> {
+  await callIn(visit, "accounts.removeKey", { id: visit.company.id, key_id: visit.params.id! });
+  return { goTo: companyPath(visit, "settings/keys") };
+}
