@@ -12,10 +12,20 @@ import {
 } from "./pages/campaigns.ts";
 import { chooseCompany, companyHome } from "./pages/home.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
+import { deleteList, liftSuppression, listsPage, makeList, suppress, suppressionsPage } from "./pages/lists.ts";
 import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
 import { planPage } from "./pages/plan.ts";
 import { endSessionForm, sessionsPage } from "./pages/security.ts";
 import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
+import {
+  addSubscriber,
+  changeSubscriber,
+  deleteSubscriber,
+  eraseSubscriber,
+  subscriberPage,
+  subscribersPage,
+  takeOffList,
+} from "./pages/subscribers.ts";
 import type { Answer, CompanyVisit, Outcome, PersonVisit, Visit } from "./request.ts";
 
 export type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
@@ -46,6 +56,15 @@ export const companyPages: Table<CompanyVisit> = {
   "campaigns/:id/resume": { form: resumeCampaign },
   "campaigns/:id/cancel": { form: cancelCampaign },
   "campaigns/:id/delete": { form: deleteCampaign },
+  subscribers: { page: subscribersPage, form: addSubscriber },
+  "subscribers/:id": { page: subscriberPage, form: changeSubscriber },
+  "subscribers/:id/off-list": { form: takeOffList },
+  "subscribers/:id/delete": { form: deleteSubscriber },
+  "subscribers/:id/erase": { form: eraseSubscriber },
+  lists: { page: listsPage, form: makeList },
+  "lists/:id/delete": { form: deleteList },
+  suppressions: { page: suppressionsPage, form: suppress },
+  "suppressions/:id/lift": { form: liftSuppression },
   "settings/keys": { page: keysPage, form: makeKey },
   "settings/keys/:id/delete": { form: deleteKey },
   "settings/members": { page: membersPage, form: inviteMember },

@@ -19,6 +19,7 @@ let app: App;
 let browser: Browser;
 let company: TestCompany;
 let campaignId: string;
+let personId: string;
 beforeAll(async () => {
   app = await startApp();
   browser = await launchChromium();
@@ -40,6 +41,10 @@ beforeAll(async () => {
     receivers: [{ email: "ada@example.com" }, { email: "bob@example.com" }],
   });
   campaignId = sent.body.id;
+  const list = (await company.api.post("/api/emails/lists/", { name: "Readers" })).body.id;
+  const grace = { email: "grace@example.com", first_name: "Grace", attributes: { city: "New York" }, lists: [list] };
+  personId = (await company.api.post("/api/emails/subscribers/", grace)).body.id;
+  await company.api.post("/api/emails/suppressions/", { email: "gone@example.com", reason: "Asked us to stop" });
 }, 240_000);
 afterAll(async () => {
   await browser?.close();
@@ -80,6 +85,10 @@ const PAGES = () => [
   `${company.id}/campaigns`,
   `${company.id}/campaigns/${campaignId}`,
   "account/sessions",
+  `${company.id}/subscribers`,
+  `${company.id}/subscribers/${personId}`,
+  `${company.id}/lists`,
+  `${company.id}/suppressions`,
   `${company.id}/settings/keys`,
   `${company.id}/settings/members`,
   `${company.id}/settings/plan`,
@@ -99,7 +108,10 @@ test.each([
         const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
         // To look at; nothing compares them.
         await page.screenshot({
-          path: `${SHOTS}/${options.colorScheme}-${path.replaceAll(company.id, "company").replace(campaignId, "id").replaceAll("/", "-")}.png`,
+          path: `${SHOTS}/${options.colorScheme}-${path
+            .replaceAll(company.id, "company")
+            .replace(/[0-9a-f-]{36}/, "id")
+            .replaceAll("/", "-")}.png`,
         });
         expect({ path, wider: Math.max(0, width as number), wrong: await violations(page) }).toEqual({
           path,

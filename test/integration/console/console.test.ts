@@ -292,3 +292,40 @@ test("somebody is invited, changed in role and removed; the last owner stays; a 
   expect((await other.open(path)).status).toBe(404);
   expect((await browser.open(`/app/${mine.id}/settings/plan`)).html).toContain("Mails a month");
 });
+
+test("a person is added, put on a list and off it, found, and erased; a suppression is made and lifted", async () => {
+  const mine = await newCompany(app);
+  const browser = await signedIn(mine);
+  const at = (path: string) => `/app/${mine.id}/${path}`;
+  await browser.open(at("lists"));
+  expect(await browser.send(at("lists"), { name: "Readers" })).toMatchObject({ status: 303 });
+  const list = /list=([0-9a-f-]{36})/.exec((await browser.open(at("lists"))).html)![1]!;
+  const wrong = await browser.send(at("subscribers"), { email: "no address", first_name: "Ada" });
+  expect(wrong).toMatchObject({ status: 400 });
+  expect(wrong.html).toMatch(/id="wrong-email"/);
+  expect(wrong.html).toContain('value="Ada"');
+  const added = await browser.send(at("subscribers"), { email: "ada@example.com", first_name: "Ada", list });
+  const person = added.location!;
+  expect((await browser.open(person)).html).toContain("Readers");
+  expect(await browser.send(`${person}/off-list`, { list })).toMatchObject({ status: 303 });
+  expect((await browser.open(person)).html).toContain("On no list.");
+  expect((await browser.open(at("subscribers?search=ADA&status=active"))).html).toContain(person);
+  expect((await browser.open(at("subscribers?search=ada&status=bounced"))).html).toContain("Nobody fits.");
+  await waitingCampaign(mine, "October");
+  const history = await until(
+    () => browser.open(person),
+    ({ html }) => html.includes("status-queued"),
+  );
+  expect(history.html).toContain("Hello");
+  expect(await browser.send(`${person}/erase`)).toMatchObject({ status: 303, location: at("subscribers") });
+  expect((await browser.open(person)).status).toBe(404);
+
+  expect(await browser.send(at("suppressions"), { what: "spam.example", reason: "Asked" })).toMatchObject({
+    status: 303,
+  });
+  const { html } = await browser.open(at("suppressions?search=spam"));
+  const [, lift] = new RegExp(`action="(${at("suppressions")}/[0-9a-f-]+/lift)"`).exec(html)!;
+  expect(await browser.send(lift!)).toMatchObject({ status: 303 });
+  expect((await browser.open(at("suppressions?search=spam"))).html).toContain("No suppression fits.");
+  expect((await browser.send(at("suppressions"), { what: "not a domain" })).html).toMatch(/id="wrong-domain"/);
+});
