@@ -1,13 +1,22 @@
+import { TEMPLATE_MODES, type TemplateMode } from "../../models/template.ts";
 import type { ServiceContract } from "../define.ts";
 import { ById, ListQuery, Name, Nothing, OneOf, Page, Patch, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
+import { ContentFields, ContentView } from "../lib/template/content-shapes.ts";
+
+const Mode = Type.Unsafe<TemplateMode>({
+  ...OneOf(...TEMPLATE_MODES),
+  description:
+    "`mjml` is an extension: the body is MJML, which is compiled when it is saved. `basic` and `visual` bodies are HTML, and differ for editors alone.",
+});
 
 export const EmailTemplate = Type.Object({
   id: Uuid,
   name: Type.String(),
   subject: Type.String(),
   body: Type.String(),
-  template_mode: OneOf("basic", "visual"),
+  ...ContentView,
+  template_mode: Mode,
   template_type: OneOf("marketing", "transactional"),
   created_at: Time,
   updated_at: Time,
@@ -25,7 +34,8 @@ const Input = Type.Object({
   name: Name,
   subject: Subject,
   body: Type.Optional(Text(MAX_BODY_LENGTH)),
-  template_mode: Type.Optional(OneOf("basic", "visual")),
+  ...ContentFields,
+  template_mode: Type.Optional(Mode),
   template_type: Type.Optional(OneOf("marketing", "transactional")),
 });
 
@@ -37,6 +47,15 @@ const LANGUAGE =
   "Built in: `email`, `first_name`, `last_name`, `unsubscribe_url`, `view_in_browser_url`, `preferences_url`, " +
   "`company.name`, `company.footer_text`. A syntax error is a 400 that names line and column; so is the 10,001st tag, and HTML " +
   "whose elements stand in each other more than 500 levels deep.";
+
+const MJML_DIFFERENCES = "";
+
+const MJML =
+  "\n\nIn an `mjml` template tags stand in texts and attributes as in HTML, and conditions and loops also between components, " +
+  "where MJML itself takes none: `[[#if vip]]<mj-section>…</mj-section>[[/if]]`. They are not possible within `mj-carousel` " +
+  "and `mj-head`. `mj-include` and document types are errors: nothing is read or fetched. Errors name line and column of the " +
+  "MJML. It is compiled by mrml; its HTML differs from that of `mjml` in the points of this table.\n\n" +
+  MJML_DIFFERENCES;
 
 const example = {
   name: "June newsletter",
@@ -52,14 +71,14 @@ export const contract = {
     description: "Search looks into name and subject. Sortable: created_at, name, updated_at.",
     params: Type.Object({
       ...ListQuery.properties,
-      template_mode: Type.Optional(OneOf("basic", "visual")),
+      template_mode: Type.Optional(Mode),
       template_type: Type.Optional(OneOf("marketing", "transactional")),
     }),
     returns: Page(EmailTemplate),
   },
   createTemplate: {
     summary: "Create a template",
-    description: LANGUAGE,
+    description: LANGUAGE + MJML,
     params: Input,
     returns: SavedTemplate,
     example,

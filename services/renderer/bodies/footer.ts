@@ -20,7 +20,7 @@ function wordsFor(body: string) {
   return { ...(own ?? catalogues.en!).mailFooter, mark: own ? "" : ' lang="en"' };
 }
 
-interface Company {
+export interface Company {
   companyName: string;
   footerText: string;
 }
@@ -34,4 +34,14 @@ export function withFooter(body: string, { companyName, footerText }: Company): 
   const footer = `<div style="${style}">${[...lines, links].join("<br>")}</div>\n`;
   const at = bodyEnd(body);
   return `${body.slice(0, at)}${footer}${body.slice(at)}`;
+}
+
+/** The same at the end of a text part; `body` declares the language. */
+export function withTextFooter(text: string, { companyName, footerText }: Company, body: string): string {
+  const lines = [companyName, footerText]
+    .filter((line) => line.trim() !== "")
+    .map((line) => line.replaceAll("[[", "\\[["));
+  const { unsubscribe, preferences } = wordsFor(body);
+  const links = [`${unsubscribe}: [[unsubscribe_url]]`, `${preferences}: [[preferences_url]]`];
+  return `${text.trimEnd()}\n\n${[...lines, ...links].join("\n")}\n`;
 }
