@@ -48,7 +48,20 @@ const LANGUAGE =
   "`company.name`, `company.footer_text`. A syntax error is a 400 that names line and column; so is the 10,001st tag, and HTML " +
   "whose elements stand in each other more than 500 levels deep.";
 
-const MJML_DIFFERENCES = "";
+// As compared once, over the 25 example templates of MJML, with mjml 4: 11 are the same, apart from how colours, decimals and
+// blanks are written.
+const MJML_DIFFERENCES = [
+  "| where | `mjml` 4 | here |",
+  "|---|---|---|",
+  "| a column in a section with padding at its sides, in Outlook | as wide as the section within its padding | as wide as without the padding |",
+  "| `mj-image` with a `width` over its column's | narrowed to the column | in Outlook as wide as it says |",
+  "| widths that are no whole pixels | cut off | with decimals, in percent with six of them |",
+  "| a web font that only HTML or `mj-style` names | loaded | loaded by `mj-font` and an attribute `font-family` that names it |",
+  "| a second `mj-carousel`, or `mj-navbar` with `hamburger` | works | an error |",
+  "| `mj-include`, `mj-html-attributes`, defaults of elements within `mj-class` | work | errors |",
+  "| an unknown element, text outside of `mj-text` and its like | left out | an error |",
+  "| an attribute that is given twice | the first holds | the last holds |",
+].join("\n");
 
 const MJML =
   "\n\nIn an `mjml` template tags stand in texts and attributes as in HTML, and conditions and loops also between components, " +

@@ -47,6 +47,10 @@ const LEAVES = new Set([
   "mj-spacer",
 ]);
 
+/** mrml gives the parts of each the same ids, on which opening and turning depend. */
+const HAMBURGER = /\shamburger\s*=\s*["']hamburger/i;
+const IMAGES = new Set(["mj-image", "mj-carousel-image", "mj-social-element"]);
+
 /** Deeper ones would exhaust the stack of mrml; MJML's own rules allow seven. */
 const MAX_DEPTH = 40;
 /** A long newsletter has some hundred; each makes up to 3 KB of HTML. */
@@ -71,10 +75,14 @@ export interface Raw extends Span {
 
 export interface MjmlOutline {
   raws: Raw[];
-  /** Text between components, where MJML has none. */
+  /** Text between components, where MJML has none, and blanks. */
   between: Span[];
+  /** Ends of elements as mrml reads them: it knows neither `</mj-text >` nor an element that is written as a pair and is empty. */
+  ends: (Span & { by: string })[];
   /** Of attributes, with what mrml would write with a backslash: quotes, backslashes, invisible characters. */
   values: Span[];
+  /** Behind the names of images without an alternative text: MJML gives them an empty one, mrml none. */
+  withoutAlt: number[];
   errors: TemplateError[];
 }
 
@@ -84,18 +92,20 @@ const VALUE = /=\s*(?:"([^"]*)"|'([^']*)')/g;
 const ESCAPED = /["\\]|[^ -~]/;
 const TAG_REST = /(?:[^"'>]|"[^"]*"|'[^']*')*>/y;
 
-interface Open {
+interface Open extends Span {
   name: string;
-  at: number;
 }
 
 class Outliner implements MjmlOutline {
   readonly raws: Raw[] = [];
   readonly between: Span[] = [];
+  readonly ends: MjmlOutline["ends"] = [];
   readonly values: Span[] = [];
+  readonly withoutAlt: number[] = [];
   readonly errors: TemplateError[] = [];
   readonly #source: string;
   readonly #open: Open[] = [];
+  readonly #once = new Set<string>();
   #elements = 0;
   #longestTag = 0;
   #spread = 0;
@@ -104,7 +114,7 @@ class Outliner implements MjmlOutline {
     this.#source = source;
     const end = this.#scan();
     if (this.errors.length > 0) return;
-    for (const { name, at } of this.#open) this.#fault(`<${name}> is never closed`, at);
+    for (const { name, start } of this.#open) this.#fault(`<${name}> is never closed`, start);
     if (this.errors.length > 0) return;
     if (this.#elements === 0) this.#fault("An MJML template begins with <mjml>", 0);
     this.#between(end, source.length);
@@ -119,7 +129,7 @@ class Outliner implements MjmlOutline {
   }
 
   #between(start: number, end: number): void {
-    if (this.#source.slice(start, end).trim() !== "") this.between.push({ start, end });
+    if (start < end) this.between.push({ start, end });
   }
 
   /** Returns where the last markup ends. */
@@ -165,12 +175,12 @@ class Outliner implements MjmlOutline {
       return undefined;
     }
     const end = TAG_REST.lastIndex;
-    if (isClosing) return this.#close(name, at) ? end : undefined;
+    if (isClosing) return this.#close(name, { start: at, end }) ? end : undefined;
     const tag = this.#source.slice(at, end);
     if (!this.#admit(name, written, tag, at)) return undefined;
     if (tag.endsWith("/>")) return end;
     if (!RAW_CONTENT.has(name)) {
-      this.#open.push({ name, at });
+      this.#open.push({ name, start: at, end });
       if (this.#open.length <= MAX_DEPTH) return end;
       this.#fault(`Elements nested deeper than ${MAX_DEPTH} levels`, at);
       return undefined;
@@ -181,6 +191,7 @@ class Outliner implements MjmlOutline {
       return undefined;
     }
     this.raws.push({ name, tag, start: end, end: close.start, element: { start: at, end: close.end } });
+    this.#end(name, end, close);
     return close.end;
   }
 
@@ -208,6 +219,11 @@ class Outliner implements MjmlOutline {
       const end = at + index + whole.length - 1;
       if (ESCAPED.test(value)) this.values.push({ start: end - value.length, end });
     }
+    if (name === "mj-carousel" || (name === "mj-navbar" && HAMBURGER.test(tag))) {
+      if (this.#once.has(name)) this.#fault(`A second <${name}> would be the first one's twin: only one works`, at);
+      this.#once.add(name);
+    }
+    if (IMAGES.has(name) && !/\salt\s*=/i.test(tag)) this.withoutAlt.push(at + 1 + name.length);
     if (name === "mj-include") {
       this.#fault("<mj-include> reads nothing here: write what it includes in its place", at);
     } else if (name !== written) {
@@ -218,12 +234,20 @@ class Outliner implements MjmlOutline {
     return true;
   }
 
-  #close(name: string, at: number): boolean {
+  /** `contentAt`: behind the start tag. */
+  #end(name: string, contentAt: number, close: Span): void {
+    const isEmpty = this.#source.slice(contentAt, close.start).trim() === "";
+    this.ends.push(isEmpty ? { start: contentAt - 1, end: close.end, by: "/>" } : { ...close, by: `</${name}>` });
+  }
+
+  #close(name: string, close: Span): boolean {
     const open = this.#open.at(-1);
     if (open?.name === name) {
       this.#open.pop();
+      this.#end(name, open.end, close);
       return true;
     }
+    const at = close.start;
     return this.#fault(open ? `</${name}> where <${open.name}> is open` : `</${name}> closes nothing`, at);
   }
 }

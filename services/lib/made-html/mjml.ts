@@ -25,16 +25,23 @@ interface Prepared {
 }
 
 /** What mrml gets to see. Throws nothing: text that has no place between components is reported. */
-function prepared(tags: TagsAside, { raws, between, values }: MjmlOutline, errors: TemplateError[]): Prepared {
+function prepared(
+  tags: TagsAside,
+  { raws, between, values, ends, withoutAlt }: MjmlOutline,
+  errors: TemplateError[],
+): Prepared {
   const { text } = tags;
   const styles = raws.filter(({ name, tag }) => name === "mj-style" && IS_INLINE.test(tag));
+  const isGone = ({ start }: { start: number }) =>
+    styles.some(({ element }) => element.start < start && start < element.end);
   const changes = [
-    ...raws.map((raw) => {
-      if (styles.includes(raw)) return { ...raw.element, by: "" };
+    ...ends.filter((end) => !isGone(end)),
+    ...raws.flatMap((raw) => {
+      if (styles.includes(raw)) return [{ ...raw.element, by: "" }];
       const written = text.slice(raw.start, raw.end);
       // It becomes an attribute, too.
       const content = raw.name === "mj-title" ? written.replaceAll('"', "&quot;") : written;
-      return { start: raw.start, end: raw.end, by: content.trim() === "" ? content : tags.keep(content) };
+      return content.trim() === "" ? [] : [{ start: raw.start, end: raw.end, by: tags.keep(content) }];
     }),
     ...between.map(({ start, end }) => {
       const words = text.slice(start, end);
@@ -42,11 +49,14 @@ function prepared(tags: TagsAside, { raws, between, values }: MjmlOutline, error
         const at = start + words.search(/\S/);
         errors.push({ sentence: "Text outside of <mj-text> and its like", at: tags.placeOf(at) });
       }
+      // mrml takes some blanks for text.
+      if (words.trim() === "") return { start, end, by: "" };
       // A comment passes where a component may stand, and only there.
       return { start, end, by: `<!--${MARK}${words.replace(/\s+/g, "")}-->` };
     }),
+    ...withoutAlt.map((at) => ({ start: at, end: at, by: ' alt=""' })),
     ...values
-      .filter(({ start }) => !styles.some(({ element }) => element.start < start && start < element.end))
+      .filter((value) => !isGone(value))
       .map(({ start, end }) => ({ start, end, by: tags.keep(text.slice(start, end).replaceAll('"', "&quot;")) })),
   ].toSorted((a, b) => a.start - b.start);
   let source = "";
@@ -90,11 +100,10 @@ const placed = (errors: readonly TemplateError[], template: string): MadeHtml =>
   errors: errors.map(({ sentence, at }) => `${sentence} at ${place(template, at)}.`),
 });
 
-/** A condition, a loop or the end of one that is gone, or stands there twice: it would mean something else, or nothing. */
-function misplaced(tags: TagsAside, html: string): string | undefined {
-  const found = new Map<number, number>();
-  for (const no of tags.blocksIn(html)) found.set(no, (found.get(no) ?? 0) + 1);
-  const no = tags.blocksIn(tags.text).find((block) => found.get(block) !== 1);
+/** A condition, a loop or the end of one that is gone: what is left would mean something else. */
+function lostFrom(tags: TagsAside, html: string): string | undefined {
+  const found = new Set(tags.blocksIn(html));
+  const no = tags.blocksIn(tags.text).find((block) => !found.has(block));
   return no === undefined ? undefined : tags.tagOf(no);
 }
 
@@ -119,8 +128,8 @@ export function htmlOfMjml(template: string): MadeHtml {
   }
   // A language that is not known is not declared: whatever else knows it is asked then.
   const content = result.content.replace(COMMENT, "$1").replaceAll(' lang="und"', "");
-  const lost = misplaced(tags, tags.withParts(content) + inlineCss);
-  if (lost) return { errors: [`${lost} cannot stand where it does: MJML leaves it out, or needs it more than once.`] };
+  const lost = lostFrom(tags, tags.withParts(content) + inlineCss);
+  if (lost) return { errors: [`${lost} cannot stand where it does: MJML leaves it out.`] };
   const html = tags.restored(content);
   if (!inlineCss) return { html };
   return { html: withInlinedCss(html, { extraCss: tags.restored(inlineCss), appliesSheets: false }) };
