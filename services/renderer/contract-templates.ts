@@ -6,6 +6,7 @@ import { ContentFields, ContentView } from "../lib/template/content-shapes.ts";
 
 const Mode = Type.Unsafe<TemplateMode>({
   ...OneOf(...TEMPLATE_MODES),
+  examples: ["mjml"],
   description:
     "`mjml` is an extension: the body is MJML, which is compiled when it is saved. `basic` and `visual` bodies are HTML, and differ for editors alone.",
 });

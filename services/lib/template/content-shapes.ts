@@ -9,9 +9,12 @@ const TEXT_BODY =
 const INLINE_CSS =
   "Writes the rules of the style sheets into the `style` of the elements they apply to, when it is saved or sent. An element's own style wins, unless a rule is `!important`. Media queries, other at-rules and rules for states such as `:hover` stay in the sheets, and so do sheets with a `media` attribute, `data-embed`, or conditions or loops within. Sheets stay whole, and elements as they are, where a variable stands in a `class` or `id`. Nothing is fetched: linked and imported sheets stay links.";
 
-export const preheader = Type.String({ ...Line(MAX_SUBJECT_LENGTH), description: PREHEADER });
-export const textBody = Type.String({ ...Text(MAX_BODY_LENGTH), description: TEXT_BODY });
-export const inlineCss = Type.Boolean({ description: INLINE_CSS });
+const PREHEADERS = ["Six books for [[first_name]]"];
+const TEXTS = ["Hello [[first_name]],\n\nsix books are waiting."];
+
+const preheader = Type.String({ ...Line(MAX_SUBJECT_LENGTH), description: PREHEADER, examples: PREHEADERS });
+const textBody = Type.String({ ...Text(MAX_BODY_LENGTH), description: TEXT_BODY, examples: TEXTS });
+const inlineCss = Type.Boolean({ description: INLINE_CSS, examples: [true] });
 
 /** In requests. */
 export const ContentFields = {
@@ -22,7 +25,7 @@ export const ContentFields = {
 
 /** In answers. */
 export const ContentView = {
-  preheader: Nullable(Type.String({ description: PREHEADER })),
-  text_body: Nullable(Type.String({ description: TEXT_BODY })),
+  preheader: Nullable(Type.String({ description: PREHEADER, examples: PREHEADERS })),
+  text_body: Nullable(Type.String({ description: TEXT_BODY, examples: TEXTS })),
   inline_css: inlineCss,
 };

@@ -20,7 +20,7 @@ function wordsFor(body: string) {
   return { ...(own ?? catalogues.en!).mailFooter, mark: own ? "" : ' lang="en"' };
 }
 
-export interface Company {
+interface Company {
   companyName: string;
   footerText: string;
 }
