@@ -16,7 +16,12 @@ export class CampaignContent extends Model<InferAttributes<CampaignContent>, Inf
   declare campaignId: string;
   declare companyId: string;
   declare subject: string;
+  /** The HTML that is sent, whatever it was made of. */
   declare body: string;
+  declare preheader: CreationOptional<string | null>;
+  declare textBody: CreationOptional<string | null>;
+  /** As the request or the template said; it has been done. */
+  declare inlineCss: CreationOptional<boolean>;
   declare senderName: string;
   declare senderEmail: string;
   declare replyToEmail: CreationOptional<string | null>;
@@ -35,6 +40,9 @@ export class CampaignContent extends Model<InferAttributes<CampaignContent>, Inf
         companyId: company(),
         subject: required(DataTypes.TEXT),
         body: required(DataTypes.TEXT),
+        preheader: nullable(DataTypes.TEXT),
+        textBody: nullable(DataTypes.TEXT),
+        inlineCss: required(DataTypes.BOOLEAN, false),
         senderName: required(DataTypes.TEXT),
         senderEmail: required(DataTypes.TEXT),
         replyToEmail: nullable(DataTypes.TEXT),

@@ -610,6 +610,9 @@ create table campaign_contents (
   tracking_enabled boolean not null,
   media_ids uuid[] default '{}'::uuid[] not null,
   links text[],
+  preheader text,
+  text_body text,
+  inline_css boolean default false not null,
   constraint campaign_contents_pkey PRIMARY KEY (campaign_id),
   constraint campaign_contents_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
 );
@@ -1398,10 +1401,14 @@ create table templates (
   template_type text default 'marketing'::text not null,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  preheader text,
+  text_body text,
+  inline_css boolean default false not null,
+  html text,
   constraint templates_pkey PRIMARY KEY (id),
   constraint templates_company_id_id_key UNIQUE (company_id, id),
   constraint templates_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
-  constraint templates_template_mode_check CHECK ((template_mode = ANY (ARRAY['basic'::text, 'visual'::text]))),
+  constraint templates_template_mode_check CHECK ((template_mode = ANY (ARRAY['basic'::text, 'visual'::text, 'mjml'::text]))),
   constraint templates_template_type_check CHECK ((template_type = ANY (ARRAY['marketing'::text, 'transactional'::text])))
 );
 

@@ -6,9 +6,10 @@ import {
   Model,
   type Sequelize,
 } from "sequelize";
-import { company, id, required } from "./database/columns.ts";
+import { company, id, nullable, required } from "./database/columns.ts";
 
-type TemplateMode = "basic" | "visual";
+export const TEMPLATE_MODES = ["basic", "visual", "mjml"] as const;
+export type TemplateMode = (typeof TEMPLATE_MODES)[number];
 type TemplateType = "marketing" | "transactional";
 
 /** A saved subject and body. Campaigns copy it at the request, so that it may change or go at any time. */
@@ -18,6 +19,11 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
   declare name: string;
   declare subject: string;
   declare body: CreationOptional<string>;
+  declare preheader: CreationOptional<string | null>;
+  declare textBody: CreationOptional<string | null>;
+  declare inlineCss: CreationOptional<boolean>;
+  /** What is sent in place of the body: made of it when it was saved (services/lib/made-html/). */
+  declare html: CreationOptional<string | null>;
   declare templateMode: CreationOptional<TemplateMode>;
   declare templateType: CreationOptional<TemplateType>;
   declare createdAt: CreationOptional<Date>;
@@ -31,6 +37,10 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
         name: required(DataTypes.TEXT),
         subject: required(DataTypes.TEXT),
         body: required(DataTypes.TEXT, ""),
+        preheader: nullable(DataTypes.TEXT),
+        textBody: nullable(DataTypes.TEXT),
+        inlineCss: required(DataTypes.BOOLEAN, false),
+        html: nullable(DataTypes.TEXT),
         templateMode: required(DataTypes.TEXT, "basic"),
         templateType: required(DataTypes.TEXT, "marketing"),
         createdAt: required(DataTypes.DATE),
@@ -46,6 +56,9 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
       name: this.name,
       subject: this.subject,
       body: this.body,
+      preheader: this.preheader,
+      text_body: this.textBody,
+      inline_css: this.inlineCss,
       template_mode: this.templateMode,
       template_type: this.templateType,
       created_at: this.createdAt.toISOString(),

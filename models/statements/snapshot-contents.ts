@@ -11,7 +11,11 @@ interface Contents {
   template_id?: string;
   list_id?: string;
   subject?: string;
+  /** The HTML that is sent. */
   body?: string;
+  preheader?: string | null;
+  text_body?: string | null;
+  inline_css?: boolean;
   attachment_ids?: string[];
 }
 
@@ -21,10 +25,11 @@ const SNAPSHOT = `
     select id from media where company_id = $1 and id = any($8) and deleted_at is null for share
   )
   insert into campaign_contents (campaign_id, company_id, subject, body, sender_name, sender_email, reply_to_email,
-    list_id_name, list_id_ref, company_name, footer_text, tracking_enabled, media_ids)
-  select $2, c.id, coalesce(t.subject, $6), coalesce(t.body, $7), s.sender_name, s.sender_email,
+    list_id_name, list_id_ref, company_name, footer_text, tracking_enabled, media_ids, preheader, text_body, inline_css)
+  select $2, c.id, coalesce(t.subject, $6), coalesce(t.html, t.body, $7), s.sender_name, s.sender_email,
     coalesce(nullif(s.reply_to_email, ''), nullif(c.reply_to_email, ''), s.sender_email),
-    coalesce(l.name, c.name), coalesce(l.id, c.id), c.name, c.footer_text, c.tracking_enabled, $8
+    coalesce(l.name, c.name), coalesce(l.id, c.id), c.name, c.footer_text, c.tracking_enabled, $8,
+    coalesce(t.preheader, $9), coalesce(t.text_body, $10), coalesce(t.inline_css, $11, false)
   from companies c
   join smtp_configs s on s.company_id = c.id and s.id = $3
   left join templates t on t.company_id = c.id and t.id = $4
@@ -43,8 +48,10 @@ export async function snapshotContents(
   contents: Contents,
 ): Promise<string | undefined> {
   const { smtp_config_id, template_id, list_id, subject, body, attachment_ids = [] } = contents;
+  const { preheader, text_body, inline_css } = contents;
   const mediaIds = [...new Set(attachment_ids.map((id) => id.toLowerCase()))];
-  const values = [companyId, campaignId, smtp_config_id, template_id, list_id, subject, body, mediaIds];
+  const texts = [preheader, text_body, inline_css];
+  const values = [companyId, campaignId, smtp_config_id, template_id, list_id, subject, body, mediaIds, ...texts];
   const written = await queryOne<{ subject: string; sender_email: string }>(SNAPSHOT, values, client);
   if (written) await storeWireSender(client, companyId, campaignId, written.sender_email);
   return written?.subject;
@@ -59,13 +66,17 @@ interface NewContents {
   attachment_ids?: string[] | undefined;
 }
 
-// What is null stays as it was; a segment's mails name the company, as at the send.
+// What is null stays as it was; a segment's mails name the company, as at the send. A body of its own has no text part of
+// its own: the one before would say something else.
 const REWRITE = `
   with attached as (
     select id from media where company_id = $1 and id = any($8) and deleted_at is null for share
   )
   update campaign_contents k set
-    subject = coalesce($6, t.subject, k.subject), body = coalesce($7, t.body, k.body),
+    subject = coalesce($6, t.subject, k.subject), body = coalesce($7, t.html, t.body, k.body),
+    preheader = case when t.id is null then k.preheader else t.preheader end,
+    text_body = case when $7 is null then (case when t.id is null then k.text_body else t.text_body end) end,
+    inline_css = coalesce(t.inline_css, k.inline_css),
     list_id_name = case when $5::uuid is not null then c.name else coalesce(l.name, k.list_id_name) end,
     list_id_ref = case when $5::uuid is not null then c.id else coalesce(l.id, k.list_id_ref) end,
     media_ids = coalesce($8, k.media_ids)
@@ -77,6 +88,16 @@ const REWRITE = `
     and ($4::uuid is null or l.id is not null)
     and ($8::uuid[] is null or (select count(*) from attached) = cardinality($8))
   returning k.subject`;
+
+const INLINES_CSS = `
+  select coalesce(
+    (select inline_css from templates where company_id = $1 and id = $3),
+    (select inline_css from campaign_contents where company_id = $1 and campaign_id = $2), false) as inlines`;
+
+/** Whether styles are written into the elements of a body that takes the place of this campaign's, or of that template's. */
+export async function inlinesCssOf(companyId: string, campaignId: string, templateId?: string): Promise<boolean> {
+  return (await queryOne<{ inlines: boolean }>(INLINES_CSS, [companyId, campaignId, templateId]))!.inlines;
+}
 
 /** Of a campaign that has not started: nothing was made from its contents yet. False if something new was deleted in the meantime. */
 export async function rewriteContents(

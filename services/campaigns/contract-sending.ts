@@ -1,6 +1,7 @@
 import type { ServiceContract } from "../define.ts";
 import { Bool, Email, Line, Name, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
+import { ContentFields } from "../lib/template/content-shapes.ts";
 import { Campaign, MAX_ATTACHMENTS } from "./contract-campaigns.ts";
 import { MAX_COPIES } from "./send/inline-receivers.ts";
 
@@ -95,6 +96,7 @@ export const sending = {
       Type.Object({
         subject: Type.String({ ...Line(MAX_SUBJECT_LENGTH), minLength: 1, pattern: "\\S" }),
         body: Type.String({ ...Text(MAX_BODY_LENGTH), minLength: 1, pattern: "\\S" }),
+        ...ContentFields,
         receivers: Receivers,
         scheduled_for: Type.Optional(Type.Unknown({ description: "Must be null or absent." })),
       }),

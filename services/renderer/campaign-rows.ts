@@ -9,6 +9,9 @@ interface Row {
   smtp_config_id: string;
   subject: string;
   body: string;
+  preheader: string | null;
+  text_body: string | null;
+  page_language: string | null;
   sender_name: string;
   sender_email: string;
   reply_to_email: string | null;
@@ -34,16 +37,21 @@ export interface LoadedContent {
   storedLinks: string[] | null;
 }
 
+/** As that of other public pages. */
+const DEFAULT_LANGUAGE = "en";
+
 /** Senders know only the campaign: the company comes with the row, and every further statement names it. */
 const SELECT = `
-  select t.campaign_id, t.company_id, c.smtp_config_id, t.subject, t.body, t.sender_name, t.sender_email,
+  select t.campaign_id, t.company_id, c.smtp_config_id, t.subject, t.body, t.preheader, t.text_body, t.sender_name, t.sender_email,
     t.reply_to_email, t.list_id_name, t.list_id_ref, t.company_name, t.footer_text, t.tracking_enabled,
     c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed, t.links, d.domain as tracking_domain,
+    to_jsonb(k) #>> '{branding,language}' as page_language,
     (select json_agg(json_build_object('id', k.id, 'domain', k.domain, 'selector', k.selector,
        'sealed', encode(k.key_sealed, 'base64')))
      from dkim_keys k where k.company_id = s.company_id and k.smtp_config_id = s.id and k.active) as further_keys
   from campaign_contents t
   join campaigns c on c.company_id = t.company_id and c.id = t.campaign_id
+  join companies k on k.id = t.company_id
   left join smtp_configs s on s.company_id = t.company_id and s.id = c.smtp_config_id
   left join tracking_domains d on d.company_id = t.company_id and d.proved_at is not null
   where t.campaign_id = $1`;
@@ -92,6 +100,9 @@ export async function loadContent(
     companyId: row.company_id,
     subject: row.subject,
     body: row.body,
+    preheader: row.preheader,
+    textBody: row.text_body,
+    pageLanguage: row.page_language ?? DEFAULT_LANGUAGE,
     senderName: row.sender_name,
     senderEmail: row.sender_email,
     replyToEmail: row.reply_to_email,

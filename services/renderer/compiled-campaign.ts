@@ -104,7 +104,7 @@ async function load(campaignId: string): Promise<Loaded> {
   if (!found) throw new Unrenderable("The campaign no longer exists.");
   const { content } = found;
   const campaign = await compile(found);
-  const text = BYTES_PER_CHARACTER * (content.body.length + content.subject.length);
+  const text = BYTES_PER_CHARACTER * (content.body.length + content.subject.length + (content.textBody?.length ?? 0));
   // Signing keeps the attachments a second time, as bytes.
   const attached = (campaign.skeleton.tail?.length ?? 0) * (campaign.sign ? 2 : 1);
   return { campaign, bytes: OVERHEAD_BYTES + text + attached, startedMs };

@@ -19,12 +19,16 @@ export interface Content {
   companyId: string;
   subject: string;
   body: string;
+  preheader?: string | null;
+  textBody?: string | null;
   senderName: string;
   senderEmail: string;
   replyToEmail: string | null;
   listName: string;
   listId: string;
   companyName: string;
+  /** Of the company's pages. */
+  pageLanguage?: string;
   footerText: string;
   isTransactional: boolean;
   trackingEnabled: boolean;

@@ -30,21 +30,19 @@ async function inThread<T>(companyId: string, name: string, input: unknown, char
 }
 
 /** What the thread is given is copied: no more than it needs. */
-const sourceOf = ({ subject, body, companyName, footerText, isTransactional }: Source): Source => ({
-  subject,
-  body,
-  companyName,
-  footerText,
-  isTransactional,
-});
+const sourceOf = (source: Source): Source => {
+  const { subject, body, preheader, textBody, language, companyName, footerText, isTransactional } = source;
+  return { subject, body, preheader, textBody, language, companyName, footerText, isTransactional };
+};
 
-const isSmall = ({ body }: Source) => body.length < LARGE_BODY;
+const sizeOf = ({ body, textBody }: Source) => body.length + (textBody?.length ?? 0);
+const isSmall = (source: Source) => sizeOf(source) < LARGE_BODY;
 
 /** Throws Unrenderable, or 429 or 503 where too much waits. */
 export async function pageBodies(companyId: string, source: Source): Promise<Pick<Bodies, "subject" | "html">> {
   return isSmall(source)
     ? bodiesOf(source)
-    : inThread<PageNodes>(companyId, "pageNodes", sourceOf(source), source.body.length);
+    : inThread<PageNodes>(companyId, "pageNodes", sourceOf(source), sizeOf(source));
 }
 
 /** The bodies of a campaign's mails; of a large one also its static text, encoded for links that are `numbered` so. */
@@ -54,14 +52,14 @@ export async function mailBodies(
 ): Promise<{ bodies: Bodies; encoded?: EncodedParts; numbered?: readonly string[] }> {
   if (isSmall(input.source)) return { bodies: bodiesOf(input.source) };
   const given = { ...input, source: sourceOf(input.source) };
-  const made = await inThread<MailNodes>(companyId, "mailNodes", given, given.source.body.length);
+  const made = await inThread<MailNodes>(companyId, "mailNodes", given, sizeOf(given.source));
   const { subject, html, links, text, encoded, numbered } = made;
   return { bodies: { subject, html, links, text: () => text }, encoded, numbered };
 }
 
 /** For warnings: what cannot be looked through in time is nothing to warn of. */
 export const bodyFacts = (companyId: string, source: Source): Promise<Facts> | Facts =>
-  isSmall(source) ? factsOf(source) : inThread<Facts>(companyId, "facts", sourceOf(source), source.body.length);
+  isSmall(source) ? factsOf(source) : inThread<Facts>(companyId, "facts", sourceOf(source), sizeOf(source));
 
 /** So much that 20 of a company may wait: whoever asked for the 21st would not see it in time. */
 const PREVIEW_CHARACTERS = 500_000;

@@ -18,7 +18,9 @@ export async function preview(companyId: string, id: string, variables: Data = {
   if (!template || !company) throw notFound();
   const source = {
     subject: template.subject,
-    body: template.body,
+    body: template.html ?? template.body,
+    preheader: template.preheader,
+    textBody: template.textBody,
     companyName: company.name,
     footerText: company.footerText,
     isTransactional: template.templateType === "transactional",

@@ -98,7 +98,7 @@ export class WebViews {
     if (!content) return undefined;
     const { companyId, companyName, footerText } = content;
     const { baseUrl } = installation(content.trackingDomain);
-    const bodies = await pageBodies(companyId, content);
+    const bodies = await pageBodies(companyId, { ...content, language: content.pageLanguage });
     const subject = subjectProgram(bodies.subject, baseUrl);
     const page = { companyId, companyName, footerText, baseUrl, subject, html: htmlProgram(bodies.html, baseUrl) };
     const bytes = OVERHEAD_BYTES + BYTES_PER_CHARACTER * (content.subject.length + content.body.length);

@@ -1,32 +1,50 @@
 /** Templates as resources of the API. */
+import type { LOCK, Transaction } from "sequelize";
+import { sequelize } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
 import { Template } from "../../models/template.ts";
 import type { Validate } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { isServiceError, notFound } from "../lib/errors.ts";
 import type { ListQuery, Static } from "../lib/shapes.ts";
-import { bodyErrors, subjectErrors } from "../lib/template/template-errors.ts";
+import { subjectErrors, textErrors } from "../lib/template/template-errors.ts";
 import { Unrenderable } from "./content.ts";
 import type { contract, EmailTemplate } from "./contract-templates.ts";
 import { bodyFacts } from "./heavy.ts";
+import { bodyErrorsAfter, concernsBody, htmlAfter, type Input } from "./template-content.ts";
 import { templateWarnings } from "./warnings.ts";
 
 type Contract = typeof contract;
 type View = Static<typeof EmailTemplate>;
-type Input = Static<Contract["createTemplate"]["params"]>;
 type Filters = ListQuery & { template_mode?: string; template_type?: string };
 
-/** Syntax errors of subject and body, both at once. */
+/** Syntax errors of all texts, at once. */
 export const syntaxErrors: Validate<Contract["createTemplate"]> & Validate<Contract["updateTemplate"]> = async (
   ctx,
   isValid,
 ) => {
-  const subject = isValid("subject") ? subjectErrors(ctx.params.subject!) : [];
-  const body = isValid("body") ? await bodyErrors(companyOf(ctx), ctx.params.body!) : [];
-  return { ...(subject.length > 0 && { subject }), ...(body.length > 0 && { body }) };
+  const { params } = ctx;
+  const fields = ["body", "template_mode", "inline_css"] as const;
+  const changes: Input = Object.fromEntries(fields.filter(isValid).map((field) => [field, params[field]]));
+  const errors = {
+    subject: isValid("subject") ? subjectErrors(params.subject!) : [],
+    preheader: isValid("preheader") ? subjectErrors(params.preheader ?? "") : [],
+    text_body: isValid("text_body") ? textErrors(params.text_body ?? "") : [],
+    body: concernsBody(changes)
+      ? await bodyErrors(companyOf(ctx), "id" in params ? params.id : undefined, changes)
+      : [],
+  };
+  return Object.fromEntries(Object.entries(errors).filter(([, sentences]) => sentences.length > 0));
 };
 
-const COLUMNS = "id, name, subject, body, template_mode, template_type, created_at, updated_at";
+/** What is not there is reported as 404 later. */
+async function bodyErrors(companyId: string, id: string | undefined, changes: Input): Promise<string[]> {
+  const before = id === undefined ? null : await Template.findOne({ where: { id, companyId } });
+  return bodyErrorsAfter(companyId, before, changes);
+}
+
+const COLUMNS =
+  "id, name, subject, body, preheader, text_body, inline_css, template_mode, template_type, created_at, updated_at";
 
 export async function listTemplates(companyId: string, asked: Filters): Promise<{ count: number; results: View[] }> {
   const where = ["company_id = $1"];
@@ -48,25 +66,34 @@ export async function listTemplates(companyId: string, asked: Filters): Promise<
   return { count, results: results.map((template) => template.view()) };
 }
 
-async function find(companyId: string, id: string): Promise<Template> {
-  const template = await Template.findOne({ where: { id, companyId } });
+async function find(
+  companyId: string,
+  id: string,
+  held: { transaction?: Transaction; lock?: LOCK } = {},
+): Promise<Template> {
+  const template = await Template.findOne({ where: { id, companyId }, ...held });
   if (!template) throw notFound();
   return template;
 }
 
-const attributes = ({ name, subject, body, template_mode, template_type }: Partial<Input>) => ({
-  name: name?.trim(),
-  subject,
-  body,
-  templateMode: template_mode,
-  templateType: template_type,
-});
+const attributes = (input: Input) => {
+  const { name, subject, body, preheader, text_body, inline_css, template_mode, template_type } = input;
+  const texts = { subject, body, preheader, textBody: text_body };
+  return {
+    name: name?.trim(),
+    ...texts,
+    inlineCss: inline_css,
+    templateMode: template_mode,
+    templateType: template_type,
+  };
+};
 
 /** The template as it is now, and what should be known of it. */
 async function saved(template: Template): Promise<View & { warnings: string[] }> {
-  const { companyId, subject, body, templateType } = template;
+  const { companyId, subject, preheader, textBody, templateType } = template;
+  const body = template.html ?? template.body;
   const isTransactional = templateType === "transactional";
-  const source = { subject, body, companyName: "", footerText: "", isTransactional };
+  const source = { subject, body, preheader, textBody, companyName: "", footerText: "", isTransactional };
   try {
     const facts = await bodyFacts(companyId, source);
     const described = { facts, htmlBytes: Buffer.byteLength(body), isTransactional };
@@ -84,11 +111,14 @@ async function saved(template: Template): Promise<View & { warnings: string[] }>
   }
 }
 
-export async function createTemplate(companyId: string, input: Input): Promise<View & { warnings: string[] }> {
+type NewInput = Static<Contract["createTemplate"]["params"]>;
+
+export async function createTemplate(companyId: string, input: NewInput): Promise<View & { warnings: string[] }> {
   const template = await Template.create({
     ...attributes(input),
     name: input.name.trim(),
     subject: input.subject,
+    html: await htmlAfter(companyId, null, input),
     companyId,
   });
   return saved(template);
@@ -99,11 +129,16 @@ export const getTemplate = async (companyId: string, id: string): Promise<View> 
 export async function updateTemplate(
   companyId: string,
   id: string,
-  input: Partial<Input>,
+  input: Input,
 ): Promise<View & { warnings: string[] }> {
-  const template = await find(companyId, id);
-  const given = Object.entries(attributes(input)).filter(([, value]) => value !== undefined);
-  return saved(await template.update(Object.fromEntries(given)));
+  const given = Object.fromEntries(Object.entries(attributes(input)).filter(([, value]) => value !== undefined));
+  // Held, so that the HTML is made of the very body, mode and styles that it is stored with.
+  const template = await sequelize().transaction(async (transaction) => {
+    const held = await find(companyId, id, { transaction, lock: transaction.LOCK.NO_KEY_UPDATE });
+    const html = concernsBody(input) ? { html: await htmlAfter(companyId, held, input) } : {};
+    return held.update({ ...given, ...html }, { transaction });
+  });
+  return saved(template);
 }
 
 export async function removeTemplate(companyId: string, id: string): Promise<null> {

@@ -7,21 +7,25 @@ import { type Client, query, queryOne, transaction } from "../../../models/datab
 import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
 import { findCampaign, holdCampaign } from "../../../models/statements/read-campaign.ts";
-import { rewriteContents } from "../../../models/statements/snapshot-contents.ts";
+import { inlinesCssOf, rewriteContents } from "../../../models/statements/snapshot-contents.ts";
 import { call } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
 import type { Validate } from "../../define.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { conflict, type FieldErrors, invalid, notFound, wrongState } from "../../lib/errors.ts";
-import { bodyErrors, subjectErrors } from "../../lib/template/template-errors.ts";
+import { subjectErrors } from "../../lib/template/template-errors.ts";
 import type { contract } from "../contract.ts";
 import { audienceSize } from "../send/audience-size.ts";
+import { bodyAsSent, errorsOfBody } from "../send/body-as-sent.ts";
 import { attachmentErrors, fieldError, referenceErrors, scheduleError } from "../send/send-errors.ts";
 
 type Asked = ParamsOf<"campaigns.update">;
 
 const REFERENCES = ["template_id", "list_id", "segment_id"] as const;
 const EDITABLE = ["name", "scheduled_for", ...REFERENCES, "subject", "body", "attachment_ids"] as const;
+
+const bodyErrorsOf = async (companyId: string, { id, body }: Asked, templateId: string | undefined) =>
+  errorsOfBody(companyId, body!, await inlinesCssOf(companyId, id, templateId));
 
 /** All errors of the fields; whether they suit the campaign is known only when its row is held. */
 export const errorsOfEdit: Validate<typeof contract.update> = async (ctx, isValid): Promise<FieldErrors> => {
@@ -33,7 +37,7 @@ export const errorsOfEdit: Validate<typeof contract.update> = async (ctx, isVali
     ...(await referenceErrors(companyId, ids)),
     ...(both ? fieldError("segment_id", ["Give either list_id or segment_id, not both."]) : {}),
     ...(isValid("subject") ? fieldError("subject", subjectErrors(params.subject!)) : {}),
-    ...(isValid("body") ? fieldError("body", await bodyErrors(companyId, params.body!)) : {}),
+    ...(isValid("body") ? fieldError("body", await bodyErrorsOf(companyId, params, ids.template_id)) : {}),
     ...(isValid("attachment_ids")
       ? fieldError("attachment_ids", await attachmentErrors(companyId, params.attachment_ids!))
       : {}),
@@ -95,12 +99,15 @@ export async function edit(ctx: Ctx<Asked>) {
     list_id === undefined && segment_id === undefined
       ? undefined
       : await audienceSize(companyId, { list_id, segment_id, is_transactional: before.is_transactional });
+  const { body, template_id } = fields;
+  const inlinesCss = body !== undefined && (await inlinesCssOf(companyId, id, template_id));
+  const html = body === undefined ? {} : { body: await bodyAsSent(companyId, body, inlinesCss) };
   return transaction(async (client) => {
     // Before the campaign's row, as where a send checks the quota.
     await queryOne("select from companies where id = $1 for no key update", [companyId], client);
     const campaign = await holdCampaign<Held>(client, companyId, id);
     requireEditable(campaign, ctx.params);
-    await write(client, companyId, campaign, ctx.params, emails);
+    await write(client, companyId, campaign, { ...ctx.params, ...html }, emails);
     const detail = { fields: EDITABLE.filter((field) => fields[field] !== undefined) };
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.updated", target: id, detail });
     return (await findCampaign(companyId, id, { on: client }))!;

@@ -7,9 +7,10 @@ import { Template } from "../../../models/template.ts";
 import type { Validate } from "../../define.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, missingObject } from "../../lib/errors.ts";
-import { bodyErrors, subjectErrors } from "../../lib/template/template-errors.ts";
+import { bodyErrors, subjectErrors, textErrors } from "../../lib/template/template-errors.ts";
 import type { contract } from "../contract.ts";
 import { MAX_RECEIVERS } from "../contract-sending.ts";
+import { errorsOfBody } from "./body-as-sent.ts";
 import { earlierSend } from "./idempotency.ts";
 import { receiverErrors } from "./inline-receivers.ts";
 import { isField, type SendParams } from "./send-params.ts";
@@ -54,9 +55,9 @@ const errorsOfTemplates = new LRUCache<string, string[]>({ max: 10_000 });
 async function templateErrors(companyId: string, id: string, version: string): Promise<string[]> {
   const known = errorsOfTemplates.get(`${id} ${version}`);
   if (known) return known;
-  const template = await Template.findOne({ attributes: ["subject", "body"], where: { companyId, id } });
+  const template = await Template.findOne({ attributes: ["subject", "body", "html"], where: { companyId, id } });
   if (!template) return [];
-  const errors = [...subjectErrors(template.subject), ...(await bodyErrors(companyId, template.body))];
+  const errors = [...subjectErrors(template.subject), ...(await bodyErrors(companyId, template.html ?? template.body))];
   errorsOfTemplates.set(`${id} ${version}`, errors);
   return errors;
 }
@@ -93,10 +94,14 @@ function audienceErrors({ list_id, segment_id }: SendParams): FieldErrors {
 }
 
 /** A template is checked when it is saved; the text of a custom send comes with it. */
-async function textErrors(companyId: string, { subject, body }: SendParams, isValid: IsValid): Promise<FieldErrors> {
+async function textErrorsOf(companyId: string, params: SendParams, isValid: IsValid): Promise<FieldErrors> {
+  const { subject, body, preheader, text_body } = params;
+  const inlinesCss = isValid("inline_css") && params.inline_css === true;
   return {
     ...(isValid("subject") ? fieldError("subject", subjectErrors(subject!)) : {}),
-    ...(isValid("body") ? fieldError("body", await bodyErrors(companyId, body!)) : {}),
+    ...(isValid("preheader") ? fieldError("preheader", subjectErrors(preheader ?? "")) : {}),
+    ...(isValid("text_body") ? fieldError("text_body", textErrors(text_body ?? "")) : {}),
+    ...(isValid("body") ? fieldError("body", await errorsOfBody(companyId, body!, inlinesCss)) : {}),
   };
 }
 
@@ -113,7 +118,7 @@ async function errorsOf(type: CampaignType, ctx: Ctx<SendParams>, isValid: IsVal
   return {
     ...(isValid("company") ? fieldError("company", [companyError(companyId, params)]) : {}),
     ...(type === "to_list" ? audienceErrors(params) : {}),
-    ...(type === "custom" ? await textErrors(companyId, params, isValid) : {}),
+    ...(type === "custom" ? await textErrorsOf(companyId, params, isValid) : {}),
     ...(await referenceErrors(companyId, ids)),
     ...(isValid("attachment_ids")
       ? fieldError("attachment_ids", await attachmentErrors(companyId, params.attachment_ids!))

@@ -16,6 +16,9 @@ export interface SendParams {
   segment_id?: string;
   subject?: string;
   body?: string;
+  preheader?: string | null;
+  text_body?: string | null;
+  inline_css?: boolean;
   receivers?: Receiver[];
   attachment_ids?: string[];
   scheduled_for?: unknown;

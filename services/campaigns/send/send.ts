@@ -13,6 +13,7 @@ import { conflict } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { admit, requireHourlyRoomWithin } from "./admission.ts";
 import { audienceSize } from "./audience-size.ts";
+import { bodyAsSent } from "./body-as-sent.ts";
 import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
 import { copiesOf, storedReceivers, withoutErased } from "./inline-receivers.ts";
 import { paramsOf, type SendParams } from "./send-params.ts";
@@ -52,6 +53,8 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
   const copies = copiesOf(body.receivers ?? []);
   const mails = emails + copies;
   const hour = await admit(ctx, { emails: mails, scheduledFor, toSegment: body.segment_id !== undefined });
+  const html =
+    body.body === undefined ? {} : { body: await bodyAsSent(companyId, body.body, body.inline_css ?? false) };
   const warnings = await sendWarnings(ctx, companyId, body.smtp_config_id);
 
   const answer = await transaction(async (client) => {
@@ -65,6 +68,7 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
     if (hour) await requireHourlyRoomWithin(client, companyId, mails, hour);
     const created = await create(client, companyId, type, {
       ...body,
+      ...html,
       emails,
       copies,
       scheduledFor,

@@ -10,7 +10,7 @@ import { type TemplateError, type Token, tokenize } from "./lexer.ts";
 import { MAX_NESTING, tooDeepAt } from "./nesting.ts";
 import { type Node, parse } from "./parser.ts";
 
-interface Template {
+export interface Template {
   source: string;
   tokens: readonly Token[];
   nodes: readonly Node[];
@@ -22,10 +22,13 @@ export const MAX_SUBJECT_LENGTH = 998;
 /** A mail has some dozen. Each takes time in every recipient's mail, and memory in every program. */
 export const MAX_TAGS = 10_000;
 
+/** A line (subject, preheader), HTML, or text without markup. */
+export type Kind = "subject" | "body" | "text";
+
 /** The first few errors are enough to fix a template. */
 const MAX_ERRORS = 10;
 
-function place(source: string, at: number): string {
+export function place(source: string, at: number): string {
   const before = source.slice(0, at);
   const lineStart = Math.max(before.lastIndexOf("\n"), before.lastIndexOf("\r")) + 1;
   const line = before.split(/\r\n|\r|\n/).length;
@@ -33,14 +36,14 @@ function place(source: string, at: number): string {
 }
 
 /** What is written well and would cost too much. */
-function excesses(source: string, tokens: readonly Token[], kind: "subject" | "body"): TemplateError[] {
+function excesses(source: string, tokens: readonly Token[], kind: Kind): TemplateError[] {
   const tags = tokens.filter(({ type }) => type !== "text");
   if (tags.length > MAX_TAGS) return [{ sentence: `More than ${MAX_TAGS} tags`, at: tags[MAX_TAGS]!.at }];
   const deepAt = kind === "body" ? tooDeepAt(source) : null;
   return deepAt === null ? [] : [{ sentence: `Elements nested deeper than ${MAX_NESTING} levels`, at: deepAt }];
 }
 
-export function compileTemplate(source: string, kind: "subject" | "body"): Compiled {
+export function compileTemplate(source: string, kind: Kind): Compiled {
   const limit = kind === "subject" ? MAX_SUBJECT_LENGTH : MAX_BODY_LENGTH;
   if (source.length > limit) return { errors: [`Longer than ${limit} characters.`] };
   const { tokens, errors } = tokenize(source);

@@ -10,7 +10,11 @@ export const LARGE_BODY = 16_000;
 
 const FILE = new URL("template-errors-task.ts", import.meta.url).href;
 
+/** Of a subject, or of a preheader. */
 export const subjectErrors = (subject: string): string[] => compileTemplate(subject, "subject").errors ?? [];
+
+/** The sentences on a text part of its own. No markup is read in it, so it is not worth a thread. */
+export const textErrors = (text: string): string[] => compileTemplate(text, "text").errors ?? [];
 
 /** The sentences on a body that cannot be sent; none for one that can. */
 export async function bodyErrors(companyId: string, body: string): Promise<string[]> {

@@ -2,20 +2,29 @@
  * Compiles a subject and body into programs: subject, HTML and text, for each of their uses. Preview, web view and mail
  * come from the same templates and differ in their links.
  */
-import { compileTemplate } from "../../lib/template/compile.ts";
-import { type Node, parse } from "../../lib/template/parser.ts";
+import { compileTemplate, type Template } from "../../lib/template/compile.ts";
+import { type Token, tokenize } from "../../lib/template/lexer.ts";
+import { type MarkToken, type Node, parse } from "../../lib/template/parser.ts";
 import { UnusableTemplate } from "../content.ts";
 import { asIs, html, line, withoutTags } from "../program/escape.ts";
 import { build, type Program, type Uses } from "../program/program.ts";
 import { plainWriter, type Writer } from "../program/writer.ts";
-import { withFooter } from "./footer.ts";
+import { withFooter, withTextFooter } from "./footer.ts";
+import { withPageHead } from "./page-head.ts";
+import { withPreheader } from "./preheader.ts";
+import { textInHtml, withoutPlaces } from "./text-in-html.ts";
 import { textNodes } from "./text-part.ts";
 import { markLinks, trackedLinks } from "./tracked-links.ts";
-import { showsAlways } from "./visible.ts";
+import { showsAlways, writesAlways } from "./visible.ts";
 
 export interface Source {
   subject: string;
   body: string;
+  preheader?: string | null;
+  /** Null or blank: derived from the body. */
+  textBody?: string | null;
+  /** Of a page in a browser, in place of a mail: it has a title, but neither preheader nor text part. */
+  language?: string | undefined;
   companyName: string;
   footerText: string;
   isTransactional: boolean;
@@ -34,16 +43,43 @@ export interface Bodies {
 export function bodiesOf(source: Source): Bodies {
   const subject = compileTemplate(source.subject, "subject");
   const body = compileTemplate(source.body, "body");
-  if (!subject.template || !body.template)
+  const preheader = compileTemplate(source.preheader ?? "", "subject");
+  const text = compileTemplate(source.textBody ?? "", "text");
+  if (!subject.template || !body.template || !preheader.template || !text.template)
     throw new UnusableTemplate({
       ...(subject.errors && { subject: subject.errors }),
+      ...(preheader.errors && { preheader: preheader.errors }),
       ...(body.errors && { body: body.errors }),
+      ...(text.errors && { text_body: text.errors }),
     });
   const hasUnsubscribe = showsAlways(source.body, "unsubscribe_url");
   const whole = source.isTransactional || hasUnsubscribe ? source.body : withFooter(source.body, source);
   const tokens = markLinks(whole);
-  const { nodes } = parse(tokens);
-  return { subject: subject.template.nodes, html: nodes, text: () => textNodes(tokens), links: trackedLinks(nodes) };
+  const { nodes } = parse(withHiddenText(tokens, whole, source, subject.template, preheader.template));
+  const makeText = isBlank(source.textBody) ? () => textNodes(tokens) : () => ownTextNodes(source, text.template);
+  return { subject: subject.template.nodes, html: nodes, text: makeText, links: trackedLinks(nodes) };
+}
+
+const isBlank = (text: string | null | undefined) => !text || text.trim() === "";
+
+/** The tokens of the body with the title of a page, or with the preheader of a mail. */
+function withHiddenText(
+  tokens: readonly (Token | MarkToken)[],
+  body: string,
+  { language, preheader: words }: Source,
+  subject: Template,
+  preheader: Template,
+): readonly (Token | MarkToken)[] {
+  if (language !== undefined) return textInHtml(markLinks(withPageHead(withoutPlaces(body), language)), subject.tokens);
+  return isBlank(words) ? tokens : textInHtml(markLinks(withPreheader(withoutPlaces(body))), preheader.tokens);
+}
+
+/** A text part of its own: nothing in it is markup. */
+function ownTextNodes(source: Source, { nodes }: Template): Node[] {
+  const hasUnsubscribe = source.isTransactional || writesAlways(nodes, "unsubscribe_url");
+  const whole = hasUnsubscribe ? source.textBody! : withTextFooter(source.textBody!, source, source.body);
+  return parse(tokenize(whole).tokens.map((token) => (token.type === "value" ? { ...token, raw: false } : token)))
+    .nodes;
 }
 
 type Tracking = Required<Pick<Uses, "numberOf" | "tokenFor">>;

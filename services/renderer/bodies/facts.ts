@@ -21,9 +21,12 @@ function collect(nodes: readonly Node[], names: Set<string>): void {
 }
 
 /** Nothing is said of what has a syntax error. */
-export function factsOf({ subject, body }: Pick<Source, "subject" | "body">): Facts {
+export function factsOf(source: Pick<Source, "subject" | "body" | "preheader" | "textBody">): Facts {
+  const { subject, body, preheader, textBody } = source;
   const names = new Set<string>();
   collect(compileTemplate(subject, "subject").template?.nodes ?? [], names);
+  collect(compileTemplate(preheader ?? "", "subject").template?.nodes ?? [], names);
   collect(compileTemplate(body, "body").template?.nodes ?? [], names);
+  collect(compileTemplate(textBody ?? "", "text").template?.nodes ?? [], names);
   return { variables: [...names], showsUnsubscribe: showsAlways(body, "unsubscribe_url") };
 }

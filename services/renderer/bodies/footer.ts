@@ -35,3 +35,13 @@ export function withFooter(body: string, { companyName, footerText }: Company): 
   const at = bodyEnd(body);
   return `${body.slice(0, at)}${footer}${body.slice(at)}`;
 }
+
+/** The same at the end of a text part; `body` declares the language. */
+export function withTextFooter(text: string, { companyName, footerText }: Company, body: string): string {
+  const lines = [companyName, footerText]
+    .filter((line) => line.trim() !== "")
+    .map((line) => line.replaceAll("[[", "\\[["));
+  const { unsubscribe, preferences } = wordsFor(body);
+  const links = [`${unsubscribe}: [[unsubscribe_url]]`, `${preferences}: [[preferences_url]]`];
+  return `${text.trimEnd()}\n\n${[...lines, ...links].join("\n")}\n`;
+}

@@ -16,11 +16,22 @@ interface Span {
   end: number;
 }
 
+interface DocumentTag {
+  name: string;
+  at: number;
+  /** Behind its ">". */
+  end: number;
+}
+
 interface HtmlOutline {
   /** Of `<a>`, and of the shapes of VML that Outlook's buttons are made of; also within conditional comments. */
   hrefs: Href[];
+  /** Start tags of the document, outside of comments. */
+  opens: DocumentTag[];
   /** End tags of the document, outside of comments. */
-  closes: { name: "body" | "html"; at: number }[];
+  closes: DocumentTag[];
+  /** The texts of `<title>`. */
+  titles: Span[];
   /** Places with `[[…]]` in them that no reader sees, in order: all markup but the addresses of `<a>`. */
   unseen: Span[];
   /** Behind the last character that is seen: before a comment, tag or raw text that is never closed, else the length. */
@@ -39,6 +50,7 @@ const RAW_TEXT = new Map(
     new RegExp(`</${name}(?=[\\s/>])`, "gi"),
   ]),
 );
+const DOCUMENT = new Set(["html", "head", "body"]);
 const CONDITIONAL = /^\[if[^\]>]*\]>/i;
 
 /** End of a `[[…]]` that starts at `from`, or `from` when none does: quotes and ">" within it are its own. */
@@ -93,7 +105,9 @@ function commentEnd(html: string, at: number): number {
 
 class Outliner implements HtmlOutline {
   readonly hrefs: Href[] = [];
-  readonly closes: HtmlOutline["closes"] = [];
+  readonly opens: DocumentTag[] = [];
+  readonly closes: DocumentTag[] = [];
+  readonly titles: Span[] = [];
   readonly unseen: Span[] = [];
   readonly end: number;
 
@@ -131,7 +145,8 @@ class Outliner implements HtmlOutline {
       if (!closing) this.#addLinks(name, hrefs);
       if (end >= html.length) return start;
       if (!inComment) this.#hideTag(html, { start, end }, name === "a" && !closing ? hrefs : []);
-      if (!inComment && closing && (name === "body" || name === "html")) this.closes.push({ name, at: start });
+      if (!inComment && DOCUMENT.has(name))
+        (closing ? this.closes : this.opens).push({ name, at: start, end: end + 1 });
       markup.lastIndex = end + 1;
       const close = closing ? undefined : RAW_TEXT.get(name);
       if (!close) continue;
@@ -139,6 +154,7 @@ class Outliner implements HtmlOutline {
       const closedAt = close.exec(html)?.index;
       if (closedAt === undefined) return start;
       if (!inComment) this.#hide(html, end, closedAt);
+      if (!inComment && name === "title") this.titles.push({ start: end + 1, end: closedAt });
       markup.lastIndex = closedAt;
     }
     return html.length;

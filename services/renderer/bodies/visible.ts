@@ -9,7 +9,8 @@ const ALWAYS_SET = new Set(["email", "unsubscribe_url", "view_in_browser_url", "
 const isVariable = (node: Node, isOne: (name: string) => boolean): boolean =>
   "path" in node && node.path.from === "variables" && isOne(node.path.name);
 
-function writesAlways(nodes: readonly Node[], name: string): boolean {
+/** Whether each recipient gets to read this variable, in what is text alone. */
+export function writesAlways(nodes: readonly Node[], name: string): boolean {
   return nodes.some((node) => {
     // Encoded it is the part of another address, and nothing that can be followed.
     if (node.kind === "value") return !node.urlEncoded && isVariable(node, (own) => own === name);
@@ -54,4 +55,16 @@ export function bodyEnd(html: string, { closes, end } = outlineOf(html)): number
     if (last) return last.at;
   }
   return spanAt(blocks, end)?.start ?? end;
+}
+
+/**
+ * Where what is shown first in a mail goes: behind `<body>`, of several that conditions choose from behind each, else behind
+ * the head, else at the beginning.
+ */
+export function bodyStarts(html: string): number[] {
+  const { opens, closes } = outlineOf(html);
+  const bodies = opens.filter(({ name }) => name === "body").map(({ end }) => end);
+  if (bodies.length > 0) return bodies;
+  const head = closes.findLast(({ name }) => name === "head") ?? opens.findLast(({ name }) => name === "html");
+  return [head?.end ?? /^\s*<!doctype[^>]*>/i.exec(html)?.[0].length ?? 0];
 }

@@ -79,6 +79,25 @@ describe("editing a scheduled campaign", () => {
     expect(await content(id)).toMatchObject({ subject: "New", body: "<p>Own</p>" });
   });
 
+  test("what is sent beside the body comes from the new template; a body of its own has a text part made of it", async () => {
+    const id = await scheduled();
+    const template = newId();
+    await query(
+      `insert into templates (id, company_id, name, subject, body, preheader, text_body, inline_css, html)
+       values ($1, $2, 'T', 'S', 'source', 'P', 'T', true, 'made')`,
+      [template, company.id],
+    );
+    const texts = () =>
+      queryOne("select body, preheader, text_body, inline_css from campaign_contents where campaign_id = $1", [id]);
+    await ask()("campaigns.update", { id, template_id: template });
+    expect(await texts()).toEqual({ body: "made", preheader: "P", text_body: "T", inline_css: true });
+    await ask()("campaigns.update", { id, body: "<style>p{top:0}</style><p>x</p>" });
+    const body = '<style></style><p style="top: 0;">x</p>';
+    expect(await texts()).toEqual({ body, preheader: "P", text_body: null, inline_css: true });
+    await ask()("campaigns.update", { id, template_id: company.template });
+    expect(await texts()).toEqual({ body: "<p>Hi</p>", preheader: null, text_body: null, inline_css: false });
+  });
+
   test("faults are named on their fields, and change nothing", async () => {
     const id = await scheduled();
     const before = await ask()("campaigns.get", { id });

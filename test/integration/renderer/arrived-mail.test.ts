@@ -126,3 +126,68 @@ describe("a custom email", () => {
     expect(out.status).toBe(200);
   });
 });
+
+describe("a mail with a preheader, a text part and styles of its own", () => {
+  const body = `<html lang="fr"><head><style>.a{color:red} @media print{.a{color:blue}}</style></head>
+    <body><p class="a">Bonjour [[first_name]] <a href="https://example.org/">x</a></p></body></html>`;
+  const texts = {
+    subject: "Pour [[first_name]]",
+    preheader: "Six livres & un [[first_name]]",
+    text_body: "Bonjour [[first_name]] <\u00e0 bient\u00f4t>\n.\n",
+    body,
+    inline_css: true,
+  };
+  const receivers = [{ email: "zoe@example.net", first_name: "Zo\u00eb <b>" }];
+  const isShown = (mail: Accepted) => mail.to.includes("zoe@example.net");
+  const arrived = async (path: string, params: object) => {
+    const before = smtp.messages.length;
+    const sent = await company.api.post(path, { name: "C", smtp_config_id: smtpConfigId, receivers, ...params });
+    expect({ status: sent.status, body: sent.text }).toMatchObject({ status: 201 });
+    await smtp.received(before + 1);
+    const mail = smtp.messages.slice(before).find(isShown)!;
+    expect(faultsOfBytes(bytes(mail))).toEqual([]);
+    return mail;
+  };
+
+  async function expectThem(mail: Accepted): Promise<void> {
+    const { html, text, subject } = await read(bytes(mail));
+    expect(subject).toBe("Pour Zo\u00eb <b>");
+    expect(html).toMatch(/<body><div style="display:none[^>]*>Six livres &amp; un Zo\u00eb &lt;b&gt;&#847;/);
+    expect(html).toMatch(/<p style="color: red;" class="a">Bonjour Zo\u00eb &lt;b&gt; <a href="[^"]*\/click\//);
+    expect(html).toContain("@media print{.a{color:blue}}");
+    expect(text).toMatch(
+      /^Bonjour Zo\u00eb <b> <\u00e0 bient\u00f4t>\n\.\n\nCaf\u00e9 \u00dcnion\nSe d\u00e9sabonner: http\S+\nPr\u00e9f\u00e9rences: http\S+\s*$/,
+    );
+    const unsubscribe = fieldOf(bytes(mail), "List-Unsubscribe")!.slice(1, -1);
+    const page = await visit(unsubscribe.replace("/unsubscribe/", "/view/"));
+    expect(page.text).toMatch(/^<html lang="fr"><head><title>Pour Zo\u00eb &lt;b&gt;<\/title><style>/);
+    expect(page.text).not.toContain("Six livres");
+  }
+
+  test("arrives as written: of a custom send", async () => {
+    await expectThem(await arrived("/api/emails/send/custom/", texts));
+  });
+
+  test("arrives as written: of a template", async () => {
+    const { body: template } = await company.api.post("/api/emails/templates/", { name: "T", ...texts });
+    await expectThem(await arrived("/api/emails/send/to-receivers/", { template_id: template.id }));
+  });
+
+  test("arrives as HTML: of an MJML template", async () => {
+    const mjml = `<mjml><mj-body>[[#if first_name]]<mj-section><mj-column><mj-text>Bonjour [[first_name]]</mj-text></mj-column></mj-section>[[/if]]</mj-body></mjml>`;
+    const given = { name: "M", subject: "Pour [[first_name]]", template_mode: "mjml", body: mjml };
+    const { body: template } = await company.api.post("/api/emails/templates/", given);
+    const mail = await arrived("/api/emails/send/to-receivers/", { template_id: template.id });
+    const { html, text } = await read(bytes(mail));
+    expect(html).toMatch(/^<!doctype html>[\s\S]*>Bonjour Zo\u00eb &lt;b&gt;<\/div>[\s\S]*Unsubscribe/);
+    expect(html).not.toMatch(/\[\[|<mj/);
+    expect(text).toMatch(/^Bonjour Zo\u00eb <b>\s/);
+  });
+
+  test("is refused as a whole where one of its texts is no template", async () => {
+    const wrong = { ...texts, preheader: "[[", text_body: "[[#if]]", body: "[[/if]]" };
+    const params = { name: "C", smtp_config_id: smtpConfigId, receivers, ...wrong };
+    const { status, body: errors } = await company.api.post("/api/emails/send/custom/", params);
+    expect([status, Object.keys(errors).sort()]).toEqual([400, ["body", "preheader", "text_body"]]);
+  });
+});

@@ -28,6 +28,9 @@ describe("templates", () => {
       name: "June",
       subject: "Hi",
       body: "",
+      preheader: null,
+      text_body: null,
+      inline_css: false,
       template_mode: "basic",
       template_type: "marketing",
       created_at: expect.stringMatching(/Z$/),
@@ -164,6 +167,118 @@ describe("errors of a template", () => {
         errors: expect.arrayContaining([sentence]),
       });
     }
+  });
+});
+
+describe("MJML and styles", () => {
+  const mjml = (content: string) =>
+    `<mjml>\n<mj-body>\n<mj-section><mj-column>${content}</mj-column></mj-section></mj-body></mjml>`;
+  const text = `<mj-text css-class="a">Hi [[first_name]] ${LINK}</mj-text>`;
+  const storedHtml = async (id: string) =>
+    (await query<{ html: string | null }>("select html from templates where id = $1", [id]))[0]!.html;
+  const shown = async (id: string) =>
+    (await company.api.post(`${PATH}${id}/preview/`, { variables: { first_name: "<Ann>" } })).body;
+
+  test("an MJML template keeps its MJML, and is previewed as the HTML that it becomes", async () => {
+    const made = await create({ template_mode: "mjml", body: mjml(text), preheader: "For [[first_name]]" });
+    expect(made).toMatchObject({
+      body: mjml(text),
+      template_mode: "mjml",
+      preheader: "For [[first_name]]",
+      warnings: [],
+    });
+    const { html, text: plain } = await shown(made.id);
+    expect(html).toMatch(
+      /^<!doctype html>[\s\S]*<body[^>]*><div style="display:none[^>]*>For &lt;Ann&gt;[\s\S]*Hi &lt;Ann&gt;/,
+    );
+    expect(plain).toMatch(/^Hi <Ann> Unsubscribe/);
+  });
+
+  test("what is wrong with MJML is said with its line, at a change of the mode alone, too", async () => {
+    const answer = await company.api.post(PATH, {
+      ...input,
+      subject: "[[",
+      template_mode: "mjml",
+      body: mjml("<mj-txt/>"),
+    });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { subject: [expect.any(String)], body: ["Unknown element <mj-txt> at line 3, column 24."] },
+    });
+    const { id } = await create();
+    expect(await company.api.patch(`${PATH}${id}/`, { template_mode: "mjml" })).toMatchObject({
+      status: 400,
+      body: { body: ["An MJML template begins with <mjml> at line 1, column 1."] },
+    });
+    expect((await company.api.post(PATH, { ...input, preheader: "[[", text_body: "a\n[[/if]]" })).body).toEqual({
+      preheader: [expect.stringMatching(/never closed/)],
+      text_body: [expect.stringMatching(/line 2/)],
+    });
+  });
+
+  test("mj-include reads and fetches nothing, wherever it stands", async () => {
+    for (const path of [
+      "/etc/passwd",
+      "../../../package.json",
+      `http://127.0.0.1:${new URL(app.url).port}/openapi.json`,
+    ]) {
+      const given = { ...input, template_mode: "mjml", body: mjml(`<mj-include path="${path}" type="html" />`) };
+      const { status, body } = await company.api.post(PATH, given);
+      expect({ status, body }).toEqual({
+        status: 400,
+        body: { body: [expect.stringMatching(/reads nothing here.*line 3/)] },
+      });
+    }
+  });
+
+  test("MJML whose HTML is over 102 KB is warned of, and over a million characters refused", async () => {
+    const many = (count: number) => mjml(`<mj-text>x ${LINK}</mj-text>`.repeat(count));
+    expect((await create({ template_mode: "mjml", body: many(400) })).warnings).toEqual([
+      expect.stringMatching(/^The HTML has 1\d\d KB\. Gmail/),
+    ]);
+    const answer = await company.api.post(PATH, { ...input, template_mode: "mjml", body: many(4_000) });
+    expect(answer).toMatchObject({ status: 400, body: { body: ["Its HTML is longer than 1000000 characters."] } });
+  });
+
+  test("inline_css writes styles into elements, follows each change, and goes with it again", async () => {
+    const body = `<style>.a{color:red} @media print{.a{color:blue}}</style><p class="a">x ${LINK}</p>`;
+    const inlined = '<p style="color: red;" class="a">';
+    const { id, ...made } = await create({ body, inline_css: true });
+    expect(made).toMatchObject({ body, inline_css: true });
+    expect((await shown(id)).html).toMatch(
+      /^<style>\n@media print\{.a\{color:blue\}\}\n<\/style><p style="color: red;" class="a">/,
+    );
+    await company.api.patch(`${PATH}${id}/`, { body: body.replace("red", "green") });
+    expect((await shown(id)).html).toContain(inlined.replace("red", "green"));
+    await company.api.patch(`${PATH}${id}/`, { name: "N" });
+    expect(await storedHtml(id)).toContain("color: green;");
+    await company.api.patch(`${PATH}${id}/`, { inline_css: false });
+    expect(await storedHtml(id)).toBeNull();
+    expect((await shown(id)).html).toContain('.a{color:green} @media print{.a{color:blue}}</style><p class="a">');
+    const both = await create({ template_mode: "mjml", body: mjml(`<mj-raw>${body}</mj-raw>`), inline_css: true });
+    expect((await shown(both.id)).html).toMatch(/<p style="[^"]*color: red;" class="a">x/);
+  });
+
+  test("of two changes at a time the HTML is made of the body, mode and styles that are stored with it", async () => {
+    const { id } = await create({ body: "<style>.a{color:red}</style><p class=a>0</p>" });
+    const changes = Array.from({ length: 8 }, (_, i) =>
+      i % 2 === 0 ? { inline_css: i % 4 === 0 } : { body: `<style>.a{color:red}</style><p class=a>${i}</p>` },
+    );
+    const answers = await Promise.all(changes.map((change) => company.api.patch(`${PATH}${id}/`, change)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const { body, inline_css } = (await company.api.get(`${PATH}${id}/`)).body;
+    const html = await storedHtml(id);
+    expect(html === null ? null : html.replace(/ style="[^"]*"/, "")).toBe(
+      inline_css ? body.replace(".a{color:red}", "") : null,
+    );
+  });
+
+  test("text_body stands in the preview as it is, and null derives it again", async () => {
+    const { id } = await create({ text_body: "Dear [[first_name]] & all", template_type: "transactional" });
+    expect((await shown(id)).text).toBe("Dear <Ann> & all");
+    const { body } = await company.api.patch(`${PATH}${id}/`, { text_body: null, preheader: null });
+    expect(body).toMatchObject({ text_body: null, preheader: null });
+    expect((await shown(id)).text).not.toContain("Dear");
   });
 });
 

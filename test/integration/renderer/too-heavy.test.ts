@@ -35,6 +35,15 @@ test("saving it is refused, and so is a preview of one that is stored", async ()
   expect([previewed.status, previewed.body]).toEqual([400, { body: [`Too much work: ${SENTENCE}.`] }]);
 });
 
+test("MJML and styles that take it too long are refused", async () => {
+  const body = [`Too much work: ${SENTENCE}.`];
+  const made = { name: "T", subject: "Hi", body: HEAVY };
+  for (const how of [{ inline_css: true }, { template_mode: "mjml", body: `<mjml>${HEAVY}</mjml>` }]) {
+    const saved = await company.api.post(TEMPLATES, { ...made, ...how });
+    expect([saved.status, saved.body]).toEqual([400, { body }]);
+  }
+});
+
 test("its mails fail with the reason, and the next batch does not try again", async () => {
   const campaignId = await campaign({ companyId: company.id, body: HEAVY });
   const recipients = [{ id: newId(), email: "a@example.com" }];

@@ -103,7 +103,12 @@ async function fillWithAnn(company: Furnished): Promise<{ news: string; mail: st
   });
   const news = await send("to-list", { template_id: template, list_id: list });
   const raw = lastToAnn();
-  const receipt = { subject: "For [[email]]", body: `<p>Dear ${ANN}, here is your receipt</p>` };
+  const receipt = {
+    subject: "For [[email]]",
+    body: `<p>Dear ${ANN}, here is your receipt</p>`,
+    preheader: `${ANN}'s receipt`,
+    text_body: `Dear ${ANN}, here is your receipt`,
+  };
   await send(
     "custom",
     { ...receipt, name: `Receipt for ${ANN}`, receivers: [{ email: ANN, order: "17" }] },

@@ -1,0 +1,17 @@
+/** The HTML that is sent for a body that came with a request. */
+import { invalid } from "../../lib/errors.ts";
+import { htmlOf } from "../../lib/made-html/make-html.ts";
+import { bodyErrors } from "../../lib/template/template-errors.ts";
+
+export async function errorsOfBody(companyId: string, body: string, inlinesCss: boolean): Promise<string[]> {
+  if (!inlinesCss) return bodyErrors(companyId, body);
+  return (await htmlOf(companyId, { body, isMjml: false, inlinesCss })).errors ?? [];
+}
+
+/** Throws 400 for a body of which none can be made. */
+export async function bodyAsSent(companyId: string, body: string, inlinesCss: boolean): Promise<string> {
+  if (!inlinesCss) return body;
+  const { html, errors } = await htmlOf(companyId, { body, isMjml: false, inlinesCss });
+  if (errors) throw invalid({ body: errors });
+  return html;
+}

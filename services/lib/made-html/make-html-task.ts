@@ -1,0 +1,21 @@
+/** Runs in a worker thread, which alone loads what compiles MJML and reads style sheets. */
+import "../workers/yielding-thread.ts";
+import { compileTemplate, MAX_BODY_LENGTH } from "../template/compile.ts";
+import { withInlinedCss } from "./inline-css.ts";
+import type { Recipe } from "./make-html.ts";
+import { htmlOfMjml, type MadeHtml } from "./mjml.ts";
+
+/** What is made must be a template, as what it was made from is one. */
+function checked(html: string): MadeHtml {
+  if (html.length > MAX_BODY_LENGTH) return { errors: [`Its HTML is longer than ${MAX_BODY_LENGTH} characters.`] };
+  const { errors } = compileTemplate(html, "body");
+  return errors ? { errors: errors.map((error) => `In the HTML that it becomes: ${error}`) } : { html };
+}
+
+export function makeHtml({ body, isMjml, inlinesCss }: Recipe): MadeHtml {
+  const { errors } = compileTemplate(body, isMjml ? "text" : "body");
+  if (errors) return { errors };
+  const made: MadeHtml = isMjml ? htmlOfMjml(body) : { html: body };
+  if (made.errors) return made;
+  return checked(inlinesCss ? withInlinedCss(made.html) : made.html);
+}

@@ -1,0 +1,51 @@
+/**
+ * The HTML that is sent for a body that is none yet: MJML, or HTML whose style sheets are written into its elements. It is
+ * made when the body is saved or sent, in a worker thread, and stored: a mail costs nothing of it.
+ */
+import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { TookTooMuch, workers } from "../workers/workers.ts";
+import type { MadeHtml } from "./mjml.ts";
+
+export interface Recipe {
+  body: string;
+  isMjml: boolean;
+  inlinesCss: boolean;
+}
+
+const FILE = new URL("make-html-task.ts", import.meta.url).href;
+
+const CACHED_CHARACTERS = 8_000_000;
+
+/** A request is checked before it is carried out, and both need it. */
+const made = new LRUCache<string, MadeHtml>({
+  maxSize: CACHED_CHARACTERS,
+  sizeCalculation: ({ html, errors }) => 500 + (html ?? errors.join("")).length,
+});
+
+const keyOf = ({ body, isMjml, inlinesCss }: Recipe) =>
+  createHash("sha256").update(`${isMjml} ${inlinesCss} `).update(body).digest("base64");
+
+/** Whether anything is to be made: of most bodies nothing is. */
+export const isMade = ({ isMjml, inlinesCss }: Omit<Recipe, "body">): boolean => isMjml || inlinesCss;
+
+/** Throws 429 or 503 where too much waits for a thread. */
+export async function htmlOf(companyId: string, recipe: Recipe): Promise<MadeHtml> {
+  const key = keyOf(recipe);
+  const known = made.get(key);
+  if (known) return known;
+  try {
+    const characters = recipe.body.length;
+    const result = await workers().run<MadeHtml>(companyId, {
+      file: FILE,
+      name: "makeHtml",
+      input: recipe,
+      characters,
+    });
+    made.set(key, result);
+    return result;
+  } catch (error) {
+    if (error instanceof TookTooMuch) return { errors: [`Too much work: ${error.message}.`] };
+    throw error;
+  }
+}

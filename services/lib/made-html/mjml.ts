@@ -1,0 +1,136 @@
+/**
+ * From an MJML template to the HTML that is sent. Its `[[…]]` and the content of texts, tables and buttons are set aside while
+ * mrml works, as MJML itself passes them on unread; a condition or loop may stand between components, too.
+ */
+import { compileTemplate, place } from "../template/compile.ts";
+import type { TemplateError } from "../template/lexer.ts";
+import { TagsAside } from "../template/tags-aside.ts";
+import { withInlinedCss } from "./inline-css.ts";
+import { type MjmlOutline, mjmlOutlineOf } from "./mjml-outline.ts";
+import { mrmlOf } from "./mrml.ts";
+
+export type MadeHtml = { html: string; errors?: undefined } | { html?: undefined; errors: string[] };
+
+const IS_INLINE = /\sinline\s*=\s*(?:"inline"|'inline')/i;
+/** Begins the comments that stand for tags between components. */
+const MARK = "flockmail ";
+const COMMENT = new RegExp(`<!--${MARK}(\\w+)-->`, "g");
+
+interface Prepared {
+  source: string;
+  /** Of `<mj-style inline="inline">`: for elements, and in no sheet. */
+  inlineCss: string;
+  /** Where a place in `source` is in the text that it was made from. */
+  placeOf(at: number): number;
+}
+
+/** What mrml gets to see. Throws nothing: text that has no place between components is reported. */
+function prepared(
+  tags: TagsAside,
+  { raws, between, values, ends, withoutAlt }: MjmlOutline,
+  errors: TemplateError[],
+): Prepared {
+  const { text } = tags;
+  const styles = raws.filter(({ name, tag }) => name === "mj-style" && IS_INLINE.test(tag));
+  const isGone = ({ start }: { start: number }) =>
+    styles.some(({ element }) => element.start < start && start < element.end);
+  const changes = [
+    ...ends.filter((end) => !isGone(end)),
+    ...raws.flatMap((raw) => {
+      if (styles.includes(raw)) return [{ ...raw.element, by: "" }];
+      const written = text.slice(raw.start, raw.end);
+      // It becomes an attribute, too.
+      const content = raw.name === "mj-title" ? written.replaceAll('"', "&quot;") : written;
+      return content.trim() === "" ? [] : [{ start: raw.start, end: raw.end, by: tags.keep(content) }];
+    }),
+    ...between.map(({ start, end }) => {
+      const words = text.slice(start, end);
+      if (tags.withoutWords(words).trim() !== "") {
+        const at = start + words.search(/\S/);
+        errors.push({ sentence: "Text outside of <mj-text> and its like", at: tags.placeOf(at) });
+      }
+      // mrml takes some blanks for text.
+      if (words.trim() === "") return { start, end, by: "" };
+      // A comment passes where a component may stand, and only there.
+      return { start, end, by: `<!--${MARK}${words.replace(/\s+/g, "")}-->` };
+    }),
+    ...withoutAlt.map((at) => ({ start: at, end: at, by: ' alt=""' })),
+    ...values
+      .filter((value) => !isGone(value))
+      .map(({ start, end }) => ({ start, end, by: tags.keep(text.slice(start, end).replaceAll('"', "&quot;")) })),
+  ].toSorted((a, b) => a.start - b.start);
+  let source = "";
+  let position = 0;
+  const moves: { at: number; by: number }[] = [];
+  for (const { start, end, by } of changes) {
+    source += text.slice(position, start) + by;
+    position = end;
+    moves.push({ at: source.length, by: end - source.length });
+  }
+  source += text.slice(position);
+  return {
+    source,
+    inlineCss: styles.map(({ start, end }) => text.slice(start, end)).join("\n"),
+    placeOf: (at) => at + (moves.findLast((move) => move.at <= at)?.by ?? 0),
+  };
+}
+
+type Failure = Exclude<ReturnType<typeof mrmlOf>, undefined> & { type: "error" };
+
+/** Where mrml says that it stopped: as bytes, or as line and column. */
+function failedAt(failure: Failure, source: string): number | undefined {
+  if (failure.origin !== "parser") return undefined;
+  const { details } = failure;
+  if ("position" in details) return Buffer.from(source).subarray(0, details.position.start).toString().length;
+  const [, line, column] = (details.type === "parser-error" && /at (\d+):(\d+)/.exec(details.source)) || [];
+  if (!line) return undefined;
+  const before = source.split("\n").slice(0, Number(line) - 1);
+  return before.reduce((sum, text) => sum + text.length + 1, 0) + Number(column) - 1;
+}
+
+function sentenceOf(failure: Failure): string {
+  if (failure.origin !== "parser") return `No HTML can be made of it (${failure.message})`;
+  const { details } = failure;
+  if (details.type === "parser-error") return `No MJML (${details.source.replace(/ at \d+:\d+/g, "")})`;
+  if (details.type === "missing-attribute") return `The attribute "${details.name}" is missing`;
+  return details.type === "unexpected-element" ? "An element that has no place here" : `No MJML (${details.type})`;
+}
+
+const placed = (errors: readonly TemplateError[], template: string): MadeHtml => ({
+  errors: errors.map(({ sentence, at }) => `${sentence} at ${place(template, at)}.`),
+});
+
+/** A condition, a loop or the end of one that is gone: what is left would mean something else. */
+function lostFrom(tags: TagsAside, html: string): string | undefined {
+  const found = new Set(tags.blocksIn(html));
+  const no = tags.blocksIn(tags.text).find((block) => !found.has(block));
+  return no === undefined ? undefined : tags.tagOf(no);
+}
+
+/** The sentences name lines and columns of the template. Never throws. */
+export function htmlOfMjml(template: string): MadeHtml {
+  const compiled = compileTemplate(template, "text");
+  if (compiled.errors) return { errors: compiled.errors };
+  const tags = new TagsAside(template);
+  const outline = mjmlOutlineOf(tags.text);
+  const errors = outline.errors.map(({ sentence, at }) => ({ sentence, at: tags.placeOf(at) }));
+  if (errors.length > 0) return placed(errors, template);
+  const { source, inlineCss, placeOf } = prepared(tags, outline, errors);
+  if (errors.length > 0) return placed(errors, template);
+  const result = mrmlOf(source);
+  if (!result) return { errors: ["Too much for MJML: it takes more memory than it may."] };
+  if (result.type === "error") {
+    const at = failedAt(result, source);
+    const sentence = sentenceOf(result);
+    return at === undefined
+      ? { errors: [`${sentence}.`] }
+      : placed([{ sentence, at: tags.placeOf(placeOf(at)) }], template);
+  }
+  // A language that is not known is not declared: whatever else knows it is asked then.
+  const content = result.content.replace(COMMENT, "$1").replaceAll(' lang="und"', "");
+  const lost = lostFrom(tags, tags.withParts(content) + inlineCss);
+  if (lost) return { errors: [`${lost} cannot stand where it does: MJML leaves it out.`] };
+  const html = tags.restored(content);
+  if (!inlineCss) return { html };
+  return { html: withInlinedCss(html, { extraCss: tags.restored(inlineCss), appliesSheets: false }) };
+}

@@ -1,0 +1,88 @@
+/**
+ * Takes the `[[…]]` of a template out of the way of what reads HTML, MJML or CSS, and puts them back in place. Each becomes a
+ * word of lower-case letters and digits: text to a parser of markup, a name to one of styles, and nothing that anybody escapes.
+ */
+import { type Tag, tokenize } from "./lexer.ts";
+
+const isBlock = ({ type }: Tag) => type !== "value";
+
+/** The beginning of words that no template has by itself. */
+function unusedIn(source: string): string {
+  const lower = source.toLowerCase();
+  let no = 0;
+  while (lower.includes(`tag${no}x`)) no++;
+  return `tag${no}x`;
+}
+
+export class TagsAside {
+  /** The text with a word in place of each tag. */
+  readonly text: string;
+  readonly #start: string;
+  readonly #word: RegExp;
+  readonly #kept: string[] = [];
+  readonly #blocks = new Set<number>();
+  readonly #texts = new Set<number>();
+  /** Where the words stand in `text`, and how far what is behind them has moved. */
+  readonly #moves: { at: number; by: number }[] = [];
+
+  /** Of a template without syntax errors. */
+  constructor(source: string) {
+    this.#start = unusedIn(source);
+    this.#word = new RegExp(`${this.#start}(\\d+)z`, "g");
+    let text = "";
+    let position = 0;
+    for (const token of tokenize(source).tokens) {
+      if (token.type === "text") continue;
+      const isRaw = token.type === "value" && token.raw;
+      const end = isRaw ? source.indexOf("]]]", token.at) + 3 : source.indexOf("]]", token.at) + 2;
+      text += source.slice(position, token.at);
+      if (isBlock(token)) this.#blocks.add(this.#kept.length);
+      text += this.#wordFor(source.slice(token.at, end));
+      position = end;
+      this.#moves.push({ at: text.length, by: end - text.length });
+    }
+    this.text = text + source.slice(position);
+  }
+
+  #wordFor(text: string): string {
+    return `${this.#start}${this.#kept.push(text) - 1}z`;
+  }
+
+  /** A word for any other part of `text`. */
+  keep(part: string): string {
+    this.#texts.add(this.#kept.length);
+    return this.#wordFor(part);
+  }
+
+  /** With the parts that were kept in their places; tags are words still. */
+  withParts(text: string): string {
+    return text.replace(this.#word, (word, no) => (this.#texts.has(Number(no)) ? this.#kept[Number(no)]! : word));
+  }
+
+  restored(text: string): string {
+    return this.withParts(text).replace(this.#word, (_, no) => this.#kept[Number(no)]!);
+  }
+
+  withoutWords(part: string): string {
+    return part.replace(this.#word, "");
+  }
+
+  /** Where a place in `text` is in the template. */
+  placeOf(at: number): number {
+    return at + (this.#moves.findLast((move) => move.at <= at)?.by ?? 0);
+  }
+
+  hasTag(part: string): boolean {
+    return part.includes(this.#start);
+  }
+
+  /** The numbers of the conditions and loops in a part of `text`, and of their ends, in order. */
+  blocksIn(part: string): number[] {
+    return [...part.matchAll(this.#word)].map(([, no]) => Number(no)).filter((no) => this.#blocks.has(no));
+  }
+
+  /** As it was written. */
+  tagOf(no: number): string {
+    return this.#kept[no]!;
+  }
+}

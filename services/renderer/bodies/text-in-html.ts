@@ -1,0 +1,26 @@
+/** Puts a template that is text, such as a subject, into one that is HTML: neither it nor a value can be markup there. */
+import type { Token } from "../../lib/template/lexer.ts";
+import type { MarkToken } from "../../lib/template/parser.ts";
+import { html } from "../program/escape.ts";
+
+/** Stands in the HTML where the text is to be: a private-use character. */
+export const PLACE = "\ue0f4";
+
+export const withoutPlaces = (body: string): string => body.replaceAll(PLACE, "");
+
+const asHtml = (token: Token): Token => {
+  if (token.type === "text") return { ...token, text: html(token.text) };
+  return token.type === "value" ? { ...token, raw: false } : token;
+};
+
+/** The tokens of the HTML, with those of the text in each place. */
+export function textInHtml(body: readonly (Token | MarkToken)[], text: readonly Token[]): (Token | MarkToken)[] {
+  const escaped = text.map(asHtml);
+  return body.flatMap((token) => {
+    if (token.type !== "text" || !token.text.includes(PLACE)) return [token];
+    return token.text.split(PLACE).flatMap((part, i): Token[] => {
+      const own: Token[] = part === "" ? [] : [{ ...token, text: part }];
+      return i === 0 ? own : [...escaped, ...own];
+    });
+  });
+}

@@ -1,0 +1,101 @@
+import { withInlinedCss } from "../../../services/lib/made-html/inline-css.ts";
+import { makeHtml } from "../../../services/lib/made-html/make-html-task.ts";
+
+/** The `style` of each element, in order. */
+const styles = (html: string) => [...html.matchAll(/style="([^"]*)"/g)].map((match) => match[1]);
+const sheet = ".a{color:red;margin:1px} p{font-size:10px}";
+
+describe("inlining styles", () => {
+  test("writes each rule into the elements it applies to, by specificity, and removes it from the sheet", () => {
+    expect(withInlinedCss(`<style>${sheet} p.a{color:blue}</style><p class=a>x</p><div>y</div>`)).toBe(
+      '<style></style><p style="font-size: 10px; margin: 1px; color: blue;" class=a>x</p><div>y</div>',
+    );
+  });
+
+  test("an element's own style wins, but over what is !important", () => {
+    const html = withInlinedCss(
+      `<style>${sheet} .b{color:red !important}</style><p class="a" style="color:blue">x</p><i class="b" style="color:blue">y</i>`,
+    );
+    expect(styles(html)).toEqual(["font-size: 10px; margin: 1px; color: blue;", "color: red;"]);
+  });
+
+  test("media queries, imports, fonts, other at-rules and rules for states stay as they were written", () => {
+    const kept = [
+      '@import url("https://fonts.example/a.css?x={};y");',
+      "@font-face{font-family:F;src:url(f.woff)}",
+      "a:hover, a:focus{color:green}",
+      "p::before{content:'}'}",
+      "@media (max-width:600px){.a{color:blue !important} /* } */}",
+      "@supports (display:grid){.a{display:grid}}",
+    ];
+    const html = withInlinedCss(`<style>/* c */${kept.join(`\n${sheet}\n`)}</style><p class="a">x</p>`);
+    expect(html).toContain(`<style>\n${kept.join("\n").replace(" /* } */", " ")}\n</style>`);
+    expect(styles(html)).toEqual(["font-size: 10px; color: red; margin: 1px;"]);
+  });
+
+  test("sheets for print, or marked to stay, are neither applied nor changed", () => {
+    const body = `<style media="print">${sheet}</style><style data-embed>${sheet}</style><p class="a">x</p>`;
+    expect(withInlinedCss(body)).toBe(body);
+  });
+
+  test("conditional comments stay, and what is in them is Outlook's alone", () => {
+    const mso = `<!--[if mso]><style>.a{color:mso}</style><table class="a"><tr><td><![endif]-->`;
+    const other = `<!--[if !mso]><!--><p class="a">z</p><!--<![endif]-->`;
+    const html = withInlinedCss(`<style>.a{color:red}</style>${mso}${other}`);
+    expect(html).toBe(`<style></style>${mso}${other.replace("<p", '<p style="color: red;"')}`);
+  });
+
+  test("conditions, loops and values survive wherever they stand, also around half an element", () => {
+    const body = [
+      '[[#if vip]]<div class="a">[[#else]]<div>[[/if]]<p [[attr]] title="[[t|default:"q"]]">Hi [[[raw]]] \\[[x]]</p></div>',
+      '<table>[[#each rows]]<tr><td class="a">[[this.x]]</td></tr>[[/each]]</table>',
+    ].join("");
+    const html = withInlinedCss(`<style>.a{color:[[brand]]} p{top:0}</style>${body}`);
+    expect(html.replace("<style></style>", "").replace(/ style="[^"]*"/g, "")).toBe(body);
+    expect(styles(html)).toEqual(["color: [[brand]];", "top: 0;", "color: [[brand]];"]);
+  });
+
+  test("a condition in an element's own style stays behind what the sheets say", () => {
+    const html = withInlinedCss('<style>p{color:red}</style><p style="top:1px;[[#if x]]color:blue[[/if]]">x</p>');
+    expect(styles(html)).toEqual(["color: red; top:1px;[[#if x]]color:blue[[/if]]"]);
+  });
+
+  test("what depends on the recipient is left to the sheet: a class with a variable, a rule within a condition", () => {
+    const open = '<style>.a{color:red}</style><p class="a">x</p><p class="a [[#if b]]c[[/if]]">y</p>';
+    expect(withInlinedCss(open)).toBe(open.replace('<p class="a">', '<p style="color: red;" class="a">'));
+    const conditional = '<style>[[#if dark]].a{color:white}[[/if]]</style><p class="a">x</p>';
+    expect(withInlinedCss(conditional)).toBe(conditional);
+  });
+
+  test("quotes and ampersands cannot end the attribute, nor change what it says", () => {
+    const css = `p{background:url("a?b=1&c=2");font-family:"A B"}`;
+    const html = withInlinedCss(`<style>${css}</style><p style='content:&quot;x&quot;;top:0'>x</p>`);
+    expect(styles(html)).toEqual([expect.stringContaining("background: url('a?b=1&amp;c=2');")]);
+    expect(html).toMatch(/font-family: 'A B'; .*top: 0;">x<\/p>$/);
+  });
+
+  test("done twice it changes nothing more", () => {
+    const once = withInlinedCss(`<style>${sheet} a:hover{top:0}</style><p class="a">x</p>`);
+    expect(withInlinedCss(once)).toBe(once);
+  });
+
+  test("nothing is fetched: links to sheets and imports are left where they are", () => {
+    const body =
+      '<link rel="stylesheet" href="file:///etc/passwd"><style>@import "http://127.0.0.1:1/x.css";</style><p>x</p>';
+    expect(withInlinedCss(body).replace(/\n/g, "")).toBe(body);
+  });
+
+  test.each([
+    ["an unclosed sheet", "<style>.a{color:red"],
+    ["an unclosed block and string", '<style>@media x{ .a{color:"red</style><p class="a">x'],
+    ["selectors nobody knows", "<style>:is(::x,(((,a>>b{color:red} ..a{top:0} p{left:0}</style><p>x</p>"],
+    ["10,000 rules", `<style>${".a b{top:0}".repeat(10_000)}</style><p>x</p>`],
+    ["16,000 characters of attributes", `<style>.a{top:0}</style><p class="${"a ".repeat(8_000)}">x</p>`],
+    ["words that look like ours", '<style>.tag0x0z{top:0}</style><p class="tag0x0z">tag0x0z [[x]] tag1x</p>'],
+  ])("%s: whatever comes, all but the sheet stays", (_what, body) => {
+    const { html = "" } = makeHtml({ body, isMjml: false, inlinesCss: true });
+    const seen = (text: string) => text.replace(/<style>[\s\S]*?(?:<\/style>|$)/, "").replace(/ style="[^"]*"/g, "");
+    expect(html).not.toBe("");
+    expect(seen(html)).toBe(seen(body));
+  });
+});

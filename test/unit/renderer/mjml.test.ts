@@ -1,0 +1,136 @@
+import { htmlOfMjml } from "../../../services/lib/made-html/mjml.ts";
+
+const inColumn = (content: string) =>
+  `<mjml>\n<mj-body>\n<mj-section><mj-column>\n${content}\n</mj-column></mj-section></mj-body></mjml>`;
+const html = (mjml: string) => {
+  const made = htmlOfMjml(mjml);
+  if (made.errors) throw new Error(made.errors.join("\n"));
+  return made.html;
+};
+const errors = (mjml: string) => htmlOfMjml(mjml).errors;
+
+describe("an MJML template", () => {
+  test("becomes HTML, its texts to the byte as they were written", () => {
+    const text = 'Hi [[name|default:"you"]], <br>unclosed <p CLASS=q>tags &amp; [[[raw]]] "quotes" \\[[x]] é €';
+    expect(html(inColumn(`<mj-text>${text}</mj-text>`))).toMatch(/^<!doctype html><html/);
+    expect(html(inColumn(`<mj-text>${text}</mj-text>`))).toContain(`>${text}</div>`);
+  });
+
+  test("conditions and loops may stand between components, at every level", () => {
+    const made = html(
+      `<mjml><mj-body>[[#each items]]<mj-section>[[#if a]]<mj-column>[[#if b]]<mj-text>[[this.x]]</mj-text>[[#else]]
+       <mj-button href="[[this.url]]?a=1&amp;b=[[c|urlencode]]" color="[[color]]">Go</mj-button>[[/if]]</mj-column>[[/if]]</mj-section>[[/each]]
+       <mj-wrapper>[[#if w]]<mj-section css-class="[[#if c]]x[[/if]]"></mj-section>[[/if]]</mj-wrapper></mj-body></mjml>`,
+    );
+    const tags = [...made.matchAll(/\[\[[^\]]*\]\]/g)].map(([tag]) => tag);
+    const blocks = tags.filter((tag) => /^\[\[[#/]/.test(tag));
+    expect(blocks.slice(0, 7)).toEqual(
+      "[[#each items]] [[#if a]] [[#if b]] [[#else]] [[/if]] [[/if]] [[/each]]".match(/\[\[.*?\]\]/g),
+    );
+    expect(made).toContain('href="[[this.url]]?a=1&amp;b=[[c|urlencode]]"');
+    expect(made).toContain("color:[[color]]");
+    expect(made).not.toMatch(/<!--[^>[]*\[\[[^>]*-->/);
+  });
+
+  test("blank lines, Windows line ends, empty pairs and split end tags are read as MJML reads them", () => {
+    const mjml =
+      '<mjml>\r\n\r\n<mj-head>\r\n\r\n<mj-attributes>\n<mj-all padding="0"></mj-all>\n\n</mj-attributes></mj-head\n>\n<mj-body>\n\n<mj-section><mj-column\n><mj-text\n>x</mj-text\n></mj-column ></mj-section>\n\n\n</mj-body>\n</mjml>\n';
+    expect(html(mjml)).toContain(">x</div>");
+  });
+
+  test("attributes keep quotes, backslashes and characters that nobody sees", () => {
+    expect(html(inColumn(`<mj-image src="a" title='say "hi" \\ \u200b' />`))).toContain(
+      'title="say &quot;hi&quot; \\ \u200b"',
+    );
+    expect(html(inColumn('<mj-image src="a" />'))).toContain('alt=""');
+  });
+
+  test("`mj-style inline` is written into the elements, other sheets stay", () => {
+    const head =
+      '<mj-head><mj-style>.b{top:0}</mj-style><mj-style inline="inline">.b p{color:[[brand]]}</mj-style></mj-head>';
+    const made = html(inColumn('<mj-text css-class="b"><p>x</p></mj-text>').replace("<mj-body>", `${head}<mj-body>`));
+    expect(made).toContain('<p style="color: [[brand]];">x</p>');
+    expect(made).toContain(".b{top:0}");
+    expect(made).not.toContain(".b p{");
+  });
+
+  test("declares no language that nobody named", () => {
+    expect(html(inColumn("<mj-text>x</mj-text>"))).not.toContain('"und"');
+    expect(html(inColumn("<mj-text>x</mj-text>").replace("<mjml", '<mjml lang="fr"'))).toContain('<html lang="fr"');
+  });
+
+  test.each([
+    ["an unknown element", inColumn("<mj-txt>a</mj-txt>"), "Unknown element <mj-txt> at line 4, column 1."],
+    ["one that is never closed", inColumn("<mj-text>a"), "<mj-text> is never closed at line 4, column 1."],
+    ["one closed too early", inColumn("</mj-section>"), "</mj-section> where <mj-column> is open at line 4, column 1."],
+    [
+      "HTML between components",
+      inColumn("<div>a</div>"),
+      "<div> is HTML, which stands within <mj-text>, <mj-table> or <mj-raw> at line 4, column 1.",
+    ],
+    ["text between components", inColumn("[[x]]\n  a"), "Text outside of <mj-text> and its like at line 4, column 1."],
+    [
+      "a mistake in a tag",
+      inColumn("[[#if x]][[/if]]\n<mj-image src=a />"),
+      "No MJML (invalid attribute cause expected quote mark not 'a') at line 5, column 10.",
+    ],
+    [
+      "a tag without an end",
+      inColumn('<mj-image src="a />'),
+      "<mj-image> has no end, or a quote in it has none at line 4, column 1.",
+    ],
+    ["an open condition", inColumn("<mj-text>[[#if x]]</mj-text>"), "[[#if …]] is never closed at line 4, column 10."],
+    ["no MJML at all", "<p>x</p>", "An MJML template begins with <mjml> at line 1, column 1."],
+    [
+      "a condition in the head",
+      "<mjml><mj-head>[[#if a]]<mj-title>x</mj-title>[[/if]]</mj-head><mj-body></mj-body></mjml>",
+      "[[#if a]] cannot stand where it does: MJML leaves it out.",
+    ],
+    [
+      "a second carousel",
+      inColumn("<mj-carousel></mj-carousel>\n<mj-carousel/>"),
+      "A second <mj-carousel> would be the first one's twin: only one works at line 5, column 1.",
+    ],
+  ])("%s is an error that says where", (_what, mjml, sentence) => {
+    expect(errors(mjml)).toEqual([sentence]);
+  });
+
+  test("all unknown elements are reported at once", () => {
+    expect(errors(inColumn("<mj-a/>\n<mj-b/>"))).toHaveLength(2);
+  });
+});
+
+describe("hostile MJML", () => {
+  const deep = (n: number) => `<mjml><mj-body>${"<mj-wrapper>".repeat(n)}${"</mj-wrapper>".repeat(n)}</mj-body></mjml>`;
+  const all = (length: number, elements: number) =>
+    `<mjml><mj-head><mj-attributes><mj-all css-class="${"a".repeat(length)}"/></mj-attributes></mj-head><mj-body>${"<mj-section/>".repeat(elements)}</mj-body></mjml>`;
+
+  test.each([
+    ["reads no file", inColumn('<mj-include path="/etc/passwd" />'), /^<mj-include> reads nothing here.* line 4/],
+    [
+      "reads no file as CSS",
+      '<mjml><mj-head><mj-include type="css" path="file:///etc/passwd"/></mj-head></mjml>',
+      /reads nothing/,
+    ],
+    ["fetches nothing", inColumn('<mj-include path="http://127.0.0.1:1/x.mjml" />'), /reads nothing/],
+    ["knows no entities", `<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>${inColumn("")}`, /document type/],
+    ["is not nested without end", deep(10_000), /nested deeper than 40 levels/],
+    ["has a bounded number of elements", inColumn("<mj-text/>".repeat(5_001)), /More than 5000 elements/],
+    ["has attributes of a bounded length", inColumn(`<mj-text color="${"a".repeat(16_001)}"/>`), /longer than 16000/],
+    ["does not multiply its defaults", all(15_000, 1_500), /Too many elements with too long attributes/],
+  ])("%s", (_what, mjml, sentence) => {
+    expect(errors(mjml)).toEqual([expect.stringMatching(sentence)]);
+  });
+
+  test("that is as much as it may be, in each of these ways, is made, and the next one after it too", () => {
+    for (const mjml of [deep(37), inColumn("<mj-text/>".repeat(4_900)), all(15_000, 1_000)]) {
+      expect(htmlOfMjml(mjml).errors).toBeUndefined();
+    }
+    const attributes = `<mj-text ${Array.from({ length: 800 }, (_, i) => `data-${i}="${"x".repeat(5)}"`).join(" ")}>x</mj-text>`;
+    expect(html(inColumn(attributes))).toContain(">x</div>");
+  });
+
+  test("values of tags in attributes are escaped in the mail as in any HTML template", () => {
+    expect(html(inColumn('<mj-image src="[[src]]" alt="[[alt]]" />'))).toContain('alt="[[alt]]"');
+  });
+});
