@@ -46,6 +46,7 @@ import { Subscriber } from "./subscriber.ts";
 import { Suppression } from "./suppression.ts";
 import { SystemMail } from "./system-mail.ts";
 import { Template } from "./template.ts";
+import { TemplateVersion } from "./template-version.ts";
 import { TrackingDomain } from "./tracking-domain.ts";
 import { UnsavedReceiver } from "./unsaved-receiver.ts";
 import { UnsentConfirmation } from "./unsent-confirmation.ts";
@@ -103,6 +104,7 @@ const MODELS = [
   Suppression,
   SystemMail,
   Template,
+  TemplateVersion,
   TrackingDomain,
   UnsavedReceiver,
   UnsentConfirmation,

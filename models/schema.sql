@@ -1388,6 +1388,18 @@ create table system_mails (
 );
 CREATE INDEX system_mails_due ON public.system_mails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 
+create table template_versions (
+  company_id uuid not null,
+  template_id uuid not null,
+  version integer not null,
+  content jsonb not null,
+  saved_by_user uuid,
+  saved_by_key uuid,
+  created_at timestamp with time zone default now() not null,
+  constraint template_versions_pkey PRIMARY KEY (company_id, template_id, version),
+  constraint template_versions_company_id_template_id_fkey FOREIGN KEY (company_id, template_id) REFERENCES templates(company_id, id) ON DELETE CASCADE
+);
+
 create table templates (
   id uuid not null,
   company_id uuid not null,

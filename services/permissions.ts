@@ -61,6 +61,9 @@ const TABLE = {
   "renderer.updateTemplate": writes("campaigns"),
   "renderer.removeTemplate": writes("campaigns"),
   "renderer.preview": writes("campaigns"),
+  "renderer.listVersions": reads("campaigns"),
+  "renderer.getVersion": reads("campaigns"),
+  "renderer.restoreVersion": writes("campaigns"),
 
   "smtp-sender.listConfigs": reads("settings"),
   "smtp-sender.createConfig": settings,

@@ -55,6 +55,7 @@ const OF_COMPANY = [
     "erased_addresses",
     "import_errors",
     "idempotency_keys",
+    "template_versions",
     "templates",
   ].map((table) => byCompany(table)),
   byCompany("media", FILES),

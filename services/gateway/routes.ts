@@ -112,6 +112,9 @@ export const routes: readonly Route[] = [
   route("PATCH", `${E}/templates/:id/`, "renderer.updateTemplate"),
   route("DELETE", `${E}/templates/:id/`, "renderer.removeTemplate"),
   route("POST", `${E}/templates/:id/preview/`, "renderer.preview"),
+  route("GET", `${E}/templates/:id/versions/`, "renderer.listVersions"),
+  route("GET", `${E}/templates/:id/versions/:version/`, "renderer.getVersion"),
+  route("POST", `${E}/templates/:id/versions/:version/restore/`, "renderer.restoreVersion"),
 
   // SMTP configurations
   route("GET", `${E}/smtp-configs/`, "smtp-sender.listConfigs", list),

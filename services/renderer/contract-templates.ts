@@ -1,6 +1,7 @@
 import type { ServiceContract } from "../define.ts";
 import { ById, ListQuery, Name, Nothing, OneOf, Page, Patch, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
+import { RESTORE, versions } from "./contract-versions.ts";
 
 export const EmailTemplate = Type.Object({
   id: Uuid,
@@ -73,6 +74,8 @@ export const contract = {
     example: { subject: "News for you, [[first_name]]" },
   },
   removeTemplate: { summary: "Delete a template", params: ById, returns: Nothing },
+  ...versions,
+  restoreVersion: { ...RESTORE, returns: SavedTemplate },
   preview: {
     summary: "Render a template with given variables",
     description: "As a recipient sees it, footer included; links are not tracked, and built-in addresses lead nowhere.",

@@ -1,8 +1,11 @@
 /** Templates as resources of the API. */
+import type { LOCK, Transaction } from "sequelize";
+import { sequelize } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
+import { contentOf, keepUnkept, keepVersion } from "../../models/statements/template-versions.ts";
 import { Template } from "../../models/template.ts";
 import type { Validate } from "../define.ts";
-import { companyOf } from "../lib/caller.ts";
+import { type Caller, companyOf } from "../lib/caller.ts";
 import { isServiceError, notFound } from "../lib/errors.ts";
 import type { ListQuery, Static } from "../lib/shapes.ts";
 import { bodyErrors, subjectErrors } from "../lib/template/template-errors.ts";
@@ -48,8 +51,12 @@ export async function listTemplates(companyId: string, asked: Filters): Promise<
   return { count, results: results.map((template) => template.view()) };
 }
 
-async function find(companyId: string, id: string): Promise<Template> {
-  const template = await Template.findOne({ where: { id, companyId } });
+async function find(
+  companyId: string,
+  id: string,
+  held: { transaction?: Transaction; lock?: LOCK } = {},
+): Promise<Template> {
+  const template = await Template.findOne({ where: { id, companyId }, ...held });
   if (!template) throw notFound();
   return template;
 }
@@ -61,6 +68,21 @@ const attributes = ({ name, subject, body, template_mode, template_type }: Parti
   templateMode: template_mode,
   templateType: template_type,
 });
+
+/** Holds the template's row, so that saves at the same time come one after the other, each with its version. */
+const change = (
+  companyId: string,
+  id: string,
+  caller: Caller,
+  attributesOf: (template: Template, transaction: Transaction) => Promise<Partial<Template>>,
+): Promise<Template> =>
+  sequelize().transaction(async (transaction) => {
+    const template = await find(companyId, id, { transaction, lock: transaction.LOCK.NO_KEY_UPDATE });
+    await keepUnkept(template, transaction);
+    await template.update(await attributesOf(template, transaction), { transaction });
+    await keepVersion(template, caller, transaction);
+    return template;
+  });
 
 /** The template as it is now, and what should be known of it. */
 async function saved(template: Template): Promise<View & { warnings: string[] }> {
@@ -84,12 +106,16 @@ async function saved(template: Template): Promise<View & { warnings: string[] }>
   }
 }
 
-export async function createTemplate(companyId: string, input: Input): Promise<View & { warnings: string[] }> {
-  const template = await Template.create({
-    ...attributes(input),
-    name: input.name.trim(),
-    subject: input.subject,
-    companyId,
+export async function createTemplate(
+  companyId: string,
+  input: Input,
+  caller: Caller,
+): Promise<View & { warnings: string[] }> {
+  const made = { ...attributes(input), name: input.name.trim(), subject: input.subject, companyId };
+  const template = await sequelize().transaction(async (transaction) => {
+    const template = await Template.create(made, { transaction });
+    await keepVersion(template, caller, transaction);
+    return template;
   });
   return saved(template);
 }
@@ -100,10 +126,26 @@ export async function updateTemplate(
   companyId: string,
   id: string,
   input: Partial<Input>,
+  caller: Caller,
 ): Promise<View & { warnings: string[] }> {
-  const template = await find(companyId, id);
   const given = Object.entries(attributes(input)).filter(([, value]) => value !== undefined);
-  return saved(await template.update(Object.fromEntries(given)));
+  return saved(await change(companyId, id, caller, async () => Object.fromEntries(given)));
+}
+
+/** All content as that version has it, as a version of its own. */
+export async function restoreVersion(
+  companyId: string,
+  id: string,
+  version: number,
+  caller: Caller,
+): Promise<View & { warnings: string[] }> {
+  return saved(
+    await change(companyId, id, caller, async (template, transaction) => {
+      const content = await contentOf(template, version, transaction);
+      if (!content) throw notFound();
+      return content;
+    }),
+  );
 }
 
 export async function removeTemplate(companyId: string, id: string): Promise<null> {

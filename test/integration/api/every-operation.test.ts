@@ -193,6 +193,10 @@ describe("every operation", () => {
       { variables: { first_name: "Ann" } },
     );
     expect(preview.body.subject).toBe("Hi Ann");
+    const first = { id: things.template!, version: "1" };
+    expect((await call(`GET ${E}/templates/:id/versions/`, first)).body).toHaveLength(2);
+    expect((await call(`GET ${E}/templates/:id/versions/:version/`, first)).body).toMatchObject({ version: 1, body });
+    expect((await call(`POST ${E}/templates/:id/versions/:version/restore/`, first)).body.name).toBe("T");
     const media = (await call(`POST ${E}/media/`, {}, fileForm("a text", "a.txt"))).body;
     await call(`GET ${E}/media/`);
     await call(`GET ${E}/media/:id/`, { id: media.id });

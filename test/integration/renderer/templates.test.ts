@@ -1,7 +1,7 @@
 import { query } from "../../../models/database/db.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { newCompany, type TestCompany } from "../../support/client.ts";
+import { client, newCompany, type TestCompany } from "../../support/client.ts";
 
 const PATH = "/api/emails/templates/";
 
@@ -122,6 +122,122 @@ describe("templates", () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
     expect((await company.api.get(path)).body.name).toBe("June");
+  });
+});
+
+describe("versions of a template", () => {
+  const versions = async (id: string) => (await company.api.get(`${PATH}${id}/versions/`)).body;
+  const numbers = async (id: string) => (await versions(id)).map(({ version }: { version: number }) => version);
+
+  test("are one for each accepted save, newest first, with who saved it", async () => {
+    const owner = client(app, { token: company.token });
+    const { id } = await create({ subject: "One", body: "1" });
+    expect((await owner.patch(`${PATH}${id}/?company=${company.id}`, { subject: "Two" })).text).toContain("Two");
+    await company.api.patch(`${PATH}${id}/`, { subject: "[[#if" });
+    await company.api.patch(`${PATH}${id}/`, { subject: "Two" });
+    const [key] = await query<{ id: string; name: string }>("select id, name from api_keys where company_id = $1", [
+      company.id,
+    ]);
+    const byKey = { created_at: expect.stringMatching(/Z$/), created_by: { id: key!.id, name: key!.name } };
+    const byOwner = { ...byKey, created_by: { id: company.userId, name: company.email } };
+    expect(await versions(id)).toEqual([
+      { version: 3, subject: "Two", ...byKey },
+      { version: 2, subject: "Two", ...byOwner },
+      { version: 1, subject: "One", ...byKey },
+    ]);
+    const one = await company.api.get(`${PATH}${id}/versions/1/`);
+    expect([one.status, one.body]).toEqual([200, { version: 1, subject: "One", body: "1", ...byKey }]);
+  });
+
+  test("a restored one brings back all that was saved, and is a version itself", async () => {
+    const first = await create({ name: "A", subject: "One", body: `1${LINK}`, template_type: "transactional" });
+    const { id } = first;
+    await company.api.patch(`${PATH}${id}/`, {
+      name: "B",
+      subject: "Two",
+      body: "2",
+      template_mode: "visual",
+      template_type: "marketing",
+    });
+    const { status, body } = await company.api.post(`${PATH}${id}/versions/1/restore/`);
+    expect([status, body]).toEqual([200, { ...first, updated_at: expect.any(String) }]);
+    const { warnings: _, ...now } = body;
+    expect((await company.api.get(`${PATH}${id}/`)).body).toEqual(now);
+    expect(await numbers(id)).toEqual([3, 2, 1]);
+    expect((await company.api.get(`${PATH}${id}/versions/3/`)).body).toMatchObject({
+      subject: "One",
+      body: `1${LINK}`,
+    });
+  });
+
+  test("each column of a template that is content comes along", async () => {
+    const { id } = await create();
+    const columns = await query<{ column_name: string }>(
+      "select column_name from information_schema.columns where table_name = 'templates'",
+    );
+    const [{ content }] = (await query("select content from template_versions where template_id = $1", [id])) as [
+      { content: object },
+    ];
+    const own = ["id", "company_id", "created_at", "updated_at"];
+    expect([...Object.keys(content), ...own].toSorted()).toEqual(columns.map((c) => c.column_name).toSorted());
+    // One of before the last column was there.
+    await query("update template_versions set content = content - 'template_mode' where template_id = $1", [id]);
+    await company.api.patch(`${PATH}${id}/`, { template_mode: "visual" });
+    expect(await numbers(id)).toEqual([2, 1]);
+    const { body } = await company.api.post(`${PATH}${id}/versions/1/restore/`);
+    expect(body.template_mode).toBe("basic");
+  });
+
+  test("saves at the same time have each its number, and none is left out", async () => {
+    const { id } = await create({ body: "0" });
+    const saves = Array.from({ length: 12 }, (_, n) => company.api.patch(`${PATH}${id}/`, { body: `${n}` }));
+    expect((await Promise.all(saves)).map(({ status }) => status)).toEqual(Array(12).fill(200));
+    expect(await numbers(id)).toEqual(Array.from({ length: 13 }, (_, n) => 13 - n));
+  });
+
+  test("a template of before there were versions is its own first one, and so is what another release saved", async () => {
+    const { id, updated_at } = await create({ subject: "Old" });
+    await query("delete from template_versions where template_id = $1", [id]);
+    const old = { version: 1, subject: "Old", created_at: updated_at, created_by: null };
+    expect(await versions(id)).toEqual([old]);
+    expect((await company.api.get(`${PATH}${id}/versions/1/`)).body).toEqual({ ...old, body: input.body });
+    await company.api.post(`${PATH}${id}/versions/1/restore/`);
+    expect(await numbers(id)).toEqual([2, 1]);
+    await query("update templates set subject = 'Elsewhere' where id = $1", [id]);
+    await company.api.patch(`${PATH}${id}/`, { subject: "New" });
+    expect((await versions(id)).map(({ subject }: { subject: string }) => subject)).toEqual([
+      "New",
+      "Elsewhere",
+      "Old",
+      "Old",
+    ]);
+  });
+
+  test("the newest hundred are kept", async () => {
+    const { id } = await create();
+    await query(
+      `insert into template_versions (company_id, template_id, version, content)
+       select company_id, template_id, n, content from template_versions, generate_series(2, 100) n where template_id = $1`,
+      [id],
+    );
+    await company.api.patch(`${PATH}${id}/`, { body: "x" });
+    expect(await numbers(id)).toEqual(Array.from({ length: 100 }, (_, n) => 101 - n));
+    expect((await company.api.post(`${PATH}${id}/versions/1/restore/`)).status).toBe(404);
+  });
+
+  test("what does not exist, or is another company's, is not found", async () => {
+    const { id } = await create();
+    const unknown = [`${newId()}/versions/`, `${newId()}/versions/1/`, `${id}/versions/2/`, `${id}/versions/x/`];
+    for (const path of [...unknown, `${id}/versions/0/`, `${id}/versions/99999999999/`]) {
+      expect([path, (await company.api.get(PATH + path)).status]).toEqual([path, 404]);
+    }
+    for (const path of [`${id}/versions/`, `${id}/versions/1/`]) {
+      expect((await other.api.get(PATH + path)).status).toBe(404);
+    }
+    expect((await other.api.post(`${PATH}${id}/versions/1/restore/`)).status).toBe(404);
+    await company.api.delete(`${PATH}${id}/`);
+    expect((await company.api.get(`${PATH}${id}/versions/`)).status).toBe(404);
+    expect(await query("select from template_versions where template_id = $1", [id])).toEqual([]);
   });
 });
 
