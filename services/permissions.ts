@@ -61,6 +61,7 @@ const TABLE = {
   "renderer.updateTemplate": writes("campaigns"),
   "renderer.removeTemplate": writes("campaigns"),
   "renderer.preview": writes("campaigns"),
+  "renderer.checkTemplate": writes("campaigns"),
   "renderer.listVersions": reads("campaigns"),
   "renderer.getVersion": reads("campaigns"),
   "renderer.restoreVersion": writes("campaigns"),

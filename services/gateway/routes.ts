@@ -108,6 +108,7 @@ export const routes: readonly Route[] = [
   // Templates
   route("GET", `${E}/templates/`, "renderer.listTemplates", list),
   route("POST", `${E}/templates/`, "renderer.createTemplate", created),
+  route("POST", `${E}/templates/check/`, "renderer.checkTemplate"),
   route("GET", `${E}/templates/:id/`, "renderer.getTemplate"),
   route("PATCH", `${E}/templates/:id/`, "renderer.updateTemplate"),
   route("DELETE", `${E}/templates/:id/`, "renderer.removeTemplate"),

@@ -1,6 +1,7 @@
 import type { ServiceContract } from "../define.ts";
 import { ById, ListQuery, Name, Nothing, OneOf, Page, Patch, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
+import { CHECK_DESCRIPTION, TemplateCheck } from "./contract-check.ts";
 import { RESTORE, versions } from "./contract-versions.ts";
 
 export const EmailTemplate = Type.Object({
@@ -74,6 +75,13 @@ export const contract = {
     example: { subject: "News for you, [[first_name]]" },
   },
   removeTemplate: { summary: "Delete a template", params: ById, returns: Nothing },
+  checkTemplate: {
+    summary: "Check a template before it is used",
+    description: CHECK_DESCRIPTION,
+    params: Type.Object({ subject: Subject, body: Text(MAX_BODY_LENGTH) }),
+    returns: TemplateCheck,
+    example: { subject: "News for [[first_name]]", body: '<p>See <a href="[[shop_url]]">our offers</a>.</p>' },
+  },
   ...versions,
   restoreVersion: { ...RESTORE, returns: SavedTemplate },
   preview: {

@@ -41,7 +41,7 @@ const sourceOf = ({ subject, body, companyName, footerText, isTransactional }: S
 const isSmall = ({ body }: Source) => body.length < LARGE_BODY;
 
 /** Throws Unrenderable, or 429 or 503 where too much waits. */
-export async function pageBodies(companyId: string, source: Source): Promise<Pick<Bodies, "subject" | "html">> {
+export async function pageBodies(companyId: string, source: Source): Promise<PageNodes> {
   return isSmall(source)
     ? bodiesOf(source)
     : inThread<PageNodes>(companyId, "pageNodes", sourceOf(source), source.body.length);

@@ -3,6 +3,7 @@ import type { Service } from "moleculer";
 import { audit } from "../../models/statements/audit-log.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
+import { checkTemplate } from "./check/check-template.ts";
 import { CompiledCampaigns } from "./compiled-campaign.ts";
 import { contract } from "./contract.ts";
 import { preview } from "./preview.ts";
@@ -49,6 +50,13 @@ export default defineService("renderer", contract, {
     listVersions: (ctx) => listVersions(companyOf(ctx), ctx.params.id),
     getVersion: (ctx) => getVersion(companyOf(ctx), ctx.params.id, ctx.params.version),
     restoreVersion: (ctx) => restoreVersion(companyOf(ctx), ctx.params.id, ctx.params.version, ctx.meta),
+    checkTemplate: {
+      validate: syntaxErrors,
+      async handler(ctx) {
+        const onFilterFailure = (error: unknown) => this.logger.warn({ error }, "The spam filter gave no score");
+        return checkTemplate(companyOf(ctx), ctx.params, onFilterFailure);
+      },
+    },
     preview: (ctx) => preview(companyOf(ctx), ctx.params.id, ctx.params.variables),
 
     async renderMails(ctx) {

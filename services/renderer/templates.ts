@@ -4,9 +4,8 @@ import { sequelize } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
 import { contentOf, keepUnkept, keepVersion } from "../../models/statements/template-versions.ts";
 import { Template } from "../../models/template.ts";
-import type { Validate } from "../define.ts";
-import { type Caller, companyOf } from "../lib/caller.ts";
-import { isServiceError, notFound } from "../lib/errors.ts";
+import { type Caller, type Ctx, companyOf } from "../lib/caller.ts";
+import { type FieldErrors, isServiceError, notFound } from "../lib/errors.ts";
 import type { ListQuery, Static } from "../lib/shapes.ts";
 import { bodyErrors, subjectErrors } from "../lib/template/template-errors.ts";
 import { Unrenderable } from "./content.ts";
@@ -20,10 +19,10 @@ type Input = Static<Contract["createTemplate"]["params"]>;
 type Filters = ListQuery & { template_mode?: string; template_type?: string };
 
 /** Syntax errors of subject and body, both at once. */
-export const syntaxErrors: Validate<Contract["createTemplate"]> & Validate<Contract["updateTemplate"]> = async (
-  ctx,
-  isValid,
-) => {
+export const syntaxErrors = async (
+  ctx: Ctx<{ subject?: string; body?: string }>,
+  isValid: (field: "subject" | "body") => boolean,
+): Promise<FieldErrors> => {
   const subject = isValid("subject") ? subjectErrors(ctx.params.subject!) : [];
   const body = isValid("body") ? await bodyErrors(companyOf(ctx), ctx.params.body!) : [];
   return { ...(subject.length > 0 && { subject }), ...(body.length > 0 && { body }) };

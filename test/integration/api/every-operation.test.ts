@@ -193,6 +193,8 @@ describe("every operation", () => {
       { variables: { first_name: "Ann" } },
     );
     expect(preview.body.subject).toBe("Hi Ann");
+    const checked = await call(`POST ${E}/templates/check/`, {}, { subject: "Hi", body: "<p>Hello</p>" });
+    expect(checked.body).toMatchObject({ size: 12, links: [], spam: null });
     const first = { id: things.template!, version: "1" };
     expect((await call(`GET ${E}/templates/:id/versions/`, first)).body).toHaveLength(2);
     expect((await call(`GET ${E}/templates/:id/versions/:version/`, first)).body).toMatchObject({ version: 1, body });
