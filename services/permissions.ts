@@ -78,6 +78,7 @@ const TABLE = {
   // A key with `send` alone reads the campaigns that it made itself.
   "campaigns.list": reads("campaigns", "send"),
   "campaigns.get": reads("campaigns", "send"),
+  "campaigns.progress": reads("campaigns", "send"),
   "campaigns.update": writes("campaigns"),
   "campaigns.remove": writes("campaigns"),
   "campaigns.resume": writes("campaigns"),

@@ -9,8 +9,8 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
  */
 export type Access = "company" | "user" | "person" | "anyone" | "public";
 
-/** What the body of the response is: JSON, a page of a list, a CSV download, an HTML page, bytes, a redirect, nothing. */
-export type Answer = "json" | "list" | "csv" | "html" | "bytes" | "redirect" | "none";
+/** What the body of the response is: JSON, a page of a list, a CSV download, server-sent events, an HTML page, bytes, a redirect, nothing. */
+export type Answer = "json" | "list" | "csv" | "events" | "html" | "bytes" | "redirect" | "none";
 
 export interface Route {
   method: Method;
@@ -130,6 +130,7 @@ export const routes: readonly Route[] = [
   // Campaigns
   route("GET", `${E}/campaigns/`, "campaigns.list", list),
   route("GET", `${E}/campaigns/:id/`, "campaigns.get"),
+  route("GET", `${E}/campaigns/:id/stream/`, "campaigns.progress", { answer: "events" }),
   route("PATCH", `${E}/campaigns/:id/`, "campaigns.update"),
   route("DELETE", `${E}/campaigns/:id/`, "campaigns.remove"),
   route("POST", `${E}/campaigns/:id/resume/`, "campaigns.resume"),

@@ -273,6 +273,9 @@ describe("every operation", () => {
     await call(`GET ${E}/campaigns/`);
     await call(`GET ${E}/campaigns/:id/analytics/`, { id });
     await call(`GET ${E}/campaigns/:id/failures/`, { id });
+    expect((await call(`GET ${E}/campaigns/:id/stream/`, { id })).text).toMatch(
+      /^event: progress\ndata: \{.+\}\n\nevent: end\n/,
+    );
     expect((await call(`GET ${E}/campaigns/:id/export/`, { id })).text).toContain("dan@example.com,sent");
     const { body } = await call(`GET ${E}/sent-emails/`, {}, undefined, {
       query: { campaign: id, recipient: "eve@example.com" },
