@@ -15,6 +15,7 @@ import { CampaignContent } from "./campaign-content.ts";
 import { CampaignCount } from "./campaign-count.ts";
 import { CampaignReceiver } from "./campaign-receiver.ts";
 import { Company } from "./company.ts";
+import { CompanyDay } from "./company-day.ts";
 import { Counter } from "./counter.ts";
 import { DkimKey } from "./dkim-key.ts";
 import { EmailEvent } from "./email-event.ts";
@@ -66,6 +67,7 @@ const MODELS = [
   CampaignCount,
   CampaignReceiver,
   Company,
+  CompanyDay,
   Counter,
   DkimKey,
   EmailEvent,

@@ -105,6 +105,7 @@ const TABLE = {
 
   "tracking.listSentEmails": reads("campaigns"),
   "tracking.listEvents": reads("campaigns"),
+  "tracking.companyStats": reads("campaigns"),
   "tracking.domainStats": reads("campaigns"),
 
   "bounces.report": writes("campaigns"),

@@ -181,6 +181,7 @@ export const routes: readonly Route[] = [
   // Tracking
   route("GET", `${E}/sent-emails/`, "tracking.listSentEmails", list),
   route("GET", `${E}/events/`, "tracking.listEvents", list),
+  route("GET", `${E}/stats/`, "tracking.companyStats"),
   route("GET", `${E}/stats/domains/`, "tracking.domainStats"),
 
   // What comes back

@@ -323,6 +323,8 @@ describe("every operation", () => {
     const [listed] = (await call(`GET ${E}/inbound/`)).body.results;
     expect(listed).toEqual({ ...came, raw_url: `${E}/inbound/${came.id}/raw/` });
     expect((await call(`GET ${E}/inbound/:id/raw/`, { id: came.id })).text).toContain("Subject: Spam");
+    const { body: stats } = await call(`GET ${E}/stats/`);
+    expect(stats.sending.at(-1).sent).toBeGreaterThan(0);
     const { body: domains } = await call(`GET ${E}/stats/domains/`);
     expect(domains).toEqual(expect.any(Array));
     const { body } = await call(`GET ${E}/events/`);
