@@ -15,6 +15,7 @@ import { CampaignContent } from "./campaign-content.ts";
 import { CampaignCount } from "./campaign-count.ts";
 import { CampaignReceiver } from "./campaign-receiver.ts";
 import { Company } from "./company.ts";
+import { CompanyDay } from "./company-day.ts";
 import { Counter } from "./counter.ts";
 import { DkimKey } from "./dkim-key.ts";
 import { EmailEvent } from "./email-event.ts";
@@ -46,6 +47,7 @@ import { Subscriber } from "./subscriber.ts";
 import { Suppression } from "./suppression.ts";
 import { SystemMail } from "./system-mail.ts";
 import { Template } from "./template.ts";
+import { TemplateVersion } from "./template-version.ts";
 import { TrackingDomain } from "./tracking-domain.ts";
 import { UnsavedReceiver } from "./unsaved-receiver.ts";
 import { UnsentConfirmation } from "./unsent-confirmation.ts";
@@ -65,6 +67,7 @@ const MODELS = [
   CampaignCount,
   CampaignReceiver,
   Company,
+  CompanyDay,
   Counter,
   DkimKey,
   EmailEvent,
@@ -103,6 +106,7 @@ const MODELS = [
   Suppression,
   SystemMail,
   Template,
+  TemplateVersion,
   TrackingDomain,
   UnsavedReceiver,
   UnsentConfirmation,

@@ -110,6 +110,24 @@ AS $function$
     else (select count(distinct address)::integer from unnest(cc || bcc) address) end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.count_campaigns()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into counters as c (company_id, name, ref, slot, n)
+  select company_id, 'campaigns:' || status, company_id, pg_backend_pid() % 32, count(*)
+  from now_rows where not is_internal and deleted_at is null
+  group by company_id, status order by company_id, status
+  on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
+  insert into company_days as d (company_id, day, slot, sent)
+  select company_id, (now() at time zone 'UTC')::date, pg_backend_pid() % 32, sum(sent_count)
+  from now_rows group by company_id having sum(sent_count) <> 0 order by company_id
+  on conflict (company_id, day, slot) do update set sent = d.sent + excluded.sent;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.count_deliveries()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -117,6 +135,23 @@ AS $function$
 begin
   perform add_count(company_id, 'webhook_deliveries', endpoint_id, case tg_op when 'INSERT' then 1 else -1 end * count(*))
     from changed group by company_id, endpoint_id order by endpoint_id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_event_days()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into company_days as d (company_id, day, slot, bounced, complained, opens, clicks)
+  select company_id, (created_at at time zone 'UTC')::date, pg_backend_pid() % 32,
+    count(*) filter (where type = 'bounced'), count(*) filter (where type = 'complained'),
+    count(*) filter (where type = 'opened'), count(*) filter (where type = 'clicked')
+  from added where type in ('bounced', 'complained') or (type in ('opened', 'clicked') and is_first)
+  group by 1, 2 order by 1, 2
+  on conflict (company_id, day, slot) do update set bounced = d.bounced + excluded.bounced,
+    complained = d.complained + excluded.complained, opens = d.opens + excluded.opens, clicks = d.clicks + excluded.clicks;
   return null;
 end
 $function$;
@@ -166,6 +201,33 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.count_gone_campaigns()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into counters as c (company_id, name, ref, slot, n)
+  select company_id, 'campaigns:' || status, company_id, pg_backend_pid() % 32, -count(*)
+  from old_rows where not is_internal and deleted_at is null
+  group by company_id, status order by company_id, status
+  on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_gone_people()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into counters as c (company_id, name, ref, slot, n)
+  select company_id, 'subscribers:' || status, company_id, pg_backend_pid() % 32, -count(*)
+  from old_rows group by company_id, status order by company_id, status
+  on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.count_list_leavers()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -195,6 +257,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.count_new_people()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into counters as c (company_id, name, ref, slot, n)
+  select company_id, 'subscribers:' || status, company_id, pg_backend_pid() % 32, count(*)
+  from now_rows group by company_id, status order by company_id, status
+  on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
+  insert into company_days as d (company_id, day, slot, people_subscribed)
+  select company_id, (now() at time zone 'UTC')::date, 32 + pg_backend_pid() % 32, count(*)
+  from now_rows where status = 'active' group by company_id order by company_id
+  on conflict (company_id, day, slot) do update set people_subscribed = d.people_subscribed + excluded.people_subscribed;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.count_of(company uuid, counter text, of uuid)
  RETURNS bigint
  LANGUAGE sql
@@ -202,6 +281,40 @@ CREATE OR REPLACE FUNCTION public.count_of(company uuid, counter text, of uuid)
 AS $function$
   select coalesce(sum(n), 0)::bigint from counters
   where company_id = company and name = counter and ref = of
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_people()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into counters as c (company_id, name, ref, slot, n)
+  select company_id, 'subscribers:' || status, company_id, pg_backend_pid() % 32, sum(n)
+  from (
+    select company_id, status, count(*) as n from now_rows group by 1, 2
+    union all
+    select company_id, status, -count(*) from old_rows group by 1, 2) d
+  group by company_id, status having sum(n) <> 0 order by company_id, status
+  on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
+  insert into company_days as d (company_id, day, slot, people_subscribed, people_unsubscribed, people_bounced)
+  select company_id, (now() at time zone 'UTC')::date, 32 + pg_backend_pid() % 32,
+    count(*) filter (where is_now = 'active'), count(*) filter (where is_now in ('unsubscribed', 'complained')),
+    count(*) filter (where is_now = 'bounced')
+  from (
+    select company_id, max(was) as was, max(is_now) as is_now
+    from (
+      select company_id, id, status as was, null as is_now from old_rows
+      union all
+      select company_id, id, null, status from now_rows) x
+    group by company_id, id) changed
+  -- Whoever had left before does not leave again.
+  where was <> is_now and (is_now = 'active' or was in ('active', 'unconfirmed'))
+  group by company_id order by company_id
+  on conflict (company_id, day, slot) do update set people_subscribed = d.people_subscribed + excluded.people_subscribed,
+    people_unsubscribed = d.people_unsubscribed + excluded.people_unsubscribed,
+    people_bounced = d.people_bounced + excluded.people_bounced;
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.count_rows()
@@ -395,6 +508,28 @@ begin
     n := n + 1;
   end loop;
   return out;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.recount_campaigns()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into counters as c (company_id, name, ref, slot, n)
+  select company_id, 'campaigns:' || status, company_id, pg_backend_pid() % 32, sum(n)
+  from (
+    select company_id, status, 1 as n from now_rows where not is_internal and deleted_at is null
+    union all
+    select company_id, status, -1 from old_rows where not is_internal and deleted_at is null) d
+  group by company_id, status having sum(n) <> 0 order by company_id, status
+  on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
+  insert into company_days as d (company_id, day, slot, sent)
+  select company_id, (now() at time zone 'UTC')::date, pg_backend_pid() % 32, sum(n)
+  from (select company_id, sent_count as n from now_rows union all select company_id, -sent_count from old_rows) x
+  group by company_id having sum(n) <> 0 order by company_id
+  on conflict (company_id, day, slot) do update set sent = d.sent + excluded.sent;
+  return null;
 end
 $function$;
 
@@ -699,6 +834,9 @@ CREATE INDEX campaigns_deleted ON public.campaigns USING btree (company_id, id) 
 CREATE UNIQUE INDEX campaigns_no ON public.campaigns USING btree (no);
 CREATE INDEX campaigns_of_company ON public.campaigns USING btree (company_id, id) INCLUDE (status) WHERE (NOT is_internal);
 CREATE INDEX campaigns_unexpanded ON public.campaigns USING btree (id) WHERE ((expanded_at IS NULL) AND (status = ANY (ARRAY['pending'::text, 'sending'::text])));
+CREATE TRIGGER campaigns_counted AFTER INSERT ON public.campaigns REFERENCING NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_campaigns();
+CREATE TRIGGER campaigns_recounted AFTER UPDATE ON public.campaigns REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION recount_campaigns();
+CREATE TRIGGER campaigns_uncounted AFTER DELETE ON public.campaigns REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_gone_campaigns();
 
 create table companies (
   id uuid not null,
@@ -728,6 +866,22 @@ create table companies (
 );
 CREATE INDEX companies_deleted ON public.companies USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE TRIGGER companies_removed AFTER DELETE ON public.companies REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION companies_removed();
+
+create table company_days (
+  company_id uuid not null,
+  day date not null,
+  slot smallint not null,
+  sent bigint default 0 not null,
+  returned bigint default 0 not null,
+  bounced bigint default 0 not null,
+  complained bigint default 0 not null,
+  opens bigint default 0 not null,
+  clicks bigint default 0 not null,
+  people_subscribed bigint default 0 not null,
+  people_unsubscribed bigint default 0 not null,
+  people_bounced bigint default 0 not null,
+  constraint company_days_pkey PRIMARY KEY (company_id, day, slot)
+) with (fillfactor=50);
 
 create table counters (
   company_id uuid not null,
@@ -781,6 +935,7 @@ CREATE INDEX email_events_of_recipient ON public.email_events USING btree (compa
 CREATE INDEX email_events_rare ON public.email_events USING btree (company_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text]));
 CREATE TRIGGER email_events_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
 CREATE TRIGGER email_events_erased AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) = 'on'::text)) EXECUTE FUNCTION uncount_erased_events();
+CREATE TRIGGER email_events_of_day AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_event_days();
 CREATE TRIGGER email_events_recounted AFTER UPDATE ON public.email_events REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
 CREATE TRIGGER email_events_uncounted AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_events();
 
@@ -1350,9 +1505,12 @@ create table subscribers (
 );
 CREATE TRIGGER subscribers_added AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('subscribers');
 CREATE TRIGGER subscribers_address BEFORE UPDATE OF email ON public.subscribers FOR EACH ROW WHEN ((old.email IS DISTINCT FROM new.email)) EXECUTE FUNCTION keep_address();
+CREATE TRIGGER subscribers_counted AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_new_people();
 CREATE TRIGGER subscribers_key BEFORE INSERT ON public.subscribers FOR EACH ROW WHEN ((new.email_key IS NULL)) EXECUTE FUNCTION set_address_key();
 CREATE TRIGGER subscribers_new_key BEFORE UPDATE OF email ON public.subscribers FOR EACH ROW WHEN ((old.email IS DISTINCT FROM new.email)) EXECUTE FUNCTION set_address_key();
+CREATE TRIGGER subscribers_recounted AFTER UPDATE ON public.subscribers REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_people();
 CREATE TRIGGER subscribers_removed AFTER DELETE ON public.subscribers REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION subscribers_removed();
+CREATE TRIGGER subscribers_uncounted AFTER DELETE ON public.subscribers REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_gone_people();
 
 create table suppressions (
   id uuid default uuid_v7() not null,
@@ -1390,6 +1548,18 @@ create table system_mails (
   constraint system_mails_pkey PRIMARY KEY (id)
 );
 CREATE INDEX system_mails_due ON public.system_mails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+
+create table template_versions (
+  company_id uuid not null,
+  template_id uuid not null,
+  version integer not null,
+  content jsonb not null,
+  saved_by_user uuid,
+  saved_by_key uuid,
+  created_at timestamp with time zone default now() not null,
+  constraint template_versions_pkey PRIMARY KEY (company_id, template_id, version),
+  constraint template_versions_company_id_template_id_fkey FOREIGN KEY (company_id, template_id) REFERENCES templates(company_id, id) ON DELETE CASCADE
+);
 
 create table templates (
   id uuid not null,

@@ -61,6 +61,10 @@ const TABLE = {
   "renderer.updateTemplate": writes("campaigns"),
   "renderer.removeTemplate": writes("campaigns"),
   "renderer.preview": writes("campaigns"),
+  "renderer.checkTemplate": writes("campaigns"),
+  "renderer.listVersions": reads("campaigns"),
+  "renderer.getVersion": reads("campaigns"),
+  "renderer.restoreVersion": writes("campaigns"),
 
   "smtp-sender.listConfigs": reads("settings"),
   "smtp-sender.createConfig": settings,
@@ -74,6 +78,7 @@ const TABLE = {
   // A key with `send` alone reads the campaigns that it made itself.
   "campaigns.list": reads("campaigns", "send"),
   "campaigns.get": reads("campaigns", "send"),
+  "campaigns.progress": reads("campaigns", "send"),
   "campaigns.update": writes("campaigns"),
   "campaigns.remove": writes("campaigns"),
   "campaigns.resume": writes("campaigns"),
@@ -100,6 +105,7 @@ const TABLE = {
 
   "tracking.listSentEmails": reads("campaigns"),
   "tracking.listEvents": reads("campaigns"),
+  "tracking.companyStats": reads("campaigns"),
   "tracking.domainStats": reads("campaigns"),
 
   "bounces.report": writes("campaigns"),

@@ -74,13 +74,18 @@ export const EARLIER = `
   join email_events e on e.sent_email_id = m.id and ${sameCompany("e.company_id", "m.company_id")}
   where e.type in ('bounced', 'complained')`;
 
-/** The mails $1 to $4 become bounced. `bounced_at` says when we heard of it. */
+/** The mails $1 to $4 become bounced, and the day of each has one delivered less. `bounced_at` says when we heard of it. */
 export const WRITE_MAILS = `
   with m as materialized (
     select m.* from unnest($1::uuid[], $2::int[], $3::int[], $4::text[]) m (company_id, campaign_no, seq, error)
-    join campaigns c on c.no = m.campaign_no and c.company_id = m.company_id)
-  update sent_emails s set status = ${bounced}, error = m.error, bounced_at = now()
-  from m where s.campaign_no = m.campaign_no and s.seq = m.seq`;
+    join campaigns c on c.no = m.campaign_no and c.company_id = m.company_id),
+  written as (
+    update sent_emails s set status = ${bounced}, error = m.error, bounced_at = now()
+    from m where s.campaign_no = m.campaign_no and s.seq = m.seq
+    returning m.company_id, (s.sent_at at time zone 'UTC')::date as day)
+  insert into company_days as d (company_id, day, slot, returned)
+  select company_id, day, pg_backend_pid() % 32, count(*) from written where day is not null group by 1, 2 order by 1, 2
+  on conflict (company_id, day, slot) do update set returned = d.returned + excluded.returned`;
 
 export const WRITE_COPIES = `
   update sent_email_copies x set status = ${bounced}, error = m.error

@@ -55,6 +55,7 @@ const OF_COMPANY = [
     "erased_addresses",
     "import_errors",
     "idempotency_keys",
+    "template_versions",
     "templates",
   ].map((table) => byCompany(table)),
   byCompany("media", FILES),
@@ -70,6 +71,7 @@ const OF_COMPANY = [
     "hour_ledgers",
     "campaign_counts",
     "counters",
+    "company_days",
   ].map((table) => byCompany(table)),
   // Whatever else refers to it goes along by its foreign key.
   "delete from companies where id = $1 and deleted_at is not null",

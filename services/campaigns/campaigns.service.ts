@@ -18,7 +18,7 @@ import { resume } from "./lifecycle/resume.ts";
 import { cancel, startDue } from "./lifecycle/schedule.ts";
 import { settle, settleFinished } from "./lifecycle/settle.ts";
 import { stopAny, stopOwn } from "./lifecycle/stop.ts";
-import { getCampaign, listCampaigns } from "./list-campaigns.ts";
+import { getCampaign, listCampaigns, progressOf } from "./list-campaigns.ts";
 import { downloadMedia, streamMedia } from "./media/download-media.ts";
 import { getMedia, listMedia, removeMedia } from "./media/media-files.ts";
 import { mediaLimit, upload } from "./media/upload.ts";
@@ -69,6 +69,7 @@ export default defineService("campaigns", contract, {
 
     list: (ctx) => listCampaigns(ctx),
     get: (ctx) => getCampaign(ctx),
+    progress: (ctx) => progressOf(ctx),
     update: { validate: errorsOfEdit, handler: (ctx) => edit(ctx) },
     remove: (ctx) => remove(ctx),
     cancel: (ctx) => cancel(ctx),

@@ -1,6 +1,7 @@
 import type { ServiceContract } from "../define.ts";
 import { ById, Document, ListQuery, Nothing, Page, Stream, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Campaign, campaigns } from "./contract-campaigns.ts";
+import { progress } from "./contract-progress.ts";
 import { sending } from "./contract-sending.ts";
 
 const Media = Type.Object({
@@ -109,4 +110,4 @@ const work = {
   },
 } as const satisfies ServiceContract;
 
-export const contract = { ...sending, ...campaigns, ...media, ...work } as const satisfies ServiceContract;
+export const contract = { ...sending, ...campaigns, ...progress, ...media, ...work } as const satisfies ServiceContract;

@@ -1,6 +1,7 @@
 import { CAMPAIGN_COLUMNS, type CampaignRow, campaignView } from "../../models/campaign.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { findCampaign } from "../../models/statements/read-campaign.ts";
+import type { ReturnsOf } from "../contracts.ts";
 import { type Caller, type Ctx, companyOf } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
 import { firstIdAt } from "../lib/ids.ts";
@@ -70,4 +71,10 @@ export async function getCampaign(ctx: Ctx<{ id: string }>) {
   const campaign = await findCampaign(companyOf(ctx), ctx.params.id, { onlyOfKey: onlyOfKey(ctx.meta) });
   if (!campaign) throw notFound();
   return campaign;
+}
+
+/** A moment of its stream. */
+export async function progressOf(ctx: Ctx<{ id: string }>): Promise<ReturnsOf<"campaigns.progress">> {
+  const { status, total_emails, sent_count, failed_count, opens, clicks } = await getCampaign(ctx);
+  return { status, total_emails, sent_count, failed_count, opens, clicks, per_second: 0, seconds_left: null };
 }

@@ -16,6 +16,7 @@ import { notFound } from "./http/not-found.ts";
 import { ResourceRouter } from "./http/router.ts";
 import { type HttpServer, listen } from "./http/server.ts";
 import { bodyBudget, uploadBudgets } from "./http/shared-budget.ts";
+import { ProgressStreams } from "./progress-streams.ts";
 import { type RouteDeps, routeHandler } from "./route-handler.ts";
 import { TrackingHosts, trackingHostPages, trackingHosts } from "./tracking-hosts.ts";
 
@@ -79,6 +80,7 @@ type Table = Pick<AppOptions, "routes" | "contractOf" | "permissionOf"> & { sett
 export async function openGateway(broker: ServiceBroker, table: Table): Promise<Gateway> {
   const { routes, contractOf, permissionOf, settings } = table;
   const authentication = new Authentication(broker);
+  const streams = new ProgressStreams();
   const hosts = new TrackingHosts(broker, settings.BASE_URL);
   let draining = false;
   let server: HttpServer | undefined;
@@ -89,6 +91,7 @@ export async function openGateway(broker: ServiceBroker, table: Table): Promise<
     broker,
     authentication,
     hosts,
+    streams,
     quota: new DailyQuota(broker),
     bodyBudget: bodyBudget(),
     uploadBudgets: uploadBudgets(),
@@ -112,6 +115,7 @@ export async function openGateway(broker: ServiceBroker, table: Table): Promise<
     hosts,
     drain: async () => {
       draining = true;
+      streams.close();
       await server?.drain();
     },
   };

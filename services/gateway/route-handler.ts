@@ -19,6 +19,7 @@ import { type BodyBounds, mediaTypeOf, readForm, readJson, readRaw } from "./htt
 import { responseWriter } from "./http/response.ts";
 import type { SharedBudget, UploadBudgets } from "./http/shared-budget.ts";
 import { unknownFieldsRefusal } from "./http/unknown-fields.ts";
+import type { ProgressStreams } from "./progress-streams.ts";
 import type { Route } from "./routes.ts";
 
 export interface RouteDeps {
@@ -27,6 +28,7 @@ export interface RouteDeps {
   quota: DailyQuota;
   bodyBudget: SharedBudget;
   uploadBudgets: UploadBudgets;
+  streams: ProgressStreams;
   baseUrl: string;
   routes: readonly Route[];
   permissionOf: (action: string) => Permission | undefined;
@@ -38,6 +40,9 @@ const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 
 /** With Moleculer's pauses between them (0.1 s, 0.2 s …) they outlast a NATS server that restarts. */
 const READ_RETRIES = 3;
+
+/** A reading of a stream; the next one comes a second later anyhow. */
+const WATCH_TIMEOUT_MS = 5_000;
 
 /** All parameters, and those of them that the body said. */
 interface Read {
@@ -162,11 +167,23 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     });
   }
 
+  /** The shared reader asks for the company alone: what else this caller may see, its own first call has said. */
+  function watch(context: Context, params: Params, companyId: string, first: unknown): void {
+    const allowed = async () => {
+      const identity = await authentication.identifyAgain(context, permission!);
+      return authentication.callerIn(companyId, identity, permission!);
+    };
+    const read = () => broker.call(route.action, params, { meta: { companyId }, timeout: WATCH_TIMEOUT_MS });
+    const key = `${companyId} ${route.action} ${JSON.stringify(readPath(context))}`;
+    deps.streams.open(context, { companyId, key, read, allowed }, first);
+  }
+
   async function run(context: Context, { params, body }: Read, meta: Caller, more: CallingOptions): Promise<void> {
     const options = { meta, requestID: context.state.requestId, retries, ...more };
     try {
       refuseUnknown(context, body, params);
       const result = await broker.call(route.action, params, options);
+      if (route.answer === "events") return watch(context, params, meta.companyId!, result);
       const from = route.answer === "bytes" ? (result as Document).body_from : undefined;
       const bytes = from && { body: await broker.call(from.action, from.params, options) };
       await writeResponse(context, bytes ? { ...(result as Document), ...bytes } : result, params);

@@ -9,8 +9,8 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
  */
 export type Access = "company" | "user" | "person" | "anyone" | "public";
 
-/** What the body of the response is: JSON, a page of a list, a CSV download, an HTML page, bytes, a redirect, nothing. */
-export type Answer = "json" | "list" | "csv" | "html" | "bytes" | "redirect" | "none";
+/** What the body of the response is: JSON, a page of a list, a CSV download, server-sent events, an HTML page, bytes, a redirect, nothing. */
+export type Answer = "json" | "list" | "csv" | "events" | "html" | "bytes" | "redirect" | "none";
 
 export interface Route {
   method: Method;
@@ -108,10 +108,14 @@ export const routes: readonly Route[] = [
   // Templates
   route("GET", `${E}/templates/`, "renderer.listTemplates", list),
   route("POST", `${E}/templates/`, "renderer.createTemplate", created),
+  route("POST", `${E}/templates/check/`, "renderer.checkTemplate"),
   route("GET", `${E}/templates/:id/`, "renderer.getTemplate"),
   route("PATCH", `${E}/templates/:id/`, "renderer.updateTemplate"),
   route("DELETE", `${E}/templates/:id/`, "renderer.removeTemplate"),
   route("POST", `${E}/templates/:id/preview/`, "renderer.preview"),
+  route("GET", `${E}/templates/:id/versions/`, "renderer.listVersions"),
+  route("GET", `${E}/templates/:id/versions/:version/`, "renderer.getVersion"),
+  route("POST", `${E}/templates/:id/versions/:version/restore/`, "renderer.restoreVersion"),
 
   // SMTP configurations
   route("GET", `${E}/smtp-configs/`, "smtp-sender.listConfigs", list),
@@ -126,6 +130,7 @@ export const routes: readonly Route[] = [
   // Campaigns
   route("GET", `${E}/campaigns/`, "campaigns.list", list),
   route("GET", `${E}/campaigns/:id/`, "campaigns.get"),
+  route("GET", `${E}/campaigns/:id/stream/`, "campaigns.progress", { answer: "events" }),
   route("PATCH", `${E}/campaigns/:id/`, "campaigns.update"),
   route("DELETE", `${E}/campaigns/:id/`, "campaigns.remove"),
   route("POST", `${E}/campaigns/:id/resume/`, "campaigns.resume"),
@@ -176,6 +181,7 @@ export const routes: readonly Route[] = [
   // Tracking
   route("GET", `${E}/sent-emails/`, "tracking.listSentEmails", list),
   route("GET", `${E}/events/`, "tracking.listEvents", list),
+  route("GET", `${E}/stats/`, "tracking.companyStats"),
   route("GET", `${E}/stats/domains/`, "tracking.domainStats"),
 
   // What comes back

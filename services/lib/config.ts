@@ -147,6 +147,12 @@ export const configSchema = Type.Object({
         "Name servers for the deliverability report, the records of DKIM keys and tracking domains, `host[:port]`, comma separated. Unset: the system's.",
     }),
   ),
+  SPAM_CHECK_URL: Type.Optional(
+    url(["http:", "https:"], {
+      description:
+        "HTTP address of an rspamd worker (`http://rspamd:11333`) that scores templates where somebody asks for it; it may be private. Unset: no score.",
+    }),
+  ),
   MAX_UPLOAD_BYTES: integer(1, 1_073_741_824, { default: 10 * 1024 * 1024, description: "Largest media file." }),
   AUDIT_LOG_DAYS: integer(30, 36_500, {
     default: 730,

@@ -3,6 +3,8 @@ import type { ServiceContract } from "../define.ts";
 import { ById, ListQuery, Name, Nothing, OneOf, Page, Patch, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
 import { ContentFields, ContentView } from "../lib/template/content-shapes.ts";
+import { CHECK_DESCRIPTION, TemplateCheck } from "./contract-check.ts";
+import { RESTORE, versions } from "./contract-versions.ts";
 
 const Mode = Type.Unsafe<TemplateMode>({
   ...OneOf(...TEMPLATE_MODES),
@@ -106,6 +108,15 @@ export const contract = {
     example: { subject: "News for you, [[first_name]]" },
   },
   removeTemplate: { summary: "Delete a template", params: ById, returns: Nothing },
+  checkTemplate: {
+    summary: "Check a template before it is used",
+    description: CHECK_DESCRIPTION,
+    params: Type.Object({ subject: Subject, body: Text(MAX_BODY_LENGTH) }),
+    returns: TemplateCheck,
+    example: { subject: "News for [[first_name]]", body: '<p>See <a href="[[shop_url]]">our offers</a>.</p>' },
+  },
+  ...versions,
+  restoreVersion: { ...RESTORE, returns: SavedTemplate },
   preview: {
     summary: "Render a template with given variables",
     description: "As a recipient sees it, footer included; links are not tracked, and built-in addresses lead nowhere.",

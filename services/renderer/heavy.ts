@@ -39,7 +39,7 @@ const sizeOf = ({ body, textBody }: Source) => body.length + (textBody?.length ?
 const isSmall = (source: Source) => sizeOf(source) < LARGE_BODY;
 
 /** Throws Unrenderable, or 429 or 503 where too much waits. */
-export async function pageBodies(companyId: string, source: Source): Promise<Pick<Bodies, "subject" | "html">> {
+export async function pageBodies(companyId: string, source: Source): Promise<PageNodes> {
   return isSmall(source)
     ? bodiesOf(source)
     : inThread<PageNodes>(companyId, "pageNodes", sourceOf(source), sizeOf(source));

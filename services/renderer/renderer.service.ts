@@ -3,16 +3,19 @@ import type { Service } from "moleculer";
 import { audit } from "../../models/statements/audit-log.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
+import { checkErrors, checkTemplate } from "./check/check-template.ts";
 import { CompiledCampaigns } from "./compiled-campaign.ts";
 import { contract } from "./contract.ts";
 import { preview } from "./preview.ts";
 import { renderMails } from "./render-mails.ts";
 import { subjects, WebViews } from "./render-sent.ts";
+import { getVersion, listVersions } from "./template-versions.ts";
 import {
   createTemplate,
   getTemplate,
   listTemplates,
   removeTemplate,
+  restoreVersion,
   syntaxErrors,
   updateTemplate,
 } from "./templates.ts";
@@ -33,16 +36,26 @@ export default defineService("renderer", contract, {
 
   actions: {
     listTemplates: (ctx) => listTemplates(companyOf(ctx), ctx.params),
-    createTemplate: { validate: syntaxErrors, handler: (ctx) => createTemplate(companyOf(ctx), ctx.params) },
+    createTemplate: { validate: syntaxErrors, handler: (ctx) => createTemplate(companyOf(ctx), ctx.params, ctx.meta) },
     getTemplate: (ctx) => getTemplate(companyOf(ctx), ctx.params.id),
     updateTemplate: {
       validate: syntaxErrors,
-      handler: (ctx) => updateTemplate(companyOf(ctx), ctx.params.id, ctx.params),
+      handler: (ctx) => updateTemplate(companyOf(ctx), ctx.params.id, ctx.params, ctx.meta),
     },
     async removeTemplate(ctx) {
       await removeTemplate(companyOf(ctx), ctx.params.id);
       await audit(companyOf(ctx), ctx.meta, { action: "template.deleted", target: ctx.params.id });
       return null;
+    },
+    listVersions: (ctx) => listVersions(companyOf(ctx), ctx.params.id),
+    getVersion: (ctx) => getVersion(companyOf(ctx), ctx.params.id, ctx.params.version),
+    restoreVersion: (ctx) => restoreVersion(companyOf(ctx), ctx.params.id, ctx.params.version, ctx.meta),
+    checkTemplate: {
+      validate: checkErrors,
+      async handler(ctx) {
+        const onFilterFailure = (error: unknown) => this.logger.warn({ error }, "The spam filter gave no score");
+        return checkTemplate(companyOf(ctx), ctx.params, onFilterFailure);
+      },
     },
     preview: (ctx) => preview(companyOf(ctx), ctx.params.id, ctx.params.variables),
 

@@ -2,9 +2,10 @@
 import type { LOCK, Transaction } from "sequelize";
 import { sequelize } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
+import { contentOf, keepUnkept, keepVersion } from "../../models/statements/template-versions.ts";
 import { Template } from "../../models/template.ts";
 import type { Validate } from "../define.ts";
-import { companyOf } from "../lib/caller.ts";
+import { type Caller, companyOf } from "../lib/caller.ts";
 import { isServiceError, notFound } from "../lib/errors.ts";
 import type { ListQuery, Static } from "../lib/shapes.ts";
 import { subjectErrors, textErrors } from "../lib/template/template-errors.ts";
@@ -16,6 +17,7 @@ import { templateWarnings } from "./warnings.ts";
 
 type Contract = typeof contract;
 type View = Static<typeof EmailTemplate>;
+type NewInput = Static<Contract["createTemplate"]["params"]>;
 type Filters = ListQuery & { template_mode?: string; template_type?: string };
 
 /** Syntax errors of all texts, at once. */
@@ -88,6 +90,21 @@ const attributes = (input: Input) => {
   };
 };
 
+/** Holds the template's row, so that saves at the same time come one after the other, each with its version. */
+const change = (
+  companyId: string,
+  id: string,
+  caller: Caller,
+  attributesOf: (template: Template, transaction: Transaction) => Promise<Partial<Template>>,
+): Promise<Template> =>
+  sequelize().transaction(async (transaction) => {
+    const template = await find(companyId, id, { transaction, lock: transaction.LOCK.NO_KEY_UPDATE });
+    await keepUnkept(template, transaction);
+    await template.update(await attributesOf(template, transaction), { transaction });
+    await keepVersion(template, caller, transaction);
+    return template;
+  });
+
 /** The template as it is now, and what should be known of it. */
 async function saved(template: Template): Promise<View & { warnings: string[] }> {
   const { companyId, subject, preheader, textBody, templateType } = template;
@@ -111,15 +128,22 @@ async function saved(template: Template): Promise<View & { warnings: string[] }>
   }
 }
 
-type NewInput = Static<Contract["createTemplate"]["params"]>;
-
-export async function createTemplate(companyId: string, input: NewInput): Promise<View & { warnings: string[] }> {
-  const template = await Template.create({
+export async function createTemplate(
+  companyId: string,
+  input: NewInput,
+  caller: Caller,
+): Promise<View & { warnings: string[] }> {
+  const made = {
     ...attributes(input),
     name: input.name.trim(),
     subject: input.subject,
     html: await htmlAfter(companyId, null, input),
     companyId,
+  };
+  const template = await sequelize().transaction(async (transaction) => {
+    const template = await Template.create(made, { transaction });
+    await keepVersion(template, caller, transaction);
+    return template;
   });
   return saved(template);
 }
@@ -130,15 +154,32 @@ export async function updateTemplate(
   companyId: string,
   id: string,
   input: Input,
+  caller: Caller,
 ): Promise<View & { warnings: string[] }> {
   const given = Object.fromEntries(Object.entries(attributes(input)).filter(([, value]) => value !== undefined));
-  // Held, so that the HTML is made of the very body, mode and styles that it is stored with.
-  const template = await sequelize().transaction(async (transaction) => {
-    const held = await find(companyId, id, { transaction, lock: transaction.LOCK.NO_KEY_UPDATE });
-    const html = concernsBody(input) ? { html: await htmlAfter(companyId, held, input) } : {};
-    return held.update({ ...given, ...html }, { transaction });
-  });
-  return saved(template);
+  return saved(
+    // Held, so that the HTML is made of the very body, mode and styles that it is stored with.
+    await change(companyId, id, caller, async (held) => {
+      const html = concernsBody(input) ? { html: await htmlAfter(companyId, held, input) } : {};
+      return { ...given, ...html };
+    }),
+  );
+}
+
+/** All content as that version has it, as a version of its own. */
+export async function restoreVersion(
+  companyId: string,
+  id: string,
+  version: number,
+  caller: Caller,
+): Promise<View & { warnings: string[] }> {
+  return saved(
+    await change(companyId, id, caller, async (template, transaction) => {
+      const content = await contentOf(template, version, transaction);
+      if (!content) throw notFound();
+      return content;
+    }),
+  );
 }
 
 export async function removeTemplate(companyId: string, id: string): Promise<null> {

@@ -9,6 +9,7 @@ import { confirm, confirmPage, subscribedPage, unsubscribe, unsubscribePage, vie
 import { withProblemPage } from "./pages/page.ts";
 import { preferencesPage, updatePreferences } from "./pages/preferences-page.ts";
 import { analytics } from "./reports/analytics.ts";
+import { companyStats } from "./reports/company-stats.ts";
 import { domainStats } from "./reports/domain-stats.ts";
 import { listEvents } from "./reports/event-list.ts";
 import { listSentEmails } from "./reports/sent-email-list.ts";
@@ -35,6 +36,7 @@ export default defineService("tracking", contract, {
     listSentEmails,
     listEvents,
     domainStats: (ctx) => domainStats(ctx),
+    companyStats: (ctx) => companyStats(companyOf(ctx), ctx.params.days),
     analytics: (ctx) => analytics(companyOf(ctx), ctx.params.id),
 
     async open(ctx) {

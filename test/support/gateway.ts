@@ -33,17 +33,19 @@ export interface TestGateway extends Gateway {
   broker: ServiceBroker;
   /** How often accounts was asked for a key. */
   asked: { keys: number };
+  /** Keys that are good no longer. */
+  revoked: Set<string>;
   stop(): Promise<void>;
 }
 
-function accounts(asked: { keys: number }, callsPerDay: CallsPerDay): ServiceSchema {
+function accounts(asked: { keys: number }, revoked: Set<string>, callsPerDay: CallsPerDay): ServiceSchema {
   return {
     name: "accounts",
     actions: {
       authenticateKey(ctx: Ctx<{ key: string }>) {
         asked.keys++;
         const companyId = KEYS[ctx.params.key];
-        if (!companyId) throw unauthenticated("Invalid API key.");
+        if (!companyId || revoked.has(ctx.params.key)) throw unauthenticated("Invalid API key.");
         return { companyId, apiKeyId: companyId, expiresAt: null, scopes: ["full"], allowedIps: [] };
       },
       membershipOf(ctx: Ctx<{ companyId: string }>) {
@@ -73,7 +75,8 @@ export async function startGateway(
     validator: new AjvValidator(),
   });
   const asked = { keys: 0 };
-  broker.createService(accounts(asked, options.callsPerDay ?? (() => null)));
+  const revoked = new Set<string>();
+  broker.createService(accounts(asked, revoked, options.callsPerDay ?? (() => null)));
   const actions = Object.entries(samples).map(([name, { contract, handler }]) => [
     name,
     { params: { ...contract.params }, handler },
@@ -94,6 +97,7 @@ export async function startGateway(
     ...gateway,
     broker,
     asked,
+    revoked,
     stop: async () => {
       await gateway.drain();
       await broker.stop();

@@ -46,7 +46,17 @@ export class Authentication {
   async identify(context: Context, permission: Permission): Promise<Identity> {
     const text = context.req.headers["x-api-key"] as string | undefined;
     if (text === undefined) return { person: this.#person(context) };
-    const key = await this.#key(text, context.state.ip);
+    return this.#allowed(await this.#key(text, context.state.ip), context, permission);
+  }
+
+  /** The same for who was identified before: a key that was deleted since is no guess, and does not count as one. */
+  async identifyAgain(context: Context, permission: Permission): Promise<Identity> {
+    const text = context.req.headers["x-api-key"] as string | undefined;
+    if (text === undefined) return { person: this.#person(context) };
+    return this.#allowed(await this.#validKey(text), context, permission);
+  }
+
+  #allowed(key: Key, context: Context, permission: Permission): Identity {
     if (key.allowed.length > 0 && !isWithin(key.allowed, context.state.ip)) {
       throw forbidden("This API key may not be used from this address.");
     }

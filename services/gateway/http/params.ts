@@ -18,17 +18,18 @@ export const propertiesOf = (contract: ActionContract): Record<string, Property>
 
 export const pathNames = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
 
-/** Reads the ids and tokens of the path; a value that cannot be one is a 404. */
+/** Reads the ids, tokens and numbers of the path; a value that cannot be one is a 404. */
 export function pathReader(route: Route, contract: ActionContract): (context: Context) => Params {
   const properties = propertiesOf(contract);
   const names = pathNames(route.path);
+  const types = new Map(names.map((name) => [name, properties[name] ? typeOf(properties[name]) : null]));
   const uuids = new Set(names.filter((name) => properties[name]?.format === "uuid"));
   return ({ params }) => {
     const read: Params = {};
     for (const name of names) {
       const value = params[name]!;
       if (uuids.has(name) ? !isUuid(value) : value.includes("\0")) throw notFound();
-      read[name] = value;
+      read[name] = coerce(types.get(name) ?? null, value);
     }
     return read;
   };

@@ -70,6 +70,8 @@ const writers: Record<Answer, Write> = {
   },
   list,
   csv,
+  // progress-streams.ts: they go on after the action's answer.
+  events: () => {},
   html: document,
   bytes: document,
   redirect: document,

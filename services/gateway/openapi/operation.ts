@@ -170,6 +170,8 @@ function successContent(route: Route, contract: ActionContract, components: Comp
       };
     case "csv":
       return { "text/csv": text };
+    case "events":
+      return { "text/event-stream": text };
     case "html":
       return {
         "text/html": text,
@@ -186,6 +188,7 @@ const successes: Record<Route["answer"], string> = {
   json: "Done.",
   list: "A page of the list.",
   csv: "The download.",
+  events: "The events, as they come.",
   html: "The page; where JSON is described, that for `Accept: application/json`.",
   bytes: "The file.",
   redirect: "On to the link's target.",

@@ -1,8 +1,7 @@
 /** GET of a short text from a public address: checked, pinned, bounded in time and size, never redirected. */
-import { type IncomingMessage, request as plainRequest } from "node:http";
-import { request } from "node:https";
-import { isIP } from "node:net";
+import type { IncomingMessage } from "node:http";
 import { type PinnedAddress, resolvePublic } from "./guard.ts";
+import { pinnedRequest } from "./pinned-request.ts";
 
 interface Bounds {
   maxBytes: number;
@@ -29,25 +28,7 @@ function read(response: IncomingMessage, maxBytes: number): Promise<string> {
 }
 
 async function get(url: URL, address: PinnedAddress, { maxBytes }: Bounds, signal: AbortSignal): Promise<string> {
-  const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const isPlain = url.protocol === "http:";
-    const ask = isPlain ? plainRequest : request;
-    ask({
-      host: address.address,
-      family: address.family,
-      port: url.port || (isPlain ? 80 : 443),
-      path: `${url.pathname}${url.search}`,
-      ...(isIP(hostname) ? {} : { servername: hostname }),
-      headers: { host: url.host },
-      // A kept connection would outlive the one request that it is for.
-      agent: false,
-      signal,
-    })
-      .on("response", resolve)
-      .on("error", reject)
-      .end();
-  });
+  const response = await pinnedRequest(url, address, { method: "GET", signal });
   if (response.statusCode !== 200) {
     response.destroy();
     throw new OtherAnswer(`It answered ${response.statusCode}.`);

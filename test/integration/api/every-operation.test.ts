@@ -193,6 +193,12 @@ describe("every operation", () => {
       { variables: { first_name: "Ann" } },
     );
     expect(preview.body.subject).toBe("Hi Ann");
+    const checked = await call(`POST ${E}/templates/check/`, {}, { subject: "Hi", body: "<p>Hello</p>" });
+    expect(checked.body).toMatchObject({ size: 12, links: [], spam: null });
+    const first = { id: things.template!, version: "1" };
+    expect((await call(`GET ${E}/templates/:id/versions/`, first)).body).toHaveLength(2);
+    expect((await call(`GET ${E}/templates/:id/versions/:version/`, first)).body).toMatchObject({ version: 1, body });
+    expect((await call(`POST ${E}/templates/:id/versions/:version/restore/`, first)).body.name).toBe("T");
     const media = (await call(`POST ${E}/media/`, {}, fileForm("a text", "a.txt"))).body;
     await call(`GET ${E}/media/`);
     await call(`GET ${E}/media/:id/`, { id: media.id });
@@ -267,6 +273,9 @@ describe("every operation", () => {
     await call(`GET ${E}/campaigns/`);
     await call(`GET ${E}/campaigns/:id/analytics/`, { id });
     await call(`GET ${E}/campaigns/:id/failures/`, { id });
+    expect((await call(`GET ${E}/campaigns/:id/stream/`, { id })).text).toMatch(
+      /^event: progress\ndata: \{.+\}\n\nevent: end\n/,
+    );
     expect((await call(`GET ${E}/campaigns/:id/export/`, { id })).text).toContain("dan@example.com,sent");
     const { body } = await call(`GET ${E}/sent-emails/`, {}, undefined, {
       query: { campaign: id, recipient: "eve@example.com" },
@@ -314,6 +323,8 @@ describe("every operation", () => {
     const [listed] = (await call(`GET ${E}/inbound/`)).body.results;
     expect(listed).toEqual({ ...came, raw_url: `${E}/inbound/${came.id}/raw/` });
     expect((await call(`GET ${E}/inbound/:id/raw/`, { id: came.id })).text).toContain("Subject: Spam");
+    const { body: stats } = await call(`GET ${E}/stats/`);
+    expect(stats.sending.at(-1).sent).toBeGreaterThan(0);
     const { body: domains } = await call(`GET ${E}/stats/domains/`);
     expect(domains).toEqual(expect.any(Array));
     const { body } = await call(`GET ${E}/events/`);

@@ -75,6 +75,7 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
     list,
     subscriber,
     template,
+    version: "1",
     smtp,
     segment,
     media,
@@ -109,7 +110,7 @@ const IDS: [prefix: string, owned: string][] = [
   ["/api/companies/", "company"],
   ["/api/auth/sessions/", "session"],
 ];
-const FURTHER: Record<string, string> = { delivery_id: "delivery", key_id: "key", user_id: "user" };
+const FURTHER: Record<string, string> = { delivery_id: "delivery", key_id: "key", user_id: "user", version: "version" };
 
 export function pathOf(path: string, owned: Owned): string {
   return path.replaceAll(/:(\w+)/g, (_, name: string) => {

@@ -25,9 +25,9 @@ jest.setTimeout(long ? 1_800_000 : 60_000);
 
 const E = "/api/emails";
 const document = describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" });
-/** What deletes goes last: the others would find nothing any more. */
+/** What deletes goes last: the others would find nothing any more. What streams goes on for an hour. */
 const described = routes
-  .filter(({ upload }) => !upload)
+  .filter(({ upload, answer }) => !upload && answer !== "events")
   .toSorted((a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"));
 
 describe(`requests made from the document, FUZZ_SEED=${seed}`, () => {

@@ -27,7 +27,9 @@ function expected({ method, path, access }: Route, who: Who): boolean {
     if (isExport) return who === "export";
     if (who === "read") return method === "GET";
     if (who === "send")
-      return path.includes("/send/") || (/^\/api\/emails\/campaigns\/(:id\/)?$/.test(path) && method === "GET");
+      return (
+        path.includes("/send/") || (/^\/api\/emails\/campaigns\/(:id\/(stream\/)?)?$/.test(path) && method === "GET")
+      );
     if (who === "settings") return /smtp|webhook|inbound-sources|companies/.test(path);
     if (who === "subscribers") return /\/(subscribers|lists|segments|suppressions|imports)\//.test(path);
     if (who === "campaigns")

@@ -138,6 +138,13 @@ describe("the whole way", () => {
       [full!]: "bounced",
       [fine!]: "sent",
     });
+    // Also where the day ends in between.
+    const { sending, growth, subscribers } = await get("stats/");
+    const over = (days: Record<string, number>[], field: string) => days.reduce((sum, day) => sum + day[field]!, 0);
+    const sums = ["sent", "delivered", "bounced", "complained"].map((field) => over(sending, field));
+    expect(sums).toEqual([4, 2, 2, 1]);
+    expect(["subscribed", "unsubscribed", "bounced"].map((field) => over(growth, field))).toEqual([4, 1, 1]);
+    expect(subscribers).toMatchObject({ total: 4, active: 2, bounced: 1, complained: 1 });
     expect(await get(`campaigns/${campaign.id}/analytics/`)).toMatchObject({
       sent: 4,
       failed: 0,

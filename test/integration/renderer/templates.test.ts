@@ -1,18 +1,28 @@
 import { query } from "../../../models/database/db.ts";
 import { newId } from "../../../services/lib/ids.ts";
+import { checkLinks } from "../../../services/renderer/check/check-links.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { newCompany, type TestCompany } from "../../support/client.ts";
+import { client, newCompany, type TestCompany } from "../../support/client.ts";
+import { startWebServer, type WebServer } from "../../support/web-server.ts";
 
 const PATH = "/api/emails/templates/";
 
 let app: App;
 let company: TestCompany;
 let other: TestCompany;
+let filter: WebServer;
 beforeAll(async () => {
-  app = await startApp({ services: ["gateway", "accounts", "renderer"] });
+  filter = await startWebServer();
+  app = await startApp({
+    services: ["gateway", "accounts", "renderer"],
+    env: { ALLOW_PRIVATE_NETWORKS: "false", ALLOWED_PRIVATE_HOSTS: "127.0.0.1", SPAM_CHECK_URL: filter.url },
+  });
   [company, other] = [await newCompany(app), await newCompany(app)];
 });
-afterAll(() => app.stop());
+afterAll(async () => {
+  await app.stop();
+  await filter.stop();
+});
 
 const input = { name: "June", subject: "Hi [[first_name]]", body: "<p>[[#if x]]y[[/if]]</p>" };
 const NO_UNSUBSCRIBE = "No visible way to unsubscribe: a footer with [[unsubscribe_url]] is added to each mail.";
@@ -125,6 +135,230 @@ describe("templates", () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
     expect((await company.api.get(path)).body.name).toBe("June");
+  });
+});
+
+describe("versions of a template", () => {
+  const versions = async (id: string) => (await company.api.get(`${PATH}${id}/versions/`)).body;
+  const numbers = async (id: string) => (await versions(id)).map(({ version }: { version: number }) => version);
+
+  test("are one for each accepted save, newest first, with who saved it", async () => {
+    const owner = client(app, { token: company.token });
+    const { id } = await create({ subject: "One", body: "1" });
+    expect((await owner.patch(`${PATH}${id}/?company=${company.id}`, { subject: "Two" })).text).toContain("Two");
+    await company.api.patch(`${PATH}${id}/`, { subject: "[[#if" });
+    await company.api.patch(`${PATH}${id}/`, { subject: "Two" });
+    const [key] = await query<{ id: string; name: string }>("select id, name from api_keys where company_id = $1", [
+      company.id,
+    ]);
+    const byKey = { created_at: expect.stringMatching(/Z$/), created_by: { id: key!.id, name: key!.name } };
+    const byOwner = { ...byKey, created_by: { id: company.userId, name: company.email } };
+    expect(await versions(id)).toEqual([
+      { version: 3, subject: "Two", ...byKey },
+      { version: 2, subject: "Two", ...byOwner },
+      { version: 1, subject: "One", ...byKey },
+    ]);
+    const one = await company.api.get(`${PATH}${id}/versions/1/`);
+    expect([one.status, one.body]).toEqual([200, { version: 1, subject: "One", body: "1", ...byKey }]);
+  });
+
+  test("a restored one brings back all that was saved, and is a version itself", async () => {
+    const first = await create({ name: "A", subject: "One", body: `1${LINK}`, template_type: "transactional" });
+    const { id } = first;
+    await company.api.patch(`${PATH}${id}/`, {
+      name: "B",
+      subject: "Two",
+      body: "2",
+      template_mode: "visual",
+      template_type: "marketing",
+    });
+    const { status, body } = await company.api.post(`${PATH}${id}/versions/1/restore/`);
+    expect([status, body]).toEqual([200, { ...first, updated_at: expect.any(String) }]);
+    const { warnings: _, ...now } = body;
+    expect((await company.api.get(`${PATH}${id}/`)).body).toEqual(now);
+    expect(await numbers(id)).toEqual([3, 2, 1]);
+    expect((await company.api.get(`${PATH}${id}/versions/3/`)).body).toMatchObject({
+      subject: "One",
+      body: `1${LINK}`,
+    });
+  });
+
+  test("each column of a template that is content comes along", async () => {
+    const { id } = await create();
+    const columns = await query<{ column_name: string }>(
+      "select column_name from information_schema.columns where table_name = 'templates'",
+    );
+    const [{ content }] = (await query("select content from template_versions where template_id = $1", [id])) as [
+      { content: object },
+    ];
+    const own = ["id", "company_id", "created_at", "updated_at"];
+    expect([...Object.keys(content), ...own].toSorted()).toEqual(columns.map((c) => c.column_name).toSorted());
+    // One of before the last column was there.
+    await query("update template_versions set content = content - 'template_mode' where template_id = $1", [id]);
+    await company.api.patch(`${PATH}${id}/`, { template_mode: "visual" });
+    expect(await numbers(id)).toEqual([2, 1]);
+    const { body } = await company.api.post(`${PATH}${id}/versions/1/restore/`);
+    expect(body.template_mode).toBe("basic");
+  });
+
+  test("saves at the same time have each its number, and none is left out", async () => {
+    const { id } = await create({ body: "0" });
+    const saves = Array.from({ length: 12 }, (_, n) => company.api.patch(`${PATH}${id}/`, { body: `${n}` }));
+    expect((await Promise.all(saves)).map(({ status }) => status)).toEqual(Array(12).fill(200));
+    expect(await numbers(id)).toEqual(Array.from({ length: 13 }, (_, n) => 13 - n));
+  });
+
+  test("a template of before there were versions is its own first one, and so is what another release saved", async () => {
+    const { id, updated_at } = await create({ subject: "Old" });
+    await query("delete from template_versions where template_id = $1", [id]);
+    const old = { version: 1, subject: "Old", created_at: updated_at, created_by: null };
+    expect(await versions(id)).toEqual([old]);
+    expect((await company.api.get(`${PATH}${id}/versions/1/`)).body).toEqual({ ...old, body: input.body });
+    await company.api.post(`${PATH}${id}/versions/1/restore/`);
+    expect(await numbers(id)).toEqual([2, 1]);
+    await query("update templates set subject = 'Elsewhere' where id = $1", [id]);
+    await company.api.patch(`${PATH}${id}/`, { subject: "New" });
+    expect((await versions(id)).map(({ subject }: { subject: string }) => subject)).toEqual([
+      "New",
+      "Elsewhere",
+      "Old",
+      "Old",
+    ]);
+  });
+
+  test("the newest hundred are kept", async () => {
+    const { id } = await create();
+    await query(
+      `insert into template_versions (company_id, template_id, version, content)
+       select company_id, template_id, n, content from template_versions, generate_series(2, 100) n where template_id = $1`,
+      [id],
+    );
+    await company.api.patch(`${PATH}${id}/`, { body: "x" });
+    expect(await numbers(id)).toEqual(Array.from({ length: 100 }, (_, n) => 101 - n));
+    expect((await company.api.post(`${PATH}${id}/versions/1/restore/`)).status).toBe(404);
+  });
+
+  test("what does not exist, or is another company's, is not found", async () => {
+    const { id } = await create();
+    const unknown = [`${newId()}/versions/`, `${newId()}/versions/1/`, `${id}/versions/2/`, `${id}/versions/x/`];
+    for (const path of [...unknown, `${id}/versions/0/`, `${id}/versions/99999999999/`]) {
+      expect([path, (await company.api.get(PATH + path)).status]).toEqual([path, 404]);
+    }
+    for (const path of [`${id}/versions/`, `${id}/versions/1/`]) {
+      expect((await other.api.get(PATH + path)).status).toBe(404);
+    }
+    expect((await other.api.post(`${PATH}${id}/versions/1/restore/`)).status).toBe(404);
+    await company.api.delete(`${PATH}${id}/`);
+    expect((await company.api.get(`${PATH}${id}/versions/`)).status).toBe(404);
+    expect(await query("select from template_versions where template_id = $1", [id])).toEqual([]);
+  });
+});
+
+describe("the check of a template", () => {
+  const NO_VARIABLE = "No subscriber has the variable [[nobody]]. Only receivers of a send that bring it have it.";
+  const check = (body: string, subject = "Hi") => company.api.post(`${PATH}check/`, { subject, body });
+  let web: WebServer;
+  beforeAll(async () => {
+    web = await startWebServer();
+  });
+  afterAll(() => web.stop());
+  beforeEach(() => {
+    for (const server of [web, filter]) server.reset();
+    filter.answer = { body: JSON.stringify({ score: 4.5, symbols: { MANY_WORDS: { score: 4.5, description: "d" } } }) };
+  });
+  const link = (path: string) => `<a href="${web.url}${path}">x</a>`;
+
+  test("has the warnings of saving, the size, what the filter says of the mail, and saves nothing", async () => {
+    const count = (await company.api.get(PATH)).body.count;
+    const { status, body } = await check("<p>Grüße, [[nobody]]</p>", "Ünsere [[email]]");
+    expect([status, body]).toEqual([
+      200,
+      {
+        warnings: [NO_VARIABLE, NO_UNSUBSCRIBE],
+        size: 26,
+        links: [],
+        spam: { score: 4.5, symbols: { MANY_WORDS: { score: 4.5, description: "d" } } },
+      },
+    ]);
+    expect((await company.api.get(PATH)).body.count).toBe(count);
+    const [asked] = filter.asked;
+    expect(asked).toMatchObject({ method: "POST", url: "/checkv2", headers: { rcpt: "subscriber@example.com" } });
+    expect(asked!.body).toMatch(/^From: [\s\S]*List-Unsubscribe: [\s\S]*Content-Type: multipart\/alternative/);
+  });
+
+  test("a filter that fails, or answers what is no score, gives null", async () => {
+    for (const answer of [
+      { status: 500, body: "" },
+      { body: "{}" },
+      { body: "<html>" },
+      { body: "x".repeat(1_100_000) },
+    ]) {
+      filter.answer = answer;
+      expect([answer.body.slice(0, 9), (await check("a")).body.spam]).toEqual([answer.body.slice(0, 9), null]);
+    }
+    filter.answer = { status: 302, headers: { location: `${web.url}/checkv2` } };
+    expect((await check("a")).body.spam).toBeNull();
+    expect(web.asked).toEqual([]);
+  });
+
+  test("asks each link once, by GET where HEAD fails, and follows five redirects", async () => {
+    web.on = ({ method, url }) => {
+      const [, hops] = /^\/hops\/(\d)/.exec(url) ?? [];
+      if (hops) return { status: 302, headers: { location: hops === "1" ? "/ok" : `/hops/${Number(hops) - 1}` } };
+      if (url === "/no-head") return { status: method === "HEAD" ? 405 : 200, body: "y".repeat(1_000_000) };
+      return { status: url.startsWith("/ok") ? 200 : 404 };
+    };
+    const paths = ["/ok?a=1&amp;b=2#c", "/no-head", "/gone", "/hops/5", "/hops/6", "/ok?a=1&amp;b=2#c"];
+    const others = '<a href="mailto:a@b.example">m</a><a href="#x">x</a><a href="[[unsubscribe_url]]">u</a>';
+    const { body } = await check(`${paths.map(link).join("")}${others}${link("/[[nobody]]")}`);
+    expect(body.links).toEqual([
+      { url: `${web.url}/ok?a=1&b=2#c`, status: 200, ok: true },
+      { url: `${web.url}/no-head`, status: 200, ok: true },
+      { url: `${web.url}/gone`, status: 404, ok: false },
+      { url: `${web.url}/hops/5`, status: 200, ok: true },
+      { url: `${web.url}/hops/6`, status: 302, ok: false },
+    ]);
+    const whole = web.asked.filter(({ url }) => url.startsWith("/ok?"));
+    expect(whole.map(({ method, url }) => `${method} ${url}`)).toEqual(["HEAD /ok?a=1&b=2"]);
+  });
+
+  test("asks nothing on a private network, by itself or behind a redirect", async () => {
+    const hidden = await startWebServer("127.0.0.2");
+    web.answer = { status: 302, headers: { location: hidden.url } };
+    const { body } = await check(`<a href="${hidden.url}">1</a><a href="http://localhost/">2</a>${link("/away")}`);
+    expect(body.links.map(({ status, ok }: { status: null; ok: boolean }) => [status, ok])).toEqual(
+      Array(3).fill([null, false]),
+    );
+    web.answer = { status: 302, headers: { location: "file:///etc/passwd" } };
+    expect((await check(link("/file"))).body.links[0]).toMatchObject({ status: 302, ok: false });
+    expect(hidden.asked).toEqual([]);
+    await hidden.stop();
+  });
+
+  test("a server that does not answer has no status, and holds up nobody beyond the end", async () => {
+    const ending = new AbortController();
+    web.on = ({ url }) => {
+      if (url !== "/silent") return {};
+      ending.abort();
+      return new Promise<never>(() => {});
+    };
+    const links = [`${web.url}/ok`, `${web.url}/silent`, `${web.url}/late`];
+    const [, silent, ...others] = await checkLinks(company.id, links, ending.signal);
+    expect([silent, others.length]).toEqual([{ url: links[1], status: null, ok: false }, 1]);
+  });
+
+  test("asks for a hundred links at most", async () => {
+    const { body } = await check(Array.from({ length: 120 }, (_, n) => link(`/${n}`)).join(""));
+    expect(body.links).toHaveLength(100);
+    expect(new Set(web.asked.filter(({ url }) => /^\/\d+$/.test(url)).map(({ url }) => url)).size).toBe(100);
+  });
+
+  test("syntax errors are refused as at saving, and nothing is asked", async () => {
+    const { status, body } = await check(`${link("/")}[[#if x]]`, "[[");
+    const saved = await company.api.post(PATH, { name: "x", subject: "[[", body: `${link("/")}[[#if x]]` });
+    expect([status, body]).toEqual([400, saved.body]);
+    expect((await company.api.post(`${PATH}check/`, { subject: "x" })).body).toHaveProperty("body");
+    expect([...web.asked, ...filter.asked]).toEqual([]);
   });
 });
 

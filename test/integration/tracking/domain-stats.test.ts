@@ -203,3 +203,126 @@ test("a statement that takes too long ends as an outage does", async () => {
   });
   expect(isDatabaseOutage(error)).toBe(true);
 });
+
+describe("a company's overview", () => {
+  const today = () => new Date().toISOString().slice(0, 10);
+  const overview = async ({ api }: TestCompany, query: object = {}) =>
+    (await api.get("/api/emails/stats/", { query: query as Record<string, number> })).body;
+  const NO_CAMPAIGNS = { scheduled: 0, pending: 0, sending: 0, completed: 0, partial: 0, failed: 0, cancelled: 0 };
+  const NO_MAIL = { sent: 0, delivered: 0, bounced: 0, complained: 0, opens: 0, clicks: 0 };
+
+  test("of a company without anything has a zero for each of the days, today last", async () => {
+    const company = await newCompany(app);
+    const stats = await overview(company);
+    expect(stats.subscribers).toEqual({
+      total: 0,
+      active: 0,
+      unconfirmed: 0,
+      unsubscribed: 0,
+      bounced: 0,
+      complained: 0,
+    });
+    expect(stats.campaigns).toEqual(NO_CAMPAIGNS);
+    expect([stats.growth.length, stats.sending.length]).toEqual([30, 30]);
+    expect(stats.sending.at(-1)).toEqual({ date: today(), ...NO_MAIL });
+    expect((await overview(company, { days: 2 })).growth.map(({ date }: { date: string }) => date)).toEqual([
+      new Date(Date.parse(today()) - 86_400_000).toISOString().slice(0, 10),
+      today(),
+    ]);
+    for (const days of [0, 366, "x"]) {
+      expect((await company.api.get("/api/emails/stats/", { query: { days } })).status).toBe(400);
+    }
+  });
+
+  test("counts people by status, and who came and left on the day, each once", async () => {
+    const [company, other] = [await newCompany(app), await newCompany(app)];
+    const add = (status: string, n: number, { id } = company) =>
+      query(
+        `insert into subscribers (company_id, email, status)
+         select $1, $2 || n || '@example.com', $2 from generate_series(1, $3::int) n`,
+        [id, status, n],
+      );
+    const move = (from: string, to: string, n: number) =>
+      query(
+        `update subscribers set status = $3 where company_id = $1 and id in (
+           select id from subscribers where company_id = $1 and status = $2 order by id limit $4)`,
+        [company.id, from, to, n],
+      );
+    for (const [status, n] of Object.entries({
+      active: 9,
+      unconfirmed: 3,
+      unsubscribed: 2,
+      bounced: 1,
+      complained: 1,
+    })) {
+      await add(status, n);
+    }
+    await add("active", 5, other);
+    await move("unconfirmed", "active", 2);
+    await move("active", "unsubscribed", 3);
+    await move("active", "bounced", 2);
+    await move("active", "complained", 1);
+    // Of those who had left before nobody leaves again; who comes back has subscribed.
+    await move("unsubscribed", "complained", 2);
+    await move("unsubscribed", "active", 1);
+    await query("update subscribers set first_name = 'x' where company_id = $1", [company.id]);
+    // Two who change places in one statement.
+    await query(
+      `update subscribers set status = case status when 'bounced' then 'active' else 'bounced' end
+       where company_id = $1 and id in (
+         (select id from subscribers where company_id = $1 and status = 'bounced' limit 1)
+         union all (select id from subscribers where company_id = $1 and status = 'active' limit 1))`,
+      [company.id],
+    );
+    await query(
+      `delete from subscribers where company_id = $1 and id = (
+         select id from subscribers where company_id = $1 and status = 'complained' limit 1)`,
+      [company.id],
+    );
+    const { subscribers, growth } = await overview(company);
+    const statuses = "select status, count(*)::int as n from subscribers where company_id = $1 group by 1";
+    const counted = (await query<{ status: string; n: number }>(statuses, [company.id])).map(
+      ({ status, n }) => [status, n] as const,
+    );
+    expect(subscribers).toEqual({ total: 15, ...Object.fromEntries(counted) });
+    expect(growth.at(-1)).toEqual({ date: today(), subscribed: 9 + 2 + 1 + 1, unsubscribed: 3 + 1, bounced: 2 + 1 });
+  });
+
+  test("counts campaigns by status without internal and deleted ones, and mails on the day they were sent", async () => {
+    const company = await newCompany(app);
+    await campaign(company, [{ email: "a@x.example" }]);
+    await campaign(company, []);
+    const deleted = newId();
+    await query(
+      `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, is_internal)
+       select i, $1, 'x', 'to_list', 'sending', $1, $1, internal from unnest($2::uuid[], $3::bool[]) x (i, internal)`,
+      [company.id, [deleted, newId(), newId()], [false, false, true]],
+    );
+    await query("update campaigns set sent_count = sent_count + 5 where company_id = $1 and status = 'sending'", [
+      company.id,
+    ]);
+    await query("update campaigns set sent_count = sent_count - 1, failed_count = 1 where id = $1", [deleted]);
+    await query("update campaigns set deleted_at = now() where id = $1", [deleted]);
+    const { campaigns, sending } = await overview(company);
+    expect(campaigns).toEqual({ ...NO_CAMPAIGNS, completed: 2, sending: 1 });
+    expect(sending.at(-1)).toMatchObject({ sent: 14, delivered: 14 });
+  });
+
+  test("counts first opens and clicks of people, bounces and complaints, also when their events are gone", async () => {
+    const company = await newCompany(app);
+    const event = (type: string, isFirst: boolean, machine = false) =>
+      query(
+        `insert into email_events (company_id, campaign_id, type, recipient, is_first, machine, metadata)
+         values ($1, $1, $2, 'a@example.com', $3, $4, '{"bounce_type":"hard"}')`,
+        [company.id, type, isFirst, machine],
+      );
+    for (const type of ["opened", "opened", "clicked", "bounced", "complained"]) await event(type, true);
+    await event("opened", false);
+    await event("opened", false, true);
+    await event("unsubscribed", true);
+    const expected = { date: today(), ...NO_MAIL, opens: 2, clicks: 1, bounced: 1, complained: 1 };
+    expect((await overview(company)).sending.at(-1)).toEqual(expected);
+    await query("delete from email_events where company_id = $1", [company.id]);
+    expect((await overview(company)).sending.at(-1)).toEqual(expected);
+  });
+});

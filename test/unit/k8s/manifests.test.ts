@@ -255,7 +255,9 @@ withKustomize(() => {
       expect(outside.map(({ metadata }) => metadata.name).sort()).toEqual([
         "accounts",
         "bounces",
+        "renderer",
         "smtp-sender",
+        "tracking",
         "webhooks",
       ]);
     });

@@ -1,0 +1,24 @@
+/** What a campaign's stream says each second. */
+import { CAMPAIGN_STATUSES } from "../../models/campaign.ts";
+import type { ServiceContract } from "../define.ts";
+import { ById, Nullable, OneOf, Type } from "../lib/shapes.ts";
+
+const Progress = Type.Object({
+  status: OneOf(...CAMPAIGN_STATUSES),
+  total_emails: Type.Integer(),
+  sent_count: Type.Integer(),
+  failed_count: Type.Integer(),
+  opens: Type.Integer(),
+  clicks: Type.Integer(),
+  /** Of one moment 0 and null: the gateway, which sees several, fills these two in. */
+  per_second: Type.Number(),
+  seconds_left: Nullable(Type.Integer()),
+});
+
+const DESCRIPTION = `Extension. Server-sent events: \`progress\` at once and about once a second, and \`end\` when the campaign is over, after which the stream closes; of one that is over already both come at once. The data of both is JSON: \`status\`, \`total_emails\`, \`sent_count\`, \`failed_count\`, \`opens\` and \`clicks\` as of the campaign, \`per_second\` (sent and failed, over the last ten seconds) and \`seconds_left\`, which is null while unknown.
+
+A stream also closes, without \`end\`, after an hour, when access is lost (within ten seconds) or the process stops: connect again. 429 where 500 of a company watch already.`;
+
+export const progress = {
+  progress: { summary: "Watch a campaign", description: DESCRIPTION, params: ById, returns: Progress },
+} as const satisfies ServiceContract;

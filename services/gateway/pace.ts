@@ -1,0 +1,38 @@
+/** How fast a campaign goes, and when it will be through, from what it was at several moments. */
+import type { ReturnsOf } from "../contracts.ts";
+
+export type Moment = ReturnsOf<"campaigns.progress">;
+
+const WINDOW_MS = 10_000;
+const OPEN = new Set<Moment["status"]>(["scheduled", "pending", "sending"]);
+
+const doneOf = ({ sent_count: sent, failed_count: failed }: Moment) => sent + failed;
+
+export class Pace {
+  /** Of the last ten seconds, the oldest first. */
+  #noted: { atMs: number; done: number }[] = [];
+
+  note(moment: Moment, atMs = performance.now()): void {
+    this.#noted = [...this.#noted.filter((one) => one.atMs >= atMs - WINDOW_MS), { atMs, done: doneOf(moment) }];
+  }
+
+  isOver({ status }: Moment): boolean {
+    return !OPEN.has(status);
+  }
+
+  /** With the speed and the time that is left, as far as they are known. */
+  at(moment: Moment): Moment {
+    if (this.isOver(moment)) return { ...moment, per_second: 0, seconds_left: 0 };
+    const [first, last] = [this.#noted[0], this.#noted.at(-1)];
+    const seconds = first && last ? (last.atMs - first.atMs) / 1_000 : 0;
+    // A resume takes back what had failed.
+    const rate = seconds > 0 ? Math.max(0, (last!.done - first!.done) / seconds) : 0;
+    const left = moment.total_emails - doneOf(moment);
+    const isKnown = moment.status === "sending" && rate > 0;
+    return {
+      ...moment,
+      per_second: Math.round(rate * 10) / 10,
+      seconds_left: isKnown ? Math.max(0, Math.ceil(left / rate)) : null,
+    };
+  }
+}

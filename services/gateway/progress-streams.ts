@@ -1,0 +1,155 @@
+/**
+ * What people see of a campaign while it is sent. All who watch the same one in this process share one reader, which asks
+ * once a second while somebody looks: a campaign costs its database one small statement a second and process, however many
+ * watch it. Whoever loses access, lags behind or stays for an hour is let go; browsers connect again by themselves.
+ */
+import { isServiceError, throttled } from "../lib/errors.ts";
+import type { Context } from "./http/context.ts";
+import { EventStream } from "./http/event-stream.ts";
+import { type Moment, Pace } from "./pace.ts";
+
+const PAUSE_MS = 1_000;
+const RECHECK_MS = 5_000;
+/** So long a viewer stays whose rights cannot be looked up. */
+const UNCHECKED_MS = 60_000;
+const LONGEST_MS = 60 * 60_000;
+/** Of a service that is away: then the streams end, and come again elsewhere. */
+const MAX_FAILURES = 30;
+const MAX_VIEWERS = 2_000;
+const MAX_OF_COMPANY = 500;
+const RETRY_SECONDS = 30;
+
+export interface Watch {
+  companyId: string;
+  /** The same for all who see the same. */
+  key: string;
+  read(): Promise<unknown>;
+  /** Rejects when this viewer may look no longer. */
+  allowed(): Promise<unknown>;
+}
+
+interface Viewer {
+  stream: EventStream;
+  allowed: Watch["allowed"];
+  checkAtMs: number;
+  uncheckedAtMs: number;
+  endAtMs: number;
+}
+
+const isRefusal = (error: unknown) =>
+  (["UNAUTHENTICATED", "FORBIDDEN", "NOT_FOUND"] as const).some((code) => isServiceError(error, code));
+
+class Feed {
+  readonly companyId: string;
+  readonly viewers = new Set<Viewer>();
+  readonly #pace = new Pace();
+  readonly #read: Watch["read"];
+  readonly #onEmpty: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #failures = 0;
+
+  constructor({ companyId, read }: Watch, onEmpty: () => void) {
+    this.companyId = companyId;
+    this.#read = read;
+    this.#onEmpty = onEmpty;
+    this.#wait();
+  }
+
+  add(context: Context, first: Moment, allowed: Watch["allowed"]): void {
+    const now = Date.now();
+    const stream = new EventStream(context, () => this.#remove(viewer));
+    const viewer: Viewer = {
+      stream,
+      allowed,
+      checkAtMs: now + RECHECK_MS,
+      uncheckedAtMs: now + UNCHECKED_MS,
+      endAtMs: now + LONGEST_MS,
+    };
+    if (this.viewers.size === 0) this.#pace.note(first);
+    this.viewers.add(viewer);
+    this.#show([viewer], first);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    for (const viewer of this.viewers) this.#end(viewer);
+  }
+
+  #end(viewer: Viewer): void {
+    viewer.stream.end();
+    this.#remove(viewer);
+  }
+
+  #wait(): void {
+    this.#timer = setTimeout(() => void this.#look(), PAUSE_MS);
+  }
+
+  #remove(viewer: Viewer): void {
+    if (!this.viewers.delete(viewer) || this.viewers.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#onEmpty();
+  }
+
+  #show(viewers: Iterable<Viewer>, moment: Moment): void {
+    const progress = this.#pace.at(moment);
+    for (const viewer of viewers) {
+      viewer.stream.send("progress", progress);
+      if (!this.#pace.isOver(moment)) continue;
+      viewer.stream.send("end", progress);
+      this.#end(viewer);
+    }
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const moment = (await this.#read()) as Moment;
+      this.#failures = 0;
+      this.#pace.note(moment);
+      this.#show(this.viewers, moment);
+    } catch (error) {
+      this.#failures++;
+      if (isRefusal(error) || this.#failures >= MAX_FAILURES) return this.close();
+    }
+    const now = Date.now();
+    for (const viewer of this.viewers) if (viewer.checkAtMs <= now) void this.#check(viewer, now);
+    if (this.viewers.size > 0) this.#wait();
+  }
+
+  async #check(viewer: Viewer, now: number): Promise<void> {
+    viewer.checkAtMs = now + RECHECK_MS;
+    try {
+      await viewer.allowed();
+      viewer.uncheckedAtMs = Date.now() + UNCHECKED_MS;
+    } catch (error) {
+      if (isRefusal(error)) return this.#end(viewer);
+    }
+    if (Date.now() > Math.min(viewer.uncheckedAtMs, viewer.endAtMs)) this.#end(viewer);
+  }
+}
+
+export class ProgressStreams {
+  readonly #feeds = new Map<string, Feed>();
+  #closed = false;
+
+  #watching(companyId?: string): number {
+    const feeds = [...this.#feeds.values()].filter((feed) => companyId === undefined || feed.companyId === companyId);
+    return feeds.reduce((sum, { viewers }) => sum + viewers.size, 0);
+  }
+
+  /** Throws a 429 where too many watch. `first`: what this viewer's own call answered. */
+  open(context: Context, watch: Watch, first: unknown): void {
+    if (this.#watching() >= MAX_VIEWERS || this.#watching(watch.companyId) >= MAX_OF_COMPANY) {
+      throw throttled(RETRY_SECONDS);
+    }
+    const feed = this.#feeds.get(watch.key) ?? new Feed(watch, () => this.#feeds.delete(watch.key));
+    this.#feeds.set(watch.key, feed);
+    feed.add(context, first as Moment, watch.allowed);
+    if (this.#closed) feed.close();
+  }
+
+  /** The process stops: whoever watches connects to another one. */
+  close(): void {
+    this.#closed = true;
+    for (const feed of this.#feeds.values()) feed.close();
+  }
+}

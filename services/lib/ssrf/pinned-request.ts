@@ -1,0 +1,36 @@
+/** One request to an address that the guard has checked: connects there and nowhere else, and follows no redirect. */
+import { type IncomingMessage, type OutgoingHttpHeaders, request as plainRequest } from "node:http";
+import { request } from "node:https";
+import { isIP } from "node:net";
+import type { PinnedAddress } from "./guard.ts";
+
+interface Asked {
+  method: "GET" | "HEAD";
+  headers?: OutgoingHttpHeaders;
+  signal: AbortSignal;
+}
+
+/** The answer once its headers are there. Whoever gets it reads its body, or destroys it. */
+export function pinnedRequest(url: URL, address: PinnedAddress, asked: Asked): Promise<IncomingMessage> {
+  const { method, headers = {}, signal } = asked;
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const isPlain = url.protocol === "http:";
+  const ask = isPlain ? plainRequest : request;
+  return new Promise((resolve, reject) => {
+    ask({
+      method,
+      host: address.address,
+      family: address.family,
+      port: url.port || (isPlain ? 80 : 443),
+      path: `${url.pathname}${url.search}`,
+      ...(isIP(hostname) ? {} : { servername: hostname }),
+      headers: { ...headers, host: url.host },
+      // A kept connection would outlive the one request that it is for.
+      agent: false,
+      signal,
+    })
+      .on("response", resolve)
+      .on("error", reject)
+      .end();
+  });
+}

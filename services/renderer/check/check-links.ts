@@ -1,0 +1,76 @@
+/**
+ * Whether the links of a template lead somewhere. Each hop goes through the guard and nothing of a body is read: what a
+ * company writes into a template must neither reach a private network nor cost memory. A link that could not be asked in
+ * time has no status, like one that did not answer.
+ */
+import type { IncomingMessage } from "node:http";
+import { config } from "../../lib/config.ts";
+import { throttled } from "../../lib/errors.ts";
+import { resolvePublic } from "../../lib/ssrf/guard.ts";
+import { pinnedRequest } from "../../lib/ssrf/pinned-request.ts";
+import { Turns } from "../../lib/turns.ts";
+
+/** Beyond these nobody reads on, and they are other people's servers. */
+export const MAX_LINKS = 100;
+const MAX_REDIRECTS = 5;
+const LINK_MS = 10_000;
+
+export interface CheckedLink {
+  url: string;
+  /** Of the last answer; null without one. */
+  status: number | null;
+  ok: boolean;
+}
+
+/** A process asks few servers at a time, and a company's templates no more than some of them. */
+const turns = new Turns({ inAll: 40, perOwner: 10, refusal: () => throttled(1) });
+
+async function head(url: URL, method: "GET" | "HEAD", signal: AbortSignal): Promise<IncomingMessage> {
+  const [address] = await resolvePublic(url.hostname, { allowPrivate: config().ALLOW_PRIVATE_NETWORKS });
+  const headers = { "user-agent": "Flockmail-Links/1.0", accept: "*/*" };
+  const response = await pinnedRequest(url, address!, { method, headers, signal });
+  response.on("error", () => {});
+  response.destroy();
+  return response;
+}
+
+/** Some servers know no HEAD, and say so in many ways. */
+async function answerOf(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
+  const answer = await head(url, "HEAD", signal).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ECONNRESET" || error.code?.startsWith("HPE_")) return undefined;
+    throw error;
+  });
+  return answer && answer.statusCode! < 400 ? answer : head(url, "GET", signal);
+}
+
+const isWeb = (url: URL) => url.protocol === "http:" || url.protocol === "https:";
+
+async function follow(link: string, signal: AbortSignal): Promise<Omit<CheckedLink, "url">> {
+  let url = new URL(link);
+  for (let redirects = 0; ; redirects++) {
+    const { statusCode: status, headers } = await answerOf(url, signal);
+    const { location } = headers;
+    const isRedirect = status! >= 300 && status! < 400 && location !== undefined;
+    if (!isRedirect) return { status: status!, ok: status! >= 200 && status! < 300 };
+    if (redirects === MAX_REDIRECTS || !URL.canParse(location, url.href)) return { status: status!, ok: false };
+    url = new URL(location, url);
+    if (!isWeb(url)) return { status: status!, ok: false };
+  }
+}
+
+async function check(companyId: string, url: string, end: AbortSignal): Promise<CheckedLink> {
+  const none = { url, status: null, ok: false };
+  const release = await turns.take(companyId, Number.POSITIVE_INFINITY);
+  try {
+    if (end.aborted) return none;
+    return { url, ...(await follow(url, AbortSignal.any([end, AbortSignal.timeout(LINK_MS)]))) };
+  } catch {
+    return none;
+  } finally {
+    release();
+  }
+}
+
+/** In their order, each address once. Ends with `end`, whatever was not asked until then. */
+export const checkLinks = (companyId: string, links: readonly string[], end: AbortSignal): Promise<CheckedLink[]> =>
+  Promise.all([...new Set(links)].slice(0, MAX_LINKS).map((url) => check(companyId, url, end)));

@@ -1,0 +1,67 @@
+/** A template before it is used: what saving it would warn of, how large it is, where its links lead, what a filter says. */
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { type FieldErrors, invalid } from "../../lib/errors.ts";
+import type { Static } from "../../lib/shapes.ts";
+import { bodyErrors, subjectErrors } from "../../lib/template/template-errors.ts";
+import { UnusableTemplate } from "../content.ts";
+import type { TemplateCheck } from "../contract-check.ts";
+import { bodyFacts, pageBodies } from "../heavy.ts";
+import { templateWarnings } from "../warnings.ts";
+import { checkLinks } from "./check-links.ts";
+import { sampleMail } from "./sample-mail.ts";
+import { type SpamScore, spamScore } from "./spam-score.ts";
+
+/** Of a call's 30 seconds: the answers take the rest. */
+const LINKS_MS = 20_000;
+const FILTER_MS = 15_000;
+
+/** Addresses of these alone can be asked. */
+const isWholeAddress = (link: string) => /^https?:\/\//i.test(link) && !link.includes("[[");
+
+/** As saving a template without MJML would find them. */
+export const checkErrors = async (
+  ctx: Ctx<{ subject: string; body: string }>,
+  isValid: (field: "subject" | "body") => boolean,
+): Promise<FieldErrors> => {
+  const subject = isValid("subject") ? subjectErrors(ctx.params.subject) : [];
+  const body = isValid("body") ? await bodyErrors(companyOf(ctx), ctx.params.body) : [];
+  return { ...(subject.length > 0 && { subject }), ...(body.length > 0 && { body }) };
+};
+
+type Log = (error: unknown) => void;
+
+async function scoreOrNull(
+  companyId: string,
+  given: { subject: string; body: string },
+  log: Log,
+): Promise<SpamScore | null> {
+  try {
+    return await spamScore(() => sampleMail(companyId, given), AbortSignal.timeout(FILTER_MS));
+  } catch (error) {
+    log(error);
+    return null;
+  }
+}
+
+export async function checkTemplate(
+  companyId: string,
+  { subject, body }: { subject: string; body: string },
+  onFilterFailure: Log,
+): Promise<Static<typeof TemplateCheck>> {
+  const end = AbortSignal.timeout(LINKS_MS);
+  // What is added below the body is ours.
+  const source = { subject, body, companyName: "", footerText: "", isTransactional: true };
+  const size = Buffer.byteLength(body);
+  try {
+    const facts = await bodyFacts(companyId, source);
+    const { links } = await pageBodies(companyId, source);
+    const [warnings, checked, spam] = await Promise.all([
+      templateWarnings(companyId, { facts, htmlBytes: size, isTransactional: false }),
+      checkLinks(companyId, links.filter(isWholeAddress), end),
+      scoreOrNull(companyId, { subject, body }, onFilterFailure),
+    ]);
+    return { warnings, size, links: checked, spam };
+  } catch (error) {
+    throw error instanceof UnusableTemplate ? invalid(error.fields) : error;
+  }
+}

@@ -1,0 +1,66 @@
+/** What a filter says of a mail: rspamd's HTTP protocol. It is the operator's own and may stand on a private address. */
+import { config } from "../../lib/config.ts";
+import type { SampleMail } from "./sample-mail.ts";
+
+const PATH = "/checkv2";
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_SYMBOLS = 200;
+
+export interface SpamScore {
+  score: number;
+  /** By name: what each rule that applies adds to the score. */
+  symbols: Record<string, { score: number; description: string }>;
+}
+
+interface Answer {
+  score: number;
+  symbols?: Record<string, { score?: number; description?: string }>;
+}
+
+/**
+ * What a mail server would say of the mail; addresses that no header of HTTP can hold are left out. Of what is asked for
+ * its score alone the filter is to remember nothing.
+ */
+const headersOf = ({ from, to, hostname }: SampleMail) => {
+  const envelope = Object.entries({ from, rcpt: to, hostname }).filter(([, value]) => /^[\x21-\x7e]+$/.test(value));
+  return { "content-type": "message/rfc822", flags: "no_log,no_stat", ...Object.fromEntries(envelope) };
+};
+
+async function bounded(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`It answered more than ${MAX_ANSWER_BYTES} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+const scoreOf = ({ score, symbols = {} }: Answer): SpamScore => {
+  if (!Number.isFinite(score)) throw new Error("Its answer has no score.");
+  const named = Object.entries(symbols).slice(0, MAX_SYMBOLS);
+  return {
+    score,
+    symbols: Object.fromEntries(
+      named.map(([name, symbol]) => [name, { score: symbol.score ?? 0, description: symbol.description ?? "" }]),
+    ),
+  };
+};
+
+/** Null where no filter is configured. Throws where it gives no score. */
+export async function spamScore(makeMail: () => Promise<SampleMail>, signal: AbortSignal): Promise<SpamScore | null> {
+  const { SPAM_CHECK_URL: base } = config();
+  if (base === undefined) return null;
+  const mail = await makeMail();
+  const response = await fetch(base.endsWith(PATH) ? base : `${base}${PATH}`, {
+    method: "POST",
+    headers: headersOf(mail),
+    body: new Uint8Array(mail.message),
+    redirect: "error",
+    signal,
+  });
+  const text = await bounded(response);
+  if (!response.ok) throw new Error(`It answered ${response.status}.`);
+  return scoreOf(JSON.parse(text) as Answer);
+}

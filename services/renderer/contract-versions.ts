@@ -1,0 +1,49 @@
+/** The versions that the saves of a template leave. */
+import { VERSIONS_KEPT } from "../../models/statements/template-versions.ts";
+import type { ServiceContract } from "../define.ts";
+import { ById, Nullable, Time, Type, Uuid } from "../lib/shapes.ts";
+import { ContentView } from "../lib/template/content-shapes.ts";
+
+const VERSION = {
+  version: Type.Integer({ minimum: 1, description: "Numbered from 1 for each template, without gaps.", examples: [3] }),
+  subject: Type.String({ examples: ["News for [[first_name]]"] }),
+  created_at: { ...Time, description: "When it was saved." },
+  created_by: Nullable(
+    Type.Object(
+      {
+        id: Uuid,
+        name: Type.String({ description: "A person's address, or an API key's name.", examples: ["ann@example.com"] }),
+      },
+      { description: "Who saved it; null where that is unknown, or the person or key is gone." },
+    ),
+  ),
+};
+export const Version = Type.Object(VERSION);
+export const FullVersion = Type.Object({
+  ...VERSION,
+  body: Type.String({ examples: ["<p>Hello [[first_name]],</p>"] }),
+  ...ContentView,
+});
+
+const OfTemplate = Type.Object({
+  ...ById.properties,
+  version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, examples: [3] }),
+});
+
+export const versions = {
+  listVersions: {
+    summary: "List the versions of a template",
+    description: `Extension. Newest first, not in pages. Each save and each restore is a version; the newest ${VERSIONS_KEPT} are kept.`,
+    params: ById,
+    returns: Type.Array(Version),
+  },
+  getVersion: { summary: "Get a version of a template", params: OfTemplate, returns: FullVersion },
+} as const satisfies ServiceContract;
+
+/** What restoring one takes; it answers with the template. */
+export const RESTORE = {
+  summary: "Restore a version of a template",
+  description:
+    "Extension. Brings back everything that was saved, the name included, as a new version; what fields were added to the service since then become their defaults.",
+  params: OfTemplate,
+} as const;

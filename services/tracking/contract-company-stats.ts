@@ -1,0 +1,61 @@
+/** A company's overview. */
+import type { ServiceContract } from "../define.ts";
+import { Type } from "../lib/shapes.ts";
+
+const Count = Type.Integer({ minimum: 0 });
+const date = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "A day in UTC.", examples: ["2026-11-22"] });
+const Total = Type.Integer({ minimum: 0, description: "In all statuses." });
+
+const Subscribers = Type.Object({
+  total: Total,
+  active: Count,
+  unconfirmed: Count,
+  unsubscribed: Count,
+  bounced: Count,
+  complained: Count,
+});
+
+const Growth = Type.Object({
+  date,
+  subscribed: Type.Integer({ description: "Became active: new, confirmed, or back again." }),
+  unsubscribed: Type.Integer({ description: "Unsubscribed or complained." }),
+  bounced: Type.Integer({ description: "Their addresses turned out to be dead." }),
+});
+
+const Sending = Type.Object({
+  date,
+  sent: Type.Integer({ description: "Mails that were taken by servers on this day." }),
+  delivered: Type.Integer({ description: "Of these, what has not come back since." }),
+  bounced: Type.Integer({ description: "Bounces of this day, at the delivery or later." }),
+  complained: Count,
+  opens: Type.Integer({ description: "Mails that a person opened for the first time." }),
+  clicks: Type.Integer({ description: "Mails in which a person clicked for the first time." }),
+});
+
+export const CompanyStats = Type.Object({
+  subscribers: Subscribers,
+  growth: Type.Array(Growth, { description: "One for each day, the oldest first, today last." }),
+  sending: Type.Array(Sending, { description: "The same days." }),
+  campaigns: Type.Object(
+    {
+      scheduled: Count,
+      pending: Count,
+      sending: Count,
+      completed: Count,
+      partial: Count,
+      failed: Count,
+      cancelled: Count,
+    },
+    { description: "By status." },
+  ),
+});
+
+export const companyStats = {
+  companyStats: {
+    summary: "People, mail and campaigns at a glance",
+    description:
+      "Extension. Counted as it happens. The last `days` (30), today included, in UTC. What a campaign had sent, and what became of it, before the service counted by the day, stands on the day when it began.",
+    params: Type.Object({ days: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })) }),
+    returns: CompanyStats,
+  },
+} as const satisfies ServiceContract;
