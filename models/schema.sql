@@ -719,6 +719,7 @@ create table companies (
   timezone text default 'UTC'::text not null,
   form_attributes text[] default '{}'::text[] not null,
   form_hosts text[] default '{}'::text[] not null,
+  branding jsonb default '{}'::jsonb not null,
   constraint companies_pkey PRIMARY KEY (id),
   constraint companies_default_smtp_config FOREIGN KEY (id, default_smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (default_smtp_config_id),
   constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE
@@ -998,6 +999,7 @@ create table lists (
   visibility text default 'private'::text not null,
   public_name text default ''::text not null,
   public_description text default ''::text not null,
+  archive boolean default false not null,
   constraint lists_pkey PRIMARY KEY (id),
   constraint lists_company_id_id_key UNIQUE (company_id, id),
   constraint lists_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,

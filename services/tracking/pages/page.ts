@@ -3,7 +3,7 @@ import nunjucks from "nunjucks";
 import type { Caller, Ctx } from "../../lib/caller.ts";
 import { isServiceError } from "../../lib/errors.ts";
 import { catalogueFor, parseAccept } from "../../lib/i18n/languages.ts";
-import { PAGE_CSP, PAGE_CSS } from "../../lib/page-style/page-style.ts";
+import { PAGE_CSS, pageCsp } from "../../lib/page-style/page-style.ts";
 import type { Document } from "../../lib/shapes.ts";
 import type { PageCompany } from "./page-company.ts";
 
@@ -21,7 +21,6 @@ environment.addFilter("fill", function (this: { ctx: Record<string, unknown> }, 
 });
 
 const headers = {
-  "content-security-policy": PAGE_CSP,
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
   "cache-control": "no-store",
@@ -39,13 +38,15 @@ interface Values {
 }
 
 function html(template: string, http: Http, values: Values, status = 200): Document {
-  const t = catalogueFor(http?.acceptLanguage ?? "");
+  const { company } = values;
+  const t = catalogueFor(http?.acceptLanguage ?? "", company?.language);
   const body = environment.render(`${template}.njk`, { ...values, t, css: PAGE_CSS });
+  const policy = pageCsp({ css: company?.css, imageSource: company?.logo?.source });
   return {
     status,
     content_type: "text/html; charset=utf-8",
     body,
-    headers: { ...headers, "content-language": t.code },
+    headers: { ...headers, "content-security-policy": policy, "content-language": t.code },
   };
 }
 

@@ -111,6 +111,48 @@ describe("recipients' pages", () => {
     });
   });
 
+  describe("a company's branding", () => {
+    const brand = (branding: object) =>
+      query("update companies set branding = $2 where id = $1", [world.companyId, JSON.stringify(branding)]);
+
+    test("its words, logo, colours and language are the page's", async () => {
+      await brand({
+        name: "Lantern",
+        logo_url: "https://cdn.example:8443/l.png",
+        color: "#7a1f3d",
+        footer_text: "Harbour Street 1",
+        language: "de",
+      });
+      const { body, headers } = await show(http({ acceptLanguage: "ja" }));
+      expect(body).toContain('<html lang="de" dir="ltr">');
+      expect(body).toContain('<img src="https://cdn.example:8443/l.png" alt=""');
+      expect(body).toContain("Lantern</header>");
+      expect(body).toContain("Harbour Street 1");
+      expect(body).toContain("--accent:#7a1f3d;");
+      for (const replaced of ["Ärger", "Main Street"]) expect(body).not.toContain(replaced);
+      expect(headers?.["content-security-policy"]).toContain("; img-src https://cdn.example:8443; ");
+      expect((await show(http({ acceptLanguage: "fr" }))).headers?.["content-language"]).toBe("fr");
+    });
+
+    test("whatever stands in the table is text, and opens nothing in the page's policy", async () => {
+      const { headers: plain } = await show();
+      const hostile = '"></style><script>alert(1)</script>{{ 7777 * 7 }}';
+      await brand({
+        name: hostile,
+        logo_url: "https://a;script-src/'unsafe-inline'",
+        color: hostile,
+        background: `#ffffff;}${hostile}`,
+        footer_text: hostile,
+        language: "__proto__",
+      });
+      const { body, headers } = await show();
+      expect(body).not.toMatch(/<script|54439|<img/);
+      expect((body as string).match(/<\/style>/g)).toHaveLength(2);
+      const policy = (text?: string) => text!.replace(/style-src [^;]*/, "style-src");
+      expect(policy(headers?.["content-security-policy"])).toBe(policy(plain?.["content-security-policy"]));
+    });
+  });
+
   describe("preferences", () => {
     let lists: string[];
     beforeEach(async () => {
