@@ -15,8 +15,8 @@ const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(impor
 
 /** Values of the page stand for `{…}`, isolated, so that a Latin address in an Arabic sentence stays in its place. */
 environment.addFilter("fill", function (this: { ctx: Record<string, unknown> }, text: string): string {
-  const { company, email } = this.ctx as { company?: PageCompany; email?: string };
-  const values: Record<string, string | undefined> = { company: company?.name, email };
+  const { company, email, list } = this.ctx as Pick<Values, "company" | "email" | "list">;
+  const values: Record<string, string | undefined> = { company: company?.name, email, list };
   return text.replace(/\{(\w+)\}/g, (_, name: string) => `\u2068${values[name] ?? ""}\u2069`);
 });
 
@@ -27,13 +27,14 @@ const headers = {
   vary: "Accept, Accept-Language",
 };
 
-type PageName = "unsubscribe" | "unsubscribed" | "confirm" | "confirmed" | "preferences" | "subscribed";
+type PageName = "unsubscribe" | "unsubscribed" | "confirm" | "confirmed" | "preferences" | "subscribed" | "left-list";
 
 type Http = Caller["http"];
 
 interface Values {
   company?: PageCompany;
   email?: string;
+  list?: string | undefined;
   [name: string]: unknown;
 }
 

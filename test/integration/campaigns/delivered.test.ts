@@ -251,9 +251,7 @@ describe("a campaign from request to delivery", () => {
     expect(subject).toBe(catalogues.es!.confirmationMail.subject.replace("{company}", branding.name));
     expect(html).toContain('<html lang="es" dir="ltr">');
     expect(html).toContain("color:#fffaf0;background:#7a1f3d");
-    expect(html).toMatch(
-      /<img src="https:\/\/cdn\.example\/l\.png\?a=1&amp;b=2" alt="Lantern &lt;b&gt;&amp; Söhne"/,
-    );
+    expect(html).toMatch(/<img src="https:\/\/cdn\.example\/l\.png\?a=1&amp;b=2" alt="Lantern &lt;b&gt;&amp; Söhne"/);
     expect(html).toContain("Harbour Street 1<br>Springfield [[email]] &lt;img src=x&gt;<br>");
     expect(text).toContain("Harbour Street 1\nSpringfield [[email]]");
   });
