@@ -695,6 +695,7 @@ CREATE INDEX campaigns_by_no ON public.campaigns USING btree (company_id, no);
 CREATE INDEX campaigns_deleted ON public.campaigns USING btree (company_id, id) WHERE (deleted_at IS NOT NULL);
 CREATE UNIQUE INDEX campaigns_no ON public.campaigns USING btree (no);
 CREATE INDEX campaigns_of_company ON public.campaigns USING btree (company_id, id) INCLUDE (status) WHERE (NOT is_internal);
+CREATE INDEX campaigns_to_lists ON public.campaigns USING btree (company_id, list_id, COALESCE(started_at, created_at), id) WHERE ((campaign_type = 'to_list'::text) AND (list_id IS NOT NULL));
 CREATE INDEX campaigns_unexpanded ON public.campaigns USING btree (id) WHERE ((expanded_at IS NULL) AND (status = ANY (ARRAY['pending'::text, 'sending'::text])));
 
 create table companies (

@@ -1,5 +1,6 @@
 import type { ServiceContract } from "../define.ts";
 import { Bool, Document, Line, Nullable, OneOf, Type, Uuid } from "../lib/shapes.ts";
+import { contract as archive } from "./contract-archive.ts";
 import { contract as events } from "./contract-events.ts";
 
 const ByToken = Type.Object({ token: Type.String({ maxLength: 256 }) });
@@ -20,6 +21,7 @@ const ListChoice = Type.Object({ id: Uuid, subscribed: Bool });
 
 export const contract = {
   ...events,
+  ...archive,
 
   open: {
     summary: "Open pixel",

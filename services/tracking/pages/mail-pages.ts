@@ -9,6 +9,7 @@ import { badRequest, gone, notFound } from "../../lib/errors.ts";
 import type { Document } from "../../lib/shapes.ts";
 import { readPersonToken } from "../../lib/tokens/person-token.ts";
 import { leaveList, listToLeave } from "./leave-list.ts";
+import { mailDocument } from "./mail-document.ts";
 import { json, page, problemPage, wantsJson } from "./page.ts";
 import { type PageCompany, pageCompany } from "./page-company.ts";
 import { settleMail, type UnsubscribeMethod, unsubscribePerson } from "./unsubscribe-person.ts";
@@ -108,34 +109,11 @@ async function leave(ctx: Ctx<Unsubscribe>, mail: Mail): Promise<Document> {
   return page("left-list", http, { ...(await unsubscribeValues(mail)), list: list.name ?? undefined });
 }
 
-// The mail's HTML is the tenant's, on the service's own address: the policy gives it pictures and styles and nothing else,
-// and `sandbox` an origin of its own that can reach nothing of ours.
-const VIEW_CSP = [
-  "default-src 'none'",
-  "img-src https: http: data:",
-  "media-src https: http:",
-  "font-src https: http: data:",
-  "style-src 'unsafe-inline' https: http:",
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation",
-].join("; ");
-
 export async function view(ctx: Ctx<{ sent_email_id: string }>): Promise<Document> {
   const { html, companyId } = await call(ctx, "renderer.renderView", { sentEmailId: ctx.params.sent_email_id });
   requireOwnHost(ctx.meta, companyId);
-  return {
-    content_type: "text/html; charset=utf-8",
-    body: html,
-    headers: {
-      "content-security-policy": VIEW_CSP,
-      "referrer-policy": "no-referrer",
-      "x-content-type-options": "nosniff",
-      "x-robots-tag": "noindex",
-      "cache-control": "no-store",
-    },
-  };
+  const document = mailDocument(html);
+  return { ...document, headers: { ...document.headers, "x-robots-tag": "noindex", "cache-control": "no-store" } };
 }
 
 /** After a public form; the same whoever the address belongs to. */

@@ -27,7 +27,15 @@ const headers = {
   vary: "Accept, Accept-Language",
 };
 
-type PageName = "unsubscribe" | "unsubscribed" | "confirm" | "confirmed" | "preferences" | "subscribed" | "left-list";
+type PageName =
+  | "unsubscribe"
+  | "unsubscribed"
+  | "confirm"
+  | "confirmed"
+  | "preferences"
+  | "subscribed"
+  | "left-list"
+  | "archive";
 
 type Http = Caller["http"];
 
