@@ -88,11 +88,14 @@ async function ifRenderable<T>(make: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Each is made once for all who ask meanwhile. What a campaign was made of never changes, the host of its links may. */
+/**
+ * Each is made once for all who ask meanwhile. What a campaign was made of never changes; the host of its links may, and so may
+ * what contentToShow() chooses once a campaign is resumed.
+ */
 export class ArchivedMails {
   readonly #mails = new LRUCache<string, Archived>({ maxSize: MAX_BYTES, ttl: MAX_AGE_MS });
   readonly #making = new Map<string, Promise<Archived | undefined>>();
-  readonly #subjects = new LRUCache<string, string>({ max: MAX_SUBJECTS });
+  readonly #subjects = new LRUCache<string, string>({ max: MAX_SUBJECTS, ttl: MAX_AGE_MS });
 
   /** Throws a 404 where there is none. Whether it may be read is the caller's business. */
   async render(campaign: { companyId: string; campaignId: string; listId: string }): Promise<Archived> {

@@ -44,6 +44,7 @@ export const Visibility = OneOf(...LIST_VISIBILITIES);
 export const Archive = Type.Boolean({
   description:
     "What was sent to the list may be read by anybody, as a page and an RSS feed at `/api/emails/public/archive/{list_id}/`. Has an effect on public lists alone.",
+  examples: [true],
 });
 
 export const List = Type.Object({

@@ -80,7 +80,12 @@ export const contract = {
       sent_email_id: Uuid,
       "List-Unsubscribe": Type.Optional(Type.Unknown()),
       from: Type.Optional(Type.Unknown()),
-      only_this_list: Type.Optional(Type.Unknown()),
+      only_this_list: Type.Optional(
+        Type.Unknown({
+          description: "`true`: leave the list that the mail came through, and no other.",
+          examples: [true],
+        }),
+      ),
     }),
     returns: Document,
     json: Type.Partial(Done, { required: ["detail"] }),
