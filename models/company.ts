@@ -7,6 +7,7 @@ import {
   type NonAttribute,
   type Sequelize,
 } from "sequelize";
+import type { StoredBranding } from "../services/lib/branding/branding.ts";
 import { id, nullable, required } from "./database/columns.ts";
 import type { Plan } from "./plan.ts";
 import type { TrackingDomain } from "./tracking-domain.ts";
@@ -45,6 +46,8 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   /** Attributes that public forms may set, and hosts to which they may lead. */
   declare formAttributes: CreationOptional<string[]>;
   declare formHosts: CreationOptional<string[]>;
+  /** What differs from the defaults. */
+  declare branding: CreationOptional<StoredBranding>;
   declare sendingPausedAt: CreationOptional<Date | null>;
   declare confirmationWarnedAt: CreationOptional<Date | null>;
   /** Its rows are going, in the background (statements/remove-company.ts). */
@@ -74,6 +77,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         timezone: required(DataTypes.TEXT, "UTC"),
         formAttributes: required(DataTypes.ARRAY(DataTypes.TEXT), []),
         formHosts: required(DataTypes.ARRAY(DataTypes.TEXT), []),
+        branding: required(DataTypes.JSONB, {}),
         sendingPausedAt: nullable(DataTypes.DATE),
         confirmationWarnedAt: nullable(DataTypes.DATE),
         deletedAt: nullable(DataTypes.DATE),
@@ -107,6 +111,14 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
       timezone: this.timezone,
       form_attributes: this.formAttributes,
       form_hosts: this.formHosts,
+      branding: {
+        name: this.branding.name ?? null,
+        logo_url: this.branding.logo_url ?? null,
+        color: this.branding.color ?? null,
+        background: this.branding.background ?? null,
+        footer_text: this.branding.footer_text ?? null,
+        language: this.branding.language ?? null,
+      },
       created_at: this.createdAt.toISOString(),
       updated_at: this.updatedAt.toISOString(),
     };

@@ -21,6 +21,8 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
   declare visibility: CreationOptional<ListVisibility>;
   declare publicName: CreationOptional<string>;
   declare publicDescription: CreationOptional<string>;
+  /** Whether anybody may read what was sent to it; of public lists alone. */
+  declare archive: CreationOptional<boolean>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
@@ -34,6 +36,7 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
         visibility: required(DataTypes.TEXT, "private"),
         publicName: required(DataTypes.TEXT, ""),
         publicDescription: required(DataTypes.TEXT, ""),
+        archive: required(DataTypes.BOOLEAN, false),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
       },
@@ -49,6 +52,7 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
       visibility: this.visibility,
       public_name: this.publicName,
       public_description: this.publicDescription,
+      archive: this.archive,
       subscriber_count: subscriberCount,
       created_at: this.createdAt.toISOString(),
     };

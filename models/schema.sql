@@ -833,6 +833,7 @@ CREATE INDEX campaigns_by_no ON public.campaigns USING btree (company_id, no);
 CREATE INDEX campaigns_deleted ON public.campaigns USING btree (company_id, id) WHERE (deleted_at IS NOT NULL);
 CREATE UNIQUE INDEX campaigns_no ON public.campaigns USING btree (no);
 CREATE INDEX campaigns_of_company ON public.campaigns USING btree (company_id, id) INCLUDE (status) WHERE (NOT is_internal);
+CREATE INDEX campaigns_to_lists ON public.campaigns USING btree (company_id, list_id, COALESCE(started_at, created_at), id) WHERE ((campaign_type = 'to_list'::text) AND (list_id IS NOT NULL));
 CREATE INDEX campaigns_unexpanded ON public.campaigns USING btree (id) WHERE ((expanded_at IS NULL) AND (status = ANY (ARRAY['pending'::text, 'sending'::text])));
 CREATE TRIGGER campaigns_counted AFTER INSERT ON public.campaigns REFERENCING NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_campaigns();
 CREATE TRIGGER campaigns_recounted AFTER UPDATE ON public.campaigns REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION recount_campaigns();
@@ -860,6 +861,7 @@ create table companies (
   timezone text default 'UTC'::text not null,
   form_attributes text[] default '{}'::text[] not null,
   form_hosts text[] default '{}'::text[] not null,
+  branding jsonb default '{}'::jsonb not null,
   constraint companies_pkey PRIMARY KEY (id),
   constraint companies_default_smtp_config FOREIGN KEY (id, default_smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (default_smtp_config_id),
   constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE
@@ -1156,6 +1158,7 @@ create table lists (
   visibility text default 'private'::text not null,
   public_name text default ''::text not null,
   public_description text default ''::text not null,
+  archive boolean default false not null,
   constraint lists_pkey PRIMARY KEY (id),
   constraint lists_company_id_id_key UNIQUE (company_id, id),
   constraint lists_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,

@@ -28,10 +28,9 @@ const CONTENTS = `
 const RECIPIENT = `
   insert into sent_emails (company_id, campaign_id, id, opens, clicks, created_at, campaign_no, seq, subscriber_id, email,
     variables)
-  select f.company_id, f.campaign_id, f.id, f.zero, f.zero, f.at, $7, 1, $3, $4, jsonb_build_object(
-    'confirm_url', $5::text, 'company_name', c.name, 'greeting_name', $6::text)
+  select f.company_id, f.campaign_id, f.id, f.zero, f.zero, f.at, $6, 1, $3, $4, $5::jsonb
   from companies c
-  left join (select $1::uuid as company_id, $2::uuid as campaign_id, uuid_v7() as id, 0 as zero, now() as at) f on $7::int < 0
+  left join (select $1::uuid as company_id, $2::uuid as campaign_id, uuid_v7() as id, 0 as zero, now() as at) f on $6::int < 0
   where c.id = $1`;
 
 interface Confirmation {
@@ -40,8 +39,7 @@ interface Confirmation {
   smtpConfigId: string;
   subscriberId: string;
   email: string;
-  greetingName: string;
-  confirmUrl: string;
+  variables: Record<string, string | string[]>;
   subject: string;
   body: string;
 }
@@ -52,7 +50,7 @@ export async function writeConfirmation(client: Client, mail: Confirmation): Pro
   const contents = [id, companyId, smtpConfigId, mail.subject, mail.body];
   const written = await queryOne<{ sender_email: string }>(CONTENTS, contents, client);
   if (written) await storeWireSender(client, companyId, id, written.sender_email);
-  await query(RECIPIENT, [companyId, id, subscriberId, email, mail.confirmUrl, mail.greetingName, no], client);
+  await query(RECIPIENT, [companyId, id, subscriberId, email, JSON.stringify(mail.variables), no], client);
   const owner = { id, no, company_id: companyId, smtp_config_id: smtpConfigId, is_transactional: true };
   await addChunks(client, owner, 1, 1);
   await addEmails(client, companyId, 1);

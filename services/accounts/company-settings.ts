@@ -11,6 +11,7 @@ import { isAttributeName } from "../lib/attributes.ts";
 import { type Ctx, knownRights } from "../lib/caller.ts";
 import { type FieldErrors, invalid, missingObject, notFound } from "../lib/errors.ts";
 import { requirePermission } from "../permissions.ts";
+import { mergedBranding } from "./branding.ts";
 import type { Company as CompanyView } from "./contract-account-shapes.ts";
 import type { contract } from "./contract-company.ts";
 import { ownCompany, requireCurrentRights } from "./permission.ts";
@@ -134,7 +135,11 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
       await requireCurrentRights(ctx.meta, "accounts.updateCompany", transaction);
       const company = await Company.findByPk(companyId, { transaction, lock: true });
       if (!company) throw notFound();
-      const merged = { ...mergedRetention(company, params), ...mergedGuard(company, params) };
+      const merged = {
+        ...mergedRetention(company, params),
+        ...mergedGuard(company, params),
+        ...mergedBranding(company, params),
+      };
       await company.update({ ...Object.fromEntries(changes), ...merged }, { transaction });
       if (params.tracking_domain !== undefined) await claimDomain(companyId, params.tracking_domain, transaction);
       const { id: _, ...given } = params;

@@ -1,5 +1,6 @@
 import { ROLES, SCOPES } from "../lib/rights.ts";
 import { Nullable, OneOf, type Static, Time, Type, Uuid } from "../lib/shapes.ts";
+import { Branding } from "./contract-branding.ts";
 
 export const RoleName = OneOf(...ROLES);
 
@@ -43,6 +44,7 @@ export const Company = Type.Object({
   timezone: Type.String(),
   form_attributes: Type.Array(Type.String()),
   form_hosts: Type.Array(Type.String()),
+  branding: Branding,
   created_at: Time,
   updated_at: Time,
 });

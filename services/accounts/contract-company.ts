@@ -28,6 +28,7 @@ import {
   PlanUsage,
   RoleName,
 } from "./contract-account-shapes.ts";
+import { BrandingSettings } from "./contract-branding.ts";
 
 const MAX_FORM_ENTRIES = 50;
 
@@ -87,6 +88,7 @@ const Settings = Patch(
         description: "Hosts (with a port, where it is not the usual one) that `redirect_url` of that form may lead to.",
       }),
     ),
+    branding: BrandingSettings,
   }),
 );
 

@@ -1,7 +1,9 @@
 /**
- * The double opt-in mail in the template language, in the reader's words. Its variables: company_name, confirm_url,
- * greeting_name.
+ * The double opt-in mail in the template language, in the reader's words and the company's colours. Its variables: company_name,
+ * confirm_url, greeting_name; logo_url and footer_lines where the company has such.
  */
+import { logoSource, type StoredBranding } from "../lib/branding/branding.ts";
+import { type Palette, paletteOf } from "../lib/branding/palette.ts";
 import type { Catalogue } from "../lib/i18n/en.ts";
 
 const VARIABLES: Record<string, string> = {
@@ -24,19 +26,52 @@ export const greetingName = (name: string): string => {
 
 const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, name: string) => VARIABLES[name]!);
 
-export function confirmationText({ code, dir, confirm, confirmationMail: texts }: Catalogue) {
+/** Mail programs know no style sheet that follows the reader's choice of dark or light: these are the light colours. */
+type Colours = Pick<Palette, "paper" | "ink" | "soft" | "accent" | "on-accent">;
+const PLAIN: Colours = {
+  paper: "#ffffff",
+  ink: "#1a1a1a",
+  soft: "#595959",
+  accent: "#1d4ed8",
+  "on-accent": "#ffffff",
+};
+
+const coloursOf = (branding: StoredBranding): Colours =>
+  branding.color === undefined && branding.background === undefined ? PLAIN : paletteOf(branding).light;
+
+// Values, never text of the template: they are the company's words, and nothing in them is markup.
+const LOGO = `[[#if logo_url]]<p><img src="[[logo_url]]" alt="[[company_name]]" style="max-width:100%;max-height:64px"></p>
+[[/if]]`;
+const footer = (soft: string) =>
+  `[[#if footer_lines]]<p style="color:${soft}">[[#each footer_lines]][[this]]<br>[[/each]]</p>
+[[/if]]`;
+
+/** None where the company has none: its mails are as long as before. */
+export function brandVariables({ logo_url, footer_text = "" }: StoredBranding): Record<string, string | string[]> {
+  const lines = footer_text.split(/\r\n?|\n/).filter((line) => line.trim() !== "");
+  return {
+    ...(logo_url !== undefined && logoSource(logo_url) ? { logo_url } : {}),
+    ...(lines.length > 0 ? { footer_lines: lines } : {}),
+  };
+}
+
+export function confirmationText(
+  { code, dir, confirm, confirmationMail: texts }: Catalogue,
+  branding: StoredBranding = {},
+) {
+  const colours = coloursOf(branding);
   const [hello, asked] = [fill(texts.hello), fill(texts.asked)];
   const body = `<!doctype html>
 <html lang="${code}" dir="${dir}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${confirm.title}</title></head>
-<body style="margin:0;padding:32px 16px;font-family:system-ui,-apple-system,'Segoe UI',sans-serif;font-size:16px;line-height:1.5;color:#1a1a1a;background:#ffffff">
+<body style="margin:0;padding:32px 16px;font-family:system-ui,-apple-system,'Segoe UI',sans-serif;font-size:16px;line-height:1.5;color:${colours.ink};background:${colours.paper}">
 <div style="max-width:480px;margin:0 auto">
-<p>${hello}</p>
+${LOGO}<p>${hello}</p>
 <p>${asked}</p>
-<p style="margin:32px 0"><a href="[[confirm_url]]" style="display:inline-block;padding:12px 24px;border-radius:6px;color:#ffffff;background:#1d4ed8;text-decoration:none">${texts.button}</a></p>
-<p>${texts.address}<br><a href="[[confirm_url]]" dir="ltr" style="color:#1d4ed8;word-break:break-all">[[confirm_url]]</a></p>
-<p style="color:#595959">${texts.ignore}</p>
-</div>
+<p style="margin:32px 0"><a href="[[confirm_url]]" style="display:inline-block;padding:12px 24px;border-radius:6px;color:${colours["on-accent"]};background:${colours.accent};text-decoration:none">${texts.button}</a></p>
+<p>${texts.address}<br><a href="[[confirm_url]]" dir="ltr" style="color:${colours.accent};word-break:break-all">[[confirm_url]]</a></p>
+<p style="color:${colours.soft}">${texts.ignore}</p>
+${footer(colours.soft)}</div>
 </body>
 </html>
 `;

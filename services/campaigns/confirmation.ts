@@ -17,17 +17,18 @@ import { noticeToOwners } from "../../models/statements/queue-system-mail.ts";
 import { activeTrackingDomain } from "../../models/statements/tracking-domains.ts";
 import { writeConfirmation } from "../../models/statements/write-confirmation.ts";
 import { call, emitAndForget } from "../call.ts";
+import type { StoredBranding } from "../lib/branding/branding.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { badRequest, isServiceError, notFound } from "../lib/errors.ts";
 import { catalogueFor } from "../lib/i18n/languages.ts";
 import { newId } from "../lib/ids.ts";
 import { linksBase } from "../lib/links-base.ts";
 import { personToken } from "../lib/tokens/person-token.ts";
-import { confirmationText, greetingName } from "./confirmation-text.ts";
+import { brandVariables, confirmationText, greetingName } from "./confirmation-text.ts";
 
 /** The company's own choice, else the configuration marked as default, else the newest. */
 const RECIPIENT = `
-  select s.email, s.first_name,
+  select s.email, s.first_name, c.name as company_name, c.branding,
     (select id from smtp_configs x where x.company_id = c.id
      order by x.id = c.default_smtp_config_id desc nulls last, x.is_default desc, x.id desc limit 1) as smtp_config_id
   from subscribers s join companies c on c.id = s.company_id
@@ -36,6 +37,8 @@ const RECIPIENT = `
 interface Recipient {
   email: string;
   first_name: string;
+  company_name: string;
+  branding: StoredBranding;
   smtp_config_id: string | null;
 }
 
@@ -58,12 +61,17 @@ async function write(client: Client, mail: Mail): Promise<string> {
   const { companyId, subscriberId, confirmUrl, acceptLanguage } = mail;
   const recipient = await queryOne<Recipient>(RECIPIENT, [companyId, subscriberId], client);
   if (!recipient) throw notFound();
-  const { email, first_name, smtp_config_id: smtpConfigId } = recipient;
+  const { email, first_name, branding, smtp_config_id: smtpConfigId } = recipient;
   if (!smtpConfigId) throw badRequest(NO_SERVER);
   const campaignId = newId();
-  const text = confirmationText(catalogueFor(acceptLanguage));
-  const row = { campaignId, companyId, smtpConfigId, subscriberId, email, confirmUrl, ...text };
-  await writeConfirmation(client, { ...row, greetingName: greetingName(first_name) });
+  const text = confirmationText(catalogueFor(acceptLanguage, branding.language), branding);
+  const variables = {
+    ...brandVariables(branding),
+    confirm_url: confirmUrl,
+    company_name: branding.name ?? recipient.company_name,
+    greeting_name: greetingName(first_name),
+  };
+  await writeConfirmation(client, { campaignId, companyId, smtpConfigId, subscriberId, email, variables, ...text });
   return campaignId;
 }
 

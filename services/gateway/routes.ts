@@ -9,8 +9,11 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
  */
 export type Access = "company" | "user" | "person" | "anyone" | "public";
 
-/** What the body of the response is: JSON, a page of a list, a CSV download, server-sent events, an HTML page, bytes, a redirect, nothing. */
-export type Answer = "json" | "list" | "csv" | "events" | "html" | "bytes" | "redirect" | "none";
+/**
+ * What the body of the response is: JSON, a page of a list, a CSV download, server-sent events, an HTML page, an RSS feed,
+ * bytes, a redirect, nothing.
+ */
+export type Answer = "json" | "list" | "csv" | "events" | "html" | "feed" | "bytes" | "redirect" | "none";
 
 export interface Route {
   method: Method;
@@ -39,6 +42,8 @@ export interface Route {
   leadsOn?: boolean;
   /** Reads a body although the method is DELETE. */
   deleteBody?: boolean;
+  /** Its answers have an ETag: who has one already gets a 304. */
+  conditional?: boolean;
   /** The answer's `device` goes out as the cookie that marks a browser (http/device-cookie.ts). */
   deviceCookie?: boolean;
 }
@@ -57,6 +62,7 @@ const send = { status: 201, body: "large" } as const;
 const user = { access: "user" } as const;
 const anyone = { access: "public" } as const;
 const page = { access: "public", answer: "html" } as const;
+const feed = { access: "public", answer: "feed" } as const;
 const auth = { access: "public", throttle: "auth" } as const;
 const person = { access: "person" } as const;
 /** Whoever has a mailed link; guessing them is slowed down. */
@@ -212,6 +218,9 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/public/unsubscribe/:sent_email_id/`, "tracking.unsubscribePage", page),
   route("POST", `${E}/public/unsubscribe/:sent_email_id/`, "tracking.unsubscribe", { ...page, anyBody: true }),
   route("GET", `${E}/public/view/:sent_email_id/`, "tracking.view", page),
+  route("GET", `${E}/public/archive/:list_id/`, "tracking.archivePage", { ...page, conditional: true }),
+  route("GET", `${E}/public/archive/:list_id/feed.xml`, "tracking.archiveFeed", { ...feed, conditional: true }),
+  route("GET", `${E}/public/archive/:list_id/:campaign_id/`, "tracking.archivedIssue", { ...page, conditional: true }),
   route("GET", `${E}/public/preferences/:token/`, "tracking.preferencesPage", page),
   route("PUT", `${E}/public/preferences/:token/`, "tracking.updatePreferences", page),
   route("POST", `${E}/public/preferences/:token/`, "tracking.updatePreferences", page),

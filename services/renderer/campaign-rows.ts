@@ -45,7 +45,7 @@ const SELECT = `
   select t.campaign_id, t.company_id, c.smtp_config_id, t.subject, t.body, t.preheader, t.text_body, t.sender_name, t.sender_email,
     t.reply_to_email, t.list_id_name, t.list_id_ref, t.company_name, t.footer_text, t.tracking_enabled,
     c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed, t.links, d.domain as tracking_domain,
-    to_jsonb(k) #>> '{branding,language}' as page_language,
+    k.branding->>'language' as page_language,
     (select json_agg(json_build_object('id', k.id, 'domain', k.domain, 'selector', k.selector,
        'sealed', encode(k.key_sealed, 'base64')))
      from dkim_keys k where k.company_id = s.company_id and k.smtp_config_id = s.id and k.active) as further_keys

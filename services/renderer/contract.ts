@@ -76,6 +76,20 @@ export const contract = {
     params: Type.Object({ sentEmailId: Uuid }),
     returns: Type.Object({ subject: Type.String(), html: Type.String(), companyId: Uuid }),
   },
+  renderArchived: {
+    summary: "A campaign as anybody may read it: with all variables of a person empty",
+    visibility: "public",
+    description: "Whether it may be read is the caller's business.",
+    params: Type.Object({ companyId: Uuid, campaignId: Uuid, listId: Uuid }),
+    returns: Type.Object({ subject: Type.String(), html: Type.String() }),
+  },
+  archivedSubjects: {
+    summary: "Subjects of campaigns as anybody may read them",
+    visibility: "public",
+    description: "In the order of the ids; empty for one that does not exist.",
+    params: Type.Object({ companyId: Uuid, campaignIds: Type.Array(Uuid, { maxItems: 100 }) }),
+    returns: Type.Object({ subjects: Type.Array(Type.String()) }),
+  },
   subjects: {
     summary: "Rendered subjects of sent emails",
     visibility: "public",

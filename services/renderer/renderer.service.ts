@@ -7,6 +7,7 @@ import { checkErrors, checkTemplate } from "./check/check-template.ts";
 import { CompiledCampaigns } from "./compiled-campaign.ts";
 import { contract } from "./contract.ts";
 import { preview } from "./preview.ts";
+import { ArchivedMails } from "./render-archived.ts";
 import { renderMails } from "./render-mails.ts";
 import { subjects, WebViews } from "./render-sent.ts";
 import { getVersion, listVersions } from "./template-versions.ts";
@@ -23,6 +24,7 @@ import {
 interface Renderer extends Service {
   campaigns: CompiledCampaigns;
   webViews: WebViews;
+  archived: ArchivedMails;
 }
 const ofRenderer = (service: Service) => service as Renderer;
 
@@ -32,6 +34,7 @@ export default defineService("renderer", contract, {
       this.logger.error({ error: cause, campaign: campaignId }, "No mail of a campaign can be made"),
     );
     ofRenderer(this).webViews = new WebViews();
+    ofRenderer(this).archived = new ArchivedMails();
   },
 
   actions: {
@@ -66,6 +69,14 @@ export default defineService("renderer", contract, {
     renderView(ctx) {
       return ofRenderer(this).webViews.render(ctx.params.sentEmailId);
     },
+    async renderArchived(ctx) {
+      const { subject, html } = await ofRenderer(this).archived.render(ctx.params);
+      return { subject, html };
+    },
+    async archivedSubjects(ctx) {
+      const { companyId, campaignIds } = ctx.params;
+      return { subjects: await ofRenderer(this).archived.subjects(companyId, campaignIds) };
+    },
     subjects: async (ctx) => ({ subjects: await subjects(companyOf(ctx), ctx.params.ids) }),
   },
 
@@ -78,6 +89,7 @@ export default defineService("renderer", contract, {
       const { companyId } = ctx.params;
       ofRenderer(this).campaigns.drop((campaign) => campaign.companyId === companyId);
       ofRenderer(this).webViews.drop(companyId);
+      ofRenderer(this).archived.drop(companyId);
     },
   },
 });

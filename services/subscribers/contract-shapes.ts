@@ -41,6 +41,12 @@ export const Subscriber = Type.Object({
 /** Public lists are shown to subscribers on the preferences page. */
 export const Visibility = OneOf(...LIST_VISIBILITIES);
 
+export const Archive = Type.Boolean({
+  description:
+    "What was sent to the list may be read by anybody, as a page and an RSS feed at `/api/emails/public/archive/{list_id}/`. Has an effect on public lists alone.",
+  examples: [true],
+});
+
 export const List = Type.Object({
   id: Uuid,
   name: Type.String(),
@@ -48,6 +54,7 @@ export const List = Type.Object({
   visibility: Visibility,
   public_name: Type.String(),
   public_description: Type.String(),
+  archive: Archive,
   subscriber_count: Type.Integer(),
   created_at: Time,
 });

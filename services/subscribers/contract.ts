@@ -16,7 +16,7 @@ import {
 } from "../lib/shapes.ts";
 import { Charset } from "./contract-import.ts";
 import { segments } from "./contract-segments.ts";
-import { Description, Kind, List, Status, Subscriber, Suppression, Visibility } from "./contract-shapes.ts";
+import { Archive, Description, Kind, List, Status, Subscriber, Suppression, Visibility } from "./contract-shapes.ts";
 import { subscribers } from "./contract-subscribers.ts";
 
 /** One line: it stands in the List-Id of mails to the list. */
@@ -29,6 +29,7 @@ const ListSettings = {
     Type.String({ ...Line(255), description: "What subscribers see of a public list; empty: its name." }),
   ),
   public_description: Type.Optional(Description),
+  archive: Type.Optional(Archive),
 };
 
 const lists = {

@@ -22,16 +22,18 @@ interface Given {
   visibility?: List["visibility"];
   public_name?: string;
   public_description?: string;
+  archive?: boolean;
 }
 
 /** What was given, under the names of the columns. */
-const attributesOf = ({ description, visibility, public_name, public_description }: Given) =>
+const attributesOf = ({ description, visibility, public_name, public_description, archive }: Given) =>
   Object.fromEntries(
     Object.entries({
       description,
       visibility,
       publicName: public_name?.trim(),
       publicDescription: public_description,
+      archive,
     }).filter(([, value]) => value !== undefined),
   );
 
@@ -60,6 +62,7 @@ interface Row {
   visibility: List["visibility"];
   public_name: string;
   public_description: string;
+  archive: boolean;
   subscriber_count: number;
   created_at: Date;
 }
@@ -68,7 +71,7 @@ export async function listLists(companyId: string, asked: ListQuery) {
   const { count, results } = await listPage<Row>(
     {
       from: "lists l",
-      columns: `l.id, l.name, l.description, l.visibility, l.public_name, l.public_description, l.created_at,
+      columns: `l.id, l.name, l.description, l.visibility, l.public_name, l.public_description, l.archive, l.created_at,
         count_of(l.company_id, 'list_members', l.id) subscriber_count`,
       where: ["l.company_id = $1"],
       values: [companyId],

@@ -1,5 +1,6 @@
 import type { ServiceContract } from "../define.ts";
 import { Bool, Document, Line, Nullable, OneOf, Type, Uuid } from "../lib/shapes.ts";
+import { contract as archive } from "./contract-archive.ts";
 import { companyStats } from "./contract-company-stats.ts";
 import { contract as events } from "./contract-events.ts";
 
@@ -22,6 +23,7 @@ const ListChoice = Type.Object({ id: Uuid, subscribed: Bool });
 export const contract = {
   ...events,
   ...companyStats,
+  ...archive,
 
   open: {
     summary: "Open pixel",
@@ -67,18 +69,25 @@ export const contract = {
 
   unsubscribePage: {
     summary: "Unsubscribe page",
-    description: "Shows one button and changes nothing: mail scanners follow links.",
+    description:
+      "Shows a button and changes nothing: mail scanners follow links. Where the mail came through a public list, a second button leaves that list only.",
     params: ByMail,
     returns: Document,
   },
   unsubscribe: {
     summary: "Unsubscribe",
     description:
-      "One-click (RFC 8058) as a form, the page's form, JSON or an empty body. Doing it twice is fine, and so is an id that stands for no mail (without `email` then): mailbox providers never see it fail.",
+      "One-click (RFC 8058) as a form, the page's form, JSON or an empty body. Doing it twice is fine, and so is an id that stands for no mail (without `email` then): mailbox providers never see it fail. With `only_this_list: true`, and no `List-Unsubscribe`, the person leaves the list that the mail came through and stays subscribed to all else; where it came through none, a program gets a 400.",
     params: Type.Object({
       sent_email_id: Uuid,
       "List-Unsubscribe": Type.Optional(Type.Unknown()),
       from: Type.Optional(Type.Unknown()),
+      only_this_list: Type.Optional(
+        Type.Unknown({
+          description: "`true`: leave the list that the mail came through, and no other.",
+          examples: [true],
+        }),
+      ),
     }),
     returns: Document,
     json: Type.Partial(Done, { required: ["detail"] }),

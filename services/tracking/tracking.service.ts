@@ -5,6 +5,7 @@ import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { contract } from "./contract.ts";
 import { HitRecorder } from "./hits/hit-recorder.ts";
+import { archivedIssue, archiveFeed, archivePage } from "./pages/archive.ts";
 import { confirm, confirmPage, subscribedPage, unsubscribe, unsubscribePage, view } from "./pages/mail-pages.ts";
 import { withProblemPage } from "./pages/page.ts";
 import { preferencesPage, updatePreferences } from "./pages/preferences-page.ts";
@@ -58,6 +59,9 @@ export default defineService("tracking", contract, {
     unsubscribePage: withProblemPage(unsubscribePage),
     unsubscribe: withProblemPage(unsubscribe),
     view: withProblemPage(view),
+    archivePage: withProblemPage(archivePage),
+    archiveFeed: withProblemPage(archiveFeed),
+    archivedIssue: withProblemPage(archivedIssue),
     subscribedPage,
     confirmPage: withProblemPage(confirmPage),
     confirm: withProblemPage(confirm),

@@ -22,17 +22,18 @@ describe("recipients' pages in Chromium", () => {
   let app: App;
   let browser: Browser;
   let world: World;
+  let listId: string;
   beforeAll(async () => {
     app = await startApp({ services: ["gateway", "accounts", "subscribers", "campaigns", "renderer", "tracking"] });
     browser = await launchChromium();
   }, 240_000);
   beforeEach(async () => {
     world = await newWorld();
-    const listId = newId();
-    await query("insert into lists (id, company_id, name, visibility) values ($1, $2, 'Offers', 'public')", [
-      listId,
-      world.companyId,
-    ]);
+    listId = newId();
+    const list =
+      "insert into lists (id, company_id, name, visibility, archive) values ($1, $2, 'Offers', 'public', true)";
+    await query(list, [listId, world.companyId]);
+    await query("update campaigns set list_id = $2 where id = $1", [world.campaignId, listId]);
     await query("insert into list_members (company_id, list_id, subscriber_id) values ($1, $2, $3)", [
       world.companyId,
       listId,
@@ -52,6 +53,7 @@ describe("recipients' pages in Chromium", () => {
     confirm: at(
       `confirm/${personToken("confirm", world.companyId, mail().subscriberId, new Date(Date.now() + 60_000))}/`,
     ),
+    archive: at(`archive/${listId}/`),
     missing: at(`unsubscribe/${newId()}/`),
   });
   const statusOf = async () =>
@@ -90,6 +92,93 @@ describe("recipients' pages in Chromium", () => {
     });
   });
 
+  describe("with a company's branding", () => {
+    const LOGO = "https://cdn.example/logo.png";
+    const PNG = Buffer.from(
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+      "base64",
+    );
+    const brand = (branding: object) =>
+      query("update companies set branding = $2 where id = $1", [world.companyId, JSON.stringify(branding)]);
+    const colourOf = (page: Page, selector: string, property: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector("${selector}")).getPropertyValue("${property}")`);
+
+    const brands = [
+      { color: "#7a1f3d", background: "#fffaf0" },
+      { color: "#767676" },
+      { color: "#ffd400", background: "#101820" },
+      { color: "#000000", background: "#7f9f7f" },
+    ].flatMap((colours) => (["light", "dark"] as const).map((colorScheme) => ({ ...colours, colorScheme })));
+    test.each(brands)("axe finds nothing: $color on $background, $colorScheme", async ({ colorScheme, ...colours }) => {
+      await brand({ name: "Lantern", logo_url: LOGO, footer_text: "Harbour Street 1", ...colours });
+      await open({ viewport: PHONE, colorScheme, bypassCSP: true }, async (page) => {
+        await page.route(`${new URL(LOGO).origin}/**`, (route) =>
+          route.fulfill({ body: PNG, contentType: "image/png" }),
+        );
+        for (const path of Object.values(paths())) {
+          await page.goto(path);
+          expect(await violations(page)).toEqual([]);
+          expect(await fits(page)).toBe(true);
+        }
+        await page.goto(paths().unsubscribe);
+        await page.getByRole("button", { name: "Only this list" }).click();
+        await page.getByText("You have left this list").first().waitFor();
+        expect(await violations(page)).toEqual([]);
+      });
+    });
+
+    test("the page's policy lets its colours and its logo through, and a logo from nowhere else", async () => {
+      await brand({ logo_url: LOGO, color: "#ffd400", background: "#101820" });
+      await open({ colorScheme: "light" }, async (page) => {
+        const asked: string[] = [];
+        await page.route("https://**/*", (route) => {
+          asked.push(route.request().url());
+          return route.fulfill({ body: PNG, contentType: "image/png" });
+        });
+        await page.goto(paths().unsubscribe);
+        expect(await colourOf(page, "body", "background-color")).toBe("rgb(16, 24, 32)");
+        expect(await colourOf(page, "button", "background-color")).toBe("rgb(255, 212, 0)");
+        await page.waitForFunction("document.querySelector('header img').naturalWidth === 1");
+        await page.evaluate("document.querySelector('header img').src = 'https://elsewhere.example/x.png'");
+        await page.waitForFunction("document.querySelector('header img').naturalWidth === 0");
+        expect(asked).toEqual([LOGO]);
+      });
+    });
+
+    test("readers who prefer dark get a dark page with the company's hue", async () => {
+      await brand({ color: "#7a1f3d", background: "#fffaf0" });
+      await open({ colorScheme: "dark" }, async (page) => {
+        await page.goto(paths().unsubscribe);
+        expect(await colourOf(page, "body", "background-color")).toBe("rgb(29, 33, 39)");
+        expect(await colourOf(page, "button", "background-color")).not.toMatch(/rgb\((?:122, 31, 61|146, 182, 255)\)/);
+      });
+    });
+  });
+
+  test("the archive leads to what was sent, and its feed is well-formed XML", async () => {
+    await query("update campaign_contents set subject = $2 where company_id = $1", [
+      world.companyId,
+      "Offers & \u0007more ]]> <b> \ud83d\ude80",
+    ]);
+    await open({}, async (page) => {
+      await page.goto(paths().archive);
+      const feed = (await page.locator('link[rel="alternate"]').getAttribute("href"))!;
+      const read = await page.request.get(new URL(feed, paths().archive).href);
+      const parse = `(text) => {
+        const xml = new DOMParser().parseFromString(text, "application/xml");
+        return [xml.querySelectorAll("parsererror").length, xml.querySelector("item title")?.textContent, xml.querySelector("item link")?.textContent];
+      }`;
+      const [errors, title, link] = (await page.evaluate(
+        `(${parse})(${JSON.stringify(await read.text())})`,
+      )) as unknown[];
+      expect([errors, title]).toEqual([0, "Offers & more ]]> <b> \ud83d\ude80"]);
+      expect(new URL(String(link)).pathname).toBe(new URL(at(`archive/${listId}/${world.campaignId}/`)).pathname);
+      await page.getByRole("link", { name: "Offers & " }).click();
+      await page.getByText("Hi").waitFor();
+      expect(new URL(page.url()).pathname).toBe(new URL(String(link)).pathname);
+    });
+  });
+
   /** A third of a desktop's window, or four times magnified (WCAG 1.4.10). */
   const NARROW = { width: 320, height: 640 };
   const fits = (page: Page) => page.evaluate("document.documentElement.scrollWidth <= innerWidth");
@@ -106,11 +195,11 @@ describe("recipients' pages in Chromium", () => {
         long,
       ]);
       await open({ viewport: NARROW, locale, bypassCSP: true }, async (page) => {
-        const { confirm, preferences, unsubscribe, missing } = paths();
-        for (const path of [confirm, preferences, unsubscribe, missing]) {
+        const { confirm, preferences, unsubscribe, archive, missing } = paths();
+        for (const path of [archive, confirm, preferences, unsubscribe, missing]) {
           await page.goto(path);
-          for (const answered of path === missing ? [false] : [false, true]) {
-            if (answered) await page.getByRole("button").click();
+          for (const answered of path === missing || path === archive ? [false] : [false, true]) {
+            if (answered) await page.getByRole("button").first().click();
             await page.addStyleTag({ content: "html { font-size: 200% }" });
             expect(await fits(page)).toBe(true);
             expect(await violations(page)).toEqual([]);
@@ -136,6 +225,8 @@ describe("recipients' pages in Chromium", () => {
       await page.getByText("You are unsubscribed").first().waitFor();
       expect(await statusOf()).toBe("unsubscribed");
 
+      // As a person who never unsubscribed: an unsubscribe voids the links of confirmations before it.
+      await query("delete from suppressions where company_id = $1", [world.companyId]);
       await query("update subscribers set status = 'unconfirmed' where company_id = $1", [world.companyId]);
       await page.goto(paths().confirm);
       await page.getByRole("button").click();

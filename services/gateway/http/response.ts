@@ -50,12 +50,24 @@ const csv: Write = async (context, result, { route }) => {
   context.body = stream;
 };
 
+const opaque = (etag: string) => etag.trim().replace(/^W\//, "");
+
+/**
+ * Compares weakly (RFC 9110 section 13.1.2). Koa's own look also heeds `Cache-Control: no-cache`, which is for caches, and which
+ * every client that is a `fetch` adds.
+ */
+function hasAlready(context: Context, etag: string): boolean {
+  const known = context.get("if-none-match");
+  return known === "*" || known.split(",").some((one) => opaque(one) === opaque(etag));
+}
+
 const document: Write = (context, result) => {
   const { status, content_type, body, headers = {} } = result as Document;
   if (status !== undefined) context.status = status;
   context.set(headers);
   context.set("Content-Type", content_type);
   context.body = body;
+  if (headers.etag !== undefined && hasAlready(context, headers.etag)) context.status = 304;
 };
 
 const writers: Record<Answer, Write> = {
@@ -73,6 +85,7 @@ const writers: Record<Answer, Write> = {
   // progress-streams.ts: they go on after the action's answer.
   events: () => {},
   html: document,
+  feed: document,
   bytes: document,
   redirect: document,
   none: (context) => {

@@ -177,6 +177,8 @@ function successContent(route: Route, contract: ActionContract, components: Comp
         "text/html": text,
         ...(contract.json ? { "application/json": { schema: components.shown(contract.json) } } : {}),
       };
+    case "feed":
+      return { "application/rss+xml": text };
     case "bytes":
       return { "*/*": { schema: { type: "string", format: "binary" } } };
     default:
@@ -190,6 +192,7 @@ const successes: Record<Route["answer"], string> = {
   csv: "The download.",
   events: "The events, as they come.",
   html: "The page; where JSON is described, that for `Accept: application/json`.",
+  feed: "The feed.",
   bytes: "The file.",
   redirect: "On to the link's target.",
   none: "Done, nothing to say.",
@@ -222,6 +225,8 @@ function successesOf(
     const success = successOf(route, { ...contract, returns }, components, permission);
     answers[status] = { ...success, description: `With \`${field}\`.` };
   }
+  if (route.conditional)
+    answers[304] = { description: "As it was: `If-None-Match` has its ETag.", headers: requestIdHeader };
   return answers;
 }
 

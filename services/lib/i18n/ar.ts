@@ -7,6 +7,12 @@ export const ar: Catalogue = {
     title: "إلغاء الاشتراك",
     question: "هل لم تعد ترغب في استلام رسائل {company} على العنوان {email}؟",
     button: "إلغاء الاشتراك",
+    allButton: "إلغاء الاشتراك في جميع الرسائل",
+    listButton: "هذه القائمة فقط: {list}",
+  },
+  leftList: {
+    title: "لم تعد مشتركًا في هذه القائمة",
+    done: "لن ترسل {company} {list} إلى {email} بعد الآن.",
   },
   unsubscribed: {
     title: "تم إلغاء اشتراكك",
@@ -55,5 +61,6 @@ export const ar: Catalogue = {
     expired: "يرجى الاشتراك مرة أخرى للحصول على رابط جديد.",
   },
   mailFooter: { unsubscribe: "إلغاء الاشتراك", preferences: "التفضيلات" },
+  archive: { nothing: "لم يُرسل شيء إلى هذه القائمة بعد.", newer: "الأحدث", older: "الأقدم", feed: "خلاصة RSS" },
   footer: { sentBy: "هذه الصفحة تابعة للرسائل التي ترسلها {company}." },
 };

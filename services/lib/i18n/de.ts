@@ -7,6 +7,12 @@ export const de: Catalogue = {
     title: "Abmelden",
     question: "Möchten Sie keine E-Mails von {company} an {email} mehr erhalten?",
     button: "Abmelden",
+    allButton: "Von allen E-Mails abmelden",
+    listButton: "Nur diese Liste: {list}",
+  },
+  leftList: {
+    title: "Sie stehen nicht mehr auf dieser Liste",
+    done: "{company} schickt {list} nicht mehr an {email}.",
   },
   unsubscribed: {
     title: "Sie sind abgemeldet",
@@ -59,5 +65,11 @@ export const de: Catalogue = {
     expired: "Bitte melden Sie sich noch einmal an, um einen neuen zu erhalten.",
   },
   mailFooter: { unsubscribe: "Abmelden", preferences: "Einstellungen" },
+  archive: {
+    nothing: "An diese Liste wurde noch nichts geschickt.",
+    newer: "Neuere",
+    older: "Ältere",
+    feed: "RSS-Feed",
+  },
   footer: { sentBy: "Diese Seite gehört zu E-Mails von {company}." },
 };

@@ -6,6 +6,12 @@ export const en = {
     title: "Unsubscribe",
     question: "Do you no longer want emails from {company} sent to {email}?",
     button: "Unsubscribe",
+    allButton: "Unsubscribe from all emails",
+    listButton: "Only this list: {list}",
+  },
+  leftList: {
+    title: "You have left this list",
+    done: "{company} will not send {list} to {email} any more.",
   },
   unsubscribed: {
     title: "You are unsubscribed",
@@ -55,6 +61,7 @@ export const en = {
     expired: "Please subscribe again to get a new one.",
   },
   mailFooter: { unsubscribe: "Unsubscribe", preferences: "Preferences" },
+  archive: { nothing: "Nothing has been sent to this list yet.", newer: "Newer", older: "Older", feed: "RSS feed" },
   footer: { sentBy: "This page belongs to emails sent by {company}." },
 };
 

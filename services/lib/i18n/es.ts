@@ -7,6 +7,12 @@ export const es: Catalogue = {
     title: "Cancelar la suscripción",
     question: "¿Ya no quiere recibir correos de {company} en {email}?",
     button: "Cancelar la suscripción",
+    allButton: "Cancelar todos los correos",
+    listButton: "Solo esta lista: {list}",
+  },
+  leftList: {
+    title: "Ya no está en esta lista",
+    done: "{company} ya no enviará {list} a {email}.",
   },
   unsubscribed: {
     title: "Su suscripción está cancelada",
@@ -56,5 +62,11 @@ export const es: Catalogue = {
     expired: "Suscríbase de nuevo para recibir otro.",
   },
   mailFooter: { unsubscribe: "Cancelar la suscripción", preferences: "Preferencias" },
+  archive: {
+    nothing: "Todavía no se ha enviado nada a esta lista.",
+    newer: "Más recientes",
+    older: "Más antiguos",
+    feed: "Canal RSS",
+  },
   footer: { sentBy: "Esta página pertenece a los correos que envía {company}." },
 };

@@ -7,6 +7,12 @@ export const fr: Catalogue = {
     title: "Se désabonner",
     question: "Vous ne voulez plus recevoir d’e-mails de {company} à l’adresse {email} ?",
     button: "Se désabonner",
+    allButton: "Se désabonner de tous les e-mails",
+    listButton: "Seulement cette liste : {list}",
+  },
+  leftList: {
+    title: "Vous avez quitté cette liste",
+    done: "{company} n’enverra plus {list} à {email}.",
   },
   unsubscribed: {
     title: "Vous êtes désabonné",
@@ -57,5 +63,11 @@ export const fr: Catalogue = {
     expired: "Veuillez vous abonner à nouveau pour en recevoir un autre.",
   },
   mailFooter: { unsubscribe: "Se désabonner", preferences: "Préférences" },
+  archive: {
+    nothing: "Rien n’a encore été envoyé à cette liste.",
+    newer: "Plus récents",
+    older: "Plus anciens",
+    feed: "Flux RSS",
+  },
   footer: { sentBy: "Cette page fait partie des e-mails envoyés par {company}." },
 };

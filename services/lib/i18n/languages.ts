@@ -1,4 +1,4 @@
-/** The language of a page: the first of the reader's languages that has a catalogue. */
+/** The language of a page: the first of the reader's languages that has a catalogue, else the company's, else English. */
 import { ar } from "./ar.ts";
 import { de } from "./de.ts";
 import { type Catalogue, en } from "./en.ts";
@@ -26,10 +26,10 @@ export function parseAccept(header: string): AcceptedTag[] {
     .toSorted((a, b) => b.weight - a.weight);
 }
 
-export function catalogueFor(acceptLanguage: string): Catalogue {
+export function catalogueFor(acceptLanguage: string, otherwise = "en"): Catalogue {
   for (const { tag } of parseAccept(acceptLanguage)) {
     const [language] = tag.split("-");
     if (Object.hasOwn(catalogues, language!)) return catalogues[language!]!;
   }
-  return en;
+  return (Object.hasOwn(catalogues, otherwise) && catalogues[otherwise]) || en;
 }

@@ -5,11 +5,25 @@ import { join } from "node:path";
 
 export const PAGE_CSS = readFileSync(join(import.meta.dirname, "page.css"), "utf8");
 
-/** The one style element is named by its hash, so that no other style, and no script at all, has an effect. */
-export const PAGE_CSP = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash("sha256").update(PAGE_CSS).digest("base64")}'`,
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const hashOf = (css: string) => `'sha256-${createHash("sha256").update(css).digest("base64")}'`;
+
+/** Of a page that has more than PAGE_CSS. */
+export interface PageExtras {
+  /** A second style element. */
+  css?: string | undefined;
+  /** Scheme, host and port that pictures may come from (logoSource). */
+  imageSource?: string | undefined;
+}
+
+/** Style elements are named by their hashes, so that no other style, and no script at all, has an effect. */
+export const pageCsp = ({ css, imageSource }: PageExtras = {}): string =>
+  [
+    "default-src 'none'",
+    `style-src ${[PAGE_CSS, ...(css ? [css] : [])].map(hashOf).join(" ")}`,
+    ...(imageSource ? [`img-src ${imageSource}`] : []),
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+
+export const PAGE_CSP = pageCsp();

@@ -1,16 +1,18 @@
 /** The pages that links in a mail lead to: unsubscribe, view in the browser, confirm. GET only shows; a POST acts. */
-import { queryOne, transaction } from "../../../models/database/db.ts";
+import { type Client, queryOne, transaction } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
 import { mailOf } from "../../../models/statements/mail-key.ts";
 import { call, emitWebhookQueued } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
 import { type Caller, type Ctx, requireOwnHost } from "../../lib/caller.ts";
-import { gone, notFound } from "../../lib/errors.ts";
+import { badRequest, gone, notFound } from "../../lib/errors.ts";
 import type { Document } from "../../lib/shapes.ts";
 import { readPersonToken } from "../../lib/tokens/person-token.ts";
+import { leaveList, listToLeave } from "./leave-list.ts";
+import { mailDocument } from "./mail-document.ts";
 import { json, page, problemPage, wantsJson } from "./page.ts";
 import { type PageCompany, pageCompany } from "./page-company.ts";
-import { type UnsubscribeMethod, unsubscribePerson } from "./unsubscribe-person.ts";
+import { settleMail, type UnsubscribeMethod, unsubscribePerson } from "./unsubscribe-person.ts";
 
 interface Mail {
   company_id: string;
@@ -22,6 +24,8 @@ interface UnsubscribeValues extends Record<string, unknown> {
   company: PageCompany;
   email: string;
 }
+
+type Unsubscribe = ParamsOf<"tracking.unsubscribe">;
 
 const RECIPIENT = `
   select c.company_id, c.id as campaign_id, coalesce(e.email, s.email) as email
@@ -48,11 +52,18 @@ export async function unsubscribePage(ctx: Ctx<ParamsOf<"tracking.unsubscribePag
   const mail = await recipientOf(ctx.params.sent_email_id);
   if (!mail) throw notFound();
   requireOwnHost(ctx.meta, mail.company_id);
-  return page("unsubscribe", ctx.meta.http, await unsubscribeValues(mail));
+  return askToUnsubscribe(ctx, mail);
 }
 
-const methodOf = (params: ParamsOf<"tracking.unsubscribe">): UnsubscribeMethod =>
+const askToUnsubscribe = async (ctx: Ctx, mail: Mail): Promise<Document> =>
+  page("unsubscribe", ctx.meta.http, { ...(await unsubscribeValues(mail)), list: await listToLeave(mail) });
+
+const methodOf = (params: Unsubscribe): UnsubscribeMethod =>
   params.from === "page" && params["List-Unsubscribe"] === undefined ? "page" : "one_click";
+
+/** One-click is about all that the company sends, whatever else it says. */
+const isAboutListOnly = (params: Unsubscribe): boolean =>
+  params["List-Unsubscribe"] === undefined && (params.only_this_list === true || params.only_this_list === "true");
 
 /** A success: whom the link was for gets nothing any more, and mailbox providers hold a failed one-click against the sender. */
 const nobodyToUnsubscribe = (http: Caller["http"]) =>
@@ -62,10 +73,11 @@ const nobodyToUnsubscribe = (http: Caller["http"]) =>
  * Never refused, never throttled, and the second time changes nothing. A wish for no more mail holds on whatever host it
  * comes, also on one that has passed to another company since; that company's host just says nothing of whose mail it was.
  */
-export async function unsubscribe(ctx: Ctx<ParamsOf<"tracking.unsubscribe">>): Promise<Document> {
+export async function unsubscribe(ctx: Ctx<Unsubscribe>): Promise<Document> {
   const { sent_email_id: sentEmailId } = ctx.params;
   const mail = await recipientOf(sentEmailId);
   if (!mail) return nobodyToUnsubscribe(ctx.meta.http);
+  if (isAboutListOnly(ctx.params)) return leave(ctx, mail);
   const { company_id: companyId, campaign_id: campaignId, email } = mail;
   const person = { companyId, campaignId, sentEmailId, email, method: methodOf(ctx.params) };
   const unsubscribing = () => transaction((client) => unsubscribePerson(client, person), { owner: companyId });
@@ -76,34 +88,32 @@ export async function unsubscribe(ctx: Ctx<ParamsOf<"tracking.unsubscribe">>): P
   return page("unsubscribed", http, await unsubscribeValues(mail));
 }
 
-// The mail's HTML is the tenant's, on the service's own address: the policy gives it pictures and styles and nothing else,
-// and `sandbox` an origin of its own that can reach nothing of ours.
-const VIEW_CSP = [
-  "default-src 'none'",
-  "img-src https: http: data:",
-  "media-src https: http:",
-  "font-src https: http: data:",
-  "style-src 'unsafe-inline' https: http:",
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation",
-].join("; ");
+/** No suppression and no event: the person stays subscribed to all else, and a one-click of the same mail still means all. */
+async function leave(ctx: Ctx<Unsubscribe>, mail: Mail): Promise<Document> {
+  const { company_id: companyId, email } = mail;
+  const { http } = ctx.meta;
+  const leaving = async (client: Client) => ({
+    companyIds: await settleMail(client, companyId, ctx.params.sent_email_id),
+    list: await leaveList(client, mail),
+  });
+  const { companyIds, list } = await retryOnConflict(() => transaction(leaving, { owner: companyId }));
+  await emitWebhookQueued(ctx, companyIds);
+  if (!list) {
+    if (wantsJson(http)) throw badRequest("This mail came through no list: nothing was changed.");
+    requireOwnHost(ctx.meta, companyId);
+    return askToUnsubscribe(ctx, mail);
+  }
+  const detail = "Unsubscribed from the list.";
+  if (http?.hostOf && http.hostOf !== companyId) return json({ detail });
+  if (wantsJson(http)) return json({ detail, email });
+  return page("left-list", http, { ...(await unsubscribeValues(mail)), list: list.name ?? undefined });
+}
 
 export async function view(ctx: Ctx<{ sent_email_id: string }>): Promise<Document> {
   const { html, companyId } = await call(ctx, "renderer.renderView", { sentEmailId: ctx.params.sent_email_id });
   requireOwnHost(ctx.meta, companyId);
-  return {
-    content_type: "text/html; charset=utf-8",
-    body: html,
-    headers: {
-      "content-security-policy": VIEW_CSP,
-      "referrer-policy": "no-referrer",
-      "x-content-type-options": "nosniff",
-      "x-robots-tag": "noindex",
-      "cache-control": "no-store",
-    },
-  };
+  const document = mailDocument(html);
+  return { ...document, headers: { ...document.headers, "x-robots-tag": "noindex", "cache-control": "no-store" } };
 }
 
 /** After a public form; the same whoever the address belongs to. */

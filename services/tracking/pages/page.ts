@@ -3,7 +3,7 @@ import nunjucks from "nunjucks";
 import type { Caller, Ctx } from "../../lib/caller.ts";
 import { isServiceError } from "../../lib/errors.ts";
 import { catalogueFor, parseAccept } from "../../lib/i18n/languages.ts";
-import { PAGE_CSP, PAGE_CSS } from "../../lib/page-style/page-style.ts";
+import { PAGE_CSS, pageCsp } from "../../lib/page-style/page-style.ts";
 import type { Document } from "../../lib/shapes.ts";
 import type { PageCompany } from "./page-company.ts";
 
@@ -15,37 +15,47 @@ const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(impor
 
 /** Values of the page stand for `{…}`, isolated, so that a Latin address in an Arabic sentence stays in its place. */
 environment.addFilter("fill", function (this: { ctx: Record<string, unknown> }, text: string): string {
-  const { company, email } = this.ctx as { company?: PageCompany; email?: string };
-  const values: Record<string, string | undefined> = { company: company?.name, email };
+  const { company, email, list } = this.ctx as Pick<Values, "company" | "email" | "list">;
+  const values: Record<string, string | undefined> = { company: company?.name, email, list };
   return text.replace(/\{(\w+)\}/g, (_, name: string) => `\u2068${values[name] ?? ""}\u2069`);
 });
 
 const headers = {
-  "content-security-policy": PAGE_CSP,
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
   "cache-control": "no-store",
   vary: "Accept, Accept-Language",
 };
 
-type PageName = "unsubscribe" | "unsubscribed" | "confirm" | "confirmed" | "preferences" | "subscribed";
+type PageName =
+  | "unsubscribe"
+  | "unsubscribed"
+  | "confirm"
+  | "confirmed"
+  | "preferences"
+  | "subscribed"
+  | "left-list"
+  | "archive";
 
 type Http = Caller["http"];
 
 interface Values {
   company?: PageCompany;
   email?: string;
+  list?: string | undefined;
   [name: string]: unknown;
 }
 
 function html(template: string, http: Http, values: Values, status = 200): Document {
-  const t = catalogueFor(http?.acceptLanguage ?? "");
+  const { company } = values;
+  const t = catalogueFor(http?.acceptLanguage ?? "", company?.language);
   const body = environment.render(`${template}.njk`, { ...values, t, css: PAGE_CSS });
+  const policy = pageCsp({ css: company?.css, imageSource: company?.logo?.source });
   return {
     status,
     content_type: "text/html; charset=utf-8",
     body,
-    headers: { ...headers, "content-language": t.code },
+    headers: { ...headers, "content-security-policy": policy, "content-language": t.code },
   };
 }
 

@@ -39,9 +39,8 @@ const DOUBTFUL = `
   select s.campaign_no, s.seq from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = $3
   where s.campaign_no = $1 and s.seq = $2 and s.status = ${SENT_EMAIL_STATUS.unknown} for no key update of s`;
 
-/** Whoever follows the link of a mail in doubt has got it. The preferences page's link is no mail's own. */
-async function settleMail(client: Client, { companyId, method, sentEmailId }: Unsubscribing): Promise<string[]> {
-  if (sentEmailId === null || method === "preferences") return [];
+/** Whoever follows the link of a mail in doubt has got it. Returns the companies with something for their webhooks. */
+export async function settleMail(client: Client, companyId: string, sentEmailId: string): Promise<string[]> {
   const { campaign_no, seq } = await mailOf(sentEmailId);
   const rows = await query<MailNumber>(DOUBTFUL, [campaign_no, seq, companyId], client);
   const mails = await withIds(
@@ -56,7 +55,9 @@ async function settleMail(client: Client, { companyId, method, sentEmailId }: Un
 /** Returns the companies with something for their webhooks. */
 export async function unsubscribePerson(client: Client, person: Unsubscribing): Promise<string[]> {
   const { companyId, email, method, sentEmailId, campaignId } = person;
-  const settled = await settleMail(client, person);
+  // The preferences page's link is no mail's own.
+  const isOfMail = sentEmailId !== null && method !== "preferences";
+  const settled = isOfMail ? await settleMail(client, companyId, sentEmailId) : [];
   if (!(await markUnsubscribed(client, { companyId, email, reason: REASONS[method] }))) return settled;
   const rows = await query<{ company_id: string }>(RECORD, [companyId, campaignId, sentEmailId, email, method], client);
   return [...settled, ...rows.map((row) => row.company_id)];

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
+import { brandingFaults, type StoredBranding } from "../../../services/lib/branding/branding.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { refusal } from "../../support/refusal.ts";
@@ -77,6 +78,49 @@ describe("company settings", () => {
     expect(await patch({ guard: { colour: "red" } })).toMatchObject({ guard: changed });
     expect(((await get()) as { guard: object }).guard).toEqual(changed);
     expect(await patch({ guard: null })).toMatchObject({ guard: defaults });
+  });
+
+  test("branding is merged, reset by null, and refused where people could not read it", async () => {
+    const nothing = { name: null, logo_url: null, color: null, background: null, footer_text: null, language: null };
+    expect(await get()).toMatchObject({ branding: nothing });
+    expect(await patch({ branding: { name: " Lantern ", color: "#7A1F3D" } })).toMatchObject({
+      branding: { ...nothing, name: "Lantern", color: "#7A1F3D" },
+    });
+    const more = { logo_url: "https://cdn.example/l.png", background: "#fffaf0", footer_text: "A\nB", language: "de" };
+    expect(await patch({ branding: more })).toMatchObject({ branding: { ...more, name: "Lantern", color: "#7A1F3D" } });
+    expect(await patch({ branding: { name: null, nobodys: 1 } })).toMatchObject({
+      branding: { ...more, name: null, color: "#7A1F3D" },
+    });
+    const changed = ((await get()) as { branding: object }).branding;
+    for (const wrong of [
+      { color: "#ffff00" },
+      { background: "#7a1f3d" },
+      // Readable as it is, and not on the default that it would have.
+      { color: "#ffffff", background: null },
+      { color: "red" },
+      { background: "#fff" },
+      { logo_url: "javascript:alert(1)" },
+      { logo_url: "https://a;script-src/l.png" },
+      { logo_url: "https://user@cdn.example/l.png" },
+      { language: "tlh" },
+      { name: "two\nlines" },
+      { name: "" },
+      "blue",
+    ]) {
+      expect(await refusal(patch({ branding: wrong }))).toEqual([400, { branding: [expect.any(String)] }]);
+    }
+    expect(((await get()) as { branding: object }).branding).toEqual(changed);
+    expect(await patch({ branding: null })).toMatchObject({ branding: nothing });
+  });
+
+  test("of two changes of colours at once none makes text that cannot be read", async () => {
+    await patch({ branding: { color: "#000000", background: "#ffffff" } });
+    const both = [{ color: "#ffffff" }, { background: "#000000" }].map((branding) => refusal(patch({ branding })));
+    for (const outcome of await Promise.all(both)) expect(outcome).toMatchObject([400, {}]);
+    const halves = [{ color: "#777777", background: "#000000" }, { background: "#dddddd" }];
+    await Promise.allSettled(halves.map((branding) => patch({ branding })));
+    const { color, background } = ((await get()) as { branding: StoredBranding }).branding;
+    expect(brandingFaults({ color, background })).toEqual([]);
   });
 
   test("the time zone is one that the database knows", async () => {

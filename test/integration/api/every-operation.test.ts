@@ -292,6 +292,17 @@ describe("every operation", () => {
     await call(`GET ${E}/public/open/:token.gif`, { token: pixel! });
     await call(`GET ${E}/public/click/:token/`, { token: link });
     await call(`GET ${E}/public/view/:sent_email_id/`, mail);
+    const open = { name: "Open", visibility: "public", archive: true };
+    const list_id = (await call(`POST ${E}/lists/`, {}, open)).body.id;
+    const send = { name: "C", template_id: things.template, smtp_config_id: things.smtp, list_id };
+    const campaign_id = (await call(`POST ${E}/send/to-list/`, {}, send)).body.id;
+    await until(async () => {
+      const { body } = await call(`GET ${E}/campaigns/:id/`, { id: campaign_id });
+      return body.status === "completed" ? body : undefined;
+    });
+    expect((await call(`GET ${E}/public/archive/:list_id/`, { list_id })).text).toContain(campaign_id);
+    await call(`GET ${E}/public/archive/:list_id/feed.xml`, { list_id });
+    await call(`GET ${E}/public/archive/:list_id/:campaign_id/`, { list_id, campaign_id });
     await call(`GET ${E}/public/unsubscribe/:sent_email_id/`, mail);
     await call(
       `POST ${E}/public/unsubscribe/:sent_email_id/`,

@@ -110,7 +110,14 @@ const IDS: [prefix: string, owned: string][] = [
   ["/api/companies/", "company"],
   ["/api/auth/sessions/", "session"],
 ];
-const FURTHER: Record<string, string> = { delivery_id: "delivery", key_id: "key", user_id: "user", version: "version" };
+const FURTHER: Record<string, string> = {
+  delivery_id: "delivery",
+  key_id: "key",
+  user_id: "user",
+  version: "version",
+  list_id: "list",
+  campaign_id: "campaign",
+};
 
 export function pathOf(path: string, owned: Owned): string {
   return path.replaceAll(/:(\w+)/g, (_, name: string) => {

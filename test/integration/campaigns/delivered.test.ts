@@ -225,4 +225,34 @@ describe("a campaign from request to delivery", () => {
       expect(html).not.toContain("{");
     },
   );
+
+  test("a double opt-in mail speaks with the company's branding, in its language where the form's is unknown", async () => {
+    const branding = {
+      name: "Lantern <b>& Söhne",
+      logo_url: "https://cdn.example/l.png?a=1&b=2",
+      color: "#7a1f3d",
+      background: "#fffaf0",
+      footer_text: "Harbour Street 1\nSpringfield [[email]] <img src=x>",
+      language: "es",
+    };
+    const changed = await company.api.patch(`/api/companies/${company.id}/`, { double_opt_in: true, branding });
+    expect(changed).toMatchObject({ status: 200, body: { branding } });
+    const headers = { "accept-language": "ja" };
+    await company.api.post(
+      `${API}/public/subscribe/${company.id}/`,
+      { email: "b@example.com" },
+      { headers, ip: someIp() },
+    );
+    await until(
+      async () => server.messages.length,
+      (n) => n === 1,
+    );
+    const { html, text, subject } = await simpleParser(server.messages[0]!.raw);
+    expect(subject).toBe(catalogues.es!.confirmationMail.subject.replace("{company}", branding.name));
+    expect(html).toContain('<html lang="es" dir="ltr">');
+    expect(html).toContain("color:#fffaf0;background:#7a1f3d");
+    expect(html).toMatch(/<img src="https:\/\/cdn\.example\/l\.png\?a=1&amp;b=2" alt="Lantern &lt;b&gt;&amp; Söhne"/);
+    expect(html).toContain("Harbour Street 1<br>Springfield [[email]] &lt;img src=x&gt;<br>");
+    expect(text).toContain("Harbour Street 1\nSpringfield [[email]]");
+  });
 });

@@ -24,8 +24,8 @@ const bulk = (given: object, of = own) => of.api.post(`${SUBSCRIBERS}bulk-update
 describe("a subscriber list", () => {
   test("is private unless it is said to be public, and may have a name and a description of its own then", async () => {
     const { body } = await own.api.post(LISTS, { name: "house" });
-    expect(body).toMatchObject({ visibility: "private", public_name: "", public_description: "" });
-    const open = { visibility: "public", public_name: "News", public_description: "Once a month" };
+    expect(body).toMatchObject({ visibility: "private", public_name: "", public_description: "", archive: false });
+    const open = { visibility: "public", public_name: "News", public_description: "Once a month", archive: true };
     expect((await own.api.patch(`${LISTS}${body.id}/`, open)).body).toEqual({ ...body, ...open });
     const made = await own.api.post(LISTS, { name: "two", ...open });
     expect(made).toMatchObject({ status: 201, body: open });

@@ -4,7 +4,7 @@ import { newId } from "../../../services/lib/ids.ts";
 import { personToken } from "../../../services/lib/tokens/person-token.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Client, client, newCompany, someIp } from "../../support/client.ts";
-import { FIREFOX, LINKS, newWorld, token, type World } from "./world.ts";
+import { FIREFOX, http, LINKS, newWorld, token, type World } from "./world.ts";
 
 describe("recipients over HTTP", () => {
   let app: App;
@@ -260,5 +260,188 @@ describe("recipients over HTTP", () => {
       "since",
     );
     expect((await company.api.get(`/api/emails/campaigns/${world.campaignId}/analytics/`)).status).toBe(404);
+  });
+
+  describe("the archive of a list", () => {
+    let listId: string;
+    const at = (more = "", list = listId) => pub(`archive/${list}/${more}`);
+    const MAIL = `<!doctype html><html lang="en"><body><p>Dear [[first_name|default:reader]] [[email]]!</p>
+<p>[[#if city]]In [[city]][[#else]]Everywhere[[/if]] [[plan]] <a href="https://example.com/one">One</a></p>
+<p><a href="[[unsubscribe_url]]">Off</a> <a href="[[preferences_url]]">Choose</a> <a href="[[view_in_browser_url]]">View</a></p>
+<script>alert(1)</script></body></html>`;
+    const FOR_NOBODY = "00000000-0000-7000-8000-000000000000";
+
+    beforeEach(async () => {
+      listId = newId();
+      await query(
+        `insert into lists (id, company_id, name, visibility, public_name, public_description, archive)
+         values ($1, $2, 'news-2026-b', 'public', 'News & <more>', 'Once a month', true)`,
+        [listId, world.companyId],
+      );
+    });
+
+    /** Sent `daysAgo`; the newest has the highest number. */
+    async function campaign(
+      subject: string,
+      { daysAgo = 1, ...columns }: { daysAgo?: number; [column: string]: unknown } = {},
+    ): Promise<string> {
+      const { campaignId } = await newWorld(0, { id: world.companyId });
+      const set = { list_id: listId, started_at: new Date(Date.now() - daysAgo * 86_400_000), ...columns };
+      const names = Object.keys(set).map((name, n) => `${name} = $${n + 2}`);
+      await query(`update campaigns set ${names.join(", ")} where id = $1`, [campaignId, ...Object.values(set)]);
+      await query("update campaign_contents set subject = $2, body = $3 where campaign_id = $1", [
+        campaignId,
+        subject,
+        MAIL,
+      ]);
+      return campaignId;
+    }
+    const shown = (text: string) => [...text.matchAll(/<bdi>(.*?)<\/bdi>/g)].map(([, title]) => title);
+
+    test("shows what was sent to it, completed or partly, newest first, and nothing else", async () => {
+      await campaign("Second", { daysAgo: 2 });
+      await campaign("Third [[first_name]]", { daysAgo: 1, status: "partial" });
+      await campaign("First", { daysAgo: 3 });
+      for (const status of ["pending", "sending", "scheduled", "failed", "cancelled"])
+        await campaign(status, { status });
+      await campaign("To receivers", { campaign_type: "to_receivers" });
+      await campaign("Another list", { list_id: newId() });
+      await campaign("A receipt", { is_transactional: true });
+      await campaign("Deleted", { deleted_at: new Date() });
+      const { status, headers, text } = await browser.get(at());
+      expect([status, shown(text)]).toEqual([200, ["Third", "Second", "First"]]);
+      expect(text).toContain('<h1 dir="auto">News &amp; &lt;more&gt;</h1>');
+      expect(text).toContain("Once a month");
+      expect(text).not.toMatch(/news-2026-b|noindex/);
+      expect(headers.get("cache-control")).toBe("public, max-age=60");
+      expect(headers.get("vary")).toMatch(/Accept-Language/);
+    });
+
+    test("one of it is for everybody: no variable has a person's value, no link is a recipient's, nothing runs or counts", async () => {
+      const id = await campaign("Hello [[first_name|default:reader]]");
+      const { status, headers, text } = await browser.get(at(`${id}/`));
+      expect(status).toBe(200);
+      expect(text).toContain("<p>Dear reader !</p>");
+      expect(text).toContain('<p>Everywhere  <a href="https://example.com/one">One</a></p>');
+      const [off, choose, view] = [...text.matchAll(/href="([^"]*)">(?:Off|Choose|View)/g)].map(([, url]) => url!);
+      expect([off, choose]).toEqual([off, off]);
+      expect(new URL(off!).pathname).toBe(at());
+      expect(new URL(view!).pathname).toBe(at(`${id}/`));
+      expect(text).not.toMatch(/unsubscribe|\/open\/|\/click\//);
+      expect(headers.get("content-security-policy")).toMatch(/default-src 'none'.*sandbox/);
+      expect(headers.get("content-security-policy")).not.toContain("allow-scripts");
+      expect(headers.get("set-cookie")).toBeNull();
+    });
+
+    test("a body without a way to unsubscribe gets no footer with one", async () => {
+      const id = await campaign("Plain");
+      await query("update campaign_contents set body = '<p>Only this</p>' where campaign_id = $1", [id]);
+      expect((await browser.get(at(`${id}/`))).text).toBe("<p>Only this</p>");
+    });
+
+    test("the feed is RSS 2.0, each item with an address of its own that leads to it", async () => {
+      await query("update companies set name = 'Ärger & \u0001Söhne' where id = $1", [world.companyId]);
+      const older = await campaign("Second ]]> <b>&amp;", { daysAgo: 2 });
+      const newer = await campaign("", { daysAgo: 1 });
+      const { status, headers, text } = await browser.get(at("feed.xml"));
+      expect([status, headers.get("content-type")]).toEqual([200, "application/rss+xml; charset=utf-8"]);
+      const [head, ...items] = text.split("<item>");
+      const of = (part: string, name: string) => new RegExp(`<${name}\\b[^>]*>([^<]*)</${name}>`).exec(part)?.[1];
+      expect(head).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<rss version="2.0"/);
+      expect(of(head!, "title")).toBe("News &amp; &lt;more&gt; – Ärger &amp; Söhne");
+      expect(of(head!, "description")).toBe("Once a month");
+      expect(new URL(of(head!, "link")!).pathname).toBe(at());
+      expect(items.map((item) => of(item, "title"))).toEqual([
+        "News &amp; &lt;more&gt;",
+        "Second ]]&gt; &lt;b&gt;&amp;amp;",
+      ]);
+      const links = items.map((item) => of(item, "link")!);
+      expect(links.map((link) => new URL(link).pathname)).toEqual([at(`${newer}/`), at(`${older}/`)]);
+      expect(items.map((item) => of(item, "guid"))).toEqual(links);
+      for (const item of items) {
+        expect(of(item, "pubDate")).toMatch(/^\w{3}, \d{2} \w{3} \d{4} \d\d:\d\d:\d\d \+0000$/);
+      }
+      for (const link of links) expect((await browser.get(link)).status).toBe(200);
+      expect((await browser.get(at())).text).toContain(
+        'type="application/rss+xml" title="News &amp; &lt;more&gt;" href="feed.xml"',
+      );
+    });
+
+    test("a list that is private, has no archive, or is not there, or whose company goes: 404, and the feed and what was in it, too", async () => {
+      const id = await campaign("Once");
+      const all = (list = listId) =>
+        Promise.all(["", "feed.xml", `${id}/`].map(async (more) => (await browser.get(at(more, list))).status));
+      expect(await all()).toEqual([200, 200, 200]);
+      expect(await all(newId())).toEqual([404, 404, 404]);
+      const set = (sql: string, of = listId) => query(`update ${sql} where id = $1`, [of]);
+      for (const [off, on] of [
+        ["lists set archive = false", "lists set archive = true"],
+        ["lists set visibility = 'private'", "lists set visibility = 'public'"],
+      ] as const) {
+        await set(off);
+        expect(await all()).toEqual([404, 404, 404]);
+        await set(on);
+      }
+      await set("companies set deleted_at = now()", world.companyId);
+      expect(await all()).toEqual([404, 404, 404]);
+    });
+
+    test("a deleted campaign leaves it at once, although it was read and is kept; another's never stands in it", async () => {
+      const id = await campaign("Gone");
+      expect((await browser.get(at(`${id}/`))).status).toBe(200);
+      // Kept: what it was made of is not read again.
+      await query("update campaign_contents set body = 'other', subject = 'other' where campaign_id = $1", [id]);
+      expect((await browser.get(at(`${id}/`))).text).toContain("Dear reader");
+      await query("update campaigns set deleted_at = now() where id = $1", [id]);
+      expect((await browser.get(at(`${id}/`))).status).toBe(404);
+      expect(shown((await browser.get(at())).text)).toEqual([]);
+      const other = await newWorld();
+      await query("update campaigns set list_id = $2 where id = $1", [other.campaignId, listId]);
+      expect((await browser.get(at(`${other.campaignId}/`))).status).toBe(404);
+      expect(shown((await browser.get(at())).text)).toEqual([]);
+    });
+
+    test("is asked for anew with its ETag: 304 without a body until something changes", async () => {
+      const id = await campaign("One");
+      for (const more of ["", "feed.xml", `${id}/`]) {
+        const { headers } = await browser.get(at(more));
+        const again = await browser.get(at(more), { headers: { "if-none-match": headers.get("etag")! } });
+        expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", headers.get("etag")]);
+      }
+      const { headers } = await browser.get(at());
+      await campaign("Two");
+      expect((await browser.get(at(), { headers: { "if-none-match": headers.get("etag")! } })).status).toBe(200);
+    });
+
+    test("comes 20 to a page; what is no page is a 404 for a person", async () => {
+      const insert = `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, list_id,
+          started_at, expanded_at)
+        select gen_random_uuid(), $1, 'n', 'to_list', 'completed', $3, $3, $2, now() - n * interval '1 hour', now()
+        from generate_series(1, 45) n returning id`;
+      await query(insert, [world.companyId, listId, FOR_NOBODY]);
+      const read = async (page: string) => browser.get(at(`?page=${page}`));
+      const [first, second, third] = [(await read("1")).text, (await read("2")).text, (await read("3")).text];
+      expect([first, second, third].map((text) => shown(text).length)).toEqual([20, 20, 5]);
+      // Without contents they go by the list's name.
+      expect(shown(third)).toEqual(Array(5).fill("News &amp; &lt;more&gt;"));
+      expect(new Set([first, second, third].flatMap((text) => text.match(/href="[\w-]{36}\/"/g))).size).toBe(45);
+      expect([first.includes('rel="prev"'), first.includes('href="?page=2"')]).toEqual([false, true]);
+      expect([third.includes('href="?page=2"'), third.includes('rel="next"')]).toEqual([true, false]);
+      for (const none of ["4", "0", "-1", "501", "1e9", "two", "99999999999999999999"]) {
+        const { status, headers } = await read(none);
+        expect([none, status, headers.get("content-type")]).toEqual([none, 404, "text/html; charset=utf-8"]);
+      }
+    });
+
+    test("stands on the company's own host, and on no other company's", async () => {
+      const id = await campaign("One");
+      const other = await newWorld();
+      const asked = { list_id: listId, campaign_id: id };
+      const on = (hostOf: string) => ({ meta: http({ hostOf, accept: "application/json" }) });
+      for (const action of ["tracking.archivePage", "tracking.archiveFeed", "tracking.archivedIssue"] as const) {
+        expect(await call(app.broker, action, asked, on(world.companyId))).toMatchObject({ body: expect.any(String) });
+        await expect(call(app.broker, action, asked, on(other.companyId))).rejects.toMatchObject({ code: "NOT_FOUND" });
+      }
+    });
   });
 });

@@ -1,4 +1,5 @@
 import { query, queryOne } from "../../../models/database/db.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { call } from "../../../services/call.ts";
 import type { Caller } from "../../../services/lib/caller.ts";
 import { newId } from "../../../services/lib/ids.ts";
@@ -108,6 +109,151 @@ describe("recipients' pages", () => {
       expect(body).not.toContain("<script");
       expect(body).not.toContain("54439");
       expect(body).not.toContain("javascript:");
+    });
+  });
+
+  describe("only this list", () => {
+    let listId: string;
+    beforeEach(async () => {
+      listId = newId();
+      await query(
+        "insert into lists (id, company_id, name, visibility, public_name) values ($1, $2, 'news-2026-b', 'public', 'News <1>')",
+        [listId, world.companyId],
+      );
+      await query("insert into list_members (company_id, list_id, subscriber_id) values ($1, $2, $3)", [
+        world.companyId,
+        listId,
+        mail().subscriberId,
+      ]);
+      await query("update campaigns set list_id = $2 where id = $1", [world.campaignId, listId]);
+    });
+    const ONLY = { from: "page", only_this_list: "true" };
+    const sizeOf = async (list: string) =>
+      (await queryOne<{ n: number }>("select count_of($1, 'list_members', $2) n", [world.companyId, list]))!.n;
+    const makePrivate = () => query("update lists set visibility = 'private' where id = $1", [listId]);
+    const suppressions = () => query("select kind from suppressions where company_id = $1", [world.companyId]);
+
+    test("is offered beside all, by the list's public name, and leaves that list alone: no suppression, no event", async () => {
+      const { body } = await show();
+      expect(body).toMatch(/<button type="submit" class="second">Only this list: .?News &lt;1&gt;.?<\/button>/);
+      expect((body as string).match(/<form method="post"/g)).toHaveLength(2);
+      expect(body).not.toContain("news-2026-b");
+      expect(await sizeOf(listId)).toBe(1);
+      for (let n = 0; n < 2; n++) {
+        const left = await unsubscribe(ONLY);
+        expect(left.status ?? 200).toBe(200);
+        expect(left.body).toContain("You have left this list");
+        expect(left.body).toContain("News &lt;1&gt;");
+      }
+      expect([await sizeOf(listId), await statusOf()]).toEqual([0, "active"]);
+      expect([await suppressions(), await events()]).toEqual([[], []]);
+      expect((await show()).body).not.toContain("News");
+    });
+
+    test("a one-click of the same mail still means all, then and with the field beside it", async () => {
+      await unsubscribe({ ...ONLY, "List-Unsubscribe": "One-Click" }, http({ method: "POST", accept: "" }));
+      expect(await statusOf()).toBe("unsubscribed");
+      expect(await sizeOf(listId)).toBe(1);
+      expect(await events()).toMatchObject([{ type: "unsubscribed", metadata: { method: "one_click" } }]);
+      await query("delete from suppressions where company_id = $1", [world.companyId]);
+      await query("update subscribers set status = 'active' where company_id = $1", [world.companyId]);
+      await unsubscribe(ONLY);
+      expect(await statusOf()).toBe("active");
+      await unsubscribe({ "List-Unsubscribe": "One-Click" });
+      expect(await statusOf()).toBe("unsubscribed");
+      expect(await suppressions()).toEqual([{ kind: "unsubscribed" }]);
+    });
+
+    test("is not offered for a private list; who was shown the button before leaves it all the same, unnamed", async () => {
+      await makePrivate();
+      expect((await show()).body).not.toMatch(/only_this_list|News|news-2026-b/);
+      const { body } = await unsubscribe(ONLY);
+      expect(body).toContain("You have left this list");
+      expect(body).not.toMatch(/News|news-2026-b/);
+      expect([await sizeOf(listId), await statusOf()]).toEqual([0, "active"]);
+    });
+
+    test("of a mail that came through no list: the page asks about all, a program gets a 400, nothing changes", async () => {
+      await query("update campaigns set list_id = null where id = $1", [world.campaignId]);
+      expect((await show()).body).not.toContain("only_this_list");
+      expect((await unsubscribe(ONLY)).body).toContain(">Unsubscribe</button>");
+      const asJson = http({ method: "POST", accept: "application/json" });
+      await expect(unsubscribe({ only_this_list: true }, asJson)).rejects.toMatchObject({ code: "BAD_REQUEST" });
+      expect([await sizeOf(listId), await statusOf(), await events()]).toEqual([1, "active", []]);
+    });
+
+    test("another company's list of the same person is not left, and a program gets JSON", async () => {
+      const other = await newWorld();
+      await query("update subscribers set email = $2 where id = $1", [other.mails[0]!.subscriberId, mail().email]);
+      const theirs = newId();
+      await query("insert into lists (id, company_id, name, visibility) values ($1, $2, 'Theirs', 'public')", [
+        theirs,
+        other.companyId,
+      ]);
+      await query("insert into list_members (company_id, list_id, subscriber_id) values ($1, $2, $3)", [
+        other.companyId,
+        theirs,
+        other.mails[0]!.subscriberId,
+      ]);
+      const answer = await unsubscribe({ only_this_list: true }, http({ method: "POST", accept: "application/json" }));
+      expect(bodyOf(answer)).toEqual({ detail: "Unsubscribed from the list.", email: mail().email });
+      expect(
+        await query("select list_id from list_members where left_at is not null and list_id = any ($1)", [
+          [listId, theirs],
+        ]),
+      ).toEqual([{ list_id: listId }]);
+    });
+
+    test("proves that a mail in doubt was handed over, as any link of it does", async () => {
+      await query("update sent_emails set status = $2, sent_at = null where id = $1", [
+        mail().id,
+        SENT_EMAIL_STATUS.unknown,
+      ]);
+      await unsubscribe(ONLY);
+      const [row] = await query<{ status: number }>("select status from sent_emails where id = $1", [mail().id]);
+      expect(row!.status).toBe(SENT_EMAIL_STATUS.sent);
+    });
+  });
+
+  describe("a company's branding", () => {
+    const brand = (branding: object) =>
+      query("update companies set branding = $2 where id = $1", [world.companyId, JSON.stringify(branding)]);
+
+    test("its words, logo, colours and language are the page's", async () => {
+      await brand({
+        name: "Lantern",
+        logo_url: "https://cdn.example:8443/l.png",
+        color: "#7a1f3d",
+        footer_text: "Harbour Street 1",
+        language: "de",
+      });
+      const { body, headers } = await show(http({ acceptLanguage: "ja" }));
+      expect(body).toContain('<html lang="de" dir="ltr">');
+      expect(body).toContain('<img src="https://cdn.example:8443/l.png" alt=""');
+      expect(body).toContain("Lantern</header>");
+      expect(body).toContain("Harbour Street 1");
+      expect(body).toContain("--accent:#7a1f3d;");
+      for (const replaced of ["Ärger", "Main Street"]) expect(body).not.toContain(replaced);
+      expect(headers?.["content-security-policy"]).toContain("; img-src https://cdn.example:8443; ");
+      expect((await show(http({ acceptLanguage: "fr" }))).headers?.["content-language"]).toBe("fr");
+    });
+
+    test("whatever stands in the table is text, and opens nothing in the page's policy", async () => {
+      const { headers: plain } = await show();
+      const hostile = '"></style><script>alert(1)</script>{{ 7777 * 7 }}';
+      await brand({
+        name: hostile,
+        logo_url: "https://a;script-src/'unsafe-inline'",
+        color: hostile,
+        background: `#ffffff;}${hostile}`,
+        footer_text: hostile,
+        language: "__proto__",
+      });
+      const { body, headers } = await show();
+      expect(body).not.toMatch(/<script|54439|<img/);
+      expect((body as string).match(/<\/style>/g)).toHaveLength(2);
+      const policy = (text?: string) => text!.replace(/style-src [^;]*/, "style-src");
+      expect(policy(headers?.["content-security-policy"])).toBe(policy(plain?.["content-security-policy"]));
     });
   });
 

@@ -1,4 +1,4 @@
-import { confirmationText, greetingName } from "../../../services/campaigns/confirmation-text.ts";
+import { brandVariables, confirmationText, greetingName } from "../../../services/campaigns/confirmation-text.ts";
 import { catalogues } from "../../../services/lib/i18n/languages.ts";
 import { compileTemplate } from "../../../services/lib/template/compile.ts";
 
@@ -47,7 +47,36 @@ test.each(Object.entries(catalogues))(
       undefined,
       undefined,
     ]);
-    const names = [...`${subject}${body}`.matchAll(/\[\[(?:#if )?([a-z_]+)\]\]/g)].map((match) => match[1]);
-    expect(new Set(names)).toEqual(new Set(["company_name", "email", "greeting_name", "confirm_url"]));
+    const names = [...`${subject}${body}`.matchAll(/\[\[(?:#(?:if|each) )?([a-z_]+)\]\]/g)].map((match) => match[1]);
+    expect(new Set(names)).toEqual(
+      new Set(["company_name", "email", "greeting_name", "confirm_url", "logo_url", "footer_lines", "this"]),
+    );
   },
 );
+
+describe("the mail with a company's branding", () => {
+  test("has its colours, and without any those of the service", () => {
+    const plain = confirmationText(catalogues.en!, { name: "Lantern" }).body;
+    expect(plain).toBe(confirmationText(catalogues.en!).body);
+    const { body } = confirmationText(catalogues.en!, { color: "#ffff00", background: "#000000" });
+    expect(body).toContain("color:#000000;background:#ffff00");
+    expect(body).toContain("background:#000000");
+    expect(body).not.toContain("#1d4ed8");
+  });
+
+  test("says the company's words as values: none of them is in the template", () => {
+    const hostile = "</style><script>[[#if x]]";
+    const branding = { name: hostile, footer_text: hostile, color: hostile, background: hostile, language: hostile };
+    const { subject, body } = confirmationText(catalogues.en!, branding);
+    expect(subject + body).not.toMatch(/<script|#if x/);
+  });
+
+  test("has a logo and a footer only where there are such", () => {
+    expect(brandVariables({})).toEqual({});
+    expect(brandVariables({ logo_url: "javascript:alert(1)", footer_text: " \n " })).toEqual({});
+    expect(brandVariables({ logo_url: "https://a.example/l.png", footer_text: "Street 1\r\n\nTown" })).toEqual({
+      logo_url: "https://a.example/l.png",
+      footer_lines: ["Street 1", "Town"],
+    });
+  });
+});

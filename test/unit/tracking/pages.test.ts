@@ -49,10 +49,11 @@ describe("every page in every language", () => {
   const values = {
     company: { name: "Acme", website: "https://acme.example/", footer_text: "Main Street 1" },
     email: "ann@example.com",
+    list: "News",
     saved: true,
     person: { first_name: "A", last_name: "B", subscribed: true, lists: [{ id: "1", name: "News", subscribed: true }] },
   };
-  const names = ["unsubscribe", "unsubscribed", "confirm", "confirmed", "preferences"] as const;
+  const names = ["unsubscribe", "unsubscribed", "confirm", "confirmed", "preferences", "left-list"] as const;
   const cases = names.flatMap((name) => Object.keys(catalogues).map((language) => ({ name, language })));
 
   test.each(cases)("$name in $language: named, directed, labelled, without script", ({ name, language }) => {
@@ -87,6 +88,7 @@ describe("every page in every language", () => {
         ...values,
         company: { ...values.company, name: text, footer_text: text },
         email: `${text}@example.com`,
+        list: text,
         person: {
           ...values.person,
           first_name: text,

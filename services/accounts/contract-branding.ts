@@ -1,0 +1,52 @@
+/** A company's branding, as it is given and as it is shown. */
+import { DEFAULT_BACKGROUND, DEFAULT_COLOR } from "../lib/branding/branding.ts";
+import { catalogues } from "../lib/i18n/languages.ts";
+import { Name, Nullable, OneOf, Text, Type } from "../lib/shapes.ts";
+
+const Colour = (description: string) => Type.String({ pattern: "^#[0-9a-fA-F]{6}$", description });
+
+const Language = {
+  ...OneOf(...Object.keys(catalogues)),
+  description: "Where a reader asks for none that there are pages in. Null: English.",
+};
+
+const fields = {
+  name: Nullable(Type.String({ ...Name, description: "Shown in place of the company's name. Null: that name." })),
+  logo_url: Nullable(
+    Type.String({
+      format: "uri",
+      maxLength: 2048,
+      description: "An http or https address. Readers' browsers load it from there. Null: no logo.",
+    }),
+  ),
+  color: Nullable(
+    Colour(
+      `Of links and buttons. With \`background\` it needs a contrast of 4.5:1 (WCAG AA). Null: \`${DEFAULT_COLOR}\`.`,
+    ),
+  ),
+  background: Nullable(Colour(`What everything stands on. Null: \`${DEFAULT_BACKGROUND}\`.`)),
+  footer_text: Nullable(
+    Type.String({ ...Text(2_000), description: "In place of the company's `footer_text`. Null: that text." }),
+  ),
+  language: Nullable(Language),
+};
+
+const about =
+  "How public pages and confirmation mails look and speak. Merged key by key; null resets. Readers who prefer dark pages get dark colours derived from these.";
+
+const example = {
+  name: "Lantern Books",
+  logo_url: "https://cdn.lantern.example/logo.png",
+  color: "#7a1f3d",
+  background: "#fffaf0",
+  footer_text: "Harbour Street 1, Springfield",
+  language: "en",
+};
+
+/** As it is shown: every key, null where it has its default. */
+export const Branding = Type.Object(fields, { description: about, examples: [example] });
+
+/** As it is given. */
+export const BrandingSettings = Nullable(
+  Type.Partial(Type.Object(fields), { description: about, examples: [example] }),
+);

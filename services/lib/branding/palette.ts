@@ -1,0 +1,64 @@
+/** The colours of a company's pages, light and dark, from the two that it has chosen. */
+import { DEFAULT_BACKGROUND, DEFAULT_COLOR, type StoredBranding } from "./branding.ts";
+import { isColour, isDark, LINE_CONTRAST, readableOn, TEXT_CONTRAST } from "./colours.ts";
+
+/** The custom properties of page.css. */
+export interface Palette {
+  ground: string;
+  paper: string;
+  ink: string;
+  soft: string;
+  line: string;
+  accent: string;
+  "on-accent": string;
+  good: string;
+  "on-good": string;
+}
+
+/** What a palette begins with; as in page.css, where test/unit/tracking/branding.test.ts compares them. */
+const TINTS = {
+  light: { ink: "#1b1f24", soft: "#4d5560", line: "#767d88", good: "#e4f4e8", "on-good": "#12491f" },
+  dark: { ink: "#eceff3", soft: "#b4bcc8", line: "#8b93a0", good: "#17361f", "on-good": "#c5efcf" },
+};
+const DARK_PAPER = "#1d2127";
+
+const chosen = (colour: string | undefined, otherwise: string): string =>
+  isColour(colour) ? colour.toLowerCase() : otherwise;
+
+/** One surface: what is read on it once is read on all of it. */
+function onto(surface: string, color: string): Palette {
+  const tints = TINTS[isDark(surface) ? "dark" : "light"];
+  return {
+    ground: surface,
+    paper: surface,
+    ink: readableOn(surface, tints.ink, TEXT_CONTRAST),
+    soft: readableOn(surface, tints.soft, TEXT_CONTRAST),
+    line: readableOn(surface, tints.line, LINE_CONTRAST),
+    accent: readableOn(surface, color, TEXT_CONTRAST),
+    "on-accent": surface,
+    good: tints.good,
+    "on-good": tints["on-good"],
+  };
+}
+
+export function paletteOf({ color, background }: StoredBranding): { light: Palette; dark: Palette } {
+  const [front, back] = [chosen(color, DEFAULT_COLOR), chosen(background, DEFAULT_BACKGROUND)];
+  const light = onto(back, front);
+  // A dark ground suits who asked for a dark page, and is the company's own.
+  return { light, dark: isDark(back) ? light : onto(DARK_PAPER, front) };
+}
+
+const properties = (palette: Palette) =>
+  Object.entries(palette)
+    .map(([name, colour]) => `--${name}:${colour};`)
+    .join("");
+
+const rootOf = (palette: Palette) =>
+  `:root{color-scheme:${isDark(palette.paper) ? "dark" : "light"};${properties(palette)}}`;
+
+/** What goes behind page.css; undefined where the company has chosen no colours. It consists of colours computed here alone. */
+export function brandCss(branding: StoredBranding): string | undefined {
+  if (branding.color === undefined && branding.background === undefined) return undefined;
+  const { light, dark } = paletteOf(branding);
+  return `${rootOf(light)}@media (prefers-color-scheme:dark){${rootOf(dark)}}`;
+}
