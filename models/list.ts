@@ -6,7 +6,7 @@ import {
   Model,
   type Sequelize,
 } from "sequelize";
-import { company, id, required } from "./database/columns.ts";
+import { company, id, nullable, required } from "./database/columns.ts";
 
 export const LIST_VISIBILITIES = ["private", "public"] as const;
 type ListVisibility = (typeof LIST_VISIBILITIES)[number];
@@ -21,6 +21,8 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
   declare visibility: CreationOptional<ListVisibility>;
   declare publicName: CreationOptional<string>;
   declare publicDescription: CreationOptional<string>;
+  /** Null: as the company says. */
+  declare doubleOptIn: CreationOptional<boolean | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
@@ -34,6 +36,7 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
         visibility: required(DataTypes.TEXT, "private"),
         publicName: required(DataTypes.TEXT, ""),
         publicDescription: required(DataTypes.TEXT, ""),
+        doubleOptIn: nullable(DataTypes.BOOLEAN),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
       },
@@ -49,6 +52,7 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
       visibility: this.visibility,
       public_name: this.publicName,
       public_description: this.publicDescription,
+      double_opt_in: this.doubleOptIn,
       subscriber_count: subscriberCount,
       created_at: this.createdAt.toISOString(),
     };

@@ -998,6 +998,7 @@ create table lists (
   visibility text default 'private'::text not null,
   public_name text default ''::text not null,
   public_description text default ''::text not null,
+  double_opt_in boolean,
   constraint lists_pkey PRIMARY KEY (id),
   constraint lists_company_id_id_key UNIQUE (company_id, id),
   constraint lists_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,

@@ -2,12 +2,17 @@
  * Confirmations: whether a public request needs one from the mailbox, the queue of those to be mailed, and what one does. Stands
  * with the models because subscribers writes what campaigns mails, and each step is one transaction.
  *
+ * Asks for a confirmation: the list that was asked for, or the company where the list leaves it to it (`double_opt_in`).
+ *
  * | who asks, by the public form                         | without double opt-in | with it                           |
  * |------------------------------------------------------|-----------------------|-----------------------------------|
  * | new, or unconfirmed                                  | active                | on the list; active once confirmed |
  * | active                                               | on the list           | on the list once confirmed        |
  * | unsubscribed, or with a suppression of that kind      | stays so until confirmed, and the list with it | the same |
  * | bounced, complained, blocked by the company          | nothing               | nothing                           |
+ *
+ * Lists that an unconfirmed subscriber asked for are theirs in name: who becomes active by a list that asks for no confirmation
+ * leaves them again until the others' link is used.
  *
  * One mail at most goes to a mailbox in 24 hours, which end when it is confirmed; its link confirms all that was asked for.
  */
@@ -47,6 +52,10 @@ const ASK = `
     select $1, l.id, d.id from list l, decided d
     where d.answer = 'join' or (d.answer = 'confirm' and d.status = 'unconfirmed')
     on conflict (company_id, list_id, subscriber_id) do update set left_at = null where m.left_at is not null),
+  unjoined as (
+    delete from list_members m using decided d, list_wishes w
+    where d.answer = 'join' and d.status = 'unconfirmed' and w.company_id = $1 and w.subscriber_id = d.id
+      and m.company_id = $1 and m.list_id = w.list_id and m.subscriber_id = d.id and w.list_id is distinct from $3),
   event as (
     select uuid_v7() as id, $1::uuid as company_id, 'subscribed' as type, d.email as recipient, null::uuid as sent_email_id,
       null::uuid as campaign_id,
@@ -54,7 +63,7 @@ const ASK = `
     from decided d where d.answer = 'join' and ($6::boolean or d.status = 'unconfirmed' or d.wants_list)),
   notified as (${outboxInsert("event")})
   insert into list_wishes (company_id, subscriber_id, list_id)
-  select $1, d.id, l.id from list l, decided d where d.answer = 'confirm' and d.status <> 'unconfirmed'
+  select $1, d.id, l.id from list l, decided d where d.answer = 'confirm'
   on conflict (company_id, subscriber_id, list_id) do update set asked_at = now()`;
 
 interface Request {

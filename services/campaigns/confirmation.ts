@@ -12,6 +12,7 @@ import {
   type UnsentConfirmationRow,
   unsentConfirmations,
 } from "../../models/statements/ask-to-confirm.ts";
+import { CONFIRMATION_SERVER } from "../../models/statements/confirmation-server.ts";
 import { requireQuotaWithin } from "../../models/statements/monthly-quota.ts";
 import { noticeToOwners } from "../../models/statements/queue-system-mail.ts";
 import { activeTrackingDomain } from "../../models/statements/tracking-domains.ts";
@@ -25,11 +26,8 @@ import { linksBase } from "../lib/links-base.ts";
 import { personToken } from "../lib/tokens/person-token.ts";
 import { confirmationText, greetingName } from "./confirmation-text.ts";
 
-/** The company's own choice, else the configuration marked as default, else the newest. */
 const RECIPIENT = `
-  select s.email, s.first_name,
-    (select id from smtp_configs x where x.company_id = c.id
-     order by x.id = c.default_smtp_config_id desc nulls last, x.is_default desc, x.id desc limit 1) as smtp_config_id
+  select s.email, s.first_name, ${CONFIRMATION_SERVER} as smtp_config_id
   from subscribers s join companies c on c.id = s.company_id
   where s.company_id = $1 and s.id = $2`;
 

@@ -41,6 +41,13 @@ export const Subscriber = Type.Object({
 /** Public lists are shown to subscribers on the preferences page. */
 export const Visibility = OneOf(...LIST_VISIBILITIES);
 
+export const DoubleOptIn = Nullable(
+  Type.Boolean({
+    description:
+      "Whoever asks for this list by the public form is on it once they confirm by the link that is mailed to them. Null: as the company's `double_opt_in` says.",
+  }),
+);
+
 export const List = Type.Object({
   id: Uuid,
   name: Type.String(),
@@ -48,6 +55,7 @@ export const List = Type.Object({
   visibility: Visibility,
   public_name: Type.String(),
   public_description: Type.String(),
+  double_opt_in: DoubleOptIn,
   subscriber_count: Type.Integer(),
   created_at: Time,
 });

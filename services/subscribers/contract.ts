@@ -16,7 +16,16 @@ import {
 } from "../lib/shapes.ts";
 import { Charset } from "./contract-import.ts";
 import { segments } from "./contract-segments.ts";
-import { Description, Kind, List, Status, Subscriber, Suppression, Visibility } from "./contract-shapes.ts";
+import {
+  Description,
+  DoubleOptIn,
+  Kind,
+  List,
+  Status,
+  Subscriber,
+  Suppression,
+  Visibility,
+} from "./contract-shapes.ts";
 import { subscribers } from "./contract-subscribers.ts";
 
 /** One line: it stands in the List-Id of mails to the list. */
@@ -29,6 +38,7 @@ const ListSettings = {
     Type.String({ ...Line(255), description: "What subscribers see of a public list; empty: its name." }),
   ),
   public_description: Type.Optional(Description),
+  double_opt_in: Type.Optional(DoubleOptIn),
 };
 
 const lists = {
@@ -40,6 +50,7 @@ const lists = {
   },
   createList: {
     summary: "Create a subscriber list",
+    description: "`double_opt_in: true` needs an SMTP configuration to mail the confirmations through.",
     params: Type.Object({ name: ListName, ...ListSettings }),
     returns: List,
     example: { name: "Newsletter", description: "Everyone who asked for it" },

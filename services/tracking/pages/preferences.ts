@@ -63,6 +63,9 @@ const CHOOSE = `
     join lists l on l.company_id = $1 and l.id = c.list_id and l.visibility = 'public'
     order by l.id for key share of l),
   person as (select id from subscribers where company_id = $1 and id = $2 for key share),
+  unwished as (
+    delete from list_wishes w using choice c
+    where w.company_id = $1 and w.subscriber_id = $2 and w.list_id = c.id),
   left_now as (
     update list_members m set left_at = now() from choice c
     where m.company_id = $1 and m.subscriber_id = $2 and m.list_id = c.id and not c.subscribed and m.left_at is null)
