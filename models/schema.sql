@@ -683,6 +683,7 @@ create table campaigns (
   suppressed_count integer default 0 not null,
   deleted_at timestamp with time zone,
   emptied_at timestamp with time zone,
+  individual_tracking boolean default true not null,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
@@ -719,6 +720,7 @@ create table companies (
   timezone text default 'UTC'::text not null,
   form_attributes text[] default '{}'::text[] not null,
   form_hosts text[] default '{}'::text[] not null,
+  individual_tracking boolean default true not null,
   constraint companies_pkey PRIMARY KEY (id),
   constraint companies_default_smtp_config FOREIGN KEY (id, default_smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (default_smtp_config_id),
   constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE

@@ -124,6 +124,7 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
     doubleOptIn: params.double_opt_in,
     defaultSmtpConfigId: params.default_smtp_config_id,
     trackingEnabled: params.tracking_enabled,
+    individualTracking: params.individual_tracking,
     requireAuthentication: params.require_authentication,
     timezone: params.timezone,
     ...formSettings(params),
