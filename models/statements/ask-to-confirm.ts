@@ -14,7 +14,7 @@
  * Lists that an unconfirmed subscriber asked for are theirs in name: who becomes active by a list that asks for no confirmation
  * leaves them again until the others' link is used.
  *
- * One mail at most goes to a mailbox in 24 hours, which end when it is confirmed; its link confirms all that was asked for.
+ * One mail at most, of a change of address too (change-address.ts), goes to a mailbox in 24 hours, which end when it is confirmed; its link confirms all that was asked for.
  */
 import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
 import { markResubscribed } from "./unsubscribe.ts";
@@ -22,12 +22,12 @@ import { outboxInsert, webhookNotice } from "./webhook-outbox.ts";
 
 const ASK = `
   with person as (
-    select s.id, s.email, s.status, blocked_by($1, s.email) as blocked,
+    select s.id, s.email, s.email_key, s.status, blocked_by($1, s.email) as blocked,
       $3::uuid is not null and not exists (select from list_members m
         where m.company_id = $1 and m.list_id = $3 and m.subscriber_id = $2 and m.left_at is null) as wants_list
     from subscribers s where s.company_id = $1 and s.id = $2),
   decided as (
-    select id, email, status, wants_list, case
+    select id, email, email_key, status, wants_list, case
       when status not in ('active', 'unconfirmed', 'unsubscribed') or blocked <> 'unsubscribed' then 'nothing'
       when status = 'unsubscribed' or blocked is not null then 'confirm'
       when not $4::boolean then 'join'
@@ -38,6 +38,8 @@ const ASK = `
     update subscribers s set confirm_mailed_at = now(), updated_at = now() from decided d
     where s.company_id = $1 and s.id = d.id and d.answer = 'confirm'
       and (s.confirm_mailed_at is null or s.confirm_mailed_at < now() - interval '24 hours')
+      and not exists (select from address_changes a where a.company_id = $1 and a.email_key = d.email_key
+        and a.asked_at > now() - interval '24 hours')
     returning s.id, s.confirm_mailed_at),
   queued as (
     insert into unsent_confirmations (company_id, subscriber_id, asked_at, accept_language)

@@ -38,7 +38,7 @@ interface Confirmation {
   campaignId: string;
   companyId: string;
   smtpConfigId: string;
-  subscriberId: string;
+  subscriberId: string | null;
   email: string;
   greetingName: string;
   confirmUrl: string;

@@ -20,6 +20,7 @@ import { writeConfirmation } from "../../models/statements/write-confirmation.ts
 import { call, emitAndForget } from "../call.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { badRequest, isServiceError, notFound } from "../lib/errors.ts";
+import type { Catalogue } from "../lib/i18n/en.ts";
 import { catalogueFor } from "../lib/i18n/languages.ts";
 import { newId } from "../lib/ids.ts";
 import { linksBase } from "../lib/links-base.ts";
@@ -42,25 +43,38 @@ interface Wanted {
   confirm_url: string;
 }
 
+/** The same mail, in the words of a change of address. */
+const newAddressCatalogue = (catalogue: Catalogue): Catalogue => ({
+  ...catalogue,
+  confirm: { ...catalogue.confirm, title: catalogue.changeAddress.title },
+  confirmationMail: catalogue.changeAddressMail,
+});
+
 const NO_SERVER = "There is no SMTP configuration to send a confirmation through.";
 
 interface Mail {
   companyId: string;
   subscriberId: string;
+  /** Of a change of address: where the mail goes. */
+  newEmail?: string;
   confirmUrl: string;
   acceptLanguage: string;
 }
 
 /** The campaign's id. Throws where the company has no SMTP configuration, or no room in its month. */
-async function write(client: Client, mail: Mail): Promise<string> {
-  const { companyId, subscriberId, confirmUrl, acceptLanguage } = mail;
+export async function write(client: Client, mail: Mail): Promise<string> {
+  const { companyId, subscriberId, newEmail, confirmUrl, acceptLanguage } = mail;
   const recipient = await queryOne<Recipient>(RECIPIENT, [companyId, subscriberId], client);
   if (!recipient) throw notFound();
-  const { email, first_name, smtp_config_id: smtpConfigId } = recipient;
+  const { first_name, smtp_config_id: smtpConfigId } = recipient;
   if (!smtpConfigId) throw badRequest(NO_SERVER);
   const campaignId = newId();
-  const text = confirmationText(catalogueFor(acceptLanguage));
-  const row = { campaignId, companyId, smtpConfigId, subscriberId, email, confirmUrl, ...text };
+  const catalogue = catalogueFor(acceptLanguage);
+  const text = confirmationText(newEmail === undefined ? catalogue : newAddressCatalogue(catalogue));
+  // Nobody knows yet whether a new address is the subscriber's: what its owner does with the mail says nothing of them.
+  const to =
+    newEmail === undefined ? { subscriberId, email: recipient.email } : { subscriberId: null, email: newEmail };
+  const row = { campaignId, companyId, smtpConfigId, ...to, confirmUrl, ...text };
   await writeConfirmation(client, { ...row, greetingName: greetingName(first_name) });
   return campaignId;
 }
@@ -108,7 +122,7 @@ const WARNED = `
   where id = $1 and (confirmation_warned_at is null or confirmation_warned_at < now() - interval '1 day')
   returning name`;
 
-async function warnOwners(broker: ServiceBroker, companyId: string, reason: string): Promise<void> {
+export async function warnOwners(broker: ServiceBroker, companyId: string, reason: string): Promise<void> {
   const [company] = await query<{ name: string }>(WARNED, [companyId]);
   if (!company) return;
   broker.logger.warn({ companyId, reason }, "A confirmation could not be mailed");

@@ -206,6 +206,8 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/public/unsubscribe/:sent_email_id/`, "tracking.unsubscribePage", page),
   route("POST", `${E}/public/unsubscribe/:sent_email_id/`, "tracking.unsubscribe", { ...page, anyBody: true }),
   route("GET", `${E}/public/view/:sent_email_id/`, "tracking.view", page),
+  route("GET", `${E}/public/address/:token/`, "tracking.changeAddressPage", page),
+  route("POST", `${E}/public/address/:token/`, "tracking.changeAddress", page),
   route("GET", `${E}/public/preferences/:token/`, "tracking.preferencesPage", page),
   route("PUT", `${E}/public/preferences/:token/`, "tracking.updatePreferences", page),
   route("POST", `${E}/public/preferences/:token/`, "tracking.updatePreferences", page),

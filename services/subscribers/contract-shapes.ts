@@ -80,6 +80,7 @@ export const PersonData = Type.Object({
   exported_at: Time,
   subscriber: Subscriber,
   lists: Rows,
+  former_addresses: Rows,
   sent_emails: Rows,
   copies: Rows,
   events: Rows,

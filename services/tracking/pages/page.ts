@@ -28,7 +28,15 @@ const headers = {
   vary: "Accept, Accept-Language",
 };
 
-type PageName = "unsubscribe" | "unsubscribed" | "confirm" | "confirmed" | "preferences" | "subscribed";
+type PageName =
+  | "unsubscribe"
+  | "unsubscribed"
+  | "confirm"
+  | "confirmed"
+  | "change-address"
+  | "changed-address"
+  | "preferences"
+  | "subscribed";
 
 type Http = Caller["http"];
 

@@ -2,6 +2,7 @@
 import { type Client, type Queryable, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { askToChangeAddress } from "../../../models/statements/change-address.ts";
 import { withIds } from "../../../models/statements/mail-key.ts";
 import { markResubscribed } from "../../../models/statements/unsubscribe.ts";
 import { notFound } from "../../lib/errors.ts";
@@ -22,6 +23,9 @@ export interface PreferencesChange {
   last_name?: string;
   subscribed?: boolean;
   lists?: { id: string; subscribed: boolean }[];
+  /** Taken once its mailbox confirms it, in the language of the mail to it. */
+  newEmail?: string | undefined;
+  acceptLanguage?: string;
 }
 
 export interface PersonRef {
@@ -89,11 +93,14 @@ interface LastMail {
 async function apply(client: Client, person: PersonRef, change: PreferencesChange): Promise<string[]> {
   const { companyId, subscriberId } = person;
   const now = await preferencesOf(person, client);
-  const { first_name, last_name, lists = [] } = change;
+  const { first_name, last_name, lists = [], newEmail, acceptLanguage = "" } = change;
   await client.query(RENAME, [companyId, subscriberId, first_name?.trim(), last_name?.trim()]);
   if (lists.length > 0) {
     const choices = new Map(lists.map(({ id, subscribed }) => [id.toLowerCase(), subscribed]));
     await client.query(CHOOSE, [companyId, subscriberId, [...choices.keys()], [...choices.values()]]);
+  }
+  if (newEmail !== undefined) {
+    await askToChangeAddress(client, { companyId, subscriberId, email: newEmail, acceptLanguage });
   }
   if (change.subscribed === true && !now.subscribed) await markResubscribed(client, { companyId, email: now.email });
   if (change.subscribed !== false) return [];

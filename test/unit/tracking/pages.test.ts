@@ -50,9 +50,24 @@ describe("every page in every language", () => {
     company: { name: "Acme", website: "https://acme.example/", footer_text: "Main Street 1" },
     email: "ann@example.com",
     saved: true,
-    person: { first_name: "A", last_name: "B", subscribed: true, lists: [{ id: "1", name: "News", subscribed: true }] },
+    addressAsked: true,
+    person: {
+      email: "ann@example.com",
+      first_name: "A",
+      last_name: "B",
+      subscribed: true,
+      lists: [{ id: "1", name: "News", subscribed: true }],
+    },
   };
-  const names = ["unsubscribe", "unsubscribed", "confirm", "confirmed", "preferences"] as const;
+  const names = [
+    "unsubscribe",
+    "unsubscribed",
+    "confirm",
+    "confirmed",
+    "change-address",
+    "changed-address",
+    "preferences",
+  ] as const;
   const cases = names.flatMap((name) => Object.keys(catalogues).map((language) => ({ name, language })));
 
   test.each(cases)("$name in $language: named, directed, labelled, without script", ({ name, language }) => {
@@ -89,6 +104,7 @@ describe("every page in every language", () => {
         email: `${text}@example.com`,
         person: {
           ...values.person,
+          email: `${text}@example.com`,
           first_name: text,
           last_name: text,
           lists: [{ id: "1", name: text, subscribed: true }],
