@@ -29,6 +29,7 @@ const list = {
   visibility: "private",
   public_name: "",
   public_description: "",
+  double_opt_in: null,
   subscriber_count: 0,
   created_at: "2026-01-01T00:00:00.000Z",
 };
