@@ -186,9 +186,12 @@ export async function confirmMailbox(
   return { email, joins };
 }
 
+// The day of its mailbox is over, also where a change of address had begun it.
+const CONFIRMED = `
+  with free as (
+    delete from address_changes a using subscribers s
+    where s.company_id = $1 and s.id = $2 and a.company_id = $1 and a.email_key = s.email_key)
+  update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2 and confirm_mailed_at is not null`;
+
 const confirmed = (on: Queryable, companyId: string, subscriberId: string) =>
-  query(
-    "update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2 and confirm_mailed_at is not null",
-    [companyId, subscriberId],
-    on,
-  );
+  query(CONFIRMED, [companyId, subscriberId], on);

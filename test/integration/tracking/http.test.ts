@@ -436,6 +436,21 @@ describe("recipients over HTTP", () => {
       expect((await browser.post(third, undefined, json)).status).toBe(410);
     });
 
+    test("a mailbox that confirms a subscription may be mailed again, whatever was mailed before", async () => {
+      await ask(NEW);
+      await mailedTo(NEW);
+      await query("update companies set double_opt_in = true where id = $1", [world.companyId]);
+      await browser.post(pub(`subscribe/${world.companyId}/`), { email: NEW }, { ip: someIp() });
+      const [subscriber] = await query<{ id: string }>(
+        "select id from subscribers where company_id = $1 and email = $2",
+        [world.companyId, NEW],
+      );
+      const soon = new Date(Date.now() + 60_000);
+      const path = pub(`confirm/${personToken("confirm", world.companyId, subscriber!.id, soon)}/`);
+      expect((await browser.post(path, undefined, json)).status).toBe(200);
+      expect(await changes()).toEqual([]);
+    });
+
     test.each([
       [
         "who unsubscribed stays so, at both addresses",
