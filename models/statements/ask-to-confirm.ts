@@ -14,7 +14,8 @@
  * Lists that an unconfirmed subscriber asked for are theirs in name: who becomes active by a list that asks for no confirmation
  * leaves them again until the others' link is used.
  *
- * One mail at most, of a change of address too (change-address.ts), goes to a mailbox in 24 hours, which end when it is confirmed; its link confirms all that was asked for.
+ * One mail at most goes to a mailbox in 24 hours, a change of address (change-address.ts) included. They end when it is
+ * confirmed; its link confirms all that was asked for.
  */
 import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
 import { markResubscribed } from "./unsubscribe.ts";

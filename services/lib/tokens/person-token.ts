@@ -1,7 +1,7 @@
 /**
- * The credential in the link of a confirmation, a change of address or the preferences page: which company, which subscriber, until when. Anyone who holds it may
- * act for that subscriber, and nobody can make one without the key. Each kind has a key of its own, so that a
- * preferences link never confirms.
+ * The credential in the link of a confirmation, a change of address or the preferences page: which company, which
+ * subscriber, until when. Anyone who holds it may act for that subscriber, and nobody can make one without the key. Each
+ * kind has a key of its own, so that a preferences link never confirms.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { uuidBytes, uuidOf } from "../ids.ts";

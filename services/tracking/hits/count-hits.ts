@@ -12,16 +12,12 @@ import type { MailNumber } from "../../lib/tokens/mail-id.ts";
 import { isMachineAgent } from "./bot-detection.ts";
 import type { Hit } from "./classify-hits.ts";
 
-interface Campaign {
-  no: number;
+export interface CountedCampaign {
   company_id: string;
   campaign_id: string;
   is_deleted: boolean;
-}
-
-export interface CountedCampaign extends Campaign {
-  /** The index of the one that the hit's mail was made from. */
-  variant: number | null;
+  /** The index of the one that the hit's mail was made from, where the campaign has some. */
+  variant?: number | null;
 }
 
 const CAMPAIGNS = `
@@ -29,7 +25,11 @@ const CAMPAIGNS = `
 
 /** The campaigns that tokens without a person stand for, by their ids in the tokens. */
 export async function countedCampaigns(known: readonly (MailNumber & { id: string })[], client?: Client) {
-  const rows = await query<Campaign>(CAMPAIGNS, [known.map(({ campaign_no }) => campaign_no)], client);
+  const rows = await query<CountedCampaign & { no: number }>(
+    CAMPAIGNS,
+    [known.map(({ campaign_no }) => campaign_no)],
+    client,
+  );
   const byNo = new Map(rows.map((row) => [row.no, row]));
   return new Map(
     known.flatMap((one): [string, CountedCampaign][] => {
@@ -92,7 +92,7 @@ export async function countHits(
     groups.map(({ link }) => link),
     groups.map(({ machine }) => machine),
     groups.map(({ hour }) => hour),
-    groups.map(({ campaign }) => campaign.variant),
+    groups.map(({ campaign }) => campaign.variant ?? null),
     groups.map(({ n }) => n),
   ];
   await query(COUNT, columns, client);

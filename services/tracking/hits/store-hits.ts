@@ -141,14 +141,10 @@ interface Places {
 async function placesOf(hits: readonly Hit[], known: readonly Known[], client?: Client): Promise<Places> {
   const { true: whole = [], false: ofMails = [] } = Object.groupBy(known, (one) => `${standsForCampaign(one)}`);
   const mails = await read(hits, ofMails, client);
-  if (whole.length === 0) return { mails, campaignOf: ({ sentEmailId }) => campaignOfMail(mails.get(sentEmailId)) };
+  if (whole.length === 0) return { mails, campaignOf: ({ sentEmailId }) => mails.get(sentEmailId) };
   const campaigns = await countedCampaigns(whole, client);
-  const campaignOf = ({ sentEmailId }: Hit) => campaigns.get(sentEmailId) ?? campaignOfMail(mails.get(sentEmailId));
-  return { mails, campaignOf };
+  return { mails, campaignOf: ({ sentEmailId }) => campaigns.get(sentEmailId) ?? mails.get(sentEmailId) };
 }
-
-const campaignOfMail = (mail: Read | undefined): CountedCampaign | undefined =>
-  mail && { ...mail, no: mail.campaign_no, variant: null };
 
 /** Null where it takes more than one statement: stored clicks turned out to be a machine's, or a mail was in doubt. */
 async function tryStore(
