@@ -64,6 +64,8 @@ export async function moveAllTo(client: Queryable, campaignIds: readonly string[
     `update campaigns set
        status = $2,
        started_at = case when $2 = 'sending' then coalesce(started_at, now()) else started_at end,
+       individual_tracking = case when $2 = 'pending' and status = 'scheduled'
+         then (select k.individual_tracking from companies k where k.id = campaigns.company_id) else individual_tracking end,
        finished_at = case when $2 in ('completed', 'partial', 'failed', 'cancelled') then now() end,
        updated_at = now()
      where id = any($1) and status = any($3)

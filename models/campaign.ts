@@ -48,6 +48,8 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare listId: CreationOptional<string | null>;
   declare segmentId: CreationOptional<string | null>;
   declare isTransactional: CreationOptional<boolean>;
+  /** As the company had it when the campaign started. False: its links carry no person, and hits are only counted. */
+  declare individualTracking: CreationOptional<boolean>;
   declare workerTaskId: string;
   declare expandCursor: CreationOptional<string | null>;
   declare no: CreationOptional<number>;
@@ -109,6 +111,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         listId: nullable(DataTypes.UUID),
         segmentId: nullable(DataTypes.UUID),
         isTransactional: required(DataTypes.BOOLEAN, false),
+        individualTracking: required(DataTypes.BOOLEAN, true),
         workerTaskId: required(DataTypes.UUID),
         expandCursor: nullable(DataTypes.TEXT),
         copiesAsked: required(DataTypes.INTEGER, 0),
@@ -188,8 +191,9 @@ export interface CampaignRow {
   started_at: Date | null;
   finished_at: Date | null;
   subject: string;
-  opens: number;
-  clicks: number;
+  /** Null where nobody knows whose they are. */
+  opens: number | null;
+  clicks: number | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -211,8 +215,9 @@ export const CAMPAIGN_ERROR = `coalesce(c.error,
     where w.company_id = c.company_id and w.smtp_config_id = c.smtp_config_id and w.full_until > now()) end)`;
 
 /** People who did it, from counters that are kept with the events: eight rows at most, by primary key. */
-const unique = (type: "opened" | "clicked") => `(select coalesce(sum(k.n), 0)::bigint from campaign_counts k
-    where k.company_id = c.company_id and k.campaign_id = c.id and k.metric = '${type}_unique' and k.bucket = 0)`;
+const unique = (type: "opened" | "clicked") => `case when c.individual_tracking then (
+    select coalesce(sum(k.n), 0)::bigint from campaign_counts k
+    where k.company_id = c.company_id and k.campaign_id = c.id and k.metric = '${type}_unique' and k.bucket = 0) end`;
 
 /** For a statement whose campaigns have the alias c. */
 export const CAMPAIGN_COLUMNS = `c.id, c.name, c.campaign_type, c.status, c.total_emails, c.sent_count, c.failed_count, c.suppressed_count,

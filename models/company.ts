@@ -36,6 +36,8 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare doubleOptIn: CreationOptional<boolean>;
   declare defaultSmtpConfigId: CreationOptional<string | null>;
   declare trackingEnabled: CreationOptional<boolean>;
+  /** False: who opened or clicked is not kept, of campaigns that start from then on. */
+  declare individualTracking: CreationOptional<boolean>;
   declare retentionDays: CreationOptional<RetentionDays>;
   declare retentionDoneAt: CreationOptional<Date | null>;
   declare requireAuthentication: CreationOptional<boolean>;
@@ -70,6 +72,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
         doubleOptIn: required(DataTypes.BOOLEAN, false),
         defaultSmtpConfigId: nullable(DataTypes.UUID),
         trackingEnabled: required(DataTypes.BOOLEAN, true),
+        individualTracking: required(DataTypes.BOOLEAN, true),
         retentionDays: required(DataTypes.JSONB, {}),
         retentionDoneAt: nullable(DataTypes.DATE),
         requireAuthentication: required(DataTypes.BOOLEAN, false),
@@ -98,6 +101,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
       double_opt_in: this.doubleOptIn,
       default_smtp_config_id: this.defaultSmtpConfigId,
       tracking_enabled: this.trackingEnabled,
+      individual_tracking: this.individualTracking,
       retention_days: {
         events: this.retentionDays.events ?? null,
         sent_emails: this.retentionDays.sent_emails ?? null,

@@ -7,6 +7,7 @@
  */
 import type { Sequelize } from "sequelize";
 import { AccountToken } from "./account-token.ts";
+import { AddressChange, FormerAddress } from "./address-change.ts";
 import { ApiKey } from "./api-key.ts";
 import { AuditEntry } from "./audit-entry.ts";
 import { BounceMailbox } from "./bounce-mailbox.ts";
@@ -59,6 +60,8 @@ import { WebhookEndpoint } from "./webhook-endpoint.ts";
 
 const MODELS = [
   AccountToken,
+  AddressChange,
+  FormerAddress,
   ApiKey,
   AuditEntry,
   BounceMailbox,

@@ -6,7 +6,7 @@ import {
   Model,
   type Sequelize,
 } from "sequelize";
-import { company, id, required } from "./database/columns.ts";
+import { company, id, nullable, required } from "./database/columns.ts";
 
 export const LIST_VISIBILITIES = ["private", "public"] as const;
 type ListVisibility = (typeof LIST_VISIBILITIES)[number];
@@ -23,6 +23,8 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
   declare publicDescription: CreationOptional<string>;
   /** Whether anybody may read what was sent to it; of public lists alone. */
   declare archive: CreationOptional<boolean>;
+  /** Null: as the company says. */
+  declare doubleOptIn: CreationOptional<boolean | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
@@ -37,6 +39,7 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
         publicName: required(DataTypes.TEXT, ""),
         publicDescription: required(DataTypes.TEXT, ""),
         archive: required(DataTypes.BOOLEAN, false),
+        doubleOptIn: nullable(DataTypes.BOOLEAN),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),
       },
@@ -53,6 +56,7 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
       public_name: this.publicName,
       public_description: this.publicDescription,
       archive: this.archive,
+      double_opt_in: this.doubleOptIn,
       subscriber_count: subscriberCount,
       created_at: this.createdAt.toISOString(),
     };

@@ -663,6 +663,21 @@ create table account_tokens (
 CREATE INDEX account_tokens_expiry ON public.account_tokens USING btree (expires_at);
 CREATE INDEX account_tokens_of_user ON public.account_tokens USING btree (user_id, kind);
 
+create table address_changes (
+  company_id uuid not null,
+  email_key text not null,
+  email text not null,
+  subscriber_id uuid not null,
+  id uuid,
+  asked_at timestamp with time zone default now() not null,
+  accept_language text not null,
+  is_unsent boolean default true not null,
+  constraint address_changes_pkey PRIMARY KEY (company_id, email_key),
+  constraint address_changes_company_id_subscriber_id_fkey FOREIGN KEY (company_id, subscriber_id) REFERENCES subscribers(company_id, id) ON DELETE CASCADE
+);
+CREATE INDEX address_changes_of_subscriber ON public.address_changes USING btree (company_id, subscriber_id);
+CREATE INDEX address_changes_unsent ON public.address_changes USING btree (asked_at) WHERE is_unsent;
+
 create table api_keys (
   id uuid not null,
   company_id uuid not null,
@@ -821,6 +836,7 @@ create table campaigns (
   suppressed_count integer default 0 not null,
   deleted_at timestamp with time zone,
   emptied_at timestamp with time zone,
+  individual_tracking boolean default true not null,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
@@ -862,6 +878,7 @@ create table companies (
   form_attributes text[] default '{}'::text[] not null,
   form_hosts text[] default '{}'::text[] not null,
   branding jsonb default '{}'::jsonb not null,
+  individual_tracking boolean default true not null,
   constraint companies_pkey PRIMARY KEY (id),
   constraint companies_default_smtp_config FOREIGN KEY (id, default_smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (default_smtp_config_id),
   constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE
@@ -957,6 +974,17 @@ create table erased_addresses (
   constraint erased_addresses_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
 );
 CREATE INDEX erased_addresses_due ON public.erased_addresses USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+create table former_addresses (
+  company_id uuid not null,
+  subscriber_id uuid not null,
+  email_key text not null,
+  email text not null,
+  changed_at timestamp with time zone default now() not null,
+  constraint former_addresses_pkey PRIMARY KEY (company_id, subscriber_id, email_key),
+  constraint former_addresses_company_id_subscriber_id_fkey FOREIGN KEY (company_id, subscriber_id) REFERENCES subscribers(company_id, id) ON DELETE CASCADE
+);
+CREATE INDEX former_addresses_of_mailbox ON public.former_addresses USING btree (company_id, email_key);
 
 create table hour_ledgers (
   company_id uuid not null,
@@ -1159,6 +1187,7 @@ create table lists (
   public_name text default ''::text not null,
   public_description text default ''::text not null,
   archive boolean default false not null,
+  double_opt_in boolean,
   constraint lists_pkey PRIMARY KEY (id),
   constraint lists_company_id_id_key UNIQUE (company_id, id),
   constraint lists_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,

@@ -2,6 +2,8 @@
  * Confirmations: whether a public request needs one from the mailbox, the queue of those to be mailed, and what one does. Stands
  * with the models because subscribers writes what campaigns mails, and each step is one transaction.
  *
+ * Asks for a confirmation: the list that was asked for, or the company where the list leaves it to it (`double_opt_in`).
+ *
  * | who asks, by the public form                         | without double opt-in | with it                           |
  * |------------------------------------------------------|-----------------------|-----------------------------------|
  * | new, or unconfirmed                                  | active                | on the list; active once confirmed |
@@ -9,7 +11,11 @@
  * | unsubscribed, or with a suppression of that kind      | stays so until confirmed, and the list with it | the same |
  * | bounced, complained, blocked by the company          | nothing               | nothing                           |
  *
- * One mail at most goes to a mailbox in 24 hours, which end when it is confirmed; its link confirms all that was asked for.
+ * Lists that an unconfirmed subscriber asked for are theirs in name: who becomes active by a list that asks for no confirmation
+ * leaves them again until the others' link is used.
+ *
+ * One mail at most goes to a mailbox in 24 hours, a change of address (change-address.ts) included. They end when it is
+ * confirmed; its link confirms all that was asked for.
  */
 import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
 import { markResubscribed } from "./unsubscribe.ts";
@@ -17,12 +23,12 @@ import { outboxInsert, webhookNotice } from "./webhook-outbox.ts";
 
 const ASK = `
   with person as (
-    select s.id, s.email, s.status, blocked_by($1, s.email) as blocked,
+    select s.id, s.email, s.email_key, s.status, blocked_by($1, s.email) as blocked,
       $3::uuid is not null and not exists (select from list_members m
         where m.company_id = $1 and m.list_id = $3 and m.subscriber_id = $2 and m.left_at is null) as wants_list
     from subscribers s where s.company_id = $1 and s.id = $2),
   decided as (
-    select id, email, status, wants_list, case
+    select id, email, email_key, status, wants_list, case
       when status not in ('active', 'unconfirmed', 'unsubscribed') or blocked <> 'unsubscribed' then 'nothing'
       when status = 'unsubscribed' or blocked is not null then 'confirm'
       when not $4::boolean then 'join'
@@ -33,6 +39,8 @@ const ASK = `
     update subscribers s set confirm_mailed_at = now(), updated_at = now() from decided d
     where s.company_id = $1 and s.id = d.id and d.answer = 'confirm'
       and (s.confirm_mailed_at is null or s.confirm_mailed_at < now() - interval '24 hours')
+      and not exists (select from address_changes a where a.company_id = $1 and a.email_key = d.email_key
+        and a.asked_at > now() - interval '24 hours')
     returning s.id, s.confirm_mailed_at),
   queued as (
     insert into unsent_confirmations (company_id, subscriber_id, asked_at, accept_language)
@@ -47,6 +55,10 @@ const ASK = `
     select $1, l.id, d.id from list l, decided d
     where d.answer = 'join' or (d.answer = 'confirm' and d.status = 'unconfirmed')
     on conflict (company_id, list_id, subscriber_id) do update set left_at = null where m.left_at is not null),
+  unjoined as (
+    delete from list_members m using decided d, list_wishes w
+    where d.answer = 'join' and d.status = 'unconfirmed' and w.company_id = $1 and w.subscriber_id = d.id
+      and m.company_id = $1 and m.list_id = w.list_id and m.subscriber_id = d.id and w.list_id is distinct from $3),
   event as (
     select uuid_v7() as id, $1::uuid as company_id, 'subscribed' as type, d.email as recipient, null::uuid as sent_email_id,
       null::uuid as campaign_id,
@@ -54,7 +66,7 @@ const ASK = `
     from decided d where d.answer = 'join' and ($6::boolean or d.status = 'unconfirmed' or d.wants_list)),
   notified as (${outboxInsert("event")})
   insert into list_wishes (company_id, subscriber_id, list_id)
-  select $1, d.id, l.id from list l, decided d where d.answer = 'confirm' and d.status <> 'unconfirmed'
+  select $1, d.id, l.id from list l, decided d where d.answer = 'confirm'
   on conflict (company_id, subscriber_id, list_id) do update set asked_at = now()`;
 
 interface Request {
@@ -175,9 +187,12 @@ export async function confirmMailbox(
   return { email, joins };
 }
 
+// The day of its mailbox is over, also where a change of address had begun it.
+const CONFIRMED = `
+  with free as (
+    delete from address_changes a using subscribers s
+    where s.company_id = $1 and s.id = $2 and a.company_id = $1 and a.email_key = s.email_key)
+  update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2 and confirm_mailed_at is not null`;
+
 const confirmed = (on: Queryable, companyId: string, subscriberId: string) =>
-  query(
-    "update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2 and confirm_mailed_at is not null",
-    [companyId, subscriberId],
-    on,
-  );
+  query(CONFIRMED, [companyId, subscriberId], on);

@@ -232,6 +232,17 @@ const INBOUND: Place[] = [
 
 const PERSON: Place[] = [
   {
+    counted: "quotations",
+    sql: untilFew(
+      [
+        "wanted as (delete from address_changes where company_id = $1 and email_key = any ($2) returning 1)",
+        "former as (delete from former_addresses where company_id = $1 and email_key = any ($2) returning 1)",
+        "few as (select from wanted union all select from former)",
+      ],
+      "few",
+    ),
+  },
+  {
     counted: "suppressions",
     sql: untilFew(
       ["gone as (delete from suppressions where company_id = $1 and email_key = any ($2) returning 1)"],

@@ -23,6 +23,16 @@ const LISTS = `
   from list_members m join lists l on l.company_id = m.company_id and l.id = m.list_id
   where m.company_id = $1 and m.subscriber_id = $2 order by m.created_at desc ${NEWEST}`;
 
+/** The subscriber's address and those before it, in a form to compare. $1: company, $2: subscriber, $3: the address. */
+const addresses = (lowered: string, key: (email: string) => string) => `any (array(
+    select ${key("$3")} union select ${lowered} from former_addresses f where f.company_id = $1 and f.subscriber_id = $2))`;
+const THEIRS = addresses("lower(f.email)", (email) => `lower(${email})`);
+const THEIR_KEYS = addresses("f.email_key", (email) => `address_key(${email})`);
+
+const FORMER = `
+  select email, changed_at from former_addresses
+  where company_id = $1 and subscriber_id = $2 and $3::text is not null order by changed_at desc ${NEWEST}`;
+
 const MAILS = `
   select e.id, e.campaign_no, e.seq, c.id as campaign_id, c.name as campaign, coalesce(e.email, $3) as recipient, e.variables,
     e.status, e.attempts, e.error, reply_text(r.pattern, e.smtp_response) as smtp_response, e.sent_at, e.opened_at,
@@ -41,29 +51,30 @@ const MAILS = `
 
 const COPIES = `
   select campaign_id, kind, email, ${STATUS_NAMES}[status + 1] as status, attempts, error, smtp_response, sent_at, created_at
-  from sent_email_copies where company_id = $1 and lower(email) = lower($3) and $2::uuid is not null
+  from sent_email_copies where company_id = $1 and lower(email) = ${THEIRS}
   order by created_at desc ${NEWEST}`;
 
 const EVENTS = `
   select id, type, recipient, campaign_id, sent_email_id, metadata, created_at as timestamp from email_events
-  where company_id = $1 and lower(recipient) = lower($3) and $2::uuid is not null order by id desc ${NEWEST}`;
+  where company_id = $1 and lower(recipient) = ${THEIRS} order by id desc ${NEWEST}`;
 
 const SUPPRESSIONS = `
   select id, email, kind, reason, created_at from suppressions
-  where company_id = $1 and email_key = address_key($3) and $2::uuid is not null order by id desc ${NEWEST}`;
+  where company_id = $1 and email_key = ${THEIR_KEYS} order by id desc ${NEWEST}`;
 
 const DELIVERIES = `
   select d.id, w.url, d.event_type, d.payload, d.status, d.attempts, d.response_status, d.created_at
   from webhook_endpoints w join webhook_deliveries d on d.company_id = $1 and d.endpoint_id = w.id
-  where w.company_id = $1 and lower(d.payload->>'recipient') = lower($3) and $2::uuid is not null
+  where w.company_id = $1 and lower(d.payload->>'recipient') = ${THEIRS}
   order by d.id desc ${NEWEST}`;
 
 const INBOUND = `
   select id, received_at, via, result, bounce_type, recipient, sent_email_id, diagnostic from inbound_messages
-  where company_id = $1 and lower(recipient) = lower($3) and $2::uuid is not null order by id desc ${NEWEST}`;
+  where company_id = $1 and lower(recipient) = ${THEIRS} order by id desc ${NEWEST}`;
 
 const KINDS = {
   lists: LISTS,
+  former_addresses: FORMER,
   sent_emails: MAILS,
   copies: COPIES,
   events: EVENTS,

@@ -4,15 +4,24 @@
  */
 import { type Queryable, queryOne } from "../database/db.ts";
 
-// A stronger block stays as it is. A repetition changes nothing.
+// A stronger block stays as it is. A repetition changes nothing. A mail to the address that a subscriber had before is still
+// theirs, unless the address is somebody else's now.
 const UNSUBSCRIBE = `
-  with blocked as (
-    insert into suppressions (company_id, email, kind, reason) values ($1, $2, 'unsubscribed', $3)
+  with addresses as (
+    select $2::text as email, address_key($2) as email_key
+    union
+    select s.email, s.email_key
+    from former_addresses f join subscribers s on s.company_id = $1 and s.id = f.subscriber_id
+    where f.company_id = $1 and f.email_key = address_key($2)
+      and not exists (select from subscribers t where t.company_id = $1 and t.email_key = address_key($2))),
+  blocked as (
+    insert into suppressions (company_id, email, kind, reason)
+    select $1, email, 'unsubscribed', $3 from addresses order by email_key
     on conflict (company_id, email_key) where email_key is not null do nothing
     returning 1),
   marked as (
     update subscribers set status = 'unsubscribed', updated_at = now()
-    where company_id = $1 and email_key = address_key($2) and status in ('active', 'unconfirmed')
+    where company_id = $1 and email_key in (select email_key from addresses) and status in ('active', 'unconfirmed')
     returning 1)
   select exists (select 1 from blocked) or exists (select 1 from marked) as first`;
 

@@ -37,7 +37,7 @@ interface Confirmation {
   campaignId: string;
   companyId: string;
   smtpConfigId: string;
-  subscriberId: string;
+  subscriberId: string | null;
   email: string;
   variables: Record<string, string | string[]>;
   subject: string;

@@ -4,6 +4,7 @@ import { Company } from "../../models/company.ts";
 import { query, sequelize } from "../../models/database/db.ts";
 import { SmtpConfig } from "../../models/smtp-config.ts";
 import { audit } from "../../models/statements/audit-log.ts";
+import { noConfirmationServer } from "../../models/statements/confirmation-server.ts";
 import { TrackingDomain } from "../../models/tracking-domain.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Validate } from "../define.ts";
@@ -23,9 +24,8 @@ export async function getCompany(ctx: Ctx<{ id: string }>): Promise<CompanyView>
   return company.view(await TrackingDomain.findByPk(company.id));
 }
 
-async function smtpConfigExists(companyId: string, id?: string): Promise<boolean> {
-  const where = { companyId, ...(id ? { id } : {}) };
-  return (await SmtpConfig.findOne({ attributes: ["id"], where })) !== null;
+async function smtpConfigExists(companyId: string, id: string): Promise<boolean> {
+  return (await SmtpConfig.findOne({ attributes: ["id"], where: { companyId, id } })) !== null;
 }
 
 /** As PostgreSQL knows it, which makes days of it; an abbreviation or an offset is no zone. */
@@ -93,9 +93,8 @@ export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async
   }
   const domainError = isValid("tracking_domain") && trackingDomain ? trackingDomainError(trackingDomain) : undefined;
   if (domainError) errors.tracking_domain = [domainError];
-  if (double_opt_in === true && !(await smtpConfigExists(companyId))) {
-    errors.double_opt_in = ["An SMTP configuration is needed to send confirmation mails. Create one first."];
-  }
+  const noServer = double_opt_in === true ? await noConfirmationServer(companyId) : undefined;
+  if (noServer) errors.double_opt_in = [noServer];
   return { ...errors, ...formErrors(ctx.params, isValid) };
 };
 
@@ -126,6 +125,7 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
     doubleOptIn: params.double_opt_in,
     defaultSmtpConfigId: params.default_smtp_config_id,
     trackingEnabled: params.tracking_enabled,
+    individualTracking: params.individual_tracking,
     requireAuthentication: params.require_authentication,
     timezone: params.timezone,
     ...formSettings(params),

@@ -16,6 +16,11 @@ export const User = Type.Object({
 });
 export type User = Static<typeof User>;
 
+export const IndividualTracking = Type.Boolean({
+  description:
+    "False: opens and clicks are counted for each campaign and link, and nobody knows or keeps whose they are. It holds for campaigns that start from then on; of those nothing becomes known when it is true again.",
+});
+
 export const Company = Type.Object({
   id: Uuid,
   name: Type.String(),
@@ -25,6 +30,7 @@ export const Company = Type.Object({
   double_opt_in: Type.Boolean(),
   default_smtp_config_id: Nullable(Uuid),
   tracking_enabled: Type.Boolean(),
+  individual_tracking: IndividualTracking,
   retention_days: Type.Object({
     events: Nullable(Type.Integer()),
     sent_emails: Nullable(Type.Integer()),

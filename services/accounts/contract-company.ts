@@ -22,6 +22,7 @@ import {
   ApiKey,
   Company,
   CompanyName,
+  IndividualTracking,
   Member,
   NewApiKey,
   Plan,
@@ -46,6 +47,7 @@ const Settings = Patch(
     double_opt_in: Bool,
     default_smtp_config_id: Nullable(Uuid),
     tracking_enabled: Bool,
+    individual_tracking: IndividualTracking,
     retention_days: Nullable(
       Type.Partial(
         Type.Object({

@@ -6,6 +6,7 @@ import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { defineService } from "../define.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
+import { sendAddressChanges } from "./address-change-mails.ts";
 import { sendConfirmation, sendConfirmations } from "./confirmation.ts";
 import { contract } from "./contract.ts";
 import { beginCompactRows, keepRecipientParts } from "./expansion/compact-rows.ts";
@@ -86,7 +87,9 @@ export default defineService("campaigns", contract, {
     streamMedia: (ctx) => streamMedia(ctx.params.id),
 
     sendConfirmation: (ctx) => sendConfirmation(ctx, ctx.params),
-    sendConfirmations: async (ctx) => ({ done: await sendConfirmations(ctx.broker) }),
+    sendConfirmations: async ({ broker }) => ({
+      done: (await sendConfirmations(broker)) + (await sendAddressChanges(broker)),
+    }),
     async expandWaiting() {
       return { done: await queueOf(this).expandWaiting() };
     },

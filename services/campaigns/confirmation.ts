@@ -12,6 +12,7 @@ import {
   type UnsentConfirmationRow,
   unsentConfirmations,
 } from "../../models/statements/ask-to-confirm.ts";
+import { CONFIRMATION_SERVER } from "../../models/statements/confirmation-server.ts";
 import { requireQuotaWithin } from "../../models/statements/monthly-quota.ts";
 import { noticeToOwners } from "../../models/statements/queue-system-mail.ts";
 import { activeTrackingDomain } from "../../models/statements/tracking-domains.ts";
@@ -20,17 +21,15 @@ import { call, emitAndForget } from "../call.ts";
 import type { StoredBranding } from "../lib/branding/branding.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { badRequest, isServiceError, notFound } from "../lib/errors.ts";
+import type { Catalogue } from "../lib/i18n/en.ts";
 import { catalogueFor } from "../lib/i18n/languages.ts";
 import { newId } from "../lib/ids.ts";
 import { linksBase } from "../lib/links-base.ts";
 import { personToken } from "../lib/tokens/person-token.ts";
 import { brandVariables, confirmationText, greetingName } from "./confirmation-text.ts";
 
-/** The company's own choice, else the configuration marked as default, else the newest. */
 const RECIPIENT = `
-  select s.email, s.first_name, c.name as company_name, c.branding,
-    (select id from smtp_configs x where x.company_id = c.id
-     order by x.id = c.default_smtp_config_id desc nulls last, x.is_default desc, x.id desc limit 1) as smtp_config_id
+  select s.email, s.first_name, c.name as company_name, c.branding, ${CONFIRMATION_SERVER} as smtp_config_id
   from subscribers s join companies c on c.id = s.company_id
   where s.company_id = $1 and s.id = $2`;
 
@@ -47,31 +46,44 @@ interface Wanted {
   confirm_url: string;
 }
 
+/** The same mail, in the words of a change of address. */
+const newAddressCatalogue = (catalogue: Catalogue): Catalogue => ({
+  ...catalogue,
+  confirm: { ...catalogue.confirm, title: catalogue.changeAddress.title },
+  confirmationMail: catalogue.changeAddressMail,
+});
+
 const NO_SERVER = "There is no SMTP configuration to send a confirmation through.";
 
 interface Mail {
   companyId: string;
   subscriberId: string;
+  /** Of a change of address: where the mail goes. */
+  newEmail?: string;
   confirmUrl: string;
   acceptLanguage: string;
 }
 
 /** The campaign's id. Throws where the company has no SMTP configuration, or no room in its month. */
-async function write(client: Client, mail: Mail): Promise<string> {
-  const { companyId, subscriberId, confirmUrl, acceptLanguage } = mail;
+export async function write(client: Client, mail: Mail): Promise<string> {
+  const { companyId, subscriberId, newEmail, confirmUrl, acceptLanguage } = mail;
   const recipient = await queryOne<Recipient>(RECIPIENT, [companyId, subscriberId], client);
   if (!recipient) throw notFound();
-  const { email, first_name, branding, smtp_config_id: smtpConfigId } = recipient;
+  const { first_name, branding, smtp_config_id: smtpConfigId } = recipient;
   if (!smtpConfigId) throw badRequest(NO_SERVER);
   const campaignId = newId();
-  const text = confirmationText(catalogueFor(acceptLanguage, branding.language), branding);
+  const catalogue = catalogueFor(acceptLanguage, branding.language);
+  const text = confirmationText(newEmail === undefined ? catalogue : newAddressCatalogue(catalogue), branding);
   const variables = {
     ...brandVariables(branding),
     confirm_url: confirmUrl,
     company_name: branding.name ?? recipient.company_name,
     greeting_name: greetingName(first_name),
   };
-  await writeConfirmation(client, { campaignId, companyId, smtpConfigId, subscriberId, email, variables, ...text });
+  // Nobody knows yet whether a new address is the subscriber's: what its owner does with the mail says nothing of them.
+  const to =
+    newEmail === undefined ? { subscriberId, email: recipient.email } : { subscriberId: null, email: newEmail };
+  await writeConfirmation(client, { campaignId, companyId, smtpConfigId, ...to, variables, ...text });
   return campaignId;
 }
 
@@ -118,7 +130,7 @@ const WARNED = `
   where id = $1 and (confirmation_warned_at is null or confirmation_warned_at < now() - interval '1 day')
   returning name`;
 
-async function warnOwners(broker: ServiceBroker, companyId: string, reason: string): Promise<void> {
+export async function warnOwners(broker: ServiceBroker, companyId: string, reason: string): Promise<void> {
   const [company] = await query<{ name: string }>(WARNED, [companyId]);
   if (!company) return;
   broker.logger.warn({ companyId, reason }, "A confirmation could not be mailed");

@@ -19,6 +19,13 @@ import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts"
 
 export const MAX_ATTACHMENTS = 20;
 
+const PeopleWho = (did: string) =>
+  Nullable(
+    Type.Integer({
+      description: `How many of the recipients ${did}; machines are not counted. Null for a campaign without individual tracking.`,
+    }),
+  );
+
 export const Campaign = Type.Object({
   id: Uuid,
   name: Type.String(),
@@ -46,8 +53,8 @@ export const Campaign = Type.Object({
   is_transactional: Type.Boolean(),
   started_at: Nullable(Time),
   finished_at: Nullable(Time),
-  opens: Type.Integer({ description: "How many of the recipients opened it; machines are not counted." }),
-  clicks: Type.Integer({ description: "How many of the recipients clicked; machines are not counted." }),
+  opens: PeopleWho("opened it"),
+  clicks: PeopleWho("clicked"),
   created_at: Time,
   updated_at: Time,
 });

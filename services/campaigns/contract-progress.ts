@@ -8,8 +8,9 @@ const Progress = Type.Object({
   total_emails: Type.Integer(),
   sent_count: Type.Integer(),
   failed_count: Type.Integer(),
-  opens: Type.Integer(),
-  clicks: Type.Integer(),
+  /** Null where it is not known whose they are. */
+  opens: Nullable(Type.Integer()),
+  clicks: Nullable(Type.Integer()),
   /** Of one moment 0 and null: the gateway, which sees several, fills these two in. */
   per_second: Type.Number(),
   seconds_left: Nullable(Type.Integer()),

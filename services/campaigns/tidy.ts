@@ -4,12 +4,13 @@ import { campaignNo } from "../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../models/database/db.ts";
 import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
+import { forgetOldChanges } from "../../models/statements/change-address.ts";
 import { settle } from "./lifecycle/settle.ts";
 import { sweepMedia } from "./media/media-files.ts";
 import { deleteOldKeys } from "./send/idempotency.ts";
 
 export async function tidy(broker: ServiceBroker): Promise<number> {
-  return (await deleteOldKeys()) + (await sweepMedia()) + (await recountStuck(broker));
+  return (await deleteOldKeys()) + (await forgetOldChanges()) + (await sweepMedia()) + (await recountStuck(broker));
 }
 
 const { sent } = SENT_EMAIL_STATUS;

@@ -20,8 +20,8 @@ const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(`${im
 const numbers = new Intl.NumberFormat("en");
 export const formatted = (n: number): string => numbers.format(n);
 environment.addFilter("number", (n: number | null) => (n === null ? "–" : formatted(n)));
-environment.addFilter("percent", (part: number, whole: number) =>
-  whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`,
+environment.addFilter("percent", (part: number | null, whole: number) =>
+  part === null || whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`,
 );
 // Universal time, spelled so that nobody takes it for the local one.
 environment.addFilter("time", (iso: string | null) =>

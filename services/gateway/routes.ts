@@ -221,6 +221,8 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/public/archive/:list_id/`, "tracking.archivePage", { ...page, conditional: true }),
   route("GET", `${E}/public/archive/:list_id/feed.xml`, "tracking.archiveFeed", { ...feed, conditional: true }),
   route("GET", `${E}/public/archive/:list_id/:campaign_id/`, "tracking.archivedIssue", { ...page, conditional: true }),
+  route("GET", `${E}/public/address/:token/`, "tracking.changeAddressPage", page),
+  route("POST", `${E}/public/address/:token/`, "tracking.changeAddress", page),
   route("GET", `${E}/public/preferences/:token/`, "tracking.preferencesPage", page),
   route("PUT", `${E}/public/preferences/:token/`, "tracking.updatePreferences", page),
   route("POST", `${E}/public/preferences/:token/`, "tracking.updatePreferences", page),

@@ -10,7 +10,16 @@ import { config } from "./config.ts";
 /** Of the links of system mail, and of the mark of a browser that was logged in (tokens/account-token.ts). */
 export type AccountTokenKind = "verify" | "reset" | "invitation" | "device";
 
-type Purpose = "seal" | "bearer" | "link" | "confirm" | "preferences" | "console" | "form" | AccountTokenKind;
+type Purpose =
+  | "seal"
+  | "bearer"
+  | "link"
+  | "confirm"
+  | "preferences"
+  | "address"
+  | "console"
+  | "form"
+  | AccountTokenKind;
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;

@@ -1,5 +1,6 @@
 /** Reads the rows that a campaign's mails are made from. */
 import { query, queryOne } from "../../models/database/db.ts";
+import { campaignTokenId } from "../../models/statements/campaign-tokens.ts";
 import { unseal } from "../lib/secrets.ts";
 import { type Attachment, type Content, type Dkim, Unrenderable } from "./content.ts";
 
@@ -20,6 +21,8 @@ interface Row {
   company_name: string;
   footer_text: string;
   tracking_enabled: boolean;
+  individual_tracking: boolean;
+  no: number;
   tracking_domain: string | null;
   is_transactional: boolean;
   media_ids: string[];
@@ -44,8 +47,8 @@ const DEFAULT_LANGUAGE = "en";
 const SELECT = `
   select t.campaign_id, t.company_id, c.smtp_config_id, t.subject, t.body, t.preheader, t.text_body, t.sender_name, t.sender_email,
     t.reply_to_email, t.list_id_name, t.list_id_ref, t.company_name, t.footer_text, t.tracking_enabled,
-    c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed, t.links, d.domain as tracking_domain,
-    k.branding->>'language' as page_language,
+    c.no, c.individual_tracking, c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed, t.links,
+    d.domain as tracking_domain, k.branding->>'language' as page_language,
     (select json_agg(json_build_object('id', k.id, 'domain', k.domain, 'selector', k.selector,
        'sealed', encode(k.key_sealed, 'base64')))
      from dkim_keys k where k.company_id = s.company_id and k.smtp_config_id = s.id and k.active) as further_keys
@@ -112,6 +115,7 @@ export async function loadContent(
     footerText: row.footer_text,
     isTransactional: row.is_transactional,
     trackingEnabled: row.tracking_enabled,
+    campaignTokenId: row.individual_tracking ? null : await campaignTokenId(row.no),
     trackingDomain: row.tracking_domain,
     attachments: toSend ? await attachments(row.company_id, row.media_ids) : [],
     dkim: toSend ? dkim(row) : [],

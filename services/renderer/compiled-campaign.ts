@@ -65,10 +65,13 @@ async function compile({ content, smtpConfigId, storedLinks }: LoadedContent): P
     ? {
         links: links.length,
         numberOf: (template: string) => numbers.get(template),
-        tokenFor: (id: string, link: number, url: string) => addressToken(key, id, link, url),
+        tokenFor: (id: string, link: number, url: string) =>
+          addressToken(key, content.campaignTokenId ?? id, link, url),
       }
     : null;
   const fallback = companyVariables(content);
+  // Made once where all mails have the same.
+  const shared = content.campaignTokenId === null ? null : new LinkTokens(key, content.campaignTokenId, links.length);
   return permanently(() => {
     const skeleton = skeletonOf(content, bodies, here, key, tracking, encoded);
     return {
@@ -79,7 +82,7 @@ async function compile({ content, smtpConfigId, storedLinks }: LoadedContent): P
       scope: (recipient) =>
         scopeOf(recipient, {
           fallback,
-          tokens: tracking && new LinkTokens(key, recipient.id, links.length),
+          tokens: tracking && (shared ?? new LinkTokens(key, recipient.id, links.length)),
           preferencesUrl: () => preferencesUrl(here.baseUrl, content.companyId, recipient),
         }),
     };

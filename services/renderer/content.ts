@@ -32,6 +32,8 @@ export interface Content {
   footerText: string;
   isTransactional: boolean;
   trackingEnabled: boolean;
+  /** What its links carry in place of each mail's id; null where they carry that. */
+  campaignTokenId: string | null;
   /** The company's own host, where it is proved. */
   trackingDomain: string | null;
   attachments: Attachment[];

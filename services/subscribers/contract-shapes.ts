@@ -46,6 +46,12 @@ export const Archive = Type.Boolean({
     "What was sent to the list may be read by anybody, as a page and an RSS feed at `/api/emails/public/archive/{list_id}/`. Has an effect on public lists alone.",
   examples: [true],
 });
+export const DoubleOptIn = Nullable(
+  Type.Boolean({
+    description:
+      "Whoever asks for this list by the public form is on it once they confirm by the link that is mailed to them. Null: as the company's `double_opt_in` says.",
+  }),
+);
 
 export const List = Type.Object({
   id: Uuid,
@@ -55,6 +61,7 @@ export const List = Type.Object({
   public_name: Type.String(),
   public_description: Type.String(),
   archive: Archive,
+  double_opt_in: DoubleOptIn,
   subscriber_count: Type.Integer(),
   created_at: Time,
 });
@@ -79,6 +86,7 @@ export const PersonData = Type.Object({
   exported_at: Time,
   subscriber: Subscriber,
   lists: Rows,
+  former_addresses: Rows,
   sent_emails: Rows,
   copies: Rows,
   events: Rows,

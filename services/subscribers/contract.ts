@@ -16,7 +16,17 @@ import {
 } from "../lib/shapes.ts";
 import { Charset } from "./contract-import.ts";
 import { segments } from "./contract-segments.ts";
-import { Archive, Description, Kind, List, Status, Subscriber, Suppression, Visibility } from "./contract-shapes.ts";
+import {
+  Archive,
+  Description,
+  DoubleOptIn,
+  Kind,
+  List,
+  Status,
+  Subscriber,
+  Suppression,
+  Visibility,
+} from "./contract-shapes.ts";
 import { subscribers } from "./contract-subscribers.ts";
 
 /** One line: it stands in the List-Id of mails to the list. */
@@ -30,6 +40,7 @@ const ListSettings = {
   ),
   public_description: Type.Optional(Description),
   archive: Type.Optional(Archive),
+  double_opt_in: Type.Optional(DoubleOptIn),
 };
 
 const lists = {
@@ -41,6 +52,7 @@ const lists = {
   },
   createList: {
     summary: "Create a subscriber list",
+    description: "`double_opt_in: true` needs an SMTP configuration to mail the confirmations through.",
     params: Type.Object({ name: ListName, ...ListSettings }),
     returns: List,
     example: { name: "Newsletter", description: "Everyone who asked for it" },

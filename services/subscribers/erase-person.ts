@@ -2,6 +2,7 @@
 import type { ServiceBroker } from "moleculer";
 import { transaction } from "../../models/database/db.ts";
 import { auditWithin } from "../../models/statements/audit-log.ts";
+import { formerAddresses } from "../../models/statements/change-address.ts";
 import {
   beginErasure,
   dueErasures,
@@ -11,6 +12,7 @@ import {
   eraseStep,
   postponeErasure,
 } from "../../models/statements/erase-person.ts";
+import { ERASED_KINDS } from "../../models/statements/erase-steps.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 
 /** What a request does itself; the rest goes on in the background. */
@@ -26,17 +28,23 @@ async function steps(person: ErasedPerson, goOn: () => boolean): Promise<{ compl
   }
 }
 
-/** The log knows that somebody was erased, and by whom, and not who. */
+/** The log knows that somebody was erased, and by whom, and not who. Addresses that the person had before go as well. */
 export async function erase(ctx: Ctx<{ email: string }>): Promise<{ erased: ErasedCounts; complete: boolean }> {
   const companyId = companyOf(ctx);
-  const person = await erasedPerson(companyId, ctx.params.email);
+  const addresses = [ctx.params.email, ...(await formerAddresses(companyId, ctx.params.email))];
+  const persons = await Promise.all(addresses.map((address) => erasedPerson(companyId, address)));
   await transaction(async (client) => {
     await auditWithin(client, companyId, ctx.meta, { action: "subscribers.erased" });
-    await beginErasure(client, person, ctx.params.email);
+    for (const [n, person] of persons.entries()) await beginErasure(client, person, addresses[n]!);
   });
   const until = Date.now() + IN_REQUEST_MS;
-  const { complete, counts } = await steps(person, () => Date.now() < until);
-  return { erased: counts, complete };
+  const done: Awaited<ReturnType<typeof steps>>[] = [];
+  for (const person of persons) done.push(await steps(person, () => Date.now() < until));
+  const sum = (kind: keyof ErasedCounts) => done.reduce((n, { counts }) => n + counts[kind], 0);
+  return {
+    erased: Object.fromEntries(ERASED_KINDS.map((kind) => [kind, sum(kind)])) as ErasedCounts,
+    complete: done.every(({ complete }) => complete),
+  };
 }
 
 /** How many were worked on. */

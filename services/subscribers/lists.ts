@@ -2,7 +2,8 @@
 import { queryOne } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { List } from "../../models/list.ts";
-import { notFound } from "../lib/errors.ts";
+import { noConfirmationServer } from "../../models/statements/confirmation-server.ts";
+import { type FieldErrors, notFound } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 
 async function viewWithCount(list: List) {
@@ -23,10 +24,22 @@ interface Given {
   public_name?: string;
   public_description?: string;
   archive?: boolean;
+  double_opt_in?: boolean | null;
+}
+
+/** A list that asks for confirmations needs a server that they can be mailed through. */
+export async function listSettingErrors(
+  companyId: string,
+  { double_opt_in }: Given,
+  isValid: (field: "double_opt_in") => boolean,
+): Promise<FieldErrors> {
+  if (double_opt_in !== true || !isValid("double_opt_in")) return {};
+  const error = await noConfirmationServer(companyId);
+  return error ? { double_opt_in: [error] } : {};
 }
 
 /** What was given, under the names of the columns. */
-const attributesOf = ({ description, visibility, public_name, public_description, archive }: Given) =>
+const attributesOf = ({ description, visibility, public_name, public_description, archive, double_opt_in }: Given) =>
   Object.fromEntries(
     Object.entries({
       description,
@@ -34,6 +47,7 @@ const attributesOf = ({ description, visibility, public_name, public_description
       publicName: public_name?.trim(),
       publicDescription: public_description,
       archive,
+      doubleOptIn: double_opt_in,
     }).filter(([, value]) => value !== undefined),
   );
 
@@ -63,6 +77,7 @@ interface Row {
   public_name: string;
   public_description: string;
   archive: boolean;
+  double_opt_in: boolean | null;
   subscriber_count: number;
   created_at: Date;
 }
@@ -71,7 +86,7 @@ export async function listLists(companyId: string, asked: ListQuery) {
   const { count, results } = await listPage<Row>(
     {
       from: "lists l",
-      columns: `l.id, l.name, l.description, l.visibility, l.public_name, l.public_description, l.archive, l.created_at,
+      columns: `l.id, l.name, l.description, l.visibility, l.public_name, l.public_description, l.archive, l.double_opt_in, l.created_at,
         count_of(l.company_id, 'list_members', l.id) subscriber_count`,
       where: ["l.company_id = $1"],
       values: [companyId],

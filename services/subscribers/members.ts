@@ -27,10 +27,12 @@ export async function listErrors(companyId: string, field: string, ids: readonly
 }
 
 // Both sides are locked while the rows that join them are written; there is no foreign key (see the migration).
-// A subscriber added by id is on the list again even after leaving it on the preferences page.
+// A subscriber added by id is on the list again even after leaving it on the preferences page, and needs no confirmation.
 const ADD = `
   with l as (select id from lists where company_id = $1 and id = any ($3::uuid[]) order by id for key share),
-  p as (select id from subscribers where company_id = $1 and id = any ($2::uuid[]) order by id for key share)
+  p as (select id from subscribers where company_id = $1 and id = any ($2::uuid[]) order by id for key share),
+  unwished as (
+    delete from list_wishes where company_id = $1 and subscriber_id = any ($2::uuid[]) and list_id = any ($3::uuid[]))
   insert into list_members as m (company_id, list_id, subscriber_id)
   select $1, l.id, p.id from l, p order by l.id, p.id
   on conflict (company_id, list_id, subscriber_id) do update set left_at = null where m.left_at is not null

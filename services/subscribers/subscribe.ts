@@ -2,6 +2,7 @@
 
 import { Company } from "../../models/company.ts";
 import { type Client, INTERACTIVE, queryOne, transaction } from "../../models/database/db.ts";
+import { List } from "../../models/list.ts";
 import { askToConfirm, confirmMailbox } from "../../models/statements/ask-to-confirm.ts";
 import { isErased, liftErasure } from "../../models/statements/erased-addresses.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
@@ -62,7 +63,7 @@ async function save(
 export const subscribe = (ctx: Ctx<SubscribeRequest>): Promise<Document> =>
   evenly(async () => formAnswer(ctx, { asksToConfirm: await record(ctx) }));
 
-/** Returns whether the company asks for a confirmation. */
+/** Returns whether a confirmation is asked for, whoever the address belongs to. */
 async function record(ctx: Ctx<SubscribeRequest>): Promise<boolean> {
   const request = ctx.params;
   const { company_id: companyId, list_id: listId = null } = request;
@@ -74,10 +75,11 @@ async function record(ctx: Ctx<SubscribeRequest>): Promise<boolean> {
   if (listId && (await missing("lists", companyId, [listId])).length > 0) {
     throw invalid({ list_id: [missingObject(listId)] });
   }
-  if (isTrapped({ ...request })) return company.doubleOptIn;
+  const asksToConfirm = (await ownChoice(companyId, listId)) ?? company.doubleOptIn;
+  if (isTrapped({ ...request })) return asksToConfirm;
   const attributes = attributesIn({ ...request }, company.formAttributes);
   // Who was erased comes back by a confirmation alone: anybody may type an address into a form.
-  const doubleOptIn = company.doubleOptIn || (await isErased(companyId, request.email));
+  const doubleOptIn = asksToConfirm || (await isErased(companyId, request.email));
   const limit = await subscriberLimit(ctx, companyId);
   const acceptLanguage = (ctx.meta.http?.acceptLanguage ?? "").slice(0, MAX_LANGUAGES);
   await transaction(
@@ -88,7 +90,14 @@ async function record(ctx: Ctx<SubscribeRequest>): Promise<boolean> {
     },
     { ...INTERACTIVE, owner: companyId },
   );
-  return company.doubleOptIn;
+  return asksToConfirm;
+}
+
+/** Whether the list asks for confirmations; null where it leaves that to the company. */
+async function ownChoice(companyId: string, listId: string | null): Promise<boolean | null> {
+  if (!listId) return null;
+  const list = await List.findOne({ attributes: ["doubleOptIn"], where: { companyId, id: listId } });
+  return list?.doubleOptIn ?? null;
 }
 
 /** An unsubscribe that came after the mail voids its link. */
@@ -97,7 +106,7 @@ export async function confirm(token: string) {
   if (!link) throw notFound();
   const { companyId, subscriberId } = link;
   const confirmed = await transaction(async (client) => {
-    const done = await confirmMailbox(client, link);
+    const done = await confirmMailbox(client, { ...link, listId: link.subjectId });
     if (typeof done === "object" && !link.expired && done.joins.length > 0) {
       await addToLists(client, companyId, [subscriberId], done.joins);
     }

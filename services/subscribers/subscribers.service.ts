@@ -24,7 +24,7 @@ import { importErrorsCsv } from "./import/error-file.ts";
 import { importErrors, importFile } from "./import/import-request.ts";
 import { blocksErrors, importSuppressions } from "./import/import-suppressions.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
-import { createList, getList, listLists, removeList, updateList } from "./lists.ts";
+import { createList, getList, listLists, listSettingErrors, removeList, updateList } from "./lists.ts";
 import { bulkErrors, subscriberIdErrors, updateLists } from "./members.ts";
 import { formErrors } from "./public-form.ts";
 import { saveReceivers, saveWaiting } from "./save-receivers.ts";
@@ -140,9 +140,15 @@ export default defineService("subscribers", contract, {
     },
 
     listLists: (ctx) => listLists(companyOf(ctx), ctx.params),
-    createList: (ctx) => createList(companyOf(ctx), ctx.params),
+    createList: {
+      validate: (ctx, isValid) => listSettingErrors(companyOf(ctx), ctx.params, isValid),
+      handler: (ctx) => createList(companyOf(ctx), ctx.params),
+    },
     getList: (ctx) => getList(companyOf(ctx), ctx.params.id),
-    updateList: (ctx) => updateList(companyOf(ctx), ctx.params.id, ctx.params),
+    updateList: {
+      validate: (ctx, isValid) => listSettingErrors(companyOf(ctx), ctx.params, isValid),
+      handler: (ctx) => updateList(companyOf(ctx), ctx.params.id, ctx.params),
+    },
     async removeList(ctx) {
       await removeList(companyOf(ctx), ctx.params.id);
       return logged(ctx, "list.deleted", ctx.params.id);

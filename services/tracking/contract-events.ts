@@ -45,7 +45,11 @@ const Event = Type.Object({
   timestamp: Time,
 });
 
-const Counted = Type.Object({ total: Type.Integer(), unique: Type.Integer(), machine: Type.Integer() });
+const People = Nullable(
+  Type.Integer({ description: "How many people; null for a campaign without individual tracking." }),
+);
+const RateOfPeople = Nullable(Type.Number({ description: "Null for a campaign without individual tracking." }));
+const Counted = Type.Object({ total: Type.Integer(), unique: People, machine: Type.Integer() });
 
 const Analytics = Type.Object({
   campaign_id: Uuid,
@@ -60,13 +64,13 @@ const Analytics = Type.Object({
   opens: Counted,
   clicks: Counted,
   rates: Type.Object({
-    open: Type.Number(),
-    click: Type.Number(),
-    click_to_open: Type.Number(),
+    open: RateOfPeople,
+    click: RateOfPeople,
+    click_to_open: RateOfPeople,
     bounce: Type.Number(),
     unsubscribe: Type.Number(),
   }),
-  links: Type.Array(Type.Object({ url: Type.String(), total: Type.Integer(), unique: Type.Integer() })),
+  links: Type.Array(Type.Object({ url: Type.String(), total: Type.Integer(), unique: People })),
   timeline: Type.Array(Type.Object({ at: Time, opens: Type.Integer(), clicks: Type.Integer() })),
 });
 
@@ -111,7 +115,7 @@ export const contract = {
   analytics: {
     summary: "Opens, clicks and bounces of a campaign",
     description:
-      "`total` and `unique` count people, `machine` counts scanners and prefetching proxies. `sent` is what mail servers took, `delivered` what has not come back since.",
+      "`total` and `unique` count people, `machine` counts scanners and prefetching proxies. Where the company's `individual_tracking` was false when the campaign started, every hit counts in `total`, machines are recognized by their user agent alone, and `unique` and the rates of opens and clicks are null. `sent` is what mail servers took, `delivered` what has not come back since.",
     params: Type.Object({ id: Uuid }),
     returns: Analytics,
   },

@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { Bool, Document, Line, Nullable, OneOf, Type, Uuid } from "../lib/shapes.ts";
+import { Bool, Document, Email, Line, Nullable, OneOf, Type, Uuid } from "../lib/shapes.ts";
 import { contract as archive } from "./contract-archive.ts";
 import { companyStats } from "./contract-company-stats.ts";
 import { contract as events } from "./contract-events.ts";
@@ -109,6 +109,21 @@ export const contract = {
   },
   confirm: { summary: "Confirm a subscription", params: ByToken, returns: Document, json: Done },
 
+  changeAddressPage: {
+    summary: "Confirmation page of a change of address",
+    description: "Shows one button and changes nothing. A link that was used, or is older than 7 days, is 410.",
+    params: ByToken,
+    returns: Document,
+  },
+  changeAddress: {
+    summary: "Confirm a change of address",
+    description:
+      "From the new mailbox, once. The subscriber keeps id, names, attributes and lists; mails that were sent keep the address that they went to. Who had unsubscribed stays so.",
+    params: ByToken,
+    returns: Document,
+    json: Done,
+  },
+
   preferencesPage: {
     summary: "Preferences, as a page or JSON",
     params: ByToken,
@@ -118,11 +133,12 @@ export const contract = {
   updatePreferences: {
     summary: "Update preferences",
     description:
-      "Fields that are not given stay. `email` is read-only. `lists` are the company's public lists, joined or not; others stay as they are.",
+      "Fields that are not given stay. Another `email` is not taken at once: a link goes to the new address, and the answer has the one that holds until the link is used. It is the same where the address is another subscriber's, or blocked, and nothing is mailed then. `lists` are the company's public lists, joined or not; others stay as they are.",
     params: Type.Object({
       token: Type.String({ maxLength: 256 }),
       first_name: Type.Optional(Line(255)),
       last_name: Type.Optional(Line(255)),
+      email: Type.Optional(Email),
       subscribed: Type.Optional(Type.Union([Bool, Type.Literal("on"), Type.Literal("true"), Type.Literal("false")])),
       lists: Type.Optional(Nullable(Type.Array(ListChoice, { maxItems: 1000 }))),
       // What the page's form sends in place of `lists`.

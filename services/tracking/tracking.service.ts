@@ -6,6 +6,7 @@ import { companyOf } from "../lib/caller.ts";
 import { contract } from "./contract.ts";
 import { HitRecorder } from "./hits/hit-recorder.ts";
 import { archivedIssue, archiveFeed, archivePage } from "./pages/archive.ts";
+import { changeAddressPage, confirmAddress } from "./pages/change-address.ts";
 import { confirm, confirmPage, subscribedPage, unsubscribe, unsubscribePage, view } from "./pages/mail-pages.ts";
 import { withProblemPage } from "./pages/page.ts";
 import { preferencesPage, updatePreferences } from "./pages/preferences-page.ts";
@@ -65,6 +66,8 @@ export default defineService("tracking", contract, {
     subscribedPage,
     confirmPage: withProblemPage(confirmPage),
     confirm: withProblemPage(confirm),
+    changeAddressPage: withProblemPage(changeAddressPage),
+    changeAddress: withProblemPage(confirmAddress),
     preferencesPage: withProblemPage(preferencesPage),
     updatePreferences: withProblemPage(updatePreferences),
   },

@@ -35,6 +35,7 @@ function contentIn(language: "en" | "ru", attachments: Content["attachments"] = 
     footerText: "1 River Street",
     isTransactional: false,
     trackingEnabled: true,
+    campaignTokenId: null,
     trackingDomain: null,
     attachments,
     dkim: [],

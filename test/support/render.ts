@@ -27,6 +27,7 @@ export function contentOf(given: Partial<Content> = {}): Content {
     footerText: "",
     isTransactional: false,
     trackingEnabled: true,
+    campaignTokenId: null,
     trackingDomain: null,
     attachments: [],
     dkim: [],

@@ -21,8 +21,10 @@ import { sendWarnings } from "./warnings.ts";
 
 const INSERT_CAMPAIGN = `
   insert into campaigns as c (id, company_id, name, campaign_type, status, total_emails, scheduled_for,
-    template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id, api_key_id, copies_asked)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id, api_key_id, copies_asked,
+    individual_tracking)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
+    (select k.individual_tracking from companies k where k.id = $2))
   returning *`;
 
 // 10,000 receivers in one statement: 0.15 s.
@@ -116,7 +118,7 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     request.apiKeyId,
     request.copies,
   ];
-  type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks">;
+  type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks"> & { individual_tracking: boolean };
   const row = (await queryOne<Inserted>(INSERT_CAMPAIGN, values, client))!;
   await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
   const subject = await snapshotContents(client, companyId, id, request);
@@ -128,8 +130,9 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     await query(INSERT_RECEIVERS, [id, companyId, JSON.stringify(receivers)], client);
   }
   const { template_id, list_id } = row;
+  const nobodyYet = row.individual_tracking ? 0 : null;
   return {
-    ...campaignView({ ...row, subject, opens: 0, clicks: 0 }),
+    ...campaignView({ ...row, subject, opens: nobodyYet, clicks: nobodyYet }),
     company: companyId,
     template: template_id,
     lists: list_id ? [list_id] : [],

@@ -44,6 +44,26 @@ export const de: Catalogue = {
     ignore:
       "Der Link gilt 7 Tage. Wenn Sie das nicht angefordert haben, tun Sie nichts: Sie erhalten keine weiteren E-Mails.",
   },
+  changeAddress: {
+    title: "Neue Adresse bestätigen",
+    question: "Sollen die E-Mails von {company} künftig an {email} gehen?",
+    button: "Ja, diese Adresse verwenden",
+    ignore: "Wenn Sie das nicht angefordert haben, schließen Sie diese Seite. Es ändert sich nichts.",
+  },
+  changedAddress: {
+    title: "Ihre Adresse ist geändert",
+    done: "{company} schickt seine E-Mails nun an {email}.",
+  },
+  changeAddressMail: {
+    subject: "Bitte bestätigen Sie Ihre neue Adresse bei {company}",
+    hello: "Guten Tag{name},",
+    asked:
+      "jemand, hoffentlich Sie, möchte die E-Mails von {company} künftig an {email} erhalten. Bitte bestätigen Sie, dass dies Ihre Adresse ist:",
+    button: "Diese Adresse verwenden",
+    address: "Wenn die Schaltfläche nicht funktioniert, öffnen Sie diese Adresse:",
+    ignore:
+      "Der Link gilt 7 Tage. Wenn Sie das nicht angefordert haben, tun Sie nichts: Sie erhalten keine weiteren E-Mails.",
+  },
   preferences: {
     title: "Ihre E-Mail-Einstellungen",
     intro: "Was {company} an {email} schickt.",
@@ -51,6 +71,11 @@ export const de: Catalogue = {
     name: "Ihr Name",
     firstName: "Vorname",
     lastName: "Nachname",
+    address: "E-Mail-Adresse",
+    addressHint:
+      "Wenn Sie sie ändern, schicken wir einen Link an die neue Adresse. Die bisherige gilt, bis dieser Link benutzt wird.",
+    addressAsked:
+      "Adresse: Bitte benutzen Sie den Link in der E-Mail, die {company} an die neue Adresse schickt. Bis dahin gehen E-Mails an {email}.",
     emails: "E-Mails",
     subscribed: "Ich möchte E-Mails erhalten",
     lists: "Themen",

@@ -41,6 +41,25 @@ export const en = {
     address: "If the button does not work, open this address:",
     ignore: "The link is good for 7 days. If you did not ask for this, do nothing: you will get no further emails.",
   },
+  changeAddress: {
+    title: "Confirm your new address",
+    question: "Do you want the emails from {company} to go to {email} from now on?",
+    button: "Yes, use this address",
+    ignore: "If you did not ask for this, close this page. Nothing will change.",
+  },
+  changedAddress: {
+    title: "Your address is changed",
+    done: "{company} now sends its emails to {email}.",
+  },
+  changeAddressMail: {
+    subject: "Please confirm your new address for {company}",
+    hello: "Hello{name},",
+    asked:
+      "somebody, we hope you, asked {company} to send its emails to {email} from now on. Please confirm that this is your address:",
+    button: "Use this address",
+    address: "If the button does not work, open this address:",
+    ignore: "The link is good for 7 days. If you did not ask for this, do nothing: you will get no further emails.",
+  },
   preferences: {
     title: "Your email preferences",
     intro: "What {company} sends to {email}.",
@@ -48,6 +67,10 @@ export const en = {
     name: "Your name",
     firstName: "First name",
     lastName: "Last name",
+    address: "Email address",
+    addressHint: "If you change it, we send a link to the new address. The present one holds until that link is used.",
+    addressAsked:
+      "Address: please use the link in the email that {company} sends to the new address. Until then emails go to {email}.",
     emails: "Emails",
     subscribed: "Send me emails",
     lists: "Topics",

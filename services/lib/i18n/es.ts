@@ -42,6 +42,25 @@ export const es: Catalogue = {
     address: "Si el botón no funciona, abra esta dirección:",
     ignore: "El enlace es válido durante 7 días. Si no lo ha pedido, no haga nada: no recibirá más correos.",
   },
+  changeAddress: {
+    title: "Confirme su nueva dirección",
+    question: "¿Quiere que los correos de {company} lleguen a {email} a partir de ahora?",
+    button: "Sí, usar esta dirección",
+    ignore: "Si no lo ha pedido, cierre esta página. No cambiará nada.",
+  },
+  changedAddress: {
+    title: "Su dirección ha cambiado",
+    done: "{company} envía ahora sus correos a {email}.",
+  },
+  changeAddressMail: {
+    subject: "Confirme su nueva dirección para {company}",
+    hello: "Hola{name}:",
+    asked:
+      "Alguien, esperamos que usted, ha pedido que los correos de {company} lleguen a {email} a partir de ahora. Confirme que es su dirección:",
+    button: "Usar esta dirección",
+    address: "Si el botón no funciona, abra esta dirección:",
+    ignore: "El enlace es válido durante 7 días. Si no lo ha pedido, no haga nada: no recibirá más correos.",
+  },
   preferences: {
     title: "Sus preferencias de correo",
     intro: "Lo que {company} envía a {email}.",
@@ -49,6 +68,10 @@ export const es: Catalogue = {
     name: "Su nombre",
     firstName: "Nombre",
     lastName: "Apellidos",
+    address: "Dirección de correo",
+    addressHint: "Si la cambia, enviamos un enlace a la nueva dirección. La actual vale hasta que se use ese enlace.",
+    addressAsked:
+      "Dirección: use el enlace del correo que {company} envía a la nueva dirección. Hasta entonces los correos llegan a {email}.",
     emails: "Correos",
     subscribed: "Quiero recibir correos",
     lists: "Temas",

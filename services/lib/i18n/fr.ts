@@ -43,6 +43,26 @@ export const fr: Catalogue = {
     ignore:
       "Le lien est valable 7 jours. Si vous n’avez rien demandé, ne faites rien : vous ne recevrez pas d’autre e-mail.",
   },
+  changeAddress: {
+    title: "Confirmer votre nouvelle adresse",
+    question: "Voulez-vous que les e-mails de {company} soient désormais envoyés à {email} ?",
+    button: "Oui, utiliser cette adresse",
+    ignore: "Si vous n’avez rien demandé, fermez cette page. Rien ne changera.",
+  },
+  changedAddress: {
+    title: "Votre adresse est modifiée",
+    done: "{company} envoie maintenant ses e-mails à {email}.",
+  },
+  changeAddressMail: {
+    subject: "Veuillez confirmer votre nouvelle adresse pour {company}",
+    hello: "Bonjour{name},",
+    asked:
+      "quelqu’un, sans doute vous, a demandé que les e-mails de {company} soient désormais envoyés à {email}. Veuillez confirmer qu’il s’agit de votre adresse :",
+    button: "Utiliser cette adresse",
+    address: "Si le bouton ne fonctionne pas, ouvrez cette adresse :",
+    ignore:
+      "Le lien est valable 7 jours. Si vous n’avez rien demandé, ne faites rien : vous ne recevrez pas d’autre e-mail.",
+  },
   preferences: {
     title: "Vos préférences d’e-mail",
     intro: "Ce que {company} envoie à {email}.",
@@ -50,6 +70,11 @@ export const fr: Catalogue = {
     name: "Votre nom",
     firstName: "Prénom",
     lastName: "Nom",
+    address: "Adresse e-mail",
+    addressHint:
+      "Si vous la modifiez, nous envoyons un lien à la nouvelle adresse. L’adresse actuelle reste valable jusqu’à ce que ce lien soit utilisé.",
+    addressAsked:
+      "Adresse : veuillez utiliser le lien dans l’e-mail que {company} envoie à la nouvelle adresse. D’ici là, les e-mails sont envoyés à {email}.",
     emails: "E-mails",
     subscribed: "Envoyez-moi des e-mails",
     lists: "Sujets",

@@ -1,19 +1,19 @@
 /**
- * The credential in a confirm or preferences link: which company, which subscriber, until when. Anyone who holds it may
- * act for that subscriber, and nobody can make one without the key. Each kind has a key of its own, so that a
- * preferences link never confirms.
+ * The credential in the link of a confirmation, a change of address or the preferences page: which company, which
+ * subscriber, until when. Anyone who holds it may act for that subscriber, and nobody can make one without the key. Each
+ * kind has a key of its own, so that a preferences link never confirms.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { uuidBytes, uuidOf } from "../ids.ts";
 import { keysFor } from "../secrets.ts";
 
-type PersonTokenKind = "confirm" | "preferences";
+type PersonTokenKind = "confirm" | "preferences" | "address";
 
 interface PersonTokenTarget {
   companyId: string;
   subscriberId: string;
-  /** The list that a confirmation is for; absent where it is for mail at all. */
-  listId?: string;
+  /** What else it is about: the list of a confirmation that the release before made, the change of an address. */
+  subjectId?: string;
   expiresAt: Date | null;
   expired: boolean;
 }
@@ -24,9 +24,9 @@ const BODY_BYTES = 2 * ID_BYTES + EXPIRY_BYTES;
 const TAG_BYTES = 16;
 
 const characters = (bytes: number) => Math.ceil((bytes * 4) / 3);
-const WITHOUT_LIST = characters(BODY_BYTES + TAG_BYTES);
-const WITH_LIST = characters(BODY_BYTES + ID_BYTES + TAG_BYTES);
-const TOKEN = new RegExp(`^(?:[A-Za-z0-9_-]{${WITHOUT_LIST}}|[A-Za-z0-9_-]{${WITH_LIST}})$`);
+const WITHOUT_SUBJECT = characters(BODY_BYTES + TAG_BYTES);
+const WITH_SUBJECT = characters(BODY_BYTES + ID_BYTES + TAG_BYTES);
+const TOKEN = new RegExp(`^(?:[A-Za-z0-9_-]{${WITHOUT_SUBJECT}}|[A-Za-z0-9_-]{${WITH_SUBJECT}})$`);
 
 const tag = (key: Buffer, body: Buffer) => createHmac("sha256", key).update(body).digest().subarray(0, TAG_BYTES);
 
@@ -36,13 +36,13 @@ export function personToken(
   companyId: string,
   subscriberId: string,
   expiresAt: Date | null = null,
-  listId: string | null = null,
+  subjectId: string | null = null,
 ): string {
-  const body = Buffer.alloc(BODY_BYTES + (listId ? ID_BYTES : 0));
+  const body = Buffer.alloc(BODY_BYTES + (subjectId ? ID_BYTES : 0));
   uuidBytes(companyId).copy(body, 0);
   uuidBytes(subscriberId).copy(body, ID_BYTES);
   body.writeUInt32BE(expiresAt ? Math.floor(expiresAt.getTime() / 1000) : 0, 2 * ID_BYTES);
-  if (listId) uuidBytes(listId).copy(body, BODY_BYTES);
+  if (subjectId) uuidBytes(subjectId).copy(body, BODY_BYTES);
   return Buffer.concat([body, tag(keysFor(kind)[0]!, body)]).toString("base64url");
 }
 
@@ -59,7 +59,7 @@ export function readPersonToken(kind: PersonTokenKind, token: string, now = Date
   return {
     companyId: uuidOf(body.subarray(0, ID_BYTES)),
     subscriberId: uuidOf(body.subarray(ID_BYTES, 2 * ID_BYTES)),
-    ...(body.length > BODY_BYTES ? { listId: uuidOf(body.subarray(BODY_BYTES)) } : {}),
+    ...(body.length > BODY_BYTES ? { subjectId: uuidOf(body.subarray(BODY_BYTES)) } : {}),
     expiresAt: expiresSeconds > 0 ? new Date(expiresSeconds * 1000) : null,
     expired: expiresSeconds > 0 && expiresSeconds * 1000 <= now,
   };

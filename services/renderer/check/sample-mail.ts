@@ -41,6 +41,7 @@ async function contentOf(company: Company, sender: Sender, { subject, body }: So
     trackingDomain: await activeTrackingDomain(companyId),
     attachments: [],
     dkim: [],
+    campaignTokenId: null,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Opens and clicks as they come in: read the token, store, then answer. Stored in groups, one commit for many. */
 import { isRefusal, query } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
+import { standsForCampaign } from "../../../models/statements/campaign-tokens.ts";
 import { mailOf } from "../../../models/statements/mail-key.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import type { Caller } from "../../lib/caller.ts";
@@ -24,7 +25,7 @@ type BatchedHit = ParamsOf<"tracking.hits">["hits"][number];
 type BatchedAnswer = ReturnsOf<"tracking.hits">["answers"][number];
 
 const CAMPAIGN_OF_MAIL = `select c.company_id, c.id as campaign_id from campaigns c
-  where c.no = $1 and exists (select from sent_emails where campaign_no = $1 and seq = $2)`;
+  where c.no = $1 and ($3 or exists (select from sent_emails where campaign_no = $1 and seq = $2))`;
 
 const UNKNOWN: BatchedAnswer = { outcome: "unknown", url: null };
 
@@ -90,8 +91,9 @@ export class HitRecorder {
   async #urlOf({ sentEmailId, link, url }: LinkTarget, hostOf: string | undefined): Promise<string | null> {
     if (url && hostOf === undefined) return url;
     // The token is the only thing at hand: the mail's row says which company it is.
-    const { campaign_no, seq } = await mailOf(sentEmailId);
-    const [mail] = await query<CampaignRef>(CAMPAIGN_OF_MAIL, [campaign_no, seq]);
+    const number = await mailOf(sentEmailId);
+    const values = [number.campaign_no, number.seq, standsForCampaign(number)];
+    const [mail] = await query<CampaignRef>(CAMPAIGN_OF_MAIL, values);
     if (!mail || (hostOf !== undefined && hostOf !== mail.company_id)) return null;
     if (url) return url;
     return linkUrl(await this.#links.of([mail]), mail.campaign_id, link) ?? null;

@@ -24,7 +24,7 @@ export const READ = `
       s.email is not distinct from '' as erased, s.xmin::text as version
     from unnest($1::uuid[], $4::int[], $5::int[]) m (id, campaign_no, seq)
     join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq)
-  select m.*, c.company_id, c.id as campaign_id,
+  select m.*, c.company_id, c.id as campaign_id, c.individual_tracking, c.deleted_at is not null as is_deleted,
     case when m.id = any ($2::uuid[]) then (${EARLIER_CLICKS}) end as earlier_clicks
   from m join campaigns c on c.no = m.campaign_no
   order by m.campaign_no, m.seq`;

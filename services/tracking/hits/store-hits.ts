@@ -10,8 +10,10 @@
 import { type Client, prepared, preparedTransaction, query } from "../../../models/database/db.ts";
 import { isConflict } from "../../../models/database/retry-on-conflict.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { standsForCampaign } from "../../../models/statements/campaign-tokens.ts";
 import { mailsOf, withIds } from "../../../models/statements/mail-key.ts";
 import { settleDoubt } from "../../../models/statements/settle-doubt.ts";
+import type { MailNumber } from "../../lib/tokens/mail-id.ts";
 import { BURST_MS } from "./bot-detection.ts";
 import { type CampaignLinks, linkUrl } from "./campaign-links.ts";
 import {
@@ -22,6 +24,7 @@ import {
   type Mail,
   type MailChange,
 } from "./classify-hits.ts";
+import { type CountedCampaign, countedCampaigns, countHits } from "./count-hits.ts";
 import { LOCK, MARK, READ, VERSIONS, WRITE } from "./hit-statements.ts";
 
 /** `url` is where a click leads; null for a mail or a link that does not exist, of which nothing is stored. */
@@ -39,6 +42,9 @@ interface StoredBatch {
 interface Read extends Mail {
   /** A link goes on to lead somewhere, and nothing is stored of who followed it. */
   erased: boolean;
+  /** False: its hits are only counted, also those of a link that names the mail, which a node of the version before wrote. */
+  individual_tracking: boolean;
+  is_deleted: boolean;
   campaign_no: number;
   status: number;
   message_id?: string;
@@ -46,14 +52,21 @@ interface Read extends Mail {
   earlier_clicks: [id: string | null, link: number, atMs: number, machine: boolean][] | null;
 }
 
-async function read(hits: readonly Hit[], client: Client | undefined): Promise<Map<string, Read>> {
+const idsOf = (hits: readonly Hit[]) => [...new Set(hits.map(({ sentEmailId }) => sentEmailId))];
+
+type Known = MailNumber & { id: string };
+
+async function read(
+  hits: readonly Hit[],
+  known: readonly Known[],
+  client: Client | undefined,
+): Promise<Map<string, Read>> {
+  if (known.length === 0) return new Map();
   const clicks = hits.filter(({ link }) => link > 0);
   const since = new Date(Math.min(Date.now(), ...clicks.map(({ at }) => at.getTime())) - BURST_MS);
-  const ids = (of: readonly Hit[]) => [...new Set(of.map(({ sentEmailId }) => sentEmailId))];
-  const known = await mailsOf(ids(hits));
   const numbers = [known.map(({ campaign_no }) => campaign_no), known.map(({ seq }) => seq)];
   if (client) await prepared("lock mails", LOCK, numbers, client);
-  const values = [known.map(({ id }) => id), ids(clicks), since, ...numbers];
+  const values = [known.map(({ id }) => id), idsOf(clicks), since, ...numbers];
   const mails = await prepared<Read>("read mails", READ, values, client);
   return new Map(mails.map((mail) => [mail.id, mail]));
 }
@@ -119,26 +132,62 @@ async function settle(client: Client, doubtful: readonly Read[]): Promise<string
   return companyIds;
 }
 
-/** Null where it takes locks: stored clicks turned out to be a machine's, or a mail was in doubt. */
-async function tryStore(hits: readonly Hit[], cache: CampaignLinks, client?: Client): Promise<StoredBatch | null> {
-  const mails = await read(hits, client);
+interface Places {
+  mails: Map<string, Read>;
+  /** The campaign of a hit; undefined where there is no such mail or campaign. */
+  campaignOf: (hit: Hit) => CountedCampaign | undefined;
+}
+
+async function placesOf(hits: readonly Hit[], known: readonly Known[], client?: Client): Promise<Places> {
+  const { true: whole = [], false: ofMails = [] } = Object.groupBy(known, (one) => `${standsForCampaign(one)}`);
+  const mails = await read(hits, ofMails, client);
+  if (whole.length === 0) return { mails, campaignOf: ({ sentEmailId }) => mails.get(sentEmailId) };
+  const campaigns = await countedCampaigns(whole, client);
+  return { mails, campaignOf: ({ sentEmailId }) => campaigns.get(sentEmailId) ?? mails.get(sentEmailId) };
+}
+
+/** Null where it takes more than one statement: stored clicks turned out to be a machine's, or a mail was in doubt. */
+async function tryStore(
+  hits: readonly Hit[],
+  known: readonly Known[],
+  cache: CampaignLinks,
+  client?: Client,
+): Promise<StoredBatch | null> {
+  const { mails, campaignOf } = await placesOf(hits, known, client);
   const links = await cache.of(
-    hits.flatMap(({ sentEmailId, link }) => (link > 0 && mails.get(sentEmailId)) || []),
+    hits.flatMap((hit) => (hit.link > 0 && campaignOf(hit)) || []),
     client,
   );
-  const urlOf = ({ sentEmailId, link, url }: Hit) => url ?? linkUrl(links, mails.get(sentEmailId)!.campaign_id, link);
-  const isMailOf = ({ sentEmailId, hostOf }: Hit) =>
-    mails.has(sentEmailId) && (hostOf === undefined || hostOf === mails.get(sentEmailId)!.company_id);
-  const known = (hit: Hit) => isMailOf(hit) && (hit.link === 0 || urlOf(hit) !== undefined);
-  const real = hits.filter((hit) => known(hit) && !mails.get(hit.sentEmailId)!.erased);
-  const results = hits.map((hit) => ({ found: known(hit), url: known(hit) && hit.link > 0 ? urlOf(hit)! : null }));
-  if (real.length === 0) return { results, companyIds: [] };
+  const urlOf = (hit: Hit) => hit.url ?? linkUrl(links, campaignOf(hit)!.campaign_id, hit.link);
+  function isKnown(hit: Hit): boolean {
+    const campaign = campaignOf(hit);
+    if (!campaign || (hit.hostOf !== undefined && hit.hostOf !== campaign.company_id)) return false;
+    return hit.link === 0 || urlOf(hit) !== undefined;
+  }
+  const real = hits.filter(isKnown);
+  const found = new Set(real);
+  const results = hits.map((hit) => ({
+    found: found.has(hit),
+    url: found.has(hit) && hit.link > 0 ? urlOf(hit)! : null,
+  }));
+  const isPersons = ({ sentEmailId }: Hit) => mails.get(sentEmailId)?.individual_tracking === true;
+  const ofPersons = real.filter((hit) => isPersons(hit) && !mails.get(hit.sentEmailId)!.erased);
+  const counted = real.filter((hit) => !isPersons(hit) && !mails.get(hit.sentEmailId)?.erased);
+  if (counted.length > 0) {
+    if (ofPersons.length > 0 && !client) return null;
+    await countHits(counted, (hit) => campaignOf(hit)!, client);
+  }
+  if (ofPersons.length === 0) return { results, companyIds: [] };
 
-  const doubtful = [...mails.values()].filter(({ status }) => status === SENT_EMAIL_STATUS.unknown);
+  const doubtful = [...mails.values()].filter(
+    ({ status, individual_tracking }) => individual_tracking && status === SENT_EMAIL_STATUS.unknown,
+  );
   // A mail that was opened was handed over, and so was one that a machine opened. Rows change: they are locked first.
   if (doubtful.length > 0 && !client) return null;
   const settled = client ? await settle(client, doubtful) : [];
-  const classified = classifyHits(real, mails, earlierClicks(mails), (hit) => (hit.link > 0 ? urlOf(hit) : undefined));
+  const classified = classifyHits(ofPersons, mails, earlierClicks(mails), (hit) =>
+    hit.link > 0 ? urlOf(hit) : undefined,
+  );
   if (classified.marked.length > 0) {
     if (!client) return null;
     await client.query(MARK, [classified.marked, [...new Set(classified.events.map(({ company_id }) => company_id))]]);
@@ -148,9 +197,10 @@ async function tryStore(hits: readonly Hit[], cache: CampaignLinks, client?: Cli
 }
 
 export async function storeHits(hits: readonly Hit[], links: CampaignLinks): Promise<StoredBatch> {
-  const stored = await tryStore(hits, links).catch((error: unknown) => {
+  const known = await mailsOf(idsOf(hits));
+  const stored = await tryStore(hits, known, links).catch((error: unknown) => {
     if (isConflict(error)) return null;
     throw error;
   });
-  return stored ?? preparedTransaction(async (client) => (await tryStore(hits, links, client))!);
+  return stored ?? preparedTransaction(async (client) => (await tryStore(hits, known, links, client))!);
 }

@@ -32,6 +32,8 @@ type PageName =
   | "unsubscribed"
   | "confirm"
   | "confirmed"
+  | "change-address"
+  | "changed-address"
   | "preferences"
   | "subscribed"
   | "left-list"

@@ -4,6 +4,7 @@ import { emitWebhookQueued } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
 import { type Ctx, requireOwnHost } from "../../lib/caller.ts";
 import { notFound } from "../../lib/errors.ts";
+import { evenly } from "../../lib/even-time.ts";
 import type { Document } from "../../lib/shapes.ts";
 import { readPersonToken } from "../../lib/tokens/person-token.ts";
 import { json, page, wantsJson } from "./page.ts";
@@ -15,6 +16,8 @@ import {
   type PreferencesChange,
   preferencesOf,
 } from "./preferences.ts";
+
+const MAX_LANGUAGES = 200;
 
 type Update = ParamsOf<"tracking.updatePreferences">;
 
@@ -30,15 +33,19 @@ const withoutDescriptions = ({ lists, ...person }: Preferences) => ({
   lists: lists.map(({ description: _, ...list }) => list),
 });
 
-async function answer(ctx: Ctx, person: PersonRef, preferences: Preferences, saved: boolean): Promise<Document> {
+/** `asked`: what was saved; the new address is asked for whether it can be had or not. */
+async function answer(ctx: Ctx, person: PersonRef, preferences: Preferences, asked?: Update): Promise<Document> {
   if (wantsJson(ctx.meta.http)) return json(withoutDescriptions(preferences));
   const company = await pageCompany(person.companyId);
-  return page("preferences", ctx.meta.http, { company, email: preferences.email, person: preferences, saved });
+  const { email } = preferences;
+  const addressAsked = asked?.email !== undefined && asked.email.trim().toLowerCase() !== email.toLowerCase();
+  const values = { company, email, person: preferences, saved: asked !== undefined, addressAsked };
+  return page("preferences", ctx.meta.http, values);
 }
 
 export async function preferencesPage(ctx: Ctx<{ token: string }>): Promise<Document> {
   const person = personOf(ctx);
-  return answer(ctx, person, await preferencesOf(person), false);
+  return answer(ctx, person, await preferencesOf(person));
 }
 
 /** A form leaves out what is not ticked: what it does not name is a no. */
@@ -61,11 +68,17 @@ function fromJson({ first_name, last_name, subscribed, lists }: Update): Prefere
   return { first_name, last_name, ...wanted, ...(lists ? { lists } : {}) };
 }
 
-export async function updatePreferences(ctx: Ctx<Update>): Promise<Document> {
+/** What the new address is to others must not be seen from how long the answer takes. */
+export const updatePreferences = (ctx: Ctx<Update>): Promise<Document> =>
+  ctx.params.email === undefined ? update(ctx) : evenly(() => update(ctx));
+
+async function update(ctx: Ctx<Update>): Promise<Document> {
   const person = personOf(ctx);
-  const change =
-    ctx.params.from === "page" ? fromForm(ctx.params, (await preferencesOf(person)).lists) : fromJson(ctx.params);
-  const { companyIds, preferences } = await changePreferences(person, change);
+  const asked = ctx.params;
+  const change = asked.from === "page" ? fromForm(asked, (await preferencesOf(person)).lists) : fromJson(asked);
+  const acceptLanguage = (ctx.meta.http?.acceptLanguage ?? "").slice(0, MAX_LANGUAGES);
+  const newEmail = asked.email?.trim();
+  const { companyIds, preferences } = await changePreferences(person, { ...change, newEmail, acceptLanguage });
   await emitWebhookQueued(ctx, companyIds);
-  return answer(ctx, person, preferences, true);
+  return answer(ctx, person, preferences, asked);
 }

@@ -2,6 +2,7 @@
 import { type Client, type Queryable, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { askToChangeAddress } from "../../../models/statements/change-address.ts";
 import { withIds } from "../../../models/statements/mail-key.ts";
 import { markResubscribed } from "../../../models/statements/unsubscribe.ts";
 import { notFound } from "../../lib/errors.ts";
@@ -22,6 +23,9 @@ export interface PreferencesChange {
   last_name?: string;
   subscribed?: boolean;
   lists?: { id: string; subscribed: boolean }[];
+  /** Taken once its mailbox confirms it, in the language of the mail to it. */
+  newEmail?: string | undefined;
+  acceptLanguage?: string;
 }
 
 export interface PersonRef {
@@ -63,6 +67,9 @@ const CHOOSE = `
     join lists l on l.company_id = $1 and l.id = c.list_id and l.visibility = 'public'
     order by l.id for key share of l),
   person as (select id from subscribers where company_id = $1 and id = $2 for key share),
+  unwished as (
+    delete from list_wishes w using choice c
+    where w.company_id = $1 and w.subscriber_id = $2 and w.list_id = c.id),
   left_now as (
     update list_members m set left_at = now() from choice c
     where m.company_id = $1 and m.subscriber_id = $2 and m.list_id = c.id and not c.subscribed and m.left_at is null)
@@ -86,11 +93,14 @@ interface LastMail {
 async function apply(client: Client, person: PersonRef, change: PreferencesChange): Promise<string[]> {
   const { companyId, subscriberId } = person;
   const now = await preferencesOf(person, client);
-  const { first_name, last_name, lists = [] } = change;
+  const { first_name, last_name, lists = [], newEmail, acceptLanguage = "" } = change;
   await client.query(RENAME, [companyId, subscriberId, first_name?.trim(), last_name?.trim()]);
   if (lists.length > 0) {
     const choices = new Map(lists.map(({ id, subscribed }) => [id.toLowerCase(), subscribed]));
     await client.query(CHOOSE, [companyId, subscriberId, [...choices.keys()], [...choices.values()]]);
+  }
+  if (newEmail !== undefined) {
+    await askToChangeAddress(client, { companyId, subscriberId, email: newEmail, acceptLanguage });
   }
   if (change.subscribed === true && !now.subscribed) await markResubscribed(client, { companyId, email: now.email });
   if (change.subscribed !== false) return [];

@@ -10,6 +10,7 @@ interface Campaign {
   total_emails: number;
   sent_count: number;
   failed_count: number;
+  individual_tracking: boolean;
   links: string[] | null;
 }
 
@@ -20,7 +21,7 @@ interface Count {
 }
 
 const CAMPAIGN = `
-  select c.id, c.total_emails, c.sent_count, c.failed_count, t.links
+  select c.id, c.total_emails, c.sent_count, c.failed_count, c.individual_tracking, t.links
   from campaigns c left join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id
   where c.company_id = $1 and c.id = $2 and c.deleted_at is null`;
 
@@ -33,6 +34,9 @@ const HOUR_MS = 3_600_000;
 
 /** Four decimals say a hundredth of a percent. */
 const ratio = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000);
+
+const ratioOfPeople = (part: number | null, whole: number | null) =>
+  part === null || whole === null ? null : ratio(part, whole);
 
 function timeline(counts: readonly Count[]): Analytics["timeline"] {
   const of = (metric: string) => new Map(counts.filter((c) => c.metric === metric).map(({ bucket, n }) => [bucket, n]));
@@ -49,7 +53,12 @@ function timeline(counts: readonly Count[]): Analytics["timeline"] {
 
 function analyticsOf(campaign: Campaign, counts: readonly Count[]): Analytics {
   const n = (metric: string, bucket = 0) => counts.find((c) => c.metric === metric && c.bucket === bucket)?.n ?? 0;
-  const counted = (type: string) => ({ total: n(type), unique: n(`${type}_unique`), machine: n(`${type}_machine`) });
+  const unique = (metric: string, bucket?: number) => (campaign.individual_tracking ? n(metric, bucket) : null);
+  const counted = (type: string) => ({
+    total: n(type),
+    unique: unique(`${type}_unique`),
+    machine: n(`${type}_machine`),
+  });
   const opens = counted("opened");
   const clicks = counted("clicked");
   const delivered = campaign.sent_count - n("bounced_unique");
@@ -68,16 +77,16 @@ function analyticsOf(campaign: Campaign, counts: readonly Count[]): Analytics {
     opens,
     clicks,
     rates: {
-      open: ratio(opens.unique, delivered),
-      click: ratio(clicks.unique, delivered),
-      click_to_open: ratio(clicks.unique, opens.unique),
+      open: ratioOfPeople(opens.unique, delivered),
+      click: ratioOfPeople(clicks.unique, delivered),
+      click_to_open: ratioOfPeople(clicks.unique, opens.unique),
       bounce: ratio(bounced, delivered + bounced),
       unsubscribe: ratio(unsubscribed, delivered),
     },
     links: (campaign.links ?? []).map((url, at) => ({
       url,
       total: n("link", at + 1),
-      unique: n("link_unique", at + 1),
+      unique: unique("link_unique", at + 1),
     })),
     timeline: timeline(counts),
   };

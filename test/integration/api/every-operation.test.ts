@@ -1,6 +1,7 @@
 /** One customer's way through the whole API: every operation of the document gives its success at least once. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AccountToken } from "../../../models/account-token.ts";
+import { AddressChange } from "../../../models/address-change.ts";
 import { InboundMessage, InboundRaw } from "../../../models/inbound-message.ts";
 import { stepAt, totpCode } from "../../../services/accounts/people/totp-codes.ts";
 import { pathNames } from "../../../services/gateway/http/params.ts";
@@ -315,10 +316,25 @@ describe("every operation", () => {
     });
     await call(`GET ${E}/public/confirm/:token/`, tokenFor("confirm", new Date(Date.now() + 60_000)));
     await call(`POST ${E}/public/confirm/:token/`, tokenFor("confirm", new Date(Date.now() + 60_000)));
+    const [changeId, newEmail] = [newId(), "anna@example.com"];
+    await AddressChange.create({
+      companyId: company.id,
+      subscriberId: things.subscriber!,
+      id: changeId,
+      email: newEmail,
+      emailKey: newEmail,
+      askedAt: new Date(),
+      acceptLanguage: "",
+      isUnsent: false,
+    });
+    const soon = new Date(Date.now() + 60_000);
+    const change = { token: personToken("address", company.id, things.subscriber!, soon, changeId) };
+    await call(`GET ${E}/public/address/:token/`, change);
+    await call(`POST ${E}/public/address/:token/`, change);
     const json = { headers: { Accept: "application/json" } };
     expect(
       (await call(`GET ${E}/public/preferences/:token/`, tokenFor("preferences"), undefined, json)).body.email,
-    ).toBe("ann@example.com");
+    ).toBe(newEmail);
     await call(`PUT ${E}/public/preferences/:token/`, tokenFor("preferences"), { first_name: "Anna" }, json);
     await call(
       `POST ${E}/public/preferences/:token/`,

@@ -1,6 +1,8 @@
 /** Confirmations that public subscribe has queued become mails: each once, and where none can be sent the owners hear of it. */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { askToConfirm, confirmMailbox } from "../../../models/statements/ask-to-confirm.ts";
+import { askToChangeAddress } from "../../../models/statements/change-address.ts";
+import { sendAddressChanges } from "../../../services/campaigns/address-change-mails.ts";
 import { sendConfirmations } from "../../../services/campaigns/confirmation.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { readPersonToken } from "../../../services/lib/tokens/person-token.ts";
@@ -60,6 +62,29 @@ describe("queued confirmations", () => {
     const link = readPersonToken("confirm", token)!;
     expect(link).toMatchObject({ companyId: company.id, subscriberId, expired: false });
     expect(await transaction((client) => confirmMailbox(client, link))).toEqual({ email: "a@example.com", joins: [] });
+  });
+
+  test("of a change of address are mailed once by any number of nodes, and forgotten where there is no server", async () => {
+    const subscriberId = await ask();
+    await query("update subscribers set status = 'active' where company_id = $1", [company.id]);
+    const change = (email: string) =>
+      transaction((client) =>
+        askToChangeAddress(client, { companyId: company.id, subscriberId, email, acceptLanguage: "de" }),
+      );
+    await change("new@example.com");
+    await Promise.all([1, 2, 3, 4].map(() => sendAddressChanges(rows.broker)));
+    const sent = await mails();
+    expect(sent).toHaveLength(1);
+    const token = /\/address\/([\w-]+)\/$/.exec(sent[0]!.variables.confirm_url)![1]!;
+    expect(readPersonToken("address", token)).toMatchObject({ companyId: company.id, subscriberId, expired: false });
+
+    const recipient = await owner();
+    await query("delete from smtp_configs where company_id = $1", [company.id]);
+    await change("newer@example.com");
+    await sendAddressChanges(rows.broker);
+    expect(await notices(recipient)).toMatchObject([{ kind: "confirmation_unsent" }]);
+    const left = "select email from address_changes where company_id = $1";
+    expect(await query(left, [company.id])).toEqual([{ email: "new@example.com" }]);
   });
 
   test("lead to the company's own host where that is proved", async () => {

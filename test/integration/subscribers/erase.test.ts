@@ -3,6 +3,7 @@ import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { PLACES } from "../../../models/statements/erase-places.ts";
 import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
+import { personToken } from "../../../services/lib/tokens/person-token.ts";
 import { rowsWith } from "../../support/address-scan.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";
@@ -497,5 +498,36 @@ describe("the data of one person", () => {
     expect(body.webhook_deliveries.length).toBeGreaterThan(4);
     expect(JSON.stringify(body)).not.toContain("@stays.example");
     expect((await (await newCompany(app)).api.get(`/api/emails/subscribers/${ann}/data/`)).status).toBe(404);
+  });
+
+  test("and what stands under the address before, which goes when the person is erased", async () => {
+    const home = "ann@new-home.example";
+    const others = await rowsWith(ANN);
+    const company = await furnish();
+    const { api, ann, id, list, template } = company;
+    await company.send("to-list", { template_id: template, list_id: list });
+    const browser = client(app, { ip: "203.0.113.9", headers: { "user-agent": FIREFOX } });
+    await browser.get(linkIn(lastToAnn(), "click"));
+    const preferences = `/api/emails/public/preferences/${personToken("preferences", id, ann)}/`;
+    expect((await browser.put(preferences, { email: home })).status).toBe(200);
+    const toHome = () => Promise.resolve(server.messages.findLast(({ to }) => to[0] === home));
+    const { raw } = (await until("mailed", toHome, (mail) => mail !== undefined))!;
+    const link = linkIn(raw.replace(/=\r\n/g, "").replaceAll("=3D", "="), "address");
+    expect((await browser.post(new URL(link).pathname)).status).toBe(200);
+
+    const { body } = await api.get(`/api/emails/subscribers/${ann}/data/`);
+    expect(body.subscriber.email).toBe(home);
+    expect(body.former_addresses).toMatchObject([{ email: ANN }]);
+    expect(body.events).toMatchObject([{ type: "clicked", recipient: ANN }]);
+    await browser.put(preferences, { email: "never@confirmed.example" });
+    expect(await rowsWith(ANN)).toMatchObject({ former_addresses: 1 });
+
+    const erased = await erase(company, home);
+    expect([erased.status, erased.body.complete, erased.body.erased.subscribers]).toEqual([200, true, 1]);
+    expect(await rowsWith(home)).toEqual({});
+    expect(await rowsWith(ANN)).toEqual(others);
+    expect(await query("select from address_changes where company_id = $1", [id])).toEqual([]);
+    const again = await api.post("/api/emails/subscribers/", { email: ANN });
+    expect(again.status).toBe(400);
   });
 });

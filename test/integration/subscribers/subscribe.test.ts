@@ -419,3 +419,108 @@ describe("double opt-in", () => {
     await expect(confirm(token)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 });
+
+describe("double opt-in of a list", () => {
+  const newServer = () =>
+    query(
+      `insert into smtp_configs (id, company_id, name, host, port, sender_email)
+       values (uuid_v7(), $1, 'S', 'localhost', 25, 'news@example.com')`,
+      [company.id],
+    );
+  const listWith = async (double_opt_in: boolean | null, name = "L"): Promise<string> => {
+    const id = await newList(name);
+    await query("update lists set double_opt_in = $3 where company_id = $1 and id = $2", [
+      company.id,
+      id,
+      double_opt_in,
+    ]);
+    return id;
+  };
+  const listsOf = async (email: string): Promise<string[]> =>
+    (await company.api.get(`/api/emails/subscribers/${(await found(email))!.id}/`)).body.lists;
+
+  test("needs an SMTP configuration, and null gives it back to the company", async () => {
+    const sentence = "An SMTP configuration is needed to send confirmation mails. Create one first.";
+    const refused = { status: 400, body: { double_opt_in: [sentence] } };
+    const wanted = { name: "L", double_opt_in: true };
+    expect(await company.api.post("/api/emails/lists/", wanted)).toMatchObject(refused);
+    const off = await company.api.post("/api/emails/lists/", { name: "Off", double_opt_in: false });
+    expect(off).toMatchObject({ status: 201, body: { double_opt_in: false } });
+    expect(await company.api.patch(`/api/emails/lists/${off.body.id}/`, { double_opt_in: true })).toMatchObject(
+      refused,
+    );
+    await newServer();
+    const on = await company.api.post("/api/emails/lists/", wanted);
+    expect(on).toMatchObject({ status: 201, body: { double_opt_in: true } });
+    expect((await company.api.patch(`/api/emails/lists/${on.body.id}/`, { name: "M" })).body.double_opt_in).toBe(true);
+    expect((await company.api.patch(`/api/emails/lists/${on.body.id}/`, { double_opt_in: null })).body).toMatchObject({
+      double_opt_in: null,
+    });
+    const { results } = (await company.api.get("/api/emails/lists/")).body;
+    expect(results.map((list: { double_opt_in: unknown }) => list.double_opt_in).toSorted()).toEqual([false, null]);
+  });
+
+  test("is the list's own where it says one, else the company's, and the answer says which, also to a filled trap", async () => {
+    const asks = { detail: "Thank you. Please confirm by the link in your mail." };
+    const [on, off, open] = [await listWith(true, "On"), await listWith(false, "Off"), await listWith(null, "Open")];
+    const statusWith = async (email: string, list_id: string) => {
+      const { body } = await subscribe({ email, list_id });
+      expect((await subscribe({ email: `bot-${email}`, list_id, website: "x" })).body).toEqual(body);
+      return [body, (await found(email))?.status];
+    };
+    expect(await statusWith("a@example.com", on)).toEqual([asks, "unconfirmed"]);
+    expect(await statusWith("b@example.com", open)).toEqual([{ detail: "Thank you." }, "active"]);
+    await doubleOptIn();
+    expect(await statusWith("c@example.com", off)).toEqual([{ detail: "Thank you." }, "active"]);
+    expect(await statusWith("d@example.com", open)).toEqual([asks, "unconfirmed"]);
+  });
+
+  test("an active subscriber stays active, and is on such lists only after the one link that confirms all of them", async () => {
+    const [one, two, off] = [await listWith(true, "One"), await listWith(true, "Two"), await listWith(null, "Off")];
+    await subscribe({ email: "a@example.com", list_id: off });
+    for (const list_id of [one, two]) await subscribe({ email: "a@example.com", list_id });
+    expect(await found("a@example.com")).toMatchObject({ status: "active" });
+    expect(await listsOf("a@example.com")).toEqual([off]);
+    expect(await queued()).toHaveLength(1);
+    await confirm(await mailedToken());
+    expect((await listsOf("a@example.com")).toSorted()).toEqual([one, two, off].toSorted());
+  });
+
+  test("who unsubscribed keeps status and suppression until the link is used, whatever kind of list was asked for", async () => {
+    const [on, off] = [await listWith(true, "On"), await listWith(false, "Off")];
+    await subscribe({ email: "a@example.com" });
+    await unsubscribe("a@example.com");
+    for (const list_id of [off, on]) await subscribe({ email: "a@example.com", list_id });
+    expect([(await found("a@example.com"))?.status, (await blocks()).length]).toEqual(["unsubscribed", 1]);
+    expect(await listsOf("a@example.com")).toEqual([]);
+    expect(await queued()).toHaveLength(1);
+    await confirm(await mailedToken());
+    expect([(await found("a@example.com"))?.status, await blocks()]).toEqual(["active", []]);
+    expect((await listsOf("a@example.com")).toSorted()).toEqual([on, off].toSorted());
+  });
+
+  test("becoming active by another list puts nobody on one that still waits for the confirmation", async () => {
+    const [on, off, own] = [await listWith(true, "On"), await listWith(false, "Off"), await listWith(true, "Own")];
+    for (const list_id of [on, own]) await subscribe({ email: "a@example.com", list_id });
+    const { id } = (await found("a@example.com"))!;
+    await company.api.post("/api/emails/subscribers/bulk-update-lists/", { subscriber_ids: [id], add_to_lists: [own] });
+    await subscribe({ email: "a@example.com", list_id: off });
+    expect(await found("a@example.com")).toMatchObject({ status: "active" });
+    expect((await listsOf("a@example.com")).toSorted()).toEqual([off, own].toSorted());
+    await confirm(await mailedToken());
+    expect((await listsOf("a@example.com")).toSorted()).toEqual([on, off, own].toSorted());
+  });
+
+  test("leaving a list on the preferences page takes the wish for it back", async () => {
+    const on = await listWith(true);
+    await query("update lists set visibility = 'public' where company_id = $1 and id = $2", [company.id, on]);
+    await subscribe({ email: "a@example.com" });
+    await subscribe({ email: "a@example.com", list_id: on });
+    const { id } = (await found("a@example.com"))!;
+    const path = `/api/emails/public/preferences/${personToken("preferences", company.id, id)}/`;
+    const left = await client(app, { ip: someIp() }).put(path, { lists: [{ id: on, subscribed: false }] });
+    expect(left.status).toBe(200);
+    await confirm(await mailedToken());
+    expect(await members(on)).toBe(0);
+  });
+});

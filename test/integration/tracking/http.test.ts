@@ -1,9 +1,11 @@
 import { query, queryOne } from "../../../models/database/db.ts";
+import { erasedPerson } from "../../../models/statements/erase-person.ts";
 import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { personToken } from "../../../services/lib/tokens/person-token.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Client, client, newCompany, someIp } from "../../support/client.ts";
+import { until } from "../campaigns/world.ts";
 import { FIREFOX, http, LINKS, newWorld, token, type World } from "./world.ts";
 
 describe("recipients over HTTP", () => {
@@ -442,6 +444,254 @@ describe("recipients over HTTP", () => {
         expect(await call(app.broker, action, asked, on(world.companyId))).toMatchObject({ body: expect.any(String) });
         await expect(call(app.broker, action, asked, on(other.companyId))).rejects.toMatchObject({ code: "NOT_FOUND" });
       }
+    });
+  });
+
+  describe("a change of address", () => {
+    const NEW = "new@elsewhere.example";
+    const json = { headers: { accept: "application/json" } };
+    beforeEach(() =>
+      query(
+        `insert into smtp_configs (id, company_id, name, host, port, sender_email)
+         values (uuid_v7(), $1, 'S', 'localhost', 25, 'news@acme.example')`,
+        [world.companyId],
+      ),
+    );
+
+    const preferencesOf = (subscriberId: string) =>
+      pub(`preferences/${personToken("preferences", world.companyId, subscriberId)}/`);
+    const ask = (email: unknown, subscriberId = mail().subscriberId) =>
+      browser.put(preferencesOf(subscriberId), { email }, json);
+    const person = (subscriberId = mail().subscriberId) =>
+      queryOne<{ email: string; status: string; first_name: string }>(
+        "select email, status, first_name from subscribers where company_id = $1 and id = $2",
+        [world.companyId, subscriberId],
+      );
+    const changes = () =>
+      query<{ email: string }>("select email from address_changes where company_id = $1", [world.companyId]);
+    const links = () =>
+      query<{ email: string; url: string; subject: string; subscriber_id: null }>(
+        `select e.email, e.variables->>'confirm_url' as url, t.subject, e.subscriber_id
+         from campaigns c join sent_emails e on e.campaign_no = c.no join campaign_contents t on t.campaign_id = c.id
+         where c.company_id = $1 and c.is_internal order by c.id`,
+        [world.companyId],
+      );
+    /** The path of the link that is mailed to the address. */
+    async function mailedTo(email: string): Promise<string> {
+      const found = await until(
+        async () => (await links()).findLast((link) => link.email === email),
+        (link) => link !== undefined,
+      );
+      return new URL(found!.url).pathname;
+    }
+    const block = (email: string, kind: string) =>
+      query("insert into suppressions (company_id, email, kind) values ($1, $2, $3)", [world.companyId, email, kind]);
+    const blocks = async () =>
+      (
+        await query<{ email: string; kind: string }>(
+          "select email, kind from suppressions where company_id = $1 order by email",
+          [world.companyId],
+        )
+      ).map(({ email, kind }) => `${kind} ${email}`);
+    const setStatus = (status: string) =>
+      query("update subscribers set status = $3 where company_id = $1 and id = $2", [
+        world.companyId,
+        mail().subscriberId,
+        status,
+      ]);
+
+    test("is made by its mailbox alone: until then the old one holds, and id, names and lists stay", async () => {
+      const listId = newId();
+      await query("insert into lists (id, company_id, name) values ($1, $2, 'L')", [listId, world.companyId]);
+      await query("insert into list_members (company_id, list_id, subscriber_id) values ($1, $2, $3)", [
+        world.companyId,
+        listId,
+        mail().subscriberId,
+      ]);
+      const asked = await browser.put(
+        preferencesOf(mail().subscriberId),
+        { email: ` ${NEW} `, last_name: "Lee" },
+        { headers: { accept: "application/json", "accept-language": "de" } },
+      );
+      expect(asked).toMatchObject({ status: 200, body: { email: mail().email, last_name: "Lee" } });
+      const path = await mailedTo(NEW);
+      expect(await links()).toMatchObject([{ subscriber_id: null, subject: expect.stringContaining("neue Adresse") }]);
+      const page = await browser.get(path);
+      expect([page.status, page.text.includes(NEW)]).toEqual([200, true]);
+      expect(await person()).toMatchObject({ email: mail().email });
+
+      const done = await browser.post(path, undefined, json);
+      expect(done).toMatchObject({ status: 200, body: { detail: "Address changed.", email: NEW } });
+      expect(await person()).toEqual({ email: NEW, status: "active", first_name: "Ann" });
+      const lists = "select list_id from list_members where company_id = $1 and subscriber_id = $2";
+      expect(await query(lists, [world.companyId, mail().subscriberId])).toEqual([{ list_id: listId }]);
+      expect(await queryOne("select email from sent_emails where id = $1", [mail().id])).toEqual({
+        email: mail().email,
+      });
+      for (const again of [await browser.get(path), await browser.post(path, undefined, json)]) {
+        expect(again.status).toBe(410);
+      }
+      expect((await browser.get(path.replace(/.{3}\/$/, "AAA/"))).status).toBe(404);
+    });
+
+    test("can be asked for in the page's form, which says that a link is on its way", async () => {
+      const path = preferencesOf(mail().subscriberId);
+      expect((await browser.get(path)).text).toContain(`name="email" value="${mail().email}"`);
+      const form = (email: string) =>
+        browser.post(path, new URLSearchParams({ from: "page", subscribed: "on", email }));
+      expect((await form(mail().email)).text).not.toContain("use the link in the email");
+      const page = await form(NEW);
+      expect(page.text).toContain("use the link in the email");
+      expect(page.text).toContain(`name="email" value="${mail().email}"`);
+      expect((await form("nobody")).status).toBe(400);
+      const changed = await browser.post(await mailedTo(NEW));
+      expect([changed.status, changed.text.includes("Your address is changed")]).toEqual([200, true]);
+    });
+
+    test("what is no address is 400; the present one, or one that cannot be taken, is answered alike and nothing is sent", async () => {
+      for (const email of ["", "nobody", "a@", null, 7]) {
+        const refused = await ask(email);
+        expect([refused.status, Object.keys(refused.body)]).toEqual([400, ["email"]]);
+      }
+      const other = { id: newId(), email: "Taken@elsewhere.example" };
+      await query("insert into subscribers (id, company_id, email) values ($1, $2, $3)", [
+        other.id,
+        world.companyId,
+        other.email,
+      ]);
+      for (const kind of ["bounced", "complained", "manual"]) await block(`${kind}@elsewhere.example`, kind);
+      const plain = await browser.put(preferencesOf(mail().subscriberId), {}, json);
+      const unusable = ["taken@elsewhere.example", mail().email.toUpperCase(), "bounced@elsewhere.example"];
+      for (const email of [...unusable, "complained@elsewhere.example", "manual@elsewhere.example"]) {
+        const began = performance.now();
+        const answer = await ask(email);
+        expect([answer.status, answer.body]).toEqual([200, plain.body]);
+        // Answers come at even times; timers may be a millisecond early.
+        expect(performance.now() - began).toBeGreaterThan(48);
+      }
+      await setStatus("complained");
+      expect((await ask(NEW)).body).toMatchObject({ email: mail().email });
+      await setStatus("active");
+      await block(mail().email, "manual");
+      expect((await ask(NEW)).status).toBe(200);
+      expect([await changes(), await links()]).toEqual([[], []]);
+    });
+
+    test("a mailbox gets one mail in 24 hours, whoever asks and for whatever, and a subscriber three mailboxes", async () => {
+      const other = newId();
+      await query("insert into subscribers (id, company_id, email) values ($1, $2, 'other@example.com')", [
+        other,
+        world.companyId,
+      ]);
+      await ask(NEW);
+      const path = await mailedTo(NEW);
+      await ask("New@Elsewhere.example");
+      await ask(NEW, other);
+      await query("update companies set double_opt_in = true where id = $1", [world.companyId]);
+      const form = { email: NEW };
+      expect((await browser.post(pub(`subscribe/${world.companyId}/`), form, { ip: someIp() })).status).toBe(201);
+      expect(await query("select from unsent_confirmations where company_id = $1", [world.companyId])).toEqual([]);
+      for (const n of [2, 3, 4]) await ask(`new${n}@elsewhere.example`);
+      const mailboxes = [NEW, "new2@elsewhere.example", "new3@elsewhere.example"];
+      expect(new Set((await changes()).map(({ email }) => email))).toEqual(new Set(mailboxes));
+      expect((await links()).filter(({ email }) => email === NEW)).toHaveLength(1);
+
+      // The address is a subscriber's by now.
+      expect((await browser.post(path, undefined, json)).status).toBe(410);
+      expect(await person()).toMatchObject({ email: mail().email });
+      await query("delete from subscribers where company_id = $1 and email = $2", [world.companyId, NEW]);
+      const second = await mailedTo("new2@elsewhere.example");
+      expect((await browser.post(path, undefined, json)).status).toBe(200);
+      expect((await browser.post(second, undefined, json)).status).toBe(410);
+      await ask("new2@elsewhere.example");
+      expect((await links()).filter(({ email }) => email === "new2@elsewhere.example")).toHaveLength(1);
+      await query("update address_changes set asked_at = asked_at - interval '25 hours' where company_id = $1", [
+        world.companyId,
+      ]);
+      await ask("new2@elsewhere.example");
+      const third = await until(
+        () => mailedTo("new2@elsewhere.example"),
+        (path) => path !== second,
+      );
+      await query("update address_changes set asked_at = asked_at - interval '8 days' where company_id = $1", [
+        world.companyId,
+      ]);
+      expect((await browser.post(third, undefined, json)).status).toBe(410);
+    });
+
+    test("a mailbox that confirms a subscription may be mailed again, whatever was mailed before", async () => {
+      await ask(NEW);
+      await mailedTo(NEW);
+      await query("update companies set double_opt_in = true where id = $1", [world.companyId]);
+      await browser.post(pub(`subscribe/${world.companyId}/`), { email: NEW }, { ip: someIp() });
+      const [subscriber] = await query<{ id: string }>(
+        "select id from subscribers where company_id = $1 and email = $2",
+        [world.companyId, NEW],
+      );
+      const soon = new Date(Date.now() + 60_000);
+      const path = pub(`confirm/${personToken("confirm", world.companyId, subscriber!.id, soon)}/`);
+      expect((await browser.post(path, undefined, json)).status).toBe(200);
+      expect(await changes()).toEqual([]);
+    });
+
+    test.each([
+      [
+        "who unsubscribed stays so, at both addresses",
+        "unsubscribed",
+        ["unsubscribed"],
+        [],
+        "unsubscribed",
+        ["unsubscribed OLD", "unsubscribed NEW"],
+      ],
+      ["who is active lifts an unsubscribe of the new mailbox", "active", [], ["unsubscribed"], "active", []],
+      ["who bounced is active", "bounced", ["bounced"], [], "active", ["bounced OLD"]],
+    ])("%s", async (_what, status, old, taken, then, left) => {
+      await setStatus(status);
+      for (const kind of old) await block(mail().email, kind);
+      for (const kind of taken) await block(NEW, kind);
+      await ask(NEW);
+      expect((await browser.post(await mailedTo(NEW), undefined, json)).status).toBe(200);
+      expect(await person()).toMatchObject({ email: NEW, status: then });
+      const named = (await blocks()).map((one) => one.replace(mail().email, "OLD").replace(NEW, "NEW"));
+      expect(named.toSorted()).toEqual(left.toSorted());
+    });
+
+    test("an erased person's address is theirs again by the confirmation", async () => {
+      const { hash } = await erasedPerson(world.companyId, NEW);
+      await query("insert into erased_addresses (id, company_id, address_hash) values (uuid_v7(), $1, $2)", [
+        world.companyId,
+        hash,
+      ]);
+      await ask(NEW);
+      expect((await browser.post(await mailedTo(NEW), undefined, json)).status).toBe(200);
+      expect(await query("select from erased_addresses where company_id = $1", [world.companyId])).toEqual([]);
+    });
+
+    test("a mail to the old address unsubscribes the person, unless somebody else has that address now", async () => {
+      world = await newWorld(2);
+      const [first, second] = world.mails;
+      await query(
+        `insert into smtp_configs (id, company_id, name, host, port, sender_email)
+         values (uuid_v7(), $1, 'S', 'localhost', 25, 'news@acme.example')`,
+        [world.companyId],
+      );
+      for (const [n, { subscriberId }] of world.mails.entries()) {
+        await ask(`new${n}@elsewhere.example`, subscriberId);
+        expect((await browser.post(await mailedTo(`new${n}@elsewhere.example`), undefined, json)).status).toBe(200);
+      }
+      const oneClick = new URLSearchParams({ "List-Unsubscribe": "One-Click" });
+      await browser.post(pub(`unsubscribe/${first!.id}/`), oneClick);
+      expect(await person(first!.subscriberId)).toMatchObject({
+        email: "new0@elsewhere.example",
+        status: "unsubscribed",
+      });
+      expect((await blocks()).toSorted()).toEqual(
+        [`unsubscribed ${first!.email}`, "unsubscribed new0@elsewhere.example"].toSorted(),
+      );
+      expect(await events()).toHaveLength(1);
+      await query("insert into subscribers (company_id, email) values ($1, $2)", [world.companyId, second!.email]);
+      await browser.post(pub(`unsubscribe/${second!.id}/`), oneClick);
+      expect(await person(second!.subscriberId)).toMatchObject({ status: "active" });
     });
   });
 });

@@ -30,6 +30,7 @@ const list = {
   public_name: "",
   public_description: "",
   archive: false,
+  double_opt_in: null,
   subscriber_count: 0,
   created_at: "2026-01-01T00:00:00.000Z",
 };

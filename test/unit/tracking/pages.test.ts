@@ -51,9 +51,25 @@ describe("every page in every language", () => {
     email: "ann@example.com",
     list: "News",
     saved: true,
-    person: { first_name: "A", last_name: "B", subscribed: true, lists: [{ id: "1", name: "News", subscribed: true }] },
+    addressAsked: true,
+    person: {
+      email: "ann@example.com",
+      first_name: "A",
+      last_name: "B",
+      subscribed: true,
+      lists: [{ id: "1", name: "News", subscribed: true }],
+    },
   };
-  const names = ["unsubscribe", "unsubscribed", "confirm", "confirmed", "preferences", "left-list"] as const;
+  const names = [
+    "unsubscribe",
+    "unsubscribed",
+    "confirm",
+    "confirmed",
+    "change-address",
+    "changed-address",
+    "preferences",
+    "left-list",
+  ] as const;
   const cases = names.flatMap((name) => Object.keys(catalogues).map((language) => ({ name, language })));
 
   test.each(cases)("$name in $language: named, directed, labelled, without script", ({ name, language }) => {
@@ -91,6 +107,7 @@ describe("every page in every language", () => {
         list: text,
         person: {
           ...values.person,
+          email: `${text}@example.com`,
           first_name: text,
           last_name: text,
           lists: [{ id: "1", name: text, subscribed: true }],

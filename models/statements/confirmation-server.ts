@@ -1,0 +1,15 @@
+/** Through which SMTP configuration a company's confirmations are mailed. */
+import { query } from "../database/db.ts";
+
+/** The id, or null, for a company c: its own choice, else the configuration marked as default, else the newest. */
+export const CONFIRMATION_SERVER = `(select x.id from smtp_configs x where x.company_id = c.id
+  order by x.id = c.default_smtp_config_id desc nulls last, x.is_default desc, x.id desc limit 1)`;
+
+const ANY_SERVER = "select from smtp_configs where company_id = $1 limit 1";
+
+/** Why a company cannot ask for confirmations; undefined where it can. */
+export async function noConfirmationServer(companyId: string): Promise<string | undefined> {
+  return (await query(ANY_SERVER, [companyId])).length > 0
+    ? undefined
+    : "An SMTP configuration is needed to send confirmation mails. Create one first.";
+}

@@ -1,0 +1,13 @@
+/** What asks who opened or clicked has no answer for a campaign without individual tracking. */
+import { badRequest } from "../../services/lib/errors.ts";
+import { type Queryable, queryOne } from "../database/db.ts";
+
+const IS_KNOWN = "select individual_tracking as known from campaigns where company_id = $1 and id = $2";
+
+/** Throws 400 where nobody knows who opened the campaign. */
+export async function requireKnownOpeners(companyId: string, campaignId: string, on?: Queryable): Promise<void> {
+  const campaign = await queryOne<{ known: boolean }>(IS_KNOWN, [companyId, campaignId], on);
+  if (campaign?.known === false) {
+    throw badRequest("Nobody knows who opened this campaign: it was sent without individual tracking.");
+  }
+}
