@@ -2,7 +2,7 @@
 import { chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
-import { startChild } from "../child.ts";
+import { startChild, untilListening } from "../child.ts";
 import { program } from "../programs.ts";
 import { NOBODY, needRoot, serverFolder, serving } from "./daemon.ts";
 
@@ -21,12 +21,16 @@ const OFF = [
   "redis",
 ];
 
+const START_MS = 120_000;
+
+/** Without hyperscan: compiling all its patterns would take longer than all else here. */
 const configuration = (folder: string, port: number) => `
 .include "$CONFDIR/common.conf"
 options {
   .include "$CONFDIR/options.inc"
   pidfile = "${folder}/rspamd.pid";
   filters = "chartable,regexp";
+  disable_hyperscan = true;
   dns { nameserver = "127.0.0.1:9"; timeout = 0.1s; retransmits = 1; }
   control_socket = "${folder}/control.sock mode=0600";
 }
@@ -64,6 +68,9 @@ export async function startRspamd(): Promise<SpamFilter> {
   };
   const variables = Object.entries(paths).flatMap(([name, value]) => ["--var", `${name}=${value}`]);
   const args = ["-f", "-i", "-u", NOBODY.name, "-g", "nogroup", "-c", file, ...variables];
-  const { stop } = await serving({ child: startChild(path, args, { env }), port, folder });
+  const child = startChild(path, args, { env });
+  // It looks for hosts of its rules first, which takes long where no DNS answers; `serving` says what went wrong.
+  await untilListening(child, port, START_MS).catch(() => {});
+  const { stop } = await serving({ child, port, folder });
   return { url: `http://127.0.0.1:${port}`, stop };
 }
