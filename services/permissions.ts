@@ -22,6 +22,7 @@ const TABLE = {
   "campaigns.sendToList": writes("send"),
   "campaigns.sendToReceivers": writes("send"),
   "campaigns.sendCustom": writes("send"),
+  "campaigns.sendTest": writes("send"),
 
   "subscribers.list": reads("subscribers"),
   "subscribers.create": writes("subscribers"),

@@ -26,6 +26,7 @@ import { removeOld } from "./retention.ts";
 import { send } from "./send/send.ts";
 import { errorsOfSend } from "./send/send-errors.ts";
 import type { SendParams } from "./send/send-params.ts";
+import { errorsOfTest, sendTest } from "./send/test-send.ts";
 import { tidy } from "./tidy.ts";
 
 const EXPAND_PAUSE_MS = 500;
@@ -66,6 +67,7 @@ export default defineService("campaigns", contract, {
       handler: (ctx) => send(ctx as Ctx<SendParams>, "to_receivers"),
     },
     sendCustom: { validate: errorsOfSend("custom"), handler: (ctx) => send(ctx as Ctx<SendParams>, "custom") },
+    sendTest: { validate: errorsOfTest, handler: (ctx) => sendTest(ctx) },
 
     list: (ctx) => listCampaigns(ctx),
     get: (ctx) => getCampaign(ctx),

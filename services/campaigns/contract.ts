@@ -2,6 +2,7 @@ import type { ServiceContract } from "../define.ts";
 import { ById, Document, ListQuery, Nothing, Page, Stream, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Campaign, campaigns } from "./contract-campaigns.ts";
 import { sending } from "./contract-sending.ts";
+import { testSend } from "./contract-test-send.ts";
 
 const Media = Type.Object({
   id: Uuid,
@@ -109,4 +110,4 @@ const work = {
   },
 } as const satisfies ServiceContract;
 
-export const contract = { ...sending, ...campaigns, ...media, ...work } as const satisfies ServiceContract;
+export const contract = { ...sending, ...testSend, ...campaigns, ...media, ...work } as const satisfies ServiceContract;

@@ -77,6 +77,7 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/send/to-list/`, "campaigns.sendToList", send),
   route("POST", `${E}/send/to-receivers/`, "campaigns.sendToReceivers", send),
   route("POST", `${E}/send/custom/`, "campaigns.sendCustom", send),
+  route("POST", `${E}/send/test/`, "campaigns.sendTest", { body: "large" }),
 
   // Subscribers
   route("GET", `${E}/subscribers/`, "subscribers.list", list),

@@ -8,6 +8,7 @@ import { contract } from "./contract.ts";
 import { preview } from "./preview.ts";
 import { renderMails } from "./render-mails.ts";
 import { subjects, WebViews } from "./render-sent.ts";
+import { renderTests } from "./render-tests.ts";
 import {
   createTemplate,
   getTemplate,
@@ -50,6 +51,7 @@ export default defineService("renderer", contract, {
       const { campaignId, recipients } = ctx.params;
       return { mails: await renderMails(ofRenderer(this).campaigns, campaignId, recipients) };
     },
+    renderTests: (ctx) => renderTests(companyOf(ctx), ctx.params),
     renderView(ctx) {
       return ofRenderer(this).webViews.render(ctx.params.sentEmailId);
     },

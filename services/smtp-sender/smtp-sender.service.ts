@@ -24,6 +24,7 @@ import { lookForRecords } from "./dkim/activation.ts";
 import { createDkimKey, newDkimKeyErrors } from "./dkim/make-key.ts";
 import { broadcastConfigChanged, type SenderNode, startEngine, statusOf } from "./engine/start-engine.ts";
 import { hourRoom } from "./limits/hour-limit.ts";
+import { sendTests } from "./test-send/test-send.ts";
 
 function nodeOf(service: Service & { sender?: SenderNode }): SenderNode {
   if (!service.sender) throw new Error("The sender has not started yet");
@@ -81,6 +82,9 @@ export default defineService("smtp-sender", contract, {
         failed: ({ id }, error) => this.logger.warn(`The DKIM key ${id} cannot be activated: ${error.message}`),
       });
       return null;
+    },
+    async sendTests(ctx) {
+      return sendTests(ctx, nodeOf(this).limiter);
     },
     async hourRoom(ctx) {
       return hourRoom(companyOf(ctx), nodeOf(this).limiter);

@@ -101,7 +101,7 @@ async function textErrors(companyId: string, { subject, body }: SendParams, isVa
 }
 
 /** An API key fixes the company; a body that names another one gets a field error like any other. */
-const companyError = (companyId: string, { company }: SendParams): string | undefined =>
+export const companyError = (companyId: string, { company }: Pick<SendParams, "company">): string | undefined =>
   company!.toLowerCase() === companyId ? undefined : missingObject(company!);
 
 async function errorsOf(type: CampaignType, ctx: Ctx<SendParams>, isValid: IsValid): Promise<FieldErrors> {

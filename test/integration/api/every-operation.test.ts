@@ -247,6 +247,8 @@ describe("every operation", () => {
       receivers: [{ email: "cy@example.com" }],
     };
     await call(`POST ${E}/send/custom/`, {}, custom);
+    const test = { smtp_config_id: things.smtp, to: ["cy@example.com"], template_id: things.template };
+    expect((await call(`POST ${E}/send/test/`, {}, test)).body.results[0].status).toBe("sent");
     // 4xx at RCPT: it waits for another try until it is stopped.
     smtp.options.answer = ({ verb }) => (verb === "RCPT" ? "450 4.2.1 later" : undefined);
     const waiting = (await call(`POST ${E}/send/custom/`, {}, custom)).body.id;

@@ -1,0 +1,210 @@
+/** What stands before a campaign and what comes after it: test sends, drafts, duplicates, and sending again to those who did not open. */
+import { generateKeyPairSync } from "node:crypto";
+import { simpleParser } from "mailparser";
+import { query, queryOne } from "../../../models/database/db.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { type Client, client, fileForm, newCompany, type TestCompany } from "../../support/client.ts";
+import { type Answer, type Command, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+
+const API = "/api/emails";
+const BODY =
+  '<p>Hi [[first_name]], <a href="https://example.com/">look</a></p><p><a href="[[unsubscribe_url]]">Off</a></p>';
+
+let app: App;
+let server: SmtpServer;
+let answer: (command: Command) => Answer;
+let company: TestCompany;
+let api: Client;
+let template: string;
+let smtp: string;
+let list: string;
+
+beforeAll(async () => {
+  server = await startSmtpServer({ answer: (command) => answer(command) });
+  app = await startApp();
+});
+afterAll(async () => {
+  await app?.stop();
+  await server.stop();
+});
+beforeEach(async () => {
+  answer = () => undefined;
+  server.messages.length = 0;
+  company = await newCompany(app);
+  api = company.api;
+  const config = { name: "S", host: "127.0.0.1", port: server.port, username: "", password: "", use_tls: false };
+  smtp = (await api.post(`${API}/smtp-configs/`, { ...config, sender_email: "news@acme.example" })).body.id;
+  template = (await api.post(`${API}/templates/`, { name: "T", subject: "For [[first_name]]", body: BODY })).body.id;
+  list = (await api.post(`${API}/lists/`, { name: "Readers" })).body.id;
+});
+
+const arrived = () => Promise.all(server.messages.map(({ raw }) => simpleParser(raw)));
+const used = async () => {
+  const row = await queryOne<{ emails: number }>("select emails from usage_months where company_id = $1", [company.id]);
+  return row?.emails ?? 0;
+};
+
+describe("a test send", () => {
+  const request = (extra: object = {}) => ({
+    smtp_config_id: smtp,
+    to: ["ann@example.com"],
+    template_id: template,
+    ...extra,
+  });
+  const sendTest = (extra: object = {}) => api.post(`${API}/send/test/`, request(extra));
+
+  test("hands each address its own mail at once: untracked, its subject marked, with values, attachment and the reply", async () => {
+    const media = (await api.post(`${API}/media/`, fileForm("a file", "a.txt"))).body.id;
+    await api.post(`${API}/subscribers/`, { email: "zoe@example.com", first_name: "Zoë", lists: [list] });
+    const to = ["ann@example.com", "zoe@example.com", "ANN@example.com"];
+    const sent = await sendTest({ to, attachment_ids: [media] });
+    expect(sent).toMatchObject({ status: 200, body: { warnings: [] } });
+    expect(sent.body.results).toEqual(
+      ["ANN@example.com", "zoe@example.com"].map((email) => ({
+        email,
+        status: "sent",
+        smtp_response: expect.stringMatching(/^250 /),
+        error: null,
+      })),
+    );
+    const mails = await arrived();
+    expect(mails.map(({ subject }) => subject)).toEqual(["[Test] For", "[Test] For Zoë"]);
+    expect(mails.map(({ attachments }) => attachments.length)).toEqual([1, 1]);
+    expect(mails[0]!.html).toContain('href="https://example.com/"');
+    expect(mails[0]!.html).not.toMatch(/public\/(click|open)/);
+    expect(server.messages.map((mail) => mail.to)).toEqual([["ANN@example.com"], ["zoe@example.com"]]);
+    // No campaign and no mail of one; both count in the month and the hour.
+    const nothing = await Promise.all(["campaigns", "sent-emails", "events"].map((path) => api.get(`${API}/${path}/`)));
+    expect(nothing.map(({ body }) => body.count)).toEqual([0, 0, 0]);
+    expect(await used()).toBe(2);
+    const plan = await client(app, { token: company.token }).get(`/api/companies/${company.id}/plan/`);
+    expect(plan.body.usage).toMatchObject({ emails_per_month: 2, smtp_per_hour: 2 });
+    const log = await client(app, { token: company.token }).get(`/api/companies/${company.id}/audit-log/`);
+    expect(log.body.results[0]).toMatchObject({ action: "campaign.tested", target: smtp, detail: { emails: 2 } });
+    // Trying the link unsubscribes nobody.
+    const link = /href="([^"]*public\/unsubscribe[^"]*)"/.exec(mails[1]!.html as string)![1]!;
+    expect(
+      (await client(app).post(new URL(link).pathname, new URLSearchParams({ "List-Unsubscribe": "One-Click" }))).status,
+    ).toBeLessThan(500);
+    expect((await api.get(`${API}/subscribers/`, { query: { search: "zoe@" } })).body.results[0].status).toBe("active");
+  });
+
+  test("text of its own is signed as real mail is, and what is wrong with it is a warning", async () => {
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+    const dkim = {
+      domain: "acme.example",
+      selector: "s1",
+      private_key: privateKey.export({ type: "pkcs8", format: "pem" }),
+    };
+    expect((await api.patch(`${API}/smtp-configs/${smtp}/`, { dkim })).status).toBe(200);
+    const text = { template_id: undefined, subject: "S [[fist_name]]", body: "<p>[[fist_name]]</p>" };
+    const sent = await sendTest({ ...text, variables: { first_name: "Ann" } });
+    expect(sent.body.warnings).toEqual([
+      "No subscriber has the variable [[fist_name]]. Did you mean [[first_name]]?",
+      expect.stringMatching(/^No visible way to unsubscribe/),
+    ]);
+    expect(server.messages[0]!.raw).toMatch(/^DKIM-Signature: .*d=acme\.example/ims);
+    expect((await sendTest({ ...text, variables: { fist_name: "Ann" } })).body.warnings).toHaveLength(1);
+    expect((await arrived())[1]!.subject).toBe("[Test] S Ann");
+  });
+
+  test("what the server says stands beside each address, and a refusal suppresses nobody", async () => {
+    answer = ({ verb, to }) => {
+      if (verb !== "RCPT") return undefined;
+      return to.startsWith("no") ? "550 5.1.1 no such user" : to.startsWith("later") ? "450 4.2.1 later" : undefined;
+    };
+    const sent = await sendTest({ to: ["no@example.com", "later@example.com", "yes@example.com"] });
+    expect(sent.body.results).toMatchObject([
+      { status: "bounced", smtp_response: "550 5.1.1 no such user", error: "Refused: 550 5.1.1 no such user" },
+      { status: "failed", smtp_response: "450 4.2.1 later" },
+      { status: "sent", error: null },
+    ]);
+    expect((await api.get(`${API}/suppressions/`)).body.count).toBe(0);
+    answer = ({ verb }) => (verb === "MAIL" ? "550 5.7.1 not from you" : undefined);
+    expect((await sendTest()).body.results).toMatchObject([
+      {
+        status: "failed",
+        smtp_response: "550 5.7.1 not from you",
+        error: "The SMTP server refused the sender address: 550 5.7.1 not from you",
+      },
+    ]);
+  });
+
+  test("suppressed, unsubscribed and erased addresses get none, with the reason, and count nowhere", async () => {
+    await api.post(`${API}/suppressions/`, { domain: "blocked.example" });
+    await api.post(`${API}/suppressions/`, { email: "left@example.com", kind: "unsubscribed" });
+    await api.post(`${API}/subscribers/erase/`, { email: "gone@example.com" });
+    const sent = await sendTest({
+      to: ["a@blocked.example", "left@example.com", "ok@example.com", "gone@example.com"],
+    });
+    expect(sent.body.results).toMatchObject([
+      { status: "suppressed", error: "The address or its domain is suppressed.", smtp_response: null },
+      { status: "suppressed", error: "The recipient has unsubscribed." },
+      { status: "sent" },
+      { status: "suppressed", error: "The recipient was erased." },
+    ]);
+    expect(server.messages).toHaveLength(1);
+    expect(await used()).toBe(1);
+  });
+
+  test("a server that does not answer is a result in time: not sent before the message, unknown after it", async () => {
+    const within = (ms: number) =>
+      app.broker.call(
+        "smtp-sender.sendTests",
+        { smtp_config_id: smtp, to: ["ann@example.com", "bob@example.com"], template_id: template, within_ms: ms },
+        { meta: { companyId: company.id }, timeout: 50_000 },
+      ) as Promise<{ results: { status: string; error: string }[] }>;
+    answer = ({ verb }) => (verb === "DOT" ? { hang: true } : undefined);
+    expect((await within(6_000)).results).toMatchObject([{ status: "unknown" }, { status: "failed" }]);
+    answer = ({ verb }) => (verb === "CONNECT" ? { hang: true } : undefined);
+    const late = { status: "failed", error: expect.stringMatching(/^The SMTP server took longer than/) };
+    expect((await within(400)).results).toMatchObject([late, late]);
+  });
+
+  test("its faults are one 400; hour, month and warm-up have their limits, and more than 20 a minute is 429", async () => {
+    const wrong = await api.post(`${API}/send/test/`, {
+      smtp_config_id: template,
+      to: [],
+      subject: "S",
+      variabels: {},
+    });
+    expect(wrong).toMatchObject({
+      status: 400,
+      body: { to: expect.any(Array), variabels: ['Unknown field. Did you mean "variables"?'] },
+    });
+    const none = await api.post(`${API}/send/test/`, {
+      smtp_config_id: template,
+      to: ["a@b.example", "nobody"],
+      subject: "S",
+    });
+    expect(none.body).toMatchObject({
+      smtp_config_id: expect.any(Array),
+      to: expect.any(Array),
+      body: ["This field is required."],
+    });
+    expect((await sendTest({ subject: "S" })).body).toEqual({
+      subject: ["Give either template_id, or subject and body."],
+    });
+    const six = Array.from({ length: 6 }, (_, n) => `a${n}@example.com`);
+    expect((await sendTest({ to: six })).status).toBe(400);
+
+    const warmup = { start_per_day: 1, factor: 2, until_per_day: 10 };
+    await api.patch(`${API}/smtp-configs/${smtp}/`, { warmup });
+    const before = await used();
+    expect(await sendTest({ to: six.slice(0, 2) })).toMatchObject({ status: 429 });
+    await api.patch(`${API}/smtp-configs/${smtp}/`, { warmup: null });
+    expect([await used(), server.messages.length]).toEqual([before, 0]);
+    await query(
+      `insert into plans (name, emails_per_month, smtp_per_hour) values ('month', 3, null), ('hour', null, 2)`,
+    );
+    await query("update companies set plan = 'month' where id = $1", [company.id]);
+    expect((await sendTest({ to: six.slice(0, 4) })).status).toBe(403);
+    await query("update companies set plan = 'hour' where id = $1", [company.id]);
+    expect((await sendTest({ to: six.slice(0, 3) })).status).toBe(429);
+    expect((await sendTest({ to: six.slice(0, 2) })).status).toBe(200);
+    expect([await used(), server.messages.length]).toEqual([2, 2]);
+    const many = await Promise.all(Array.from({ length: 20 }, () => sendTest({ to: six.slice(0, 2) })));
+    expect(many.filter(({ text }) => text.includes("throttled")).length).toBeGreaterThan(0);
+    expect(server.messages).toHaveLength(2);
+  });
+});
