@@ -17,6 +17,7 @@ import { CampaignReceiver } from "./campaign-receiver.ts";
 import { Company } from "./company.ts";
 import { Counter } from "./counter.ts";
 import { DkimKey } from "./dkim-key.ts";
+import { Draft } from "./draft.ts";
 import { EmailEvent } from "./email-event.ts";
 import { ErasedAddress } from "./erased-address.ts";
 import { HourLedger } from "./hour-ledger.ts";
@@ -67,6 +68,7 @@ const MODELS = [
   Company,
   Counter,
   DkimKey,
+  Draft,
   EmailEvent,
   ErasedAddress,
   HourLedger,

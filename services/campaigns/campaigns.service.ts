@@ -8,6 +8,9 @@ import { defineService } from "../define.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { sendConfirmation, sendConfirmations } from "./confirmation.ts";
 import { contract } from "./contract.ts";
+import { createDraft, findDraft, listDrafts, removeDraft, updateDraft } from "./drafts/drafts.ts";
+import { duplicate } from "./drafts/duplicate.ts";
+import { sendDraft } from "./drafts/send-draft.ts";
 import { beginCompactRows, keepRecipientParts } from "./expansion/compact-rows.ts";
 import { ExpansionQueue } from "./expansion/expansion-queue.ts";
 import { exportResults } from "./export-results.ts";
@@ -68,6 +71,14 @@ export default defineService("campaigns", contract, {
     },
     sendCustom: { validate: errorsOfSend("custom"), handler: (ctx) => send(ctx as Ctx<SendParams>, "custom") },
     sendTest: { validate: errorsOfTest, handler: (ctx) => sendTest(ctx) },
+
+    listDrafts: (ctx) => listDrafts(companyOf(ctx), ctx.params),
+    createDraft: (ctx) => createDraft(companyOf(ctx), ctx.params),
+    getDraft: async (ctx) => (await findDraft(companyOf(ctx), ctx.params.id)).view(),
+    updateDraft: (ctx) => updateDraft(companyOf(ctx), ctx.params),
+    removeDraft: (ctx) => removeDraft(companyOf(ctx), ctx.params.id),
+    sendDraft: (ctx) => sendDraft(ctx),
+    duplicate: (ctx) => duplicate(companyOf(ctx), ctx.params.id),
 
     list: (ctx) => listCampaigns(ctx),
     get: (ctx) => getCampaign(ctx),

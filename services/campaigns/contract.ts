@@ -1,6 +1,7 @@
 import type { ServiceContract } from "../define.ts";
 import { ById, Document, ListQuery, Nothing, Page, Stream, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Campaign, campaigns } from "./contract-campaigns.ts";
+import { drafts } from "./contract-drafts.ts";
 import { sending } from "./contract-sending.ts";
 import { testSend } from "./contract-test-send.ts";
 
@@ -110,4 +111,11 @@ const work = {
   },
 } as const satisfies ServiceContract;
 
-export const contract = { ...sending, ...testSend, ...campaigns, ...media, ...work } as const satisfies ServiceContract;
+export const contract = {
+  ...sending,
+  ...testSend,
+  ...drafts,
+  ...campaigns,
+  ...media,
+  ...work,
+} as const satisfies ServiceContract;

@@ -35,3 +35,26 @@ export const isField = (type: CampaignType, name: string): boolean => FIELDS[typ
 export function paramsOf(type: CampaignType, given: SendParams): SendParams {
   return Object.fromEntries(Object.entries(given).filter(([name]) => isField(type, name))) as unknown as SendParams;
 }
+
+/** Fields that stand in columns of the campaign, its contents and its receivers, or are of this one request. */
+const STORED: ReadonlySet<string> = new Set<keyof SendParams>([
+  "company",
+  "name",
+  "smtp_config_id",
+  "template_id",
+  "list_id",
+  "segment_id",
+  "subject",
+  "body",
+  "receivers",
+  "attachment_ids",
+  "scheduled_for",
+  "is_transactional",
+  "idempotency_key",
+]);
+
+/** All others, which a duplicate repeats; null where there are none. */
+export function furtherOf(params: object): Record<string, unknown> | null {
+  const further = Object.entries(params).filter(([field]) => !STORED.has(field));
+  return further.length > 0 ? Object.fromEntries(further) : null;
+}

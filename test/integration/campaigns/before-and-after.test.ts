@@ -1,5 +1,6 @@
 /** What stands before a campaign and what comes after it: test sends, drafts, duplicates, and sending again to those who did not open. */
 import { generateKeyPairSync } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { simpleParser } from "mailparser";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -37,6 +38,15 @@ beforeEach(async () => {
   template = (await api.post(`${API}/templates/`, { name: "T", subject: "For [[first_name]]", body: BODY })).body.id;
   list = (await api.post(`${API}/lists/`, { name: "Readers" })).body.id;
 });
+
+/** The campaign, once nothing more of it is to be done. */
+async function ended(id: string) {
+  for (const deadline = Date.now() + 50_000; ; await sleep(30)) {
+    const { body } = await api.get(`${API}/campaigns/${id}/`);
+    if (!["pending", "sending", "scheduled"].includes(body.status)) return body;
+    if (Date.now() > deadline) throw new Error(`Not over: ${JSON.stringify(body)}`);
+  }
+}
 
 const arrived = () => Promise.all(server.messages.map(({ raw }) => simpleParser(raw)));
 const used = async () => {
@@ -206,5 +216,145 @@ describe("a test send", () => {
     const many = await Promise.all(Array.from({ length: 20 }, () => sendTest({ to: six.slice(0, 2) })));
     expect(many.filter(({ text }) => text.includes("throttled")).length).toBeGreaterThan(0);
     expect(server.messages).toHaveLength(2);
+  });
+});
+
+describe("a draft", () => {
+  const receivers = [
+    { email: "ann@example.com", first_name: "Ann", cc: ["copy@example.com"], order: { no: 7 } },
+    { email: "bob@example.com" },
+  ];
+  const make = async (kind: string, body: object, name = "Later") => {
+    const made = await api.post(`${API}/drafts/`, { name, kind, body });
+    expect([made.status, made.text]).toEqual([201, made.text]);
+    return made.body as { id: string; name: string; body: object };
+  };
+  const send = (id: string, headers = {}) => api.post(`${API}/drafts/${id}/send/`, {}, { headers });
+  const toReceivers = () => ({ name: "Orders", template_id: template, smtp_config_id: smtp, receivers });
+  const campaigns = async () => (await api.get(`${API}/campaigns/`)).body.count;
+
+  test("is kept as given, changed as a whole, listed, and deleted", async () => {
+    const body = { receivers: [{ nobody: 1 }], whatever: { deep: [null, "ü"] }, name: "" };
+    const { id } = await make("custom", body);
+    const path = `${API}/drafts/${id}/`;
+    expect((await api.get(path)).body).toMatchObject({ id, name: "Later", kind: "custom", body });
+    expect((await api.patch(path, { body: { subject: "S" } })).body).toMatchObject({
+      kind: "custom",
+      body: { subject: "S" },
+    });
+    expect((await api.patch(path, { name: "Now", kind: "to-list" })).body).toMatchObject({
+      name: "Now",
+      kind: "to-list",
+    });
+    expect((await api.get(path)).body.body).toEqual({ subject: "S" });
+    const large = await make("custom", { body: "x".repeat(150_000) }, "Large");
+    const listed = await api.get(`${API}/drafts/`, { query: { search: "a" } });
+    expect(listed.body.results).toMatchObject([{ id: large.id, name: "Large", body: null }]);
+    expect((await api.get(`${API}/drafts/${large.id}/`)).body.body).toEqual(large.body);
+    expect((await api.get(`${API}/drafts/`, { query: { ordering: "name" } })).body).toMatchObject({
+      count: 2,
+      results: [{ name: "Large" }, { name: "Now", body: { subject: "S" } }],
+    });
+    const wrong = await api.post(`${API}/drafts/`, { kind: "weekly", body: [] });
+    expect(wrong).toMatchObject({ status: 400, body: { kind: expect.any(Array), body: expect.any(Array) } });
+    expect((await api.post(`${API}/drafts/`, {})).body).toEqual({ kind: ["This field is required."] });
+    expect((await api.post(`${API}/drafts/`, { kind: "custom" })).body).toMatchObject({ name: "Draft", body: {} });
+    const bearer = client(app, { token: company.token, query: { company: company.id } });
+    expect((await bearer.delete(path)).status).toBe(204);
+    expect((await api.get(path)).status).toBe(404);
+    expect((await (await newCompany(app)).api.get(`${API}/drafts/${large.id}/`)).status).toBe(404);
+  });
+
+  test("is refused as the send would be, all faults at once, and stays; then it is sent, and gone", async () => {
+    const { id } = await make("to-receivers", {
+      template_id: smtp,
+      receivers: [{}],
+      scheduled_for: "2000-01-01T00:00:00Z",
+      schedule_for: null,
+    });
+    expect(await send(id)).toMatchObject({
+      status: 400,
+      body: {
+        smtp_config_id: ["This field is required."],
+        template_id: [expect.stringMatching(/^Invalid pk/)],
+        receivers: ["Receiver at index 0 is missing 'email'."],
+        scheduled_for: ["The time must be in the future."],
+        schedule_for: ['Unknown field. Did you mean "scheduled_for"?'],
+      },
+    });
+    const { name: _, ...body } = toReceivers();
+    expect((await api.patch(`${API}/drafts/${id}/`, { body })).status).toBe(200);
+    await query("insert into plans (name, emails_per_month) values ('one', 1) on conflict do nothing");
+    await query("update companies set plan = 'one' where id = $1", [company.id]);
+    expect((await send(id)).status).toBe(403);
+    expect([(await api.get(`${API}/drafts/${id}/`)).body.body, await campaigns()]).toEqual([body, 0]);
+    await query("update companies set plan = 'unlimited' where id = $1", [company.id]);
+    const direct = await api.post(`${API}/send/to-receivers/`, toReceivers());
+    const sent = await send(id);
+    expect([sent.status, Object.keys(sent.body)]).toEqual([201, Object.keys(direct.body)]);
+    expect(sent.body).toMatchObject({ name: "Later", campaign_type: "to_receivers", total_emails: 2, template });
+    expect([(await api.get(`${API}/drafts/${id}/`)).status, (await send(id)).status]).toEqual([404, 404]);
+    expect(await ended(sent.body.id)).toMatchObject({ status: "completed", sent_count: 2 });
+  });
+
+  test("becomes one campaign however many send it at the same time, and the key gives the first answer when it is gone", async () => {
+    const { id } = await make("to-receivers", toReceivers());
+    const all = await Promise.all(Array.from({ length: 8 }, () => send(id)));
+    const statuses = all.map(({ status }) => status).toSorted();
+    expect([statuses[0], await campaigns()]).toEqual([201, 1]);
+    expect(statuses.slice(1).filter((status) => status !== 404 && status !== 409)).toEqual([]);
+
+    const second = await make("to-receivers", toReceivers());
+    const key = { "Idempotency-Key": "draft-1" };
+    const same = await Promise.all(Array.from({ length: 4 }, () => send(second.id, key)));
+    expect(new Set(same.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(await send(second.id, key)).toMatchObject({ status: 201, text: same[0]!.text });
+    expect(await campaigns()).toBe(2);
+    const third = await make("to-receivers", toReceivers());
+    expect((await send(third.id, key)).status).toBe(409);
+    expect((await api.get(`${API}/drafts/${third.id}/`)).status).toBe(200);
+  });
+
+  test("what changes while it is sent is not lost: the send is refused, or the change", async () => {
+    for (let round = 0; round < 5; round++) {
+      const { id } = await make("to-receivers", toReceivers());
+      const path = `${API}/drafts/${id}/`;
+      const [sent, changed] = await Promise.all([send(id), api.patch(path, { body: { subject: "Other" } })]);
+      const left = await api.get(path);
+      if (sent.status === 201) expect([changed.status === 200, left.status]).toEqual([false, 404]);
+      else expect([changed.status, left.body.body]).toEqual([200, { subject: "Other" }]);
+    }
+  });
+
+  test("of a campaign that exists has all that its request had, before and after it was expanded", async () => {
+    const media = (await api.post(`${API}/media/`, fileForm("a file", "a.txt"))).body.id;
+    await api.post(`${API}/suppressions/`, { email: "bob@example.com" });
+    await api.post(`${API}/subscribers/`, { email: "ann@example.com", first_name: "Anna", lists: [list] });
+    const request = { ...toReceivers(), attachment_ids: [media], is_transactional: true };
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    const { id: later } = (await api.post(`${API}/send/to-receivers/`, { ...request, scheduled_for: at })).body;
+    const { id: over } = (await api.post(`${API}/send/to-receivers/`, request)).body;
+    await ended(over);
+    for (const id of [later, over]) {
+      const copy = await api.post(`${API}/campaigns/${id}/duplicate/`, {});
+      const name = "Copy of Orders";
+      expect(copy).toMatchObject({ status: 201, body: { name, kind: "to-receivers", body: { ...request, name } } });
+      expect(Object.keys(copy.body.body).toSorted()).toEqual(Object.keys(request).toSorted());
+    }
+    const custom = { name: "Ü".repeat(255), smtp_config_id: smtp, subject: "S [[email]]", body: "<p>B</p>", receivers };
+    const { id: own } = (await api.post(`${API}/send/custom/`, custom)).body;
+    const copied = (await api.post(`${API}/campaigns/${own}/duplicate/`, {})).body;
+    expect(copied.body).toMatchObject({ subject: "S [[email]]", body: "<p>B</p>", receivers });
+    expect((await send(copied.id)).status).toBe(201);
+
+    const toList = { name: "News", template_id: template, smtp_config_id: smtp, list_id: list };
+    const { id } = (await api.post(`${API}/send/to-list/`, { ...toList, scheduled_for: at })).body;
+    // What a later release of the sends takes stands here.
+    await query(`update campaign_contents set further = '{"utm": {"source": "x"}}' where campaign_id = $1`, [id]);
+    const { body } = await api.post(`${API}/campaigns/${id}/duplicate/`, {});
+    expect(body).toMatchObject({ kind: "to-list" });
+    expect(body.body).toEqual({ ...toList, name: "Copy of News", utm: { source: "x" } });
+    const other = await newCompany(app);
+    expect((await other.api.post(`${API}/campaigns/${id}/duplicate/`, {})).status).toBe(404);
   });
 });
