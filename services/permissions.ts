@@ -81,6 +81,7 @@ const TABLE = {
   "campaigns.resume": writes("campaigns"),
   "campaigns.cancel": writes("campaigns"),
   "campaigns.stop": writes("campaigns"),
+  "campaigns.resend": writes("campaigns"),
   "campaigns.duplicate": writes("campaigns"),
   "campaigns.listDrafts": reads("campaigns"),
   "campaigns.createDraft": writes("campaigns"),

@@ -17,6 +17,7 @@ import { exportResults } from "./export-results.ts";
 import { failures } from "./failures.ts";
 import { remove } from "./lifecycle/delete.ts";
 import { edit, errorsOfEdit } from "./lifecycle/edit.ts";
+import { errorsOfResend, resend } from "./lifecycle/resend.ts";
 import { resume } from "./lifecycle/resume.ts";
 import { cancel, startDue } from "./lifecycle/schedule.ts";
 import { settle, settleFinished } from "./lifecycle/settle.ts";
@@ -78,6 +79,7 @@ export default defineService("campaigns", contract, {
     updateDraft: (ctx) => updateDraft(companyOf(ctx), ctx.params),
     removeDraft: (ctx) => removeDraft(companyOf(ctx), ctx.params.id),
     sendDraft: (ctx) => sendDraft(ctx),
+    resend: { validate: errorsOfResend, handler: (ctx) => resend(ctx) },
     duplicate: (ctx) => duplicate(companyOf(ctx), ctx.params.id),
 
     list: (ctx) => listCampaigns(ctx),

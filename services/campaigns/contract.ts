@@ -2,6 +2,7 @@ import type { ServiceContract } from "../define.ts";
 import { ById, Document, ListQuery, Nothing, Page, Stream, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Campaign, campaigns } from "./contract-campaigns.ts";
 import { drafts } from "./contract-drafts.ts";
+import { resending } from "./contract-resend.ts";
 import { sending } from "./contract-sending.ts";
 import { testSend } from "./contract-test-send.ts";
 
@@ -115,6 +116,7 @@ export const contract = {
   ...sending,
   ...testSend,
   ...drafts,
+  ...resending,
   ...campaigns,
   ...media,
   ...work,

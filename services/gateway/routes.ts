@@ -140,6 +140,7 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/campaigns/:id/resume/`, "campaigns.resume"),
   route("POST", `${E}/campaigns/:id/cancel/`, "campaigns.cancel"),
   route("POST", `${E}/campaigns/:id/stop/`, "campaigns.stop"),
+  route("POST", `${E}/campaigns/:id/resend/`, "campaigns.resend", created),
   route("POST", `${E}/campaigns/:id/duplicate/`, "campaigns.duplicate", created),
   route("GET", `${E}/campaigns/:id/analytics/`, "tracking.analytics"),
   route("GET", `${E}/campaigns/:id/failures/`, "campaigns.failures"),

@@ -8,11 +8,10 @@ import { isAddress } from "../../lib/address.ts";
 import { badRequest, notFound } from "../../lib/errors.ts";
 import type { ListQuery } from "../../lib/shapes.ts";
 import { MAX_DRAFTS, MAX_LISTED_BYTES } from "../contract-drafts.ts";
+import { cutName } from "../send/send-params.ts";
 
 export type Body = Record<string, unknown>;
 type View = ReturnType<Draft["view"]>;
-
-const MAX_NAME = 255;
 
 interface ListedRow extends Omit<View, "created_at" | "updated_at" | "body"> {
   body: Body | null;
@@ -66,7 +65,7 @@ async function stored(companyId: string, given: Body): Promise<{ body: Body; byt
 }
 
 const nameIn = ({ name }: Body): string =>
-  (typeof name === "string" && name.replaceAll(/\s+/g, " ").trim().slice(0, MAX_NAME)) || "Draft";
+  (typeof name === "string" && cutName(name.replaceAll(/\s+/g, " ").trim())) || "Draft";
 
 /** Throws 400 where there are as many as may be. */
 export async function createDraft(

@@ -58,3 +58,12 @@ export function furtherOf(params: object): Record<string, unknown> | null {
   const further = Object.entries(params).filter(([field]) => !STORED.has(field));
   return further.length > 0 ? Object.fromEntries(further) : null;
 }
+
+const MAX_NAME = 255;
+
+/** A name that was made of another one, as long as a name may be, and with no half of a character at its end. */
+export const cutName = (name: string): string =>
+  name
+    .slice(0, MAX_NAME)
+    .replace(/[\ud800-\udbff]$/, "")
+    .trim();

@@ -44,6 +44,10 @@ interface Origin {
   hash?: Buffer;
   /** In the transaction of the campaign, before anything else of it; throws where there may be none. */
   claim?(client: Client): Promise<void>;
+  /** How many recipients it will have, where the request does not say whose. */
+  emails?: number;
+  /** Stores a campaign that is not made of the request alone. */
+  create?(client: Client, decided: Decided): Promise<Answer>;
 }
 
 export const send = (ctx: Ctx<SendParams>, type: CampaignType): Promise<Answer> => sendAs(ctx, type, ctx.params);
@@ -58,7 +62,7 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
   if (earlier) return earlier;
 
   const scheduledFor = body.scheduled_for ? new Date(body.scheduled_for as string) : null;
-  const emails = await audienceSize(companyId, body);
+  const emails = origin.emails ?? (await audienceSize(companyId, body));
   const copies = copiesOf(body.receivers ?? []);
   const mails = emails + copies;
   const hour = await admit(ctx, { emails: mails, scheduledFor, toSegment: body.segment_id !== undefined });
@@ -74,15 +78,10 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
     // Checked again, now under a lock: concurrently admitted sends must not exceed a limit together.
     await requireQuotaWithin(client, companyId, mails, scheduledFor);
     if (hour) await requireHourlyRoomWithin(client, companyId, mails, hour);
-    const created = await create(client, companyId, type, {
-      ...body,
-      further: furtherOf(body),
-      emails,
-      copies,
-      scheduledFor,
-      apiKeyId,
-      warnings,
-    });
+    const decided = { further: furtherOf(body), emails, copies, scheduledFor, apiKeyId, warnings };
+    const created = origin.create
+      ? await origin.create(client, decided)
+      : await create(client, companyId, type, { ...body, ...decided });
     const detail = { name: created.name, type, recipients: emails };
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.sent", target: created.id, detail });
     if (key) await storeAnswer(client, companyId, key, created);

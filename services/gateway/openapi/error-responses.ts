@@ -78,7 +78,8 @@ const authenticated: Applies = ({ access }) => access !== "public";
 const charged: Applies = ({ access }) => access === "company" || access === "user";
 const hasBody: Applies = ({ method, deleteBody }) =>
   method === "POST" || method === "PUT" || method === "PATCH" || deleteBody === true;
-const sends: Applies = ({ path }) => /^\/api\/emails\/(send\/(?!test\/)|drafts\/:id\/send\/)/.test(path);
+const sends: Applies = ({ path }) =>
+  /^\/api\/emails\/(send\/(?!test\/)|drafts\/:id\/send\/|campaigns\/:id\/resend\/)/.test(path);
 const namesSomething: Applies = ({ path, answer, access }) =>
   path.includes("/:") || answer === "list" || access !== "public";
 

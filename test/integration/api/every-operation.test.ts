@@ -274,6 +274,7 @@ describe("every operation", () => {
     smtp.options.answer = undefined;
     await call(`POST ${E}/campaigns/:id/resume/`, { id });
     await until(ended("completed"));
+    await call(`POST ${E}/campaigns/:id/resend/`, { id }, { to: "non_openers" });
     await call(`GET ${E}/campaigns/`);
     await call(`GET ${E}/campaigns/:id/analytics/`, { id });
     await call(`GET ${E}/campaigns/:id/failures/`, { id });

@@ -358,3 +358,150 @@ describe("a draft", () => {
     expect((await other.api.post(`${API}/campaigns/${id}/duplicate/`, {})).status).toBe(404);
   });
 });
+
+describe("sending again to those who did not open", () => {
+  const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0";
+  const resend = (id: string, extra: object = {}, headers = {}) =>
+    api.post(`${API}/campaigns/${id}/resend/`, { to: "non_openers", ...extra }, { headers });
+  const letters = ["opener", "clicker", "silent", "left", "unsubscriber", "bouncer", "gone", "machine"];
+  const address = (name: string) => `${name}@example.com`;
+
+  const mailTo = async (campaign: string, name: string) =>
+    (await api.get(`${API}/sent-emails/`, { query: { campaign, recipient: address(name) } })).body.results[0].id;
+  const linkTo = (name: string, page: string) => {
+    const raw = server.messages
+      .find(({ to }) => to[0] === address(name))!
+      .raw.replace(/=\r\n/g, "")
+      .replaceAll("=3D", "=");
+    return new URL(new RegExp(`http[^"\\s]+/public/${page}/[^"\\s]+(?=")`).exec(raw)![0]).pathname;
+  };
+  const reader = (ip: string) => client(app, { ip, headers: { "user-agent": FIREFOX, accept: "text/html" } });
+  const arrivedAt = () => server.messages.map(({ to }) => to[0]!.split("@")[0]).toSorted();
+
+  const longAgo = (campaign: string) =>
+    query(
+      `update sent_emails set sent_at = sent_at - interval '1 hour'
+       where campaign_no = (select no from campaigns where id = $1)`,
+      [campaign],
+    );
+
+  async function sentToList(): Promise<string> {
+    for (const name of letters) {
+      const made = { email: address(name), first_name: name.toUpperCase(), lists: [list] };
+      expect((await api.post(`${API}/subscribers/`, made)).status).toBe(201);
+    }
+    const asked = { name: "News", template_id: template, smtp_config_id: smtp, list_id: list };
+    const { id } = (await api.post(`${API}/send/to-list/`, asked)).body;
+    expect(await ended(id)).toMatchObject({ status: "completed", sent_count: letters.length });
+    return id;
+  }
+
+  test("goes to those who got it and neither opened nor clicked, with the first campaign's snapshot and each one's values", async () => {
+    const id = await sentToList();
+    // At once after its delivery: a machine.
+    await reader("203.0.113.9").get(linkTo("machine", "open"));
+    await longAgo(id);
+    await reader("203.0.113.7").get(linkTo("opener", "open"));
+    await reader("203.0.113.8").get(linkTo("clicker", "click"));
+    for (
+      const deadline = Date.now() + 50_000;
+      (await api.get(`${API}/campaigns/${id}/`)).body.clicks !== 1;
+      await sleep(30)
+    ) {
+      if (Date.now() > deadline) throw new Error("The click was not counted");
+    }
+    const subscriber = async (name: string) =>
+      (await api.get(`${API}/subscribers/`, { query: { search: address(name) } })).body.results[0].id;
+    const left = { subscriber_ids: [await subscriber("left")], remove_from_lists: [list] };
+    expect((await api.post(`${API}/subscribers/bulk-update-lists/`, left)).status).toBe(200);
+    await api.post(`${API}/public/unsubscribe/${await mailTo(id, "unsubscriber")}/`);
+    await api.post(`${API}/bounces/`, { sent_email_id: await mailTo(id, "bouncer"), type: "hard" });
+    await api.delete(`${API}/subscribers/${await subscriber("gone")}/`);
+    await api.patch(`${API}/templates/${template}/`, { subject: "Another", body: "<p>Another</p>" });
+
+    server.messages.length = 0;
+    const again = await resend(id);
+    expect(again).toMatchObject({
+      status: 201,
+      body: { name: "Again: News", status: "pending", campaign_type: "to_list" },
+    });
+    expect(await ended(again.body.id)).toMatchObject({
+      status: "completed",
+      subject: "For [[first_name]]",
+      failed_count: 0,
+    });
+    expect(arrivedAt()).toEqual(["machine", "silent"]);
+    expect((await arrived()).map(({ subject }) => subject).toSorted()).toEqual(["For MACHINE", "For SILENT"]);
+    expect(server.messages[0]!.raw).toMatch(/public\/click/);
+    await longAgo(again.body.id);
+    // Who opens this one gets no third mail, and an Idempotency-Key no second one.
+    await reader("203.0.113.8").get(linkTo("silent", "open"));
+    for (
+      const deadline = Date.now() + 50_000;
+      (await api.get(`${API}/campaigns/${again.body.id}/`)).body.opens !== 1;
+      await sleep(30)
+    ) {
+      if (Date.now() > deadline) throw new Error("The open was not counted");
+    }
+    server.messages.length = 0;
+    const key = { "Idempotency-Key": "third" };
+    const own = { subject: "Last call, [[first_name]]", name: "Third" };
+    const third = await Promise.all([1, 2, 3].map(() => resend(again.body.id, own, key)));
+    expect(new Set(third.map(({ text }) => text)).size).toBe(1);
+    expect(await ended(third[0]!.body.id)).toMatchObject({ name: "Third", total_emails: 1, sent_count: 1 });
+    expect((await arrived()).map(({ subject }) => subject)).toEqual(["Last call, MACHINE"]);
+    expect((await resend(again.body.id, {}, key)).status).toBe(409);
+    // A duplicate of it goes to nobody by itself.
+    const copy = (await api.post(`${API}/campaigns/${again.body.id}/duplicate/`, {})).body;
+    expect(copy.body).toEqual({ name: "Copy of Again: News", smtp_config_id: smtp, template_id: template });
+  });
+
+  test("inline receivers get their own variables again, copies and those in doubt nothing", async () => {
+    const receivers = ["ann", "bob", "cy", "dan"].map((name) => ({
+      email: address(name),
+      first_name: name,
+      cc: ["boss@example.com"],
+    }));
+    answer = ({ verb, to, messageId }) =>
+      verb === "DOT" && to === address("dan") && messageId ? { drop: true } : undefined;
+    const asked = { name: "Orders", template_id: template, smtp_config_id: smtp, receivers };
+    const { id } = (await api.post(`${API}/send/to-receivers/`, asked)).body;
+    const first = await ended(id);
+    expect(first).toMatchObject({ status: "partial", sent_count: 3 });
+    answer = () => undefined;
+    await api.post(`${API}/suppressions/`, { email: address("cy") });
+    server.messages.length = 0;
+    const { body } = await resend(id);
+    expect(await ended(body.id)).toMatchObject({ status: "completed", sent_count: 2, suppressed_count: 1 });
+    expect(server.messages.map(({ to }) => to).toSorted()).toEqual([[address("ann")], [address("bob")]]);
+    expect((await arrived()).map(({ subject, cc }) => [subject, cc]).toSorted()).toEqual([
+      ["For ann", undefined],
+      ["For bob", undefined],
+    ]);
+    const noted = await api.get(`${API}/sent-emails/`, { query: { campaign: body.id, status: "suppressed" } });
+    expect(noted.body.results).toMatchObject([
+      { recipient: address("cy"), error: "The address or its domain is suppressed." },
+    ]);
+  });
+
+  test("is 400 where it cannot be, and 0 recipients where nobody is left", async () => {
+    const asked = { name: "News", template_id: template, smtp_config_id: smtp, list_id: list };
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    const later = (await api.post(`${API}/send/to-list/`, { ...asked, scheduled_for: at })).body.id;
+    expect((await resend(later)).body.detail).toMatch(/This one is scheduled\.$/);
+    expect((await api.post(`${API}/campaigns/${later}/resend/`, { to: "all" })).body).toHaveProperty("to");
+    const empty = (await api.post(`${API}/send/to-list/`, asked)).body.id;
+    await ended(empty);
+    const none = await resend(empty);
+    expect([none.status, await ended(none.body.id)]).toMatchObject([201, { status: "completed", total_emails: 0 }]);
+    expect((await resend(empty, { subject: "[[#if x]]" })).body).toEqual({ subject: [expect.any(String)] });
+    expect(
+      (await (await newCompany(app)).api.post(`${API}/campaigns/${empty}/resend/`, { to: "non_openers" })).status,
+    ).toBe(404);
+    await query("update campaign_contents set tracking_enabled = false where campaign_id = $1", [empty]);
+    expect((await resend(empty)).body.detail).toMatch(/was not tracked/);
+    await query("update campaign_contents set tracking_enabled = true where campaign_id = $1", [empty]);
+    await api.delete(`${API}/smtp-configs/${smtp}/`);
+    expect((await resend(empty)).body.detail).toBe("The SMTP configuration of this campaign was deleted.");
+  });
+});
