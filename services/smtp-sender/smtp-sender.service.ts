@@ -104,6 +104,9 @@ export default defineService("smtp-sender", contract, {
     async "campaign.queued"() {
       nodeOf(this).engine.lookForWork();
     },
+    async "campaign.stopped"() {
+      nodeOf(this).engine.lookForStops();
+    },
     async "smtpConfig.changed"(ctx) {
       await nodeOf(this).engine.configChanged(ctx.params.smtpConfigId);
     },
