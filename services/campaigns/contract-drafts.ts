@@ -1,6 +1,6 @@
-import { DRAFT_KINDS } from "../../models/draft.ts";
+import { DRAFT_KINDS, type DraftKind } from "../../models/draft.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, ListQuery, Name, Nothing, Nullable, OneOf, Page, Time, Type, Uuid } from "../lib/shapes.ts";
+import { ById, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Sent } from "./contract-sending.ts";
 
 /** A list of a hundred drafts must not be a gigabyte. */
@@ -11,9 +11,19 @@ const Body = Type.Record(Type.String(), Type.Unknown(), {
   description:
     "The request of that send, kept as given. It may be incomplete: what is wrong with it is reported when it is sent.",
 });
-const Kind = OneOf(...DRAFT_KINDS);
+const Kind = Type.Unsafe<DraftKind>({
+  type: "string",
+  enum: [...DRAFT_KINDS],
+  description: "The send whose request the body is: `POST /api/emails/send/{kind}/`.",
+});
 
-const view = { id: Uuid, name: Type.String(), kind: Kind, created_at: Time, updated_at: Time };
+const view = {
+  id: Uuid,
+  name: Type.String({ description: "The campaign's, where the body has none.", examples: ["November newsletter"] }),
+  kind: Kind,
+  created_at: Time,
+  updated_at: Time,
+};
 const Draft = Type.Object({ ...view, body: Body });
 const ListedDraft = Type.Object({
   ...view,

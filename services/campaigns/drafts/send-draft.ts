@@ -5,7 +5,7 @@
  */
 import { compileValidator } from "../../../mixins/ajv-validator.ts";
 import type { CampaignType } from "../../../models/campaign.ts";
-import { query } from "../../../models/database/db.ts";
+import { type Client, query } from "../../../models/database/db.ts";
 import { Draft, type DraftKind } from "../../../models/draft.ts";
 import type { ActionContract } from "../../define.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
@@ -57,7 +57,7 @@ const CLAIM = `
   returning name = $3 and kind = $4 and body = $5::jsonb as is_same`;
 
 /** Waits for whoever else sends or changes it. */
-async function claim(client: Parameters<typeof query>[2], draft: Draft): Promise<void> {
+async function claim(client: Client, draft: Draft): Promise<void> {
   const { companyId, id, name, kind: draftKind, body } = draft;
   const values = [companyId, id, name, draftKind, JSON.stringify(body)];
   const [gone] = await query<{ is_same: boolean }>(CLAIM, values, client);

@@ -2,7 +2,6 @@
  * Sends a campaign that is over again, to those who got it and did not open it: a campaign of its own, admitted and counted as any
  * other send. Who they are is seen when it expands (models/statements/non-openers.ts).
  */
-
 import { type CampaignStatus, type CampaignType, campaignView } from "../../../models/campaign.ts";
 import { type Client, query, queryOne } from "../../../models/database/db.ts";
 import { aboutNonOpeners } from "../../../models/statements/non-openers.ts";
@@ -14,7 +13,7 @@ import { notFound, wrongState } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { subjectErrors } from "../../lib/template/template-errors.ts";
 import type { contract } from "../contract.ts";
-import { requestHash } from "../send/idempotency.ts";
+import { answerOf, requestHash } from "../send/idempotency.ts";
 import { type Answer, sendAs } from "../send/send.ts";
 import { fieldError } from "../send/send-errors.ts";
 import { cutName } from "../send/send-params.ts";
@@ -62,6 +61,10 @@ async function resendable(companyId: string, id: string, client?: Client): Promi
 export async function resend(ctx: Ctx<Asked>): Promise<Answer> {
   const companyId = companyOf(ctx);
   const { id: firstId, to, subject, name, idempotency_key } = ctx.params;
+  const hash = requestHash("resend", { id: firstId.toLowerCase(), to, subject, name });
+  // Given again whatever became of the first campaign since.
+  const earlier = idempotency_key && (await answerOf<Answer>(companyId, idempotency_key, hash));
+  if (earlier) return earlier;
   const first = await resendable(companyId, firstId);
   const given = {
     name: name ?? cutName(`Again: ${first.name}`),
@@ -69,7 +72,7 @@ export async function resend(ctx: Ctx<Asked>): Promise<Answer> {
     ...(idempotency_key === undefined ? {} : { idempotency_key }),
   };
   return sendAs(ctx, first.campaign_type, given, {
-    hash: requestHash("resend", { id: firstId.toLowerCase(), to, subject, name }),
+    hash,
     emails: await aboutNonOpeners(companyId, firstId),
     create: async (client, decided): Promise<Answer> => {
       await resendable(companyId, firstId, client);

@@ -77,10 +77,11 @@ const charge = (ctx: Ctx<Asked>, companyId: string, emails: number): Promise<voi
 
 const giveBack = (companyId: string, emails: number) => transaction((client) => addEmails(client, companyId, -emails));
 
-/** Each once; domains are the same in any case. */
+/** Each once, in whatever case it is written again. */
 function distinct(addresses: readonly string[]): string[] {
-  const byKey = new Map(addresses.map((address) => [address.trim().toLowerCase(), address.trim()]));
-  return [...byKey.values()];
+  const trimmed = addresses.map((address) => address.trim());
+  const keys = trimmed.map((address) => address.toLowerCase());
+  return trimmed.filter((_, i) => keys.indexOf(keys[i]!) === i);
 }
 
 async function handOver(ctx: Ctx<Asked>, to: readonly string[], withinMs: number) {

@@ -10,7 +10,8 @@ import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { config } from "../../lib/config.ts";
 import { notFound, smtpRateLimited } from "../../lib/errors.ts";
 import { type Limiter, secondWindow } from "../../lib/limits/limiter.ts";
-import type { Rendered } from "../../renderer/contract.ts";
+import { withTimeout } from "../../lib/timeouts.ts";
+import type { MakeMail, Rendered } from "../../renderer/contract.ts";
 import { readTransportConfig, type TransportConfig, UnreadablePassword } from "../configs/transport-config.ts";
 import type { TestParams, TestResult } from "../contract-test-send.ts";
 import { type WireAddress, wireAddress } from "../delivery/envelope-sender.ts";
@@ -23,11 +24,11 @@ import type { OutgoingMessage, TransactionResult } from "../smtp/message.ts";
 import { SmtpPipeline } from "../smtp/pipeline.ts";
 import { OpenError, openSession, type Session } from "../smtp/session.ts";
 
+type Made = Extract<Rendered, { ok: true }>;
+
 interface TestMail extends OutgoingMessage {
   no: number;
 }
-
-type Results = (TestResult | undefined)[];
 
 const notSent = (error: string): TestResult => ({ status: "failed", smtp_response: null, error });
 
@@ -42,7 +43,7 @@ function resultOf(result: TransactionResult): TestResult {
 /** The server never said anything of it. */
 const isUntouched = ({ status, smtp_response }: TestResult) => status === "failed" && smtp_response === null;
 
-const late = (withinMs: number) => `The SMTP server took longer than ${Math.round(withinMs / 1_000)} seconds`;
+const late = (withinMs: number) => `The SMTP server took longer than ${Math.ceil(withinMs / 1_000)} seconds`;
 
 interface Delivery {
   transport: TransportConfig;
@@ -53,34 +54,36 @@ interface Delivery {
   withinMs: number;
 }
 
-/** Resolves with what became of each by the end of the time. */
+type Results = Map<number, TransactionResult>;
+
+/** Resolves with what became of each in this session, at the latest when the time is up. */
 async function converse(session: Session, delivery: Delivery): Promise<Results> {
   const { transport, limiter, messages, untilMs, withinMs } = delivery;
-  const results: Results = [];
+  const results: Results = new Map();
   const allowed: TestMail[] = [];
   await new Promise<void>((resolve) => {
-    const ended = AbortSignal.timeout(Math.max(1, Math.ceil(untilMs - performance.now())));
+    const timeUp = AbortSignal.timeout(Math.max(1, Math.ceil(untilMs - performance.now())));
     const pipeline = new SmtpPipeline<TestMail>(session, {
       next: () => allowed.shift(),
-      mayStillSend: () => performance.now() < untilMs,
+      mayStillSend: () => true,
       answered: ({ no }, result) => {
-        results[no] = resultOf(result);
-        if (!messages.every((message) => results[message.no])) return;
+        results.set(no, result);
+        if (results.size < messages.length) return;
         pipeline.quit();
         resolve();
       },
       closed: (reason, reply) => {
-        for (const { no } of messages) results[no] ??= resultOf({ kind: "unsent", reason, reply });
+        for (const { no } of messages) if (!results.has(no)) results.set(no, { kind: "unsent", reason, reply });
         resolve();
       },
     });
-    ended.addEventListener("abort", () => pipeline.abort(late(withinMs)), { once: true });
+    timeUp.addEventListener("abort", () => pipeline.abort(late(withinMs)), { once: true });
     void admit();
 
     async function admit(): Promise<void> {
       for (const message of messages) {
-        await room(transport, limiter, ended).catch(() => {});
-        if (ended.aborted) return;
+        await room(transport, limiter, timeUp).catch(() => {});
+        if (timeUp.aborted) return;
         allowed.push(message);
         pipeline.wake();
       }
@@ -100,8 +103,9 @@ async function room({ id, maxPerSecond }: TransportConfig, limiter: Limiter, sig
   }
 }
 
-async function deliver(delivery: Delivery): Promise<Results> {
-  const { transport, messages, untilMs, withinMs } = delivery;
+/** Throws OpenError. */
+async function inOneSession(delivery: Delivery): Promise<Results> {
+  const { transport, untilMs, withinMs } = delivery;
   const { allowPrivate, ehloName } = engineSettings();
   const leftMs = Math.max(1, Math.ceil(untilMs - performance.now()));
   const opening = openSession(transport, {
@@ -111,27 +115,35 @@ async function deliver(delivery: Delivery): Promise<Results> {
     greetingTimeoutMs: leftMs,
     loginTimeoutMs: leftMs,
   });
-  const tooLate = new AbortController();
-  try {
-    const timeUp = sleep(leftMs, undefined, { signal: tooLate.signal }).then(() => undefined);
-    const session = await Promise.race([opening, timeUp]);
-    if (session) return await converse(session, delivery);
+  const tooLate = () => new OpenError("connect", "yes", `${late(withinMs)} to open a session.`);
+  const session = await withTimeout(opening, leftMs, tooLate).catch((error: unknown) => {
     opening.then(
       ({ socket }) => socket.destroy(),
       () => {},
     );
-    return withAll(messages, notSent(`${late(withinMs)} to open a session.`));
-  } catch (error) {
-    if (!(error instanceof OpenError)) throw error;
-    return withAll(messages, notSent(error.message));
-  } finally {
-    tooLate.abort();
-  }
+    throw error;
+  });
+  return converse(session, delivery);
 }
 
-function withAll(messages: readonly TestMail[], result: TestResult): Results {
-  const results: Results = [];
-  for (const { no } of messages) results[no] = result;
+/** A server may end a session after each mail: while one brings something the rest goes by another. */
+async function deliver(delivery: Delivery): Promise<Map<number, TestResult>> {
+  const results = new Map<number, TestResult>();
+  let left = delivery.messages;
+  try {
+    for (
+      let before = left.length + 1;
+      left.length > 0 && left.length < before && performance.now() < delivery.untilMs;
+    ) {
+      const ended = await inOneSession({ ...delivery, messages: left });
+      for (const [no, result] of ended) results.set(no, resultOf(result));
+      before = left.length;
+      left = left.filter(({ no }) => ended.get(no)!.kind === "unsent");
+    }
+  } catch (error) {
+    if (!(error instanceof OpenError)) throw error;
+    for (const { no } of left) results.set(no, notSent(error.message));
+  }
   return results;
 }
 
@@ -154,6 +166,7 @@ interface Room {
 /** In the hour, and in the day of a warm-up, for all of them or none. Throws 429. */
 async function takeRoom(limiter: Limiter, transport: TransportConfig, row: Row, mails: number): Promise<Room> {
   const companyId = transport.companyId;
+  if (mails === 0) return { tokens: [], give: async () => {} };
   const hour = new HourLimit(
     limiter,
     { company_id: companyId, smtp_per_hour: row.smtp_per_hour },
@@ -169,22 +182,27 @@ async function takeRoom(limiter: Limiter, transport: TransportConfig, row: Row, 
   throw smtpRateLimited(message, Math.ceil(retryAfterMs / 1_000));
 }
 
+/** As text, because a mail may be written twice: its first session ended before its turn. */
+function textOf(raw: Made["raw"]): string {
+  if (typeof raw === "string") return raw;
+  const text = raw.toString();
+  raw.release();
+  return text;
+}
+
 /** The mails that could be made, and results for the others. */
-function messagesOf(
-  mails: readonly (Rendered | (() => Rendered))[],
-  to: readonly string[],
-  sender: WireAddress,
-): { messages: TestMail[]; results: Results } {
-  const results: Results = [];
+function messagesOf(mails: readonly (Rendered | MakeMail)[], to: readonly string[], sender: WireAddress) {
+  const failed = new Map<number, TestResult>();
   const messages: TestMail[] = [];
   for (const [no, mail] of mails.entries()) {
     const made = typeof mail === "function" ? mail() : mail;
-    if (made.ok) messages.push({ ...outgoingMessage(sender, [to[no]!], made.raw, made), no });
-    else results[no] = notSent(`The mail could not be rendered: ${made.error}`);
+    if (made.ok) messages.push({ ...outgoingMessage(sender, [to[no]!], textOf(made.raw), made), no });
+    else failed.set(no, notSent(`The mail could not be rendered: ${made.error}`));
   }
-  return { messages, results };
+  return { messages, failed };
 }
 
+/** Throws 429 where hour or warm-up have no room. */
 export async function sendTests(
   ctx: Ctx<TestParams>,
   limiter: Limiter,
@@ -198,13 +216,13 @@ export async function sendTests(
   try {
     const transport = await readTransportConfig(companyId, id);
     if (!row || !transport) throw notFound();
-    const { messages, results } = messagesOf(mails, to, wireAddress(row.sender));
-    if (messages.length === 0) return { results: results as TestResult[], warnings };
+    const { messages, failed } = messagesOf(mails, to, wireAddress(row.sender));
     const taken = await takeRoom(limiter, transport, row, messages.length);
     const delivered = await deliver({ transport, limiter, messages, untilMs, withinMs });
-    const unused = messages.filter(({ no }) => isUntouched(delivered[no]!));
+    const unused = [...delivered.values()].filter(isUntouched);
     await taken.give(...taken.tokens.slice(0, unused.length));
-    return { results: to.map((_, no) => (results[no] ?? delivered[no])!), warnings };
+    const results = to.map((_, no) => failed.get(no) ?? delivered.get(no) ?? notSent(`${late(withinMs)}.`));
+    return { results, warnings };
   } catch (error) {
     if (!(error instanceof UnreadablePassword)) throw error;
     return { results: to.map(() => notSent(error.message)), warnings };

@@ -70,7 +70,7 @@ describe("a test send", () => {
     const sent = await sendTest({ to, attachment_ids: [media] });
     expect(sent).toMatchObject({ status: 200, body: { warnings: [] } });
     expect(sent.body.results).toEqual(
-      ["ANN@example.com", "zoe@example.com"].map((email) => ({
+      ["ann@example.com", "zoe@example.com"].map((email) => ({
         email,
         status: "sent",
         smtp_response: expect.stringMatching(/^250 /),
@@ -82,7 +82,7 @@ describe("a test send", () => {
     expect(mails.map(({ attachments }) => attachments.length)).toEqual([1, 1]);
     expect(mails[0]!.html).toContain('href="https://example.com/"');
     expect(mails[0]!.html).not.toMatch(/public\/(click|open)/);
-    expect(server.messages.map((mail) => mail.to)).toEqual([["ANN@example.com"], ["zoe@example.com"]]);
+    expect(server.messages.map((mail) => mail.to)).toEqual([["ann@example.com"], ["zoe@example.com"]]);
     // No campaign and no mail of one; both count in the month and the hour.
     const nothing = await Promise.all(["campaigns", "sent-emails", "events"].map((path) => api.get(`${API}/${path}/`)));
     expect(nothing.map(({ body }) => body.count)).toEqual([0, 0, 0]);
@@ -130,6 +130,12 @@ describe("a test send", () => {
       { status: "sent", error: null },
     ]);
     expect((await api.get(`${API}/suppressions/`)).body.count).toBe(0);
+    // One that ends each session after a mail.
+    server.options.maxMessagesPerConnection = 1;
+    const three = await sendTest({ to: ["a@example.com", "b@example.com", "c@example.com"] });
+    delete server.options.maxMessagesPerConnection;
+    expect(three.body.results.map(({ status }: { status: string }) => status)).toEqual(["sent", "sent", "sent"]);
+    expect(server.messages.map(({ to }) => to[0])).toEqual(["yes", "a", "b", "c"].map((name) => `${name}@example.com`));
     answer = ({ verb }) => (verb === "MAIL" ? "550 5.7.1 not from you" : undefined);
     expect((await sendTest()).body.results).toMatchObject([
       {
