@@ -32,6 +32,8 @@ export class CampaignContent extends Model<InferAttributes<CampaignContent>, Inf
   declare trackingEnabled: boolean;
   declare mediaIds: CreationOptional<string[]>;
   declare links: CreationOptional<string[] | null>;
+  /** What the request said beyond the columns of a campaign and its contents (statements/campaign-request.ts). */
+  declare further: CreationOptional<Record<string, unknown> | null>;
 
   static register(sequelize: Sequelize): void {
     CampaignContent.init(
@@ -53,6 +55,7 @@ export class CampaignContent extends Model<InferAttributes<CampaignContent>, Inf
         trackingEnabled: required(DataTypes.BOOLEAN),
         mediaIds: required(DataTypes.ARRAY(DataTypes.UUID), []),
         links: nullable(DataTypes.ARRAY(DataTypes.TEXT)),
+        further: nullable(DataTypes.JSONB),
       },
       { sequelize, tableName: "campaign_contents", timestamps: false },
     );

@@ -84,6 +84,8 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
    * (services/campaigns/lifecycle/delete.ts, services/campaigns/retention.ts).
    */
   declare recipientsState: CreationOptional<"kept" | "hidden" | "removing" | "removed">;
+  /** The campaign to whose recipients without an open this one goes (statements/write-audience-slice.ts). */
+  declare resendOf: CreationOptional<string | null>;
   declare deletedAt: CreationOptional<Date | null>;
   declare emptiedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
@@ -137,6 +139,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         guardSince: nullable(DataTypes.DATE),
         guardStopped: required(DataTypes.BOOLEAN, false),
         recipientsState: required(DataTypes.TEXT, "kept"),
+        resendOf: nullable(DataTypes.UUID),
         deletedAt: nullable(DataTypes.DATE),
         emptiedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),

@@ -19,6 +19,7 @@ import { Company } from "./company.ts";
 import { CompanyDay } from "./company-day.ts";
 import { Counter } from "./counter.ts";
 import { DkimKey } from "./dkim-key.ts";
+import { Draft } from "./draft.ts";
 import { EmailEvent } from "./email-event.ts";
 import { ErasedAddress } from "./erased-address.ts";
 import { HourLedger } from "./hour-ledger.ts";
@@ -73,6 +74,7 @@ const MODELS = [
   CompanyDay,
   Counter,
   DkimKey,
+  Draft,
   EmailEvent,
   ErasedAddress,
   HourLedger,

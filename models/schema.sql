@@ -763,6 +763,7 @@ create table campaign_contents (
   preheader text,
   text_body text,
   inline_css boolean default false not null,
+  further jsonb,
   constraint campaign_contents_pkey PRIMARY KEY (campaign_id),
   constraint campaign_contents_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
 );
@@ -837,6 +838,7 @@ create table campaigns (
   deleted_at timestamp with time zone,
   emptied_at timestamp with time zone,
   individual_tracking boolean default true not null,
+  resend_of uuid,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
@@ -930,6 +932,21 @@ create table dkim_keys (
 );
 CREATE INDEX dkim_keys_of_company ON public.dkim_keys USING btree (company_id);
 CREATE INDEX dkim_keys_waiting ON public.dkim_keys USING btree (next_look_at) WHERE (NOT active);
+
+create table drafts (
+  id uuid not null,
+  company_id uuid not null,
+  name text not null,
+  kind text not null,
+  body jsonb default '{}'::jsonb not null,
+  bytes integer default 2 not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint drafts_pkey PRIMARY KEY (id),
+  constraint drafts_company_id_id_key UNIQUE (company_id, id),
+  constraint drafts_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
+  constraint drafts_kind_check CHECK ((kind = ANY (ARRAY['to-list'::text, 'to-receivers'::text, 'custom'::text])))
+);
 
 create table email_events (
   id uuid default uuid_v7() not null,

@@ -12,6 +12,8 @@ export const events = {
   "campaign.queued": Type.Object({ campaignId: Uuid, companyId: Uuid }),
   /** Senders recorded the last outcome they had of a campaign: it may be finished. */
   "campaign.drained": Type.Object({ campaignId: Uuid }),
+  /** Somebody stopped a campaign: senders look at once, and not at their next look. */
+  "campaign.stopped": Type.Object({ campaignId: Uuid }),
   /** An API key was deleted: nodes that cache it must drop it. */
   "apiKey.deleted": Type.Object({ apiKeyId: Uuid }),
   /** A person's role in a company, or the person's password or sessions, changed: nodes that cache it must drop it. */

@@ -286,6 +286,11 @@ const PERSON: Place[] = [
   },
 ];
 
+/** Receivers of a draft who are the person go whole, with what was written of them. */
+const OTHER_RECEIVERS = `case when jsonb_typeof(x.body->'receivers') = 'array' then jsonb_set(x.body, '{receivers}', coalesce((
+    select jsonb_agg(r.one order by r.no) from jsonb_array_elements(x.body->'receivers') with ordinality r (one, no)
+    where coalesce(lower(trim(r.one->>'email')) <> all ($2), true)), '[]')) else x.body end`;
+
 const QUOTED: Place[] = [
   quotedIn({
     counted: "quotations",
@@ -294,6 +299,12 @@ const QUOTED: Place[] = [
     sets: `${text("first_name")}, ${text("last_name")}, ${jsonb("attributes")}`,
   }),
   quotedIn({ counted: "quotations", table: "import_errors", texts: ["x.lines"], sets: text("lines") }),
+  quotedIn({
+    counted: "quotations",
+    table: "drafts",
+    texts: ["x.name", "x.body::text"],
+    sets: `${text("name")}, body = ${without(`(${OTHER_RECEIVERS})::text`)}::jsonb`,
+  }),
   quotedIn({ counted: "quotations", table: "imports", texts: ["x.report::text"], sets: jsonb("report") }),
   {
     // A key that names the person goes, also behind a prefix: whoever repeats that request sends to nobody.
@@ -335,7 +346,7 @@ const QUOTED: Place[] = [
         `page as materialized (
           select c.id, c.campaign_type = 'custom' and c.next_seq = 2 and exists (
             select from sent_emails e where e.campaign_no = c.no and e.seq = 1 and e.email = '') as theirs,
-            ${anyQuotes("t.subject", "t.body", "t.preheader", "t.text_body")} as quoted
+            ${anyQuotes("t.subject", "t.body", "t.preheader", "t.text_body", "t.further::text")} as quoted
           from campaigns c join campaign_contents t on t.company_id = $1 and t.campaign_id = c.id
           where c.company_id = $1 and (c.company_id, c.id) > ($1, $3::uuid) order by c.company_id, c.id limit ${CONTENTS})`,
         `changed as (
@@ -344,9 +355,10 @@ const QUOTED: Place[] = [
             body = case when p.theirs then '' else ${without("t.body")} end,
             preheader = case when not p.theirs then ${without("t.preheader")} end,
             text_body = case when not p.theirs then ${without("t.text_body")} end,
-            links = case when p.theirs then '{}' else t.links end
+            links = case when p.theirs then '{}' else t.links end,
+            further = case when not p.theirs then ${without("t.further::text")}::jsonb end
           from page p
-          where t.company_id = $1 and t.campaign_id = p.id and (p.quoted or p.theirs and (t.subject <> '' or t.body <> ''))
+          where t.company_id = $1 and t.campaign_id = p.id and (p.quoted or p.theirs and (t.subject <> '' or t.body <> '' or t.further is not null))
           returning 1)`,
       ],
       "changed",

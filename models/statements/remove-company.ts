@@ -11,6 +11,8 @@ import { IS_LEASED } from "../send-chunk.ts";
 const ROWS = 5_000;
 /** Files are large: each takes up to 25 MB with its parts. */
 const FILES = 5;
+/** With up to 10,000 receivers in each. */
+const DRAFTS = 50;
 const CAMPAIGNS = 200;
 
 const DELETED = "select id from companies where deleted_at is not null order by deleted_at limit 20";
@@ -59,6 +61,7 @@ const OF_COMPANY = [
     "templates",
   ].map((table) => byCompany(table)),
   byCompany("media", FILES),
+  byCompany("drafts", DRAFTS),
   byCompany("import_parts", FILES),
   byCompany("imports"),
   ...[

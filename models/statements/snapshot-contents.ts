@@ -25,11 +25,12 @@ const SNAPSHOT = `
     select id from media where company_id = $1 and id = any($8) and deleted_at is null for share
   )
   insert into campaign_contents (campaign_id, company_id, subject, body, sender_name, sender_email, reply_to_email,
-    list_id_name, list_id_ref, company_name, footer_text, tracking_enabled, media_ids, preheader, text_body, inline_css)
+    list_id_name, list_id_ref, company_name, footer_text, tracking_enabled, media_ids, preheader, text_body, inline_css,
+    further)
   select $2, c.id, coalesce(t.subject, $6), coalesce(t.html, t.body, $7), s.sender_name, s.sender_email,
     coalesce(nullif(s.reply_to_email, ''), nullif(c.reply_to_email, ''), s.sender_email),
     coalesce(l.name, c.name), coalesce(l.id, c.id), c.name, c.footer_text, c.tracking_enabled, $8,
-    coalesce(t.preheader, $9), coalesce(t.text_body, $10), coalesce(t.inline_css, $11, false)
+    coalesce(t.preheader, $9), coalesce(t.text_body, $10), coalesce(t.inline_css, $11, false), $12
   from companies c
   join smtp_configs s on s.company_id = c.id and s.id = $3
   left join templates t on t.company_id = c.id and t.id = $4
@@ -46,12 +47,16 @@ export async function snapshotContents(
   companyId: string,
   campaignId: string,
   contents: Contents,
+  further: Record<string, unknown> | null = null,
 ): Promise<string | undefined> {
   const { smtp_config_id, template_id, list_id, subject, body, attachment_ids = [] } = contents;
   const { preheader, text_body, inline_css } = contents;
   const mediaIds = [...new Set(attachment_ids.map((id) => id.toLowerCase()))];
-  const texts = [preheader, text_body, inline_css];
-  const values = [companyId, campaignId, smtp_config_id, template_id, list_id, subject, body, mediaIds, ...texts];
+  const kept = further && JSON.stringify(further);
+  const values = [
+    ...[companyId, campaignId, smtp_config_id, template_id, list_id, subject, body, mediaIds],
+    ...[preheader, text_body, inline_css, kept],
+  ];
   const written = await queryOne<{ subject: string; sender_email: string }>(SNAPSHOT, values, client);
   if (written) await storeWireSender(client, companyId, campaignId, written.sender_email);
   return written?.subject;

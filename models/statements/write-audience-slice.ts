@@ -42,6 +42,8 @@ export interface ExpandingCampaign {
   next_seq: number;
   /** Set while a resumed campaign's recipients are put back into the queue. */
   requeue_from: number | null;
+  /** The campaign whose recipients without an open are the audience (non-openers.ts). */
+  resend_of: string | null;
 }
 
 export interface Slice {
@@ -63,7 +65,7 @@ export interface Slice {
 const FIRST_UUID = "00000000-0000-0000-0000-000000000000";
 
 /** An audience's own part of the statement. */
-interface Source {
+export interface Source {
   /** The next rows after the cursor ($3), $4 of them at most; `at` is the cursor's value. */
   taken: string;
   /** Those of `taken` who are meant, whatever their subscriber status. */
@@ -200,7 +202,12 @@ export interface SliceSize {
   room: number | undefined;
 }
 
-async function take(client: Client, campaign: ExpandingCampaign, size: SliceSize, from: From): Promise<Slice> {
+export async function takeSlice(
+  client: Client,
+  campaign: ExpandingCampaign,
+  size: SliceSize,
+  from: From,
+): Promise<Slice> {
   const { company_id, id, expand_cursor, unwritten_cursor, is_transactional, next_seq } = campaign;
   const values = [
     company_id,
@@ -216,7 +223,7 @@ async function take(client: Client, campaign: ExpandingCampaign, size: SliceSize
 }
 
 export const takeReceivers = (client: Client, campaign: ExpandingCampaign, size: SliceSize): Promise<Slice> =>
-  take(client, campaign, size, { source: ofReceivers, first: "0", values: [] });
+  takeSlice(client, campaign, size, { source: ofReceivers, first: "0", values: [] });
 
 /** Undefined if the list or segment no longer exists. */
 export async function takeMembers(
@@ -228,7 +235,7 @@ export async function takeMembers(
   const find = <T>(sql: string, id: string | null) => queryOne<T>(sql, [company_id, id], client);
   if (list_id) {
     if (!(await find("select id from lists where company_id = $1 and id = $2", list_id))) return undefined;
-    return take(client, campaign, size, { source: ofList, first: FIRST_UUID, values: [list_id] });
+    return takeSlice(client, campaign, size, { source: ofList, first: FIRST_UUID, values: [list_id] });
   }
   const segment = await find<{ rules: Rules }>(
     "select rules from segments where company_id = $1 and id = $2",
@@ -236,5 +243,5 @@ export async function takeMembers(
   );
   if (!segment) return undefined;
   const { where, values } = segmentSql(segment.rules, company_id, 8);
-  return take(client, campaign, size, { source: ofSegment(where), first: FIRST_UUID, values });
+  return takeSlice(client, campaign, size, { source: ofSegment(where), first: FIRST_UUID, values });
 }

@@ -9,12 +9,16 @@ import { type Ctx, companyOf } from "../lib/caller.ts";
 import { sendAddressChanges } from "./address-change-mails.ts";
 import { sendConfirmation, sendConfirmations } from "./confirmation.ts";
 import { contract } from "./contract.ts";
+import { createDraft, findDraft, listDrafts, removeDraft, updateDraft } from "./drafts/drafts.ts";
+import { duplicate } from "./drafts/duplicate.ts";
+import { sendDraft } from "./drafts/send-draft.ts";
 import { beginCompactRows, keepRecipientParts } from "./expansion/compact-rows.ts";
 import { ExpansionQueue } from "./expansion/expansion-queue.ts";
 import { exportResults } from "./export-results.ts";
 import { failures } from "./failures.ts";
 import { remove } from "./lifecycle/delete.ts";
 import { edit, errorsOfEdit } from "./lifecycle/edit.ts";
+import { errorsOfResend, resend } from "./lifecycle/resend.ts";
 import { resume } from "./lifecycle/resume.ts";
 import { cancel, startDue } from "./lifecycle/schedule.ts";
 import { settle, settleFinished } from "./lifecycle/settle.ts";
@@ -27,6 +31,7 @@ import { removeOld } from "./retention.ts";
 import { send } from "./send/send.ts";
 import { errorsOfSend } from "./send/send-errors.ts";
 import type { SendParams } from "./send/send-params.ts";
+import { errorsOfTest, sendTest } from "./send/test-send.ts";
 import { tidy } from "./tidy.ts";
 
 const EXPAND_PAUSE_MS = 500;
@@ -67,6 +72,16 @@ export default defineService("campaigns", contract, {
       handler: (ctx) => send(ctx as Ctx<SendParams>, "to_receivers"),
     },
     sendCustom: { validate: errorsOfSend("custom"), handler: (ctx) => send(ctx as Ctx<SendParams>, "custom") },
+    sendTest: { validate: errorsOfTest, handler: (ctx) => sendTest(ctx) },
+
+    listDrafts: (ctx) => listDrafts(companyOf(ctx), ctx.params),
+    createDraft: (ctx) => createDraft(companyOf(ctx), ctx.params),
+    getDraft: async (ctx) => (await findDraft(companyOf(ctx), ctx.params.id)).view(),
+    updateDraft: (ctx) => updateDraft(companyOf(ctx), ctx.params),
+    removeDraft: (ctx) => removeDraft(companyOf(ctx), ctx.params.id),
+    sendDraft: (ctx) => sendDraft(ctx),
+    resend: { validate: errorsOfResend, handler: (ctx) => resend(ctx) },
+    duplicate: (ctx) => duplicate(companyOf(ctx), ctx.params.id),
 
     list: (ctx) => listCampaigns(ctx),
     get: (ctx) => getCampaign(ctx),

@@ -32,7 +32,7 @@ const Receivers = Type.Array(Type.Unsafe<Record<string, unknown>>({ type: "objec
 
 const ScheduledFor = Type.Optional(Nullable(Time));
 
-const Sent = Type.Composite([
+export const Sent = Type.Composite([
   Campaign,
   Type.Object({
     company: Uuid,

@@ -1,8 +1,11 @@
 import type { ServiceContract } from "../define.ts";
 import { ById, Document, ListQuery, Nothing, Page, Stream, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Campaign, campaigns } from "./contract-campaigns.ts";
+import { drafts } from "./contract-drafts.ts";
 import { progress } from "./contract-progress.ts";
+import { resending } from "./contract-resend.ts";
 import { sending } from "./contract-sending.ts";
+import { testSend } from "./contract-test-send.ts";
 
 const Media = Type.Object({
   id: Uuid,
@@ -110,4 +113,13 @@ const work = {
   },
 } as const satisfies ServiceContract;
 
-export const contract = { ...sending, ...campaigns, ...progress, ...media, ...work } as const satisfies ServiceContract;
+export const contract = {
+  ...sending,
+  ...testSend,
+  ...drafts,
+  ...resending,
+  ...campaigns,
+  ...progress,
+  ...media,
+  ...work,
+} as const satisfies ServiceContract;

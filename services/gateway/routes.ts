@@ -83,6 +83,15 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/send/to-list/`, "campaigns.sendToList", send),
   route("POST", `${E}/send/to-receivers/`, "campaigns.sendToReceivers", send),
   route("POST", `${E}/send/custom/`, "campaigns.sendCustom", send),
+  route("POST", `${E}/send/test/`, "campaigns.sendTest", { body: "large" }),
+
+  // Drafts
+  route("GET", `${E}/drafts/`, "campaigns.listDrafts", list),
+  route("POST", `${E}/drafts/`, "campaigns.createDraft", send),
+  route("GET", `${E}/drafts/:id/`, "campaigns.getDraft"),
+  route("PATCH", `${E}/drafts/:id/`, "campaigns.updateDraft", { body: "large" }),
+  route("DELETE", `${E}/drafts/:id/`, "campaigns.removeDraft"),
+  route("POST", `${E}/drafts/:id/send/`, "campaigns.sendDraft", created),
 
   // Subscribers
   route("GET", `${E}/subscribers/`, "subscribers.list", list),
@@ -142,6 +151,8 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/campaigns/:id/resume/`, "campaigns.resume"),
   route("POST", `${E}/campaigns/:id/cancel/`, "campaigns.cancel"),
   route("POST", `${E}/campaigns/:id/stop/`, "campaigns.stop"),
+  route("POST", `${E}/campaigns/:id/resend/`, "campaigns.resend", created),
+  route("POST", `${E}/campaigns/:id/duplicate/`, "campaigns.duplicate", created),
   route("GET", `${E}/campaigns/:id/analytics/`, "tracking.analytics"),
   route("GET", `${E}/campaigns/:id/failures/`, "campaigns.failures"),
   route("GET", `${E}/campaigns/:id/export/`, "campaigns.export", csv),

@@ -31,6 +31,7 @@ export const AUDIT_ACTIONS = [
   "suppressions.imported",
   "suppressions.exported",
   "campaign.sent",
+  "campaign.tested",
   "campaign.updated",
   "campaign.deleted",
   "campaign.stopped",

@@ -4,10 +4,18 @@ import { campaignTokenId } from "../../models/statements/campaign-tokens.ts";
 import { unseal } from "../lib/secrets.ts";
 import { type Attachment, type Content, type Dkim, Unrenderable } from "./content.ts";
 
-interface Row {
+/** The DKIM keys of an SMTP configuration as a statement reads them: FURTHER_KEYS and the configuration's own columns. */
+export interface KeyRow {
+  smtp_config_id: string;
+  dkim_domain: string | null;
+  dkim_selector: string | null;
+  dkim_key_sealed: Buffer | null;
+  further_keys: { id: string; domain: string; selector: string; sealed: string }[] | null;
+}
+
+interface Row extends KeyRow {
   campaign_id: string;
   company_id: string;
-  smtp_config_id: string;
   subject: string;
   body: string;
   preheader: string | null;
@@ -26,15 +34,13 @@ interface Row {
   tracking_domain: string | null;
   is_transactional: boolean;
   media_ids: string[];
-  dkim_domain: string | null;
-  dkim_selector: string | null;
-  dkim_key_sealed: Buffer | null;
-  further_keys: { id: string; domain: string; selector: string; sealed: string }[] | null;
   links: string[] | null;
 }
 
 export interface LoadedContent {
   content: Content;
+  /** Before every subject, whatever the template says. */
+  subjectPrefix?: string;
   smtpConfigId: string;
   /** By their numbers, once a mail has been made. */
   storedLinks: string[] | null;
@@ -42,16 +48,17 @@ export interface LoadedContent {
 
 /** As that of other public pages. */
 const DEFAULT_LANGUAGE = "en";
+/** For a statement whose SMTP configuration has the alias s. */
+export const FURTHER_KEYS = `(select json_agg(json_build_object('id', k.id, 'domain', k.domain, 'selector', k.selector,
+       'sealed', encode(k.key_sealed, 'base64')))
+     from dkim_keys k where k.company_id = s.company_id and k.smtp_config_id = s.id and k.active)`;
 
 /** Senders know only the campaign: the company comes with the row, and every further statement names it. */
 const SELECT = `
   select t.campaign_id, t.company_id, c.smtp_config_id, t.subject, t.body, t.preheader, t.text_body, t.sender_name, t.sender_email,
     t.reply_to_email, t.list_id_name, t.list_id_ref, t.company_name, t.footer_text, t.tracking_enabled,
     c.no, c.individual_tracking, c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed, t.links,
-    d.domain as tracking_domain, k.branding->>'language' as page_language,
-    (select json_agg(json_build_object('id', k.id, 'domain', k.domain, 'selector', k.selector,
-       'sealed', encode(k.key_sealed, 'base64')))
-     from dkim_keys k where k.company_id = s.company_id and k.smtp_config_id = s.id and k.active) as further_keys
+    d.domain as tracking_domain, k.branding->>'language' as page_language, ${FURTHER_KEYS} as further_keys
   from campaign_contents t
   join campaigns c on c.company_id = t.company_id and c.id = t.campaign_id
   join companies k on k.id = t.company_id
@@ -65,7 +72,7 @@ const PARTS = `
   where m.company_id = $1 and m.id = any($2)
   order by m.id, p.no`;
 
-async function attachments(companyId: string, ids: readonly string[]): Promise<Attachment[]> {
+export async function attachments(companyId: string, ids: readonly string[]): Promise<Attachment[]> {
   if (ids.length === 0) return [];
   const parts = await query<{ id: string; filename: string; content_type: string; data: Buffer }>(PARTS, [
     companyId,
@@ -79,7 +86,7 @@ async function attachments(companyId: string, ids: readonly string[]): Promise<A
   });
 }
 
-function dkim(row: Row): Dkim[] {
+export function dkim(row: KeyRow): Dkim[] {
   const { dkim_domain: domain, dkim_selector: selector, dkim_key_sealed: sealed, further_keys: further } = row;
   const first =
     domain && selector && sealed ? [{ domain, selector, privateKey: unseal(sealed, row.smtp_config_id) }] : [];

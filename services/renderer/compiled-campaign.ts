@@ -5,6 +5,7 @@ import { linksBase } from "../lib/links-base.ts";
 import { keysFor } from "../lib/secrets.ts";
 import { addressToken, LinkTokens } from "../lib/tokens/link-token.ts";
 import { personToken } from "../lib/tokens/person-token.ts";
+import type { Bodies } from "./bodies/bodies.ts";
 import { type LoadedContent, loadContent, storeLinks } from "./campaign-rows.ts";
 import { companyVariables, type Installation, Unrenderable, unrenderable } from "./content.ts";
 import { mailBodies, TooHeavy } from "./heavy.ts";
@@ -45,7 +46,15 @@ function permanently<T>(make: () => T): T {
 
 const areEqual = (a: readonly string[], b: readonly string[]) => a.length === b.length && a.every((x, i) => x === b[i]);
 
-async function compile({ content, smtpConfigId, storedLinks }: LoadedContent): Promise<CompiledCampaign> {
+/** The bodies with this text before the subject. */
+const prefixed = (bodies: Bodies, text: string): Bodies => ({
+  ...bodies,
+  subject: [{ kind: "text", text }, ...bodies.subject],
+});
+
+/** Throws Unrenderable if no mail can ever be made of it. */
+export async function compile(loaded: LoadedContent): Promise<CompiledCampaign> {
+  const { content, smtpConfigId, storedLinks, subjectPrefix } = loaded;
   const here = installation(content.trackingDomain);
   const { trackingEnabled: isTracked } = content;
   const prepared = await mailBodies(content.companyId, {
@@ -54,7 +63,7 @@ async function compile({ content, smtpConfigId, storedLinks }: LoadedContent): P
     isTracked,
     storedLinks,
   });
-  const { bodies } = prepared;
+  const bodies = subjectPrefix ? prefixed(prepared.bodies, subjectPrefix) : prepared.bodies;
   const key = keysFor("link")[0]!;
   const wanted = isTracked ? bodies.links : [];
   const links = await storeLinks(content.companyId, content.campaignId, wanted);

@@ -52,6 +52,18 @@ export type Rendered = Static<typeof Rendered>;
  */
 export type MakeMail = () => Rendered;
 
+/** What a test send is made of; all of it was checked by whoever asks. */
+export const TestContent = Type.Object({
+  smtp_config_id: Uuid,
+  to: Type.Array(Type.String()),
+  template_id: Type.Optional(Uuid),
+  subject: Type.Optional(Type.String()),
+  body: Type.Optional(Type.String()),
+  variables: Type.Optional(Data),
+  attachment_ids: Type.Optional(Type.Array(Uuid)),
+});
+export type TestContent = Static<typeof TestContent>;
+
 export const contract = {
   ...templates,
 
@@ -69,6 +81,13 @@ export const contract = {
       properties: { campaignId: Uuid },
     }),
     returns: Type.Unsafe<{ mails: (Rendered | MakeMail)[] }>({ type: "object" }),
+  },
+  renderTests: {
+    summary: "Mails of a test send, and what should be known of its content",
+    visibility: "protected",
+    description: "In the order of the recipients. Not tracked; made of what stands in the database now.",
+    params: TestContent,
+    returns: Type.Unsafe<{ mails: (Rendered | MakeMail)[]; warnings: string[] }>({ type: "object" }),
   },
   renderView: {
     summary: "One mail as a page: untracked, without pixel",

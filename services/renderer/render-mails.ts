@@ -78,15 +78,21 @@ async function allSigned(
   return Promise.all(mails);
 }
 
+export async function mailsOf(
+  campaign: CompiledCampaign,
+  recipients: readonly Recipient[],
+): Promise<(Rendered | MakeMail)[]> {
+  if (campaign.sign) return allSigned(campaign, recipients, campaign.sign);
+  return recipients.map((recipient) => () => unsigned(campaign, recipient));
+}
+
 export async function renderMails(
   campaigns: CompiledCampaigns,
   campaignId: string,
   recipients: readonly Recipient[],
 ): Promise<(Rendered | MakeMail)[]> {
   try {
-    const campaign = await campaigns.get(campaignId);
-    if (campaign.sign) return await allSigned(campaign, recipients, campaign.sign);
-    return recipients.map((recipient) => () => unsigned(campaign, recipient));
+    return await mailsOf(await campaigns.get(campaignId), recipients);
   } catch (error) {
     if (error instanceof Unrenderable) return recipients.map(() => failed(error));
     throw error;

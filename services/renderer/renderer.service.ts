@@ -10,6 +10,7 @@ import { preview } from "./preview.ts";
 import { ArchivedMails } from "./render-archived.ts";
 import { renderMails } from "./render-mails.ts";
 import { subjects, WebViews } from "./render-sent.ts";
+import { renderTests } from "./render-tests.ts";
 import { getVersion, listVersions } from "./template-versions.ts";
 import {
   createTemplate,
@@ -66,6 +67,7 @@ export default defineService("renderer", contract, {
       const { campaignId, recipients } = ctx.params;
       return { mails: await renderMails(ofRenderer(this).campaigns, campaignId, recipients) };
     },
+    renderTests: (ctx) => renderTests(companyOf(ctx), ctx.params),
     renderView(ctx) {
       return ofRenderer(this).webViews.render(ctx.params.sentEmailId);
     },

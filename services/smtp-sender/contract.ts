@@ -3,6 +3,7 @@ import { Bool, Nullable, Type, Uuid } from "../lib/shapes.ts";
 import type { TravellingResult } from "./claim/ask-owners.ts";
 import { configs } from "./contract-configs.ts";
 import { dkim } from "./contract-dkim.ts";
+import { testSend } from "./contract-test-send.ts";
 
 /** A batch of recipients that the node delivers. */
 const Batch = Type.Object({
@@ -97,4 +98,4 @@ const work = {
   },
 } as const satisfies ServiceContract;
 
-export const contract = { ...configs, ...dkim, ...work } as const satisfies ServiceContract;
+export const contract = { ...configs, ...dkim, ...testSend, ...work } as const satisfies ServiceContract;

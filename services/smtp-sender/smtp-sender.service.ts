@@ -24,6 +24,7 @@ import { lookForRecords } from "./dkim/activation.ts";
 import { createDkimKey, newDkimKeyErrors } from "./dkim/make-key.ts";
 import { broadcastConfigChanged, type SenderNode, startEngine, statusOf } from "./engine/start-engine.ts";
 import { hourRoom } from "./limits/hour-limit.ts";
+import { sendTests } from "./test-send/test-send.ts";
 
 function nodeOf(service: Service & { sender?: SenderNode }): SenderNode {
   if (!service.sender) throw new Error("The sender has not started yet");
@@ -82,6 +83,9 @@ export default defineService("smtp-sender", contract, {
       });
       return null;
     },
+    async sendTests(ctx) {
+      return sendTests(ctx, nodeOf(this).limiter);
+    },
     async hourRoom(ctx) {
       return hourRoom(companyOf(ctx), nodeOf(this).limiter);
     },
@@ -99,6 +103,9 @@ export default defineService("smtp-sender", contract, {
   events: {
     async "campaign.queued"() {
       nodeOf(this).engine.lookForWork();
+    },
+    async "campaign.stopped"() {
+      nodeOf(this).engine.lookForStops();
     },
     async "smtpConfig.changed"(ctx) {
       await nodeOf(this).engine.configChanged(ctx.params.smtpConfigId);

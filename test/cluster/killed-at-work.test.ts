@@ -1,10 +1,11 @@
 /**
  * kill -9 of the node that erases a person, in the middle of it; FAILURES=long (`npm run test:failures`) also that of one that
- * mails for the service itself, and of one that removes a company.
+ * mails for the service itself, of one that imports a file, and of one that removes a company.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeDatabase, openDatabase, query, queryOne, transaction } from "../../models/database/db.ts";
 import { beginErasure, erasedPerson } from "../../models/statements/erase-person.ts";
+import { addBackgroundImport, addPart, startImport } from "../../models/statements/imports.ts";
 import { claimSystemMails, finishSystemMail, SYSTEM_MAIL_LEASE_SECONDS } from "../../models/statements/system-mails.ts";
 import { newId } from "../../services/lib/ids.ts";
 import { rowsWith } from "../support/address-scan.ts";
@@ -20,6 +21,8 @@ const MAILS = 30;
 const AT_ONCE = 5;
 const EVENTS = 60_000;
 const PEOPLE = 60_000;
+const IMPORTED = 150_000;
+const PART_BYTES = 1024 * 1024;
 const ANN = "ann@erase-me.example";
 
 describe("a node that is killed", () => {
@@ -132,6 +135,54 @@ describe("a node that is killed", () => {
       expect(new Set(arrived).size).toBe(MAILS);
       expect(new Set(server.messages.map(({ to }) => to[0])).size).toBe(MAILS);
       expect(arrived.length - MAILS).toBeLessThanOrEqual(AT_ONCE);
+    });
+
+    test("has a background import carried out by another one, once and whole, killed while it reads and while it writes", async () => {
+      const company = await newCompany();
+      const id = newId();
+      const rows = Array.from({ length: IMPORTED }, (_, n) => `i${n}@import.example,Person ${n}`);
+      const file = Buffer.from(`email,first_name\n${rows.join("\n")}\nnobody,\n`);
+      const form = { size: file.length };
+      expect(await addBackgroundImport(company, id, { form, caller: { companyId: company }, bytes: file.length })).toBe(
+        true,
+      );
+      for (let at = 0; at < file.length; at += PART_BYTES)
+        await addPart(company, id, at / PART_BYTES, file.subarray(at, at + PART_BYTES));
+      await startImport(company, id);
+      const row = async () =>
+        (await queryOne<{
+          status: string;
+          attempts: number;
+          bytes_read: number;
+          report: Record<string, number> | null;
+        }>("select status, attempts, bytes_read::int, report from imports where id = $1", [id]))!;
+      const people = async () =>
+        (await queryOne<{ n: number }>("select count(*)::int as n from subscribers where company_id = $1", [company]))!
+          .n;
+      const busyWith = async (text: string) =>
+        (await queryOne(
+          `select from pg_stat_activity where datname = current_database() and state = 'active' and pid <> pg_backend_pid()
+             and query ilike $1 limit 1`,
+          [`%${text}%`],
+        )) !== undefined;
+      for (const text of ["copy ", "insert into subscribers"]) {
+        await killWhen(() => busyWith(text));
+        expect([(await row()).status, await people()]).toEqual(["running", 0]);
+        // The lease of the dead runs out.
+        await query("update imports set next_attempt_at = now() where id = $1", [id]);
+      }
+      await start();
+      await until(async () => (await row()).status === "done");
+      const { attempts, report } = await row();
+      expect([attempts, report]).toMatchObject([3, { total: IMPORTED + 1, created: IMPORTED, updated: 0, skipped: 1 }]);
+      expect(await people()).toBe(IMPORTED);
+      const counted = await queryOne<{ n: number }>("select count_of($1, 'subscribers', $1)::int as n", [company]);
+      const log = await query("select from audit_log where company_id = $1 and action = 'subscribers.imported'", [
+        company,
+      ]);
+      const errors = await query("select from import_errors where import_id = $1 and attempts = 3", [id]);
+      const parts = await query("select from import_parts where import_id = $1", [id]);
+      expect([counted!.n, log.length, errors.length, parts.length]).toEqual([IMPORTED, 1, 1, 0]);
     });
 
     test("has a company's removal finished by another one", async () => {

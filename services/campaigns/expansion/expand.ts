@@ -17,6 +17,7 @@ import { sliceTransaction } from "../../../models/database/bulk.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { addChunks } from "../../../models/statements/add-chunks.ts";
 import { chargeMonth, type MonthRoom, RoomWasTaken, roomThisMonth } from "../../../models/statements/monthly-quota.ts";
+import { takeNonOpeners } from "../../../models/statements/non-openers.ts";
 import { requeueSlice } from "../../../models/statements/requeue-recipients.ts";
 import { keepUnsaved } from "../../../models/statements/save-receivers.ts";
 import {
@@ -33,7 +34,7 @@ const FIRST_SLICE = 500;
 const SLICE = 20_000;
 
 const UNEXPANDED = `select id, company_id, no, campaign_type, smtp_config_id, list_id, segment_id, is_transactional,
-    expand_cursor, unwritten_cursor, next_seq, requeue_from
+    expand_cursor, unwritten_cursor, next_seq, requeue_from, resend_of
   from campaigns where id = $1 and expanded_at is null and status in ('pending', 'sending')`;
 
 // The campaign's month is the one in which this runs. Nobody sends for it yet, so nobody waits for its row.
@@ -71,6 +72,11 @@ async function holdCampaign(client: Client, campaignId: string): Promise<Expandi
   return lock?.held ? queryOne<ExpandingCampaign>(UNEXPANDED, [campaignId], client) : undefined;
 }
 
+function takerOf({ campaign_type, resend_of }: ExpandingCampaign) {
+  if (resend_of !== null) return takeNonOpeners;
+  return campaign_type === "to_list" ? takeMembers : takeReceivers;
+}
+
 interface Written {
   companyId: string;
   kept: number;
@@ -96,7 +102,7 @@ async function writeSlice(client: Client, campaignId: string): Promise<Written |
   const isCounting = campaign.unwritten_cursor !== null;
   const room = await roomThisMonth(client, company_id);
   const size = { limit: sliceSize(campaign), room: isCounting ? undefined : room.mails };
-  const slice = await (campaign.campaign_type === "to_list" ? takeMembers : takeReceivers)(client, campaign, size);
+  const slice = await takerOf(campaign)(client, campaign, size);
   if (!slice) return endWithoutAudience(client, campaign);
   const done = slice.taken < size.limit;
   await bookSlice(client, campaign, { slice, done, isCounting: isCounting || slice.left > 0, room });
@@ -128,10 +134,11 @@ async function bookSlice(client: Client, campaign: ExpandingCampaign, book: Book
   await keepUnsaved(client, company_id, id, writtenTo === null ? null : Number(writtenTo));
 }
 
-/** The list or segment was deleted. Recipients written before get the mail; a campaign without any has failed. */
+/** What the audience is read from was deleted. Recipients written before get the mail; a campaign without any has failed. */
 async function endWithoutAudience(client: Client, campaign: ExpandingCampaign): Promise<Written> {
-  const { company_id, list_id, next_seq } = campaign;
-  const reason = `The ${list_id ? "list" : "segment"} was deleted before the campaign started.`;
+  const { company_id, list_id, resend_of, next_seq } = campaign;
+  const what = resend_of ? "campaign that it repeats, or its list," : list_id ? "list" : "segment";
+  const reason = `The ${what} was deleted before the campaign started.`;
   await endExpansion(client, campaign, next_seq === 1 ? reason : null);
   return { companyId: company_id, kept: 0, done: true };
 }

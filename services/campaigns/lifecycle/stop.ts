@@ -6,7 +6,7 @@ import type { CampaignRow } from "../../../models/campaign.ts";
 import { queryOne, transaction } from "../../../models/database/db.ts";
 import { auditWithin, type LoggedActor } from "../../../models/statements/audit-log.ts";
 import { findCampaign, holdCampaign } from "../../../models/statements/read-campaign.ts";
-import { emitAndForget } from "../../call.ts";
+import { broadcast, emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
 
@@ -30,6 +30,8 @@ export async function stop(ctx: Ctx, companyId: string, campaignId: string) {
     return (await findCampaign(companyId, campaignId, { on: client }))!;
   });
   ctx.broker.logger.info({ campaignId, companyId }, "Campaign stopped");
+  // Without it senders find out by themselves, within a second.
+  broadcast(ctx, "campaign.stopped", { campaignId }).catch(() => {});
   // Where no sender has begun, it is settled at once.
   emitAndForget(ctx, "campaign.drained", { campaignId });
   return stopped;

@@ -5,7 +5,7 @@ import { queryOne } from "../../../models/database/db.ts";
 import { Media } from "../../../models/media.ts";
 import { Template } from "../../../models/template.ts";
 import type { Validate } from "../../define.ts";
-import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, missingObject } from "../../lib/errors.ts";
 import { bodyErrors, subjectErrors, textErrors } from "../../lib/template/template-errors.ts";
 import type { contract } from "../contract.ts";
@@ -106,12 +106,16 @@ async function textErrorsOf(companyId: string, params: SendParams, isValid: IsVa
 }
 
 /** An API key fixes the company; a body that names another one gets a field error like any other. */
-const companyError = (companyId: string, { company }: SendParams): string | undefined =>
+export const companyError = (companyId: string, { company }: Pick<SendParams, "company">): string | undefined =>
   company!.toLowerCase() === companyId ? undefined : missingObject(company!);
 
-async function errorsOf(type: CampaignType, ctx: Ctx<SendParams>, isValid: IsValid): Promise<FieldErrors> {
-  const { params } = ctx;
-  const companyId = companyOf(ctx);
+/** Beyond the schema's, of a company's send whose parameters are these; `isValid`: it passed the schema. */
+export async function sendErrors(
+  type: CampaignType,
+  companyId: string,
+  params: SendParams,
+  isValid: IsValid,
+): Promise<FieldErrors> {
   // The first answer to a key is given again even if what it refers to has been deleted since.
   if (isValid("idempotency_key") && (await earlierSend(companyId, params.idempotency_key!))) return {};
   const ids = Object.fromEntries(REFERENCES.filter(isValid).map((field) => [field, params[field]]));
@@ -137,4 +141,9 @@ type Sends = typeof contract.sendToList | typeof contract.sendToReceivers | type
 export const errorsOfSend =
   <A extends Sends>(type: CampaignType): Validate<A> =>
   (ctx, isValid) =>
-    errorsOf(type, ctx as unknown as Ctx<SendParams>, (field) => isField(type, field) && (isValid as IsValid)(field));
+    sendErrors(
+      type,
+      companyOf(ctx),
+      ctx.params as unknown as SendParams,
+      (field) => isField(type, field) && (isValid as IsValid)(field),
+    );

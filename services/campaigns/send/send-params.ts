@@ -38,3 +38,38 @@ export const isField = (type: CampaignType, name: string): boolean => FIELDS[typ
 export function paramsOf(type: CampaignType, given: SendParams): SendParams {
   return Object.fromEntries(Object.entries(given).filter(([name]) => isField(type, name))) as unknown as SendParams;
 }
+
+/** Fields that stand in columns of the campaign, its contents and its receivers, or are of this one request. */
+const STORED: ReadonlySet<string> = new Set<keyof SendParams>([
+  "company",
+  "name",
+  "smtp_config_id",
+  "template_id",
+  "list_id",
+  "segment_id",
+  "subject",
+  "body",
+  "preheader",
+  "text_body",
+  "inline_css",
+  "receivers",
+  "attachment_ids",
+  "scheduled_for",
+  "is_transactional",
+  "idempotency_key",
+]);
+
+/** All others, which a duplicate repeats; null where there are none. */
+export function furtherOf(params: object): Record<string, unknown> | null {
+  const further = Object.entries(params).filter(([field]) => !STORED.has(field));
+  return further.length > 0 ? Object.fromEntries(further) : null;
+}
+
+const MAX_NAME = 255;
+
+/** A name that was made of another one, as long as a name may be, and with no half of a character at its end. */
+export const cutName = (name: string): string =>
+  name
+    .slice(0, MAX_NAME)
+    .replace(/[\ud800-\udbff]$/, "")
+    .trim();

@@ -16,7 +16,7 @@ import { audienceSize } from "./audience-size.ts";
 import { bodyAsSent } from "./body-as-sent.ts";
 import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
 import { copiesOf, storedReceivers, withoutErased } from "./inline-receivers.ts";
-import { paramsOf, type SendParams } from "./send-params.ts";
+import { furtherOf, paramsOf, type SendParams } from "./send-params.ts";
 import { sendWarnings } from "./warnings.ts";
 
 const INSERT_CAMPAIGN = `
@@ -34,7 +34,7 @@ const INSERT_RECEIVERS = `
   from rows from (json_to_recordset($3) as (email text, cc text[], bcc text[], variables jsonb)) with ordinality
     as r (email, cc, bcc, variables, no)`;
 
-type Answer = ReturnType<typeof campaignView> & {
+export type Answer = ReturnType<typeof campaignView> & {
   company: string;
   template: string | null;
   lists: string[];
@@ -42,16 +42,30 @@ type Answer = ReturnType<typeof campaignView> & {
   warnings: string[];
 };
 
-export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<Answer> {
+interface Origin {
+  /** What an Idempotency-Key stands for, where it is not the body. */
+  hash?: Buffer;
+  /** In the transaction of the campaign, before anything else of it; throws where there may be none. */
+  claim?(client: Client): Promise<void>;
+  /** How many recipients it will have, where the request does not say whose. */
+  emails?: number;
+  /** Stores a campaign that is not made of the request alone. */
+  create?(client: Client, decided: Decided): Promise<Answer>;
+}
+
+export const send = (ctx: Ctx<SendParams>, type: CampaignType): Promise<Answer> => sendAs(ctx, type, ctx.params);
+
+/** `given` passed the validation of this send. */
+export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, origin: Origin = {}): Promise<Answer> {
   const companyId = companyOf(ctx);
-  const { idempotency_key: key, ...body } = paramsOf(type, ctx.params);
+  const { idempotency_key: key, ...body } = paramsOf(type, given);
   const apiKeyId = ctx.meta.apiKeyId ?? null;
-  const hash = requestHash(type, body);
+  const hash = origin.hash ?? requestHash(type, body);
   const earlier = key && (await answerOf<Answer>(companyId, key, hash));
   if (earlier) return earlier;
 
   const scheduledFor = body.scheduled_for ? new Date(body.scheduled_for as string) : null;
-  const emails = await audienceSize(companyId, body);
+  const emails = origin.emails ?? (await audienceSize(companyId, body));
   const copies = copiesOf(body.receivers ?? []);
   const mails = emails + copies;
   const hour = await admit(ctx, { emails: mails, scheduledFor, toSegment: body.segment_id !== undefined });
@@ -65,18 +79,14 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
       if (first) return first;
       throw conflict("This Idempotency-Key expired while it was used. Try again.");
     }
+    await origin.claim?.(client);
     // Checked again, now under a lock: concurrently admitted sends must not exceed a limit together.
     await requireQuotaWithin(client, companyId, mails, scheduledFor);
     if (hour) await requireHourlyRoomWithin(client, companyId, mails, hour);
-    const created = await create(client, companyId, type, {
-      ...body,
-      ...html,
-      emails,
-      copies,
-      scheduledFor,
-      apiKeyId,
-      warnings,
-    });
+    const decided = { further: furtherOf(body), emails, copies, scheduledFor, apiKeyId, warnings };
+    const created = origin.create
+      ? await origin.create(client, decided)
+      : await create(client, companyId, type, { ...body, ...html, ...decided });
     const detail = { name: created.name, type, recipients: emails };
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.sent", target: created.id, detail });
     if (key) await storeAnswer(client, companyId, key, created);
@@ -90,6 +100,7 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
 }
 
 interface Decided {
+  further: Record<string, unknown> | null;
   emails: number;
   copies: number;
   scheduledFor: Date | null;
@@ -121,7 +132,7 @@ async function create(client: Client, companyId: string, type: CampaignType, req
   type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks"> & { individual_tracking: boolean };
   const row = (await queryOne<Inserted>(INSERT_CAMPAIGN, values, client))!;
   await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
-  const subject = await snapshotContents(client, companyId, id, request);
+  const subject = await snapshotContents(client, companyId, id, request, request.further);
   // Validation found everything a moment ago; something has been deleted since.
   if (subject === undefined)
     throw conflict("Something that this send refers to was deleted at this moment. Try again.");

@@ -50,6 +50,7 @@ const securitySchemes = {
 /** Chapters of the API reference, in the order of routes.ts. */
 const CHAPTERS: [prefix: string, name: string][] = [
   ["/api/emails/send/", "Sending"],
+  ["/api/emails/drafts/", "Drafts"],
   ["/api/emails/subscribers/", "Subscribers"],
   ["/api/emails/imports/", "Subscribers"],
   ["/api/emails/lists/", "Subscriber lists"],

@@ -78,7 +78,8 @@ const authenticated: Applies = ({ access }) => access !== "public";
 const charged: Applies = ({ access }) => access === "company" || access === "user";
 const hasBody: Applies = ({ method, deleteBody }) =>
   method === "POST" || method === "PUT" || method === "PATCH" || deleteBody === true;
-const sends: Applies = ({ path }) => path.startsWith("/api/emails/send/");
+const sends: Applies = ({ path }) =>
+  /^\/api\/emails\/(send\/(?!test\/)|drafts\/:id\/send\/|campaigns\/:id\/resend\/)/.test(path);
 const namesSomething: Applies = ({ path, answer, access }) =>
   path.includes("/:") || answer === "list" || access !== "public";
 
@@ -105,7 +106,11 @@ const ERRORS: [status: number, applies: Applies, response: Response][] = [
   [404, namesSomething, problem("Not there, or not the caller's company's.", ["Error"])],
   [405, isNamesake, problem("The path is one of its own, which does not know this method.", ["Error"], allow)],
   [408, always, problem("The request took too long to arrive.", ["Error"])],
-  [409, sends, problem("The Idempotency-Key was used with another body.", ["Error"])],
+  [
+    409,
+    sends,
+    problem("The Idempotency-Key was used with another body, or what is sent was changed at this moment.", ["Error"]),
+  ],
   [410, ({ path, rawWith }) => path.includes("/:token") && !rawWith, problem("The link has expired.", ["Error"])],
   [413, hasBody, problem("The request is too large.", ["Error"])],
   [415, (route) => hasBody(route) && !route.anyBody, problem("The body's media type is not supported.", ["Error"])],

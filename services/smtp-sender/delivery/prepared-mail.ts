@@ -19,7 +19,8 @@ export const notRendered = (reason: string): Outcome => ({
 /** Memory that it takes; attachments are the same string for all recipients. */
 export const memoryOf = (mail: Rendered): number => (mail.ok ? mail.raw.length + (mail.copy?.length ?? 0) : 0);
 
-function message(
+/** One transaction with a mail that was made. */
+export function outgoingMessage(
   sender: WireAddress,
   to: readonly string[],
   raw: RenderedMail["raw"],
@@ -51,7 +52,7 @@ export function copyMessages(copy: OutgoingMessage, copies: readonly CopyAddress
 
 function preparedCopies(from: WireAddress, row: RecipientRow, mail: RenderedMail): PreparedCopies {
   const { allowed, suppressed } = allowedCopies(row);
-  return { suppressed, messages: copyMessages(message(from, [], mail.copy ?? mail.raw, mail), allowed) };
+  return { suppressed, messages: copyMessages(outgoingMessage(from, [], mail.copy ?? mail.raw, mail), allowed) };
 }
 
 /** The mail as it goes out, or why there is none. `bytes`: memory that it takes until its transaction is over. */
@@ -62,8 +63,8 @@ export function preparedMail(
   const made = typeof mail === "function" ? mail() : mail;
   if (!made.ok) return made;
   const own = row.copy_email
-    ? message(batch.sender(row, true), [row.copy_email], made.copy ?? made.raw, made)
-    : message(batch.sender(row, false), [row.email], made.raw, made);
+    ? outgoingMessage(batch.sender(row, true), [row.copy_email], made.copy ?? made.raw, made)
+    : outgoingMessage(batch.sender(row, false), [row.email], made.raw, made);
   const hasCopies = !row.copy_email && (row.cc || row.bcc);
   const prepared: PreparedMail = {
     ...own,

@@ -173,6 +173,12 @@ export class Engine {
     if (!this.stopping) this.claimer.look();
   }
 
+  /** Somebody stopped a campaign, perhaps one that is at work here. */
+  lookForStops(): void {
+    this.#lookForStopsAt = 0;
+    void this.#endStopped();
+  }
+
   /** It was changed or deleted. */
   async configChanged(smtpConfigId: string): Promise<void> {
     await this.transports.reload(smtpConfigId);

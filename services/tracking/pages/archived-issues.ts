@@ -27,8 +27,8 @@ export interface Issue {
 // Read along campaigns_to_lists, in which the rows stand in this order.
 const ISSUES = `
   select c.id, coalesce(c.started_at, c.created_at) as at from campaigns c
-  where c.company_id = $1 and c.list_id = $2 and c.campaign_type = 'to_list' and c.status in ('completed', 'partial')
-    and not c.is_transactional and c.deleted_at is null`;
+  where c.company_id = $1 and c.list_id = $2 and c.campaign_type = 'to_list' and c.resend_of is null
+    and c.status in ('completed', 'partial') and not c.is_transactional and c.deleted_at is null`;
 
 type Owned = Pick<ArchivedList, "id" | "company_id">;
 

@@ -254,6 +254,16 @@ describe("every operation", () => {
       receivers: [{ email: "cy@example.com" }],
     };
     await call(`POST ${E}/send/custom/`, {}, custom);
+    const test = { smtp_config_id: things.smtp, to: ["cy@example.com"], template_id: things.template };
+    expect((await call(`POST ${E}/send/test/`, {}, test)).body.results[0].status).toBe("sent");
+    const draft = await call(`POST ${E}/drafts/`, {}, { name: "D", kind: "custom", body: { subject: "s" } });
+    const { id: draftId } = draft.body;
+    await call(`GET ${E}/drafts/`);
+    await call(`PATCH ${E}/drafts/:id/`, { id: draftId }, { body: custom });
+    expect((await call(`GET ${E}/drafts/:id/`, { id: draftId })).body).toMatchObject({ name: "D", body: custom });
+    const fromDraft = await call(`POST ${E}/drafts/:id/send/`, { id: draftId });
+    const copy = await call(`POST ${E}/campaigns/:id/duplicate/`, { id: fromDraft.body.id });
+    await call(`DELETE ${E}/drafts/:id/`, { id: copy.body.id });
     // 4xx at RCPT: it waits for another try until it is stopped.
     smtp.options.answer = ({ verb }) => (verb === "RCPT" ? "450 4.2.1 later" : undefined);
     const waiting = (await call(`POST ${E}/send/custom/`, {}, custom)).body.id;
@@ -271,6 +281,7 @@ describe("every operation", () => {
     smtp.options.answer = undefined;
     await call(`POST ${E}/campaigns/:id/resume/`, { id });
     await until(ended("completed"));
+    await call(`POST ${E}/campaigns/:id/resend/`, { id }, { to: "non_openers" });
     await call(`GET ${E}/campaigns/`);
     await call(`GET ${E}/campaigns/:id/analytics/`, { id });
     await call(`GET ${E}/campaigns/:id/failures/`, { id });

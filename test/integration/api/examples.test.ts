@@ -44,6 +44,7 @@ describe("examples of the document", () => {
     app = await startApp();
     company = await newCompany(app);
     owned = await furnish(company, app);
+    people.over = await campaignThatIsOver();
     // Those who appear in examples of others: who signs in, and who joins a company.
     const join = async (email: string) => {
       const person = { email, password: "correct horse battery", company_name: "Another" };
@@ -57,6 +58,19 @@ describe("examples of the document", () => {
     ]);
   });
   afterAll(() => app?.stop());
+
+  /** To a list without members. */
+  async function campaignThatIsOver(): Promise<string> {
+    const { api } = company;
+    const list = (await api.post("/api/emails/lists/", { name: "Nobody" })).body.id;
+    const send = { name: "Over", template_id: owned.template, smtp_config_id: owned.smtp, list_id: list };
+    const { id } = (await api.post("/api/emails/send/to-list/", send)).body;
+    const isOver = async () => (await api.get(`/api/emails/campaigns/${id}/`)).body.status === "completed";
+    for (const deadline = Date.now() + 50_000; !(await isOver()); await sleep(50)) {
+      if (Date.now() > deadline) throw new Error("The campaign does not end");
+    }
+    return id;
+  }
 
   /** The example with what only this test can know. */
   function real(value: unknown, name = ""): unknown {
@@ -96,7 +110,11 @@ describe("examples of the document", () => {
     async (method, path, route) => {
       const person = { token: company.token };
       const credentials = { company: { key: company.key }, user: person, person, anyone: {}, public: {} }[route.access];
-      const target = pathOf(await withTokens(path), { ...owned, user: people.member! });
+      const target = pathOf(await withTokens(path), {
+        ...owned,
+        user: people.member!,
+        ...(path.endsWith("/resend/") ? { campaign: people.over! } : {}),
+      });
       const body = real(exampleOf(method, path)) as object;
       const answer = await client(app, { ...credentials, ip: someIp() }).request(method, target, body);
       expect([answer.status, answer.text]).toEqual([route.status, answer.text]);

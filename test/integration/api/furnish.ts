@@ -50,6 +50,7 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
       scheduled_for: inAnHour(),
     })
   ).id;
+  const draft = (await make(`${E}/drafts/`, { name: "Later", kind: "to-list", body: { list_id: list } })).id;
   const endpoint = (await make(`${E}/webhook-endpoints/`, { url: "http://127.0.0.1:9/hook", events: ["opened"] })).id;
   const delivery = (await make(`${E}/webhook-endpoints/${endpoint}/test/`, {})).id;
   const { id: source, url } = await make(`${E}/inbound-sources/`, { provider: "postmark" });
@@ -80,6 +81,7 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
     segment,
     media,
     campaign,
+    draft,
     endpoint,
     delivery,
     source,
@@ -100,6 +102,7 @@ const IDS: [prefix: string, owned: string][] = [
   [`${E}/templates/`, "template"],
   [`${E}/smtp-configs/`, "smtp"],
   [`${E}/campaigns/`, "campaign"],
+  [`${E}/drafts/`, "draft"],
   [`${E}/webhook-endpoints/`, "endpoint"],
   [`${E}/inbound-sources/`, "source"],
   [`${E}/suppressions/`, "suppression"],

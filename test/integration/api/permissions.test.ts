@@ -33,7 +33,10 @@ function expected({ method, path, access }: Route, who: Who): boolean {
     if (who === "settings") return /smtp|webhook|inbound-sources|companies/.test(path);
     if (who === "subscribers") return /\/(subscribers|lists|segments|suppressions|imports)\//.test(path);
     if (who === "campaigns")
-      return /\/(campaigns|sent-emails|events|stats|bounces|inbound|templates|media)\//.test(path);
+      return (
+        /\/(campaigns|drafts|sent-emails|events|stats|bounces|inbound|templates|media)\//.test(path) &&
+        !path.includes("/send/")
+      );
     return false;
   }
   if (method === "DELETE" && path === "/api/companies/:id/") return who === "owner";

@@ -1,4 +1,7 @@
-import { query, queryOne } from "../../../models/database/db.ts";
+import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { writeResend } from "../../../models/statements/write-resend.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { expandAll, newCampaign, useRows } from "./rows.ts";
 import { campaignRow, newCompany } from "./world.ts";
 
@@ -34,5 +37,43 @@ describe(`a list of ${SIZE}`, () => {
       [id],
     );
     expect(chunks).toEqual({ n: expected, most: 500 });
+
+    // Sent again to those who did not open it: each third has, some clicked, one in five left the list.
+    await query(
+      `update sent_emails set status = ${SENT_EMAIL_STATUS.sent}, sent_at = now(),
+         opened_at = case when seq % 3 = 0 then now() end, clicked_at = case when seq % 7 = 0 then now() end
+       where campaign_no = (select no from campaigns where id = $1)`,
+      [id],
+    );
+    await query(
+      `update list_members m set left_at = now() from sent_emails e
+       where e.campaign_no = (select no from campaigns where id = $1) and e.seq % 5 = 0
+         and m.company_id = $2 and m.list_id = $3 and m.subscriber_id = e.subscriber_id`,
+      [id, company.id, company.list],
+    );
+    const again = newId();
+    await transaction((client) =>
+      writeResend(client, company.id, id, {
+        id: again,
+        name: "Again",
+        subject: undefined,
+        emails: expected,
+        taskId: newId(),
+        apiKeyId: null,
+      }),
+    );
+    await expandAll(rows, again);
+    const numbers = Array.from({ length: expected }, (_, n) => n + 1);
+    const left = numbers.filter((seq) => seq % 3 !== 0 && seq % 7 !== 0 && seq % 5 !== 0).length;
+    expect(await campaignRow(again)).toMatchObject({ total_emails: left, next_seq: left + 1, suppressed_count: 0 });
+    const meant = await queryOne(
+      `select count(*) as n, count(distinct a.subscriber_id) as people,
+         bool_and(e.opened_at is null and e.clicked_at is null and e.seq % 5 <> 0) as are_meant
+       from sent_emails a join sent_emails e on e.campaign_no = (select no from campaigns where id = $1)
+         and e.subscriber_id = a.subscriber_id
+       where a.campaign_no = (select no from campaigns where id = $2)`,
+      [id, again],
+    );
+    expect(meant).toEqual({ n: left, people: left, are_meant: true });
   });
 });

@@ -106,6 +106,8 @@ describe("reading campaigns", () => {
     expect(await ask("campaigns.get", { id })).toMatchObject(now);
     expect((await ask("campaigns.list", {})).results).toMatchObject([{ id, ...now }]);
     expect(await ask("campaigns.stop", { id })).toMatchObject({ opens: 2, clicks: 1 });
+    // Senders need not wait for their next look.
+    expect(world.emitted).toContainEqual({ event: "campaign.stopped", payload: { campaignId: id } });
   });
 
   test("get has the fields of the specification, and of the extensions", async () => {

@@ -127,6 +127,8 @@ async function fillWithAnn(company: Furnished): Promise<{ news: string; mail: st
     scheduled_for: "2099-01-01T00:00:00Z",
     receivers: [{ email: ANN }],
   });
+  const people = [{ email: ` ${ANN}`, note: "hers alone" }, { email: BOB, note: `with ${ANN}` }, "nobody"];
+  await api.post("/api/emails/drafts/", { kind: "custom", name: `For ${ANN}`, body: { receivers: people, note: ANN } });
   const mail = (await mailOfAnn(company, news)).id;
   const browser = client(app, { ip: "203.0.113.9", headers: { "user-agent": FIREFOX } });
   await browser.get(linkIn(raw, "open"));
@@ -204,6 +206,7 @@ describe("a person who is erased", () => {
       "campaign_contents",
       "campaign_receivers",
       "campaigns",
+      "drafts",
       "email_events",
       "idempotency_keys",
       "inbound_messages",
@@ -246,6 +249,12 @@ describe("a person who is erased", () => {
     // Bob and his own are as before.
     const bob = (await api.get("/api/emails/subscribers/", { query: { search: "bob" } })).body.results[0];
     expect(bob).toMatchObject({ email: BOB, attributes: { friend: "[erased]" } });
+    const others = [{ email: BOB, note: "with [erased]" }, "nobody"];
+    expect((await api.get("/api/emails/drafts/")).body.results).toMatchObject([
+      { name: "For [erased]", body: { receivers: others, note: "[erased]" } },
+    ]);
+    const again = { kind: "custom", body: { receivers: [{ email: ANN }, others[0]] } };
+    expect((await api.post("/api/emails/drafts/", again)).body.body).toEqual({ receivers: [others[0]] });
     const log = (
       await client(app, { token: company.token }).get(`/api/companies/${id}/audit-log/`, {
         query: { action: "subscribers.erased" },

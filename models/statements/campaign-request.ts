@@ -1,0 +1,109 @@
+/**
+ * The request that a campaign came of, put together from what is kept of it. Stands with the models because receivers are
+ * recipients once their campaign has expanded: one statement reads both tables, so that nobody is in both or in neither.
+ */
+import type { CampaignType } from "../campaign.ts";
+import { type Queryable, query, queryOne } from "../database/db.ts";
+import type { DraftKind } from "../draft.ts";
+
+const READ = `
+  select c.name, c.campaign_type, c.smtp_config_id, c.template_id, c.list_id, c.segment_id, c.is_transactional, c.no,
+    c.resend_of, t.subject, t.body, t.preheader, t.text_body, t.inline_css, t.media_ids, t.further
+  from campaigns c join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id
+  where c.company_id = $1 and c.id = $2 and c.deleted_at is null and not c.is_internal`;
+
+// Receivers up to the cursor have been written as recipients, those who were left out with their number negated. An address
+// that equals the subscriber's stands there alone; who was erased has none.
+const RECEIVERS = `
+  select r.email, r.cc, r.bcc, r.variables from (
+    select coalesce(e.email, s.email) as email, e.cc, e.bcc, e.variables, case when e.seq > 0 then 1 else 2 end as part,
+      abs(e.seq) as no
+    from campaigns c join sent_emails e on e.campaign_no = c.no
+    left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id
+    where c.company_id = $1 and c.id = $2
+    union all
+    select w.email, w.cc, w.bcc, w.variables, 3, w.no
+    from campaigns c join campaign_receivers w on w.company_id = c.company_id and w.campaign_id = c.id
+    where c.company_id = $1 and c.id = $2 and w.no > coalesce(c.expand_cursor, '0')::integer) r
+  where r.email <> ''
+  order by r.part, r.no`;
+
+interface Row {
+  name: string;
+  campaign_type: CampaignType;
+  smtp_config_id: string;
+  template_id: string | null;
+  list_id: string | null;
+  segment_id: string | null;
+  is_transactional: boolean;
+  resend_of: string | null;
+  subject: string;
+  body: string;
+  preheader: string | null;
+  text_body: string | null;
+  inline_css: boolean;
+  media_ids: string[];
+  further: Record<string, unknown> | null;
+}
+
+interface ReceiverRow {
+  email: string;
+  cc: string[] | null;
+  bcc: string[] | null;
+  variables: Record<string, unknown> | null;
+}
+
+const KINDS: Record<CampaignType, DraftKind> = {
+  to_list: "to-list",
+  to_receivers: "to-receivers",
+  custom: "custom",
+};
+
+const receiver = ({ email, cc, bcc, variables }: ReceiverRow) => ({
+  ...variables,
+  email,
+  ...(cc && { cc }),
+  ...(bcc && { bcc }),
+});
+
+/** Of a send with a text of its own. */
+const contentOf = ({ subject, body, preheader, text_body, inline_css }: Row) => ({
+  subject,
+  body,
+  ...(preheader !== null && { preheader }),
+  ...(text_body !== null && { text_body }),
+  ...(inline_css && { inline_css }),
+});
+
+export interface CampaignRequest {
+  kind: DraftKind;
+  name: string;
+  /** Without a time. */
+  body: Record<string, unknown>;
+}
+
+/** Undefined where there is no such campaign. */
+export async function campaignRequest(
+  companyId: string,
+  campaignId: string,
+  on?: Queryable,
+): Promise<CampaignRequest | undefined> {
+  const key = [companyId, campaignId];
+  const row = await queryOne<Row>(READ, key, on);
+  if (!row) return undefined;
+  const { name, campaign_type, smtp_config_id, template_id, list_id, segment_id, is_transactional, media_ids } = row;
+  // Whoever sends to non-openers again means those of that campaign: without them it would go to the whole list.
+  const audience = row.resend_of ? {} : { ...(list_id && { list_id }), ...(segment_id && { segment_id }) };
+  const body = {
+    name,
+    smtp_config_id,
+    ...(template_id && { template_id }),
+    ...(campaign_type === "to_list" ? audience : {}),
+    ...(campaign_type === "custom" && contentOf(row)),
+    ...(campaign_type !== "to_list" && { receivers: (await query<ReceiverRow>(RECEIVERS, key, on)).map(receiver) }),
+    ...(media_ids.length > 0 && { attachment_ids: media_ids }),
+    ...(is_transactional && { is_transactional }),
+    ...row.further,
+  };
+  return { kind: KINDS[campaign_type], name, body };
+}

@@ -1,0 +1,25 @@
+/** Why some addresses get no mail of a company, whatever mail it is: what a handful of addresses is asked about before a test. */
+import { type Queryable, query } from "../database/db.ts";
+import { subscriberOf } from "../database/row-at.ts";
+import { SUPPRESSION_SENTENCES } from "../suppression.ts";
+import { erasedAmong } from "./erased-addresses.ts";
+
+const BLOCKED = `
+  select a.email, coalesce(blocked_by($1, a.email), s.status) as kind
+  from unnest($2::text[]) a (email)
+  left join lateral (${subscriberOf("$1", "address_key(a.email)", "r.status")}) s
+    on s.status in ('unsubscribed', 'bounced', 'complained')`;
+
+/** The sentence for each of them that is suppressed, has unsubscribed, or was erased. */
+export async function suppressedAmong(
+  companyId: string,
+  emails: readonly string[],
+  on?: Queryable,
+): Promise<Map<string, string>> {
+  const erased = await erasedAmong(companyId, emails, on);
+  const rows = await query<{ email: string; kind: string | null }>(BLOCKED, [companyId, emails], on);
+  const sentences = rows
+    .filter(({ kind }) => kind !== null)
+    .map(({ email, kind }) => [email, SUPPRESSION_SENTENCES[kind!]!] as const);
+  return new Map([...sentences, ...[...erased].map((email) => [email, SUPPRESSION_SENTENCES.erased!] as const)]);
+}

@@ -1,0 +1,98 @@
+/** Drafts as resources of the API. What their bodies say is nobody's business until they are sent. */
+import type { Transaction } from "sequelize";
+import { query, sequelize } from "../../../models/database/db.ts";
+import { listPage } from "../../../models/database/listing.ts";
+import { Draft, type DraftKind } from "../../../models/draft.ts";
+import { erasedAmong } from "../../../models/statements/erased-addresses.ts";
+import { isAddress } from "../../lib/address.ts";
+import { badRequest, notFound } from "../../lib/errors.ts";
+import type { ListQuery } from "../../lib/shapes.ts";
+import { MAX_DRAFTS, MAX_LISTED_BYTES } from "../contract-drafts.ts";
+import { cutName } from "../send/send-params.ts";
+
+export type Body = Record<string, unknown>;
+type View = ReturnType<Draft["view"]>;
+
+interface ListedRow extends Omit<View, "created_at" | "updated_at" | "body"> {
+  body: Body | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export async function listDrafts(companyId: string, asked: ListQuery) {
+  const { count, results } = await listPage<ListedRow>(
+    {
+      from: "drafts d",
+      columns: `d.id, d.name, d.kind, case when d.bytes <= ${MAX_LISTED_BYTES} then d.body end as body, d.created_at, d.updated_at`,
+      where: ["d.company_id = $1"],
+      values: [companyId],
+      id: "d.id",
+      orderings: { name: "d.name", updated_at: "d.updated_at" },
+      searchIn: ["d.name"],
+    },
+    asked,
+  );
+  const shown = results.map(({ created_at, updated_at, ...draft }) => ({
+    ...draft,
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  }));
+  return { count, results: shown };
+}
+
+export async function findDraft(companyId: string, id: string, transaction?: Transaction): Promise<Draft> {
+  const lock = transaction ? { transaction, lock: transaction.LOCK.UPDATE } : {};
+  const draft = await Draft.findOne({ where: { companyId, id }, ...lock });
+  if (!draft) throw notFound();
+  return draft;
+}
+
+const isObject = (value: unknown): value is Body =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Nobody who was erased is stored again: the receivers without them. */
+async function withoutErased(companyId: string, body: Body): Promise<Body> {
+  const { receivers } = body;
+  if (!Array.isArray(receivers)) return body;
+  const addressOf = (one: unknown) => (isObject(one) && typeof one.email === "string" ? one.email.trim() : "");
+  const erased = await erasedAmong(companyId, receivers.map(addressOf).filter(isAddress));
+  return erased.size === 0 ? body : { ...body, receivers: receivers.filter((one) => !erased.has(addressOf(one))) };
+}
+
+async function stored(companyId: string, given: Body): Promise<{ body: Body; bytes: number }> {
+  const body = await withoutErased(companyId, given);
+  return { body, bytes: Buffer.byteLength(JSON.stringify(body)) };
+}
+
+const nameIn = ({ name }: Body): string =>
+  (typeof name === "string" && cutName(name.replaceAll(/\s+/g, " ").trim())) || "Draft";
+
+/** Throws 400 where there are as many as may be. */
+export async function createDraft(
+  companyId: string,
+  { name, kind, body = {} }: { name?: string; kind: DraftKind; body?: Body },
+): Promise<View> {
+  const [found] = await query<{ n: number }>("select count(*) n from drafts where company_id = $1", [companyId]);
+  if (found!.n >= MAX_DRAFTS) throw badRequest(`There are ${MAX_DRAFTS} drafts already: send or delete some.`);
+  const kept = await stored(companyId, body);
+  return (await Draft.create({ companyId, name: name?.trim() ?? nameIn(body), kind, ...kept })).view();
+}
+
+/** Of a change and a send at the same time one is first, and finds the draft as it was. */
+export async function updateDraft(
+  companyId: string,
+  { id, name, kind, body }: { id: string; name?: string; kind?: DraftKind; body?: Body },
+): Promise<View> {
+  const kept = body && (await stored(companyId, body));
+  return sequelize().transaction(async (transaction) => {
+    const draft = await findDraft(companyId, id, transaction);
+    const changed = Object.entries({ name: name?.trim(), kind, ...kept }).filter(([, value]) => value !== undefined);
+    await draft.update(Object.fromEntries(changed), { transaction });
+    return draft.view();
+  });
+}
+
+export async function removeDraft(companyId: string, id: string): Promise<null> {
+  if ((await Draft.destroy({ where: { companyId, id } })) === 0) throw notFound();
+  return null;
+}

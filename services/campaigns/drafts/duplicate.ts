@@ -1,0 +1,12 @@
+/** A draft of a campaign that exists: the request that would make another one like it. */
+import { campaignRequest } from "../../../models/statements/campaign-request.ts";
+import { notFound } from "../../lib/errors.ts";
+import { cutName } from "../send/send-params.ts";
+import { createDraft } from "./drafts.ts";
+
+export async function duplicate(companyId: string, campaignId: string) {
+  const request = await campaignRequest(companyId, campaignId);
+  if (!request) throw notFound();
+  const name = cutName(`Copy of ${request.name}`);
+  return createDraft(companyId, { name, kind: request.kind, body: { ...request.body, name } });
+}

@@ -1,0 +1,91 @@
+/**
+ * Sends a draft: validated as the send of its kind, and deleted in the transaction that stores the campaign. So one campaign
+ * comes of it however many ask at once, and whatever refuses the send leaves the draft. An Idempotency-Key stands for the
+ * draft's id, because its body is gone with it.
+ */
+import { compileValidator } from "../../../mixins/ajv-validator.ts";
+import type { CampaignType } from "../../../models/campaign.ts";
+import { type Client, query } from "../../../models/database/db.ts";
+import { Draft, type DraftKind } from "../../../models/draft.ts";
+import type { ActionContract } from "../../define.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { conflict, type FieldErrors, invalid, notFound } from "../../lib/errors.ts";
+import { addFieldError } from "../../lib/field-errors.ts";
+import { READ_ONLY_FIELDS, unknownFieldErrors } from "../../lib/unknown-fields.ts";
+import { sending } from "../contract-sending.ts";
+import { answerOf, requestHash } from "../send/idempotency.ts";
+import { type Answer, sendAs } from "../send/send.ts";
+import { sendErrors } from "../send/send-errors.ts";
+import { isField, type SendParams } from "../send/send-params.ts";
+import { findDraft } from "./drafts.ts";
+
+interface Kind {
+  type: CampaignType;
+  contract: ActionContract;
+  errorsOf(params: unknown): FieldErrors;
+}
+
+const kind = (type: CampaignType, contract: ActionContract): Kind => ({
+  type,
+  contract,
+  errorsOf: compileValidator(contract.params),
+});
+
+const KINDS: Record<DraftKind, Kind> = {
+  "to-list": kind("to_list", sending.sendToList),
+  "to-receivers": kind("to_receivers", sending.sendToReceivers),
+  custom: kind("custom", sending.sendCustom),
+};
+
+/** As the request of that send would be refused. */
+async function faultsOf(companyId: string, { type, contract, errorsOf }: Kind, body: SendParams): Promise<FieldErrors> {
+  const errors = errorsOf(body);
+  const isValid = (field: keyof SendParams) => isField(type, field) && body[field] !== undefined && !(field in errors);
+  const further = await sendErrors(type, companyId, body, isValid);
+  for (const [field, sentences] of Object.entries(further)) {
+    for (const sentence of sentences) addFieldError(errors, field, sentence);
+  }
+  const known = Object.keys(contract.params.properties as object).filter((name) => name !== "idempotency_key");
+  const ignored = new Set<string>([...known, ...READ_ONLY_FIELDS, ...(contract.ignoredFields ?? [])]);
+  const unknown = Object.keys(body).filter((name) => !ignored.has(name));
+  return { ...errors, ...unknownFieldErrors(unknown, known, "all") };
+}
+
+// What was validated is what is sent.
+const CLAIM = `
+  delete from drafts where company_id = $1 and id = $2
+  returning name = $3 and kind = $4 and body = $5::jsonb as is_same`;
+
+/** Waits for whoever else sends or changes it. */
+async function claim(client: Client, draft: Draft): Promise<void> {
+  const { companyId, id, name, kind: draftKind, body } = draft;
+  const values = [companyId, id, name, draftKind, JSON.stringify(body)];
+  const [gone] = await query<{ is_same: boolean }>(CLAIM, values, client);
+  if (!gone) throw notFound();
+  if (!gone.is_same) throw conflict("The draft was changed at this moment. Try again.");
+}
+
+type Asked = { id: string; idempotency_key?: string };
+
+export async function sendDraft(ctx: Ctx<Asked>): Promise<Answer> {
+  const companyId = companyOf(ctx);
+  const { id, idempotency_key: key } = ctx.params;
+  const hash = requestHash("draft", { id: id.toLowerCase() });
+  const answered = async () => (key === undefined ? undefined : answerOf<Answer>(companyId, key, hash));
+  const earlier = await answered();
+  if (earlier) return earlier;
+
+  const draft = await findDraft(companyId, id).catch(async (error: Error) => {
+    // The request with the same key may have ended between the two looks.
+    const first = await answered();
+    if (!first) throw error;
+    return first;
+  });
+  if (!(draft instanceof Draft)) return draft;
+  const wanted = KINDS[draft.kind];
+  const body = { name: draft.name, ...draft.body } as unknown as SendParams;
+  const faults = await faultsOf(companyId, wanted, body);
+  if (Object.keys(faults).length > 0) throw invalid(faults);
+  const given = { ...body, ...(key === undefined ? {} : { idempotency_key: key }) };
+  return sendAs(ctx, wanted.type, given, { hash, claim: (client) => claim(client, draft) });
+}

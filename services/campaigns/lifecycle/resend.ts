@@ -1,0 +1,97 @@
+/**
+ * Sends a campaign that is over again, to those who got it and did not open it: a campaign of its own, admitted and counted as any
+ * other send. Who they are is seen when it expands (models/statements/non-openers.ts).
+ */
+import { type CampaignStatus, type CampaignType, campaignView } from "../../../models/campaign.ts";
+import { type Client, query, queryOne } from "../../../models/database/db.ts";
+import { requireKnownOpeners } from "../../../models/statements/known-openers.ts";
+import { aboutNonOpeners } from "../../../models/statements/non-openers.ts";
+import { writeResend } from "../../../models/statements/write-resend.ts";
+import type { ParamsOf } from "../../contracts.ts";
+import type { Validate } from "../../define.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { notFound, wrongState } from "../../lib/errors.ts";
+import { newId } from "../../lib/ids.ts";
+import { subjectErrors } from "../../lib/template/template-errors.ts";
+import type { contract } from "../contract.ts";
+import { answerOf, requestHash } from "../send/idempotency.ts";
+import { type Answer, sendAs } from "../send/send.ts";
+import { fieldError } from "../send/send-errors.ts";
+import { cutName } from "../send/send-params.ts";
+
+type Asked = ParamsOf<"campaigns.resend">;
+
+export const errorsOfResend: Validate<typeof contract.resend> = ({ params }, isValid) =>
+  isValid("subject") ? fieldError("subject", subjectErrors(params.subject!)) : {};
+
+const ALLOWED: readonly CampaignStatus[] = ["completed", "partial", "failed"];
+
+interface First {
+  name: string;
+  status: CampaignStatus;
+  campaign_type: CampaignType;
+  smtp_config_id: string;
+  recipients_state: string;
+  has_server: boolean;
+  is_tracked: boolean;
+}
+
+const READ = `
+  select c.name, c.status, c.campaign_type, c.smtp_config_id, c.recipients_state, t.tracking_enabled as is_tracked,
+    exists (select from smtp_configs s where s.company_id = $1 and s.id = c.smtp_config_id) as has_server
+  from campaigns c join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id
+  where c.company_id = $1 and c.id = $2 and c.deleted_at is null and not c.is_internal`;
+
+async function resendable(companyId: string, id: string, client?: Client): Promise<First> {
+  const first = await queryOne<First>(client ? `${READ} for no key update of c` : READ, [companyId, id], client);
+  if (!first) throw notFound();
+  const { status, recipients_state, has_server, is_tracked } = first;
+  if (!ALLOWED.includes(status)) {
+    throw wrongState(
+      `Only a campaign that was sent can be sent again to those who did not open it. This one is ${status}.`,
+    );
+  }
+  if (recipients_state !== "kept") {
+    throw wrongState("The recipients of this campaign are no longer kept, so nobody knows who did not open it.");
+  }
+  if (!is_tracked) throw wrongState("This campaign was not tracked, so nobody knows who did not open it.");
+  await requireKnownOpeners(companyId, id, client);
+  if (!has_server) throw wrongState("The SMTP configuration of this campaign was deleted.");
+  return first;
+}
+
+export async function resend(ctx: Ctx<Asked>): Promise<Answer> {
+  const companyId = companyOf(ctx);
+  const { id: firstId, to, subject, name, idempotency_key } = ctx.params;
+  const hash = requestHash("resend", { id: firstId.toLowerCase(), to, subject, name });
+  // Given again whatever became of the first campaign since.
+  const earlier = idempotency_key && (await answerOf<Answer>(companyId, idempotency_key, hash));
+  if (earlier) return earlier;
+  const first = await resendable(companyId, firstId);
+  const given = {
+    name: name ?? cutName(`Again: ${first.name}`),
+    smtp_config_id: first.smtp_config_id,
+    ...(idempotency_key === undefined ? {} : { idempotency_key }),
+  };
+  return sendAs(ctx, first.campaign_type, given, {
+    hash,
+    emails: await aboutNonOpeners(companyId, firstId),
+    create: async (client, decided): Promise<Answer> => {
+      await resendable(companyId, firstId, client);
+      const [id, taskId] = [newId(), newId()];
+      const { emails, apiKeyId, warnings } = decided;
+      const own = { id, taskId, name: given.name.trim(), subject, emails, apiKeyId };
+      const row = await writeResend(client, companyId, firstId, own);
+      if (!row) throw wrongState("An attachment of this campaign was deleted.");
+      await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
+      return {
+        ...campaignView({ ...row, opens: 0, clicks: 0 }),
+        company: companyId,
+        template: row.template_id,
+        lists: [],
+        worker_task_id: taskId,
+        warnings,
+      };
+    },
+  });
+}

@@ -1,0 +1,117 @@
+/**
+ * A test send: admitted and charged as a send is, and handed over while the caller waits. The month is charged before, as
+ * where recipients are written; only what no sender took is given back.
+ */
+import { transaction } from "../../../models/database/db.ts";
+import { auditWithin } from "../../../models/statements/audit-log.ts";
+import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
+import { addEmails } from "../../../models/statements/plan-usage.ts";
+import { suppressedAmong } from "../../../models/statements/suppressed-among.ts";
+import { call } from "../../call.ts";
+import type { ParamsOf } from "../../contracts.ts";
+import type { Validate } from "../../define.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { type FieldErrors, throttled } from "../../lib/errors.ts";
+import { apiLimiter } from "../../lib/limits/api-limiter.ts";
+import { exactWindow } from "../../lib/limits/limiter.ts";
+import { bodyErrors, subjectErrors } from "../../lib/template/template-errors.ts";
+import type { contract } from "../contract.ts";
+import type { TestResult } from "../contract-test-send.ts";
+import { admit } from "./admission.ts";
+import { attachmentErrors, companyError, fieldError, referenceErrors } from "./send-errors.ts";
+import { sendWarnings } from "./warnings.ts";
+
+type Asked = ParamsOf<"campaigns.sendTest">;
+
+const TESTS_PER_MINUTE = 20;
+
+/** The answer is there within 30 s, whatever the DNS, the renderer and the SMTP server do. */
+const TOTAL_MS = 27_000;
+/** What the sender's own answer may take beyond that. */
+const ANSWER_MS = 1_500;
+
+const REQUIRED = ["This field is required."];
+const NOT_BOTH = ["Give either template_id, or subject and body."];
+
+/** Either a template, or a subject and a body. */
+function contentErrors({ template_id, subject, body }: Asked): FieldErrors {
+  if (template_id !== undefined) {
+    return { ...(subject !== undefined && { subject: NOT_BOTH }), ...(body !== undefined && { body: NOT_BOTH }) };
+  }
+  if (subject === undefined && body === undefined) return { template_id: REQUIRED };
+  return { ...(subject === undefined && { subject: REQUIRED }), ...(body === undefined && { body: REQUIRED }) };
+}
+
+export const errorsOfTest: Validate<typeof contract.sendTest> = async (ctx, isValid) => {
+  const companyId = companyOf(ctx);
+  const { params } = ctx;
+  const ids = Object.fromEntries(
+    (["template_id", "smtp_config_id"] as const).filter(isValid).map((field) => [field, params[field]]),
+  );
+  return {
+    ...contentErrors(params),
+    ...(isValid("company") ? fieldError("company", [companyError(companyId, params)]) : {}),
+    ...(isValid("subject") ? fieldError("subject", subjectErrors(params.subject!)) : {}),
+    ...(isValid("body") ? fieldError("body", await bodyErrors(companyId, params.body!)) : {}),
+    ...(await referenceErrors(companyId, ids)),
+    ...(isValid("attachment_ids")
+      ? fieldError("attachment_ids", await attachmentErrors(companyId, params.attachment_ids!))
+      : {}),
+  };
+};
+
+async function limitTests(companyId: string): Promise<void> {
+  const window = exactWindow(`throttle-test-send:${companyId}`, TESTS_PER_MINUTE, 60);
+  const { granted, retryAfterMs } = await apiLimiter().take(window, 1);
+  if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
+}
+
+/** Charged, and in the audit log, before anything leaves. Throws 403. */
+const charge = (ctx: Ctx<Asked>, companyId: string, emails: number): Promise<void> =>
+  transaction(async (client) => {
+    await requireQuotaWithin(client, companyId, emails);
+    await addEmails(client, companyId, emails);
+    const { smtp_config_id: target } = ctx.params;
+    await auditWithin(client, companyId, ctx.meta, { action: "campaign.tested", target, detail: { emails } });
+  });
+
+const giveBack = (companyId: string, emails: number) => transaction((client) => addEmails(client, companyId, -emails));
+
+/** Each once, in whatever case it is written again. */
+function distinct(addresses: readonly string[]): string[] {
+  const trimmed = addresses.map((address) => address.trim());
+  const keys = trimmed.map((address) => address.toLowerCase());
+  return trimmed.filter((_, i) => keys.indexOf(keys[i]!) === i);
+}
+
+async function handOver(ctx: Ctx<Asked>, to: readonly string[], withinMs: number) {
+  const { smtp_config_id, template_id, subject, body, variables, attachment_ids } = ctx.params;
+  const content = { smtp_config_id, template_id, subject, body, variables, attachment_ids };
+  const given = Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined));
+  const params = { ...given, smtp_config_id, to: [...to], within_ms: withinMs };
+  return call(ctx, "smtp-sender.sendTests", params, { timeout: withinMs + ANSWER_MS });
+}
+
+export async function sendTest(ctx: Ctx<Asked>): Promise<{ results: TestResult[]; warnings: string[] }> {
+  const began = performance.now();
+  const companyId = companyOf(ctx);
+  await limitTests(companyId);
+  const to = distinct(ctx.params.to);
+  const suppressed = await suppressedAmong(companyId, to);
+  const sendable = to.filter((email) => !suppressed.has(email));
+  await admit(ctx, { emails: sendable.length, scheduledFor: null, toSegment: false });
+  const ofServer = await sendWarnings(ctx, companyId, ctx.params.smtp_config_id);
+  await charge(ctx, companyId, sendable.length);
+  const withinMs = Math.max(1, TOTAL_MS - (performance.now() - began));
+  const sent = await handOver(ctx, sendable, withinMs).catch(async (error: Error) => {
+    // Who did not answer may have sent them.
+    if (error.name !== "RequestTimeoutError") await giveBack(companyId, sendable.length);
+    throw error;
+  });
+  const results = to.map((email): TestResult => {
+    const error = suppressed.get(email);
+    if (error !== undefined) return { email, status: "suppressed", smtp_response: null, error };
+    return { email, ...sent.results[sendable.indexOf(email)]! };
+  });
+  return { results, warnings: [...sent.warnings, ...ofServer] };
+}

@@ -1,0 +1,230 @@
+/**
+ * Sends the mails of a test: over a session of its own, one after the other, and whatever the server does there is a result for
+ * each when the time is up. Nothing is leased, recorded or tried again. It takes no connection slot: a campaign that has all of
+ * them may have hours to go.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { queryOne } from "../../../models/database/db.ts";
+import { call } from "../../call.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { config } from "../../lib/config.ts";
+import { notFound, smtpRateLimited } from "../../lib/errors.ts";
+import { type Limiter, secondWindow } from "../../lib/limits/limiter.ts";
+import { withTimeout } from "../../lib/timeouts.ts";
+import type { MakeMail, Rendered } from "../../renderer/contract.ts";
+import { readTransportConfig, type TransportConfig, UnreadablePassword } from "../configs/transport-config.ts";
+import type { TestParams, TestResult } from "../contract-test-send.ts";
+import { type WireAddress, wireAddress } from "../delivery/envelope-sender.ts";
+import { outcomeOf } from "../delivery/outcome.ts";
+import { outgoingMessage } from "../delivery/prepared-mail.ts";
+import { engineSettings } from "../engine/settings.ts";
+import { DayTokens } from "../limits/day-tokens.ts";
+import { HourLimit, type HourToken } from "../limits/hour-limit.ts";
+import type { OutgoingMessage, TransactionResult } from "../smtp/message.ts";
+import { SmtpPipeline } from "../smtp/pipeline.ts";
+import { OpenError, openSession, type Session } from "../smtp/session.ts";
+
+type Made = Extract<Rendered, { ok: true }>;
+
+interface TestMail extends OutgoingMessage {
+  no: number;
+}
+
+const notSent = (error: string): TestResult => ({ status: "failed", smtp_response: null, error });
+
+/** In the words of a sent email, but for what a campaign would try again, or be stopped by. */
+function resultOf(result: TransactionResult): TestResult {
+  const { status, error, reply, stops } = outcomeOf(result, { tries: 1, isTransactional: false });
+  const said = reply?.text ?? (result.kind === "refused" ? result.reply.text : null);
+  if (status === "sent" || status === "bounced" || status === "unknown") return { status, smtp_response: said, error };
+  return { status: "failed", smtp_response: said, error: stops ?? error };
+}
+
+/** The server never said anything of it. */
+const isUntouched = ({ status, smtp_response }: TestResult) => status === "failed" && smtp_response === null;
+
+const late = (withinMs: number) => `The SMTP server took longer than ${Math.ceil(withinMs / 1_000)} seconds`;
+
+interface Delivery {
+  transport: TransportConfig;
+  limiter: Limiter;
+  messages: readonly TestMail[];
+  /** By the monotonic clock. */
+  untilMs: number;
+  withinMs: number;
+}
+
+type Results = Map<number, TransactionResult>;
+
+/** Resolves with what became of each in this session, at the latest when the time is up. */
+async function converse(session: Session, delivery: Delivery): Promise<Results> {
+  const { transport, limiter, messages, untilMs, withinMs } = delivery;
+  const results: Results = new Map();
+  const allowed: TestMail[] = [];
+  await new Promise<void>((resolve) => {
+    const timeUp = AbortSignal.timeout(Math.max(1, Math.ceil(untilMs - performance.now())));
+    const pipeline = new SmtpPipeline<TestMail>(session, {
+      next: () => allowed.shift(),
+      mayStillSend: () => true,
+      answered: ({ no }, result) => {
+        results.set(no, result);
+        if (results.size < messages.length) return;
+        pipeline.quit();
+        resolve();
+      },
+      closed: (reason, reply) => {
+        for (const { no } of messages) if (!results.has(no)) results.set(no, { kind: "unsent", reason, reply });
+        resolve();
+      },
+    });
+    timeUp.addEventListener("abort", () => pipeline.abort(late(withinMs)), { once: true });
+    void admit();
+
+    async function admit(): Promise<void> {
+      for (const message of messages) {
+        await room(transport, limiter, timeUp).catch(() => {});
+        if (timeUp.aborted) return;
+        allowed.push(message);
+        pipeline.wake();
+      }
+    }
+  });
+  return results;
+}
+
+/** Waits for the configuration's mails a second; a limiter that is away holds up nobody's test. */
+async function room({ id, maxPerSecond }: TransportConfig, limiter: Limiter, signal: AbortSignal): Promise<void> {
+  if (maxPerSecond === null) return;
+  const window = secondWindow(id, maxPerSecond);
+  for (;;) {
+    const { granted, retryAfterMs } = await limiter.take(window, 1);
+    if (granted > 0) return;
+    await sleep(retryAfterMs, undefined, { signal });
+  }
+}
+
+/** Throws OpenError. */
+async function inOneSession(delivery: Delivery): Promise<Results> {
+  const { transport, untilMs, withinMs } = delivery;
+  const { allowPrivate, ehloName } = engineSettings();
+  const leftMs = Math.max(1, Math.ceil(untilMs - performance.now()));
+  const opening = openSession(transport, {
+    allowPrivate,
+    ...(ehloName ? { name: ehloName } : {}),
+    connectTimeoutMs: leftMs,
+    greetingTimeoutMs: leftMs,
+    loginTimeoutMs: leftMs,
+  });
+  const tooLate = () => new OpenError("connect", "yes", `${late(withinMs)} to open a session.`);
+  const session = await withTimeout(opening, leftMs, tooLate).catch((error: unknown) => {
+    opening.then(
+      ({ socket }) => socket.destroy(),
+      () => {},
+    );
+    throw error;
+  });
+  return converse(session, delivery);
+}
+
+/** A server may end a session after each mail: while one brings something the rest goes by another. */
+async function deliver(delivery: Delivery): Promise<Map<number, TestResult>> {
+  const results = new Map<number, TestResult>();
+  let left = delivery.messages;
+  try {
+    for (
+      let before = left.length + 1;
+      left.length > 0 && left.length < before && performance.now() < delivery.untilMs;
+    ) {
+      const ended = await inOneSession({ ...delivery, messages: left });
+      for (const [no, result] of ended) results.set(no, resultOf(result));
+      before = left.length;
+      left = left.filter(({ no }) => ended.get(no)!.kind === "unsent");
+    }
+  } catch (error) {
+    if (!(error instanceof OpenError)) throw error;
+    for (const { no } of left) results.set(no, notSent(error.message));
+  }
+  return results;
+}
+
+interface Row {
+  sender: string;
+  smtp_per_hour: number | null;
+}
+
+// A bounce comes to where those of campaigns come, and is nobody's: its address has no token.
+const READ = `
+  select coalesce(s.bounce_address, s.sender_email) as sender, p.smtp_per_hour
+  from smtp_configs s join companies c on c.id = s.company_id join plans p on p.name = c.plan
+  where s.company_id = $1 and s.id = $2`;
+
+interface Room {
+  give(...tokens: readonly HourToken[]): Promise<void>;
+  tokens: readonly HourToken[];
+}
+
+/** In the hour, and in the day of a warm-up, for all of them or none. Throws 429. */
+async function takeRoom(limiter: Limiter, transport: TransportConfig, row: Row, mails: number): Promise<Room> {
+  const companyId = transport.companyId;
+  if (mails === 0) return { tokens: [], give: async () => {} };
+  const hour = new HourLimit(
+    limiter,
+    { company_id: companyId, smtp_per_hour: row.smtp_per_hour },
+    config().LIMIT_WINDOW_SECONDS,
+  );
+  const campaign = { company_id: companyId, smtp_config_id: transport.id };
+  const limits = new DayTokens(hour, campaign, () => transport.warmup);
+  const { tokens, retryAfterMs, waitsForDay } = await limits.take(Array(mails).fill(1));
+  if (tokens.length === mails) return { tokens, give: (...unused) => limits.give(...unused) };
+  await limits.give(...tokens);
+  const where = waitsForDay ? "on this day of the warm-up" : "in this hour";
+  const message = `This test has ${mails} emails, and ${tokens.length} are left ${where}.`;
+  throw smtpRateLimited(message, Math.ceil(retryAfterMs / 1_000));
+}
+
+/** As text, because a mail may be written twice: its first session ended before its turn. */
+function textOf(raw: Made["raw"]): string {
+  if (typeof raw === "string") return raw;
+  const text = raw.toString();
+  raw.release();
+  return text;
+}
+
+/** The mails that could be made, and results for the others. */
+function messagesOf(mails: readonly (Rendered | MakeMail)[], to: readonly string[], sender: WireAddress) {
+  const failed = new Map<number, TestResult>();
+  const messages: TestMail[] = [];
+  for (const [no, mail] of mails.entries()) {
+    const made = typeof mail === "function" ? mail() : mail;
+    if (made.ok) messages.push({ ...outgoingMessage(sender, [to[no]!], textOf(made.raw), made), no });
+    else failed.set(no, notSent(`The mail could not be rendered: ${made.error}`));
+  }
+  return { messages, failed };
+}
+
+/** Throws 429 where hour or warm-up have no room. */
+export async function sendTests(
+  ctx: Ctx<TestParams>,
+  limiter: Limiter,
+): Promise<{ results: TestResult[]; warnings: string[] }> {
+  const companyId = companyOf(ctx);
+  const { within_ms: withinMs, ...content } = ctx.params;
+  const untilMs = performance.now() + withinMs;
+  const { to, smtp_config_id: id } = content;
+  const { mails, warnings } = await call(ctx, "renderer.renderTests", content);
+  const row = await queryOne<Row>(READ, [companyId, id]);
+  try {
+    const transport = await readTransportConfig(companyId, id);
+    if (!row || !transport) throw notFound();
+    const { messages, failed } = messagesOf(mails, to, wireAddress(row.sender));
+    const taken = await takeRoom(limiter, transport, row, messages.length);
+    const delivered = await deliver({ transport, limiter, messages, untilMs, withinMs });
+    const unused = [...delivered.values()].filter(isUntouched);
+    await taken.give(...taken.tokens.slice(0, unused.length));
+    const results = to.map((_, no) => failed.get(no) ?? delivered.get(no) ?? notSent(`${late(withinMs)}.`));
+    return { results, warnings };
+  } catch (error) {
+    if (!(error instanceof UnreadablePassword)) throw error;
+    return { results: to.map(() => notSent(error.message)), warnings };
+  }
+}

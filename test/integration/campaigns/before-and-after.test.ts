@@ -1,0 +1,524 @@
+/** What stands before a campaign and what comes after it: test sends, drafts, duplicates, and sending again to those who did not open. */
+import { generateKeyPairSync } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { simpleParser } from "mailparser";
+import { query, queryOne } from "../../../models/database/db.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { type Client, client, fileForm, newCompany, type TestCompany } from "../../support/client.ts";
+import { type Answer, type Command, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+
+const API = "/api/emails";
+const BODY =
+  '<p>Hi [[first_name]], <a href="https://example.com/">look</a></p><p><a href="[[unsubscribe_url]]">Off</a></p>';
+
+let app: App;
+let server: SmtpServer;
+let answer: (command: Command) => Answer;
+let company: TestCompany;
+let api: Client;
+let template: string;
+let smtp: string;
+let list: string;
+
+beforeAll(async () => {
+  server = await startSmtpServer({ answer: (command) => answer(command) });
+  app = await startApp();
+});
+afterAll(async () => {
+  await app?.stop();
+  await server.stop();
+});
+beforeEach(async () => {
+  answer = () => undefined;
+  server.messages.length = 0;
+  company = await newCompany(app);
+  api = company.api;
+  const config = { name: "S", host: "127.0.0.1", port: server.port, username: "", password: "", use_tls: false };
+  smtp = (await api.post(`${API}/smtp-configs/`, { ...config, sender_email: "news@acme.example" })).body.id;
+  template = (await api.post(`${API}/templates/`, { name: "T", subject: "For [[first_name]]", body: BODY })).body.id;
+  list = (await api.post(`${API}/lists/`, { name: "Readers" })).body.id;
+});
+
+/** The campaign, once nothing more of it is to be done. */
+async function ended(id: string) {
+  for (const deadline = Date.now() + 50_000; ; await sleep(30)) {
+    const { body } = await api.get(`${API}/campaigns/${id}/`);
+    if (!["pending", "sending", "scheduled"].includes(body.status)) return body;
+    if (Date.now() > deadline) throw new Error(`Not over: ${JSON.stringify(body)}`);
+  }
+}
+
+const arrived = () => Promise.all(server.messages.map(({ raw }) => simpleParser(raw)));
+const used = async () => {
+  const row = await queryOne<{ emails: number }>("select emails from usage_months where company_id = $1", [company.id]);
+  return row?.emails ?? 0;
+};
+
+describe("a test send", () => {
+  const request = (extra: object = {}) => ({
+    smtp_config_id: smtp,
+    to: ["ann@example.com"],
+    template_id: template,
+    ...extra,
+  });
+  const sendTest = (extra: object = {}) => api.post(`${API}/send/test/`, request(extra));
+
+  test("hands each address its own mail at once: untracked, its subject marked, with values, attachment and the reply", async () => {
+    const media = (await api.post(`${API}/media/`, fileForm("a file", "a.txt"))).body.id;
+    await api.post(`${API}/subscribers/`, { email: "zoe@example.com", first_name: "Zoë", lists: [list] });
+    const to = ["ann@example.com", "zoe@example.com", "ANN@example.com"];
+    const sent = await sendTest({ to, attachment_ids: [media] });
+    expect(sent).toMatchObject({ status: 200, body: { warnings: [] } });
+    expect(sent.body.results).toEqual(
+      ["ann@example.com", "zoe@example.com"].map((email) => ({
+        email,
+        status: "sent",
+        smtp_response: expect.stringMatching(/^250 /),
+        error: null,
+      })),
+    );
+    const mails = await arrived();
+    expect(mails.map(({ subject }) => subject)).toEqual(["[Test] For", "[Test] For Zoë"]);
+    expect(mails.map(({ attachments }) => attachments.length)).toEqual([1, 1]);
+    expect(mails[0]!.html).toContain('href="https://example.com/"');
+    expect(mails[0]!.html).not.toMatch(/public\/(click|open)/);
+    expect(server.messages.map((mail) => mail.to)).toEqual([["ann@example.com"], ["zoe@example.com"]]);
+    // No campaign and no mail of one; both count in the month and the hour.
+    const nothing = await Promise.all(["campaigns", "sent-emails", "events"].map((path) => api.get(`${API}/${path}/`)));
+    expect(nothing.map(({ body }) => body.count)).toEqual([0, 0, 0]);
+    expect(await used()).toBe(2);
+    const plan = await client(app, { token: company.token }).get(`/api/companies/${company.id}/plan/`);
+    expect(plan.body.usage).toMatchObject({ emails_per_month: 2, smtp_per_hour: 2 });
+    const log = await client(app, { token: company.token }).get(`/api/companies/${company.id}/audit-log/`);
+    expect(log.body.results[0]).toMatchObject({ action: "campaign.tested", target: smtp, detail: { emails: 2 } });
+    // Trying the link unsubscribes nobody.
+    const link = /href="([^"]*public\/unsubscribe[^"]*)"/.exec(mails[1]!.html as string)![1]!;
+    expect(
+      (await client(app).post(new URL(link).pathname, new URLSearchParams({ "List-Unsubscribe": "One-Click" }))).status,
+    ).toBeLessThan(500);
+    expect((await api.get(`${API}/subscribers/`, { query: { search: "zoe@" } })).body.results[0].status).toBe("active");
+  });
+
+  test("text of its own is signed as real mail is, and what is wrong with it is a warning", async () => {
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+    const dkim = {
+      domain: "acme.example",
+      selector: "s1",
+      private_key: privateKey.export({ type: "pkcs8", format: "pem" }),
+    };
+    expect((await api.patch(`${API}/smtp-configs/${smtp}/`, { dkim })).status).toBe(200);
+    const text = { template_id: undefined, subject: "S [[fist_name]]", body: "<p>[[fist_name]]</p>" };
+    const sent = await sendTest({ ...text, variables: { first_name: "Ann" } });
+    expect(sent.body.warnings).toEqual([
+      "No subscriber has the variable [[fist_name]]. Did you mean [[first_name]]?",
+      expect.stringMatching(/^No visible way to unsubscribe/),
+    ]);
+    expect(server.messages[0]!.raw).toMatch(/^DKIM-Signature: .*d=acme\.example/ims);
+    expect((await sendTest({ ...text, variables: { fist_name: "Ann" } })).body.warnings).toHaveLength(1);
+    expect((await arrived())[1]!.subject).toBe("[Test] S Ann");
+  });
+
+  test("what the server says stands beside each address, and a refusal suppresses nobody", async () => {
+    answer = ({ verb, to }) => {
+      if (verb !== "RCPT") return undefined;
+      return to.startsWith("no") ? "550 5.1.1 no such user" : to.startsWith("later") ? "450 4.2.1 later" : undefined;
+    };
+    const sent = await sendTest({ to: ["no@example.com", "later@example.com", "yes@example.com"] });
+    expect(sent.body.results).toMatchObject([
+      { status: "bounced", smtp_response: "550 5.1.1 no such user", error: "Refused: 550 5.1.1 no such user" },
+      { status: "failed", smtp_response: "450 4.2.1 later" },
+      { status: "sent", error: null },
+    ]);
+    expect((await api.get(`${API}/suppressions/`)).body.count).toBe(0);
+    // One that ends each session after a mail.
+    server.options.maxMessagesPerConnection = 1;
+    const three = await sendTest({ to: ["a@example.com", "b@example.com", "c@example.com"] });
+    delete server.options.maxMessagesPerConnection;
+    expect(three.body.results.map(({ status }: { status: string }) => status)).toEqual(["sent", "sent", "sent"]);
+    expect(server.messages.map(({ to }) => to[0])).toEqual(["yes", "a", "b", "c"].map((name) => `${name}@example.com`));
+    answer = ({ verb }) => (verb === "MAIL" ? "550 5.7.1 not from you" : undefined);
+    expect((await sendTest()).body.results).toMatchObject([
+      {
+        status: "failed",
+        smtp_response: "550 5.7.1 not from you",
+        error: "The SMTP server refused the sender address: 550 5.7.1 not from you",
+      },
+    ]);
+  });
+
+  test("suppressed, unsubscribed and erased addresses get none, with the reason, and count nowhere", async () => {
+    await api.post(`${API}/suppressions/`, { domain: "blocked.example" });
+    await api.post(`${API}/suppressions/`, { email: "left@example.com", kind: "unsubscribed" });
+    await api.post(`${API}/subscribers/erase/`, { email: "gone@example.com" });
+    const sent = await sendTest({
+      to: ["a@blocked.example", "left@example.com", "ok@example.com", "gone@example.com"],
+    });
+    expect(sent.body.results).toMatchObject([
+      { status: "suppressed", error: "The address or its domain is suppressed.", smtp_response: null },
+      { status: "suppressed", error: "The recipient has unsubscribed." },
+      { status: "sent" },
+      { status: "suppressed", error: "The recipient was erased." },
+    ]);
+    expect(server.messages).toHaveLength(1);
+    expect(await used()).toBe(1);
+  });
+
+  test("a server that does not answer is a result in time: not sent before the message, unknown after it", async () => {
+    const within = (ms: number) =>
+      app.broker.call(
+        "smtp-sender.sendTests",
+        { smtp_config_id: smtp, to: ["ann@example.com", "bob@example.com"], template_id: template, within_ms: ms },
+        { meta: { companyId: company.id }, timeout: 50_000 },
+      ) as Promise<{ results: { status: string; error: string }[] }>;
+    answer = ({ verb }) => (verb === "DOT" ? { hang: true } : undefined);
+    expect((await within(6_000)).results).toMatchObject([{ status: "unknown" }, { status: "failed" }]);
+    answer = ({ verb }) => (verb === "CONNECT" ? { hang: true } : undefined);
+    const late = { status: "failed", error: expect.stringMatching(/^The SMTP server took longer than/) };
+    expect((await within(400)).results).toMatchObject([late, late]);
+  });
+
+  test("its faults are one 400; hour, month and warm-up have their limits, and more than 20 a minute is 429", async () => {
+    const wrong = await api.post(`${API}/send/test/`, {
+      smtp_config_id: template,
+      to: [],
+      subject: "S",
+      variabels: {},
+    });
+    expect(wrong).toMatchObject({
+      status: 400,
+      body: { to: expect.any(Array), variabels: ['Unknown field. Did you mean "variables"?'] },
+    });
+    const none = await api.post(`${API}/send/test/`, {
+      smtp_config_id: template,
+      to: ["a@b.example", "nobody"],
+      subject: "S",
+    });
+    expect(none.body).toMatchObject({
+      smtp_config_id: expect.any(Array),
+      to: expect.any(Array),
+      body: ["This field is required."],
+    });
+    expect((await sendTest({ subject: "S" })).body).toEqual({
+      subject: ["Give either template_id, or subject and body."],
+    });
+    const six = Array.from({ length: 6 }, (_, n) => `a${n}@example.com`);
+    expect((await sendTest({ to: six })).status).toBe(400);
+
+    const warmup = { start_per_day: 1, factor: 2, until_per_day: 10 };
+    await api.patch(`${API}/smtp-configs/${smtp}/`, { warmup });
+    const before = await used();
+    expect(await sendTest({ to: six.slice(0, 2) })).toMatchObject({ status: 429 });
+    await api.patch(`${API}/smtp-configs/${smtp}/`, { warmup: null });
+    expect([await used(), server.messages.length]).toEqual([before, 0]);
+    await query(
+      `insert into plans (name, emails_per_month, smtp_per_hour) values ('month', 3, null), ('hour', null, 2)`,
+    );
+    await query("update companies set plan = 'month' where id = $1", [company.id]);
+    expect((await sendTest({ to: six.slice(0, 4) })).status).toBe(403);
+    await query("update companies set plan = 'hour' where id = $1", [company.id]);
+    expect((await sendTest({ to: six.slice(0, 3) })).status).toBe(429);
+    expect((await sendTest({ to: six.slice(0, 2) })).status).toBe(200);
+    expect([await used(), server.messages.length]).toEqual([2, 2]);
+    const many = await Promise.all(Array.from({ length: 20 }, () => sendTest({ to: six.slice(0, 2) })));
+    expect(many.filter(({ text }) => text.includes("throttled")).length).toBeGreaterThan(0);
+    expect(server.messages).toHaveLength(2);
+  });
+});
+
+describe("a draft", () => {
+  const receivers = [
+    { email: "ann@example.com", first_name: "Ann", cc: ["copy@example.com"], order: { no: 7 } },
+    { email: "bob@example.com" },
+  ];
+  const make = async (kind: string, body: object, name = "Later") => {
+    const made = await api.post(`${API}/drafts/`, { name, kind, body });
+    expect([made.status, made.text]).toEqual([201, made.text]);
+    return made.body as { id: string; name: string; body: object };
+  };
+  const send = (id: string, headers = {}) => api.post(`${API}/drafts/${id}/send/`, {}, { headers });
+  const toReceivers = () => ({ name: "Orders", template_id: template, smtp_config_id: smtp, receivers });
+  const campaigns = async () => (await api.get(`${API}/campaigns/`)).body.count;
+
+  test("is kept as given, changed as a whole, listed, and deleted", async () => {
+    const body = { receivers: [{ nobody: 1 }], whatever: { deep: [null, "ü"] }, name: "" };
+    const { id } = await make("custom", body);
+    const path = `${API}/drafts/${id}/`;
+    expect((await api.get(path)).body).toMatchObject({ id, name: "Later", kind: "custom", body });
+    expect((await api.patch(path, { body: { subject: "S" } })).body).toMatchObject({
+      kind: "custom",
+      body: { subject: "S" },
+    });
+    expect((await api.patch(path, { name: "Now", kind: "to-list" })).body).toMatchObject({
+      name: "Now",
+      kind: "to-list",
+    });
+    expect((await api.get(path)).body.body).toEqual({ subject: "S" });
+    const large = await make("custom", { body: "x".repeat(150_000) }, "Large");
+    const listed = await api.get(`${API}/drafts/`, { query: { search: "a" } });
+    expect(listed.body.results).toMatchObject([{ id: large.id, name: "Large", body: null }]);
+    expect((await api.get(`${API}/drafts/${large.id}/`)).body.body).toEqual(large.body);
+    expect((await api.get(`${API}/drafts/`, { query: { ordering: "name" } })).body).toMatchObject({
+      count: 2,
+      results: [{ name: "Large" }, { name: "Now", body: { subject: "S" } }],
+    });
+    const wrong = await api.post(`${API}/drafts/`, { kind: "weekly", body: [] });
+    expect(wrong).toMatchObject({ status: 400, body: { kind: expect.any(Array), body: expect.any(Array) } });
+    expect((await api.post(`${API}/drafts/`, {})).body).toEqual({ kind: ["This field is required."] });
+    expect((await api.post(`${API}/drafts/`, { kind: "custom" })).body).toMatchObject({ name: "Draft", body: {} });
+    const bearer = client(app, { token: company.token, query: { company: company.id } });
+    expect((await bearer.delete(path)).status).toBe(204);
+    expect((await api.get(path)).status).toBe(404);
+    expect((await (await newCompany(app)).api.get(`${API}/drafts/${large.id}/`)).status).toBe(404);
+  });
+
+  test("is refused as the send would be, all faults at once, and stays; then it is sent, and gone", async () => {
+    const { id } = await make("to-receivers", {
+      template_id: smtp,
+      receivers: [{}],
+      scheduled_for: "2000-01-01T00:00:00Z",
+      schedule_for: null,
+    });
+    expect(await send(id)).toMatchObject({
+      status: 400,
+      body: {
+        smtp_config_id: ["This field is required."],
+        template_id: [expect.stringMatching(/^Invalid pk/)],
+        receivers: ["Receiver at index 0 is missing 'email'."],
+        scheduled_for: ["The time must be in the future."],
+        schedule_for: ['Unknown field. Did you mean "scheduled_for"?'],
+      },
+    });
+    const { name: _, ...body } = toReceivers();
+    expect((await api.patch(`${API}/drafts/${id}/`, { body })).status).toBe(200);
+    await query("insert into plans (name, emails_per_month) values ('one', 1) on conflict do nothing");
+    await query("update companies set plan = 'one' where id = $1", [company.id]);
+    expect((await send(id)).status).toBe(403);
+    expect([(await api.get(`${API}/drafts/${id}/`)).body.body, await campaigns()]).toEqual([body, 0]);
+    await query("update companies set plan = 'unlimited' where id = $1", [company.id]);
+    // Nodes know a company's plan for some seconds.
+    const sendDirectly = () => api.post(`${API}/send/to-receivers/`, toReceivers());
+    let direct = await sendDirectly();
+    for (const deadline = Date.now() + 50_000; direct.status === 403 && Date.now() < deadline; await sleep(200)) {
+      direct = await sendDirectly();
+    }
+    const sent = await send(id);
+    expect([sent.status, Object.keys(sent.body)]).toEqual([201, Object.keys(direct.body)]);
+    expect(sent.body).toMatchObject({ name: "Later", campaign_type: "to_receivers", total_emails: 2, template });
+    expect([(await api.get(`${API}/drafts/${id}/`)).status, (await send(id)).status]).toEqual([404, 404]);
+    expect(await ended(sent.body.id)).toMatchObject({ status: "completed", sent_count: 2 });
+  });
+
+  test("becomes one campaign however many send it at the same time, and the key gives the first answer when it is gone", async () => {
+    const { id } = await make("to-receivers", toReceivers());
+    const all = await Promise.all(Array.from({ length: 8 }, () => send(id)));
+    const statuses = all.map(({ status }) => status).toSorted();
+    expect([statuses[0], await campaigns()]).toEqual([201, 1]);
+    expect(statuses.slice(1).filter((status) => status !== 404 && status !== 409)).toEqual([]);
+
+    const second = await make("to-receivers", toReceivers());
+    const key = { "Idempotency-Key": "draft-1" };
+    const same = await Promise.all(Array.from({ length: 4 }, () => send(second.id, key)));
+    expect(new Set(same.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(await send(second.id, key)).toMatchObject({ status: 201, text: same[0]!.text });
+    expect(await campaigns()).toBe(2);
+    const third = await make("to-receivers", toReceivers());
+    expect((await send(third.id, key)).status).toBe(409);
+    expect((await api.get(`${API}/drafts/${third.id}/`)).status).toBe(200);
+  });
+
+  test("what changes while it is sent is not lost: the send is refused, or the change", async () => {
+    for (let round = 0; round < 5; round++) {
+      const { id } = await make("to-receivers", toReceivers());
+      const path = `${API}/drafts/${id}/`;
+      const [sent, changed] = await Promise.all([send(id), api.patch(path, { body: { subject: "Other" } })]);
+      const left = await api.get(path);
+      if (sent.status === 201) expect([changed.status === 200, left.status]).toEqual([false, 404]);
+      else expect([changed.status, left.body.body]).toEqual([200, { subject: "Other" }]);
+    }
+  });
+
+  test("of a campaign that exists has all that its request had, before and after it was expanded", async () => {
+    const media = (await api.post(`${API}/media/`, fileForm("a file", "a.txt"))).body.id;
+    await api.post(`${API}/suppressions/`, { email: "bob@example.com" });
+    await api.post(`${API}/subscribers/`, { email: "ann@example.com", first_name: "Anna", lists: [list] });
+    const request = { ...toReceivers(), attachment_ids: [media], is_transactional: true };
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    const { id: later } = (await api.post(`${API}/send/to-receivers/`, { ...request, scheduled_for: at })).body;
+    const { id: over } = (await api.post(`${API}/send/to-receivers/`, request)).body;
+    await ended(over);
+    for (const id of [later, over]) {
+      const copy = await api.post(`${API}/campaigns/${id}/duplicate/`, {});
+      const name = "Copy of Orders";
+      expect(copy).toMatchObject({ status: 201, body: { name, kind: "to-receivers", body: { ...request, name } } });
+      expect(Object.keys(copy.body.body).toSorted()).toEqual(Object.keys(request).toSorted());
+    }
+    const custom = { name: "Ü".repeat(255), smtp_config_id: smtp, subject: "S [[email]]", body: "<p>B</p>", receivers };
+    const { id: own } = (await api.post(`${API}/send/custom/`, custom)).body;
+    const copied = (await api.post(`${API}/campaigns/${own}/duplicate/`, {})).body;
+    expect(copied.body).toMatchObject({ subject: "S [[email]]", body: "<p>B</p>", receivers });
+    expect((await send(copied.id)).status).toBe(201);
+
+    const toList = { name: "News", template_id: template, smtp_config_id: smtp, list_id: list };
+    const { id } = (await api.post(`${API}/send/to-list/`, { ...toList, scheduled_for: at })).body;
+    // What a later release of the sends takes stands here.
+    await query(`update campaign_contents set further = '{"utm": {"source": "x"}}' where campaign_id = $1`, [id]);
+    const { body } = await api.post(`${API}/campaigns/${id}/duplicate/`, {});
+    expect(body).toMatchObject({ kind: "to-list" });
+    expect(body.body).toEqual({ ...toList, name: "Copy of News", utm: { source: "x" } });
+    const other = await newCompany(app);
+    expect((await other.api.post(`${API}/campaigns/${id}/duplicate/`, {})).status).toBe(404);
+  });
+});
+
+describe("sending again to those who did not open", () => {
+  const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0";
+  const resend = (id: string, extra: object = {}, headers = {}) =>
+    api.post(`${API}/campaigns/${id}/resend/`, { to: "non_openers", ...extra }, { headers });
+  const letters = ["opener", "clicker", "silent", "left", "unsubscriber", "bouncer", "gone", "machine"];
+  const address = (name: string) => `${name}@example.com`;
+
+  const mailTo = async (campaign: string, name: string) =>
+    (await api.get(`${API}/sent-emails/`, { query: { campaign, recipient: address(name) } })).body.results[0].id;
+  const linkTo = (name: string, page: string) => {
+    const raw = server.messages
+      .find(({ to }) => to[0] === address(name))!
+      .raw.replace(/=\r\n/g, "")
+      .replaceAll("=3D", "=");
+    return new URL(new RegExp(`http[^"\\s]+/public/${page}/[^"\\s]+(?=")`).exec(raw)![0]).pathname;
+  };
+  const reader = (ip: string) => client(app, { ip, headers: { "user-agent": FIREFOX, accept: "text/html" } });
+  const arrivedAt = () => server.messages.map(({ to }) => to[0]!.split("@")[0]).toSorted();
+
+  const longAgo = (campaign: string) =>
+    query(
+      `update sent_emails set sent_at = sent_at - interval '1 hour'
+       where campaign_no = (select no from campaigns where id = $1)`,
+      [campaign],
+    );
+
+  async function sentToList(): Promise<string> {
+    for (const name of letters) {
+      const made = { email: address(name), first_name: name.toUpperCase(), lists: [list] };
+      expect((await api.post(`${API}/subscribers/`, made)).status).toBe(201);
+    }
+    const asked = { name: "News", template_id: template, smtp_config_id: smtp, list_id: list };
+    const { id } = (await api.post(`${API}/send/to-list/`, asked)).body;
+    expect(await ended(id)).toMatchObject({ status: "completed", sent_count: letters.length });
+    return id;
+  }
+
+  test("goes to those who got it and neither opened nor clicked, with the first campaign's snapshot and each one's values", async () => {
+    const id = await sentToList();
+    // At once after its delivery: a machine.
+    await reader("203.0.113.9").get(linkTo("machine", "open"));
+    await longAgo(id);
+    await reader("203.0.113.7").get(linkTo("opener", "open"));
+    await reader("203.0.113.8").get(linkTo("clicker", "click"));
+    for (
+      const deadline = Date.now() + 50_000;
+      (await api.get(`${API}/campaigns/${id}/`)).body.clicks !== 1;
+      await sleep(30)
+    ) {
+      if (Date.now() > deadline) throw new Error("The click was not counted");
+    }
+    const subscriber = async (name: string) =>
+      (await api.get(`${API}/subscribers/`, { query: { search: address(name) } })).body.results[0].id;
+    const left = { subscriber_ids: [await subscriber("left")], remove_from_lists: [list] };
+    expect((await api.post(`${API}/subscribers/bulk-update-lists/`, left)).status).toBe(200);
+    await api.post(`${API}/public/unsubscribe/${await mailTo(id, "unsubscriber")}/`);
+    await api.post(`${API}/bounces/`, { sent_email_id: await mailTo(id, "bouncer"), type: "hard" });
+    await api.delete(`${API}/subscribers/${await subscriber("gone")}/`);
+    await api.patch(`${API}/templates/${template}/`, { subject: "Another", body: "<p>Another</p>" });
+
+    server.messages.length = 0;
+    const again = await resend(id);
+    expect(again).toMatchObject({
+      status: 201,
+      body: { name: "Again: News", status: "pending", campaign_type: "to_list" },
+    });
+    expect(await ended(again.body.id)).toMatchObject({
+      status: "completed",
+      subject: "For [[first_name]]",
+      failed_count: 0,
+    });
+    expect(arrivedAt()).toEqual(["machine", "silent"]);
+    expect((await arrived()).map(({ subject }) => subject).toSorted()).toEqual(["For MACHINE", "For SILENT"]);
+    expect(server.messages[0]!.raw).toMatch(/public\/click/);
+    await longAgo(again.body.id);
+    // Who opens this one gets no third mail, and an Idempotency-Key no second one.
+    await reader("203.0.113.8").get(linkTo("silent", "open"));
+    for (
+      const deadline = Date.now() + 50_000;
+      (await api.get(`${API}/campaigns/${again.body.id}/`)).body.opens !== 1;
+      await sleep(30)
+    ) {
+      if (Date.now() > deadline) throw new Error("The open was not counted");
+    }
+    server.messages.length = 0;
+    const key = { "Idempotency-Key": "third" };
+    const own = { subject: "Last call, [[first_name]]", name: "Third" };
+    const third = await Promise.all([1, 2, 3].map(() => resend(again.body.id, own, key)));
+    expect(new Set(third.map(({ text }) => text)).size).toBe(1);
+    expect(await ended(third[0]!.body.id)).toMatchObject({ name: "Third", total_emails: 1, sent_count: 1 });
+    expect((await arrived()).map(({ subject }) => subject)).toEqual(["Last call, MACHINE"]);
+    expect((await resend(again.body.id, {}, key)).status).toBe(409);
+    // A duplicate of it goes to nobody by itself.
+    const copy = (await api.post(`${API}/campaigns/${again.body.id}/duplicate/`, {})).body;
+    expect(copy.body).toEqual({ name: "Copy of Again: News", smtp_config_id: smtp, template_id: template });
+  });
+
+  test("inline receivers get their own variables again, copies and those in doubt nothing", async () => {
+    const receivers = ["ann", "bob", "cy", "dan"].map((name) => ({
+      email: address(name),
+      first_name: name,
+      cc: ["boss@example.com"],
+    }));
+    answer = ({ verb, to, messageId }) =>
+      verb === "DOT" && to === address("dan") && messageId ? { drop: true } : undefined;
+    const asked = { name: "Orders", template_id: template, smtp_config_id: smtp, receivers };
+    const { id } = (await api.post(`${API}/send/to-receivers/`, asked)).body;
+    const first = await ended(id);
+    expect(first).toMatchObject({ status: "partial", sent_count: 3 });
+    answer = () => undefined;
+    await api.post(`${API}/suppressions/`, { email: address("cy") });
+    server.messages.length = 0;
+    const { body } = await resend(id);
+    expect(await ended(body.id)).toMatchObject({ status: "completed", sent_count: 2, suppressed_count: 1 });
+    expect(server.messages.map(({ to }) => to).toSorted()).toEqual([[address("ann")], [address("bob")]]);
+    expect((await arrived()).map(({ subject, cc }) => [subject, cc]).toSorted()).toEqual([
+      ["For ann", undefined],
+      ["For bob", undefined],
+    ]);
+    const noted = await api.get(`${API}/sent-emails/`, { query: { campaign: body.id, status: "suppressed" } });
+    expect(noted.body.results).toMatchObject([
+      { recipient: address("cy"), error: "The address or its domain is suppressed." },
+    ]);
+  });
+
+  test("is 400 where it cannot be, and 0 recipients where nobody is left", async () => {
+    const asked = { name: "News", template_id: template, smtp_config_id: smtp, list_id: list };
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    const later = (await api.post(`${API}/send/to-list/`, { ...asked, scheduled_for: at })).body.id;
+    expect((await resend(later)).body.detail).toMatch(/This one is scheduled\.$/);
+    expect((await api.post(`${API}/campaigns/${later}/resend/`, { to: "all" })).body).toHaveProperty("to");
+    const empty = (await api.post(`${API}/send/to-list/`, asked)).body.id;
+    await ended(empty);
+    const none = await resend(empty);
+    expect([none.status, await ended(none.body.id)]).toMatchObject([201, { status: "completed", total_emails: 0 }]);
+    expect((await resend(empty, { subject: "[[#if x]]" })).body).toEqual({ subject: [expect.any(String)] });
+    expect(
+      (await (await newCompany(app)).api.post(`${API}/campaigns/${empty}/resend/`, { to: "non_openers" })).status,
+    ).toBe(404);
+    await query("update campaign_contents set tracking_enabled = false where campaign_id = $1", [empty]);
+    expect((await resend(empty)).body.detail).toMatch(/was not tracked/);
+    await query("update campaign_contents set tracking_enabled = true where campaign_id = $1", [empty]);
+    await query("update campaigns set individual_tracking = false where id = $1", [empty]);
+    expect(await resend(empty)).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining("Nobody knows") },
+    });
+    await query("update campaigns set individual_tracking = true where id = $1", [empty]);
+    await api.delete(`${API}/smtp-configs/${smtp}/`);
+    expect((await resend(empty)).body.detail).toBe("The SMTP configuration of this campaign was deleted.");
+  });
+});
