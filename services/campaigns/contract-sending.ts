@@ -29,6 +29,14 @@ const Receivers = Type.Array(Type.Unsafe<Record<string, unknown>>({ type: "objec
   maxItems: MAX_RECEIVERS,
 });
 
+const RecipientTimezone = Type.Unsafe<"recipient">({
+  type: "string",
+  enum: ["recipient"],
+  examples: ["recipient"],
+  description:
+    "Needs `scheduled_for`, whose clock (`09:00`, whatever its offset) is then local time in each recipient's timezone: the attribute `timezone` of the subscriber (an IANA name such as `Europe/Berlin`), else the company's. Where it is past already the mail goes at once. The campaign is `sending` from the first timezone in which somebody is; recipients and their timezones are fixed then, so that who joins the list later does not get it, and nobody gets it twice. A clock that a change to summer time leaves out is moved on by the hour left out; of one that comes twice the second counts.",
+});
+
 const ScheduledFor = Type.Optional(Nullable(Time));
 
 const Sent = Type.Composite([
@@ -57,6 +65,7 @@ export const sending = {
         list_id: Type.Optional(Uuid),
         segment_id: Type.Optional(Uuid),
         scheduled_for: ScheduledFor,
+        timezone: Type.Optional(RecipientTimezone),
       }),
     ]),
     returns: Sent,

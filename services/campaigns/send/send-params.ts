@@ -19,6 +19,7 @@ export interface SendParams {
   receivers?: Receiver[];
   attachment_ids?: string[];
   scheduled_for?: unknown;
+  timezone?: "recipient";
   is_transactional?: boolean;
   idempotency_key?: string;
 }

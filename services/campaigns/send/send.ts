@@ -15,13 +15,15 @@ import { admit, requireHourlyRoomWithin } from "./admission.ts";
 import { audienceSize } from "./audience-size.ts";
 import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
 import { copiesOf, storedReceivers, withoutErased } from "./inline-receivers.ts";
+import { clockOf, earliestStart } from "./recipient-hour.ts";
 import { paramsOf, type SendParams } from "./send-params.ts";
 import { sendWarnings } from "./warnings.ts";
 
 const INSERT_CAMPAIGN = `
   insert into campaigns as c (id, company_id, name, campaign_type, status, total_emails, scheduled_for,
-    template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id, api_key_id, copies_asked)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id, api_key_id, copies_asked,
+    timezone, starts_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
   returning *`;
 
 // 10,000 receivers in one statement: 0.15 s.
@@ -39,6 +41,19 @@ type Answer = ReturnType<typeof campaignView> & {
   warnings: string[];
 };
 
+interface Times {
+  scheduledFor: Date | null;
+  /** Where the clock is each recipient's own: the earliest instant at which it is anybody's. */
+  startsAt: Date | null;
+}
+
+function timesOf({ scheduled_for, timezone }: SendParams): Times {
+  if (!scheduled_for) return { scheduledFor: null, startsAt: null };
+  if (timezone !== "recipient") return { scheduledFor: new Date(scheduled_for as string), startsAt: null };
+  const clock = clockOf(scheduled_for as string);
+  return { scheduledFor: clock, startsAt: earliestStart(clock) };
+}
+
 export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<Answer> {
   const companyId = companyOf(ctx);
   const { idempotency_key: key, ...body } = paramsOf(type, ctx.params);
@@ -47,11 +62,15 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
   const earlier = key && (await answerOf<Answer>(companyId, key, hash));
   if (earlier) return earlier;
 
-  const scheduledFor = body.scheduled_for ? new Date(body.scheduled_for as string) : null;
+  const { scheduledFor, startsAt } = timesOf(body);
   const emails = await audienceSize(companyId, body);
   const copies = copiesOf(body.receivers ?? []);
   const mails = emails + copies;
-  const hour = await admit(ctx, { emails: mails, scheduledFor, toSegment: body.segment_id !== undefined });
+  const hour = await admit(ctx, {
+    emails: mails,
+    scheduledFor: startsAt ?? scheduledFor,
+    toSegment: body.segment_id !== undefined,
+  });
   const warnings = await sendWarnings(ctx, companyId, body.smtp_config_id);
 
   const answer = await transaction(async (client) => {
@@ -61,13 +80,14 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
       throw conflict("This Idempotency-Key expired while it was used. Try again.");
     }
     // Checked again, now under a lock: concurrently admitted sends must not exceed a limit together.
-    await requireQuotaWithin(client, companyId, mails, scheduledFor);
+    await requireQuotaWithin(client, companyId, mails, startsAt ?? scheduledFor);
     if (hour) await requireHourlyRoomWithin(client, companyId, mails, hour);
     const created = await create(client, companyId, type, {
       ...body,
       emails,
       copies,
       scheduledFor,
+      startsAt,
       apiKeyId,
       warnings,
     });
@@ -83,10 +103,9 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
   return answer;
 }
 
-interface Decided {
+interface Decided extends Times {
   emails: number;
   copies: number;
-  scheduledFor: Date | null;
   apiKeyId: string | null;
   warnings: string[];
 }
@@ -111,8 +130,10 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     taskId,
     request.apiKeyId,
     request.copies,
+    request.timezone,
+    request.startsAt,
   ];
-  type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks">;
+  type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks" | "next_zone_at"> & { starts_at: Date | null };
   const row = (await queryOne<Inserted>(INSERT_CAMPAIGN, values, client))!;
   await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
   const subject = await snapshotContents(client, companyId, id, request);
@@ -125,7 +146,7 @@ async function create(client: Client, companyId: string, type: CampaignType, req
   }
   const { template_id, list_id } = row;
   return {
-    ...campaignView({ ...row, subject, opens: 0, clicks: 0 }),
+    ...campaignView({ ...row, next_zone_at: row.starts_at, subject, opens: 0, clicks: 0 }),
     company: companyId,
     template: template_id,
     lists: list_id ? [list_id] : [],

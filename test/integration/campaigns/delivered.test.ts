@@ -96,6 +96,37 @@ describe("a campaign from request to delivery", () => {
     expect(server.messages).toHaveLength(700);
   });
 
+  test("at each reader's hour: who is past it at once, the next when it comes, the others wait", async () => {
+    await members(3);
+    for (const [email, timezone] of [
+      ["u1@example.com", "Etc/GMT-9"],
+      ["u3@example.com", "Etc/GMT+9"],
+    ])
+      await query(
+        "update subscribers set attributes = jsonb_build_object('timezone', $3::text) where company_id = $1 and email = $2",
+        [company.id, email, timezone],
+      );
+    const sentTo = () => server.messages.map(({ to }) => to[0]);
+    const at = Date.now() + 4_000;
+    const id = await send({ scheduled_for: new Date(at).toISOString(), timezone: "recipient" });
+    const begun = await until(
+      () => read(id),
+      ({ sent_count }) => sent_count > 0,
+    );
+    expect(begun).toMatchObject({ status: "sending", timezone: "recipient", error: null });
+    expect(await company.api.post(`${API}/campaigns/${id}/cancel/`)).toMatchObject({ status: 400 });
+    await until(
+      async () => sentTo(),
+      ({ length }) => length > 1,
+    );
+    expect(Date.now()).toBeGreaterThanOrEqual(at);
+    expect(sentTo()).toEqual(["u1@example.com", "u2@example.com"]);
+    const waiting = await read(id);
+    expect(waiting).toMatchObject({ status: "sending", next_zone_at: new Date(at + 9 * 3_600_000).toISOString() });
+    await company.api.post(`${API}/campaigns/${id}/stop/`);
+    expect(await ended(id)).toMatchObject({ status: "partial", sent_count: 2, failed_count: 1 });
+  });
+
   test("some refused: partial; a resume sends to them only and completes it", async () => {
     await members(20);
     answer = ({ verb, to }) => (verb === "RCPT" && /^u[1-5]@/.test(to) ? "554 5.3.0 not today" : undefined);
