@@ -27,6 +27,8 @@ export class CampaignContent extends Model<InferAttributes<CampaignContent>, Inf
   declare trackingEnabled: boolean;
   declare mediaIds: CreationOptional<string[]>;
   declare links: CreationOptional<string[] | null>;
+  /** Tags of its links (services/tracking/hits/utm.ts). */
+  declare utm: CreationOptional<Record<string, string> | null>;
 
   static register(sequelize: Sequelize): void {
     CampaignContent.init(
@@ -45,6 +47,7 @@ export class CampaignContent extends Model<InferAttributes<CampaignContent>, Inf
         trackingEnabled: required(DataTypes.BOOLEAN),
         mediaIds: required(DataTypes.ARRAY(DataTypes.UUID), []),
         links: nullable(DataTypes.ARRAY(DataTypes.TEXT)),
+        utm: nullable(DataTypes.JSONB),
       },
       { sequelize, tableName: "campaign_contents", timestamps: false },
     );

@@ -620,6 +620,7 @@ create table campaign_contents (
   tracking_enabled boolean not null,
   media_ids uuid[] default '{}'::uuid[] not null,
   links text[],
+  utm jsonb,
   constraint campaign_contents_pkey PRIMARY KEY (campaign_id),
   constraint campaign_contents_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
 );

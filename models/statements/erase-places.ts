@@ -324,14 +324,15 @@ const QUOTED: Place[] = [
         `page as materialized (
           select c.id, c.campaign_type = 'custom' and c.next_seq = 2 and exists (
             select from sent_emails e where e.campaign_no = c.no and e.seq = 1 and e.email = '') as theirs,
-            ${anyQuotes("t.subject", "t.body")} as quoted
+            ${anyQuotes("t.subject", "t.body", "t.utm::text")} as quoted
           from campaigns c join campaign_contents t on t.company_id = $1 and t.campaign_id = c.id
           where c.company_id = $1 and (c.company_id, c.id) > ($1, $3::uuid) order by c.company_id, c.id limit ${CONTENTS})`,
         `changed as (
           update campaign_contents t
           set subject = case when p.theirs then '' else ${without("t.subject")} end,
             body = case when p.theirs then '' else ${without("t.body")} end,
-            links = case when p.theirs then '{}' else t.links end
+            links = case when p.theirs then '{}' else t.links end,
+            utm = case when p.theirs then null else ${without("t.utm::text")}::jsonb end
           from page p
           where t.company_id = $1 and t.campaign_id = p.id and (p.quoted or p.theirs and (t.subject <> '' or t.body <> ''))
           returning 1)`,

@@ -2,6 +2,7 @@ import type { ServiceContract } from "../define.ts";
 import { Bool, Email, Line, Name, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
 import { Campaign, MAX_ATTACHMENTS } from "./contract-campaigns.ts";
+import { Utm } from "./contract-utm.ts";
 import { MAX_COPIES } from "./send/inline-receivers.ts";
 
 export const MAX_RECEIVERS = 10_000;
@@ -12,6 +13,7 @@ const Send = Type.Object({
   smtp_config_id: Uuid,
   attachment_ids: Type.Optional(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS })),
   is_transactional: Type.Optional(Bool),
+  utm: Type.Optional(Nullable(Utm)),
   idempotency_key: Type.Optional(
     Type.String({ minLength: 1, maxLength: 256, description: "Set from the header Idempotency-Key." }),
   ),
@@ -65,7 +67,7 @@ export const sending = {
         list_id: Type.Optional(Uuid),
         segment_id: Type.Optional(Uuid),
         scheduled_for: ScheduledFor,
-        timezone: Type.Optional(RecipientTimezone),
+        timezone: Type.Optional(Nullable(RecipientTimezone)),
       }),
     ]),
     returns: Sent,

@@ -97,8 +97,8 @@ function audienceErrors({ list_id, segment_id }: SendParams): FieldErrors {
 }
 
 /** The time of a send, and whose clock it is. */
-function timeErrors(type: CampaignType, { scheduled_for }: SendParams, isValid: IsValid): FieldErrors {
-  const byZone = isValid("timezone");
+function timeErrors(type: CampaignType, { scheduled_for, timezone }: SendParams, isValid: IsValid): FieldErrors {
+  const byZone = isValid("timezone") && timezone === "recipient";
   if (isValid("scheduled_for")) return fieldError("scheduled_for", [scheduleError(type, scheduled_for, byZone)]);
   return fieldError("scheduled_for", [byZone && scheduled_for === undefined ? TIME_MISSING : undefined]);
 }

@@ -19,8 +19,9 @@ export interface SendParams {
   receivers?: Receiver[];
   attachment_ids?: string[];
   scheduled_for?: unknown;
-  timezone?: "recipient";
+  timezone?: "recipient" | null;
   is_transactional?: boolean;
+  utm?: Record<string, string> | null;
   idempotency_key?: string;
 }
 

@@ -33,6 +33,8 @@ const INSERT_RECEIVERS = `
   from rows from (json_to_recordset($3) as (email text, cc text[], bcc text[], variables jsonb)) with ordinality
     as r (email, cc, bcc, variables, no)`;
 
+const STORE_UTM = "update campaign_contents set utm = $3 where company_id = $1 and campaign_id = $2";
+
 type Answer = ReturnType<typeof campaignView> & {
   company: string;
   template: string | null;
@@ -140,6 +142,7 @@ async function create(client: Client, companyId: string, type: CampaignType, req
   // Validation found everything a moment ago; something has been deleted since.
   if (subject === undefined)
     throw conflict("Something that this send refers to was deleted at this moment. Try again.");
+  if (request.utm) await query(STORE_UTM, [companyId, id, request.utm], client);
   if (request.receivers) {
     const receivers = await withoutErased(companyId, storedReceivers(request.receivers), client);
     await query(INSERT_RECEIVERS, [id, companyId, JSON.stringify(receivers)], client);

@@ -13,7 +13,7 @@ import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { mailsOf, withIds } from "../../../models/statements/mail-key.ts";
 import { settleDoubt } from "../../../models/statements/settle-doubt.ts";
 import { BURST_MS } from "./bot-detection.ts";
-import { type CampaignLinks, linkUrl } from "./campaign-links.ts";
+import { type CampaignLinks, destination, linkUrl } from "./campaign-links.ts";
 import {
   type ClassifiedHits,
   classifyHits,
@@ -131,7 +131,8 @@ async function tryStore(hits: readonly Hit[], cache: CampaignLinks, client?: Cli
     mails.has(sentEmailId) && (hostOf === undefined || hostOf === mails.get(sentEmailId)!.company_id);
   const known = (hit: Hit) => isMailOf(hit) && (hit.link === 0 || urlOf(hit) !== undefined);
   const real = hits.filter((hit) => known(hit) && !mails.get(hit.sentEmailId)!.erased);
-  const results = hits.map((hit) => ({ found: known(hit), url: known(hit) && hit.link > 0 ? urlOf(hit)! : null }));
+  const leadsTo = (hit: Hit) => destination(links, mails.get(hit.sentEmailId)!.campaign_id, urlOf(hit)!);
+  const results = hits.map((hit) => ({ found: known(hit), url: known(hit) && hit.link > 0 ? leadsTo(hit) : null }));
   if (real.length === 0) return { results, companyIds: [] };
 
   const doubtful = [...mails.values()].filter(({ status }) => status === SENT_EMAIL_STATUS.unknown);
