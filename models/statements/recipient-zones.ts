@@ -47,8 +47,8 @@ export interface ZonedCampaign {
 }
 
 /**
- * When the first of the audience is due, by the zones that they have now. Reads all of it once: 1.3 s for a list of a
- * million. Undefined if the list or segment no longer exists.
+ * When the first of the audience is due, by the zones that they have now. Reads all of it once: some seconds for a list
+ * of a million. Undefined if the list or segment no longer exists.
  */
 export async function firstInstant(
   client: Client,
