@@ -5,16 +5,16 @@
  */
 import type { ServiceBroker } from "moleculer";
 import { moveTo } from "../../../models/campaign-lifecycle.ts";
-import { costlyRead, isTooCostly } from "../../../models/database/bulk.ts";
+import { sliceTransaction } from "../../../models/database/bulk.ts";
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { isQueryCanceled } from "../../../models/database/outage.ts";
 import { firstInstant, type ZonedCampaign } from "../../../models/statements/recipient-zones.ts";
 import { reachableStatuses } from "../../../models/statements/write-audience-slice.ts";
 import { emitAndForget } from "../../call.ts";
+import { isPermanent } from "../expansion/expansion-queue.ts";
 
 /** People who join meanwhile, and whose hour comes earlier, are late by this at most. */
 const LOOK_AGAIN_MS = 3_600_000;
-/** Nobody waits for it. One whose audience takes longer starts as early as anybody's hour can come. */
-const MAX_READ_MS = 30_000;
 
 const FIND = `
   select id, company_id, list_id, segment_id, scheduled_for, starts_at, is_transactional from campaigns
@@ -35,15 +35,21 @@ const start = ({ company_id, id, starts_at }: Found): Promise<boolean> =>
     return (await queryOne(sql, [company_id, id, starts_at], client)) !== undefined && moveTo(client, id, "pending");
   });
 
-/** Undefined where it cannot be known. */
-async function firstDue(campaign: Found): Promise<Date | undefined> {
+/**
+ * Where it cannot be known, because the audience takes too long to read or never can be, the campaign starts: its recipients
+ * wait for their hour all the same, or it ends with an error.
+ */
+async function isDue(campaign: Found): Promise<boolean> {
   const statuses = reachableStatuses("to_list", campaign.is_transactional);
   try {
-    const limits = { statementMs: MAX_READ_MS };
-    return await costlyRead(campaign.company_id, (client) => firstInstant(client, campaign, statuses), limits);
+    const first = await sliceTransaction(campaign.company_id, (client) => firstInstant(client, campaign, statuses));
+    if (!first || first.getTime() <= Date.now()) return true;
+    const next = new Date(Math.min(first.getTime(), Date.now() + LOOK_AGAIN_MS));
+    await query(LOOK_LATER, [campaign.company_id, campaign.id, campaign.starts_at, next]);
+    return false;
   } catch (error) {
-    if (!isTooCostly(error)) throw error;
-    return undefined;
+    if (isQueryCanceled(error) || isPermanent(error)) return true;
+    throw error;
   }
 }
 
@@ -51,16 +57,11 @@ async function firstDue(campaign: Found): Promise<Date | undefined> {
 export async function startByZone(broker: ServiceBroker): Promise<number> {
   let started = 0;
   for (const campaign of await query<Found>(FIND)) {
-    const { id: campaignId, company_id: companyId, starts_at } = campaign;
-    const first = await firstDue(campaign);
-    if (first && first.getTime() > Date.now()) {
-      const next = new Date(Math.min(first.getTime(), Date.now() + LOOK_AGAIN_MS));
-      await query(LOOK_LATER, [companyId, campaignId, starts_at, next]);
-    } else if (await start(campaign)) {
-      started += 1;
-      broker.logger.info({ campaignId, companyId }, "Campaign started");
-      emitAndForget(broker, "campaign.pending", { campaignId });
-    }
+    if (!(await isDue(campaign)) || !(await start(campaign))) continue;
+    const { id: campaignId, company_id: companyId } = campaign;
+    started += 1;
+    broker.logger.info({ campaignId, companyId }, "Campaign started");
+    emitAndForget(broker, "campaign.pending", { campaignId });
   }
   return started;
 }

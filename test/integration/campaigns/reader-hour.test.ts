@@ -280,6 +280,26 @@ describe('timezone: "recipient"', () => {
     ).toMatchObject({ status: "completed" });
   });
 
+  test("an audience that was deleted, or cannot be read, starts the campaign, which then fails and gives the reason", async () => {
+    const segment = newId();
+    const rules = { match: "all", conditions: [{ field: "email", operator: "contains", value: "@" }] };
+    await query("insert into segments (id, company_id, name, rules) values ($1, $2, 'S', $3)", [
+      segment,
+      company.id,
+      rules,
+    ]);
+    await people({ ann: "Etc/GMT+8" });
+    const { id } = await send(inHours(20), { list_id: undefined, segment_id: segment });
+    await query("delete from segments where id = $1", [segment]);
+    await query("update campaigns set starts_at = now() where id = $1", [id]);
+    expect(
+      await until(
+        () => read(id),
+        ({ status }) => status === "failed",
+      ),
+    ).toMatchObject({ error: "The segment was deleted before the campaign started." });
+  });
+
   test("what is asked wrongly is named on its field", async () => {
     const refused = async (extra: object, fields: object) =>
       expect(
