@@ -34,6 +34,8 @@ export class CampaignContent extends Model<InferAttributes<CampaignContent>, Inf
   declare links: CreationOptional<string[] | null>;
   /** What the request said beyond the columns of a campaign and its contents (statements/campaign-request.ts). */
   declare further: CreationOptional<Record<string, unknown> | null>;
+  /** Tags of its links (services/tracking/hits/utm.ts). */
+  declare utm: CreationOptional<Record<string, string> | null>;
 
   static register(sequelize: Sequelize): void {
     CampaignContent.init(
@@ -56,6 +58,7 @@ export class CampaignContent extends Model<InferAttributes<CampaignContent>, Inf
         mediaIds: required(DataTypes.ARRAY(DataTypes.UUID), []),
         links: nullable(DataTypes.ARRAY(DataTypes.TEXT)),
         further: nullable(DataTypes.JSONB),
+        utm: nullable(DataTypes.JSONB),
       },
       { sequelize, tableName: "campaign_contents", timestamps: false },
     );

@@ -1,9 +1,11 @@
 /**
  * The states of a campaign and every way from one to another.
  *
- * scheduled   Waits for its time. Nobody has been chosen yet: membership is evaluated when it starts.
+ * scheduled   Waits for its time. Nobody has been chosen yet: membership is evaluated when it starts. One that goes by the
+ *             recipients' timezones waits for the first of them.
  * pending     Will be sent: its recipients are being written, or wait for the first sender. Also after a resume.
- * sending     A sender has claimed recipients. Stays so while mail waits for another try or for room in the hour.
+ * sending     A sender has claimed recipients. Stays so while mail waits for another try, for room in the hour,
+ *             or for the hour of its recipients.
  * completed   Every recipient was sent to, or nobody was eligible.
  * partial     Every recipient is final, some were sent to and some failed, or found no room in the month's quota; or somebody
  *             stopped it, or the guard did: what was not tried counts as failed.
@@ -20,7 +22,7 @@
  * | to                         | moved by                                                                          |
  * |----------------------------|-----------------------------------------------------------------------------------|
  * | (new) scheduled, pending   | services/campaigns/send/send.ts; confirmations: models/statements/write-confirmation.ts |
- * | pending, cancelled         | services/campaigns/lifecycle/schedule.ts, resume.ts                               |
+ * | pending, cancelled         | services/campaigns/lifecycle/schedule.ts, start-by-zone.ts, resume.ts             |
  * | sending                    | services/smtp-sender/claim/claim-statements.ts, with the first lease              |
  * | completed, partial, failed, cancelled (stopped) | services/campaigns/lifecycle/settle.ts; late: models/statements/record-late-outcomes.ts, settle-doubt.ts |
  *

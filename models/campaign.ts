@@ -10,6 +10,7 @@ import {
 import type { Company } from "./company.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
 import { fromRow } from "./database/from-row.ts";
+import { IS_WAITING } from "./send-chunk.ts";
 
 export const CAMPAIGN_TYPES = ["to_list", "to_receivers", "custom"] as const;
 export type CampaignType = (typeof CAMPAIGN_TYPES)[number];
@@ -42,6 +43,10 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   /** Receivers who may not get it when it starts; not part of totalEmails (statements/write-audience-slice.ts). */
   declare suppressedCount: CreationOptional<number>;
   declare scheduledFor: CreationOptional<Date | null>;
+  /** Whose clock `scheduledFor` is; null: it is an instant (statements/recipient-zones.ts). */
+  declare timezone: CreationOptional<"recipient" | null>;
+  /** While it is scheduled by the recipients' timezones: before this nobody's hour can have come. */
+  declare startsAt: CreationOptional<Date | null>;
   declare error: CreationOptional<string | null>;
   declare templateId: CreationOptional<string | null>;
   declare smtpConfigId: string;
@@ -107,6 +112,8 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         failedCount: required(DataTypes.INTEGER, 0),
         suppressedCount: required(DataTypes.INTEGER, 0),
         scheduledFor: nullable(DataTypes.DATE),
+        timezone: nullable(DataTypes.TEXT),
+        startsAt: nullable(DataTypes.DATE),
         error: nullable(DataTypes.TEXT),
         templateId: nullable(DataTypes.UUID),
         smtpConfigId: required(DataTypes.UUID),
@@ -160,6 +167,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
       failed_count: this.failedCount,
       suppressed_count: this.suppressedCount,
       scheduled_for: this.scheduledFor?.toISOString() ?? null,
+      timezone: this.timezone,
       error: this.error,
       template_id: this.templateId,
       list_id: this.listId,
@@ -185,6 +193,8 @@ export interface CampaignRow {
   failed_count: number;
   suppressed_count: number;
   scheduled_for: Date | null;
+  timezone: "recipient" | null;
+  next_zone_at: Date | null;
   error: string | null;
   template_id: string | null;
   list_id: string | null;
@@ -222,15 +232,28 @@ const unique = (type: "opened" | "clicked") => `case when c.individual_tracking 
     select coalesce(sum(k.n), 0)::bigint from campaign_counts k
     where k.company_id = c.company_id and k.campaign_id = c.id and k.metric = '${type}_unique' and k.bucket = 0) end`;
 
+/** When the next of its recipients are due who wait for their hour; before it has begun, the earliest at which it may. */
+const NEXT_ZONE_AT = `case when c.timezone is not null then case
+    when c.status = 'scheduled' then c.starts_at
+    when c.status in ('pending', 'sending') then (
+      select min(k.due_at) from send_chunks k where k.company_id = c.company_id and k.campaign_id = c.id and k.state ${IS_WAITING})
+    end end`;
+
 /** For a statement whose campaigns have the alias c. */
 export const CAMPAIGN_COLUMNS = `c.id, c.name, c.campaign_type, c.status, c.total_emails, c.sent_count, c.failed_count, c.suppressed_count,
-  c.scheduled_for, ${CAMPAIGN_ERROR} as error, c.created_at, c.updated_at,
+  c.scheduled_for, c.timezone, ${NEXT_ZONE_AT} as next_zone_at, ${CAMPAIGN_ERROR} as error, c.created_at, c.updated_at,
   c.template_id, c.list_id, c.segment_id, c.smtp_config_id, c.is_transactional, c.started_at, c.finished_at,
   coalesce((select t.subject from campaign_contents t
     where t.company_id = c.company_id and t.campaign_id = c.id), '') as subject,
   ${unique("opened")} as opens, ${unique("clicked")} as clicks`;
 
 export const campaignView = (row: CampaignRow) => {
-  const { subject, opens, clicks } = row;
-  return { ...fromRow(Campaign, row).view(), subject, opens, clicks };
+  const { subject, opens, clicks, next_zone_at } = row;
+  return {
+    ...fromRow(Campaign, row).view(),
+    next_zone_at: next_zone_at?.toISOString() ?? null,
+    subject,
+    opens,
+    clicks,
+  };
 };

@@ -649,6 +649,16 @@ AS $function$
     'hex')::uuid
 $function$;
 
+CREATE OR REPLACE FUNCTION public.zone_instants(clock timestamp without time zone)
+ RETURNS TABLE(zone text, instant timestamp with time zone)
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select lower(n.name), clock at time zone case n.name when 'CET' then 'Europe/Brussels' when 'MET' then 'Europe/Brussels'
+    when 'EET' then 'Europe/Athens' when 'WET' then 'Europe/Lisbon' else n.name end
+  from pg_timezone_names n where n.name !~ '^(posix|right)/'
+$function$;
+
 create table account_tokens (
   id uuid not null,
   kind text not null,
@@ -764,6 +774,7 @@ create table campaign_contents (
   text_body text,
   inline_css boolean default false not null,
   further jsonb,
+  utm jsonb,
   constraint campaign_contents_pkey PRIMARY KEY (campaign_id),
   constraint campaign_contents_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
 );
@@ -839,15 +850,19 @@ create table campaigns (
   emptied_at timestamp with time zone,
   individual_tracking boolean default true not null,
   resend_of uuid,
+  timezone text,
+  starts_at timestamp with time zone,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
   constraint campaigns_campaign_type_check CHECK ((campaign_type = ANY (ARRAY['to_list'::text, 'to_receivers'::text, 'custom'::text]))),
   constraint campaigns_recipients_state_check CHECK ((recipients_state = ANY (ARRAY['kept'::text, 'hidden'::text, 'removing'::text, 'removed'::text]))),
-  constraint campaigns_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sending'::text, 'completed'::text, 'partial'::text, 'failed'::text, 'scheduled'::text, 'cancelled'::text])))
+  constraint campaigns_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sending'::text, 'completed'::text, 'partial'::text, 'failed'::text, 'scheduled'::text, 'cancelled'::text]))),
+  constraint campaigns_timezone_check CHECK ((timezone = 'recipient'::text))
 ) with (fillfactor=50);
 CREATE INDEX campaigns_alive ON public.campaigns USING btree (status, scheduled_for) WHERE (status = ANY (ARRAY['pending'::text, 'sending'::text, 'scheduled'::text]));
 CREATE INDEX campaigns_by_no ON public.campaigns USING btree (company_id, no);
+CREATE INDEX campaigns_by_zone ON public.campaigns USING btree (starts_at) WHERE ((status = 'scheduled'::text) AND (starts_at IS NOT NULL));
 CREATE INDEX campaigns_deleted ON public.campaigns USING btree (company_id, id) WHERE (deleted_at IS NOT NULL);
 CREATE UNIQUE INDEX campaigns_no ON public.campaigns USING btree (no);
 CREATE INDEX campaigns_of_company ON public.campaigns USING btree (company_id, id) INCLUDE (status) WHERE (NOT is_internal);
@@ -1343,12 +1358,15 @@ create table send_chunks (
   owner text,
   fence integer default 0 not null,
   lease_until timestamp with time zone,
+  due_at timestamp with time zone,
   constraint send_chunks_pkey PRIMARY KEY (campaign_id, no)
 ) with (fillfactor=50);
 CREATE INDEX send_chunks_claimed ON public.send_chunks USING btree (company_id) WHERE (state = ANY (ARRAY[1, 4]));
+CREATE INDEX send_chunks_due ON public.send_chunks USING btree (due_at) WHERE (state = 5);
 CREATE INDEX send_chunks_leased ON public.send_chunks USING btree (company_id) WHERE (state = 1);
 CREATE INDEX send_chunks_ready ON public.send_chunks USING btree (campaign_id, no) WHERE (state = 0);
 CREATE INDEX send_chunks_to_claim ON public.send_chunks USING btree (campaign_id, no) WHERE (state = ANY (ARRAY[0, 3]));
+CREATE INDEX send_chunks_waiting ON public.send_chunks USING btree (campaign_id, due_at) WHERE (state = 5);
 
 create table sent_email_copies (
   campaign_id uuid not null,

@@ -10,13 +10,22 @@ import { company, nullable, primaryKey, required } from "./database/columns.ts";
 
 /**
  * send_chunks.state. Ready: any sender may take it. Leased: `owner` works on it until `lease_until`. Done: touched again by a
- * resume only. Chunks of compact recipients have numbers of their own, which nodes of the version before do not know.
+ * resume only. Waiting: ready at `due_at`, the hour of its recipients (statements/release-due-chunks.ts). Chunks of compact
+ * recipients have numbers of their own, which nodes of the version before do not know.
  */
-export const SEND_CHUNK_STATE = { ready: 0, leased: 1, done: 2, compactReady: 3, compactLeased: 4 } as const;
+export const SEND_CHUNK_STATE = {
+  ready: 0,
+  leased: 1,
+  done: 2,
+  compactReady: 3,
+  compactLeased: 4,
+  waiting: 5,
+} as const;
 
 /** SQL, behind `state`: of either kind, as the partial indexes have it. */
 export const IS_READY = "in (0, 3)";
 export const IS_LEASED = "in (1, 4)";
+export const IS_WAITING = "= 5";
 /** SQL: the state of a ready chunk that is leased now, and of a leased one that is ready again. */
 export const leasedNow = (chunk: string): string => `${chunk}.state + 1`;
 export const readyAgain = (chunk: string): string => `${chunk}.state - 1`;
@@ -41,6 +50,8 @@ export class SendChunk extends Model<InferAttributes<SendChunk>, InferCreationAt
   declare owner: CreationOptional<string | null>;
   declare fence: CreationOptional<number>;
   declare leaseUntil: CreationOptional<Date | null>;
+  /** When it may be claimed; null: at once. */
+  declare dueAt: CreationOptional<Date | null>;
 
   static register(sequelize: Sequelize): void {
     SendChunk.init(
@@ -57,6 +68,7 @@ export class SendChunk extends Model<InferAttributes<SendChunk>, InferCreationAt
         owner: nullable(DataTypes.TEXT),
         fence: required(DataTypes.INTEGER, 0),
         leaseUntil: nullable(DataTypes.DATE),
+        dueAt: nullable(DataTypes.DATE),
       },
       { sequelize, tableName: "send_chunks", timestamps: false },
     );

@@ -37,16 +37,34 @@ interface Owner {
 }
 
 const INSERT = `
-  insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to, state)
+  insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to, state, due_at)
   select $1, (select coalesce(max(no), 0) from send_chunks where campaign_id = $1 and company_id = $2) + run.no,
-    $2, $3, $4, run.lo, run.hi, run.lo - 1, $7
-  from unnest($5::int[], $6::int[]) with ordinality as run (lo, hi, no)`;
+    $2, $3, $4, run.lo, run.hi, run.lo - 1,
+    case when run.due_at is null then $7 else ${SEND_CHUNK_STATE.waiting} end, run.due_at
+  from unnest($5::int[], $6::int[], $8::timestamptz[]) with ordinality as run (lo, hi, due_at, no)`;
+
+/** So many recipients, one after the other, who may be sent to from then on; null: at once. */
+export interface Due {
+  due: string | null;
+  count: number;
+}
+
+/** The runs of recipients from `lo` on; none has recipients of two times. */
+function runsByTime(lo: number, dues: readonly Due[]): (Run & Pick<Due, "due">)[] {
+  let next = lo;
+  return dues.flatMap(({ due, count }) => {
+    const runs = cutIntoRuns(next, next + count - 1);
+    next += count;
+    return runs.map((run) => ({ ...run, due }));
+  });
+}
 
 /** The caller is the only one that expands this campaign, so the next chunk number is free. */
-export async function addChunks(client: Client, campaign: Owner, lo: number, hi: number): Promise<void> {
+export async function addChunks(client: Client, campaign: Owner, lo: number, dues: readonly Due[]): Promise<void> {
   const { id, company_id, smtp_config_id, is_transactional } = campaign;
-  const runs = cutIntoRuns(lo, hi);
+  const runs = runsByTime(lo, dues);
   const bounds = [runs.map((run) => run.lo), runs.map((run) => run.hi)];
+  const times = runs.map(({ due }) => due);
   const state = campaign.no < 0 ? SEND_CHUNK_STATE.ready : SEND_CHUNK_STATE.compactReady;
-  await query(INSERT, [id, company_id, smtp_config_id, is_transactional, ...bounds, state], client);
+  await query(INSERT, [id, company_id, smtp_config_id, is_transactional, ...bounds, state, times], client);
 }

@@ -346,7 +346,7 @@ const QUOTED: Place[] = [
         `page as materialized (
           select c.id, c.campaign_type = 'custom' and c.next_seq = 2 and exists (
             select from sent_emails e where e.campaign_no = c.no and e.seq = 1 and e.email = '') as theirs,
-            ${anyQuotes("t.subject", "t.body", "t.preheader", "t.text_body", "t.further::text")} as quoted
+            ${anyQuotes("t.subject", "t.body", "t.preheader", "t.text_body", "t.further::text", "t.utm::text")} as quoted
           from campaigns c join campaign_contents t on t.company_id = $1 and t.campaign_id = c.id
           where c.company_id = $1 and (c.company_id, c.id) > ($1, $3::uuid) order by c.company_id, c.id limit ${CONTENTS})`,
         `changed as (
@@ -356,7 +356,8 @@ const QUOTED: Place[] = [
             preheader = case when not p.theirs then ${without("t.preheader")} end,
             text_body = case when not p.theirs then ${without("t.text_body")} end,
             links = case when p.theirs then '{}' else t.links end,
-            further = case when not p.theirs then ${without("t.further::text")}::jsonb end
+            further = case when not p.theirs then ${without("t.further::text")}::jsonb end,
+            utm = case when not p.theirs then ${without("t.utm::text")}::jsonb end
           from page p
           where t.company_id = $1 and t.campaign_id = p.id and (p.quoted or p.theirs and (t.subject <> '' or t.body <> '' or t.further is not null))
           returning 1)`,

@@ -7,7 +7,7 @@
 import type { MailNumber } from "../../services/lib/tokens/mail-id.ts";
 import { campaignNo } from "../database/campaign-no.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
-import { IS_LEASED, IS_READY, SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { IS_LEASED, IS_READY, IS_WAITING, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { withIds } from "./mail-key.ts";
 import { wants } from "./record-outcomes.ts";
@@ -73,13 +73,13 @@ async function inFlight(client: Client, { id, company_id }: StoppedCampaign): Pr
 }
 
 /**
- * Recipients that no sender has claimed. A locked chunk is being claimed at this moment: its sender waits for the
- * campaign's row, which we hold, so we must not wait for the chunk.
+ * Recipients that no sender has claimed, or whose hour has not come. A locked chunk is being claimed at this moment: its
+ * sender waits for the campaign's row, which we hold, so we must not wait for the chunk.
  */
-const FAIL_CHUNKS = `
+const failChunks = (which: string) => `
   with ready as (
     select no, lo, hi from send_chunks
-    where company_id = $1 and campaign_id = $2 and state ${IS_READY} order by no limit $4 for update skip locked
+    where company_id = $1 and campaign_id = $2 and state ${which} order by no limit $4 for update skip locked
   ),
   closed as (
     update send_chunks c set state = ${done} from ready r
@@ -107,7 +107,8 @@ export async function failUntried(client: Client, campaign: StoppedCampaign): Pr
   if (await inFlight(client, campaign)) return "wait";
   const values = [campaign.company_id, campaign.id, campaign.error];
   type Counts = { chunks: number; failed: number; recipients: FailedRecipient[] | null };
-  let part = (await queryOne<Counts>(FAIL_CHUNKS, [...values, CHUNKS_AT_ONCE], client))!;
+  let part = (await queryOne<Counts>(failChunks(IS_READY), [...values, CHUNKS_AT_ONCE], client))!;
+  if (part.chunks === 0) part = (await queryOne<Counts>(failChunks(IS_WAITING), [...values, CHUNKS_AT_ONCE], client))!;
   if (part.chunks === 0) part = (await queryOne<Counts>(FAIL_DEFERRED, values, client))!;
   await query(
     "update campaigns set failed_count = failed_count + $3, updated_at = now() where company_id = $1 and id = $2",

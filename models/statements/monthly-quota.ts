@@ -21,7 +21,7 @@ const USED = `
     + coalesce((
       select sum(greatest(total_emails - (next_seq - 1), 0) + ${COPIES_AHEAD}) from campaigns c
       where company_id = $1 and status in ('pending', 'sending', 'scheduled') and expanded_at is null
-        and ${MONTH_OF("scheduled_for")} = month.start), 0)::bigint as emails
+        and ${MONTH_OF("coalesce(starts_at, scheduled_for)")} = month.start), 0)::bigint as emails
   from month`;
 
 /** Throws 403 if this many more emails, due then (null: now), would exceed the limit. */

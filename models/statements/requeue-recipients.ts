@@ -38,7 +38,8 @@ const REQUEUE = `
   ),
   opened as (
     update send_chunks s set marked_to = s.lo - 1, fence = s.fence + 1, owner = null, lease_until = null,
-      state = case when ${campaignNo("$2", "$1")} < 0 then ${SEND_CHUNK_STATE.ready} else ${SEND_CHUNK_STATE.compactReady} end
+      state = case when s.due_at > now() then ${SEND_CHUNK_STATE.waiting}
+        when ${campaignNo("$2", "$1")} < 0 then ${SEND_CHUNK_STATE.ready} else ${SEND_CHUNK_STATE.compactReady} end
     where s.company_id = $1 and s.campaign_id = $2 and s.no in (select no from again)
     returning 1
   ),

@@ -22,6 +22,7 @@ import { errorsOfResend, resend } from "./lifecycle/resend.ts";
 import { resume } from "./lifecycle/resume.ts";
 import { cancel, startDue } from "./lifecycle/schedule.ts";
 import { settle, settleFinished } from "./lifecycle/settle.ts";
+import { startByZone } from "./lifecycle/start-by-zone.ts";
 import { stopAny, stopOwn } from "./lifecycle/stop.ts";
 import { getCampaign, listCampaigns, progressOf } from "./list-campaigns.ts";
 import { downloadMedia, streamMedia } from "./media/download-media.ts";
@@ -51,6 +52,7 @@ export default defineService("campaigns", contract, {
   mixins: [
     every(EXPAND_PAUSE_MS, "expandWaiting"),
     every(SCHEDULE_PAUSE_MS, "startDue"),
+    every(SCHEDULE_PAUSE_MS, "startByZone"),
     every(SETTLE_PAUSE_MS, "settleFinished"),
     every(CONFIRM_PAUSE_MS, "sendConfirmations"),
     every(TIDY_PAUSE_MS, "tidy"),
@@ -109,6 +111,7 @@ export default defineService("campaigns", contract, {
       return { done: await queueOf(this).expandWaiting() };
     },
     startDue: async (ctx) => ({ done: await startDue(ctx.broker) }),
+    startByZone: async (ctx) => ({ done: await startByZone(ctx.broker) }),
     settleFinished: async (ctx) => ({ done: await settleFinished(ctx.broker) }),
     async tidy(ctx) {
       await keepRecipientParts(ctx.broker);

@@ -39,6 +39,21 @@ export const Campaign = Type.Object({
       "Receivers who were suppressed or unsubscribed, or had not confirmed, when the campaign started. Not part of `total_emails`. Those that a request named are sent emails with the status `suppressed`; of a list or segment they are only counted.",
   }),
   scheduled_for: Nullable(Time),
+  timezone: Nullable(
+    Type.Unsafe<"recipient">({
+      type: "string",
+      enum: ["recipient"],
+      description:
+        "`recipient`: the clock of `scheduled_for` is each recipient's own. Null: it is one instant for all.",
+    }),
+  ),
+  next_zone_at: Nullable(
+    Type.String({
+      format: "date-time",
+      description:
+        "While a campaign goes by the recipients' timezones: when the hour of the next recipients comes. As long as it is scheduled, the earliest time at which it may begin. Null where nobody's hour is ahead.",
+    }),
+  ),
   error: Nullable(
     Type.String({
       description:

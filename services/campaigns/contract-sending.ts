@@ -3,6 +3,7 @@ import { Bool, Email, Line, Name, Nullable, Text, Time, Type, Uuid } from "../li
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
 import { ContentFields } from "../lib/template/content-shapes.ts";
 import { Campaign, MAX_ATTACHMENTS } from "./contract-campaigns.ts";
+import { Utm } from "./contract-utm.ts";
 import { MAX_COPIES } from "./send/inline-receivers.ts";
 
 export const MAX_RECEIVERS = 10_000;
@@ -13,6 +14,7 @@ const Send = Type.Object({
   smtp_config_id: Uuid,
   attachment_ids: Type.Optional(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS })),
   is_transactional: Type.Optional(Bool),
+  utm: Type.Optional(Nullable(Utm)),
   idempotency_key: Type.Optional(
     Type.String({ minLength: 1, maxLength: 256, description: "Set from the header Idempotency-Key." }),
   ),
@@ -28,6 +30,14 @@ const Receiver = Type.Object(
 const Receivers = Type.Array(Type.Unsafe<Record<string, unknown>>({ type: "object", shownAs: Receiver }), {
   minItems: 1,
   maxItems: MAX_RECEIVERS,
+});
+
+const RecipientTimezone = Type.Unsafe<"recipient">({
+  type: "string",
+  enum: ["recipient"],
+  examples: ["recipient"],
+  description:
+    "Needs `scheduled_for`, whose clock (`09:00`, whatever its offset) is then local time in each recipient's timezone: the attribute `timezone` of the subscriber (an IANA name such as `Europe/Berlin`), else the company's. Where it is past already the mail goes at once. The campaign is `sending` from the first timezone in which somebody is; recipients and their timezones are fixed then, so that who joins the list later does not get it, and nobody gets it twice. A clock that a change to summer time leaves out is moved on by the hour left out; of one that comes twice the second counts.",
 });
 
 const ScheduledFor = Type.Optional(Nullable(Time));
@@ -58,6 +68,7 @@ export const sending = {
         list_id: Type.Optional(Uuid),
         segment_id: Type.Optional(Uuid),
         scheduled_for: ScheduledFor,
+        timezone: Type.Optional(Nullable(RecipientTimezone)),
       }),
     ]),
     returns: Sent,

@@ -63,7 +63,13 @@ const work = {
     returns: Done,
   },
   startDue: {
-    summary: "Start scheduled campaigns whose time has come",
+    summary: "Start scheduled campaigns whose time has come, and send to recipients whose hour has",
+    visibility: "protected",
+    params: None,
+    returns: Done,
+  },
+  startByZone: {
+    summary: "Start campaigns scheduled by the recipients' timezones of which somebody is due",
     visibility: "protected",
     params: None,
     returns: Done,

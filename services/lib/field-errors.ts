@@ -77,6 +77,8 @@ function sentence(error: ErrorObject): string {
     case "maxItems":
     case "maxProperties":
       return `Ensure this field has no more than ${params.limit} elements.`;
+    case "additionalProperties":
+      return `Unknown field "${shown(params.additionalProperty)}".`;
     case "propertyNames":
       return `"${params.propertyName}" is not a valid name.`;
     default:

@@ -38,6 +38,7 @@ export const READ_ONLY_FIELDS = [
   "updated_at",
   "started_at",
   "finished_at",
+  "next_zone_at",
 ] as const;
 
 /** Shorter names resemble too many others: `url` is no mistyped `uri`. */

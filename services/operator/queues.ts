@@ -1,6 +1,6 @@
 /** Everything that waits: recipients, schedules, leases, webhooks. Over all companies. */
 import { query } from "../../models/database/db.ts";
-import { IS_LEASED, IS_READY } from "../../models/send-chunk.ts";
+import { IS_LEASED, IS_READY, IS_WAITING } from "../../models/send-chunk.ts";
 import { requeueDeadDeliveries } from "../../models/statements/webhook-deliveries.ts";
 import { WebhookDelivery } from "../../models/webhook-delivery.ts";
 import { WebhookEndpoint } from "../../models/webhook-endpoint.ts";
@@ -15,13 +15,17 @@ const QUEUES = `
   select 'campaigns to expand' queue, count(*)::int waiting, min(created_at) oldest
   from campaigns where status in ('pending', 'sending') and expanded_at is null
   union all
-  select 'schedules due', count(*)::int, min(scheduled_for) from campaigns where status = 'scheduled' and scheduled_for < now()
+  select 'schedules due', count(*)::int, min(coalesce(starts_at, scheduled_for)) from campaigns
+  where status = 'scheduled' and coalesce(starts_at, scheduled_for) < now()
   union all
   select 'recipients ready', coalesce(sum(h.hi - greatest(h.lo - 1, h.marked_to)), 0)::int, min(c.created_at)
   from send_chunks h join campaigns c on c.id = h.campaign_id where h.state ${IS_READY}
   union all
   select 'recipients leased', coalesce(sum(h.hi - h.lo + 1), 0)::int, min(c.created_at)
   from send_chunks h join campaigns c on c.id = h.campaign_id where h.state ${IS_LEASED}
+  union all
+  select 'recipients waiting for their hour', coalesce(sum(h.hi - h.lo + 1), 0)::int, min(c.created_at)
+  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state ${IS_WAITING}
   union all
   select 'leases run out', count(*)::int, min(lease_until) from send_chunks where state ${IS_LEASED} and lease_until < now()
   union all

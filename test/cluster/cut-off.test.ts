@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 
 async function sendWhileCutOff(isTransactional: boolean): Promise<string> {
-  const id = await startCampaign(stage, RECIPIENTS, isTransactional);
+  const id = await startCampaign(stage, RECIPIENTS, { isTransactional });
   await stage.sink.received(RECIPIENTS * 0.2, SETTLED_WITHIN_MS);
   stage.databaseProxy.hold();
   await sleep(PAST_THE_LEASE_MS);

@@ -37,7 +37,7 @@ test.each(CASES)(
     expect(sender.child.output()).toContain("PostgreSQL replicates asynchronously");
     const metrics = await (await fetch(`${sender.healthUrl}/metrics`)).text();
     expect(metrics).toContain('flockmail_database_replication{mode="asynchronous"} 1');
-    const id = await startCampaign(stage, RECIPIENTS, isTransactional);
+    const id = await startCampaign(stage, RECIPIENTS, { isTransactional });
     await stage.sink.received(RECIPIENTS * 0.2, SETTLED_WITHIN_MS);
     database.stopReplicating();
     const before = stage.sink.accepted;

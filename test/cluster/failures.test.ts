@@ -124,6 +124,50 @@ test("NATS away for a while: senders go on without it", async () => {
 });
 
 if (long) {
+  test("kill -9 of every process while a campaign is written by timezone, and in the hour of each: none twice, none left", async () => {
+    const zones = ["Etc/GMT-9", "UTC", "Etc/GMT+3", "Etc/GMT+6"];
+    const names = [...stage.cluster.processes.keys()];
+    const killAll = async () => {
+      for (const name of names) processOf(name).child.signal("SIGKILL");
+      await Promise.all(names.map((name) => stage.cluster.start(name)));
+    };
+    const written = async () =>
+      Number(
+        (
+          await stage.query<{ n: string }>(
+            "select count(*) n from sent_emails e join campaigns c on c.no = e.campaign_no where c.id = $1",
+            [id],
+          )
+        )[0]!.n,
+      );
+    const id = await startCampaign(stage, RECIPIENTS, { timezones: zones });
+    // The first slice has 500 of them.
+    for (const end = Date.now() + 60_000; (await written()) === 0 && Date.now() < end; ) await sleep(5);
+    await killAll();
+    for (let zone = 1; zone <= zones.length; zone++) {
+      if (zone > 1) {
+        // Three hours pass: the next zone's hour comes, and nobody else's.
+        await stage.query(
+          "update send_chunks set due_at = due_at - interval '3 hours' where campaign_id = $1 and state = 5",
+          [id],
+        );
+      }
+      await leftFor((zone - 0.5) / zones.length);
+      await killAll();
+      // In doubt are those whom a killed sender had in hand.
+      const isOver = async () => {
+        const { sent, unknown } = await outcome(stage, id);
+        return sent + unknown >= (RECIPIENTS / zones.length) * zone;
+      };
+      for (const end = Date.now() + SETTLED_WITHIN_MS; !(await isOver()); await sleep(100)) {
+        if (Date.now() > end) throw new Error(`Zone ${zone}: ${JSON.stringify(await outcome(stage, id))}`);
+      }
+      expect(stage.sink.counts.size).toBeLessThanOrEqual((RECIPIENTS / zones.length) * zone);
+    }
+    const unknown = await expectAllAccounted(id, { unknownAtMost: zones.length * SENDERS * MAX_IN_DOUBT });
+    await expectResumeReachesAll(id, unknown);
+  });
+
   test("kill -9 of every process at once, and a restart of all", async () => {
     const id = await startCampaign(stage, RECIPIENTS);
     await leftFor(0.3);

@@ -184,24 +184,38 @@ async function signUp(cluster: Cluster, smtpPort: number) {
   return { api, headers, companyId: company.id, smtpConfigId: smtp.id, templateId: template.id };
 }
 
+interface CampaignOptions {
+  isTransactional?: boolean;
+  /** Of one recipient after the other, who get it when it is as late there as in an hour in UTC. */
+  timezones?: readonly string[];
+}
+
 /** A list of this many people, and a campaign to it. */
-export async function startCampaign(stage: Stage, recipients: number, isTransactional = false): Promise<string> {
+export async function startCampaign(
+  stage: Stage,
+  recipients: number,
+  { isTransactional = false, timezones = [] }: CampaignOptions = {},
+): Promise<string> {
   const { api, companyId } = stage;
   const list = await api<{ id: string }>("POST", "/api/emails/lists/", { name: `${recipients} people` });
   await stage.query(
     `with people as (
-       insert into subscribers (company_id, email, first_name)
-       select $1, 'p' || n || '-' || left($2::text, 13) || '@example.com', 'P' || n from generate_series(1, $3::int) n
+       insert into subscribers (company_id, email, first_name, attributes)
+       select $1, 'p' || n || '-' || left($2::text, 13) || '@example.com', 'P' || n,
+         jsonb_strip_nulls(jsonb_build_object('timezone', ($4::text[])[1 + n % greatest(cardinality($4::text[]), 1)]))
+       from generate_series(1, $3::int) n
        returning id)
      insert into list_members (company_id, list_id, subscriber_id) select $1, $2::uuid, id from people`,
-    [companyId, list.id, recipients],
+    [companyId, list.id, recipients, timezones],
   );
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
   const campaign = await api<{ id: string }>("POST", "/api/emails/send/to-list/", {
     name: "C",
     template_id: stage.templateId,
     smtp_config_id: stage.smtpConfigId,
     list_id: list.id,
     is_transactional: isTransactional,
+    ...(timezones.length > 0 ? { timezone: "recipient", scheduled_for: inAnHour } : {}),
   });
   return campaign.id;
 }

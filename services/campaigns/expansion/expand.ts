@@ -34,7 +34,7 @@ const FIRST_SLICE = 500;
 const SLICE = 20_000;
 
 const UNEXPANDED = `select id, company_id, no, campaign_type, smtp_config_id, list_id, segment_id, is_transactional,
-    expand_cursor, unwritten_cursor, next_seq, requeue_from, resend_of
+    expand_cursor, unwritten_cursor, next_seq, requeue_from, resend_of, timezone, scheduled_for
   from campaigns where id = $1 and expanded_at is null and status in ('pending', 'sending')`;
 
 // The campaign's month is the one in which this runs. Nobody sends for it yet, so nobody waits for its row.
@@ -122,7 +122,7 @@ async function bookSlice(client: Client, campaign: ExpandingCampaign, book: Book
   const { id, company_id, campaign_type, next_seq } = campaign;
   const { slice, done, isCounting, room } = book;
   const { kept, cursor } = slice;
-  if (kept > 0) await addChunks(client, campaign, next_seq, next_seq + kept - 1);
+  if (kept > 0) await addChunks(client, campaign, next_seq, slice.dues ?? [{ due: null, count: kept }]);
   const [rowsTo, countedTo] = isCounting ? [slice.written_to, cursor ?? campaign.unwritten_cursor] : [cursor, null];
   await query(BOOK_SLICE, [company_id, id, kept, rowsTo, done, countedTo, slice.left, slice.suppressed], client);
   if (kept > 0) await chargeMonth(client, company_id, slice.mails, room);

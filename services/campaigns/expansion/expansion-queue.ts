@@ -36,7 +36,7 @@ const WAITING = `select id, company_id from campaigns
 const COMPANY_OF = "select id, company_id from campaigns where id = $1 and expanded_at is null";
 
 /** SQLSTATE classes 22 and 42: the statement or its data are wrong, and will be the next time, too. */
-const isPermanent = (error: unknown) => /^(22|42)[0-9A-Z]{3}$/.test(String((error as { code?: unknown }).code));
+export const isPermanent = (error: unknown) => /^(22|42)[0-9A-Z]{3}$/.test(String((error as { code?: unknown }).code));
 
 export class ExpansionQueue {
   readonly #broker: ServiceBroker;

@@ -17,6 +17,7 @@ import { subjectErrors } from "../../lib/template/template-errors.ts";
 import type { contract } from "../contract.ts";
 import { audienceSize } from "../send/audience-size.ts";
 import { bodyAsSent, errorsOfBody } from "../send/body-as-sent.ts";
+import { clockOf, earliestStart } from "../send/recipient-hour.ts";
 import { attachmentErrors, fieldError, referenceErrors, scheduleError } from "../send/send-errors.ts";
 
 type Asked = ParamsOf<"campaigns.update">;
@@ -26,6 +27,9 @@ const EDITABLE = ["name", "scheduled_for", ...REFERENCES, "subject", "body", "at
 
 const bodyErrorsOf = async (companyId: string, { id, body }: Asked, templateId: string | undefined) =>
   errorsOfBody(companyId, body!, await inlinesCssOf(companyId, id, templateId));
+
+const timeError = async (companyId: string, { id, scheduled_for }: Asked) =>
+  scheduleError("to_list", scheduled_for, (await findCampaign(companyId, id))?.timezone === "recipient");
 
 /** All errors of the fields; whether they suit the campaign is known only when its row is held. */
 export const errorsOfEdit: Validate<typeof contract.update> = async (ctx, isValid): Promise<FieldErrors> => {
@@ -41,7 +45,7 @@ export const errorsOfEdit: Validate<typeof contract.update> = async (ctx, isVali
     ...(isValid("attachment_ids")
       ? fieldError("attachment_ids", await attachmentErrors(companyId, params.attachment_ids!))
       : {}),
-    ...(isValid("scheduled_for") ? fieldError("scheduled_for", [scheduleError("to_list", params.scheduled_for)]) : {}),
+    ...(isValid("scheduled_for") ? fieldError("scheduled_for", [await timeError(companyId, params)]) : {}),
   };
 };
 
@@ -53,7 +57,7 @@ interface Held extends CampaignRow {
 const UNCOUNT = "update campaigns set total_emails = 0, copies_asked = 0 where company_id = $1 and id = $2";
 
 const WRITE = `
-  update campaigns set name = coalesce($3, name), scheduled_for = coalesce($4, scheduled_for),
+  update campaigns set name = coalesce($3, name), scheduled_for = coalesce($4, scheduled_for), starts_at = $10,
     template_id = coalesce($5, template_id),
     list_id = case when $7::uuid is null then coalesce($6, list_id) end,
     segment_id = case when $6::uuid is null then coalesce($7, segment_id) end,
@@ -73,13 +77,16 @@ function requireEditable(campaign: Held | undefined, { list_id, segment_id }: As
 async function write(client: Client, companyId: string, campaign: Held, asked: Asked, emails: number | undefined) {
   const { id, name, scheduled_for, template_id, list_id, segment_id } = asked;
   const total = emails ?? campaign.total_emails;
-  const scheduledFor = scheduled_for === undefined ? campaign.scheduled_for : new Date(scheduled_for);
+  const byZone = campaign.timezone === "recipient";
+  const given = scheduled_for && (byZone ? clockOf(scheduled_for) : new Date(scheduled_for));
+  const scheduledFor = given || campaign.scheduled_for!;
+  const startsAt = byZone ? earliestStart(scheduledFor) : null;
   // The month that it is charged to may be another one, or there are more people to charge for.
   if (emails !== undefined || scheduled_for !== undefined) {
     await client.query(UNCOUNT, [companyId, id]);
-    await requireQuotaWithin(client, companyId, total + campaign.copies_asked, scheduledFor);
+    await requireQuotaWithin(client, companyId, total + campaign.copies_asked, startsAt ?? scheduledFor);
   }
-  const values = [name?.trim(), scheduledFor, template_id, list_id, segment_id, total, campaign.copies_asked];
+  const values = [name?.trim(), scheduledFor, template_id, list_id, segment_id, total, campaign.copies_asked, startsAt];
   await query(WRITE, [companyId, id, ...values], client);
   if (!(await rewriteContents(client, companyId, id, asked))) {
     throw conflict("Something that this edit refers to was deleted at this moment. Try again.");

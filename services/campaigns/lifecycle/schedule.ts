@@ -1,10 +1,14 @@
-/** Scheduled campaigns: they start when due, or are cancelled before that. */
+/**
+ * Scheduled campaigns: they start when due, or are cancelled before that. Those of the recipients' own timezones start in
+ * start-by-zone.ts; once they have, what is due here is the hour of their next recipients.
+ */
 import type { ServiceBroker } from "moleculer";
 import type { CampaignRow } from "../../../models/campaign.ts";
 import { moveTo } from "../../../models/campaign-lifecycle.ts";
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { findCampaign, holdCampaign } from "../../../models/statements/read-campaign.ts";
+import { releaseDueChunks } from "../../../models/statements/release-due-chunks.ts";
 import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
@@ -23,7 +27,7 @@ const start = (companyId: string, id: string): Promise<boolean> =>
 /** Starts the campaigns that are due, each once on any number of nodes: of two that try, one moves the row. */
 export async function startDue(broker: ServiceBroker): Promise<number> {
   const due = await query<{ id: string; company_id: string }>(
-    "select id, company_id from campaigns where status = 'scheduled' and scheduled_for <= now() order by scheduled_for limit 500",
+    "select id, company_id from campaigns where status = 'scheduled' and starts_at is null and scheduled_for <= now() order by scheduled_for limit 500",
   );
   let started = 0;
   for (const { id, company_id } of due) {
@@ -31,6 +35,10 @@ export async function startDue(broker: ServiceBroker): Promise<number> {
     started += 1;
     broker.logger.info({ campaignId: id, companyId: company_id }, "Campaign started");
     emitAndForget(broker, "campaign.pending", { campaignId: id });
+  }
+  for (const { campaign_id: campaignId, company_id: companyId, recipients } of await releaseDueChunks()) {
+    broker.logger.info({ campaignId, companyId, recipients }, "The hour of these recipients has come");
+    emitAndForget(broker, "campaign.queued", { campaignId, companyId });
   }
   return started;
 }

@@ -13,12 +13,15 @@ import { MAX_RECEIVERS } from "../contract-sending.ts";
 import { errorsOfBody } from "./body-as-sent.ts";
 import { earlierSend } from "./idempotency.ts";
 import { receiverErrors } from "./inline-receivers.ts";
+import { clockOf, isStillAhead } from "./recipient-hour.ts";
 import { isField, type SendParams } from "./send-params.ts";
 
 type IsValid = (field: keyof SendParams) => boolean;
 
 /** Providers refuse larger mails (25 MB is the usual limit, and base64 adds a third). */
 const MAX_ATTACHED_BYTES = 18 * 1024 * 1024;
+
+const TIME_MISSING = 'With `timezone: "recipient"` this field is required.';
 
 const REFERENCES = ["template_id", "smtp_config_id", "list_id", "segment_id"] as const;
 type Reference = (typeof REFERENCES)[number];
@@ -81,9 +84,10 @@ export const fieldError = (field: keyof SendParams, texts: readonly (string | un
   return errors.length > 0 ? { [field]: errors } : {};
 };
 
-export function scheduleError(type: CampaignType, scheduledFor: unknown): string | undefined {
-  if (scheduledFor === null) return undefined;
+export function scheduleError(type: CampaignType, scheduledFor: unknown, byZone: boolean): string | undefined {
+  if (scheduledFor === null) return byZone ? TIME_MISSING : undefined;
   if (type === "custom") return "Custom emails cannot be scheduled.";
+  if (byZone) return isStillAhead(clockOf(scheduledFor as string)) ? undefined : "The time is past in every timezone.";
   return Date.parse(scheduledFor as string) > Date.now() ? undefined : "The time must be in the future.";
 }
 
@@ -91,6 +95,13 @@ function audienceErrors({ list_id, segment_id }: SendParams): FieldErrors {
   if (list_id === undefined && segment_id === undefined) return fieldError("list_id", ["This field is required."]);
   if (list_id === undefined || segment_id === undefined) return {};
   return fieldError("segment_id", ["Give either list_id or segment_id, not both."]);
+}
+
+/** The time of a send, and whose clock it is. */
+function timeErrors(type: CampaignType, { scheduled_for, timezone }: SendParams, isValid: IsValid): FieldErrors {
+  const byZone = isValid("timezone") && timezone === "recipient";
+  if (isValid("scheduled_for")) return fieldError("scheduled_for", [scheduleError(type, scheduled_for, byZone)]);
+  return fieldError("scheduled_for", [byZone && scheduled_for === undefined ? TIME_MISSING : undefined]);
 }
 
 /** A template is checked when it is saved; the text of a custom send comes with it. */
@@ -131,7 +142,7 @@ export async function sendErrors(
     ...(isField(type, "receivers") && Array.isArray(params.receivers)
       ? fieldError("receivers", receiverErrors(params.receivers.slice(0, MAX_RECEIVERS)))
       : {}),
-    ...(isValid("scheduled_for") ? fieldError("scheduled_for", [scheduleError(type, params.scheduled_for)]) : {}),
+    ...timeErrors(type, params, isValid),
   };
 }
 

@@ -22,7 +22,9 @@ export interface SendParams {
   receivers?: Receiver[];
   attachment_ids?: string[];
   scheduled_for?: unknown;
+  timezone?: "recipient" | null;
   is_transactional?: boolean;
+  utm?: Record<string, string> | null;
   idempotency_key?: string;
 }
 
@@ -39,7 +41,7 @@ export function paramsOf(type: CampaignType, given: SendParams): SendParams {
   return Object.fromEntries(Object.entries(given).filter(([name]) => isField(type, name))) as unknown as SendParams;
 }
 
-/** Fields that stand in columns of the campaign, its contents and its receivers, or are of this one request. */
+/** Fields that a duplicate reads from columns of the campaign, its contents and its receivers, or that are of this one request. */
 const STORED: ReadonlySet<string> = new Set<keyof SendParams>([
   "company",
   "name",

@@ -16,15 +16,16 @@ import { audienceSize } from "./audience-size.ts";
 import { bodyAsSent } from "./body-as-sent.ts";
 import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
 import { copiesOf, storedReceivers, withoutErased } from "./inline-receivers.ts";
+import { clockOf, earliestStart } from "./recipient-hour.ts";
 import { furtherOf, paramsOf, type SendParams } from "./send-params.ts";
 import { sendWarnings } from "./warnings.ts";
 
 const INSERT_CAMPAIGN = `
   insert into campaigns as c (id, company_id, name, campaign_type, status, total_emails, scheduled_for,
     template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id, api_key_id, copies_asked,
-    individual_tracking)
+    individual_tracking, timezone, starts_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-    (select k.individual_tracking from companies k where k.id = $2))
+    (select k.individual_tracking from companies k where k.id = $2), $16, $17)
   returning *`;
 
 // 10,000 receivers in one statement: 0.15 s.
@@ -34,6 +35,8 @@ const INSERT_RECEIVERS = `
   from rows from (json_to_recordset($3) as (email text, cc text[], bcc text[], variables jsonb)) with ordinality
     as r (email, cc, bcc, variables, no)`;
 
+const STORE_UTM = "update campaign_contents set utm = $3 where company_id = $1 and campaign_id = $2";
+
 export type Answer = ReturnType<typeof campaignView> & {
   company: string;
   template: string | null;
@@ -41,6 +44,19 @@ export type Answer = ReturnType<typeof campaignView> & {
   worker_task_id: string;
   warnings: string[];
 };
+
+interface Times {
+  scheduledFor: Date | null;
+  /** Where the clock is each recipient's own: the earliest instant at which it is anybody's. */
+  startsAt: Date | null;
+}
+
+function timesOf({ scheduled_for, timezone }: SendParams): Times {
+  if (!scheduled_for) return { scheduledFor: null, startsAt: null };
+  if (timezone !== "recipient") return { scheduledFor: new Date(scheduled_for as string), startsAt: null };
+  const clock = clockOf(scheduled_for as string);
+  return { scheduledFor: clock, startsAt: earliestStart(clock) };
+}
 
 interface Origin {
   /** What an Idempotency-Key stands for, where it is not the body. */
@@ -64,11 +80,15 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
   const earlier = key && (await answerOf<Answer>(companyId, key, hash));
   if (earlier) return earlier;
 
-  const scheduledFor = body.scheduled_for ? new Date(body.scheduled_for as string) : null;
+  const { scheduledFor, startsAt } = timesOf(body);
   const emails = origin.emails ?? (await audienceSize(companyId, body));
   const copies = copiesOf(body.receivers ?? []);
   const mails = emails + copies;
-  const hour = await admit(ctx, { emails: mails, scheduledFor, toSegment: body.segment_id !== undefined });
+  const hour = await admit(ctx, {
+    emails: mails,
+    scheduledFor: startsAt ?? scheduledFor,
+    toSegment: body.segment_id !== undefined,
+  });
   const html =
     body.body === undefined ? {} : { body: await bodyAsSent(companyId, body.body, body.inline_css ?? false) };
   const warnings = await sendWarnings(ctx, companyId, body.smtp_config_id);
@@ -81,9 +101,9 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
     }
     await origin.claim?.(client);
     // Checked again, now under a lock: concurrently admitted sends must not exceed a limit together.
-    await requireQuotaWithin(client, companyId, mails, scheduledFor);
+    await requireQuotaWithin(client, companyId, mails, startsAt ?? scheduledFor);
     if (hour) await requireHourlyRoomWithin(client, companyId, mails, hour);
-    const decided = { further: furtherOf(body), emails, copies, scheduledFor, apiKeyId, warnings };
+    const decided = { further: furtherOf(body), emails, copies, scheduledFor, startsAt, apiKeyId, warnings };
     const created = origin.create
       ? await origin.create(client, decided)
       : await create(client, companyId, type, { ...body, ...html, ...decided });
@@ -99,11 +119,10 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
   return answer;
 }
 
-interface Decided {
+interface Decided extends Times {
   further: Record<string, unknown> | null;
   emails: number;
   copies: number;
-  scheduledFor: Date | null;
   apiKeyId: string | null;
   warnings: string[];
 }
@@ -128,14 +147,20 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     taskId,
     request.apiKeyId,
     request.copies,
+    request.timezone,
+    request.startsAt,
   ];
-  type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks"> & { individual_tracking: boolean };
+  type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks" | "next_zone_at"> & {
+    individual_tracking: boolean;
+    starts_at: Date | null;
+  };
   const row = (await queryOne<Inserted>(INSERT_CAMPAIGN, values, client))!;
   await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
   const subject = await snapshotContents(client, companyId, id, request, request.further);
   // Validation found everything a moment ago; something has been deleted since.
   if (subject === undefined)
     throw conflict("Something that this send refers to was deleted at this moment. Try again.");
+  if (request.utm) await query(STORE_UTM, [companyId, id, request.utm], client);
   if (request.receivers) {
     const receivers = await withoutErased(companyId, storedReceivers(request.receivers), client);
     await query(INSERT_RECEIVERS, [id, companyId, JSON.stringify(receivers)], client);
@@ -143,7 +168,7 @@ async function create(client: Client, companyId: string, type: CampaignType, req
   const { template_id, list_id } = row;
   const nobodyYet = row.individual_tracking ? 0 : null;
   return {
-    ...campaignView({ ...row, subject, opens: nobodyYet, clicks: nobodyYet }),
+    ...campaignView({ ...row, next_zone_at: row.starts_at, subject, opens: nobodyYet, clicks: nobodyYet }),
     company: companyId,
     template: template_id,
     lists: list_id ? [list_id] : [],

@@ -1,6 +1,7 @@
 /** Where a campaign's tracked links lead. They never change once compiled, so that a process reads them once. */
 import { LRUCache } from "lru-cache";
 import { type Queryable, query } from "../../../models/database/db.ts";
+import { type Utm, withUtm } from "./utm.ts";
 
 /** Of all campaigns together: bounds the memory, also where campaigns have thousands of links. */
 const MAX_CACHED_LINKS = 50_000;
@@ -10,23 +11,28 @@ export interface CampaignRef {
   campaign_id: string;
 }
 
-/** By campaign id: the address of link n at n - 1. */
-type LinksByCampaign = ReadonlyMap<string, readonly string[]>;
+interface Links {
+  /** The address of link n at n - 1. */
+  links: readonly string[];
+  utm: Utm | null;
+}
+/** By campaign id. */
+type LinksByCampaign = ReadonlyMap<string, Links>;
 
 const SELECT = `
-  select c.campaign_id, c.links from campaign_contents c
+  select c.campaign_id, c.links, c.utm from campaign_contents c
   join unnest($1::uuid[], $2::uuid[]) as asked (company_id, campaign_id) using (company_id, campaign_id)
   where c.links is not null`;
 
 export class CampaignLinks {
-  readonly #cache = new LRUCache<string, readonly string[]>({
+  readonly #cache = new LRUCache<string, Links>({
     maxSize: MAX_CACHED_LINKS,
     // An entry must weigh something, also that of a campaign without links.
-    sizeCalculation: (links) => links.length + 1,
+    sizeCalculation: ({ links }) => links.length + 1,
   });
 
   async of(campaigns: Iterable<CampaignRef>, on?: Queryable): Promise<LinksByCampaign> {
-    const found = new Map<string, readonly string[]>();
+    const found = new Map<string, Links>();
     const missing = new Map<string, string>();
     for (const { company_id, campaign_id } of campaigns) {
       const links = this.#cache.get(campaign_id);
@@ -35,7 +41,7 @@ export class CampaignLinks {
     }
     if (missing.size === 0) return found;
     const values = [[...missing.values()], [...missing.keys()]];
-    for (const { campaign_id, links } of await query<{ campaign_id: string; links: string[] }>(SELECT, values, on)) {
+    for (const { campaign_id, ...links } of await query<Links & CampaignRef>(SELECT, values, on)) {
       this.#cache.set(campaign_id, links);
       found.set(campaign_id, links);
     }
@@ -43,10 +49,14 @@ export class CampaignLinks {
   }
 }
 
+/** Where a link of the campaign leads that has this address. */
+export const destination = (links: LinksByCampaign, campaignId: string, url: string): string =>
+  withUtm(url, links.get(campaignId)?.utm ?? null);
+
 /** Only http and https: a template or a variable may have held anything. */
 export const isWebAddress = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url);
 
 export function linkUrl(links: LinksByCampaign, campaignId: string, link: number): string | undefined {
-  const url = links.get(campaignId)?.[link - 1];
+  const url = links.get(campaignId)?.links[link - 1];
   return url && isWebAddress(url) ? url : undefined;
 }

@@ -12,7 +12,7 @@ import { keysFor } from "../../lib/secrets.ts";
 import type { Document } from "../../lib/shapes.ts";
 import { type LinkTarget, readLinkToken } from "../../lib/tokens/link-token.ts";
 import { MAX_AGENT_LENGTH } from "./bot-detection.ts";
-import { CampaignLinks, type CampaignRef, isWebAddress, linkUrl } from "./campaign-links.ts";
+import { CampaignLinks, type CampaignRef, destination, isWebAddress, linkUrl } from "./campaign-links.ts";
 import type { Hit } from "./classify-hits.ts";
 import { type StoredHit, storeHits } from "./store-hits.ts";
 
@@ -89,14 +89,16 @@ export class HitRecorder {
 
   /** Where a link leads, without counting anything. */
   async #urlOf({ sentEmailId, link, url }: LinkTarget, hostOf: string | undefined): Promise<string | null> {
-    if (url && hostOf === undefined) return url;
     // The token is the only thing at hand: the mail's row says which company it is.
     const number = await mailOf(sentEmailId);
     const values = [number.campaign_no, number.seq, standsForCampaign(number)];
     const [mail] = await query<CampaignRef>(CAMPAIGN_OF_MAIL, values);
-    if (!mail || (hostOf !== undefined && hostOf !== mail.company_id)) return null;
-    if (url) return url;
-    return linkUrl(await this.#links.of([mail]), mail.campaign_id, link) ?? null;
+    if (hostOf !== undefined && hostOf !== mail?.company_id) return null;
+    // An address in a token outlives its mail.
+    if (!mail) return url ?? null;
+    const links = await this.#links.of([mail]);
+    const address = url ?? linkUrl(links, mail.campaign_id, link);
+    return address ? destination(links, mail.campaign_id, address) : null;
   }
 
   /** Many at once. One that fails does not fail the others, and `onFailure` gets the error. Where all fail, so does the call. */

@@ -15,7 +15,7 @@ import { mailsOf, withIds } from "../../../models/statements/mail-key.ts";
 import { settleDoubt } from "../../../models/statements/settle-doubt.ts";
 import type { MailNumber } from "../../lib/tokens/mail-id.ts";
 import { BURST_MS } from "./bot-detection.ts";
-import { type CampaignLinks, linkUrl } from "./campaign-links.ts";
+import { type CampaignLinks, destination, linkUrl } from "./campaign-links.ts";
 import {
   type ClassifiedHits,
   classifyHits,
@@ -166,9 +166,10 @@ async function tryStore(
   }
   const real = hits.filter(isKnown);
   const found = new Set(real);
+  const leadsTo = (hit: Hit) => destination(links, campaignOf(hit)!.campaign_id, urlOf(hit)!);
   const results = hits.map((hit) => ({
     found: found.has(hit),
-    url: found.has(hit) && hit.link > 0 ? urlOf(hit)! : null,
+    url: found.has(hit) && hit.link > 0 ? leadsTo(hit) : null,
   }));
   const isPersons = ({ sentEmailId }: Hit) => mails.get(sentEmailId)?.individual_tracking === true;
   const ofPersons = real.filter((hit) => isPersons(hit) && !mails.get(hit.sentEmailId)!.erased);

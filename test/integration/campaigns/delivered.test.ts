@@ -96,6 +96,71 @@ describe("a campaign from request to delivery", () => {
     expect(server.messages).toHaveLength(700);
   });
 
+  test("at each reader's hour: who is past it at once, the next when it comes, the others wait", async () => {
+    await members(3);
+    for (const [email, timezone] of [
+      ["u1@example.com", "Etc/GMT-9"],
+      ["u3@example.com", "Etc/GMT+9"],
+    ])
+      await query(
+        "update subscribers set attributes = jsonb_build_object('timezone', $3::text) where company_id = $1 and email = $2",
+        [company.id, email, timezone],
+      );
+    const sentTo = () => server.messages.map(({ to }) => to[0]);
+    const at = Date.now() + 4_000;
+    const id = await send({ scheduled_for: new Date(at).toISOString(), timezone: "recipient" });
+    const begun = await until(
+      () => read(id),
+      ({ sent_count }) => sent_count > 0,
+    );
+    expect(begun).toMatchObject({ status: "sending", timezone: "recipient", error: null });
+    expect(await company.api.post(`${API}/campaigns/${id}/cancel/`)).toMatchObject({ status: 400 });
+    await until(
+      async () => sentTo(),
+      ({ length }) => length > 1,
+    );
+    expect(Date.now()).toBeGreaterThanOrEqual(at);
+    expect(sentTo()).toEqual(["u1@example.com", "u2@example.com"]);
+    const waiting = await read(id);
+    expect(waiting).toMatchObject({ status: "sending", next_zone_at: new Date(at + 9 * 3_600_000).toISOString() });
+    await company.api.post(`${API}/campaigns/${id}/stop/`);
+    expect(await ended(id)).toMatchObject({ status: "partial", sent_count: 2, failed_count: 1 });
+  });
+
+  test("tags of its links: where a tracked one leads; a copy has the links as they are", async () => {
+    const { api } = company;
+    const given = {
+      name: "Tagged",
+      smtp_config_id: smtp,
+      subject: "Hi",
+      body: '<p><a href="https://example.com/a?b=1#c">look</a></p>',
+      receivers: [{ email: "ann@example.com", cc: ["bob@example.com"] }],
+      utm: { source: "news", medium: "email" },
+    };
+    const refused = await api.post(`${API}/send/custom/`, { ...given, utm: { sorce: "news", medium: " ", term: 1 } });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { utm: expect.arrayContaining(['Unknown field "sorce".', "medium: This field may not be blank."]) },
+    });
+    const sent = await api.post(`${API}/send/custom/`, given);
+    expect(sent.status).toBe(201);
+    await ended(sent.body.id);
+    await until(
+      async () => server.messages,
+      ({ length }) => length === 2,
+    );
+    const hrefOf = async (to: string) => {
+      const { html } = await simpleParser(server.messages.find((one) => one.to.includes(to))!.raw);
+      return /<a href="([^"]+)">look/.exec(html || "")![1]!;
+    };
+    expect(await hrefOf("bob@example.com")).toBe("https://example.com/a?b=1#c");
+    const followed = await api.get(new URL(await hrefOf("ann@example.com")).pathname);
+    expect([followed.status, followed.headers.get("location")]).toEqual([
+      302,
+      "https://example.com/a?b=1&utm_source=news&utm_medium=email#c",
+    ]);
+  });
+
   test("some refused: partial; a resume sends to them only and completes it", async () => {
     await members(20);
     answer = ({ verb, to }) => (verb === "RCPT" && /^u[1-5]@/.test(to) ? "554 5.3.0 not today" : undefined);

@@ -110,6 +110,40 @@ describe("expansion", () => {
     });
   });
 
+  test("by the recipients' timezones: a slice that is lost is written again, each has one row and the hour of their zone", async () => {
+    await addMembers(company, 700);
+    await query(
+      `update subscribers set attributes = jsonb_build_object('timezone',
+         (array['Etc/GMT-9', 'Etc/GMT+3', 'UTC'])[1 + substring(email from '\\d+')::int % 3]) where company_id = $1`,
+      [company.id],
+    );
+    const clock = new Date(Date.now() + 2 * 3_600_000);
+    const id = await newCampaign(company, { timezone: "recipient", scheduled_for: clock });
+    await expandSlice(rows.broker, id);
+    await query(`create function lose_slice() returns trigger language plpgsql as
+      $$ begin raise exception 'lost'; end $$`);
+    await query("create trigger lost before insert on send_chunks for each row execute function lose_slice()");
+    try {
+      await expect(expandSlice(rows.broker, id)).rejects.toThrow("lost");
+    } finally {
+      await query("drop function lose_slice cascade");
+    }
+    expect(await recipients(id)).toHaveLength(500);
+    await expandAll(rows, id);
+    const written = await recipients(id);
+    expect(new Set(written.map(({ email }) => email)).size).toBe(700);
+    expect(written.map(({ seq }) => seq)).toEqual(Array.from({ length: 700 }, (_, n) => n + 1));
+    const runs = await query<{ lo: number; hi: number; due_at: Date | null }>(
+      "select lo, hi, due_at from send_chunks where campaign_id = $1",
+      [id],
+    );
+    const dues = [null, clock.getTime() + 3 * 3_600_000, clock.getTime()];
+    for (const { seq, email } of written) {
+      const run = runs.find(({ lo, hi }) => lo <= seq && seq <= hi)!;
+      expect([email, run.due_at?.getTime() ?? null]).toEqual([email, dues[Number(/\d+/.exec(email)![0]) % 3]]);
+    }
+  });
+
   test("of a segment takes the active subscribers that its rules hold for", async () => {
     await addMembers(company, 30);
     await setStatus(company, "u10@example.com", "unsubscribed");

@@ -123,6 +123,8 @@ describe("reading campaigns", () => {
       failed_count: 0,
       suppressed_count: 0,
       scheduled_for: "2998-12-31T23:00:00.000Z",
+      timezone: null,
+      next_zone_at: null,
       error: null,
       subject: "Hi [[first_name]]",
       template_id: company.template,

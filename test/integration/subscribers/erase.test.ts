@@ -117,6 +117,7 @@ async function fillWithAnn(company: Furnished): Promise<{ news: string; mail: st
   );
   await send("to-receivers", {
     template_id: template,
+    utm: { term: `for ${ANN}` },
     receivers: [
       { email: ANN, cc: [BOB], note: "hers" },
       { email: BOB, cc: [ANN, "carl@stays.example"], note: `a friend of ${ANN}` },

@@ -118,6 +118,31 @@ describe("opens and clicks", () => {
     expect(await eventsOf(world)).toEqual([]);
   });
 
+  test("a campaign's tags are added where a link leads, counted or not, and reports keep the address as it was written", async () => {
+    const world = await newWorld();
+    const { id } = world.mails[0]!;
+    await query("update campaign_contents set utm = $2 where campaign_id = $1", [
+      world.campaignId,
+      { source: "news", campaign: "Ä & B" },
+    ]);
+    const tags = "utm_source=news&utm_campaign=%C3%84%20%26%20B";
+    const own = addressToken(keysFor("link")[0]!, id, 3, "https://example.org/p?utm_source=own#top");
+    const follow = async (given: Caller) => [
+      (await click(id, 1, given)).headers?.location,
+      (await call(app.broker, "tracking.click", { token: own }, { meta: given })).headers?.location,
+    ];
+    const led = [`${LINKS[0]}?${tags}`, "https://example.org/p?utm_source=own&utm_campaign=%C3%84%20%26%20B#top"];
+    expect(await follow(http())).toEqual(led);
+    expect(await follow(http({ method: "HEAD" }))).toEqual(led);
+    expect(await follow(http({ overLimit: true }))).toEqual(led);
+    expect((await analyticsOf(world)).links.map(({ url, total }) => [url, total])).toEqual([
+      [LINKS[0], 1],
+      [LINKS[1], 0],
+      [LINKS[2], 1],
+    ]);
+    expect((await eventsOf(world))[0]!.metadata.url).toBe(LINKS[0]);
+  });
+
   test("machines are kept apart: Apple's prefetch, a scanner, and whoever is too fast after delivery", async () => {
     const world = await newWorld(2);
     const [mail, fresh] = world.mails;

@@ -1,0 +1,46 @@
+/**
+ * Recipients whose hour has come: their chunks become ready, and from then on are like all others. Stands with the models
+ * because the senders' chunks and the campaign's row change in one statement.
+ */
+import { query } from "../database/db.ts";
+import { IS_WAITING, SEND_CHUNK_STATE } from "../send-chunk.ts";
+
+const { ready, compactReady } = SEND_CHUNK_STATE;
+const MAX_CAMPAIGNS = 200;
+
+interface Waiting {
+  company_id: string;
+  campaign_id: string;
+}
+
+// Of one that was stopped they are not released but fail (fail-untried.ts).
+const FIND = `
+  select distinct k.company_id, k.campaign_id
+  from send_chunks k join campaigns c on c.company_id = k.company_id and c.id = k.campaign_id
+  where k.state ${IS_WAITING} and k.due_at <= now() and c.error is null limit ${MAX_CAMPAIGNS}`;
+
+// The campaign first, as where it is stopped. `updated_at` says since when it could get on (services/operator/queue-metrics.ts).
+const RELEASE = `
+  with going as (
+    update campaigns set updated_at = now()
+    where company_id = $1 and id = $2 and status in ('pending', 'sending') and error is null
+    returning company_id, id, no)
+  update send_chunks k set state = case when g.no < 0 then ${ready} else ${compactReady} end
+  from going g
+  where k.company_id = g.company_id and k.campaign_id = g.id and k.state ${IS_WAITING} and k.due_at <= now()
+  returning k.lo, k.hi`;
+
+export interface Released extends Waiting {
+  recipients: number;
+}
+
+/** Over all companies; on any number of nodes each chunk is released once. */
+export async function releaseDueChunks(): Promise<Released[]> {
+  const released: Released[] = [];
+  for (const { company_id, campaign_id } of await query<Waiting>(FIND)) {
+    const chunks = await query<{ lo: number; hi: number }>(RELEASE, [company_id, campaign_id]);
+    const recipients = chunks.reduce((sum, { lo, hi }) => sum + hi - lo + 1, 0);
+    if (recipients > 0) released.push({ company_id, campaign_id, recipients });
+  }
+  return released;
+}

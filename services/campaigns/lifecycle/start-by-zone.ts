@@ -1,0 +1,67 @@
+/**
+ * Scheduled campaigns that reach each recipient at their own hour (models/statements/recipient-zones.ts) start when the first
+ * of their audience is due. Until then they are scheduled, and may be edited and cancelled. When they start, the audience and
+ * everybody's hour are fixed as the recipients are written, and chunks wait until that hour (release-due-chunks.ts).
+ */
+import type { ServiceBroker } from "moleculer";
+import { moveTo } from "../../../models/campaign-lifecycle.ts";
+import { sliceTransaction } from "../../../models/database/bulk.ts";
+import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { isQueryCanceled } from "../../../models/database/outage.ts";
+import { firstInstant, type ZonedCampaign } from "../../../models/statements/recipient-zones.ts";
+import { reachableStatuses } from "../../../models/statements/write-audience-slice.ts";
+import { emitAndForget } from "../../call.ts";
+import { isPermanent } from "../expansion/expansion-queue.ts";
+
+/** People who join meanwhile, and whose hour comes earlier, are late by this at most. */
+const LOOK_AGAIN_MS = 3_600_000;
+
+const FIND = `
+  select id, company_id, list_id, segment_id, scheduled_for, starts_at, is_transactional from campaigns
+  where status = 'scheduled' and starts_at <= now() order by starts_at limit 100`;
+
+interface Found extends ZonedCampaign {
+  starts_at: Date;
+  is_transactional: boolean;
+}
+
+// An edit sets it anew. A Date has no microseconds.
+const AS_FOUND = "company_id = $1 and id = $2 and status = 'scheduled' and date_trunc('milliseconds', starts_at) = $3";
+const LOOK_LATER = `update campaigns set starts_at = $4 where ${AS_FOUND}`;
+
+const start = ({ company_id, id, starts_at }: Found): Promise<boolean> =>
+  transaction(async (client) => {
+    const sql = `select from campaigns where ${AS_FOUND} for no key update`;
+    return (await queryOne(sql, [company_id, id, starts_at], client)) !== undefined && moveTo(client, id, "pending");
+  });
+
+/**
+ * Where it cannot be known, because the audience takes too long to read or never can be, the campaign starts: its recipients
+ * wait for their hour all the same, or it ends with an error.
+ */
+async function isDue(campaign: Found): Promise<boolean> {
+  const statuses = reachableStatuses("to_list", campaign.is_transactional);
+  try {
+    const first = await sliceTransaction(campaign.company_id, (client) => firstInstant(client, campaign, statuses));
+    if (!first || first.getTime() <= Date.now()) return true;
+    const next = new Date(Math.min(first.getTime(), Date.now() + LOOK_AGAIN_MS));
+    await query(LOOK_LATER, [campaign.company_id, campaign.id, campaign.starts_at, next]);
+    return false;
+  } catch (error) {
+    if (isQueryCanceled(error) || isPermanent(error)) return true;
+    throw error;
+  }
+}
+
+/** Starts those of which somebody is due; returns how many. */
+export async function startByZone(broker: ServiceBroker): Promise<number> {
+  let started = 0;
+  for (const campaign of await query<Found>(FIND)) {
+    if (!(await isDue(campaign)) || !(await start(campaign))) continue;
+    const { id: campaignId, company_id: companyId } = campaign;
+    started += 1;
+    broker.logger.info({ campaignId, companyId }, "Campaign started");
+    emitAndForget(broker, "campaign.pending", { campaignId });
+  }
+  return started;
+}
