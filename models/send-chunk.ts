@@ -10,13 +10,17 @@ import { company, nullable, primaryKey, required } from "./database/columns.ts";
 
 /**
  * send_chunks.state. Ready: any sender may take it. Leased: `owner` works on it until `lease_until`. Done: touched again by a
- * resume only. Chunks of compact recipients have numbers of their own, which nodes of the version before do not know.
+ * resume only. Chunks of compact recipients have numbers of their own, which nodes of the version before do not know. Held:
+ * waits for the winner of its campaign's variants, and nobody looks at it before that.
  */
-export const SEND_CHUNK_STATE = { ready: 0, leased: 1, done: 2, compactReady: 3, compactLeased: 4 } as const;
+export const SEND_CHUNK_STATE = { ready: 0, leased: 1, done: 2, compactReady: 3, compactLeased: 4, held: 5 } as const;
 
 /** SQL, behind `state`: of either kind, as the partial indexes have it. */
 export const IS_READY = "in (0, 3)";
 export const IS_LEASED = "in (1, 4)";
+/** SQL: the state in which senders take chunks of the campaign with this number. */
+export const readyOf = (campaignNo: string): string =>
+  `case when ${campaignNo} < 0 then ${SEND_CHUNK_STATE.ready} else ${SEND_CHUNK_STATE.compactReady} end`;
 /** SQL: the state of a ready chunk that is leased now, and of a leased one that is ready again. */
 export const leasedNow = (chunk: string): string => `${chunk}.state + 1`;
 export const readyAgain = (chunk: string): string => `${chunk}.state - 1`;

@@ -10,7 +10,7 @@ const CHUNK = 500;
 /** A small campaign is shared by several senders, and the first mail of a large one does not wait for 500. */
 const FIRST_CHUNKS = [50, 50, 100, 100, 200];
 
-interface Run {
+export interface Run {
   lo: number;
   hi: number;
 }
@@ -42,11 +42,17 @@ const INSERT = `
     $2, $3, $4, run.lo, run.hi, run.lo - 1, $7
   from unnest($5::int[], $6::int[]) with ordinality as run (lo, hi, no)`;
 
-/** The caller is the only one that expands this campaign, so the next chunk number is free. */
-export async function addChunks(client: Client, campaign: Owner, lo: number, hi: number): Promise<void> {
+/** The caller is the only one that expands this campaign, so the next chunk number is free. Held: not yet to be sent. */
+export async function addChunks(
+  client: Client,
+  campaign: Owner,
+  runs: readonly Run[],
+  { held = false } = {},
+): Promise<void> {
+  if (runs.length === 0) return;
   const { id, company_id, smtp_config_id, is_transactional } = campaign;
-  const runs = cutIntoRuns(lo, hi);
   const bounds = [runs.map((run) => run.lo), runs.map((run) => run.hi)];
-  const state = campaign.no < 0 ? SEND_CHUNK_STATE.ready : SEND_CHUNK_STATE.compactReady;
+  const ready = campaign.no < 0 ? SEND_CHUNK_STATE.ready : SEND_CHUNK_STATE.compactReady;
+  const state = held ? SEND_CHUNK_STATE.held : ready;
   await query(INSERT, [id, company_id, smtp_config_id, is_transactional, ...bounds, state], client);
 }

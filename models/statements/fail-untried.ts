@@ -13,7 +13,7 @@ import { withIds } from "./mail-key.ts";
 import { wants } from "./record-outcomes.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
 
-const { done } = SEND_CHUNK_STATE;
+const { done, held } = SEND_CHUNK_STATE;
 const RECIPIENTS = `e.campaign_no = ${campaignNo("$2", "$1")}`;
 const { queued, sending, failed } = SENT_EMAIL_STATUS;
 
@@ -73,13 +73,13 @@ async function inFlight(client: Client, { id, company_id }: StoppedCampaign): Pr
 }
 
 /**
- * Recipients that no sender has claimed. A locked chunk is being claimed at this moment: its sender waits for the
+ * Recipients that no sender has claimed, or that wait for a winner. A locked chunk is being claimed at this moment: its sender waits for the
  * campaign's row, which we hold, so we must not wait for the chunk.
  */
 const FAIL_CHUNKS = `
   with ready as (
     select no, lo, hi from send_chunks
-    where company_id = $1 and campaign_id = $2 and state ${IS_READY} order by no limit $4 for update skip locked
+    where company_id = $1 and campaign_id = $2 and (state ${IS_READY} or state = ${held}) order by no limit $4 for update skip locked
   ),
   closed as (
     update send_chunks c set state = ${done} from ready r

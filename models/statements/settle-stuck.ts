@@ -7,6 +7,7 @@ import { campaignNo } from "../database/campaign-no.ts";
 import { query } from "../database/db.ts";
 import { IS_LEASED, IS_READY, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { awaitsWinner } from "./decide-winner.ts";
 import { IN_DOUBT_ERROR } from "./record-late-outcomes.ts";
 
 const { queued, unknown } = SENT_EMAIL_STATUS;
@@ -30,6 +31,7 @@ const FIND = `
       and state ${IS_READY})
     and not exists (select from send_chunks where company_id = c.company_id and campaign_id = c.id
       and state ${IS_LEASED})
+    and not ${awaitsWinner("c.company_id", "c.id")}
     and c.total_emails - c.sent_count - c.failed_count > (select count(*) from sent_emails e
       where e.campaign_no = c.no and e.next_attempt_at is not null)
   order by c.id limit ${MAX_CAMPAIGNS}`;

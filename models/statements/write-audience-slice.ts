@@ -42,6 +42,8 @@ export interface ExpandingCampaign {
   next_seq: number;
   /** Set while a resumed campaign's recipients are put back into the queue. */
   requeue_from: number | null;
+  /** Of an A/B test that has no winner yet: each with the recipients that it has already. */
+  variants: { percent: number; recipients: number }[] | null;
 }
 
 export interface Slice {
@@ -75,12 +77,22 @@ interface Source {
 }
 
 /** Compact: without what the campaign and the subscriber say, and without what is computed or 0. */
-const insertRows = (compact: boolean) =>
+const insertRows = (compact: boolean, more: "" | ", variant", from: string) =>
   compact
-    ? `insert into sent_emails (campaign_no, seq, subscriber_id, email, cc, bcc, variables, id, opens, clicks, created_at)
-    select ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, own_email, cc, bcc, nullif(variables, '{}'), null, null, null, null from fitting`
-    : `insert into sent_emails (company_id, campaign_id, campaign_no, seq, subscriber_id, email, cc, bcc, variables)
-    select $1, $2, ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, email, cc, bcc, variables from fitting`;
+    ? `insert into sent_emails (campaign_no, seq, subscriber_id, email, cc, bcc, variables, id, opens, clicks, created_at${more})
+    select ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, own_email, cc, bcc, nullif(variables, '{}'), null, null, null, null${more} from ${from}`
+    : `insert into sent_emails (company_id, campaign_id, campaign_no, seq, subscriber_id, email, cc, bcc, variables${more})
+    select $1, $2, ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, email, cc, bcc, variables${more} from ${from}`;
+
+/** $param: a variant for each place. Places are taken in the order of a hash; recipients are numbered by variant. */
+const dealtBy = (param: number) => `
+  dealt as (
+    select f.*, ($${param}::smallint[])[row_number() over (order by md5($2::uuid::text || f.at::text), f.at)] as variant from fitting f
+  ),
+  placed as (
+    select d.subscriber_id, d.email, d.own_email, d.cc, d.bcc, d.variables, d.variant,
+      row_number() over (order by d.variant nulls last, d.at) as n from dealt d
+  ),`;
 
 const COUNTING_ONLY = -1;
 const SENTENCE_OF = (kind: string) =>
@@ -114,11 +126,12 @@ const countSuppressed = `case when $7::bigint <= ${COUNTING_ONLY} then 0
       else (select count(*) from person p where p.at <= (select f.at from fitting f order by f.at desc limit 1))
         - (select count(*) from fitting) end`;
 
-/** $7: room for so many mails; COUNTING_ONLY while nothing is written any more. */
+/** $7: room for so many mails; COUNTING_ONLY while nothing is written any more. `dealt`: the number of the parameter. */
 export const sliceSql = (
   { taken, person, mails, notesSuppressed }: Source,
   transactional: boolean,
   compact: boolean,
+  dealt?: number,
 ) => `
   with taken as materialized (${taken}),
   person as materialized (${person}),
@@ -129,9 +142,9 @@ export const sliceSql = (
     window next as (order by p.at)
   ),
   counted as materialized (select count(*) filter (where mails_so_far > $7::bigint) as no_room from kept),
-  fitting as (select * from kept where mails_so_far <= $7::bigint),
+  fitting as (select * from kept where mails_so_far <= $7::bigint),${dealt ? dealtBy(dealt) : ""}
   added as (
-    ${insertRows(compact)}
+    ${dealt ? insertRows(compact, ", variant", "placed") : insertRows(compact, "", "fitting")}
     returning 1
   )${notesSuppressed ? `,${noteSuppressed(transactional, compact)}` : ""}
   select (select count(*) from taken) as taken, (select count(*) from added) as kept,
@@ -198,6 +211,8 @@ export interface SliceSize {
   limit: number;
   /** Mails that may be written; undefined while the rest of the audience is counted only. */
   room: number | undefined;
+  /** A variant for each place, where there are variants; null is the rest. */
+  dealt?: readonly (number | null)[] | undefined;
 }
 
 async function take(client: Client, campaign: ExpandingCampaign, size: SliceSize, from: From): Promise<Slice> {
@@ -212,7 +227,8 @@ async function take(client: Client, campaign: ExpandingCampaign, size: SliceSize
     size.room ?? COUNTING_ONLY,
     ...from.values,
   ];
-  return (await queryOne<Slice>(sliceSql(from.source, is_transactional, campaign.no >= 0), values, client))!;
+  const dealt = size.dealt && values.push(size.dealt);
+  return (await queryOne<Slice>(sliceSql(from.source, is_transactional, campaign.no >= 0, dealt), values, client))!;
 }
 
 export const takeReceivers = (client: Client, campaign: ExpandingCampaign, size: SliceSize): Promise<Slice> =>

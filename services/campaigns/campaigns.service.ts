@@ -18,6 +18,7 @@ import { resume } from "./lifecycle/resume.ts";
 import { cancel, startDue } from "./lifecycle/schedule.ts";
 import { settle, settleFinished } from "./lifecycle/settle.ts";
 import { stopAny, stopOwn } from "./lifecycle/stop.ts";
+import { decideWinners } from "./lifecycle/winners.ts";
 import { getCampaign, listCampaigns } from "./list-campaigns.ts";
 import { downloadMedia, streamMedia } from "./media/download-media.ts";
 import { getMedia, listMedia, removeMedia } from "./media/media-files.ts";
@@ -32,6 +33,8 @@ const EXPAND_PAUSE_MS = 500;
 /** A schedule is due within two seconds. */
 const SCHEDULE_PAUSE_MS = 750;
 const SETTLE_PAUSE_MS = 1_000;
+/** The time that a test is given is in minutes. */
+const WINNER_PAUSE_MS = 1_000;
 const CONFIRM_PAUSE_MS = 500;
 const TIDY_PAUSE_MS = 10 * 60_000;
 const RETENTION_PAUSE_MS = 60_000;
@@ -46,6 +49,7 @@ export default defineService("campaigns", contract, {
     every(EXPAND_PAUSE_MS, "expandWaiting"),
     every(SCHEDULE_PAUSE_MS, "startDue"),
     every(SETTLE_PAUSE_MS, "settleFinished"),
+    every(WINNER_PAUSE_MS, "decideWinners"),
     every(CONFIRM_PAUSE_MS, "sendConfirmations"),
     every(TIDY_PAUSE_MS, "tidy"),
     every(RETENTION_PAUSE_MS, "removeOld"),
@@ -90,6 +94,7 @@ export default defineService("campaigns", contract, {
       return { done: await queueOf(this).expandWaiting() };
     },
     startDue: async (ctx) => ({ done: await startDue(ctx.broker) }),
+    decideWinners: async (ctx) => ({ done: await decideWinners(ctx.broker) }),
     settleFinished: async (ctx) => ({ done: await settleFinished(ctx.broker) }),
     async tidy(ctx) {
       await keepRecipientParts(ctx.broker);

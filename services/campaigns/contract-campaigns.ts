@@ -16,6 +16,7 @@ import {
   Uuid,
 } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
+import { VariantsShown } from "./contract-variants.ts";
 
 export const MAX_ATTACHMENTS = 20;
 
@@ -35,7 +36,7 @@ export const Campaign = Type.Object({
   error: Nullable(
     Type.String({
       description:
-        "Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what the SMTP server that it waits for said last.",
+        "Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what it waits for: what its SMTP server said last, warm-up, or the winner of its variants.",
     }),
   ),
   subject: Type.String({ description: "As it was at the send, with its variables." }),
@@ -44,6 +45,7 @@ export const Campaign = Type.Object({
   segment_id: Nullable(Uuid),
   smtp_config_id: Uuid,
   is_transactional: Type.Boolean(),
+  ...VariantsShown,
   started_at: Nullable(Time),
   finished_at: Nullable(Time),
   opens: Type.Integer({ description: "How many of the recipients opened it; machines are not counted." }),

@@ -2,6 +2,7 @@ import type { ServiceContract } from "../define.ts";
 import { Bool, Email, Line, Name, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
 import { Campaign, MAX_ATTACHMENTS } from "./contract-campaigns.ts";
+import { VariantsAsked } from "./contract-variants.ts";
 import { MAX_COPIES } from "./send/inline-receivers.ts";
 
 export const MAX_RECEIVERS = 10_000;
@@ -57,6 +58,7 @@ export const sending = {
         list_id: Type.Optional(Uuid),
         segment_id: Type.Optional(Uuid),
         scheduled_for: ScheduledFor,
+        ...VariantsAsked,
       }),
     ]),
     returns: Sent,

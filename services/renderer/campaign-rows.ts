@@ -25,10 +25,14 @@ interface Row {
   dkim_key_sealed: Buffer | null;
   further_keys: { id: string; domain: string; selector: string; sealed: string }[] | null;
   links: string[] | null;
+  /** By index: columns of this row that are the variant's own. */
+  variants: Partial<Row>[] | null;
 }
 
 export interface LoadedContent {
   content: Content;
+  /** Of a campaign with variants: all that its mails may be made from. */
+  variants: Content[];
   smtpConfigId: string;
   /** By their numbers, once a mail has been made. */
   storedLinks: string[] | null;
@@ -41,7 +45,9 @@ const SELECT = `
     c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed, t.links, d.domain as tracking_domain,
     (select json_agg(json_build_object('id', k.id, 'domain', k.domain, 'selector', k.selector,
        'sealed', encode(k.key_sealed, 'base64')))
-     from dkim_keys k where k.company_id = s.company_id and k.smtp_config_id = s.id and k.active) as further_keys
+     from dkim_keys k where k.company_id = s.company_id and k.smtp_config_id = s.id and k.active) as further_keys,
+    (select json_agg(v.content order by v.index) from campaign_variants v
+     where v.company_id = t.company_id and v.campaign_id = t.campaign_id) as variants
   from campaign_contents t
   join campaigns c on c.company_id = t.company_id and c.id = t.campaign_id
   left join smtp_configs s on s.company_id = t.company_id and s.id = c.smtp_config_id
@@ -80,32 +86,40 @@ function dkim(row: Row): Dkim[] {
   return [...first, ...others];
 }
 
+const contentOf = (row: Row, attached: Pick<Content, "attachments" | "dkim">): Content => ({
+  campaignId: row.campaign_id,
+  companyId: row.company_id,
+  subject: row.subject,
+  body: row.body,
+  senderName: row.sender_name,
+  senderEmail: row.sender_email,
+  replyToEmail: row.reply_to_email,
+  listName: row.list_id_name,
+  listId: row.list_id_ref,
+  companyName: row.company_name,
+  footerText: row.footer_text,
+  isTransactional: row.is_transactional,
+  trackingEnabled: row.tracking_enabled,
+  trackingDomain: row.tracking_domain,
+  ...attached,
+});
+
+interface Asked {
+  toSend: boolean;
+  /** Of the campaign's variants; null is the campaign itself. */
+  variant: number | null;
+}
+
 /** Undefined if the campaign no longer exists. Attachments and the DKIM keys are read only if mail is to be sent. */
-export async function loadContent(
-  campaignId: string,
-  { toSend }: { toSend: boolean },
-): Promise<LoadedContent | undefined> {
+export async function loadContent(campaignId: string, { toSend, variant }: Asked): Promise<LoadedContent | undefined> {
   const row = await queryOne<Row>(SELECT, [campaignId]);
   if (!row) return undefined;
-  const content: Content = {
-    campaignId: row.campaign_id,
-    companyId: row.company_id,
-    subject: row.subject,
-    body: row.body,
-    senderName: row.sender_name,
-    senderEmail: row.sender_email,
-    replyToEmail: row.reply_to_email,
-    listName: row.list_id_name,
-    listId: row.list_id_ref,
-    companyName: row.company_name,
-    footerText: row.footer_text,
-    isTransactional: row.is_transactional,
-    trackingEnabled: row.tracking_enabled,
-    trackingDomain: row.tracking_domain,
-    attachments: toSend ? await attachments(row.company_id, row.media_ids) : [],
-    dkim: toSend ? dkim(row) : [],
-  };
-  return { content, smtpConfigId: row.smtp_config_id, storedLinks: row.links };
+  const attached = toSend
+    ? { attachments: await attachments(row.company_id, row.media_ids), dkim: dkim(row) }
+    : { attachments: [], dkim: [] };
+  const variants = (row.variants ?? []).map((own) => contentOf({ ...row, ...own }, attached));
+  const content = variant === null ? contentOf(row, attached) : variants[variant];
+  return content && { content, variants, smtpConfigId: row.smtp_config_id, storedLinks: row.links };
 }
 
 const STORE_LINKS = `

@@ -13,6 +13,7 @@ import { MAX_RECEIVERS } from "../contract-sending.ts";
 import { earlierSend } from "./idempotency.ts";
 import { receiverErrors } from "./inline-receivers.ts";
 import { isField, type SendParams } from "./send-params.ts";
+import { atIndex, type GivenVariant, testErrors } from "./variants.ts";
 
 type IsValid = (field: keyof SendParams) => boolean;
 
@@ -100,6 +101,25 @@ async function textErrors(companyId: string, { subject, body }: SendParams, isVa
   };
 }
 
+/** Reported as the campaign's own template would be. */
+async function variantTemplateErrors(companyId: string, variants: readonly GivenVariant[]): Promise<string[]> {
+  const errors: string[] = [];
+  for (const [n, { template_id }] of variants.entries()) {
+    const found = template_id === undefined ? {} : await referenceErrors(companyId, { template_id });
+    errors.push(...(found.template_id ?? []).map((text) => atIndex(n, `template_id: ${text}`)));
+  }
+  return errors;
+}
+
+async function variantErrors(companyId: string, params: SendParams, isValid: IsValid): Promise<FieldErrors> {
+  const variants = isValid("variants") ? params.variants : undefined;
+  const winner = isValid("winner") ? params.winner : undefined;
+  // Of shares whose winner is not understood nobody can say what they must make.
+  const errors = params.winner === undefined || isValid("winner") ? testErrors({ ...params, variants, winner }) : {};
+  const ofTemplates = await variantTemplateErrors(companyId, variants ?? []);
+  return ofTemplates.length > 0 ? { ...errors, variants: [...ofTemplates, ...(errors.variants ?? [])] } : errors;
+}
+
 /** An API key fixes the company; a body that names another one gets a field error like any other. */
 const companyError = (companyId: string, { company }: SendParams): string | undefined =>
   company!.toLowerCase() === companyId ? undefined : missingObject(company!);
@@ -113,6 +133,7 @@ async function errorsOf(type: CampaignType, ctx: Ctx<SendParams>, isValid: IsVal
   return {
     ...(isValid("company") ? fieldError("company", [companyError(companyId, params)]) : {}),
     ...(type === "to_list" ? audienceErrors(params) : {}),
+    ...(type === "to_list" ? await variantErrors(companyId, params, isValid) : {}),
     ...(type === "custom" ? await textErrors(companyId, params, isValid) : {}),
     ...(await referenceErrors(companyId, ids)),
     ...(isValid("attachment_ids")

@@ -5,7 +5,9 @@
 import { type CampaignRow, type CampaignType, campaignView } from "../../../models/campaign.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
+import { writeVariants } from "../../../models/statements/campaign-variants.ts";
 import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
+import { findCampaign } from "../../../models/statements/read-campaign.ts";
 import { snapshotContents } from "../../../models/statements/snapshot-contents.ts";
 import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
@@ -112,20 +114,24 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     request.apiKeyId,
     request.copies,
   ];
-  type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks">;
+  type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks" | "variants" | "winner">;
   const row = (await queryOne<Inserted>(INSERT_CAMPAIGN, values, client))!;
   await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
   const subject = await snapshotContents(client, companyId, id, request);
   // Validation found everything a moment ago; something has been deleted since.
-  if (subject === undefined)
-    throw conflict("Something that this send refers to was deleted at this moment. Try again.");
+  const { variants, winner = null } = request;
+  const isWhole =
+    subject !== undefined && (!variants || (await writeVariants(client, companyId, id, variants, winner)));
+  if (!isWhole) throw conflict("Something that this send refers to was deleted at this moment. Try again.");
   if (request.receivers) {
     const receivers = await withoutErased(companyId, storedReceivers(request.receivers), client);
     await query(INSERT_RECEIVERS, [id, companyId, JSON.stringify(receivers)], client);
   }
   const { template_id, list_id } = row;
   return {
-    ...campaignView({ ...row, subject, opens: 0, clicks: 0 }),
+    ...(variants
+      ? (await findCampaign(companyId, id, { on: client }))!
+      : campaignView({ ...row, subject, opens: 0, clicks: 0, variants: null, winner: null })),
     company: companyId,
     template: template_id,
     lists: list_id ? [list_id] : [],

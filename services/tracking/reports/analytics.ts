@@ -11,6 +11,8 @@ interface Campaign {
   sent_count: number;
   failed_count: number;
   links: string[] | null;
+  variants: { index: number; percent: number }[] | null;
+  winner: number | null;
 }
 
 interface Count {
@@ -20,7 +22,10 @@ interface Count {
 }
 
 const CAMPAIGN = `
-  select c.id, c.total_emails, c.sent_count, c.failed_count, t.links
+  select c.id, c.total_emails, c.sent_count, c.failed_count, t.links,
+    (select json_agg(json_build_object('index', v.index, 'percent', v.percent) order by v.index)
+     from campaign_variants v where v.company_id = c.company_id and v.campaign_id = c.id) as variants,
+    (select w.winner from campaign_winners w where w.company_id = c.company_id and w.campaign_id = c.id) as winner
   from campaigns c left join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id
   where c.company_id = $1 and c.id = $2 and c.deleted_at is null`;
 
@@ -45,6 +50,30 @@ function timeline(counts: readonly Count[]): Analytics["timeline"] {
       opens: opens.get(hour) ?? 0,
       clicks: clicks.get(hour) ?? 0,
     }));
+}
+
+type Counted = (metric: string, bucket?: number) => number;
+
+/** Counted are the recipients of the test. What is left of the campaign's numbers is of those who got the winner. */
+function variantsOf({ variants, winner, sent_count }: Campaign, n: Counted): Analytics["variants"] {
+  const tested = (variants ?? []).map(({ index, percent }) => ({
+    index,
+    percent,
+    sent: n("sent_of_variant", index),
+    opens: n("opened_unique_of_variant", index),
+    clicks: n("clicked_unique_of_variant", index),
+  }));
+  const restOf = (all: number, of: "sent" | "opens" | "clicks") => all - tested.reduce((sum, one) => sum + one[of], 0);
+  const rest = {
+    sent: restOf(sent_count, "sent"),
+    opens: restOf(n("opened_unique"), "opens"),
+    clicks: restOf(n("clicked_unique"), "clicks"),
+  };
+  return tested.map((one) =>
+    one.index === winner
+      ? { ...one, sent: one.sent + rest.sent, opens: one.opens + rest.opens, clicks: one.clicks + rest.clicks }
+      : one,
+  );
 }
 
 function analyticsOf(campaign: Campaign, counts: readonly Count[]): Analytics {
@@ -80,6 +109,7 @@ function analyticsOf(campaign: Campaign, counts: readonly Count[]): Analytics {
       unique: n("link_unique", at + 1),
     })),
     timeline: timeline(counts),
+    variants: variantsOf(campaign, n),
   };
 }
 
