@@ -1,6 +1,7 @@
 /**
- * kill -9 of the node that erases a person, in the middle of it; FAILURES=long (`npm run test:failures`) also that of one that
- * mails for the service itself, and of one that removes a company.
+ * kill -9 of the node that erases a person, and of one that sends an A/B test, in the middle of it; FAILURES=long (`npm run
+ * test:failures`) also in each other phase of the test, that of one that mails for the service itself, and of one that removes
+ * a company.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeDatabase, openDatabase, query, queryOne, transaction } from "../../models/database/db.ts";
@@ -10,7 +11,8 @@ import { newId } from "../../services/lib/ids.ts";
 import { rowsWith } from "../support/address-scan.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
-import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
+import { type Accepted, type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
+import { newVariantTest } from "../support/variant-test.ts";
 
 jest.setTimeout(180_000);
 
@@ -21,6 +23,7 @@ const AT_ONCE = 5;
 const EVENTS = 60_000;
 const PEOPLE = 60_000;
 const ANN = "ann@erase-me.example";
+const OF_SENDERS = { ALLOW_PRIVATE_NETWORKS: "true", SEND_LEASE_SECONDS: "2", RETRY_BASE_SECONDS: "1" };
 
 describe("a node that is killed", () => {
   let database: TestDatabase;
@@ -42,7 +45,7 @@ describe("a node that is killed", () => {
     await database.drop();
   });
 
-  async function start(): Promise<void> {
+  async function start(services = ["accounts", "subscribers"]): Promise<void> {
     const SYSTEM_SMTP_URL = `smtp://127.0.0.1:${server.port}`;
     const env = {
       DATABASE_URL: database.url,
@@ -51,10 +54,10 @@ describe("a node that is killed", () => {
       SYSTEM_SMTP_URL,
       SYSTEM_FROM: "s@a.example",
     };
-    node = await startService({ services: ["accounts", "subscribers"], env: { ...env, LOGLEVEL: "error" } });
+    node = await startService({ services, env: { ...env, ...OF_SENDERS, LOGLEVEL: "error" } });
   }
-  async function killWhen(isInTheMiddle: () => Promise<boolean>): Promise<void> {
-    if (!node?.child.running()) await start();
+  async function killWhen(isInTheMiddle: () => Promise<boolean>, services?: string[]): Promise<void> {
+    if (!node?.child.running()) await start(services);
     await until(isInTheMiddle);
     node!.child.signal("SIGKILL");
     await node!.child.ended;
@@ -115,6 +118,56 @@ describe("a node that is killed", () => {
     expect((await job()).counts).toMatchObject({ events: EVENTS, subscribers: 1 });
     expect(await rowsWith(ANN)).toEqual({});
   });
+
+  const SENDING = ["accounts", "subscribers", "campaigns", "smtp-sender", "renderer", "tracking"];
+  const PHASES = ["test", "wait", "decision", "rest"];
+  const subjectOf = ({ raw }: Accepted) => /^Subject: (.*)\r$/m.exec(raw)![1];
+
+  test.each(process.env.FAILURES === "long" ? [...PHASES.map((phase) => [phase]), PHASES] : [["test"]])(
+    "leaves an A/B test to another one, killed in phase %j: shares and winner are as they would have been, nobody gets two",
+    async (...phases) => {
+      await node?.child.stop();
+      server.messages.length = 0;
+      const ab = await newVariantTest(await newCompany(), server.port);
+      const kill = (when: () => Promise<boolean>) => killWhen(when, SENDING);
+      if (phases.includes("test")) await kill(async () => server.messages.length > 15);
+      if (!node?.child.running()) await start(SENDING);
+      await until(async () => (await ab.winner()).due_at !== null);
+      expect(await ab.dealt()).toEqual({ 0: 24, 1: 36, rest: 60 });
+      await ab.opened(1, 5);
+      if (phases.includes("wait")) await kill(async () => true);
+      if (!node?.child.running()) await start(SENDING);
+      if (phases.includes("decision")) {
+        await ab.holdRest(async (isAskedFor) => {
+          await ab.timeIsUp();
+          await kill(isAskedFor);
+        });
+        expect(await ab.winner()).toMatchObject({ winner: null });
+        await start(SENDING);
+      }
+      await ab.timeIsUp();
+      await until(async () => (await ab.winner()).winner !== null);
+      expect(await ab.winner()).toMatchObject({ winner: 1 });
+      const tested = server.messages.length;
+      if (phases.includes("rest")) {
+        await kill(async () => server.messages.length > tested + 10);
+        await start(SENDING);
+      }
+      const { sent, unknown } = await ab.ended(until);
+      expect(sent + unknown).toBe(120);
+      if (unknown > 0) await ab.resume(until);
+      const variantOf = await ab.variants();
+      expect(new Set(server.messages.map(({ to }) => to[0])).size).toBe(120);
+      expect(server.messages.length - 120).toBeLessThanOrEqual(unknown);
+      for (const mail of server.messages) {
+        expect([mail.to[0], subjectOf(mail)]).toEqual([
+          mail.to[0],
+          variantOf.get(mail.to[0]!) === 0 ? "Apples" : "Pears",
+        ]);
+      }
+      expect(await ab.dealt()).toEqual({ 0: 24, 1: 36, rest: 60 });
+    },
+  );
 
   if (process.env.FAILURES === "long") {
     test("loses none of the service's own mails; twice goes what was in the air, under the same Message-ID", async () => {

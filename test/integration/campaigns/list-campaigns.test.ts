@@ -133,6 +133,8 @@ describe("reading campaigns", () => {
       opens: 0,
       clicks: 0,
       created_at: expect.any(String),
+      variants: [],
+      winner: null,
       updated_at: expect.any(String),
     });
   });
