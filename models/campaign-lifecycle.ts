@@ -3,7 +3,8 @@
  *
  * scheduled   Waits for its time. Nobody has been chosen yet: membership is evaluated when it starts.
  * pending     Will be sent: its recipients are being written, or wait for the first sender. Also after a resume.
- * sending     A sender has claimed recipients. Stays so while mail waits for another try or for room in the hour.
+ * sending     A sender has claimed recipients. Stays so while mail waits for another try, for room in the
+ *             hour, or for the winner of the variants.
  * completed   Every recipient was sent to, or nobody was eligible.
  * partial     Every recipient is final, some were sent to and some failed, or found no room in the month's quota; or somebody
  *             stopped it, or the guard did: what was not tried counts as failed.

@@ -18,7 +18,7 @@ import { audienceSize } from "./audience-size.ts";
 import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
 import { copiesOf, storedReceivers, withoutErased } from "./inline-receivers.ts";
 import { paramsOf, type SendParams } from "./send-params.ts";
-import { sendWarnings } from "./warnings.ts";
+import { sendWarnings, winnerWarnings } from "./warnings.ts";
 
 const INSERT_CAMPAIGN = `
   insert into campaigns as c (id, company_id, name, campaign_type, status, total_emails, scheduled_for,
@@ -54,7 +54,10 @@ export async function send(ctx: Ctx<SendParams>, type: CampaignType): Promise<An
   const copies = copiesOf(body.receivers ?? []);
   const mails = emails + copies;
   const hour = await admit(ctx, { emails: mails, scheduledFor, toSegment: body.segment_id !== undefined });
-  const warnings = await sendWarnings(ctx, companyId, body.smtp_config_id);
+  const warnings = [
+    ...(await sendWarnings(ctx, companyId, body.smtp_config_id)),
+    ...(body.winner ? await winnerWarnings(companyId) : []),
+  ];
 
   const answer = await transaction(async (client) => {
     if (key && !(await claimKey(client, companyId, key, hash))) {

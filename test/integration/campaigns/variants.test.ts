@@ -1,5 +1,6 @@
 /** A/B tests over HTTP: who gets which variant is counted at the mail server, by subject. */
-import { query, queryOne } from "../../../models/database/db.ts";
+import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { decideWinner } from "../../../models/statements/decide-winner.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 import { read as readMail } from "../../support/message.ts";
@@ -236,6 +237,35 @@ describe("a test with a winner", () => {
       expect(/^Subject: (.*)\r$/m.exec(raw)![1]).toBe(variant === 0 ? "Apples" : "Pears");
     }
   });
+});
+
+test("who compares by what is not tracked is warned, and of two decisions at the same moment one is made", async () => {
+  await query("update companies set tracking_enabled = false where id = $1", [company.id]);
+  const answer = await send({ list_id: await newList(10), variants: TWO, winner: OPENS });
+  expect(answer.body.warnings).toContain(
+    "This company tracks neither opens nor clicks (tracking_enabled), so the first variant will win.",
+  );
+  const { id } = answer.body;
+  await waiting(id);
+  const key = { company_id: company.id, campaign_id: id };
+  const decide = () => transaction((client) => decideWinner(client, key));
+  expect(await decide()).toBeUndefined();
+  const breaksOff = transaction(async (client) => {
+    await client.query("update campaign_winners set due_at = now() where campaign_id = $1", [id]);
+    expect(await decideWinner(client, key)).toBe(0);
+    throw new Error("killed");
+  });
+  await expect(breaksOff).rejects.toThrow("killed");
+  expect(await queryOne("select state from send_chunks where campaign_id = $1 order by lo desc", [id])).toEqual({
+    state: 5,
+  });
+  await timeIsUp(id);
+  const decided = await Promise.all([decide(), decide(), decide()]);
+  // The service decides, too, once a second.
+  expect(decided.filter((winner) => winner !== undefined).length).toBeLessThanOrEqual(1);
+  expect(await ended(id)).toMatchObject({ status: "completed", sent_count: 10, winner: { index: 0 } });
+  expect(new Set(server.messages.map(({ to }) => to[0])).size).toBe(10);
+  expect(server.messages).toHaveLength(10);
 });
 
 test("without a winner all go at once by their shares; of a scheduled campaign an edit is one of its variants, too", async () => {
