@@ -86,7 +86,7 @@ export const campaigns = {
   update: {
     summary: "Edit a scheduled campaign",
     description:
-      "Allowed in the status `scheduled` only. A `template_id`, also the same one, takes a new snapshot of the template; `subject` and `body` stand in place of the template's. `list_id` takes the place of a segment, and the other way round; campaigns to receivers keep theirs. A new time or audience must have room in the month's quota.",
+      "Allowed in the status `scheduled` only. A `template_id`, also the same one, takes a new snapshot of the template; `subject` and `body` stand in place of the template's; variants that have none of their own follow. `list_id` takes the place of a segment, and the other way round; campaigns to receivers keep theirs. A new time or audience must have room in the month's quota.",
     params: Type.Composite([
       ById,
       Type.Object({

@@ -9,9 +9,16 @@ import { seal } from "../../services/lib/secrets.ts";
 
 const RECIPIENTS = 120;
 
+/** Sessions that wait for a lock on the way to a decision. */
+const deciding = () =>
+  query<{ pid: number }>(
+    `select pid from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock' and query like '%update campaign_winners%'`,
+  );
+
 type Until = (isSo: () => Promise<boolean>) => Promise<void>;
 
-async function newCampaign(companyId: string, port: number): Promise<string> {
+async function newCampaign(companyId: string, port: number): Promise<{ id: string; list: string }> {
   const [id, smtp, list] = [newId(), newId(), newId()];
   await query(
     `insert into smtp_configs (id, company_id, name, host, port, password_sealed, use_tls, sender_name, sender_email, max_connections)
@@ -21,7 +28,7 @@ async function newCampaign(companyId: string, port: number): Promise<string> {
   await query("insert into lists (id, company_id, name) values ($1, $2, 'Readers')", [list, companyId]);
   await query(
     `with added as (
-       insert into subscribers (company_id, email) select $1, 'r' || n || '@example.com' from generate_series(1, $3::int) n
+       insert into subscribers (company_id, email) select $1, 'r' || n || '@' || $2::uuid || '.example' from generate_series(1, $3::int) n
        returning id)
      insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from added`,
     [companyId, list, RECIPIENTS],
@@ -44,11 +51,11 @@ async function newCampaign(companyId: string, port: number): Promise<string> {
     ];
     await writeVariants(client, companyId, id, variants, { metric: "opens", after_minutes: 600 });
   });
-  return id;
+  return { id, list };
 }
 
 export async function newVariantTest(companyId: string, port: number) {
-  const id = await newCampaign(companyId, port);
+  const { id, list } = await newCampaign(companyId, port);
   const of = [id];
   const OWN = "campaign_no = (select no from campaigns where id = $1)";
   const isOver = async () =>
@@ -56,6 +63,8 @@ export async function newVariantTest(companyId: string, port: number) {
     undefined;
 
   return {
+    /** Of its recipients' addresses. */
+    domain: `${list}.example`,
     winner: async () =>
       (await queryOne<{ due_at: Date | null; winner: number | null }>(
         "select due_at, winner from campaign_winners where campaign_id = $1",
@@ -86,21 +95,16 @@ export async function newVariantTest(companyId: string, port: number) {
     holdRest: (during: (isAskedFor: () => Promise<boolean>) => Promise<void>) =>
       transaction(async (client) => {
         await client.query("select from send_chunks where campaign_id = $1 and state = 5 for update", of);
-        await during(
-          async () =>
-            (await queryOne(
-              "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%update campaign_winners%'",
-            )) !== undefined,
-        );
-        // Its connection is still there for a moment, and has not written what it was about to.
-        while (
-          await queryOne(
-            "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%update campaign_winners%'",
-          )
-        ) {
-          await query(
-            "select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and query like '%update campaign_winners%'",
-          );
+        await during(async () => {
+          // A transaction in which nothing happens for 10 s is ended.
+          await client.query("select");
+          return (await deciding()).length > 0;
+        });
+        // The session of the dead waits for the lock, and would write once it has it.
+        for (;;) {
+          const left = await deciding();
+          if (left.length === 0) return;
+          for (const { pid } of left) await client.query("select pg_terminate_backend($1)", [pid]);
           await sleep(20);
         }
       }),
