@@ -112,11 +112,10 @@ async function variantTemplateErrors(companyId: string, variants: readonly Given
 }
 
 async function variantErrors(companyId: string, params: SendParams, isValid: IsValid): Promise<FieldErrors> {
-  const variants = isValid("variants") ? params.variants : undefined;
-  const winner = isValid("winner") ? params.winner : undefined;
-  // Of shares whose winner is not understood nobody can say what they must make.
-  const errors = params.winner === undefined || isValid("winner") ? testErrors({ ...params, variants, winner }) : {};
-  const ofTemplates = await variantTemplateErrors(companyId, variants ?? []);
+  // Where the shape of one is wrong, nobody can say whether the other suits it.
+  const isUnderstood = (["variants", "winner"] as const).every((name) => params[name] === undefined || isValid(name));
+  const errors = isUnderstood ? testErrors(params) : {};
+  const ofTemplates = isValid("variants") ? await variantTemplateErrors(companyId, params.variants ?? []) : [];
   return ofTemplates.length > 0 ? { ...errors, variants: [...ofTemplates, ...(errors.variants ?? [])] } : errors;
 }
 

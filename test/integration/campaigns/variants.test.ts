@@ -310,7 +310,7 @@ test("what is wrong with a test is said on its fields, and other sends do not kn
     return [status, body];
   };
   const half = { percent: 50 };
-  expect(await fault({ variants: [half] })).toEqual([
+  expect(await fault({ variants: [half], winner: OPENS })).toEqual([
     400,
     { variants: ["Ensure this field has at least 2 elements."] },
   ]);
