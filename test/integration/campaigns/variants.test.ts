@@ -197,9 +197,11 @@ describe("a test with a winner", () => {
     }
   });
 
-  test("stopped while the others wait and resumed: they wait again, and of two alike the first wins", async () => {
-    const list_id = await newList(40);
-    const id = await sent({ list_id, variants: TWO, winner: OPENS });
+  test("of a segment, stopped while the others wait, and resumed: they wait again, and of two alike the first wins", async () => {
+    await newList(40);
+    const rules = { match: "all", conditions: [{ field: "email", operator: "contains", value: "r" }] };
+    const segment_id = (await company.api.post(`${API}/segments/`, { name: "All", rules })).body.id;
+    const id = await sent({ segment_id, variants: TWO, winner: OPENS });
     await waiting(id);
     const test = server.messages.map(({ to, raw }) => [to[0], /^Subject: .*$/m.exec(raw)![0]]);
     await company.api.post(`${API}/campaigns/${id}/stop/`, {});
