@@ -5,7 +5,7 @@
  *             recipients' timezones waits for the first of them.
  * pending     Will be sent: its recipients are being written, or wait for the first sender. Also after a resume.
  * sending     A sender has claimed recipients. Stays so while mail waits for another try, for room in the hour,
- *             or for the hour of its recipients.
+ *             for the hour of its recipients, or for the winner of the variants.
  * completed   Every recipient was sent to, or nobody was eligible.
  * partial     Every recipient is final, some were sent to and some failed, or found no room in the month's quota; or somebody
  *             stopped it, or the guard did: what was not tried counts as failed.

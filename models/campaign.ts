@@ -7,6 +7,7 @@ import {
   type NonAttribute,
   type Sequelize,
 } from "sequelize";
+import type { WinnerMetric } from "./campaign-variant.ts";
 import type { Company } from "./company.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
 import { fromRow } from "./database/from-row.ts";
@@ -182,6 +183,21 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   }
 }
 
+interface ShownVariant {
+  index: number;
+  percent: number;
+  subject: string;
+  template_id: string | null;
+}
+
+interface ShownWinner {
+  metric: WinnerMetric;
+  after_minutes: number;
+  index: number | null;
+  due_at: string | null;
+  decided_at: string | null;
+}
+
 /** The row of a statement that selects or returns CAMPAIGN_COLUMNS. */
 export interface CampaignRow {
   id: string;
@@ -207,13 +223,15 @@ export interface CampaignRow {
   /** Null where nobody knows whose they are. */
   opens: number | null;
   clicks: number | null;
+  variants: ShownVariant[] | null;
+  winner: ShownWinner | null;
   created_at: Date;
   updated_at: Date;
 }
 
 /**
  * What is wrong with a campaign (alias c): the error that stopped it, for how many recipients the month's quota left no room,
- * or, while it waits for a failing SMTP server, what that one says, or until when it waits for warm-up. Only the first is ever
+ * or, while it waits for a failing SMTP server, what that one says, or until when it waits for warm-up or for the winner of its variants. Only the first is ever
  * stored: senders leave a campaign with an error alone. Looks by primary key, and only for campaigns under way.
  */
 export const CAMPAIGN_ERROR = `coalesce(c.error,
@@ -225,7 +243,12 @@ export const CAMPAIGN_ERROR = `coalesce(c.error,
     select 'Waiting for warm-up: the ' || w.taken || ' mails of its day ' || w.step || ' have left. It goes on at '
       || to_char(w.full_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '.'
     from warmup_ledgers w
-    where w.company_id = c.company_id and w.smtp_config_id = c.smtp_config_id and w.full_until > now()) end)`;
+    where w.company_id = c.company_id and w.smtp_config_id = c.smtp_config_id and w.full_until > now()) end,
+  case when c.status in ('pending', 'sending') then (
+    select 'Waiting for the winner of the variants, which is decided at '
+      || to_char(w.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '.'
+    from campaign_winners w
+    where w.company_id = c.company_id and w.campaign_id = c.id and w.winner is null) end)`;
 
 /** People who did it, from counters that are kept with the events: eight rows at most, by primary key. */
 const unique = (type: "opened" | "clicked") => `case when c.individual_tracking then (
@@ -239,21 +262,36 @@ const NEXT_ZONE_AT = `case when c.timezone is not null then case
       select min(k.due_at) from send_chunks k where k.company_id = c.company_id and k.campaign_id = c.id and k.state ${IS_WAITING})
     end end`;
 
+/** Of the campaign c, looked up by key. */
+const VARIANTS = `(select json_agg(json_build_object('index', v.index, 'percent', v.percent,
+      'subject', coalesce(v.content->>'subject', t.subject), 'template_id', coalesce(v.template_id, c.template_id)) order by v.index)
+    from campaign_variants v
+    left join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id
+    where v.company_id = c.company_id and v.campaign_id = c.id)`;
+const WINNER = `(select json_build_object('metric', w.metric, 'after_minutes', w.after_minutes, 'index', w.winner,
+      'due_at', w.due_at, 'decided_at', w.decided_at)
+    from campaign_winners w where w.company_id = c.company_id and w.campaign_id = c.id)`;
+
 /** For a statement whose campaigns have the alias c. */
 export const CAMPAIGN_COLUMNS = `c.id, c.name, c.campaign_type, c.status, c.total_emails, c.sent_count, c.failed_count, c.suppressed_count,
   c.scheduled_for, c.timezone, ${NEXT_ZONE_AT} as next_zone_at, ${CAMPAIGN_ERROR} as error, c.created_at, c.updated_at,
   c.template_id, c.list_id, c.segment_id, c.smtp_config_id, c.is_transactional, c.started_at, c.finished_at,
   coalesce((select t.subject from campaign_contents t
     where t.company_id = c.company_id and t.campaign_id = c.id), '') as subject,
-  ${unique("opened")} as opens, ${unique("clicked")} as clicks`;
+  ${unique("opened")} as opens, ${unique("clicked")} as clicks,
+  ${VARIANTS} as variants, ${WINNER} as winner`;
+
+const inUtc = (at: string | null) => (at === null ? null : new Date(at).toISOString());
 
 export const campaignView = (row: CampaignRow) => {
-  const { subject, opens, clicks, next_zone_at } = row;
+  const { subject, opens, clicks, next_zone_at, variants, winner } = row;
   return {
     ...fromRow(Campaign, row).view(),
     next_zone_at: next_zone_at?.toISOString() ?? null,
     subject,
     opens,
     clicks,
+    variants: variants ?? [],
+    winner: winner && { ...winner, due_at: inUtc(winner.due_at), decided_at: inUtc(winner.decided_at) },
   };
 };

@@ -37,6 +37,8 @@ export class EmailEvent extends Model<InferAttributes<EmailEvent>, InferCreation
   declare isFirstOfLink: CreationOptional<boolean>;
   declare metadata: CreationOptional<Record<string, unknown>>;
   declare createdAt: CreationOptional<Date>;
+  /** Of an open or click: the variant of its recipient in an A/B test. */
+  declare variant: CreationOptional<number | null>;
 
   static register(sequelize: Sequelize): void {
     EmailEvent.init(
@@ -53,6 +55,7 @@ export class EmailEvent extends Model<InferAttributes<EmailEvent>, InferCreation
         isFirstOfLink: required(DataTypes.BOOLEAN, false),
         metadata: required(DataTypes.JSONB, {}),
         createdAt: required(DataTypes.DATE),
+        variant: nullable(DataTypes.SMALLINT),
       },
       { sequelize, tableName: "email_events", updatedAt: false },
     );

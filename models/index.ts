@@ -15,6 +15,7 @@ import { Campaign } from "./campaign.ts";
 import { CampaignContent } from "./campaign-content.ts";
 import { CampaignCount } from "./campaign-count.ts";
 import { CampaignReceiver } from "./campaign-receiver.ts";
+import { CampaignVariant, CampaignWinner } from "./campaign-variant.ts";
 import { Company } from "./company.ts";
 import { CompanyDay } from "./company-day.ts";
 import { Counter } from "./counter.ts";
@@ -70,6 +71,8 @@ const MODELS = [
   CampaignContent,
   CampaignCount,
   CampaignReceiver,
+  CampaignVariant,
+  CampaignWinner,
   Company,
   CompanyDay,
   Counter,
@@ -152,6 +155,8 @@ function associate(): void {
   Campaign.belongsTo(Template, { as: "template", foreignKey: "templateId", constraints });
   Campaign.hasOne(CampaignContent, { as: "content", foreignKey: "campaignId", constraints });
   Campaign.hasMany(CampaignReceiver, { as: "receivers", foreignKey: "campaignId", constraints });
+  Campaign.hasMany(CampaignVariant, { as: "variants", foreignKey: "campaignId", constraints });
+  Campaign.hasOne(CampaignWinner, { as: "winner", foreignKey: "campaignId", constraints });
   Campaign.hasMany(CampaignCount, { as: "counts", foreignKey: "campaignId", constraints });
   Campaign.hasMany(SendChunk, { as: "chunks", foreignKey: "campaignId", constraints });
   Campaign.hasMany(SentEmail, { as: "sentEmails", foreignKey: "campaignNo", sourceKey: "no", constraints });

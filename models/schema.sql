@@ -331,6 +331,37 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.count_variant_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op in ('INSERT', 'UPDATE') then
+    insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
+    select k.company_id, k.campaign_id, m.metric, k.variant, pg_backend_pid() % 8, sum(k.n)
+    from (
+      select company_id, campaign_id, type, variant, is_first, count(*) as n from added
+      where variant is not null and not machine group by 1, 2, 3, 4, 5) k,
+      lateral (values (k.type || '_of_variant', true), (k.type || '_unique_of_variant', k.is_first)) m (metric, counts)
+    where m.counts
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
+  end if;
+  if tg_op in ('DELETE', 'UPDATE') then
+    insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
+    select k.company_id, k.campaign_id, m.metric, k.variant, pg_backend_pid() % 8, -sum(k.n)
+    from (
+      select company_id, campaign_id, type, variant, is_first, count(*) as n from gone
+      where variant is not null and not machine group by 1, 2, 3, 4, 5) k,
+      lateral (values (k.type || '_of_variant', true), (k.type || '_unique_of_variant', k.is_first)) m (metric, counts)
+    where m.counts
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.domains_of(address text)
  RETURNS text[]
  LANGUAGE sql
@@ -770,10 +801,10 @@ create table campaign_contents (
   tracking_enabled boolean not null,
   media_ids uuid[] default '{}'::uuid[] not null,
   links text[],
+  further jsonb,
   preheader text,
   text_body text,
   inline_css boolean default false not null,
-  further jsonb,
   utm jsonb,
   constraint campaign_contents_pkey PRIMARY KEY (campaign_id),
   constraint campaign_contents_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
@@ -801,6 +832,35 @@ create table campaign_receivers (
   constraint campaign_receivers_pkey PRIMARY KEY (campaign_id, no),
   constraint campaign_receivers_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
 );
+
+create table campaign_variants (
+  company_id uuid not null,
+  campaign_id uuid not null,
+  index smallint not null,
+  percent double precision not null,
+  subject text,
+  template_id uuid,
+  content jsonb default '{}'::jsonb not null,
+  recipients integer default 0 not null,
+  constraint campaign_variants_pkey PRIMARY KEY (campaign_id, index),
+  constraint campaign_variants_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
+);
+CREATE INDEX campaign_variants_of_company ON public.campaign_variants USING btree (company_id, campaign_id);
+
+create table campaign_winners (
+  company_id uuid not null,
+  campaign_id uuid not null,
+  metric text not null,
+  after_minutes double precision not null,
+  due_at timestamp with time zone,
+  winner smallint,
+  decided_at timestamp with time zone,
+  constraint campaign_winners_pkey PRIMARY KEY (campaign_id),
+  constraint campaign_winners_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE,
+  constraint campaign_winners_metric_check CHECK ((metric = ANY (ARRAY['opens'::text, 'clicks'::text])))
+);
+CREATE INDEX campaign_winners_of_company ON public.campaign_winners USING btree (company_id, campaign_id);
+CREATE INDEX campaign_winners_open ON public.campaign_winners USING btree (campaign_id) WHERE (winner IS NULL);
 
 create table campaigns (
   id uuid not null,
@@ -848,10 +908,10 @@ create table campaigns (
   suppressed_count integer default 0 not null,
   deleted_at timestamp with time zone,
   emptied_at timestamp with time zone,
-  individual_tracking boolean default true not null,
   resend_of uuid,
   timezone text,
   starts_at timestamp with time zone,
+  individual_tracking boolean default true not null,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
@@ -976,6 +1036,7 @@ create table email_events (
   is_first_of_link boolean default false not null,
   metadata jsonb default '{}'::jsonb not null,
   created_at timestamp with time zone default now() not null,
+  variant smallint,
   constraint email_events_pkey PRIMARY KEY (company_id, id),
   constraint email_events_type_check CHECK ((type = ANY (ARRAY['delivered'::text, 'opened'::text, 'clicked'::text, 'bounced'::text, 'unsubscribed'::text, 'complained'::text])))
 );
@@ -987,6 +1048,9 @@ CREATE INDEX email_events_rare ON public.email_events USING btree (company_id, t
 CREATE TRIGGER email_events_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
 CREATE TRIGGER email_events_erased AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) = 'on'::text)) EXECUTE FUNCTION uncount_erased_events();
 CREATE TRIGGER email_events_of_day AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_event_days();
+CREATE TRIGGER email_events_of_variants_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_variant_events();
+CREATE TRIGGER email_events_of_variants_recounted AFTER UPDATE ON public.email_events REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_variant_events();
+CREATE TRIGGER email_events_of_variants_uncounted AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_variant_events();
 CREATE TRIGGER email_events_recounted AFTER UPDATE ON public.email_events REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
 CREATE TRIGGER email_events_uncounted AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_events();
 
@@ -1412,7 +1476,8 @@ create table sent_emails (
   clicks integer default 0,
   created_at timestamp with time zone default now(),
   campaign_no integer default '-1'::integer not null,
-  reply_no smallint
+  reply_no smallint,
+  variant smallint
 );
 
 create table sent_emails_0 (
@@ -1439,6 +1504,7 @@ create table sent_emails_0 (
   created_at timestamp with time zone,
   campaign_no integer not null,
   reply_no smallint,
+  variant smallint,
   constraint sent_emails_0_pkey PRIMARY KEY (campaign_no, seq)
 ) with (fillfactor=43);
 CREATE INDEX sent_emails_0_campaign_no_next_attempt_at_idx ON public.sent_emails_0 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
@@ -1469,6 +1535,7 @@ create table sent_emails_1 (
   created_at timestamp with time zone,
   campaign_no integer not null,
   reply_no smallint,
+  variant smallint,
   constraint sent_emails_1_pkey PRIMARY KEY (campaign_no, seq)
 ) with (fillfactor=43);
 CREATE INDEX sent_emails_1_campaign_no_next_attempt_at_idx ON public.sent_emails_1 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
@@ -1499,6 +1566,7 @@ create table sent_emails_full (
   created_at timestamp with time zone default now() not null,
   campaign_no integer not null,
   reply_no smallint,
+  variant smallint,
   constraint sent_emails_pkey PRIMARY KEY (campaign_id, seq)
 ) with (fillfactor=45);
 CREATE INDEX sent_emails_due ON public.sent_emails_full USING btree (campaign_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);

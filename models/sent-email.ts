@@ -62,6 +62,8 @@ export class SentEmail extends Model<InferAttributes<SentEmail>, InferCreationAt
   declare opens: CreationOptional<number | null>;
   declare clicks: CreationOptional<number | null>;
   declare createdAt: CreationOptional<Date | null>;
+  /** Of the campaign's variants (campaign-variant.ts); null where it has none, and for who waits for the winner. */
+  declare variant: CreationOptional<number | null>;
 
   static register(sequelize: Sequelize): void {
     SentEmail.init(
@@ -89,6 +91,7 @@ export class SentEmail extends Model<InferAttributes<SentEmail>, InferCreationAt
         opens: nullable(DataTypes.INTEGER),
         clicks: nullable(DataTypes.INTEGER),
         createdAt: nullable(DataTypes.DATE),
+        variant: nullable(DataTypes.SMALLINT),
       },
       { sequelize, tableName: "sent_emails", updatedAt: false },
     );

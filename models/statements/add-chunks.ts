@@ -10,7 +10,7 @@ const CHUNK = 500;
 /** A small campaign is shared by several senders, and the first mail of a large one does not wait for 500. */
 const FIRST_CHUNKS = [50, 50, 100, 100, 200];
 
-interface Run {
+export interface Run {
   lo: number;
   hi: number;
 }
@@ -49,8 +49,10 @@ export interface Due {
   count: number;
 }
 
+type TimedRun = Run & Partial<Pick<Due, "due">>;
+
 /** The runs of recipients from `lo` on; none has recipients of two times. */
-function runsByTime(lo: number, dues: readonly Due[]): (Run & Pick<Due, "due">)[] {
+export function runsByTime(lo: number, dues: readonly Due[]): TimedRun[] {
   let next = lo;
   return dues.flatMap(({ due, count }) => {
     const runs = cutIntoRuns(next, next + count - 1);
@@ -59,12 +61,21 @@ function runsByTime(lo: number, dues: readonly Due[]): (Run & Pick<Due, "due">)[
   });
 }
 
-/** The caller is the only one that expands this campaign, so the next chunk number is free. */
-export async function addChunks(client: Client, campaign: Owner, lo: number, dues: readonly Due[]): Promise<void> {
+/**
+ * The caller is the only one that expands this campaign, so the next chunk number is free. Held: nobody may be sent to before
+ * the winner of the variants is known.
+ */
+export async function addChunks(
+  client: Client,
+  campaign: Owner,
+  runs: readonly TimedRun[],
+  { held = false } = {},
+): Promise<void> {
+  if (runs.length === 0) return;
   const { id, company_id, smtp_config_id, is_transactional } = campaign;
-  const runs = runsByTime(lo, dues);
   const bounds = [runs.map((run) => run.lo), runs.map((run) => run.hi)];
-  const times = runs.map(({ due }) => due);
-  const state = campaign.no < 0 ? SEND_CHUNK_STATE.ready : SEND_CHUNK_STATE.compactReady;
+  const times = runs.map(({ due = null }) => due);
+  const ready = campaign.no < 0 ? SEND_CHUNK_STATE.ready : SEND_CHUNK_STATE.compactReady;
+  const state = held ? SEND_CHUNK_STATE.waiting : ready;
   await query(INSERT, [id, company_id, smtp_config_id, is_transactional, ...bounds, state, times], client);
 }

@@ -374,6 +374,8 @@ const QUOTED: Place[] = [
     sql: untilFew(
       [
         `servers as (update smtp_configs x set ${text("last_error")} where company_id = $1 and ${anyQuotes("x.last_error")} returning 1)`,
+        `variants as (update campaign_variants x set ${text("subject")}, ${jsonb("content")}
+          where company_id = $1 and ${anyQuotes("x.subject", "x.content::text")} returning 1)`,
         `segment as (update segments x set ${jsonb("rules")} where company_id = $1 and ${anyQuotes("x.rules::text")} returning 1)`,
         `patterns as (update reply_patterns x set pattern = regexp_replace(x.pattern, $4, '[erased ' || x.no || ']', 'gi')
           where company_id = $1 and ${anyQuotes("x.pattern")} returning 1)`,
@@ -382,7 +384,7 @@ const QUOTED: Place[] = [
           where x.next_attempt_at is null and ${anyQuotes("x.data::text")} and exists (
             select from memberships m join users u on u.id = m.user_id
             where m.company_id = $1 and u.email_key = lower(x.recipient)) returning 1)`,
-        "few as (select from servers union all select from segment union all select from patterns union all select from notices)",
+        "few as (select from servers union all select from variants union all select from segment union all select from patterns union all select from notices)",
       ],
       "few",
     ),

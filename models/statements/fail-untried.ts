@@ -73,8 +73,8 @@ async function inFlight(client: Client, { id, company_id }: StoppedCampaign): Pr
 }
 
 /**
- * Recipients that no sender has claimed, or whose hour has not come. A locked chunk is being claimed at this moment: its
- * sender waits for the campaign's row, which we hold, so we must not wait for the chunk.
+ * Recipients that no sender has claimed, whose hour has not come, or that wait for a winner. A locked chunk is being claimed at
+ * this moment: its sender waits for the campaign's row, which we hold, so we must not wait for the chunk.
  */
 const failChunks = (which: string) => `
   with ready as (

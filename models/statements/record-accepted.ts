@@ -7,6 +7,7 @@
  * answer names its companies; the results are written by the other form then.
  */
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { variantsSent } from "./campaign-variants.ts";
 import { AFTER_COUNTING, LEASES, leaseWhere, OVER_GUARD, STOPPED, wantsDelivered } from "./record-outcomes.ts";
 
 const { sent, queued } = SENT_EMAIL_STATUS;
@@ -31,7 +32,7 @@ const WRITTEN = `written as (
       r (lease, campaign_no, seq, reply_no, reply_rest)
     join lease l on l.position = r.lease) r
   where e.campaign_no = r.campaign_no and e.seq = r.seq and e.status = ${queued} and e.next_attempt_at is null
-  returning r.campaign_id, r.company_id)`;
+  returning r.campaign_id, r.company_id, e.variant)`;
 
 // Accepted mail ends a run of equal refusals. Locked in the order of ids, as in record-outcomes.ts.
 const COUNTED = `locked as (
@@ -48,7 +49,8 @@ counted as (
 export const RECORD_ACCEPTED = `with ${WANTED},
 ${leaseWhere("and (select company_ids from wanted) is null")},
 ${WRITTEN},
-${COUNTED}
+${COUNTED},
+${variantsSent("written", "1")}
 select ${LEASES} as leases, ${STOPPED} as stopped, ${OVER_GUARD} as over_guard, null as webhook_company_ids,
   (select count(*) from written)::int as written, (select company_ids from wanted) as wanted_by`;
 

@@ -12,6 +12,7 @@
  */
 import { lateStatus, MAY_SEND_AGAIN } from "../campaign-lifecycle.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { variantsSent } from "./campaign-variants.ts";
 import { copiesWritten, eventsOf, newCopies, QUEUED_WEBHOOKS } from "./record-outcomes.ts";
 
 const { sent, bounced, queued, sending, unknown, suppressed } = SENT_EMAIL_STATUS;
@@ -40,7 +41,7 @@ counted as (
   from locked n where c.id = n.id
   returning c.id)`;
 
-/** From `written` (campaign_id, status, before): each campaign's counters, and its status where it had ended already. */
+/** From `written` (campaign_id, company_id, variant, status, before): each campaign's counters, and its status where it had ended already. */
 const COUNTED = `counts as (
   select campaign_id, count(*) filter (where status = ${sent})::int as sent,
     (count(*) filter (where status > ${sent}) - count(*) filter (where before > ${sent}))::int as failed,
@@ -49,7 +50,8 @@ const COUNTED = `counts as (
     count(*) filter (where status = ${bounced})::int as bounced,
     count(*) filter (where status = ${queued})::int as queued
   from written group by campaign_id),
-${LATE_COUNTED}`;
+${LATE_COUNTED},
+${variantsSent("written", `case when w.status = ${sent} then 1 else 0 end`)}`;
 
 /**
  * `mayGet`: which row e (of chunk c) may still get its result r, where that is not "sent". LATERAL with a LIMIT keeps the ten
@@ -82,7 +84,7 @@ written as (
   from result r cross join lateral (select before from target where n = r.n limit 1) t
   where e.campaign_no = r.campaign_no and e.seq = r.seq
   returning r.id, r.company_id, r.campaign_id, r.email, r.message_id, e.status, r.response as smtp_response,
-    r.error, r.n, t.before)`;
+    r.error, r.n, t.before, e.variant)`;
 
 const OF_OWN_DOUBT = `case
       when r.status = ${queued} and not g.may_send_again then false
@@ -128,6 +130,6 @@ written as (
   from chunk c
   where e.campaign_no = (select campaign_no from chunk)
     and e.seq between (select lo from chunk) and (select hi from chunk) and ${isDoubtOf("c.held")}
-  returning c.campaign_id, e.status, ${unknown} as before),
+  returning c.campaign_id, c.company_id, e.variant, e.status, ${unknown} as before),
 ${COUNTED}
   select count(*)::int as queued from written`;

@@ -15,6 +15,7 @@ import { sameCompany } from "../database/same-company.ts";
 import { IS_LEASED, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { isOverGuard } from "./campaign-guard.ts";
+import { variantsSent } from "./campaign-variants.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
 
 const { sent, failed, bounced, queued, sending, suppressed } = SENT_EMAIL_STATUS;
@@ -47,7 +48,7 @@ const WRITTEN = `written as (
   where e.campaign_no = r.campaign_no and e.seq = r.seq
     and case when r.no is null then e.status = ${sending} and e.attempts = r.attempts
         else lease.no is not null and e.status = ${queued} and e.next_attempt_at is null end
-  returning r.id, r.company_id, r.campaign_id, r.email, r.message_id, e.status, r.response as smtp_response, r.error, r.n)`;
+  returning r.id, r.company_id, r.campaign_id, r.email, r.message_id, e.status, r.response as smtp_response, r.error, r.n, e.variant)`;
 
 /** So many refusals with the same text in a row stop the campaign: it is the server, or the sender, and not the recipients. */
 export const EQUAL_REFUSALS_STOP_AT = 20;
@@ -81,7 +82,8 @@ counted as (
           count(*) filter (where status = ${bounced}) bounced
         from written group by campaign_id) w on w.campaign_id = l.id
   where c.id = l.id
-  returning ${AFTER_COUNTING})`;
+  returning ${AFTER_COUNTING}),
+${variantsSent("written", `case when w.status = ${sent} then 1 else 0 end`)}`;
 
 /** SQL: of the mail w, whose sender is in cc (campaign_contents). */
 export const MESSAGE_ID = `'<' || w.message_id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;

@@ -4,8 +4,9 @@
  */
 import { campaignNo } from "../database/campaign-no.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
-import { SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { readyOf, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { awaitsWinner } from "./decide-winner.ts";
 
 const { queued, failed, unknown } = SENT_EMAIL_STATUS;
 
@@ -24,7 +25,12 @@ interface RequeueingCampaign {
   requeue_from: number;
 }
 
-/** The new fence voids whatever the holder of an older lease still tries to write. */
+/**
+ * The rest of a campaign whose variants have no winner yet goes on waiting for it. Decided is only what is expanded
+ * (`expanded_at`), so nothing is decided while this runs.
+ *
+ * The new fence voids whatever the holder of an older lease still tries to write.
+ */
 const REQUEUE = `
   with chunk as (
     select no, lo, hi from send_chunks
@@ -34,13 +40,14 @@ const REQUEUE = `
     update sent_emails e set status = ${queued}, attempts = 0, next_attempt_at = null, error = null, smtp_response = null, reply_no = null
     from chunk c
     where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq between c.lo and c.hi and e.status in (${failed}, ${unknown})
-    returning c.no
+    returning c.no, e.variant
   ),
   opened as (
     update send_chunks s set marked_to = s.lo - 1, fence = s.fence + 1, owner = null, lease_until = null,
-      state = case when s.due_at > now() then ${SEND_CHUNK_STATE.waiting}
-        when ${campaignNo("$2", "$1")} < 0 then ${SEND_CHUNK_STATE.ready} else ${SEND_CHUNK_STATE.compactReady} end
-    where s.company_id = $1 and s.campaign_id = $2 and s.no in (select no from again)
+      state = case when s.due_at > now() or a.is_rest and ${awaitsWinner("$1", "$2")} then ${SEND_CHUNK_STATE.waiting}
+        else ${readyOf(campaignNo("$2", "$1"))} end
+    from (select no, bool_and(variant is null) as is_rest from again group by no) a
+    where s.company_id = $1 and s.campaign_id = $2 and s.no = a.no
     returning 1
   ),
   counted as (select (select count(*) from again)::int as n, (select max(no) from chunk) as last,

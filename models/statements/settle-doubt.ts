@@ -8,6 +8,7 @@
  */
 import { type Client, prepared } from "../database/db.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
+import { variantsSent } from "./campaign-variants.ts";
 import { LATE_COUNTED } from "./record-late-outcomes.ts";
 import { MESSAGE_ID, wantsDelivered } from "./record-outcomes.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
@@ -34,11 +35,12 @@ const SETTLE = `
   settled as (
     update sent_emails s set status = ${sent}, error = null, sent_at = m.at
     from m where s.campaign_no = m.campaign_no and s.seq = m.seq and s.status = ${unknown}
-    returning m.*, s.subscriber_id, s.email),
+    returning m.*, s.subscriber_id, s.email, s.variant),
   counts as (
     select campaign_id, count(*)::int as sent, -count(*)::int as failed, -count(*)::int as tried_unsent, 0 as bounced, 0 as queued
     from settled group by campaign_id),
   ${LATE_COUNTED},
+  ${variantsSent("settled", "1")},
   delivered as (
     select uuid_v7() as id, w.company_id, 'delivered' as type, coalesce(w.email, p.email) as recipient, w.id as sent_email_id,
       w.campaign_id, now() as created_at,

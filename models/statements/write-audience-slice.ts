@@ -49,6 +49,8 @@ export interface ExpandingCampaign {
   requeue_from: number | null;
   /** The campaign whose recipients without an open are the audience (non-openers.ts). */
   resend_of: string | null;
+  /** Of an A/B test that has no winner yet: each with the recipients that it has already. */
+  variants: { percent: number; recipients: number }[] | null;
 }
 
 export interface Slice {
@@ -84,12 +86,22 @@ export interface Source {
 }
 
 /** Compact: without what the campaign and the subscriber say, and without what is computed or 0. */
-const insertRows = (compact: boolean) =>
+const insertRows = (compact: boolean, more: "" | ", variant", from: string) =>
   compact
-    ? `insert into sent_emails (campaign_no, seq, subscriber_id, email, cc, bcc, variables, id, opens, clicks, created_at)
-    select ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, own_email, cc, bcc, nullif(variables, '{}'), null, null, null, null from fitting`
-    : `insert into sent_emails (company_id, campaign_id, campaign_no, seq, subscriber_id, email, cc, bcc, variables)
-    select $1, $2, ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, email, cc, bcc, variables from fitting`;
+    ? `insert into sent_emails (campaign_no, seq, subscriber_id, email, cc, bcc, variables, id, opens, clicks, created_at${more})
+    select ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, own_email, cc, bcc, nullif(variables, '{}'), null, null, null, null${more} from ${from}`
+    : `insert into sent_emails (company_id, campaign_id, campaign_no, seq, subscriber_id, email, cc, bcc, variables${more})
+    select $1, $2, ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, email, cc, bcc, variables${more} from ${from}`;
+
+/** $param: a variant for each place. Places are taken in the order of a hash; recipients are numbered by variant. */
+const dealtBy = (param: number) => `
+  dealt as (
+    select f.*, ($${param}::smallint[])[row_number() over (order by md5($2::uuid::text || f.at::text), f.at)] as variant from fitting f
+  ),
+  placed as (
+    select d.subscriber_id, d.email, d.own_email, d.cc, d.bcc, d.variables, d.variant,
+      row_number() over (order by d.variant nulls last, d.at) as n from dealt d
+  ),`;
 
 const COUNTING_ONLY = -1;
 const SENTENCE_OF = (kind: string) =>
@@ -136,13 +148,13 @@ const countSuppressed = `case when $7::bigint <= ${COUNTING_ONLY} then 0
 
 /**
  * $7: room for so many mails; COUNTING_ONLY while nothing is written any more. `clock`: the parameter that has it, where each
- * recipient is due in a timezone of their own.
+ * recipient is due in a timezone of their own. `dealt`: the number of the parameter that has a variant for each place.
  */
 export const sliceSql = (
   { taken, person, mails, notesSuppressed }: Source,
   transactional: boolean,
   compact: boolean,
-  clock?: string,
+  { clock, dealt }: { clock?: string | undefined; dealt?: number | undefined } = {},
 ) => `
   with taken as materialized (${taken}),
   person as materialized (${person}),
@@ -153,9 +165,9 @@ export const sliceSql = (
     window next as (order by p.at)
   ),
   counted as materialized (select count(*) filter (where mails_so_far > $7::bigint) as no_room from kept),
-  ${clock ? fittingByTime(clock) : "fitting as (select * from kept where mails_so_far <= $7::bigint)"},
+  ${clock ? fittingByTime(clock) : "fitting as (select * from kept where mails_so_far <= $7::bigint)"},${dealt ? dealtBy(dealt) : ""}
   added as (
-    ${insertRows(compact)}
+    ${dealt ? insertRows(compact, ", variant", "placed") : insertRows(compact, "", "fitting")}
     returning 1
   )${notesSuppressed ? `,${noteSuppressed(transactional, compact)}` : ""}
   select (select count(*) from taken) as taken, (select count(*) from added) as kept,
@@ -225,6 +237,8 @@ export interface SliceSize {
   limit: number;
   /** Mails that may be written; undefined while the rest of the audience is counted only. */
   room: number | undefined;
+  /** A variant for each place, where there are variants; null is the rest. */
+  dealt?: readonly (number | null)[] | undefined;
 }
 
 export async function takeSlice(
@@ -247,7 +261,9 @@ export async function takeSlice(
     ...(byZone ? [campaign.scheduled_for] : []),
   ];
   const clock = byZone ? `$${values.length}` : undefined;
-  return (await queryOne<Slice>(sliceSql(from.source, is_transactional, campaign.no >= 0, clock), values, client))!;
+  const dealt = size.dealt && values.push(size.dealt);
+  const sql = sliceSql(from.source, is_transactional, campaign.no >= 0, { clock, dealt });
+  return (await queryOne<Slice>(sql, values, client))!;
 }
 
 export const takeReceivers = (client: Client, campaign: ExpandingCampaign, size: SliceSize): Promise<Slice> =>

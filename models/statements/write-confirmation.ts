@@ -4,7 +4,7 @@
  */
 import { newId } from "../../services/lib/ids.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
-import { addChunks } from "./add-chunks.ts";
+import { addChunks, cutIntoRuns } from "./add-chunks.ts";
 import { addEmails } from "./plan-usage.ts";
 import { storeWireSender } from "./snapshot-contents.ts";
 
@@ -52,7 +52,7 @@ export async function writeConfirmation(client: Client, mail: Confirmation): Pro
   if (written) await storeWireSender(client, companyId, id, written.sender_email);
   await query(RECIPIENT, [companyId, id, subscriberId, email, JSON.stringify(mail.variables), no], client);
   const owner = { id, no, company_id: companyId, smtp_config_id: smtpConfigId, is_transactional: true };
-  await addChunks(client, owner, 1, [{ due: null, count: 1 }]);
+  await addChunks(client, owner, cutIntoRuns(1, 1));
   await addEmails(client, companyId, 1);
   await query("select add_count($1, 'sent_emails', $1, 1)", [companyId], client);
 }

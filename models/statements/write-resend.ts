@@ -37,7 +37,9 @@ interface Resend {
   apiKeyId: string | null;
 }
 
-type Written = Omit<CampaignRow, "opens" | "clicks">;
+type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks" | "next_zone_at" | "variants" | "winner"> & {
+  individual_tracking: boolean;
+};
 
 /** Undefined where an attachment of the first campaign was deleted. */
 export async function writeResend(
@@ -45,9 +47,12 @@ export async function writeResend(
   companyId: string,
   firstId: string,
   { id, name, subject, emails, taskId, apiKeyId }: Resend,
-): Promise<Written | undefined> {
+): Promise<CampaignRow | undefined> {
   const values = [companyId, firstId, id, name, emails, taskId, apiKeyId];
-  const row = (await queryOne<Omit<Written, "subject">>(CAMPAIGN, values, client))!;
+  const row = (await queryOne<Inserted>(CAMPAIGN, values, client))!;
   const contents = await queryOne<{ subject: string }>(CONTENTS, [companyId, firstId, id, subject], client);
-  return contents && { ...row, subject: contents.subject };
+  if (!contents) return undefined;
+  const nobodyYet = row.individual_tracking ? 0 : null;
+  const none = { next_zone_at: null, variants: null, winner: null };
+  return { ...row, ...none, subject: contents.subject, opens: nobodyYet, clicks: nobodyYet };
 }

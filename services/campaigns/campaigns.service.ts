@@ -24,6 +24,7 @@ import { cancel, startDue } from "./lifecycle/schedule.ts";
 import { settle, settleFinished } from "./lifecycle/settle.ts";
 import { startByZone } from "./lifecycle/start-by-zone.ts";
 import { stopAny, stopOwn } from "./lifecycle/stop.ts";
+import { decideWinners } from "./lifecycle/winners.ts";
 import { getCampaign, listCampaigns, progressOf } from "./list-campaigns.ts";
 import { downloadMedia, streamMedia } from "./media/download-media.ts";
 import { getMedia, listMedia, removeMedia } from "./media/media-files.ts";
@@ -39,6 +40,8 @@ const EXPAND_PAUSE_MS = 500;
 /** A schedule is due within two seconds. */
 const SCHEDULE_PAUSE_MS = 750;
 const SETTLE_PAUSE_MS = 1_000;
+/** The time that a test is given is in minutes. */
+const WINNER_PAUSE_MS = 1_000;
 const CONFIRM_PAUSE_MS = 500;
 const TIDY_PAUSE_MS = 10 * 60_000;
 const RETENTION_PAUSE_MS = 60_000;
@@ -54,6 +57,7 @@ export default defineService("campaigns", contract, {
     every(SCHEDULE_PAUSE_MS, "startDue"),
     every(SCHEDULE_PAUSE_MS, "startByZone"),
     every(SETTLE_PAUSE_MS, "settleFinished"),
+    every(WINNER_PAUSE_MS, "decideWinners"),
     every(CONFIRM_PAUSE_MS, "sendConfirmations"),
     every(TIDY_PAUSE_MS, "tidy"),
     every(RETENTION_PAUSE_MS, "removeOld"),
@@ -112,6 +116,7 @@ export default defineService("campaigns", contract, {
     },
     startDue: async (ctx) => ({ done: await startDue(ctx.broker) }),
     startByZone: async (ctx) => ({ done: await startByZone(ctx.broker) }),
+    decideWinners: async (ctx) => ({ done: await decideWinners(ctx.broker) }),
     settleFinished: async (ctx) => ({ done: await settleFinished(ctx.broker) }),
     async tidy(ctx) {
       await keepRecipientParts(ctx.broker);

@@ -16,6 +16,7 @@ import {
   Uuid,
 } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
+import { VariantsShown } from "./contract-variants.ts";
 
 export const MAX_ATTACHMENTS = 20;
 
@@ -57,7 +58,7 @@ export const Campaign = Type.Object({
   error: Nullable(
     Type.String({
       description:
-        "Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what the SMTP server that it waits for said last.",
+        "Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what it waits for: what its SMTP server said last, warm-up, or the winner of its variants.",
     }),
   ),
   subject: Type.String({ description: "As it was at the send, with its variables." }),
@@ -66,6 +67,7 @@ export const Campaign = Type.Object({
   segment_id: Nullable(Uuid),
   smtp_config_id: Uuid,
   is_transactional: Type.Boolean(),
+  ...VariantsShown,
   started_at: Nullable(Time),
   finished_at: Nullable(Time),
   opens: PeopleWho("opened it"),
@@ -106,7 +108,7 @@ export const campaigns = {
   update: {
     summary: "Edit a scheduled campaign",
     description:
-      "Allowed in the status `scheduled` only. A `template_id`, also the same one, takes a new snapshot of the template; `subject` and `body` stand in place of the template's. `list_id` takes the place of a segment, and the other way round; campaigns to receivers keep theirs. A new time or audience must have room in the month's quota.",
+      "Allowed in the status `scheduled` only. A `template_id`, also the same one, takes a new snapshot of the template; `subject` and `body` stand in place of the template's; variants that have none of their own follow. `list_id` takes the place of a segment, and the other way round; campaigns to receivers keep theirs. A new time or audience must have room in the month's quota.",
     params: Type.Composite([
       ById,
       Type.Object({

@@ -4,6 +4,7 @@ import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts"
 import { ContentFields } from "../lib/template/content-shapes.ts";
 import { Campaign, MAX_ATTACHMENTS } from "./contract-campaigns.ts";
 import { Utm } from "./contract-utm.ts";
+import { VariantsAsked } from "./contract-variants.ts";
 import { MAX_COPIES } from "./send/inline-receivers.ts";
 
 export const MAX_RECEIVERS = 10_000;
@@ -69,6 +70,7 @@ export const sending = {
         segment_id: Type.Optional(Uuid),
         scheduled_for: ScheduledFor,
         timezone: Type.Optional(Nullable(RecipientTimezone)),
+        ...VariantsAsked,
       }),
     ]),
     returns: Sent,

@@ -74,6 +74,12 @@ const work = {
     params: None,
     returns: Done,
   },
+  decideWinners: {
+    summary: "Decide which variant of a campaign has won, where its time has come",
+    visibility: "protected",
+    params: None,
+    returns: Done,
+  },
   settleFinished: {
     summary: "Give campaigns whose recipients are all final their final status",
     visibility: "protected",

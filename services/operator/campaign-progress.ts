@@ -4,6 +4,7 @@ import { CAMPAIGN_ERROR, Campaign } from "../../models/campaign.ts";
 import { query } from "../../models/database/db.ts";
 import { IS_LEASED, IS_READY, IS_WAITING } from "../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS, SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
+import { awaitsWinner } from "../../models/statements/decide-winner.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
@@ -26,6 +27,7 @@ const UNFINISHED = `
         then null
       when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state ${IS_READY})
         then '${A_SENDER}'
+      when ${awaitsWinner("c.company_id", "c.id")} then 'the winner of its variants'
       when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state ${IS_WAITING})
         then (select 'its next timezone at ' || to_char(min(h.due_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
           from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state ${IS_WAITING})

@@ -35,12 +35,16 @@ interface Row extends KeyRow {
   is_transactional: boolean;
   media_ids: string[];
   links: string[] | null;
+  /** By index: columns of this row that are the variant's own. */
+  variants: Partial<Row>[] | null;
 }
 
 export interface LoadedContent {
   content: Content;
   /** Before every subject, whatever the template says. */
   subjectPrefix?: string;
+  /** Of a campaign with variants: all that its mails may be made from. */
+  variants: Content[];
   smtpConfigId: string;
   /** By their numbers, once a mail has been made. */
   storedLinks: string[] | null;
@@ -58,7 +62,9 @@ const SELECT = `
   select t.campaign_id, t.company_id, c.smtp_config_id, t.subject, t.body, t.preheader, t.text_body, t.sender_name, t.sender_email,
     t.reply_to_email, t.list_id_name, t.list_id_ref, t.company_name, t.footer_text, t.tracking_enabled,
     c.no, c.individual_tracking, c.is_transactional, t.media_ids, s.dkim_domain, s.dkim_selector, s.dkim_key_sealed, t.links,
-    d.domain as tracking_domain, k.branding->>'language' as page_language, ${FURTHER_KEYS} as further_keys
+    d.domain as tracking_domain, k.branding->>'language' as page_language, ${FURTHER_KEYS} as further_keys,
+    (select json_agg(v.content order by v.index) from campaign_variants v
+     where v.company_id = t.company_id and v.campaign_id = t.campaign_id) as variants
   from campaign_contents t
   join campaigns c on c.company_id = t.company_id and c.id = t.campaign_id
   join companies k on k.id = t.company_id
@@ -98,36 +104,50 @@ export function dkim(row: KeyRow): Dkim[] {
   return [...first, ...others];
 }
 
+const contentOf = (row: Row, further: Pick<Content, "attachments" | "dkim" | "campaignTokenId">): Content => ({
+  campaignId: row.campaign_id,
+  companyId: row.company_id,
+  subject: row.subject,
+  body: row.body,
+  preheader: row.preheader,
+  textBody: row.text_body,
+  pageLanguage: row.page_language ?? DEFAULT_LANGUAGE,
+  senderName: row.sender_name,
+  senderEmail: row.sender_email,
+  replyToEmail: row.reply_to_email,
+  listName: row.list_id_name,
+  listId: row.list_id_ref,
+  companyName: row.company_name,
+  footerText: row.footer_text,
+  isTransactional: row.is_transactional,
+  trackingEnabled: row.tracking_enabled,
+  trackingDomain: row.tracking_domain,
+  ...further,
+});
+
+interface Asked {
+  toSend: boolean;
+  /** Of the campaign's variants; null is the campaign itself. */
+  variant: number | null;
+}
+
 /** Undefined if the campaign no longer exists. Attachments and the DKIM keys are read only if mail is to be sent. */
-export async function loadContent(
-  campaignId: string,
-  { toSend }: { toSend: boolean },
-): Promise<LoadedContent | undefined> {
+export async function loadContent(campaignId: string, { toSend, variant }: Asked): Promise<LoadedContent | undefined> {
   const row = await queryOne<Row>(SELECT, [campaignId]);
   if (!row) return undefined;
-  const content: Content = {
-    campaignId: row.campaign_id,
-    companyId: row.company_id,
-    subject: row.subject,
-    body: row.body,
-    preheader: row.preheader,
-    textBody: row.text_body,
-    pageLanguage: row.page_language ?? DEFAULT_LANGUAGE,
-    senderName: row.sender_name,
-    senderEmail: row.sender_email,
-    replyToEmail: row.reply_to_email,
-    listName: row.list_id_name,
-    listId: row.list_id_ref,
-    companyName: row.company_name,
-    footerText: row.footer_text,
-    isTransactional: row.is_transactional,
-    trackingEnabled: row.tracking_enabled,
-    campaignTokenId: row.individual_tracking ? null : await campaignTokenId(row.no),
-    trackingDomain: row.tracking_domain,
-    attachments: toSend ? await attachments(row.company_id, row.media_ids) : [],
-    dkim: toSend ? dkim(row) : [],
-  };
-  return { content, smtpConfigId: row.smtp_config_id, storedLinks: row.links };
+  const attached = toSend
+    ? { attachments: await attachments(row.company_id, row.media_ids), dkim: dkim(row) }
+    : { attachments: [], dkim: [] };
+  const tokenIdOf = async (index: number | null) =>
+    row.individual_tracking ? null : await campaignTokenId(row.no, index);
+  const variants = await Promise.all(
+    (row.variants ?? []).map(async (own, index) =>
+      contentOf({ ...row, ...own }, { ...attached, campaignTokenId: await tokenIdOf(index) }),
+    ),
+  );
+  const content =
+    variant === null ? contentOf(row, { ...attached, campaignTokenId: await tokenIdOf(null) }) : variants[variant];
+  return content && { content, variants, smtpConfigId: row.smtp_config_id, storedLinks: row.links };
 }
 
 const STORE_LINKS = `

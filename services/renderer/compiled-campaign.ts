@@ -7,7 +7,7 @@ import { addressToken, LinkTokens } from "../lib/tokens/link-token.ts";
 import { personToken } from "../lib/tokens/person-token.ts";
 import type { Bodies } from "./bodies/bodies.ts";
 import { type LoadedContent, loadContent, storeLinks } from "./campaign-rows.ts";
-import { companyVariables, type Installation, Unrenderable, unrenderable } from "./content.ts";
+import { type Content, companyVariables, type Installation, Unrenderable, unrenderable } from "./content.ts";
 import { mailBodies, TooHeavy } from "./heavy.ts";
 import { type Sign, signer } from "./mime/dkim.ts";
 import { type Skeleton, skeletonOf } from "./mime/skeleton.ts";
@@ -52,11 +52,24 @@ const prefixed = (bodies: Bodies, text: string): Bodies => ({
   subject: [{ kind: "text", text }, ...bodies.subject],
 });
 
+/** The links of all variants have numbers of one list: a number says where it leads, whatever mail it stands in. */
+async function numberLinks(variants: readonly Content[], baseUrl: string): Promise<string[]> {
+  const links = new Set<string>();
+  for (const source of variants) {
+    const { bodies } = await mailBodies(source.companyId, { source, baseUrl, isTracked: true, storedLinks: null });
+    for (const link of bodies.links) links.add(link);
+  }
+  const { companyId, campaignId } = variants[0]!;
+  return storeLinks(companyId, campaignId, [...links]);
+}
+
 /** Throws Unrenderable if no mail can ever be made of it. */
 export async function compile(loaded: LoadedContent): Promise<CompiledCampaign> {
-  const { content, smtpConfigId, storedLinks, subjectPrefix } = loaded;
+  const { content, smtpConfigId, variants, subjectPrefix } = loaded;
   const here = installation(content.trackingDomain);
   const { trackingEnabled: isTracked } = content;
+  const isFirstOfVariants = isTracked && variants.length > 0 && loaded.storedLinks === null;
+  const storedLinks = isFirstOfVariants ? await numberLinks(variants, here.baseUrl) : loaded.storedLinks;
   const prepared = await mailBodies(content.companyId, {
     source: content,
     baseUrl: here.baseUrl,
@@ -110,9 +123,13 @@ interface Loaded {
   startedMs: number;
 }
 
-async function load(campaignId: string): Promise<Loaded> {
+/** What is compiled by itself: a campaign, or one of its variants. */
+const keyOf = (campaignId: string, variant: number | null) =>
+  variant === null ? campaignId : `${campaignId} ${variant}`;
+
+async function load(campaignId: string, variant: number | null): Promise<Loaded> {
   const startedMs = performance.now();
-  const found = await loadContent(campaignId, { toSend: true });
+  const found = await loadContent(campaignId, { toSend: true, variant });
   if (!found) throw new Unrenderable("The campaign no longer exists.");
   const { content } = found;
   const campaign = await compile(found);
@@ -142,16 +159,17 @@ export class CompiledCampaigns {
   }
 
   /** Throws Unrenderable if no mail of the campaign can ever be made. */
-  async get(campaignId: string): Promise<CompiledCampaign> {
-    const cached = this.#cache.get(campaignId);
+  async get(campaignId: string, variant: number | null = null): Promise<CompiledCampaign> {
+    const key = keyOf(campaignId, variant);
+    const cached = this.#cache.get(key);
     if (cached) return cached;
-    const tooHeavy = this.#tooHeavy.get(campaignId);
+    const tooHeavy = this.#tooHeavy.get(key);
     if (tooHeavy) throw tooHeavy;
     const generation = this.#generation;
-    const { campaign, bytes, startedMs } = await this.#load(campaignId);
+    const { campaign, bytes, startedMs } = await this.#load(key, campaignId, variant);
     // A campaign larger than the whole cache takes all of it, instead of being compiled again for every batch.
     const size = Math.min(bytes, MAX_BYTES);
-    if (generation === this.#generation) this.#cache.set(campaignId, campaign, { size, start: startedMs });
+    if (generation === this.#generation) this.#cache.set(key, campaign, { size, start: startedMs });
     return campaign;
   }
 
@@ -159,22 +177,22 @@ export class CompiledCampaigns {
   drop(applies: (campaign: CompiledCampaign) => boolean): void {
     this.#generation++;
     this.#loading.clear();
-    for (const [campaignId, campaign] of this.#cache.entries()) if (applies(campaign)) this.#cache.delete(campaignId);
+    for (const [key, campaign] of this.#cache.entries()) if (applies(campaign)) this.#cache.delete(key);
   }
 
-  #load(campaignId: string): Promise<Loaded> {
-    const running = this.#loading.get(campaignId);
+  #load(key: string, campaignId: string, variant: number | null): Promise<Loaded> {
+    const running = this.#loading.get(key);
     if (running) return running;
-    const own = load(campaignId)
+    const own = load(campaignId, variant)
       .catch((error) => {
-        if (error instanceof TooHeavy) this.#tooHeavy.set(campaignId, error);
+        if (error instanceof TooHeavy) this.#tooHeavy.set(key, error);
         if (error instanceof Unrenderable && error.cause) this.#onDefect(campaignId, error.cause);
         throw error;
       })
       .finally(() => {
-        if (this.#loading.get(campaignId) === own) this.#loading.delete(campaignId);
+        if (this.#loading.get(key) === own) this.#loading.delete(key);
       });
-    this.#loading.set(campaignId, own);
+    this.#loading.set(key, own);
     return own;
   }
 }

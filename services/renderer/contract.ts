@@ -18,6 +18,7 @@ const Recipient = Type.Object({
   last_name: Type.Optional(Nullable(Type.String())),
   /** Without it `[[preferences_url]]` is the unsubscribe page. */
   subscriber_id: Type.Optional(Nullable(Uuid)),
+  variant: Type.Optional(Nullable(Type.Integer())),
   /** Also as JSON, which is then read when the mail is made. */
   attributes: Type.Optional(Nullable(Type.Union([Data, Type.String()]))),
   variables: Type.Optional(Nullable(Type.Union([Data, Type.String()]))),

@@ -19,7 +19,7 @@ import { type Scope, scopeOf } from "./program/scope.ts";
  * longer exists, or is another company's.
  */
 async function contentToShow(companyId: string, campaignId: string): Promise<Content | undefined> {
-  const content = (await loadContent(campaignId, { toSend: false }))?.content;
+  const content = (await loadContent(campaignId, { toSend: false, variant: null }))?.content;
   if (content?.companyId !== companyId) return undefined;
   // As a transactional mail it gets no footer: its links are the recipient's.
   return { ...content, isTransactional: true };

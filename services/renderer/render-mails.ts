@@ -86,15 +86,36 @@ export async function mailsOf(
   return recipients.map((recipient) => () => unsigned(campaign, recipient));
 }
 
+async function ofOneContent(
+  campaigns: CompiledCampaigns,
+  campaignId: string,
+  variant: number | null,
+  recipients: readonly Recipient[],
+): Promise<(Rendered | MakeMail)[]> {
+  try {
+    return await mailsOf(await campaigns.get(campaignId, variant), recipients);
+  } catch (error) {
+    if (error instanceof Unrenderable) return recipients.map(() => failed(error));
+    throw error;
+  }
+}
+
+const variantOf = ({ variant }: Recipient): number | null => variant ?? null;
+
+/** A chunk has one content; retries may be of several. */
 export async function renderMails(
   campaigns: CompiledCampaigns,
   campaignId: string,
   recipients: readonly Recipient[],
 ): Promise<(Rendered | MakeMail)[]> {
-  try {
-    return await mailsOf(await campaigns.get(campaignId), recipients);
-  } catch (error) {
-    if (error instanceof Unrenderable) return recipients.map(() => failed(error));
-    throw error;
+  const first = recipients[0] ? variantOf(recipients[0]) : null;
+  if (recipients.every((recipient) => variantOf(recipient) === first)) {
+    return ofOneContent(campaigns, campaignId, first, recipients);
   }
+  const mails = new Map<Recipient, Rendered | MakeMail>();
+  for (const [variant, own] of Map.groupBy(recipients, variantOf)) {
+    const made = await ofOneContent(campaigns, campaignId, variant, own);
+    for (const [i, recipient] of own.entries()) mails.set(recipient, made[i]!);
+  }
+  return recipients.map((recipient) => mails.get(recipient)!);
 }

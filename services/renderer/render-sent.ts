@@ -13,12 +13,22 @@ import { subjectText } from "./mime/skeleton.ts";
 import { type Program, run } from "./program/program.ts";
 import { type Recipient, type Scope, scopeOf } from "./program/scope.ts";
 
-type Sent = Recipient & { campaign_no: number; seq: number; campaign_id: string; company_id: string };
+interface Sent extends Recipient {
+  campaign_no: number;
+  seq: number;
+  campaign_id: string;
+  company_id: string;
+  variant: number | null;
+  /** What the rest of a campaign with variants got; null before that is decided. */
+  winner: number | null;
+}
 type Company = Pick<Content, "companyId" | "companyName" | "footerText">;
 
 const SENT = `
   select e.campaign_no, e.seq, c.id as campaign_id, c.company_id, coalesce(e.email, s.email) as email, e.subscriber_id,
-    e.variables, s.first_name, s.last_name, s.attributes
+    e.variables, e.variant, s.first_name, s.last_name, s.attributes,
+    case when e.variant is null then (
+      select w.winner from campaign_winners w where w.company_id = c.company_id and w.campaign_id = c.id) end as winner
   from sent_emails e
   join campaigns c on c.no = e.campaign_no
   left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id`;
@@ -31,6 +41,9 @@ function scopeFor(sent: Sent, company: Company, baseUrl: string): Scope {
     preferencesUrl: () => unsubscribeUrl(baseUrl, sent),
   });
 }
+
+/** Mails with the same content have the same. */
+const contentKey = ({ campaign_id, variant, winner }: Sent): string => `${campaign_id} ${variant ?? winner ?? ""}`;
 
 interface Page extends Company {
   baseUrl: string;
@@ -63,7 +76,7 @@ export class WebViews {
     if (!row || row.email === "") throw notFound();
     const sent = { ...row, id: sentEmailId };
     try {
-      const page = await this.#page(sent.campaign_id);
+      const page = await this.#page(sent);
       if (!page) throw notFound();
       return {
         subject: subjectText(page.subject, scopeFor(sent, page, page.baseUrl)),
@@ -80,21 +93,21 @@ export class WebViews {
   /** The host of the company's links may have changed. */
   drop(companyId: string): void {
     this.#making.clear();
-    for (const [campaignId, page] of this.#pages.entries())
-      if (page.companyId === companyId) this.#pages.delete(campaignId);
+    for (const [key, page] of this.#pages.entries()) if (page.companyId === companyId) this.#pages.delete(key);
   }
 
   /** Undefined if the campaign no longer exists. Throws Unrenderable. */
-  async #page(campaignId: string): Promise<Page | undefined> {
-    const known = this.#pages.get(campaignId) ?? this.#making.get(campaignId);
+  async #page(sent: Sent): Promise<Page | undefined> {
+    const key = contentKey(sent);
+    const known = this.#pages.get(key) ?? this.#making.get(key);
     if (known) return known;
-    const page = this.#make(campaignId).finally(() => this.#making.delete(campaignId));
-    this.#making.set(campaignId, page);
+    const page = this.#make(key, sent).finally(() => this.#making.delete(key));
+    this.#making.set(key, page);
     return page;
   }
 
-  async #make(campaignId: string): Promise<Page | undefined> {
-    const content = (await loadContent(campaignId, { toSend: false }))?.content;
+  async #make(key: string, { campaign_id, variant }: Sent): Promise<Page | undefined> {
+    const content = (await loadContent(campaign_id, { toSend: false, variant }))?.content;
     if (!content) return undefined;
     const { companyId, companyName, footerText } = content;
     const { baseUrl } = installation(content.trackingDomain);
@@ -102,7 +115,7 @@ export class WebViews {
     const subject = subjectProgram(bodies.subject, baseUrl);
     const page = { companyId, companyName, footerText, baseUrl, subject, html: htmlProgram(bodies.html, baseUrl) };
     const bytes = OVERHEAD_BYTES + BYTES_PER_CHARACTER * (content.subject.length + content.body.length);
-    this.#pages.set(campaignId, page, { size: Math.min(bytes, MAX_BYTES) });
+    this.#pages.set(key, page, { size: Math.min(bytes, MAX_BYTES) });
     return page;
   }
 }
@@ -114,10 +127,11 @@ interface SubjectRow extends Sent {
 }
 
 const SUBJECTS = `
-  select sent.*, t.subject, t.company_name, t.footer_text
+  select sent.*, coalesce(v.content->>'subject', t.subject) as subject, t.company_name, t.footer_text
   from (${SENT} join unnest($2::int[], $3::int[]) m (campaign_no, seq) on m.campaign_no = e.campaign_no and m.seq = e.seq
     where c.company_id = $1) sent
-  join campaign_contents t on t.company_id = $1 and t.campaign_id = sent.campaign_id`;
+  join campaign_contents t on t.company_id = $1 and t.campaign_id = sent.campaign_id
+  left join campaign_variants v on v.company_id = $1 and v.campaign_id = sent.campaign_id and v.index = sent.variant`;
 
 function subjectOf(render: () => string): string {
   try {
@@ -135,10 +149,10 @@ export async function subjects(companyId: string, ids: readonly string[]): Promi
   const idOf = new Map(mails.map(({ campaign_no, seq, id }) => [`${campaign_no} ${seq}`, id]));
   const { baseUrl } = installation();
   const programs = new Map<string, Program>();
-  const programOf = ({ campaign_id, subject }: SubjectRow): Program => {
-    const known = programs.get(campaign_id);
-    const program = known ?? subjectProgram(compileTemplate(subject, "subject").template?.nodes ?? [], baseUrl);
-    programs.set(campaign_id, program);
+  const programOf = (row: SubjectRow): Program => {
+    const known = programs.get(contentKey(row));
+    const program = known ?? subjectProgram(compileTemplate(row.subject, "subject").template?.nodes ?? [], baseUrl);
+    programs.set(contentKey(row), program);
     return program;
   };
   const rendered = new Map<string, string>();

@@ -69,7 +69,7 @@ async function contentOf(companyId: string, given: TestContent): Promise<LoadedC
     dkim: dkim(row),
     campaignTokenId: null,
   };
-  return { content, smtpConfigId, storedLinks: null, subjectPrefix: SUBJECT_PREFIX };
+  return { content, variants: [], smtpConfigId, storedLinks: null, subjectPrefix: SUBJECT_PREFIX };
 }
 
 const SUBSCRIBERS = `

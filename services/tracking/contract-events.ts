@@ -51,6 +51,21 @@ const People = Nullable(
 const RateOfPeople = Nullable(Type.Number({ description: "Null for a campaign without individual tracking." }));
 const Counted = Type.Object({ total: Type.Integer(), unique: People, machine: Type.Integer() });
 
+const VariantResult = Type.Object({
+  index: Type.Integer({ examples: [0], description: "From 0, in the order of the request." }),
+  percent: Type.Number({ examples: [20], description: "Its share of the recipients, as it was asked for." }),
+  sent: Type.Integer({
+    examples: [2000],
+    description:
+      "Mails with this variant that mail servers took; of the winner also those to the rest of the recipients.",
+  }),
+  opens: Type.Integer({ examples: [640], description: "People who opened one of these; machines are not counted." }),
+  clicks: Type.Integer({
+    examples: [85],
+    description: "People who clicked in one of these; machines are not counted.",
+  }),
+});
+
 const Analytics = Type.Object({
   campaign_id: Uuid,
   total_emails: Type.Integer(),
@@ -72,6 +87,9 @@ const Analytics = Type.Object({
   }),
   links: Type.Array(Type.Object({ url: Type.String(), total: Type.Integer(), unique: People })),
   timeline: Type.Array(Type.Object({ at: Time, opens: Type.Integer(), clicks: Type.Integer() })),
+  variants: Type.Array(VariantResult, {
+    description: "Extension. Of an A/B test, in the order of the request; empty where there is none.",
+  }),
 });
 
 const DomainStats = Type.Object({

@@ -1,6 +1,7 @@
 /**
- * kill -9 of the node that erases a person, in the middle of it; FAILURES=long (`npm run test:failures`) also that of one that
- * mails for the service itself, of one that imports a file, and of one that removes a company.
+ * kill -9 of the node that erases a person, and of one that sends an A/B test, in the middle of it; FAILURES=long (`npm run
+ * test:failures`) also in each other phase of the test, that of one that mails for the service itself, of one that imports a
+ * file, and of one that removes a company.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeDatabase, openDatabase, query, queryOne, transaction } from "../../models/database/db.ts";
@@ -11,9 +12,12 @@ import { newId } from "../../services/lib/ids.ts";
 import { rowsWith } from "../support/address-scan.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
-import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
+import { type Accepted, type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
+import { newVariantTest } from "../support/variant-test.ts";
 
-jest.setTimeout(180_000);
+/** On a machine with much else to do a node takes half a minute to start. */
+const UNTIL_MS = 120_000;
+jest.setTimeout(600_000);
 
 const SECRET_KEY = "test-secret-test-secret-test-secret";
 const MAILS = 30;
@@ -24,6 +28,7 @@ const PEOPLE = 60_000;
 const IMPORTED = 150_000;
 const PART_BYTES = 1024 * 1024;
 const ANN = "ann@erase-me.example";
+const OF_SENDERS = { ALLOW_PRIVATE_NETWORKS: "true", SEND_LEASE_SECONDS: "2", RETRY_BASE_SECONDS: "1" };
 
 describe("a node that is killed", () => {
   let database: TestDatabase;
@@ -45,7 +50,7 @@ describe("a node that is killed", () => {
     await database.drop();
   });
 
-  async function start(): Promise<void> {
+  async function start(services = ["accounts", "subscribers"]): Promise<void> {
     const SYSTEM_SMTP_URL = `smtp://127.0.0.1:${server.port}`;
     const env = {
       DATABASE_URL: database.url,
@@ -54,16 +59,16 @@ describe("a node that is killed", () => {
       SYSTEM_SMTP_URL,
       SYSTEM_FROM: "s@a.example",
     };
-    node = await startService({ services: ["accounts", "subscribers"], env: { ...env, LOGLEVEL: "error" } });
+    node = await startService({ services, env: { ...env, ...OF_SENDERS, LOGLEVEL: "error" } });
   }
-  async function killWhen(isInTheMiddle: () => Promise<boolean>): Promise<void> {
-    if (!node?.child.running()) await start();
+  async function killWhen(isInTheMiddle: () => Promise<boolean>, services?: string[]): Promise<void> {
+    if (!node?.child.running()) await start(services);
     await until(isInTheMiddle);
     node!.child.signal("SIGKILL");
     await node!.child.ended;
   }
   async function until(isSo: () => Promise<boolean>): Promise<void> {
-    for (const end = Date.now() + 60_000; !(await isSo()); await sleep(10)) {
+    for (const end = Date.now() + UNTIL_MS; !(await isSo()); await sleep(10)) {
       if (Date.now() > end || !node!.child.running()) throw new Error(`It did not happen: ${node!.child.output()}`);
     }
   }
@@ -118,6 +123,60 @@ describe("a node that is killed", () => {
     expect((await job()).counts).toMatchObject({ events: EVENTS, subscribers: 1 });
     expect(await rowsWith(ANN)).toEqual({});
   });
+
+  const SENDING = ["accounts", "subscribers", "campaigns", "smtp-sender", "renderer", "tracking"];
+  const PHASES = ["test", "wait", "decision", "rest"];
+  const subjectOf = ({ raw }: Accepted) => /^Subject: (.*)\r$/m.exec(raw)![1];
+
+  const CASES = process.env.FAILURES === "long" ? [...PHASES.map((phase) => [phase]), PHASES] : [["test"]];
+
+  test.each(CASES.map((phases) => [phases]))(
+    "leaves an A/B test to another one, killed in %j: shares and winner are as they would have been, nobody gets two",
+    async (phases) => {
+      await node?.child.stop();
+      const ab = await newVariantTest(await newCompany(), server.port);
+      const arrived = () => server.messages.filter(({ to }) => to[0]!.endsWith(ab.domain));
+      const kill = (when: () => Promise<boolean>) => killWhen(when, SENDING);
+      if (phases.includes("test")) await kill(async () => arrived().length > 15);
+      if (!node?.child.running()) await start(SENDING);
+      await until(async () => (await ab.winner()).due_at !== null);
+      expect(await ab.dealt()).toEqual({ 0: 24, 1: 36, rest: 60 });
+      await ab.opened(1, 5);
+      if (phases.includes("wait")) await kill(async () => true);
+      if (!node?.child.running()) await start(SENDING);
+      if (phases.includes("decision")) {
+        await node!.ready();
+        await ab.holdRest(async (isAskedFor) => {
+          await ab.timeIsUp();
+          await kill(isAskedFor);
+        });
+        expect(await ab.winner()).toMatchObject({ winner: null });
+        await start(SENDING);
+      }
+      await ab.timeIsUp();
+      await until(async () => (await ab.winner()).winner !== null);
+      expect(await ab.winner()).toMatchObject({ winner: 1 });
+      const tested = arrived().length;
+      if (phases.includes("rest")) {
+        await kill(async () => arrived().length > tested + 10);
+        await start(SENDING);
+      }
+      const { sent, unknown } = await ab.ended(until);
+      expect(sent + unknown).toBe(120);
+      if (unknown > 0) await ab.resume(until);
+      const variantOf = await ab.variants();
+      expect(new Set(arrived().map(({ to }) => to[0])).size).toBe(120);
+      expect(arrived().length - 120).toBeLessThanOrEqual(unknown);
+      for (const mail of arrived()) {
+        expect([mail.to[0], subjectOf(mail)]).toEqual([
+          mail.to[0],
+          variantOf.get(mail.to[0]!) === 0 ? "Apples" : "Pears",
+        ]);
+      }
+      expect(await ab.dealt()).toEqual({ 0: 24, 1: 36, rest: 60 });
+      server.messages.length = 0;
+    },
+  );
 
   if (process.env.FAILURES === "long") {
     test("loses none of the service's own mails; twice goes what was in the air, under the same Message-ID", async () => {

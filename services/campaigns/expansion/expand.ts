@@ -15,7 +15,8 @@
 import type { ServiceBroker } from "moleculer";
 import { sliceTransaction } from "../../../models/database/bulk.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
-import { addChunks } from "../../../models/statements/add-chunks.ts";
+import { addChunks, runsByTime } from "../../../models/statements/add-chunks.ts";
+import { fixVariants } from "../../../models/statements/campaign-variants.ts";
 import { chargeMonth, type MonthRoom, RoomWasTaken, roomThisMonth } from "../../../models/statements/monthly-quota.ts";
 import { takeNonOpeners } from "../../../models/statements/non-openers.ts";
 import { requeueSlice } from "../../../models/statements/requeue-recipients.ts";
@@ -23,18 +24,25 @@ import { keepUnsaved } from "../../../models/statements/save-receivers.ts";
 import {
   type ExpandingCampaign,
   type Slice,
+  type SliceSize,
   takeMembers,
   takeReceivers,
 } from "../../../models/statements/write-audience-slice.ts";
 import { emitAndForget } from "../../call.ts";
 import { settle } from "../lifecycle/settle.ts";
+import { addChunksByVariant, dealNext } from "./deal-variants.ts";
 
 /** The first slice is small, so that mail leaves at once; the others are sized to about 0.1 s. */
 const FIRST_SLICE = 500;
 const SLICE = 20_000;
 
 const UNEXPANDED = `select id, company_id, no, campaign_type, smtp_config_id, list_id, segment_id, is_transactional,
-    expand_cursor, unwritten_cursor, next_seq, requeue_from, resend_of, timezone, scheduled_for
+    expand_cursor, unwritten_cursor, next_seq, requeue_from, resend_of, timezone, scheduled_for,
+    (select json_agg(json_build_object('percent', v.percent, 'recipients', v.recipients) order by v.index)
+      from campaign_variants v
+      where v.company_id = campaigns.company_id and v.campaign_id = campaigns.id and not exists (
+        select from campaign_winners w
+        where w.company_id = campaigns.company_id and w.campaign_id = campaigns.id and w.winner is not null)) as variants
   from campaigns where id = $1 and expanded_at is null and status in ('pending', 'sending')`;
 
 // The campaign's month is the one in which this runs. Nobody sends for it yet, so nobody waits for its row.
@@ -97,16 +105,34 @@ async function writeSlice(client: Client, campaignId: string): Promise<Written |
   if (campaign.next_seq === 1) {
     const begun = await queryOne<{ no: number }>(BEGIN, [company_id, campaign.id], client);
     campaign.no = begun?.no ?? campaign.no;
+    if (begun && campaign.variants) await fixVariants(client, company_id, campaign.id);
   }
   await query(HOLD_ADDRESSES, [company_id], client);
   const isCounting = campaign.unwritten_cursor !== null;
   const room = await roomThisMonth(client, company_id);
-  const size = { limit: sliceSize(campaign), room: isCounting ? undefined : room.mails };
+  const limit = sliceSize(campaign);
+  const size = {
+    limit,
+    room: isCounting ? undefined : room.mails,
+    dealt: isCounting ? undefined : dealNext(campaign, limit),
+  };
   const slice = await takerOf(campaign)(client, campaign, size);
   if (!slice) return endWithoutAudience(client, campaign);
   const done = slice.taken < size.limit;
+  if (slice.kept > 0) await chunkSlice(client, campaign, slice, size);
   await bookSlice(client, campaign, { slice, done, isCounting: isCounting || slice.left > 0, room });
   return { companyId: company_id, kept: slice.kept, done };
+}
+
+async function chunkSlice(
+  client: Client,
+  campaign: ExpandingCampaign,
+  { kept, dues }: Slice,
+  { dealt }: SliceSize,
+): Promise<void> {
+  const { next_seq } = campaign;
+  if (dealt) await addChunksByVariant(client, campaign, dealt, kept);
+  else await addChunks(client, campaign, runsByTime(next_seq, dues ?? [{ due: null, count: kept }]));
 }
 
 interface Book {
@@ -119,10 +145,9 @@ interface Book {
 
 /** Writes what belongs to the rows of a slice. The campaign's row is locked from here on. */
 async function bookSlice(client: Client, campaign: ExpandingCampaign, book: Book): Promise<void> {
-  const { id, company_id, campaign_type, next_seq } = campaign;
+  const { id, company_id, campaign_type } = campaign;
   const { slice, done, isCounting, room } = book;
   const { kept, cursor } = slice;
-  if (kept > 0) await addChunks(client, campaign, next_seq, slice.dues ?? [{ due: null, count: kept }]);
   const [rowsTo, countedTo] = isCounting ? [slice.written_to, cursor ?? campaign.unwritten_cursor] : [cursor, null];
   await query(BOOK_SLICE, [company_id, id, kept, rowsTo, done, countedTo, slice.left, slice.suppressed], client);
   if (kept > 0) await chargeMonth(client, company_id, slice.mails, room);

@@ -85,7 +85,7 @@ export async function resend(ctx: Ctx<Asked>): Promise<Answer> {
       if (!row) throw wrongState("An attachment of this campaign was deleted.");
       await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
       return {
-        ...campaignView({ ...row, opens: 0, clicks: 0 }),
+        ...campaignView(row),
         company: companyId,
         template: row.template_id,
         lists: [],

@@ -15,6 +15,7 @@ import { earlierSend } from "./idempotency.ts";
 import { receiverErrors } from "./inline-receivers.ts";
 import { clockOf, isStillAhead } from "./recipient-hour.ts";
 import { isField, type SendParams } from "./send-params.ts";
+import { atIndex, type GivenVariant, testErrors } from "./variants.ts";
 
 type IsValid = (field: keyof SendParams) => boolean;
 
@@ -116,6 +117,24 @@ async function textErrorsOf(companyId: string, params: SendParams, isValid: IsVa
   };
 }
 
+/** Reported as the campaign's own template would be. */
+async function variantTemplateErrors(companyId: string, variants: readonly GivenVariant[]): Promise<string[]> {
+  const errors: string[] = [];
+  for (const [n, { template_id }] of variants.entries()) {
+    const found = template_id === undefined ? {} : await referenceErrors(companyId, { template_id });
+    errors.push(...(found.template_id ?? []).map((text) => atIndex(n, `template_id: ${text}`)));
+  }
+  return errors;
+}
+
+async function variantErrors(companyId: string, params: SendParams, isValid: IsValid): Promise<FieldErrors> {
+  // Where the shape of one is wrong, nobody can say whether the other suits it.
+  const isUnderstood = (["variants", "winner"] as const).every((name) => params[name] === undefined || isValid(name));
+  const errors = isUnderstood ? testErrors(params) : {};
+  const ofTemplates = isValid("variants") ? await variantTemplateErrors(companyId, params.variants ?? []) : [];
+  return ofTemplates.length > 0 ? { ...errors, variants: [...ofTemplates, ...(errors.variants ?? [])] } : errors;
+}
+
 /** An API key fixes the company; a body that names another one gets a field error like any other. */
 export const companyError = (companyId: string, { company }: Pick<SendParams, "company">): string | undefined =>
   company!.toLowerCase() === companyId ? undefined : missingObject(company!);
@@ -133,6 +152,7 @@ export async function sendErrors(
   return {
     ...(isValid("company") ? fieldError("company", [companyError(companyId, params)]) : {}),
     ...(type === "to_list" ? audienceErrors(params) : {}),
+    ...(type === "to_list" ? await variantErrors(companyId, params, isValid) : {}),
     ...(type === "custom" ? await textErrorsOf(companyId, params, isValid) : {}),
     ...(await referenceErrors(companyId, ids)),
     ...(isValid("attachment_ids")

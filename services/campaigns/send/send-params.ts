@@ -6,6 +6,7 @@ import type { CampaignType } from "../../../models/campaign.ts";
 import type { ActionContract } from "../../define.ts";
 import { sending } from "../contract-sending.ts";
 import type { Receiver } from "./inline-receivers.ts";
+import type { GivenVariant, GivenWinner } from "./variants.ts";
 
 export interface SendParams {
   company?: string;
@@ -25,6 +26,8 @@ export interface SendParams {
   timezone?: "recipient" | null;
   is_transactional?: boolean;
   utm?: Record<string, string> | null;
+  variants?: GivenVariant[] | null;
+  winner?: GivenWinner | null;
   idempotency_key?: string;
 }
 

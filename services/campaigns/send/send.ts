@@ -5,7 +5,9 @@
 import { type CampaignRow, type CampaignType, campaignView } from "../../../models/campaign.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
+import { writeVariants } from "../../../models/statements/campaign-variants.ts";
 import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
+import { findCampaign } from "../../../models/statements/read-campaign.ts";
 import { snapshotContents } from "../../../models/statements/snapshot-contents.ts";
 import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
@@ -18,7 +20,7 @@ import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
 import { copiesOf, storedReceivers, withoutErased } from "./inline-receivers.ts";
 import { clockOf, earliestStart } from "./recipient-hour.ts";
 import { furtherOf, paramsOf, type SendParams } from "./send-params.ts";
-import { sendWarnings } from "./warnings.ts";
+import { sendWarnings, winnerWarnings } from "./warnings.ts";
 
 const INSERT_CAMPAIGN = `
   insert into campaigns as c (id, company_id, name, campaign_type, status, total_emails, scheduled_for,
@@ -91,7 +93,10 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
   });
   const html =
     body.body === undefined ? {} : { body: await bodyAsSent(companyId, body.body, body.inline_css ?? false) };
-  const warnings = await sendWarnings(ctx, companyId, body.smtp_config_id);
+  const warnings = [
+    ...(await sendWarnings(ctx, companyId, body.smtp_config_id)),
+    ...(body.winner ? await winnerWarnings(companyId) : []),
+  ];
 
   const answer = await transaction(async (client) => {
     if (key && !(await claimKey(client, companyId, key, hash))) {
@@ -150,7 +155,7 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     request.timezone,
     request.startsAt,
   ];
-  type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks" | "next_zone_at"> & {
+  type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks" | "next_zone_at" | "variants" | "winner"> & {
     individual_tracking: boolean;
     starts_at: Date | null;
   };
@@ -158,8 +163,10 @@ async function create(client: Client, companyId: string, type: CampaignType, req
   await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
   const subject = await snapshotContents(client, companyId, id, request, request.further);
   // Validation found everything a moment ago; something has been deleted since.
-  if (subject === undefined)
-    throw conflict("Something that this send refers to was deleted at this moment. Try again.");
+  const { variants, winner = null } = request;
+  const isWhole =
+    subject !== undefined && (!variants || (await writeVariants(client, companyId, id, variants, winner)));
+  if (!isWhole) throw conflict("Something that this send refers to was deleted at this moment. Try again.");
   if (request.utm) await query(STORE_UTM, [companyId, id, request.utm], client);
   if (request.receivers) {
     const receivers = await withoutErased(companyId, storedReceivers(request.receivers), client);
@@ -168,7 +175,17 @@ async function create(client: Client, companyId: string, type: CampaignType, req
   const { template_id, list_id } = row;
   const nobodyYet = row.individual_tracking ? 0 : null;
   return {
-    ...campaignView({ ...row, next_zone_at: row.starts_at, subject, opens: nobodyYet, clicks: nobodyYet }),
+    ...(variants
+      ? (await findCampaign(companyId, id, { on: client }))!
+      : campaignView({
+          ...row,
+          next_zone_at: row.starts_at,
+          subject,
+          opens: nobodyYet,
+          clicks: nobodyYet,
+          variants: null,
+          winner: null,
+        })),
     company: companyId,
     template: template_id,
     lists: list_id ? [list_id] : [],

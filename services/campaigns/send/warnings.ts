@@ -38,6 +38,16 @@ export async function sendWarnings(ctx: Ctx, companyId: string, smtpConfigId: st
   return [...links, ...others.map(sentence)];
 }
 
+const TRACKS = "select tracking_enabled from companies where id = $1";
+
+/** Of a send whose variants are compared by opens or clicks. */
+export async function winnerWarnings(companyId: string): Promise<string[]> {
+  const [company] = await query<{ tracking_enabled: boolean }>(TRACKS, [companyId]);
+  return company?.tracking_enabled
+    ? []
+    : ["This company tracks neither opens nor clicks (tracking_enabled), so the first variant will win."];
+}
+
 const sentence = ({ name, help }: { name: string; help: string }) => `Deliverability (${name}): ${help}`;
 
 const lookAt = async (ctx: Ctx, id: string): Promise<Server["check_failures"]> => {

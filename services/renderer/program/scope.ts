@@ -19,6 +19,8 @@ export interface Recipient {
   bcc?: string[] | null;
   /** The subscriber's attributes (sends to a list); both also as JSON. */
   attributes?: Data | string | null;
+  /** Of the campaign's variants; none: what the campaign itself says. */
+  variant?: number | null;
   /** The receiver's own fields (inline receivers); they take precedence over the subscriber's. */
   variables?: Data | string | null;
 }

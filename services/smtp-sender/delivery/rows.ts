@@ -16,6 +16,8 @@ export interface RecipientRow {
   /** JSON, parsed when the mail is made: hundreds of rows are read ahead, and each GC would move their parsed values. */
   attributes: string | null;
   variables: string | null;
+  /** Of the campaign's variants; null where all get the same, and for the rest, which gets the winner. */
+  variant: number | null;
   attempts: number;
   /** Null when there never was a subscriber, or it was deleted, which takes the link (subscriber_id) from its mails. */
   subscriber_status: string | null;

@@ -49,15 +49,15 @@ export const WRITE = `
         $20::uuid[])
       m (company_id, campaign_id, seq, opens, clicks, opened_ms, clicked_ms, version, campaign_no, id)
     where s.campaign_no = m.campaign_no and s.seq = m.seq and s.xmin = m.version
-    returning m.id, m.company_id, m.campaign_id, s.subscriber_id, s.email),
+    returning m.id, m.company_id, m.campaign_id, s.subscriber_id, s.email, s.variant),
   event as (
     insert into email_events (id, company_id, campaign_id, sent_email_id, type, recipient, machine, link, is_first,
-      is_first_of_link, metadata, created_at)
+      is_first_of_link, metadata, created_at, variant)
     select e.id, m.company_id, m.campaign_id, m.id, case when e.link is null then 'opened' else 'clicked' end, coalesce(m.email, p.email),
       e.machine, e.link, e.is_first, e.is_first_of_link,
       jsonb_build_object('user_agent', e.user_agent, 'ip', e.ip, 'machine', e.machine)
         || case when e.url is null then '{}' else jsonb_build_object('url', e.url) end,
-      to_timestamp(e.at_ms / 1000)
+      to_timestamp(e.at_ms / 1000), m.variant
     from unnest($9::uuid[], $10::uuid[], $11::smallint[], $12::bool[], $13::bool[], $14::bool[], $15::text[],
       $16::text[], $17::text[], $18::float8[])
       e (id, sent_email_id, link, machine, is_first, is_first_of_link, user_agent, ip, url, at_ms)

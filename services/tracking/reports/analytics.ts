@@ -12,6 +12,8 @@ interface Campaign {
   failed_count: number;
   individual_tracking: boolean;
   links: string[] | null;
+  variants: { index: number; percent: number }[] | null;
+  winner: number | null;
 }
 
 interface Count {
@@ -21,7 +23,10 @@ interface Count {
 }
 
 const CAMPAIGN = `
-  select c.id, c.total_emails, c.sent_count, c.failed_count, c.individual_tracking, t.links
+  select c.id, c.total_emails, c.sent_count, c.failed_count, c.individual_tracking, t.links,
+    (select json_agg(json_build_object('index', v.index, 'percent', v.percent) order by v.index)
+     from campaign_variants v where v.company_id = c.company_id and v.campaign_id = c.id) as variants,
+    (select w.winner from campaign_winners w where w.company_id = c.company_id and w.campaign_id = c.id) as winner
   from campaigns c left join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id
   where c.company_id = $1 and c.id = $2 and c.deleted_at is null`;
 
@@ -49,6 +54,33 @@ function timeline(counts: readonly Count[]): Analytics["timeline"] {
       opens: opens.get(hour) ?? 0,
       clicks: clicks.get(hour) ?? 0,
     }));
+}
+
+type Counted = (metric: string, bucket?: number) => number;
+
+/** Counted are the recipients of the test. What is left of the campaign's numbers is of those who got the winner. */
+function variantsOf(campaign: Campaign, n: Counted): Analytics["variants"] {
+  const { variants, winner, sent_count } = campaign;
+  // Of people, or of hits where nobody knows whose they are.
+  const unique = campaign.individual_tracking ? "_unique" : "";
+  const tested = (variants ?? []).map(({ index, percent }) => ({
+    index,
+    percent,
+    sent: n("sent_of_variant", index),
+    opens: n(`opened${unique}_of_variant`, index),
+    clicks: n(`clicked${unique}_of_variant`, index),
+  }));
+  const restOf = (all: number, of: "sent" | "opens" | "clicks") => all - tested.reduce((sum, one) => sum + one[of], 0);
+  const rest = {
+    sent: restOf(sent_count, "sent"),
+    opens: restOf(n(`opened${unique}`), "opens"),
+    clicks: restOf(n(`clicked${unique}`), "clicks"),
+  };
+  return tested.map((one) =>
+    one.index === winner
+      ? { ...one, sent: one.sent + rest.sent, opens: one.opens + rest.opens, clicks: one.clicks + rest.clicks }
+      : one,
+  );
 }
 
 function analyticsOf(campaign: Campaign, counts: readonly Count[]): Analytics {
@@ -89,6 +121,7 @@ function analyticsOf(campaign: Campaign, counts: readonly Count[]): Analytics {
       unique: unique("link_unique", at + 1),
     })),
     timeline: timeline(counts),
+    variants: variantsOf(campaign, n),
   };
 }
 

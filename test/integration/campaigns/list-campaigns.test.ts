@@ -137,6 +137,8 @@ describe("reading campaigns", () => {
       opens: 0,
       clicks: 0,
       created_at: expect.any(String),
+      variants: [],
+      winner: null,
       updated_at: expect.any(String),
     });
   });

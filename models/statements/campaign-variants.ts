@@ -1,0 +1,94 @@
+/**
+ * What the variants of a campaign say (campaign-variant.ts): written with the campaign, and fixed when it begins. Until then
+ * a variant has only what is its own, so that an edit of the campaign is one of its variants, too.
+ */
+import { VARIED_CONTENTS } from "../campaign-variant.ts";
+import { type Client, query } from "../database/db.ts";
+
+export interface Variant {
+  subject?: string;
+  template_id?: string;
+  percent: number;
+}
+
+export interface Winner {
+  metric: string;
+  after_minutes: number;
+}
+
+const COLUMNS = Object.keys(VARIED_CONTENTS);
+const contentOf = (source: (column: string) => string) =>
+  `jsonb_build_object(${COLUMNS.map((column) => `'${column}', ${source(column)}`).join(", ")})`;
+
+const INSERT = `
+  insert into campaign_variants (company_id, campaign_id, index, percent, subject, template_id, content)
+  select $1, $2, v.no - 1, v.percent, v.subject, v.template_id,
+    case when t.id is null then '{}' else ${contentOf((column) => VARIED_CONTENTS[column as keyof typeof VARIED_CONTENTS])} end
+      || case when v.subject is null then '{}' else jsonb_build_object('subject', v.subject) end
+  from rows from (json_to_recordset($3) as (subject text, template_id uuid, percent float8)) with ordinality
+    as v (subject, template_id, percent, no)
+  left join templates t on t.company_id = $1 and t.id = v.template_id
+  where v.template_id is null or t.id is not null
+  returning index`;
+
+const INSERT_WINNER =
+  "insert into campaign_winners (company_id, campaign_id, metric, after_minutes) values ($1, $2, $3, $4)";
+
+/** False if a template of theirs was deleted in the meantime. */
+export async function writeVariants(
+  client: Client,
+  companyId: string,
+  campaignId: string,
+  variants: readonly Variant[],
+  winner: Winner | null,
+): Promise<boolean> {
+  const written = await query(INSERT, [companyId, campaignId, JSON.stringify(variants)], client);
+  if (winner) await query(INSERT_WINNER, [companyId, campaignId, winner.metric, winner.after_minutes], client);
+  return written.length === variants.length;
+}
+
+const FIX = `
+  update campaign_variants v set content = ${contentOf((column) => `t.${column}`)} || v.content
+  from campaign_contents t
+  where v.company_id = $1 and v.campaign_id = $2 and t.company_id = $1 and t.campaign_id = $2
+  returning v.index`;
+
+const SHOW = `
+  update campaign_contents t set ${COLUMNS.map((column) => `${column} = n.${column}`).join(", ")}
+  from campaign_variants v, jsonb_populate_record(null::campaign_contents, v.content) n
+  where t.company_id = $1 and t.campaign_id = $2 and v.company_id = $1 and v.campaign_id = $2 and v.index = $3`;
+
+/** The campaign's contents are this variant's from now on: what the rest gets, and what is shown of the campaign. */
+export const showVariant = (client: Client, companyId: string, campaignId: string, index: number) =>
+  query(SHOW, [companyId, campaignId, index], client);
+
+/** When a campaign begins; nothing where it has no variants. */
+export async function fixVariants(client: Client, companyId: string, campaignId: string): Promise<void> {
+  const fixed = await query(FIX, [companyId, campaignId], client);
+  if (fixed.length > 0) await showVariant(client, companyId, campaignId, 0);
+}
+
+const COUNT = `
+  update campaign_variants v set recipients = v.recipients + g.n
+  from unnest($3::smallint[], $4::int[]) g (index, n)
+  where v.company_id = $1 and v.campaign_id = $2 and v.index = g.index`;
+
+/** `given`: recipients more, by index. */
+export const countVariantRecipients = (
+  client: Client,
+  companyId: string,
+  campaignId: string,
+  given: readonly number[],
+) => query(COUNT, [companyId, campaignId, given.map((_, index) => index), given], client);
+
+/**
+ * SQL: counts mails of variants in `counted`, after which the campaign's row is locked: writers of one campaign come one
+ * after the other. `rows`: what was written (campaign_id, company_id, variant), `n`: what each of them adds.
+ */
+export const variantsSent = (rows: string, n: string): string => `variants_sent as (
+  insert into campaign_counts as k (company_id, campaign_id, metric, bucket, slot, n)
+  select w.company_id, w.campaign_id, 'sent_of_variant', w.variant, pg_backend_pid() % 8, sum(${n})
+  from ${rows} w join counted on counted.id = w.campaign_id
+  where w.variant is not null
+  group by 1, 2, 4 having sum(${n}) <> 0 order by 1, 2, 4
+  on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = k.n + excluded.n)`;
