@@ -5,6 +5,7 @@ import { PAGE_CSP, PAGE_CSS } from "../lib/page-style/page-style.ts";
 import type { Context } from "./http/context.ts";
 import { escapeHtml, htmlPage } from "./http/html-page.ts";
 import type { RouteHandler } from "./http/router.ts";
+import { staticFile } from "./http/static-file.ts";
 import { type Described, describeApi } from "./openapi/document.ts";
 import { referencePage } from "./openapi/reference-page.ts";
 
@@ -39,16 +40,12 @@ function about(path: string, root: string, { name, baseUrl }: BuiltInPagesOption
 }
 
 function openApi(options: Described): RouteHandler {
-  let description: string | undefined;
-  return (context: Context) => {
-    context.state.route = "/openapi.json";
-    // Written at first use: most processes are never asked.
-    description ??= JSON.stringify(describeApi(options), null, 2);
-    context.set("Content-Type", "application/json; charset=utf-8");
+  return staticFile("/openapi.json", {
+    type: "application/json; charset=utf-8",
+    read: () => Buffer.from(JSON.stringify(describeApi(options))),
     // Tools of other origins read it; it holds no secret.
-    context.set("Access-Control-Allow-Origin", "*");
-    context.body = description;
-  };
+    headers: { "Access-Control-Allow-Origin": "*" },
+  });
 }
 
 export function builtInPages(options: BuiltInPagesOptions): [path: string, handler: RouteHandler][] {

@@ -59,11 +59,29 @@ describe("the documents of the gateway", () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ openapi: "3.1.0", info: { version: "1.0.0" } });
     const { get, patch } = body.paths["/api/companies/{id}/"];
-    expect(get.security).toEqual([{ apiKey: [] }, { bearer: [] }]);
-    expect(Object.keys(patch.responses)).toEqual(
-      expect.arrayContaining(["200", "400", "401", "403", "404", "413", "415", "429", "500", "503"]),
-    );
+    expect([get.security, body.security]).toEqual([undefined, [{ apiKey: [] }, { bearer: [] }]]);
+    expect(Object.keys(patch.responses)).toEqual(["200", "400", "401", "403", "404", "429", "default"]);
+    const { examples } = body.components.responses.Failure.content["application/json"];
+    expect(Object.keys(examples)).toEqual(expect.arrayContaining(["405", "408", "413", "415", "500", "503"]));
     expect(body.paths["/api/auth/login/"].post.requestBody.content["application/json"].example).toBeDefined();
+  });
+
+  test.each(["/openapi.json", "/docs/"])("GET %s is compressed, and 304 for who has it", async (path) => {
+    const plain = await fetch(`${app.url}${path}`, { headers: { "Accept-Encoding": "identity" } });
+    const text = await plain.text();
+    for (const encoding of ["br", "gzip"]) {
+      const first = await fetch(`${app.url}${path}`, { headers: { "Accept-Encoding": encoding } });
+      expect([first.headers.get("content-encoding"), await first.text()]).toEqual([encoding, text]);
+      expect(first.headers.get("cache-control")).toMatch(/public, max-age=\d+/);
+      expect(first.headers.get("vary")).toContain("Accept-Encoding");
+      const tag = first.headers.get("etag")!;
+      const again = await fetch(`${app.url}${path}`, {
+        // fetch would ask for a new copy otherwise.
+        headers: { "Accept-Encoding": encoding, "If-None-Match": tag, "Cache-Control": "max-age=0" },
+      });
+      expect([again.status, await again.text()]).toEqual([304, ""]);
+      expect(tag).not.toBe(plain.headers.get("etag"));
+    }
   });
 
   test("operation ids are unique and each schema in the document compiles", async () => {
