@@ -4,6 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { bannerText } from "../../../mixins/start-banner.middleware.ts";
 import { config } from "../../../services/lib/config.ts";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
+import { createClient, each } from "../../client/client.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany } from "../../support/client.ts";
 
@@ -18,7 +19,7 @@ describe("the documents of the gateway", () => {
   let app: App;
   beforeAll(async () => {
     const env = { HEALTH_PORT: String(await unusedPort()), SERVICE_NAME: "Ann & Co" };
-    app = await startApp({ services: ["gateway", "accounts"], env });
+    app = await startApp({ services: ["gateway", "accounts", "subscribers"], env });
   });
   afterAll(() => app.stop());
 
@@ -108,9 +109,14 @@ describe("the documents of the gateway", () => {
     expect((await client(app).get("/docs")).headers.get("location")).toBe("/docs/");
   });
 
-  test("a company registers, makes a key and reads its plan, as the document says", async () => {
-    const company = await newCompany(app);
-    const plan = await company.api.get(`/api/companies/${company.id}/plan/`);
-    expect(plan.body).toMatchObject({ plan: "unlimited" });
+  test("a company registers, makes a key, and pages through its lists, by the client made from the document", async () => {
+    const { key, id } = await newCompany(app);
+    const api = createClient({ baseUrl: app.url, apiKey: key });
+    expect(await api.getPlan({ path: { id } })).toMatchObject({ plan: "unlimited" });
+    for (const name of ["One", "Two", "Three"]) await api.createList({ body: { name } });
+    const names: string[] = [];
+    for await (const list of each(api.listLists, { query: { page_size: 2, ordering: "name" } })) names.push(list.name);
+    expect(names).toEqual(["One", "Three", "Two"]);
+    await expect(api.getList({ path: { id } })).rejects.toMatchObject({ status: 404, body: { detail: "Not found." } });
   });
 });
