@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PAGE_CSP, PAGE_CSS } from "../lib/page-style/page-style.ts";
+import { guides } from "./guides/routes.ts";
 import type { Context } from "./http/context.ts";
 import { escapeHtml, htmlPage } from "./http/html-page.ts";
 import type { RouteHandler } from "./http/router.ts";
@@ -23,6 +24,7 @@ function about(path: string, root: string, { name, baseUrl }: BuiltInPagesOption
   const main = `<h1>${title}</h1>
 <p>An email campaign service with a REST API. Version ${version}.</p>
 <p><a href="${root}docs/">API reference</a></p>
+<p><a href="${root}docs/guides/">Guides</a></p>
 <p><a href="${root}openapi.json">Description of the API (OpenAPI 3.1)</a></p>`;
   const html = htmlPage(name, main, PAGE_CSS);
   const json = { name, version, docs: `${baseUrl}/docs/`, openapi: `${baseUrl}/openapi.json` };
@@ -54,5 +56,6 @@ export function builtInPages(options: BuiltInPagesOptions): [path: string, handl
     ["/api/", about("/api/", "../", options)],
     ["/openapi.json", openApi(options)],
     ...referencePage(),
+    ...guides(options),
   ];
 }

@@ -20,6 +20,7 @@ const PAGE = `<!doctype html>
 <link rel="icon" href="data:,">
 </head>
 <body>
+<nav aria-label="Documentation"><a href="guides/">Guides</a></nav>
 <main id="reference"><noscript>The reference needs JavaScript. The description itself is at <a href="../openapi.json">openapi.json</a>.</noscript></main>
 <script src="swagger-ui-bundle.js"></script>
 <script src="start.js"></script>
