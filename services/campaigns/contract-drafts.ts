@@ -10,6 +10,7 @@ export const MAX_DRAFTS = 500;
 const Body = Type.Record(Type.String(), Type.Unknown(), {
   description:
     "The request of that send, kept as given. It may be incomplete: what is wrong with it is reported when it is sent.",
+  examples: [{ list_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5d", template_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b" }],
 });
 const Kind = Type.Unsafe<DraftKind>({
   type: "string",
@@ -30,6 +31,7 @@ const ListedDraft = Type.Object({
   body: Nullable(
     Type.Record(Type.String(), Type.Unknown(), {
       description: `Null where it has more than ${MAX_LISTED_BYTES.toLocaleString("en")} bytes; the draft by itself has it.`,
+      examples: [{ list_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5d" }],
     }),
   ),
 });

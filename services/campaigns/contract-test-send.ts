@@ -36,6 +36,7 @@ export const testSend = {
         minItems: 1,
         maxItems: MAX_TEST_RECEIVERS,
         description: "Each gets a mail of its own; an address that comes twice gets one.",
+        examples: [["editor@example.com"]],
       }),
       template_id: Type.Optional(Type.String({ ...Uuid, description: "In place of `subject` and `body`." })),
       subject: Type.Optional(

@@ -99,7 +99,7 @@ export const VariantsShown = {
             description: "When it is decided; null until each recipient of the test has been tried.",
           }),
         ),
-        decided_at: Nullable(Time),
+        decided_at: Nullable(Type.Unsafe<string>({ ...Time, description: "When it was decided; null until then." })),
       },
       { description: "Extension. What the other recipients wait for, or got; null without a winner." },
     ),

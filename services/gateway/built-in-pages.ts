@@ -2,9 +2,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PAGE_CSP, PAGE_CSS } from "../lib/page-style/page-style.ts";
+import { guides } from "./guides/routes.ts";
 import type { Context } from "./http/context.ts";
 import { escapeHtml, htmlPage } from "./http/html-page.ts";
 import type { RouteHandler } from "./http/router.ts";
+import { staticFile } from "./http/static-file.ts";
 import { type Described, describeApi } from "./openapi/document.ts";
 import { referencePage } from "./openapi/reference-page.ts";
 
@@ -23,6 +25,7 @@ function about(path: string, root: string, { name, baseUrl }: BuiltInPagesOption
 <p>An email campaign service with a REST API. Version ${version}.</p>
 <p><a href="${root}app/">Console</a></p>
 <p><a href="${root}docs/">API reference</a></p>
+<p><a href="${root}docs/guides/">Guides</a></p>
 <p><a href="${root}openapi.json">Description of the API (OpenAPI 3.1)</a></p>`;
   const html = htmlPage(name, main, PAGE_CSS);
   const json = { name, version, docs: `${baseUrl}/docs/`, openapi: `${baseUrl}/openapi.json` };
@@ -40,16 +43,12 @@ function about(path: string, root: string, { name, baseUrl }: BuiltInPagesOption
 }
 
 function openApi(options: Described): RouteHandler {
-  let description: string | undefined;
-  return (context: Context) => {
-    context.state.route = "/openapi.json";
-    // Written at first use: most processes are never asked.
-    description ??= JSON.stringify(describeApi(options), null, 2);
-    context.set("Content-Type", "application/json; charset=utf-8");
+  return staticFile("/openapi.json", {
+    type: "application/json; charset=utf-8",
+    read: () => Buffer.from(JSON.stringify(describeApi(options))),
     // Tools of other origins read it; it holds no secret.
-    context.set("Access-Control-Allow-Origin", "*");
-    context.body = description;
-  };
+    headers: { "Access-Control-Allow-Origin": "*" },
+  });
 }
 
 export function builtInPages(options: BuiltInPagesOptions): [path: string, handler: RouteHandler][] {
@@ -58,5 +57,6 @@ export function builtInPages(options: BuiltInPagesOptions): [path: string, handl
     ["/api/", about("/api/", "../", options)],
     ["/openapi.json", openApi(options)],
     ...referencePage(),
+    ...guides(options),
   ];
 }

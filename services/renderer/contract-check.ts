@@ -14,7 +14,10 @@ const Link = Type.Object({
 });
 
 const Spam = Type.Object({
-  score: Type.Number({ examples: [1.2] }),
+  score: Type.Number({
+    description: "The sum of what the rules add; filters refuse from about 15 on.",
+    examples: [1.2],
+  }),
   symbols: Type.Record(
     Type.String(),
     Type.Object({ score: Type.Number(), description: Type.String({ examples: ["Message has no Date header"] }) }),

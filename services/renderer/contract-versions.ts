@@ -27,7 +27,7 @@ export const FullVersion = Type.Object({
 
 const OfTemplate = Type.Object({
   ...ById.properties,
-  version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, examples: [3] }),
+  version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Its number.", examples: [3] }),
 });
 
 export const versions = {

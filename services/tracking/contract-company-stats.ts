@@ -2,22 +2,21 @@
 import type { ServiceContract } from "../define.ts";
 import { Type } from "../lib/shapes.ts";
 
-const Count = Type.Integer({ minimum: 0 });
+const Count = (description: string, example: number) => Type.Integer({ minimum: 0, description, examples: [example] });
 const date = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "A day in UTC.", examples: ["2026-11-22"] });
-const Total = Type.Integer({ minimum: 0, description: "In all statuses." });
 
 const Subscribers = Type.Object({
-  total: Total,
-  active: Count,
-  unconfirmed: Count,
-  unsubscribed: Count,
-  bounced: Count,
-  complained: Count,
+  total: Count("In all statuses.", 12_480),
+  active: Count("Who gets mail.", 11_902),
+  unconfirmed: Count("Who has not confirmed yet.", 84),
+  unsubscribed: Count("Who gets no newsletters any more.", 391),
+  bounced: Count("Whose mailbox does not exist.", 97),
+  complained: Count("Who reported a mail as unwanted.", 6),
 });
 
 const Growth = Type.Object({
   date,
-  subscribed: Type.Integer({ description: "Became active: new, confirmed, or back again." }),
+  subscribed: Type.Integer({ description: "Became active: new, confirmed, or back again.", examples: [41] }),
   unsubscribed: Type.Integer({ description: "Unsubscribed or complained." }),
   bounced: Type.Integer({ description: "Their addresses turned out to be dead." }),
 });
@@ -27,7 +26,7 @@ const Sending = Type.Object({
   sent: Type.Integer({ description: "Mails that were taken by servers on this day." }),
   delivered: Type.Integer({ description: "Of these, what has not come back since." }),
   bounced: Type.Integer({ description: "Bounces of this day, at the delivery or later." }),
-  complained: Count,
+  complained: Count("Reports of this day that a mail was unwanted.", 1),
   opens: Type.Integer({ description: "Mails that a person opened for the first time." }),
   clicks: Type.Integer({ description: "Mails in which a person clicked for the first time." }),
 });
@@ -38,13 +37,13 @@ export const CompanyStats = Type.Object({
   sending: Type.Array(Sending, { description: "The same days." }),
   campaigns: Type.Object(
     {
-      scheduled: Count,
-      pending: Count,
-      sending: Count,
-      completed: Count,
-      partial: Count,
-      failed: Count,
-      cancelled: Count,
+      scheduled: Count("Wait for their time.", 2),
+      pending: Count("Wait for a sender.", 0),
+      sending: Count("Are being sent.", 1),
+      completed: Count("Were sent to everybody.", 96),
+      partial: Count("Were sent to some.", 3),
+      failed: Count("Were sent to nobody.", 1),
+      cancelled: Count("Were cancelled, or stopped before the first mail.", 4),
     },
     { description: "By status." },
   ),

@@ -55,7 +55,7 @@ const item = ({ path, title, by, about }: Book) => `
 export const newsletter = {
   name: "Evening reading",
   subject: "[[greeting]] [[first_name]]: [[headline]]",
-  template_type: "marketing",
+  template_type: "marketing" as const,
   body: `<!doctype html>
 <html lang="[[language]]">
 <head>

@@ -5,8 +5,9 @@
 import { openAsBlob } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Client, createClient } from "../client/client.ts";
+import type { Analytics, Campaign } from "../client/generated.ts";
 import { dataFolder, startService } from "../support/service-process.ts";
-import { apiAt, type Send } from "./api.ts";
 import { checkArrived } from "./check-arrived.ts";
 import { type Mailbox, openMailbox } from "./mailbox.ts";
 import { newsletter } from "./newsletter.ts";
@@ -19,20 +20,6 @@ const DELIVERY_TIMEOUT_MS = 120_000;
 const OPENS = 40;
 const CLICKS = 15;
 const COUNTED_WITHIN_MS = 10_000;
-
-interface Campaign {
-  id: string;
-  status: string;
-  total_emails: number;
-  sent_count: number;
-  failed_count: number;
-  error?: string | null;
-}
-
-interface Analytics {
-  opens: { unique: number };
-  clicks: { unique: number };
-}
 
 async function isFlockmail(url: string): Promise<boolean> {
   const answer = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
@@ -56,58 +43,57 @@ async function service(): Promise<{ url: string; own: boolean; stop(): Promise<v
   return { url: own.url, own: true, stop };
 }
 
-async function signUp(url: string): Promise<{ api: Send; key: string }> {
-  const { company, access } = await apiAt(url)<{ company: { id: string }; access: string }>(
-    "POST",
-    "/api/auth/register/",
-    {
+const onRetry = (reason: string, pauseMs: number) => say(`  (${reason}, going on in ${Math.ceil(pauseMs / 1_000)} s)`);
+
+async function signUp(baseUrl: string): Promise<{ api: Client; key: string }> {
+  const { company, access } = await createClient({ baseUrl, onRetry }).registerCompany({
+    body: {
       email: `demo-${Date.now()}@example.com`,
       password: "a long demo password",
       company_name: "Lantern Books",
     },
-  );
-  const bearer = apiAt(url, { authorization: `Bearer ${access}` });
-  const { key } = await bearer<{ key: string }>("POST", `/api/companies/${company.id}/api-keys/`, { name: "demo" });
+  });
+  const person = createClient({ baseUrl, token: access, onRetry });
+  const { key } = await person.createApiKey({ path: { id: company.id }, body: { name: "demo" } });
   say(`Registered the company Lantern Books and made an API key (${key.slice(0, 8)}…)`);
-  return { api: apiAt(url, { "x-api-key": key }), key };
+  return { api: createClient({ baseUrl, apiKey: key, onRetry }), key };
 }
 
-async function importSubscribers(api: Send, listId: string): Promise<void> {
-  const form = new FormData();
-  form.set("list_id", listId);
-  form.set("file", await openAsBlob(join(import.meta.dirname, "subscribers.csv")), "subscribers.csv");
+async function importSubscribers(api: Client, listId: string): Promise<void> {
+  const csv = await openAsBlob(join(import.meta.dirname, "subscribers.csv"));
   const started = performance.now();
-  const result = await api<{ created: number; skipped: number }>("POST", "/api/emails/subscribers/bulk/", form);
-  say(`Imported ${result.created} subscribers in ${Math.round(performance.now() - started)} ms`);
+  const file = new File([csv], "subscribers.csv");
+  const result = await api.importSubscribers({ body: { list_id: listId, file } });
+  const created = "created" in result ? result.created : 0;
+  say(`Imported ${created} subscribers in ${Math.round(performance.now() - started)} ms`);
 }
 
-async function launch(api: Send, mailbox: Mailbox): Promise<Campaign> {
-  const list = await api<{ id: string }>("POST", "/api/emails/lists/", { name: "Readers" });
+async function launch(api: Client, mailbox: Mailbox): Promise<Campaign> {
+  const list = await api.createList({ body: { name: "Readers" } });
   await importSubscribers(api, list.id);
-  const template = await api<{ id: string }>("POST", "/api/emails/templates/", newsletter);
-  const smtp = await api<{ id: string }>("POST", "/api/emails/smtp-configs/", {
-    name: "Demo mail server",
-    host: "127.0.0.1",
-    port: mailbox.port,
-    username: "",
-    password: "",
-    use_tls: false,
-    sender_name: "Lantern Books",
-    sender_email: "news@lantern-books.example",
+  const template = await api.createTemplate({ body: newsletter });
+  const smtp = await api.createSmtpConfig({
+    body: {
+      name: "Demo mail server",
+      host: "127.0.0.1",
+      port: mailbox.port,
+      username: "",
+      password: "",
+      use_tls: false,
+      sender_name: "Lantern Books",
+      sender_email: "news@lantern-books.example",
+    },
   });
-  return api<Campaign>("POST", "/api/emails/send/to-list/", {
-    name: "Evening reading",
-    template_id: template.id,
-    smtp_config_id: smtp.id,
-    list_id: list.id,
+  return api.sendToList({
+    body: { name: "Evening reading", template_id: template.id, smtp_config_id: smtp.id, list_id: list.id },
   });
 }
 
-async function untilDelivered(api: Send, id: string): Promise<Campaign> {
+async function untilDelivered(api: Client, id: string): Promise<Campaign> {
   const bar = progressBar(SUBSCRIBERS);
   const deadline = Date.now() + DELIVERY_TIMEOUT_MS;
   for (;;) {
-    const campaign = await api<Campaign>("GET", `/api/emails/campaigns/${id}/`);
+    const campaign = await api.getCampaign({ path: { id } });
     bar(campaign.sent_count + campaign.failed_count);
     if (["completed", "partial", "failed"].includes(campaign.status)) return campaign;
     if (Date.now() > deadline) throw new Error(`Not delivered in time: ${JSON.stringify(campaign)}`);
@@ -116,14 +102,14 @@ async function untilDelivered(api: Send, id: string): Promise<Campaign> {
 }
 
 /** Some of them are opened and clicked, and that is counted. */
-async function untilRead(url: string, api: Send, id: string, mailbox: Mailbox): Promise<Analytics> {
+async function untilRead(url: string, api: Client, id: string, mailbox: Mailbox): Promise<Analytics> {
   say(`\n${OPENS} recipients open their mail, ${CLICKS} of them follow a link …`);
   await sleep(READ_AFTER_MS);
   await read(url, mailbox.received, OPENS, CLICKS);
   const deadline = Date.now() + COUNTED_WITHIN_MS;
   for (;;) {
-    const counted = await api<Analytics>("GET", `/api/emails/campaigns/${id}/analytics/`);
-    if (counted.opens.unique >= OPENS && counted.clicks.unique >= CLICKS) return counted;
+    const counted = await api.getCampaignAnalytics({ path: { id } });
+    if ((counted.opens.unique ?? 0) >= OPENS && (counted.clicks.unique ?? 0) >= CLICKS) return counted;
     if (Date.now() > deadline) throw new Error(`Not all of that was counted: ${JSON.stringify(counted)}`);
     await sleep(100);
   }

@@ -3,6 +3,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { contractOf } from "../../services/contracts.ts";
 import { describeApi, type OpenApi } from "../../services/gateway/openapi/document.ts";
+import { restOf } from "../../services/gateway/openapi/error-responses.ts";
 import { routes } from "../../services/gateway/routes.ts";
 import { permissionOf } from "../../services/permissions.ts";
 
@@ -19,6 +20,7 @@ interface Response {
   content?: Record<string, { schema: Schema }>;
 }
 interface Template {
+  path: string;
   pattern: RegExp;
   operations: Record<string, { responses: Record<string, Response> }>;
 }
@@ -44,6 +46,7 @@ export class Conformance {
     this.#ajv.addSchema({ $id: "api", components: closed(document.components) });
     this.#responses = document.components.responses as Record<string, Response>;
     this.#templates = Object.entries(document.paths).map(([path, operations]) => ({
+      path,
       pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
       operations: operations as Template["operations"],
     }));
@@ -55,12 +58,19 @@ export class Conformance {
     const missing = this.#missingHeader(seen);
     if (missing) return `lacks the header ${missing}`;
     const template = this.#templates.find(({ pattern }) => pattern.test(path));
-    const operation = template?.operations[method === "HEAD" ? "get" : method.toLowerCase()];
+    const asked = method === "HEAD" ? "GET" : method;
+    const operation = template?.operations[asked.toLowerCase()];
     if (!operation) return this.#undescribed(method, template !== undefined, seen);
-    const response = operation.responses[seen.status];
+    const response = operation.responses[seen.status] ?? this.#rest(asked, template!, seen.status);
     if (!response) return `${seen.status} is not among ${Object.keys(operation.responses).join(", ")}`;
     const described = response.$ref ? this.#responses[response.$ref.split("/").at(-1)!]! : response;
     return method === "HEAD" ? null : this.#contentFault(described, seen);
+  }
+
+  /** `default` stands for a few statuses, and those depend on the route. */
+  #rest(method: string, { path, operations }: Template, status: number): Response | undefined {
+    const route = routes.find((one) => one.method === method && one.path.replaceAll(/:(\w+)/g, "{$1}") === path);
+    return route && restOf(route).includes(status) ? operations[method.toLowerCase()]!.responses.default : undefined;
   }
 
   #missingHeader({ status, headers }: Seen): string | undefined {

@@ -79,11 +79,15 @@ export class Requests {
 
   operation(method: string, path: string): Described {
     const documented = path.replaceAll(/:(\w+)/g, "{$1}");
-    return this.#document.paths[documented]![method.toLowerCase()] as unknown as Described;
+    const operation = this.#document.paths[documented]![method.toLowerCase()] as unknown as Described;
+    const given = (operation.parameters ?? []) as (Parameter | { $ref: string })[];
+    const parameters = given.map((one) => ("$ref" in one ? this.#component("parameters", one.$ref) : one));
+    return { ...operation, parameters: parameters as Parameter[] };
   }
 
   bodyOf(method: string, path: string) {
-    return this.operation(method, path).requestBody?.content["application/json"];
+    const body = this.operation(method, path).requestBody?.content["application/json"];
+    return body && { ...body, schema: this.#whole(body.schema) };
   }
 
   request(method: string, path: string): fc.Arbitrary<GeneratedRequest> {
@@ -117,7 +121,7 @@ export class Requests {
   value(given: Schema, name = ""): fc.Arbitrary<unknown> {
     const fixed = FIXED[name];
     if (fixed) return fixed;
-    const schema = given.$ref ? this.#resolved(given.$ref) : given;
+    const schema = this.#whole(given);
     if ("const" in schema) return fc.constant(schema.const);
     if (schema.enum) return fc.constantFrom(...schema.enum);
     if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => this.value(one, name)));
@@ -152,8 +156,13 @@ export class Requests {
 
   #wrong = () => fc.oneof(fc.constantFrom(...HOSTILE), fc.jsonValue({ maxDepth: 3 }));
 
-  #resolved(ref: string): Schema {
-    return this.#document.components.schemas[ref.split("/").at(-1)!] as Schema;
+  #component(kind: "schemas" | "parameters", ref: string): unknown {
+    return this.#document.components[kind][ref.split("/").at(-1)!];
+  }
+
+  /** What it refers to, where it is a reference. */
+  #whole(schema: Schema): Schema {
+    return schema.$ref ? (this.#component("schemas", schema.$ref) as Schema) : schema;
   }
 
   #object({ properties = {}, required = [], oneOf = [], additionalProperties }: Schema): fc.Arbitrary<unknown> {

@@ -5,14 +5,28 @@
 import type { ActionContract } from "../../define.ts";
 import type { Permission } from "../../lib/rights.ts";
 import type { Route } from "../routes.ts";
+import { tagOf, tags } from "./chapters.ts";
 import { Components } from "./components.ts";
-import { errorResponses, errorSchemas } from "./error-responses.ts";
-import { type Operation, operationOf } from "./operation.ts";
+import { errorResponses } from "./error-responses.ts";
+import { errorSchemas } from "./error-schemas.ts";
+import { headerComponents } from "./headers.ts";
+import { type Operation, operationOf, USUAL_SECURITY } from "./operation.ts";
+import { Parameters } from "./parameters.ts";
+import { share } from "./share.ts";
+import { pageSchemas } from "./success-responses.ts";
+import { webhookParameters, webhookSchemas, webhooks } from "./webhooks.ts";
 
 export interface OpenApi {
   openapi: string;
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, object>; responses: Record<string, object>; securitySchemes: object };
+  webhooks: Record<string, object>;
+  components: {
+    schemas: Record<string, object>;
+    responses: Record<string, object>;
+    parameters: Record<string, object>;
+    headers: Record<string, object>;
+    securitySchemes: object;
+  };
   [more: string]: unknown;
 }
 
@@ -26,7 +40,8 @@ export interface Described {
 const DESCRIPTION = `Subscribers, lists, templates, SMTP configurations, campaigns, webhooks, suppressions, segments and media.
 
 Every path ends with a slash; without it the answer is a 308 to the path with it. Every answer carries \`X-Request-Id\`
-(a request may bring its own). Lists are pages of 20 (\`page_size\` up to 100): follow \`next\` until it is null.
+(a request may bring its own), and where the plan limits API calls also \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and
+\`X-RateLimit-Reset\`. Lists are pages of 20 (\`page_size\` up to 100): follow \`next\` until it is null.
 
 Authenticate with \`X-API-Key\`, or as a person with \`Authorization: Bearer\`, and then say which company is meant:
 \`company\` in the body of a send, \`?company=\` elsewhere; paths under \`/api/companies/{id}/\` say it themselves.
@@ -47,46 +62,19 @@ const securitySchemes = {
   },
 };
 
-/** Chapters of the API reference, in the order of routes.ts. */
-const CHAPTERS: [prefix: string, name: string][] = [
-  ["/api/emails/send/", "Sending"],
-  ["/api/emails/drafts/", "Drafts"],
-  ["/api/emails/subscribers/", "Subscribers"],
-  ["/api/emails/imports/", "Subscribers"],
-  ["/api/emails/lists/", "Subscriber lists"],
-  ["/api/emails/templates/", "Templates"],
-  ["/api/emails/smtp-configs/", "SMTP configurations"],
-  ["/api/emails/smtp/", "SMTP configurations"],
-  ["/api/emails/campaigns/", "Campaigns"],
-  ["/api/emails/webhook-endpoints/", "Webhook endpoints"],
-  ["/api/emails/suppressions/", "Suppressions"],
-  ["/api/emails/segments/", "Segments"],
-  ["/api/emails/media/", "Media files"],
-  ["/api/emails/sent-emails/", "Tracking"],
-  ["/api/emails/events/", "Tracking"],
-  ["/api/emails/stats/", "Tracking"],
-  ["/api/emails/bounces/", "Bounces and complaints"],
-  ["/api/emails/inbound/", "Bounces and complaints"],
-  ["/api/emails/inbound-sources/", "Bounces and complaints"],
-  ["/api/emails/public/", "Public endpoints"],
-  ["/api/auth/", "Sign in"],
-  ["/api/companies/", "Companies"],
-];
-
-const tags = [...new Set(CHAPTERS.map(([, name]) => name))].map((name) => ({ name }));
-
-const tagOf = (path: string): string => CHAPTERS.find(([prefix]) => path.startsWith(prefix))?.[1] ?? "Other";
-
 const openApiPath = (path: string) => path.replaceAll(/:(\w+)/g, "{$1}");
 
 export function describeApi({ routes, contractOf, permissionOf, baseUrl }: Described): OpenApi {
   const components = new Components(routes, contractOf);
+  const parameters = new Parameters(routes, contractOf, components);
   const paths: OpenApi["paths"] = {};
   for (const route of routes) {
-    const operation = operationOf(route, contractOf(route.action), components, permissionOf(route.action));
+    const operation = operationOf(route, contractOf(route.action), components, parameters, permissionOf(route.action));
     const path = openApiPath(route.path);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: { tags: [tagOf(route.path)], ...operation } };
   }
+  const schemas = { ...errorSchemas, ...pageSchemas, ...webhookSchemas, ...components.schemas };
+  const shared = share({ paths, webhooks, schemas, responses: errorResponses });
   return {
     openapi: "3.1.0",
     info: {
@@ -96,12 +84,16 @@ export function describeApi({ routes, contractOf, permissionOf, baseUrl }: Descr
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: baseUrl }],
+    security: USUAL_SECURITY,
     tags,
-    paths,
+    paths: shared.paths as OpenApi["paths"],
+    webhooks: shared.webhooks as OpenApi["webhooks"],
     components: {
       securitySchemes,
-      responses: errorResponses,
-      schemas: { ...errorSchemas, ...components.schemas },
+      headers: headerComponents,
+      parameters: { ...parameters.shared, ...webhookParameters },
+      responses: shared.responses,
+      schemas: shared.schemas,
     },
   };
 }

@@ -1,67 +1,17 @@
-/** Which errors an operation can answer with, and their bodies. */
+/** Which errors an operation can answer with: described once, referred to by the operations. */
 import { type Route, routes } from "../routes.ts";
+import { exampleOf } from "./error-schemas.ts";
+import { allowHeader, authenticateHeader, rateLimitHeaders, requestIdHeader, retryAfterHeader } from "./headers.ts";
 
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const text = { type: "string" };
-const integer = { type: "integer" };
-
-function structured(code: string, properties: Record<string, object>): object {
-  const detail = { code: { const: code }, message: text, ...properties };
-  return {
-    type: "object",
-    required: ["detail"],
-    properties: { detail: { type: "object", required: Object.keys(detail), properties: detail } },
-  };
-}
-
-export const errorSchemas: Record<string, object> = {
-  Error: {
-    type: "object",
-    required: ["detail"],
-    properties: { detail: text, code: text },
-    examples: [{ detail: "Not found." }],
-  },
-  FieldErrors: {
-    type: "object",
-    description: "Every fault of the request, by field.",
-    additionalProperties: { type: "array", items: text, minItems: 1 },
-    minProperties: 1,
-    examples: [{ email: ["Enter a valid email address."], name: ["This field is required."] }],
-  },
-  FeatureNotAvailable: structured("feature_not_available", { feature: text, package: text }),
-  DailyQuotaExceeded: structured("rate_limit_exceeded", { limit: integer, current: integer }),
-  SmtpRateLimited: structured("smtp_rate_limited", { limit_type: { enum: ["hourly"] } }),
-  InternalError: {
-    type: "object",
-    required: ["detail", "request_id"],
-    properties: { detail: text, request_id: text },
-  },
-};
-
-const header = (description: string, schema: object = text) => ({ description, schema });
-export const requestIdHeader = { "X-Request-Id": header("The request's id, as in the service's log.") };
-export const rateLimitHeaders = {
-  "X-RateLimit-Limit": header("API calls per day; absent where the plan has no limit.", integer),
-  "X-RateLimit-Remaining": header("Calls left today (UTC).", integer),
-  "X-RateLimit-Reset": header("When the count starts anew, in seconds since 1970.", integer),
-};
-const allow = { Allow: header("The methods that it knows.") };
-const retryAfter = { "Retry-After": header("Seconds to wait.", integer) };
-
-interface Response {
-  description: string;
-  headers: object;
-  content: Record<string, object>;
-}
-
-function problem(description: string, schemas: string[], headers: object = {}): Response {
-  const schema = schemas.length === 1 ? ref(schemas[0]!) : { anyOf: schemas.map(ref) };
-  return {
-    description,
-    headers: { ...requestIdHeader, ...headers },
-    content: { "application/json": { schema } },
-  };
-}
+type Applies = (route: Route) => boolean;
+const authenticated: Applies = ({ access }) => access !== "public";
+const hasBody: Applies = ({ method, deleteBody }) =>
+  method === "POST" || method === "PUT" || method === "PATCH" || deleteBody === true;
+const sends: Applies = ({ path }) =>
+  /^\/api\/emails\/(send\/(?!test\/)|drafts\/:id\/send\/|campaigns\/:id\/resend\/)/.test(path);
+const namesSomething: Applies = ({ path, answer, access }) =>
+  path.includes("/:") || answer === "list" || access !== "public";
+const isPage: Applies = ({ path }) => path.startsWith("/api/emails/public/");
 
 /** `/subscribers/bulk/` fits the path of a subscriber with that id, and is none. */
 function isNamesake({ method, path }: Route): boolean {
@@ -72,89 +22,160 @@ function isNamesake({ method, path }: Route): boolean {
   );
 }
 
-type Applies = (route: Route) => boolean;
-const always: Applies = () => true;
-const authenticated: Applies = ({ access }) => access !== "public";
-const charged: Applies = ({ access }) => access === "company" || access === "user";
-const hasBody: Applies = ({ method, deleteBody }) =>
-  method === "POST" || method === "PUT" || method === "PATCH" || deleteBody === true;
-const sends: Applies = ({ path }) =>
-  /^\/api\/emails\/(send\/(?!test\/)|drafts\/:id\/send\/|campaigns\/:id\/resend\/)/.test(path);
-const namesSomething: Applies = ({ path, answer, access }) =>
-  path.includes("/:") || answer === "list" || access !== "public";
+interface Problem {
+  status: number;
+  name: string;
+  applies: Applies;
+  description: string;
+  schemas: string[];
+  headers?: object;
+  /** Sentences of this status, where the schema's example is another one. */
+  sentences?: string[];
+}
 
-/** Besides what an action refuses, what the HTTP server itself does before any route is known: 400, 408, 417, 431. */
-const ERRORS: [status: number, applies: Applies, response: Response][] = [
-  [400, (route) => hasBody(route) || authenticated(route), problem("The request is wrong.", ["FieldErrors", "Error"])],
-  [400, (route) => !hasBody(route) && !authenticated(route), problem("The request is no valid HTTP.", ["Error"])],
-  [
-    401,
-    (route) => authenticated(route) || route.throttle === "auth" || route.rawWith !== undefined,
-    problem(
-      "No credentials, or wrong, expired or deleted ones; `code` where a second factor is asked for.",
-      ["Error"],
-      {
-        "WWW-Authenticate": header("How to authenticate."),
-      },
-    ),
-  ],
-  [
-    403,
-    (route) => authenticated(route) || route.throttle === "subscribe" || route.throttle === "auth",
-    problem("Not allowed, or not in the plan.", ["Error", "FeatureNotAvailable"]),
-  ],
-  [404, namesSomething, problem("Not there, or not the caller's company's.", ["Error"])],
-  [405, isNamesake, problem("The path is one of its own, which does not know this method.", ["Error"], allow)],
-  [408, always, problem("The request took too long to arrive.", ["Error"])],
-  [
-    409,
-    sends,
-    problem("The Idempotency-Key was used with another body, or what is sent was changed at this moment.", ["Error"]),
-  ],
-  [410, ({ path, rawWith }) => path.includes("/:token") && !rawWith, problem("The link has expired.", ["Error"])],
-  [413, hasBody, problem("The request is too large.", ["Error"])],
-  [415, (route) => hasBody(route) && !route.anyBody, problem("The body's media type is not supported.", ["Error"])],
-  [417, always, problem("The header Expect asks for what cannot be met.", ["Error"])],
-  [
-    429,
-    (route) => authenticated(route) || route.throttle !== undefined,
-    problem("Too many requests.", ["Error", "DailyQuotaExceeded", "SmtpRateLimited"], retryAfter),
-  ],
-  [431, always, problem("The request's headers are too large.", ["Error"])],
-  [500, always, problem("Our fault; it is logged with the request's id.", ["InternalError"])],
-  [503, always, problem("A part of the service is away for the moment.", ["Error"], retryAfter)],
+/** What operations are worth reading for: each has a place of its own in the operation. */
+const EXPECTED: readonly Problem[] = [
+  {
+    status: 400,
+    name: "BadRequest",
+    applies: (route) => hasBody(route) || authenticated(route),
+    description: "The request is wrong: what is wrong with each field, or one sentence.",
+    schemas: ["FieldErrors", "Error"],
+    sentences: ["Only a scheduled campaign can be cancelled."],
+  },
+  {
+    status: 401,
+    name: "Unauthorized",
+    applies: (route) => authenticated(route) || route.throttle === "auth" || route.rawWith !== undefined,
+    description: "No credentials, or wrong, expired or deleted ones; `code` where a second factor is asked for.",
+    schemas: ["Error"],
+    headers: authenticateHeader,
+    sentences: ["Invalid API key."],
+  },
+  {
+    status: 403,
+    name: "Forbidden",
+    applies: (route) => authenticated(route) || route.throttle === "subscribe" || route.throttle === "auth",
+    description: "Not allowed, or not in the plan.",
+    schemas: ["Error", "FeatureNotAvailable"],
+    sentences: ["You do not have permission to perform this action."],
+  },
+  {
+    status: 404,
+    name: "NotFound",
+    applies: namesSomething,
+    description: "Not there, or not the caller's company's.",
+    schemas: ["Error"],
+  },
+  {
+    status: 409,
+    name: "Conflict",
+    applies: sends,
+    description: "The Idempotency-Key was used with another body, or what is sent was changed at this moment.",
+    schemas: ["Error"],
+    sentences: ["This Idempotency-Key was used with another body."],
+  },
+  {
+    status: 410,
+    name: "Gone",
+    applies: ({ path, rawWith }) => path.includes("/:token") && !rawWith,
+    description: "The link has expired.",
+    schemas: ["Error"],
+    sentences: ["This link has expired."],
+  },
+  {
+    status: 429,
+    name: "TooManyRequests",
+    applies: (route) => authenticated(route) || route.throttle !== undefined,
+    description: "Too many requests, or no room for so many mails; not before `Retry-After`.",
+    schemas: ["Error", "DailyQuotaExceeded", "SmtpRateLimited"],
+    headers: retryAfterHeader,
+    sentences: ["Request was throttled. Expected available in 12 seconds."],
+  },
 ];
 
-type Variant = "Page" | "Charged" | "";
+/** What any operation may answer, whatever it does: one response (`default`) for all of them. */
+const REST: readonly [status: number, description: string, sentence: string][] = [
+  [400, "no valid HTTP", "The request is no valid HTTP."],
+  [405, "the path does not know the method; `Allow` has those that it knows", 'Method "PUT" not allowed.'],
+  [408, "the request took too long to arrive", "The request took too long."],
+  [413, "the request is too large", "The request is too large."],
+  [415, "the body's media type is not supported", "Unsupported media type."],
+  [417, "the header Expect asks for what cannot be met", "Expectation failed."],
+  [431, "the request's headers are too large", "The request's headers are too large."],
+  [500, "our fault; it is logged with the request's id", ""],
+  [503, "a part of the service is away for the moment; not before `Retry-After`", "The service is away for a moment."],
+];
 
-/** People who opened a link of a mail see a problem as a page; a call that was charged says what is left of the day. */
-function variantOf(route: Route): Variant {
-  if (route.path.startsWith("/api/emails/public/")) return "Page";
-  return charged(route) ? "Charged" : "";
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const schemaOf = (names: readonly string[]) => (names.length === 1 ? ref(names[0]!) : { anyOf: names.map(ref) });
+
+function contentOf(schemas: readonly string[], examples: object, page: boolean): object {
+  const html = { schema: { type: "string" }, example: "<!doctype html><title>This link has expired</title>" };
+  // People who opened a link of a mail see a problem as a page.
+  return {
+    "application/json": { schema: schemaOf(schemas), examples },
+    ...(page ? { "text/html": html } : {}),
+  };
 }
 
-function shown(response: Response, variant: Variant): Response {
-  const { headers, content } = response;
-  if (variant === "Page") return { ...response, content: { ...content, "text/html": { schema: text } } };
-  return variant === "Charged" ? { ...response, headers: { ...headers, ...rateLimitHeaders } } : response;
+function response({ description, schemas, headers, sentences }: Problem, page: boolean): object {
+  const examples = Object.fromEntries(
+    schemas.map((name) => [
+      name,
+      { value: name === "Error" && sentences ? { detail: sentences[0] } : exampleOf(name) },
+    ]),
+  );
+  return {
+    description,
+    headers: { ...requestIdHeader, ...(page ? {} : rateLimitHeaders), ...headers },
+    content: contentOf(schemas, examples, page),
+  };
 }
 
-/** Two may share a status: the document for strangers says less of a 400. */
-const nameOf = (index: number, variant: Variant) =>
-  `Problem${ERRORS[index]![0]}${index === 1 ? "Stranger" : ""}${variant}`;
+function failure(page: boolean): object {
+  const examples = Object.fromEntries(
+    REST.map(([status, summary, sentence]) => [
+      status,
+      { summary, value: status === 500 ? exampleOf("InternalError") : { detail: sentence } },
+    ]),
+  );
+  return {
+    description: `What any request may meet: ${REST.map(([status, why]) => `${status} (${why})`).join(", ")}.`,
+    headers: { ...requestIdHeader, ...allowHeader, ...retryAfterHeader },
+    content: contentOf(["Error", "InternalError"], examples, page),
+  };
+}
 
-/** Referred to by the operations: written out in each of them they were half of the document. */
+const nameOf = (name: string, page: boolean) => (page ? `${name}Page` : name);
+
 export const errorResponses: Record<string, object> = Object.fromEntries(
-  ERRORS.flatMap(([, , response], index) =>
-    (["", "Page", "Charged"] as const).map((variant) => [nameOf(index, variant), shown(response, variant)]),
-  ),
+  [false, true].flatMap((page) => [
+    ...EXPECTED.filter(({ applies }) => routes.some((route) => isPage(route) === page && applies(route))).map(
+      (problem) => [nameOf(problem.name, page), response(problem, page)],
+    ),
+    [nameOf("Failure", page), failure(page)],
+  ]),
 );
 
+/** The statuses that `default` stands for, of this operation: what the test suite holds answers against. */
+export function restOf(route: Route): number[] {
+  const refused: Record<number, boolean> = {
+    400: !hasBody(route) && !authenticated(route),
+    405: isNamesake(route),
+    413: hasBody(route),
+    415: hasBody(route) && !route.anyBody,
+  };
+  return REST.map(([status]) => status).filter((status) => refused[status] ?? true);
+}
+
 export function errorsOf(route: Route): Record<string, object> {
-  const variant = variantOf(route);
-  return Object.fromEntries(
-    ERRORS.flatMap(([status, applies], index) =>
-      applies(route) ? [[status, { $ref: `#/components/responses/${nameOf(index, variant)}` }]] : [],
+  const page = isPage(route);
+  const at = (name: string) => ({ $ref: `#/components/responses/${nameOf(name, page)}` });
+  return {
+    ...Object.fromEntries(
+      EXPECTED.filter(({ applies }) => applies(route)).map(({ status, name }) => [status, at(name)]),
     ),
-  );
+    default: at("Failure"),
+  };
 }

@@ -2,11 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
-import type { Context } from "../http/context.ts";
-
-const zip = promisify(gzip);
+import type { RouteHandler } from "../http/router.ts";
+import { staticFile } from "../http/static-file.ts";
 
 // Swagger UI draws its arrows as data: images and writes style attributes; it needs no eval and no inline script.
 const CSP =
@@ -23,6 +20,7 @@ const PAGE = `<!doctype html>
 <link rel="icon" href="data:,">
 </head>
 <body>
+<nav aria-label="Documentation"><a href="guides/">Guides</a></nav>
 <main id="reference"><noscript>The reference needs JavaScript. The description itself is at <a href="../openapi.json">openapi.json</a>.</noscript></main>
 <script src="swagger-ui-bundle.js"></script>
 <script src="start.js"></script>
@@ -59,21 +57,8 @@ const FILES: Record<string, File> = {
   "/docs/swagger-ui-bundle.js": { type: "text/javascript; charset=utf-8", read: fromPackage("swagger-ui-bundle.js") },
 };
 
-function serve(path: string, { type, read }: File) {
-  let zipped: Promise<Buffer> | undefined;
-  return async (context: Context): Promise<void> => {
-    context.state.route = path;
-    context.set({ "Content-Type": type, "Content-Security-Policy": CSP, "Cache-Control": "public, max-age=3600" });
-    context.vary("Accept-Encoding");
-    if (context.acceptsEncodings("gzip", "identity") !== "gzip") {
-      context.body = await read();
-      return;
-    }
-    zipped ??= read().then((bytes) => zip(bytes));
-    context.set("Content-Encoding", "gzip");
-    context.body = await zipped;
-  };
-}
-
 export const referencePage = () =>
-  Object.entries(FILES).map(([path, file]): [string, ReturnType<typeof serve>] => [path, serve(path, file)]);
+  Object.entries(FILES).map(([path, { type, read }]): [string, RouteHandler] => [
+    path,
+    staticFile(path, { type, read, headers: { "Content-Security-Policy": CSP } }),
+  ]);

@@ -4,6 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { bannerText } from "../../../mixins/start-banner.middleware.ts";
 import { config } from "../../../services/lib/config.ts";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
+import { createClient, each } from "../../client/client.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany } from "../../support/client.ts";
 
@@ -18,7 +19,7 @@ describe("the documents of the gateway", () => {
   let app: App;
   beforeAll(async () => {
     const env = { HEALTH_PORT: String(await unusedPort()), SERVICE_NAME: "Ann & Co" };
-    app = await startApp({ services: ["gateway", "accounts"], env });
+    app = await startApp({ services: ["gateway", "accounts", "subscribers"], env });
   });
   afterAll(() => app.stop());
 
@@ -40,7 +41,7 @@ describe("the documents of the gateway", () => {
     expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(page.text).toContain("<h1>Ann &#38; Co</h1>");
     const links = [...page.text.matchAll(/href="([^"]+)"/g)].map(([, link]) => new URL(link!, `${app.url}${path}`));
-    expect(links).toHaveLength(2);
+    expect(links).toHaveLength(3);
     for (const link of links) expect(await statusOf(link)).toBe(200);
   });
 
@@ -59,11 +60,29 @@ describe("the documents of the gateway", () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ openapi: "3.1.0", info: { version: "1.0.0" } });
     const { get, patch } = body.paths["/api/companies/{id}/"];
-    expect(get.security).toEqual([{ apiKey: [] }, { bearer: [] }]);
-    expect(Object.keys(patch.responses)).toEqual(
-      expect.arrayContaining(["200", "400", "401", "403", "404", "413", "415", "429", "500", "503"]),
-    );
+    expect([get.security, body.security]).toEqual([undefined, [{ apiKey: [] }, { bearer: [] }]]);
+    expect(Object.keys(patch.responses)).toEqual(["200", "400", "401", "403", "404", "429", "default"]);
+    const { examples } = body.components.responses.Failure.content["application/json"];
+    expect(Object.keys(examples)).toEqual(expect.arrayContaining(["405", "408", "413", "415", "500", "503"]));
     expect(body.paths["/api/auth/login/"].post.requestBody.content["application/json"].example).toBeDefined();
+  });
+
+  test.each(["/openapi.json", "/docs/"])("GET %s is compressed, and 304 for who has it", async (path) => {
+    const plain = await fetch(`${app.url}${path}`, { headers: { "Accept-Encoding": "identity" } });
+    const text = await plain.text();
+    for (const encoding of ["br", "gzip"]) {
+      const first = await fetch(`${app.url}${path}`, { headers: { "Accept-Encoding": encoding } });
+      expect([first.headers.get("content-encoding"), await first.text()]).toEqual([encoding, text]);
+      expect(first.headers.get("cache-control")).toMatch(/public, max-age=\d+/);
+      expect(first.headers.get("vary")).toContain("Accept-Encoding");
+      const tag = first.headers.get("etag")!;
+      const again = await fetch(`${app.url}${path}`, {
+        // fetch would ask for a new copy otherwise.
+        headers: { "Accept-Encoding": encoding, "If-None-Match": tag, "Cache-Control": "max-age=0" },
+      });
+      expect([again.status, await again.text()]).toEqual([304, ""]);
+      expect(tag).not.toBe(plain.headers.get("etag"));
+    }
   });
 
   test("operation ids are unique and each schema in the document compiles", async () => {
@@ -90,9 +109,14 @@ describe("the documents of the gateway", () => {
     expect((await client(app).get("/docs")).headers.get("location")).toBe("/docs/");
   });
 
-  test("a company registers, makes a key and reads its plan, as the document says", async () => {
-    const company = await newCompany(app);
-    const plan = await company.api.get(`/api/companies/${company.id}/plan/`);
-    expect(plan.body).toMatchObject({ plan: "unlimited" });
+  test("a company registers, makes a key, and pages through its lists, by the client made from the document", async () => {
+    const { key, id } = await newCompany(app);
+    const api = createClient({ baseUrl: app.url, apiKey: key });
+    expect(await api.getPlan({ path: { id } })).toMatchObject({ plan: "unlimited" });
+    for (const name of ["One", "Two", "Three"]) await api.createList({ body: { name } });
+    const names: string[] = [];
+    for await (const list of each(api.listLists, { query: { page_size: 2, ordering: "name" } })) names.push(list.name);
+    expect(names).toEqual(["One", "Three", "Two"]);
+    await expect(api.getList({ path: { id } })).rejects.toMatchObject({ status: 404, body: { detail: "Not found." } });
   });
 });

@@ -1,9 +1,12 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { GUIDES, guidePage } from "../../../services/gateway/guides/guides.ts";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
+import { createClient } from "../../client/client.ts";
 import { openMailbox } from "../../demo/mailbox.ts";
 import { dataFolder, startService } from "../../support/service-process.ts";
 
@@ -13,6 +16,16 @@ const tour = block("tour");
 /** What the keys print belongs into a DNS that there is none of here, so mail goes out unsigned. */
 const firstCampaign = ["account", "relay", "keys", "report", "guard", "send", "domains"]
   .map((step) => block(`first campaign: ${step}`))
+  .join("\n");
+
+/** Every command that the guides mark as tried, in the order of the guides: each goes on with what came before. */
+const commands = GUIDES.map((guide) => [
+  ...guidePage("Flockmail", guide).matchAll(/<pre class="try">([\s\S]*?)<\/pre>/g),
+])
+  .flatMap((found) => found.map(([, text]) => text!))
+  .map((text) =>
+    text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&"),
+  )
   .join("\n");
 
 /** Node's pipe is a socket: a bash that is not started from another takes it for a remote login and reads its start-up file. */
@@ -45,7 +58,26 @@ test("without a service the tour says so in one line", async () => {
   });
 });
 
-test("the README's tour and its first campaign work as they are pasted: all readers get their mail", async () => {
+/** The guides' commands with an API key, in a folder of their own: some of them write files. */
+async function tryGuides(baseUrl: string, smtpPort: number): Promise<string> {
+  const body = { email: "guides@lantern.example", password: "guides for the evening", company_name: "Lantern Guides" };
+  const { access, company } = await createClient({ baseUrl }).registerCompany({ body });
+  const person = createClient({ baseUrl, token: access });
+  const { key: KEY } = await person.createApiKey({ path: { id: company.id }, body: { name: "guides" } });
+  const folder = mkdtempSync(join(tmpdir(), "flockmail-guides-"));
+  try {
+    const env = { API: baseUrl, KEY, COMPANY: company.id, SMTP_HOST: "127.0.0.1", SMTP_PORT: `${smtpPort}` };
+    const { stdout } = await paste(
+      { ...env, HOOK_URL: "http://127.0.0.1:9/hook" },
+      { text: `cd ${folder}\n${commands}` },
+    );
+    return stdout;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test("the README's tour, its first campaign and the guides work as they are pasted: all readers get their mail", async () => {
   const data = dataFolder();
   const mailbox = await openMailbox();
   const service = await (await startService({ env: { DATA_DIR: data.path, DNS_SERVERS: "127.0.0.1:9" } })).ready();
@@ -68,9 +100,17 @@ test("the README's tour and its first campaign work as they are pasted: all read
     expect(shown).toMatch(/^pending$/m);
     for (let waited = 0; mailbox.received.length < 3 && waited < 600; waited++) await sleep(100);
     expect(mailbox.received[2]!.raw.toString()).toContain("Subject: Six books for the evening");
+
+    const answers = await tryGuides(service.url, mailbox.port);
+    expect(answers).toContain('"selector":"fm1"');
+    // Whoever had unsubscribed elsewhere is no reader here, and the address that bounced gets nothing.
+    expect(answers).toMatch(/"email":"bea@example\.org"[^}]*"kind":"bounced"/);
+    expect(answers).toContain('"attributes":{"city":"Roma"}');
+    for (let waited = 0; mailbox.received.length < 4 && waited < 600; waited++) await sleep(100);
+    expect(mailbox.received[3]!.raw.toString()).toContain("Good evening, Ann");
   } finally {
     await service.child.stop();
     await mailbox.stop();
     data.remove();
   }
-}, 180_000);
+}, 300_000);

@@ -88,7 +88,7 @@ describe("person tokens", () => {
     // To whole seconds, as a token has it.
     const until = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 60_000);
     const token = personToken("confirm", companyId, subscriberId, until, listId);
-    const whole = { companyId, subscriberId, listId, expiresAt: until, expired: false };
+    const whole = { companyId, subscriberId, subjectId: listId, expiresAt: until, expired: false };
     expect(readPersonToken("confirm", token)).toEqual(whole);
     for (const forged of tampered(token)) expect(readPersonToken("confirm", forged)).toBeNull();
     const bytes = Buffer.from(token, "base64url");

@@ -1,0 +1,56 @@
+/** A file that is the same for everybody until the next version: compressed once, with an ETag, and 304 for who has it. */
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import type { Context } from "./context.ts";
+import type { RouteHandler } from "./router.ts";
+
+interface StaticFile {
+  type: string;
+  /** Called once, at the first request: most processes are never asked. */
+  read: () => Promise<Buffer> | Buffer;
+  headers?: Record<string, string>;
+}
+
+interface Prepared {
+  plain: Buffer;
+  zipped: Buffer;
+  brotli: Buffer;
+  tag: string;
+}
+
+const zip = promisify(gzip);
+const squeeze = promisify(brotliCompress);
+// 9 of 11: 4 % larger than 11 makes it, in a tenth of the time.
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+
+async function prepare(read: StaticFile["read"]): Promise<Prepared> {
+  const plain = await read();
+  const [zipped, brotli] = await Promise.all([zip(plain), squeeze(plain, BROTLI)]);
+  return { plain, zipped, brotli, tag: createHash("sha256").update(plain).digest("base64url").slice(0, 22) };
+}
+
+export function staticFile(path: string, { type, read, headers = {} }: StaticFile): RouteHandler {
+  let prepared: Promise<Prepared> | undefined;
+  return async (context: Context): Promise<void> => {
+    context.state.route = path;
+    prepared ??= prepare(read);
+    // What could not be read is tried again by the next request.
+    prepared.catch(() => {
+      prepared = undefined;
+    });
+    const { plain, zipped, brotli, tag } = await prepared;
+    context.set({ "Content-Type": type, "Cache-Control": "public, max-age=3600", ...headers });
+    context.vary("Accept-Encoding");
+    const encoding = context.acceptsEncodings("br", "gzip", "identity");
+    // Each encoding is a representation of its own (RFC 9110, 8.8.3.3).
+    context.set("ETag", `"${tag}-${encoding || "identity"}"`);
+    context.status = 200;
+    if (context.fresh) {
+      context.status = 304;
+      return;
+    }
+    if (encoding === "br" || encoding === "gzip") context.set("Content-Encoding", encoding);
+    context.body = encoding === "br" ? brotli : encoding === "gzip" ? zipped : plain;
+  };
+}

@@ -1,0 +1,111 @@
+/** What an operation answers when it succeeds. */
+import type { ActionContract } from "../../define.ts";
+import type { TSchema } from "../../lib/shapes.ts";
+import { propertiesOf } from "../http/params.ts";
+import type { Route } from "../routes.ts";
+import type { Components } from "./components.ts";
+import { described, describedField, type Schema } from "./describe-fields.ts";
+import { locationHeader, requestIdHeader } from "./headers.ts";
+
+const link = { type: ["string", "null"], format: "uri" };
+
+/** Of every list, besides its rows. */
+export const pageSchemas: Record<string, Schema> = {
+  Count: describedField({ type: "integer" }, "count", []),
+  NextPage: describedField(link, "next", []),
+  PreviousPage: describedField(link, "previous", []),
+};
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+function page(items: object): object {
+  const properties = {
+    count: ref("Count"),
+    next: ref("NextPage"),
+    previous: ref("PreviousPage"),
+    results: { description: "What is on this page.", ...items },
+  };
+  return { type: "object", required: Object.keys(properties), properties };
+}
+
+function successContent(route: Route, contract: ActionContract, components: Components, operationId: string): object {
+  const json = (schema: TSchema) => ({ schema: described(components.shown(schema), [operationId]) });
+  switch (route.answer) {
+    case "json":
+      return { "application/json": json(contract.returns) };
+    case "list": {
+      const { results } = propertiesOf({ ...contract, params: contract.returns });
+      return { "application/json": { schema: page(json(results!).schema) } };
+    }
+    case "csv":
+      return { "text/csv": { schema: { type: "string" }, example: "email,status\r\nann@example.com,active\r\n" } };
+    case "events":
+      return {
+        "text/event-stream": {
+          schema: { type: "string" },
+          example: 'event: progress\ndata: {"status":"sending","total_emails":1000,"sent_count":250}\n\n',
+        },
+      };
+    case "feed":
+      return {
+        "application/rss+xml": {
+          schema: { type: "string" },
+          example: '<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0">…</rss>',
+        },
+      };
+    case "html":
+      return {
+        "text/html": { schema: { type: "string" }, example: "<!doctype html><title>Lantern Books</title>" },
+        ...(contract.json ? { "application/json": json(contract.json) } : {}),
+      };
+    case "bytes":
+      return { "*/*": { schema: { type: "string", format: "binary" } } };
+    default:
+      return {};
+  }
+}
+
+const successes: Record<Route["answer"], string> = {
+  json: "Done.",
+  list: "A page of the list.",
+  csv: "The download.",
+  events: "The events, as they come.",
+  feed: "The feed.",
+  html: "The page; where JSON is described, that for `Accept: application/json`.",
+  bytes: "The file.",
+  redirect: "On to the link's target.",
+  none: "Done, nothing to say.",
+};
+
+export interface Success {
+  route: Route;
+  contract: ActionContract;
+  components: Components;
+  operationId: string;
+}
+
+function successOf({ route, contract, components, operationId }: Success, description: string): object {
+  const content = successContent(route, contract, components, operationId);
+  const headers = {
+    ...requestIdHeader,
+    ...(route.answer === "redirect" ? locationHeader : {}),
+  };
+  return { description, headers, ...(Object.keys(content).length > 0 ? { content } : {}) };
+}
+
+export function successesOf(success: Success): Record<string, object> {
+  const { route, contract } = success;
+  const answers: Record<string, object> = { [route.status]: successOf(success, successes[route.answer]) };
+  for (const [field, status] of Object.entries(route.statusBy ?? {})) {
+    const returns = contract.returnsBy?.[field] ?? contract.returns;
+    answers[status] = successOf({ ...success, contract: { ...contract, returns } }, `With \`${field}\`.`);
+  }
+  if (route.conditional) {
+    answers[304] = { description: "As it was: `If-None-Match` has its ETag.", headers: requestIdHeader };
+  }
+  if (route.leadsOn) {
+    const description = "Done; on to the address that was given.";
+    answers[303] = { description, headers: { ...requestIdHeader, ...locationHeader } };
+  }
+  return answers;
+}

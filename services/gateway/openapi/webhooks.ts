@@ -1,0 +1,198 @@
+/** What webhook endpoints are posted (OpenAPI's `webhooks`): one for each type of event. */
+import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from "../../../models/email-event.ts";
+import type { Schema } from "./describe-fields.ts";
+
+const ID = "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b";
+const MAIL = "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5c";
+const CAMPAIGN = "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5d";
+
+type Metadata = Record<string, [schema: Schema, description: string, example: unknown]>;
+
+interface Kind {
+  summary: string;
+  /** What its `metadata` may have. */
+  metadata: Metadata;
+  /** It is about a mail, a campaign, or a person who has none yet. */
+  about: "mail" | "campaign" | "person";
+}
+
+const text: Schema = { type: "string" };
+const integer: Schema = { type: "integer" };
+const textOrNull: Schema = { type: ["string", "null"] };
+const integerOrNull: Schema = { type: ["integer", "null"] };
+const flag: Schema = { type: "boolean" };
+
+const HIT: Metadata = {
+  user_agent: [textOrNull, "Of the program that asked.", "Mozilla/5.0"],
+  ip: [textOrNull, "The address that it came from.", "192.0.2.7"],
+  machine: [flag, "A scanner or a proxy, not the person.", false],
+};
+const SERVER: Metadata = {
+  smtp_response: [textOrNull, "What the mail server said.", "250 2.0.0 Ok: queued as 4XyZ"],
+  message_id: [text, "Message-ID of the mail.", "<0199f0a2.4b1e@lantern.example>"],
+};
+const PERSON: Metadata = {
+  subscriber_id: [{ type: "string", format: "uuid" }, "The subscriber.", MAIL],
+  lists: [{ type: "array", items: { type: "string", format: "uuid" } }, "The lists that were joined.", [CAMPAIGN]],
+};
+
+const KINDS: Record<WebhookEventType, Kind> = {
+  delivered: { summary: "A mail server took the mail.", metadata: SERVER, about: "mail" },
+  failed: {
+    summary: "A recipient gets no mail, and it is not tried again.",
+    metadata: { ...SERVER, error: [text, "Why.", "550 5.1.1 User unknown"] },
+    about: "mail",
+  },
+  opened: { summary: "A mail was opened.", metadata: HIT, about: "mail" },
+  clicked: {
+    summary: "A link of a mail was followed.",
+    metadata: { ...HIT, url: [text, "Where it leads.", "https://lantern.example/books"] },
+    about: "mail",
+  },
+  bounced: {
+    summary: "A mail came back, or was refused for good.",
+    metadata: {
+      bounce_type: [{ enum: ["hard", "soft", "block"] }, "What kind of bounce.", "hard"],
+      source: [text, "How it came to be known: `smtp`, `dsn`, `provider` or `api`.", "smtp"],
+      smtp_code: [integerOrNull, "The refusing server's code.", 550],
+      enhanced_code: [textOrNull, "Its enhanced code (RFC 3463).", "5.1.1"],
+      diagnostic: [textOrNull, "Its words.", "550 5.1.1 User unknown"],
+    },
+    about: "mail",
+  },
+  unsubscribed: {
+    summary: "A recipient unsubscribed.",
+    metadata: { method: [text, "By which way: `one_click`, `page` or `preferences`.", "one_click"] },
+    about: "mail",
+  },
+  complained: {
+    summary: "A recipient called the mail spam.",
+    metadata: { source: [text, "How it came to be known.", "provider"] },
+    about: "mail",
+  },
+  "campaign.completed": {
+    summary: "A campaign came to rest.",
+    metadata: {
+      name: [text, "What it is called.", "October newsletter"],
+      status: [{ enum: ["completed", "partial", "failed"] }, "How it ended.", "completed"],
+      total_emails: [integer, "Recipients that it had mails for.", 1200],
+      sent_count: [integer, "Mails that a mail server took.", 1180],
+      failed_count: [integer, "Recipients without a mail.", 20],
+    },
+    about: "campaign",
+  },
+  subscribed: {
+    summary: "Somebody became active, or joined a list, by the public form.",
+    metadata: PERSON,
+    about: "person",
+  },
+  confirmed: { summary: "Somebody confirmed by the link of a mail.", metadata: PERSON, about: "person" },
+};
+
+function payloadOf(type: WebhookEventType, { metadata, about }: Kind): { schema: Schema; example: object } {
+  const fields = Object.entries(metadata);
+  const properties = Object.fromEntries(
+    fields.map(([name, [schema, description]]) => [name, { ...schema, description }]),
+  );
+  const metadataExample = Object.fromEntries(fields.map(([name, [, , example]]) => [name, example]));
+  return {
+    schema: {
+      description: "The event.",
+      allOf: [
+        { $ref: "#/components/schemas/WebhookEvent" },
+        {
+          type: "object",
+          properties: {
+            type: { const: type, description: "Which event it is." },
+            metadata: { type: "object", description: "What is known of it.", properties, examples: [metadataExample] },
+          },
+        },
+      ],
+    },
+    example: {
+      id: ID,
+      type,
+      recipient: about === "campaign" ? null : "ann@example.com",
+      sent_email_id: about === "mail" ? MAIL : null,
+      campaign_id: about === "person" ? null : CAMPAIGN,
+      metadata: metadataExample,
+      timestamp: "2026-10-05T08:00:00.000Z",
+    },
+  };
+}
+
+const header = (name: string, description: string, example: string) => ({
+  name,
+  in: "header",
+  required: true,
+  description,
+  schema: { type: "string" },
+  example,
+});
+
+/** The headers of Standard Webhooks. */
+export const webhookParameters: Record<string, object> = {
+  webhookId: header("webhook-id", "The event's id, the same in each attempt: what came twice is known by it.", ID),
+  webhookTimestamp: header("webhook-timestamp", "When this attempt was made, in seconds since 1970.", "1791187200"),
+  webhookSignature: header(
+    "webhook-signature",
+    "`v1,` and the HMAC-SHA256 (base64) of `{id}.{timestamp}.{body}` with the endpoint's secret; several, separated by spaces, while the secret is rotated.",
+    "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+  ),
+};
+
+const nullable = (format: string, description: string, example: string) => ({
+  type: ["string", "null"],
+  format,
+  description,
+  examples: [example],
+});
+
+export const webhookSchemas: Record<string, Schema> = {
+  WebhookEvent: {
+    type: "object",
+    description: "What an endpoint is posted.",
+    required: ["id", "type", "recipient", "sent_email_id", "campaign_id", "metadata", "timestamp"],
+    properties: {
+      id: { type: "string", format: "uuid", description: "The event's id.", examples: [ID] },
+      type: { enum: WEBHOOK_EVENT_TYPES, description: "Which event it is." },
+      recipient: nullable("email", "Whom it is about; null where it is about a campaign.", "ann@example.com"),
+      sent_email_id: nullable("uuid", "The mail; null where it is about none.", MAIL),
+      campaign_id: nullable("uuid", "The campaign; null where it is about none.", CAMPAIGN),
+      metadata: { type: "object", description: "What else is known, by type.", examples: [{ machine: false }] },
+      timestamp: {
+        type: "string",
+        format: "date-time",
+        description: "When it happened.",
+        examples: ["2026-10-05T08:00:00.000Z"],
+      },
+    },
+  },
+};
+
+/** `campaign.completed` is campaignCompleted. */
+const operationIdOf = (type: string) =>
+  `on${type.replaceAll(/(^|\.)(\w)/g, (_, __, letter: string) => letter.toUpperCase())}`;
+
+const responses = {
+  "2XX": { description: "Received." },
+  default: { description: "Not received: it comes again, as the chapter Webhook endpoints says." },
+};
+const parameters = Object.keys(webhookParameters).map((name) => ({ $ref: `#/components/parameters/${name}` }));
+
+export const webhooks: Record<string, object> = Object.fromEntries(
+  WEBHOOK_EVENT_TYPES.map((type) => {
+    const kind = KINDS[type];
+    const operation = {
+      operationId: operationIdOf(type),
+      summary: kind.summary,
+      tags: ["Webhook endpoints"],
+      // Proved by the signature.
+      security: [],
+      parameters,
+      requestBody: { required: true, content: { "application/json": payloadOf(type, kind) } },
+      responses,
+    };
+    return [type, { post: operation }];
+  }),
+);

@@ -1,0 +1,99 @@
+/** The guides and the reference in Chromium: nothing from elsewhere, links that work, nothing that axe finds, a search. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, Page } from "playwright-core";
+import { GUIDES } from "../../services/gateway/guides/guides.ts";
+import { type App, startApp } from "../support/app.ts";
+import { launchChromium } from "./chromium.ts";
+
+const AXE = readFileSync(createRequire(import.meta.filename).resolve("axe-core/axe.min.js"), "utf8");
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+const SIZES = [
+  { width: 360, height: 640 },
+  { width: 1280, height: 800 },
+];
+const PATHS = ["", ...GUIDES.map(({ slug }) => `${slug}/`), "search/?q=webhook"];
+
+interface Violation {
+  id: string;
+  nodes: { html: string }[];
+}
+
+describe("the documentation in Chromium", () => {
+  let app: App;
+  let browser: Browser;
+  beforeAll(async () => {
+    app = await startApp({ services: ["gateway", "accounts"] });
+    browser = await launchChromium();
+  }, 240_000);
+  afterAll(async () => {
+    await browser?.close();
+    await app.stop();
+  });
+
+  const guides = () => `${app.url}/docs/guides/`;
+
+  async function open(work: (page: Page) => Promise<void>, options = {}): Promise<void> {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const elsewhere: string[] = [];
+    const complaints: string[] = [];
+    page.on("request", (request) => {
+      if (!request.url().startsWith(app.url) && !request.url().startsWith("data:")) elsewhere.push(request.url());
+    });
+    page.on("console", (message) => {
+      if (message.type() === "error") complaints.push(message.text());
+    });
+    try {
+      await work(page);
+      expect({ elsewhere, complaints }).toEqual({ elsewhere: [], complaints: [] });
+    } finally {
+      await context.close();
+    }
+  }
+
+  test.each(PATHS)(
+    "guides/%s has nothing that axe finds, on a phone and a desktop, light and dark",
+    async (path) => {
+      for (const viewport of SIZES) {
+        for (const colorScheme of ["light", "dark"] as const) {
+          await open(
+            async (page) => {
+              await page.goto(guides() + path);
+              expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+              await page.evaluate(AXE);
+              const violations = (await page.evaluate(
+                `axe.run({ runOnly: ${JSON.stringify(RULES)} }).then((r) => r.violations)`,
+              )) as Violation[];
+              expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+            },
+            { viewport, colorScheme, bypassCSP: true },
+          );
+        }
+      }
+    },
+    120_000,
+  );
+
+  test("the search finds a guide's section without a script, and leads to it", async () => {
+    await open(
+      async (page) => {
+        await page.goto(guides());
+        await page.getByRole("searchbox").fill("rotating the secret");
+        await page.getByRole("button", { name: "Find" }).click();
+        await page.getByRole("link", { name: "Webhooks: Rotating the secret" }).click();
+        expect(page.url()).toBe(`${guides()}webhooks/#rotate`);
+      },
+      { javaScriptEnabled: false },
+    );
+  });
+
+  test("the reference shows every chapter, and a link of the search opens an operation", async () => {
+    await open(async (page) => {
+      await page.goto(`${guides()}search/?q=create+template`);
+      await page.getByRole("link", { name: "API: Create a template" }).click();
+      await page.getByText("/api/emails/templates/").first().waitFor();
+      await page.locator("#operations-Templates-createTemplate.is-open").waitFor();
+    });
+  }, 120_000);
+});

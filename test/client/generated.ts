@@ -1,0 +1,4810 @@
+// Written by `npm run client` from the OpenAPI document. Changes belong into the contracts.
+
+/** What is wrong, as a sentence; `code` where a program needs to know which. */
+export type Error = {
+  detail: Detail;
+  /** A word for programs. */
+  code?: string;
+};
+
+/** Every fault of the request, by field. */
+export type FieldErrors = {
+  [name: string]: string[];
+};
+
+/** The company's plan does not include it. */
+export type FeatureNotAvailable = {
+  /** A sentence for people. */
+  detail: {
+    /** Which error it is. */
+    code: "feature_not_available";
+    message: Message;
+    /** The feature that is missing. */
+    feature: string;
+    /** The company's plan. */
+    package: string;
+  };
+};
+
+/** The API calls of the day are used up. */
+export type DailyQuotaExceeded = {
+  /** A sentence for people. */
+  detail: {
+    /** Which error it is. */
+    code: "rate_limit_exceeded";
+    message: Message;
+    /** Calls of a day. */
+    limit: number;
+    /** Calls of today. */
+    current: number;
+  };
+};
+
+/** The mails of the hour are used up. */
+export type SmtpRateLimited = {
+  /** A sentence for people. */
+  detail: {
+    /** Which error it is. */
+    code: "smtp_rate_limited";
+    message: Message;
+    /** Which limit it is. */
+    limit_type: "hourly";
+  };
+};
+
+/** Our fault; the log has it under `request_id`. */
+export type InternalError = {
+  detail: Detail;
+  /** What the service's log has this request under. */
+  request_id: string;
+};
+
+/** How many there are on all pages. */
+export type Count = number;
+
+/** The next page; null on the last one. */
+export type NextPage = string | null;
+
+/** The page before; null on the first one. */
+export type PreviousPage = string | null;
+
+/** What an endpoint is posted. */
+export type WebhookEvent = {
+  /** The event's id. */
+  id: string;
+  /** Which event it is. */
+  type:
+    | "delivered"
+    | "opened"
+    | "clicked"
+    | "bounced"
+    | "unsubscribed"
+    | "complained"
+    | "failed"
+    | "campaign.completed"
+    | "subscribed"
+    | "confirmed";
+  /** Whom it is about; null where it is about a campaign. */
+  recipient: string | null;
+  /** The mail; null where it is about none. */
+  sent_email_id: string | null;
+  /** The campaign; null where it is about none. */
+  campaign_id: string | null;
+  /** What else is known, by type. */
+  metadata: {
+    [name: string]: unknown;
+  };
+  /** When it happened. */
+  timestamp: string;
+};
+
+/** One send: what goes out, to whom, by which server, and how far it is. */
+export type Campaign = {
+  id: Id;
+  /** What it is called; recipients do not see it. */
+  name: string;
+  campaign_type: CampaignType;
+  /** `scheduled`, `pending` (its recipients are being written), `sending`, and then `completed`, `partial`, `failed` or `cancelled`. */
+  status: "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
+  total_emails: TotalEmails;
+  sent_count: SentCount;
+  failed_count: FailedCount;
+  suppressed_count: SuppressedCount;
+  scheduled_for: ScheduledFor;
+  timezone: Timezone;
+  next_zone_at: NextZoneAt;
+  /** Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what it waits for: what its SMTP server said last, warm-up, or the winner of its variants. */
+  error: string | null;
+  /** As it was at the send, with its variables. */
+  subject: string;
+  template_id: TemplateId;
+  list_id: ListIdOfCampaign;
+  segment_id: SegmentIdOfCampaign;
+  smtp_config_id: SmtpConfigId;
+  is_transactional: IsTransactional;
+  variants: Variants;
+  winner: Winner;
+  started_at: StartedAt;
+  finished_at: FinishedAt;
+  opens: Opens;
+  clicks: Clicks;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+/** A campaign, with what it was made from. */
+export type NewCampaign = {
+  id: Id;
+  name: NameOfGetMe;
+  campaign_type: CampaignType;
+  /** Its state. */
+  status: "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
+  total_emails: TotalEmails;
+  sent_count: SentCount;
+  failed_count: FailedCount;
+  suppressed_count: SuppressedCount;
+  scheduled_for: ScheduledFor;
+  timezone: Timezone;
+  next_zone_at: NextZoneAt;
+  /** Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what it waits for: what its SMTP server said last, warm-up, or the winner of its variants. */
+  error: string | null;
+  /** Subject of the mail; variables allowed in what is to be sent. */
+  subject: string & string;
+  template_id: TemplateId;
+  list_id: ListIdOfCampaign;
+  segment_id: SegmentIdOfCampaign;
+  smtp_config_id: SmtpConfigId;
+  is_transactional: IsTransactional;
+  variants: Variants;
+  winner: Winner;
+  started_at: StartedAt;
+  finished_at: FinishedAt;
+  opens: Opens;
+  clicks: Clicks;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+  company: CompanyOfSendToList;
+  /** The template that it was made from. */
+  template: string | null;
+  lists: ListsOfNewCampaign;
+  /** For clients that expect it; nothing takes it. */
+  worker_task_id: string;
+  /** Extension. Sentences about what the sender should know of this send, which is accepted all the same. */
+  warnings: string[];
+};
+
+/** One reason why recipients failed. */
+export type CampaignFailure = {
+  /** Unique; where texts differ by an address alone it is `<address>`. */
+  reason: string;
+  /** The refusing server's code. */
+  smtp_code: number | null;
+  /** Its enhanced code (RFC 3463). */
+  enhanced_code: string | null;
+  bounce_type: BounceType;
+  /** Recipients that failed for this reason. */
+  count: number;
+  /** An address of those recipients; null where they have no rows. */
+  example: string | null;
+  /** What to do about it. */
+  help: string;
+};
+
+/** A person who can get campaigns. */
+export type Subscriber = {
+  id: Id;
+  email: Email;
+  first_name: FirstNameOfGetMe;
+  last_name: LastNameOfGetMe;
+  /** Only who is `active` gets campaigns. */
+  status: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
+  attributes: SubscriberAttributes;
+  lists: ListsOfNewCampaign;
+  created_at: CreatedAt;
+};
+
+/** What else is known: template variables and fields of segments. */
+export type SubscriberAttributes = {
+  [name: string]: string | number | boolean | string[];
+};
+
+/** A list that subscribers are on. */
+export type SubscriberList = {
+  id: Id;
+  /** What it is called; recipients see it where the list is public. */
+  name: string;
+  description: DescriptionOfSubscriberList;
+  visibility: Visibility;
+  /** What subscribers see of a public list; empty: its name. */
+  public_name: string;
+  /** What subscribers read about a public list. */
+  public_description: string;
+  archive: Archive;
+  double_opt_in: DoubleOptIn;
+  subscriber_count: SubscriberCount;
+  created_at: CreatedAt;
+};
+
+/** Subject and body with variables. */
+export type EmailTemplate = {
+  id: Id;
+  /** What it is called; recipients do not see it. */
+  name: string;
+  subject: SubjectOfEmailTemplate;
+  body: BodyOfEmailTemplate;
+  preheader: PreheaderOfGetTemplateVersion;
+  text_body: TextBodyOfGetTemplateVersion;
+  inline_css: InlineCss;
+  template_mode: TemplateMode;
+  template_type: TemplateType;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+/** A template, with what its author should know. */
+export type SavedTemplate = {
+  id: Id;
+  name: NameOfGetMe;
+  subject: SubjectOfEmailTemplate;
+  body: BodyOfEmailTemplate;
+  preheader: PreheaderOfGetTemplateVersion;
+  text_body: TextBodyOfGetTemplateVersion;
+  inline_css: InlineCss;
+  template_mode: TemplateMode;
+  template_type: TemplateType;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+  warnings: Warnings;
+};
+
+/** A mail server, and how mail leaves by it. */
+export type SmtpConfiguration = {
+  id: Id;
+  name: NameOfGetMe;
+  host: HostOfSmtpConfiguration;
+  port: PortOfSmtpConfiguration;
+  /** TLS is required. */
+  use_tls: boolean;
+  tls_mode: TlsMode;
+  /** Name in From. */
+  sender_name: string;
+  /** Address in From. */
+  sender_email: string;
+  reply_to_email: ReplyToEmailOfSmtpConfiguration;
+  /** Where bounces go; each mail's envelope sender is this with a token. */
+  bounce_address: string | null;
+  /** A mailbox that bounces arrive in, read by IMAP; null: none. */
+  bounce_mailbox: {
+    host: HostOfSmtpConfiguration;
+    port: PortOfSmtpConfiguration;
+    /** For the login; empty: none. */
+    username: string;
+    /** TLS is required. */
+    use_tls: boolean;
+    /** The folder that is read. */
+    folder: string;
+    /** Where mails go that were read. */
+    processed_folder: string;
+    last_error: LastError;
+    last_error_at: LastErrorAt;
+  } | null;
+  /** The keys that sign: one, or an array of two (RSA and Ed25519); null: nothing is signed. */
+  dkim:
+    | {
+        domain: DomainOfSmtpConfiguration;
+        selector: SelectorOfSmtpConfiguration;
+        algorithm?: Algorithm;
+        record?: RecordOfSmtpConfiguration;
+        active?: Active;
+      }
+    | {
+        domain: DomainOfSmtpConfiguration;
+        selector: SelectorOfSmtpConfiguration;
+        algorithm?: Algorithm;
+        record?: RecordOfSmtpConfiguration;
+        active?: Active;
+      }[]
+    | null;
+  /** Keys that were made here and wait for their record to be seen. */
+  dkim_waiting: DkimKey[];
+  max_connections: MaxConnectionsOfSmtpConfiguration;
+  /** Mails a second, at most; null: no limit. */
+  max_per_second: number | null;
+  /** The first days of a sender whom nobody knows yet; null: no limit. */
+  warmup: {
+    /** Mails on the first day. */
+    start_per_day: number;
+    /** Times what it was on the day before. */
+    factor: number;
+    /** Never more than this. */
+    until_per_day: number;
+  } | null;
+  /** Limits for recipient domains. */
+  domain_limits: {
+    /** The recipients' domain. */
+    domain: string;
+    /** Mails in any 60 seconds, at most; null: no limit. */
+    max_per_minute?: number;
+    max_connections?: MaxConnectionsOfSmtpConfiguration;
+  }[];
+  is_default: IsDefault;
+  /** False while the server takes no mail. */
+  working: boolean;
+  last_error: LastError;
+  last_error_at: LastErrorAt;
+  /** Until when the server is left alone. */
+  backing_off_until: string | null;
+  created_at: CreatedAt;
+};
+
+/** A DKIM key that was made here. */
+export type DkimKey = {
+  domain: DomainOfSmtpConfiguration;
+  selector: SelectorOfSmtpConfiguration;
+  algorithm: Algorithm;
+  record: RecordOfSmtpConfiguration;
+  active: Active;
+};
+
+/** Keys to sign with; null: nothing is signed. */
+export type GivenDkimKeys =
+  | {
+      domain: Domain;
+      selector: Selector;
+      private_key?: PrivateKey;
+    }
+  | {
+      domain: Domain;
+      selector: Selector;
+      private_key?: PrivateKey;
+    }[]
+  | null;
+
+/** A mailbox that bounces arrive in, read by IMAP; null removes it. */
+export type GivenBounceMailbox = {
+  host?: Host;
+  port?: Port;
+  username?: Username;
+  /** At least 10 characters, and not easy to guess. */
+  password?: string;
+  /** TLS is required. */
+  use_tls?: boolean;
+  /** The folder that is read. */
+  folder?: string;
+  /** Where mails go that were read. */
+  processed_folder?: string;
+} | null;
+
+/** The first days of a sender whom nobody knows yet; null: no limit. */
+export type WarmUp = {
+  /** Mails on the first day. */
+  start_per_day: number;
+  /** Times what it was on the day before. */
+  factor: number;
+  /** More than this it never becomes; `warmup: null` ends it. */
+  until_per_day: number;
+} | null;
+
+/** Limits for recipient domains. */
+export type GivenDomainLimits =
+  | {
+      domain: Domain;
+      /** Mails in any 60 seconds, at most; null: no limit. */
+      max_per_minute?: number | null;
+      /** Connections at a time, at most. */
+      max_connections?: number | null;
+    }[]
+  | null;
+
+/** Where events are posted to. */
+export type WebhookEndpoint = {
+  id: Id;
+  /** Where events are posted to. */
+  url: string;
+  events: EventsOfCreateWebhookEndpoint;
+  disabled_at: DisabledAt;
+  created_at: CreatedAt;
+};
+
+/** One event on its way to one endpoint. */
+export type WebhookDelivery = {
+  id: Id;
+  /** The event's id: the header `webhook-id`. */
+  event_id: string;
+  /** What happened. */
+  event_type:
+    | "delivered"
+    | "opened"
+    | "clicked"
+    | "bounced"
+    | "unsubscribed"
+    | "complained"
+    | "failed"
+    | "campaign.completed"
+    | "subscribed"
+    | "confirmed";
+  /** `dead`: it was tried for the last time. */
+  status: "pending" | "succeeded" | "dead";
+  attempts: Attempts;
+  /** The status that the receiver answered with. */
+  response_status: number | null;
+  /** Why the last attempt failed. */
+  last_error: string | null;
+  /** When it is tried again. */
+  next_attempt_at: string | null;
+  created_at: CreatedAt;
+};
+
+/** A bounce, a complaint or another message that came in. */
+export type InboundMessage = {
+  id: Id;
+  /** When it came in. */
+  received_at: string;
+  /** `smtp`: the listener, `imap`: a mailbox, `api`, or the provider. */
+  via: "smtp" | "imap" | "api" | "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo";
+  sent_email_id: SentEmailId;
+  /** The address that it goes to. */
+  recipient: string | null;
+  /** `unmatched`: it belongs to no mail of the company, and has changed nothing. */
+  result: "bounced" | "complained" | "ignored" | "unmatched";
+  bounce_type: BounceType;
+  /** What the refusing server said. */
+  diagnostic: string | null;
+  /** The message as it came, for 30 days. */
+  raw_url: string | null;
+};
+
+/** An address that a provider reports to. */
+export type InboundSource = {
+  id: Id;
+  provider: Provider;
+  /** Where the provider posts to. It holds a token: keep it secret. */
+  url: string;
+  created_at: CreatedAt;
+};
+
+/** An address or a domain that gets no mail. */
+export type Suppression = {
+  id: Id;
+  /** The address that gets no mail; null where it is a domain. */
+  email: string | null;
+  /** The domain that gets no mail; null where it is an address. */
+  domain: string | null;
+  /** Why it gets no mail; the stronger kind stays. */
+  kind: "manual" | "unsubscribed" | "bounced" | "complained";
+  /** Why. */
+  reason: string;
+  created_at: CreatedAt;
+};
+
+/** Subscribers by rules, with their number now. */
+export type Segment = {
+  id: Id;
+  /** What it is called. */
+  name: string;
+  description: DescriptionOfSubscriberList;
+  rules: SegmentRules;
+  created_at: CreatedAt;
+  subscriber_count: SubscriberCount;
+  /** The number is an estimate from a part of the subscribers. */
+  subscriber_count_is_estimate: boolean;
+};
+
+/** Subscribers by rules. */
+export type SegmentDefinition = {
+  id: Id;
+  name: NameOfGetMe;
+  description: DescriptionOfSubscriberList;
+  rules: SegmentRules;
+  created_at: CreatedAt;
+};
+
+/** Whom a segment holds. */
+export type SegmentRules = {
+  /** Whether all conditions must hold, or any. */
+  match?: "all" | "any";
+  /** What is asked of each subscriber: a field, how it is compared, and with what. */
+  conditions: (
+    | {
+        field: "email";
+        operator: Operator;
+        value: string;
+      }
+    | {
+        field: "email";
+        operator: "in" | "not_in";
+        value: ValueOfSegmentRules;
+      }
+    | {
+        field: "domain";
+        operator: Operator;
+        value: string;
+      }
+    | {
+        field: "domain";
+        operator: "in" | "not_in";
+        value: ValueOfSegmentRules;
+      }
+    | {
+        field: "first_name" | "last_name";
+        operator: Operator;
+        value: string;
+      }
+    | {
+        field: "first_name" | "last_name";
+        operator: "in" | "not_in";
+        value: ValueOfSegmentRules;
+      }
+    | {
+        field: "first_name" | "last_name";
+        operator: "is_empty" | "is_not_empty";
+        /** Means nothing here. */
+        value?: unknown;
+      }
+    | {
+        field: "status";
+        operator: "equals" | "not_equals";
+        value: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
+      }
+    | {
+        field: "status";
+        operator: "in" | "not_in";
+        value: ("active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained")[];
+      }
+    | {
+        field: "created_at";
+        operator: "before" | "after" | "lt" | "lte" | "gt" | "gte";
+        value: Value2;
+      }
+    | {
+        field: "created_at";
+        operator: "in_last_days";
+        value: number;
+      }
+    | {
+        field: FieldOfSegmentRules;
+        operator: "before" | "after" | "lt" | "lte" | "gt" | "gte";
+        value: Value2;
+      }
+    | {
+        field: FieldOfSegmentRules;
+        operator: "in_last_days";
+        value: number;
+      }
+    | {
+        field: FieldOfSegmentRules;
+        operator: "is_empty" | "is_not_empty";
+        /** Means nothing here. */
+        value?: unknown;
+      }
+    | {
+        field: "complained";
+        operator: "equals" | "not_equals";
+        value: boolean;
+      }
+    | {
+        field: "list";
+        operator: "equals" | "not_equals";
+        value: string;
+      }
+    | {
+        field: "list";
+        operator: "in" | "not_in";
+        value: Value3;
+      }
+    | {
+        field: "list";
+        operator: "is_empty" | "is_not_empty";
+        /** Means nothing here. */
+        value?: unknown;
+      }
+    | {
+        field: "opened_campaign";
+        operator: "equals" | "not_equals";
+        value: string;
+      }
+    | {
+        field: "opened_campaign";
+        operator: "in" | "not_in";
+        value: Value3;
+      }
+    | {
+        field: "clicked_campaign";
+        operator: "equals" | "not_equals";
+        value: string;
+      }
+    | {
+        field: "clicked_campaign";
+        operator: "in" | "not_in";
+        value: Value3;
+      }
+    | {
+        field: Field;
+        operator: "equals" | "not_equals";
+        value: string | number | boolean;
+      }
+    | {
+        field: Field;
+        operator: "contains" | "not_contains" | "starts_with" | "ends_with";
+        value: string;
+      }
+    | {
+        field: Field;
+        operator: "in" | "not_in";
+        value: (string | number | boolean)[];
+      }
+    | {
+        field: Field;
+        operator: "gt" | "gte" | "lt" | "lte";
+        value: number;
+      }
+    | {
+        field: Field;
+        operator: "before" | "after";
+        value: Value2;
+      }
+    | {
+        field: Field;
+        operator: "in_last_days";
+        value: number;
+      }
+    | {
+        field: Field;
+        operator: "is_empty" | "is_not_empty";
+        /** Means nothing here. */
+        value?: unknown;
+      }
+  )[];
+};
+
+/** What an import has done. */
+export type ImportReport = {
+  total: Total;
+  created: Created;
+  updated: Updated;
+  skipped: Skipped;
+  errors: Errors;
+  errors_count: ErrorsCount;
+  errors_url: ErrorsUrl;
+};
+
+/** An image of mails, or an attachment. */
+export type MediaFile = {
+  id: Id;
+  /** The file's name. */
+  filename: string;
+  /** Found in the file's own bytes, whatever the upload said. */
+  content_type: string;
+  /** Bytes. */
+  size: number;
+  /** SHA-256 of its bytes, hexadecimal. */
+  sha256: string;
+  /** Serves the file to anybody. */
+  url: string;
+  created_at: CreatedAt;
+};
+
+/** What became of a campaign's mails, and what their readers did. */
+export type Analytics = {
+  campaign_id: CampaignId;
+  /** Recipients of the campaign. */
+  total_emails: number;
+  sent: Sent;
+  /** Recipients without a mail. */
+  failed: number;
+  delivered: Delivered;
+  /** Mails that came back. */
+  bounced: number;
+  /** Mails that came back, by kind. */
+  bounces: {
+    hard: Hard;
+    soft: Soft;
+    block: Block;
+  };
+  complaints: Complaints;
+  /** Recipients who unsubscribed by it. */
+  unsubscribed: number;
+  /** Opens of this campaign. */
+  opens: {
+    /** By people, each time. */
+    total: number;
+    unique: Unique;
+    machine: MachineOfAnalytics;
+  };
+  /** Clicks in this campaign. */
+  clicks: {
+    /** By people, each time. */
+    total: number;
+    unique: Unique;
+    machine: MachineOfAnalytics;
+  };
+  /** Shares between 0 and 1. */
+  rates: {
+    /** Null for a campaign without individual tracking. */
+    open: number | null;
+    /** Null for a campaign without individual tracking. */
+    click: number | null;
+    /** Null for a campaign without individual tracking. */
+    click_to_open: number | null;
+    /** Mails that came back, of those that servers took or sent back. */
+    bounce: number;
+    /** Unsubscribed, of those delivered. */
+    unsubscribe: number;
+  };
+  /** Its links, the most clicked first. */
+  links: {
+    /** An address (URL). */
+    url: string;
+    /** Clicks of people, each time. */
+    total: number;
+    unique: Unique;
+  }[];
+  /** Opens and clicks over time. */
+  timeline: {
+    /** Begin of the interval. */
+    at: string;
+    /** Opens of people in it. */
+    opens: number;
+    /** Clicks of people in it. */
+    clicks: number;
+  }[];
+  /** Extension. Of an A/B test, in the order of the request; empty where there is none. */
+  variants: {
+    index: Index;
+    /** Its share of the recipients, as it was asked for. */
+    percent: number;
+    /** Mails with this variant that mail servers took; of the winner also those to the rest of the recipients. */
+    sent: number;
+    /** People who opened one of these; machines are not counted. */
+    opens: number;
+    /** People who clicked in one of these; machines are not counted. */
+    clicks: number;
+  }[];
+};
+
+/** One mail to one recipient. */
+export type SentEmail = {
+  id: Id;
+  campaign_id: CampaignId;
+  /** The subscriber; null where it was deleted, or never was one. */
+  subscriber_id: string | null;
+  recipient: Recipient;
+  /** Others who get a copy and are seen in it. */
+  cc: string[];
+  /** Others who get a copy and are not seen in it. */
+  bcc: string[];
+  /** What became of each address of cc and bcc. */
+  copies: {
+    email: EmailOfConfirmSubscription;
+    /** Which of the two it stands in. */
+    kind: "cc" | "bcc";
+    /** What became of this copy; it changes nothing for the mail itself. */
+    status: "queued" | "sending" | "sent" | "failed" | "bounced" | "suppressed" | "unknown";
+    error: ErrorOfSentEmail;
+    sent_at: SentAt;
+  }[];
+  /** Subject as the recipient has it. */
+  subject: string;
+  /** `unknown`: handed over, and no answer came; `suppressed`: left out, `error` says why. The others are what they say. */
+  status: "queued" | "sending" | "sent" | "failed" | "bounced" | "suppressed" | "unknown";
+  attempts: Attempts;
+  error: ErrorOfSentEmail;
+  /** What the mail server said when it took it. */
+  smtp_response: string | null;
+  /** Message-ID of the mail. */
+  message_id: string;
+  /** When a person opened it first. */
+  opened_at: string | null;
+  /** When a person clicked first. */
+  clicked_at: string | null;
+  /** When it came back. */
+  bounced_at: string | null;
+  sent_at: SentAt;
+  created_at: CreatedAt;
+};
+
+/** Something that happened to a mail. */
+export type EmailEvent = {
+  id: Id;
+  /** What happened. */
+  type: "opened" | "clicked" | "bounced" | "unsubscribed" | "complained";
+  recipient: Recipient;
+  sent_email_id: SentEmailId;
+  /** The campaign. */
+  campaign_id: string | null;
+  /** What else is known of it, by type. */
+  metadata: {
+    [name: string]: unknown;
+  };
+  timestamp: At;
+};
+
+/** What a subscriber wants to get. */
+export type Preferences = {
+  email: EmailOfConfirmSubscription;
+  first_name: FirstNameOfGetMe;
+  last_name: LastNameOfGetMe;
+  /** Whether mail is wanted. */
+  subscribed: boolean;
+  /** Lists that the subscriber is on. */
+  lists: {
+    id: Id;
+    /** What subscribers see of it. */
+    name: string;
+    subscribed: SubscribedOfUpdatePreferences;
+  }[];
+};
+
+/** A company and its settings. */
+export type Company = {
+  id: Id;
+  /** What it is called; it stands in the mails' headers. */
+  name: string;
+  /** Where answers go, where the SMTP configuration does not say. */
+  reply_to_email: string | null;
+  website: WebsiteOfCompany;
+  footer_text: FooterTextOfCompany;
+  double_opt_in: DoubleOptInOfUpdateCompany;
+  default_smtp_config_id: DefaultSmtpConfigId;
+  tracking_enabled: TrackingEnabled;
+  individual_tracking: IndividualTracking;
+  retention_days: RetentionDays;
+  require_authentication: RequireAuthentication;
+  tracking_domain: TrackingDomain;
+  tracking_domain_status: TrackingDomainStatus;
+  tracking_domain_token: TrackingDomainToken;
+  guard: Guard;
+  timezone: TimezoneOfCompany;
+  form_attributes: FormAttributes;
+  form_hosts: FormHosts;
+  branding: Branding;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+/** A company, with the person's role there. */
+export type CompanyWithRole = {
+  id: Id;
+  name: NameOfGetMe;
+  reply_to_email: ReplyToEmailOfSmtpConfiguration;
+  website: WebsiteOfCompany;
+  footer_text: FooterTextOfCompany;
+  double_opt_in: DoubleOptInOfUpdateCompany;
+  default_smtp_config_id: DefaultSmtpConfigId;
+  tracking_enabled: TrackingEnabled;
+  individual_tracking: IndividualTracking;
+  retention_days: RetentionDays;
+  require_authentication: RequireAuthentication;
+  tracking_domain: TrackingDomain;
+  tracking_domain_status: TrackingDomainStatus;
+  tracking_domain_token: TrackingDomainToken;
+  guard: Guard;
+  timezone: TimezoneOfCompany;
+  form_attributes: FormAttributes;
+  form_hosts: FormHosts;
+  branding: Branding;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+  role: Role;
+};
+
+/** A person who can sign in. */
+export type User = {
+  id: Id;
+  email: EmailOfConfirmSubscription;
+  first_name: FirstNameOfGetMe;
+  last_name: LastNameOfGetMe;
+  created_at: CreatedAt;
+};
+
+/** The tokens of a session. */
+export type Tokens = {
+  access: Access;
+  refresh: Refresh;
+};
+
+/** An API key, without the key itself. */
+export type ApiKey = {
+  id: Id;
+  name: NameOfGetMe;
+  prefix: Prefix;
+  scopes: Scopes;
+  allowed_ips: AllowedIps;
+  created_by: CreatedByOfCreateApiKey;
+  expires_at: ExpiresAt;
+  last_used_at: LastUsedAt;
+  created_at: CreatedAt;
+};
+
+/** Somebody who may act for a company, or is invited to. */
+export type Member = {
+  id: Id;
+  /** The user; null while invited. */
+  user_id: string | null;
+  email: EmailOfConfirmSubscription;
+  first_name: FirstNameOfGetMe;
+  last_name: LastNameOfGetMe;
+  role: Role;
+  /** Its state. */
+  status: "active" | "invited";
+  /** When the invitation was accepted. */
+  joined_at: string | null;
+  expires_at: ExpiresAt;
+};
+
+/** The company's plan, and what is used of it. */
+export type PlanUsage = {
+  /** What it is called. */
+  plan: string;
+  /** What the plan includes. */
+  features: string[];
+  /** What the plan allows; null: no limit. */
+  limits: {
+    /** API calls of a day (UTC). */
+    api_calls_per_day: number | null;
+    /** Subscribers. */
+    subscribers: number | null;
+    /** Mails of a month (UTC). */
+    emails_per_month: number | null;
+    /** Mails of any 60 minutes. */
+    smtp_per_hour: number | null;
+    /** Bytes of media files. */
+    media_bytes: number | null;
+  };
+  /** What is used of it. */
+  usage: {
+    /** API calls of a day (UTC). */
+    api_calls_per_day: number;
+    /** Subscribers. */
+    subscribers: number;
+    /** Mails of a month (UTC). */
+    emails_per_month: number;
+    /** Mails of any 60 minutes. */
+    smtp_per_hour: number;
+    /** Bytes of media files. */
+    media_bytes: number;
+  };
+  /** The month that mails are counted in. */
+  period: {
+    /** Its begin. */
+    start: string;
+    /** Its end. */
+    end: string;
+  };
+};
+
+/** The company that it belongs to. */
+export type CompanyOfSendToList = string;
+
+/** What it is called. */
+export type Name = string;
+
+/** The SMTP configuration that it leaves by. */
+export type SmtpConfigId = string;
+
+/** Media files that are attached. */
+export type AttachmentIds = string[];
+
+/** True: a receipt, a password reset and the like. It goes before newsletters, also to those who unsubscribed, and again where it is in doubt. */
+export type IsTransactional = boolean;
+
+/** Added to the addresses of tracked links that lack them, behind their own query, which stays as it is, and before the fragment. Links that are not tracked (where the company tracks none, in copies, in the text part) get none. Clicks are reported by the address without them. */
+export type Utm = {
+  source?: Source;
+  medium?: Medium;
+  campaign?: CampaignOfSendToList;
+  term?: Term;
+  content?: Content;
+} | null;
+
+/** `utm_source`: where the visit comes from. */
+export type Source = string;
+
+/** `utm_medium`: by which kind of channel. */
+export type Medium = string;
+
+/** `utm_campaign`: of which campaign. */
+export type CampaignOfSendToList = string;
+
+/** `utm_term`: for which word or audience. */
+export type Term = string;
+
+/** `utm_content`: which of several links or versions. */
+export type Content = string;
+
+/** The template that it is made from. */
+export type TemplateIdOfSendToList = string;
+
+/** The list that it goes to. */
+export type ListIdOfSendToList = string;
+
+/** The segment that it goes to. */
+export type SegmentId = string;
+
+/** When it is to begin; null: at once. */
+export type ScheduledFor = string | null;
+
+/** The variant's share of the recipients, at most two decimals. The number of its recipients differs from the exact share by less than one. */
+export type Percent = number;
+
+/** What is compared: people who opened, or clicked, for each mail that was sent. Machines are not counted. Of two alike the first variant wins. */
+export type Metric = "opens" | "clicks";
+
+/** How long opens and clicks are waited for, from when each recipient of the test has been tried once. */
+export type AfterMinutes = number;
+
+/** Whom it goes to, each with the values of its variables. */
+export type Receivers = {
+  email: Email;
+  cc?: Cc;
+  bcc?: Bcc;
+  [name: string]: unknown;
+}[];
+
+/** An email address. */
+export type Email = string;
+
+/** Others who get a copy and are seen in it. */
+export type Cc = string[] | null;
+
+/** Others who get a copy and are not seen in it. */
+export type Bcc = string[] | null;
+
+/** Subject of the mail; variables allowed in what is to be sent. */
+export type SubjectOfSendCustom = string;
+
+/** The mail in HTML, with variables. */
+export type BodyOfSendCustom = string;
+
+/** Text that mail programs show behind the subject in their lists, hidden in the mail itself. Takes variables; what they hold is text, never HTML. Not in the text part. */
+export type Preheader = string | null;
+
+/** The text part, in place of the one that is derived from the HTML. Takes variables, nothing is escaped; without a link to unsubscribe it gets the footer. Null or blank: derived. */
+export type TextBody = string | null;
+
+/** Writes the rules of the style sheets into the `style` of the elements they apply to, when it is saved or sent. An element's own style wins, unless a rule is `!important`. Media queries, other at-rules and rules for states such as `:hover` stay in the sheets, and so do sheets with a `media` attribute, `data-embed`, or conditions or loops within. Sheets stay whole, and elements as they are, where a variable stands in a `class` or `id`. Nothing is fetched: linked and imported sheets stay links. */
+export type InlineCss = boolean;
+
+/** Its id. */
+export type Id = string;
+
+/** The campaign's, where the body has none. */
+export type NameOfListDrafts = string;
+
+/** The send whose request the body is: `POST /api/emails/send/{kind}/`. */
+export type Kind = "to-list" | "to-receivers" | "custom";
+
+/** When it was made. */
+export type CreatedAt = string;
+
+/** When it was changed last. */
+export type UpdatedAt = string;
+
+/** The request of that send, kept as given. It may be incomplete: what is wrong with it is reported when it is sent. */
+export type Body = {
+  [name: string]: unknown;
+};
+
+export type CreateDraftBody = {
+  id: Id;
+  name: NameOfListDrafts;
+  kind: Kind;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+  body: Body;
+};
+
+export type ListSubscribersBody = {
+  count: Count;
+  next: NextPage;
+  previous: PreviousPage;
+  results: Results;
+};
+
+/** What is on this page. */
+export type Results = Subscriber[];
+
+/** First name. */
+export type FirstName = string;
+
+/** Last name. */
+export type LastName = string;
+
+/** Lists that the subscriber is added to. */
+export type Lists = string[];
+
+/** Default utf-8; a byte order mark wins. Any label of the Encoding Standard, such as windows-1252. */
+export type Charset = string;
+
+/** The file, as a part of form-data with a file name. */
+export type FileOfImportSubscribers = Blob;
+
+/** Rows of the file. */
+export type Total = number;
+
+/** Who or what is new. */
+export type Created = number;
+
+/** Who is changed. */
+export type Updated = number;
+
+/** Rows that were left out. */
+export type Skipped = number;
+
+/** What could not be used, the first 100. */
+export type Errors = {
+  row: Row;
+  email: EmailOfGetImport;
+  error: ErrorOfGetImport;
+}[];
+
+/** Line of the file, or place in the array from 1. */
+export type Row = number;
+
+/** The address as it was given. */
+export type EmailOfGetImport = string;
+
+/** Why it could not be used. */
+export type ErrorOfGetImport = string;
+
+/** How many could not be used. */
+export type ErrorsCount = number;
+
+/** All errors as CSV, for 24 hours; null without any. */
+export type ErrorsUrl = string | null;
+
+/** Subscribers. */
+export type SubscriberIds = string[];
+
+export type ErasePersonBody = {
+  email: Email;
+};
+
+/** For those who work with it; recipients do not see it. */
+export type Description = string;
+
+/** `public` lists are shown to subscribers on the preferences page. */
+export type Visibility = "private" | "public";
+
+/** What subscribers see of a public list; empty: its name. */
+export type PublicName = string;
+
+/** What subscribers read about a public list. */
+export type PublicDescription = string;
+
+/** What was sent to the list may be read by anybody, as a page and an RSS feed at `/api/emails/public/archive/{list_id}/`. Has an effect on public lists alone. */
+export type Archive = boolean;
+
+/** Whoever asks for this list by the public form is on it once they confirm by the link that is mailed to them. Null: as the company's `double_opt_in` says. */
+export type DoubleOptIn = boolean | null;
+
+/** Subject of the mail; variables allowed in what is to be sent. */
+export type Subject = string;
+
+/** The mail in HTML, with variables. */
+export type BodyOfCreateTemplate = string;
+
+/** `mjml` is an extension: the body is MJML, which is compiled when it is saved. `basic` and `visual` bodies are HTML, and differ for editors alone. */
+export type TemplateMode = "basic" | "visual" | "mjml";
+
+/** What it is meant for. */
+export type TemplateType = "marketing" | "transactional";
+
+/** Extension. Sentences on variables that neither are built in nor any subscriber has, on HTML over 102 KB, and on a missing visible way to unsubscribe. */
+export type Warnings = string[];
+
+/** Numbered from 1 for each template, without gaps. */
+export type Version = number;
+
+/** Subject of the mail; variables allowed in what is to be sent. */
+export type SubjectOfListTemplateVersions = string;
+
+/** When it was saved. */
+export type CreatedAtOfListTemplateVersions = string;
+
+/** Who saved it; null where that is unknown, or the person or key is gone. */
+export type CreatedBy = {
+  id: Id;
+  name: NameOfListTemplateVersions;
+} | null;
+
+/** A person's address, or an API key's name. */
+export type NameOfListTemplateVersions = string;
+
+/** Text that mail programs show behind the subject in their lists, hidden in the mail itself. Takes variables; what they hold is text, never HTML. Not in the text part. */
+export type PreheaderOfGetTemplateVersion = string | null;
+
+/** The text part, in place of the one that is derived from the HTML. Takes variables, nothing is escaped; without a link to unsubscribe it gets the footer. Null or blank: derived. */
+export type TextBodyOfGetTemplateVersion = string | null;
+
+/** Host of the server. */
+export type Host = string;
+
+/** Its port. */
+export type Port = number;
+
+/** For the login; empty: none. */
+export type Username = string;
+
+/** For the login; empty: none. Write-only. */
+export type Password = string;
+
+/** Address in From. */
+export type SenderEmail = string;
+
+/** `auto` goes by the port: 465 is `implicit`, others `starttls` where `use_tls` is set. */
+export type TlsMode = "auto" | "implicit" | "starttls" | "none";
+
+/** Name in From. */
+export type SenderName = string;
+
+/** Where answers go. */
+export type ReplyToEmail = string | null;
+
+/** Where bounces go; each mail's envelope sender is this with a token. */
+export type BounceAddress = string | null;
+
+/** Connections at a time, at most. */
+export type MaxConnections = number;
+
+/** Mails a second, at most; null: no limit. */
+export type MaxPerSecond = number | null;
+
+/** Confirmations leave by it where the company names no other. */
+export type IsDefault = boolean;
+
+/** A domain. */
+export type Domain = string;
+
+/** The key's selector in the DNS. */
+export type Selector = string;
+
+/** Of the key. */
+export type Algorithm = "rsa" | "ed25519";
+
+export type CreateWebhookEndpointBody = {
+  url: Url;
+  events: Events;
+};
+
+/** https, without credentials. */
+export type Url = string;
+
+/** `campaign.completed`: it has ended, as `metadata.status` says (completed, partial, failed). `subscribed`: somebody became active, or joined a list, by the public form; `confirmed`: by the link in a mail. These name no mail; `metadata` of the latter two has the subscriber and the lists. */
+export type Events = (
+  | "delivered"
+  | "opened"
+  | "clicked"
+  | "bounced"
+  | "unsubscribed"
+  | "complained"
+  | "failed"
+  | "campaign.completed"
+  | "subscribed"
+  | "confirmed"
+)[];
+
+/** What is reported. */
+export type EventsOfCreateWebhookEndpoint = (
+  | "delivered"
+  | "opened"
+  | "clicked"
+  | "bounced"
+  | "unsubscribed"
+  | "complained"
+  | "failed"
+  | "campaign.completed"
+  | "subscribed"
+  | "confirmed"
+)[];
+
+/** Since when nothing is delivered, after three days of nothing but failures. */
+export type DisabledAt = string | null;
+
+/** `whsec_` and 32 random bytes in base64, as Standard Webhooks has it. */
+export type Secret = string;
+
+/** A day in UTC. */
+export type DateOfGetStats = string;
+
+/** Mails that mail servers took. */
+export type Sent = number;
+
+/** Mails that have not come back since. */
+export type Delivered = number;
+
+/** The mailbox does not exist. */
+export type Hard = number;
+
+/** The mailbox could not take it. */
+export type Soft = number;
+
+/** The server refused us. */
+export type Block = number;
+
+/** Recipients who called it spam. */
+export type Complaints = number;
+
+/** Who reports. */
+export type Provider = "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo";
+
+export type SubscribePubliclyBody = {
+  email: Email;
+  first_name?: FirstName;
+  last_name?: LastName;
+  list_id?: ListId;
+  redirect_url?: RedirectUrl;
+  website?: Website;
+};
+
+/** The list that is joined. */
+export type ListId = string;
+
+/** Where a form leads afterwards (303): http or https, on a host of the company's `form_hosts`. */
+export type RedirectUrl = string;
+
+/** Hidden in the form. Filled in, the answer is the same and nothing happens. */
+export type Website = unknown;
+
+export type ConfirmSubscriptionBody = {
+  detail: Detail;
+  email: EmailOfConfirmSubscription;
+};
+
+/** A sentence for people. */
+export type Detail = string;
+
+/** An email address. */
+export type EmailOfConfirmSubscription = string;
+
+export type UnsubscribeRecipientBody = {
+  "List-Unsubscribe"?: ListUnsubscribe;
+  from?: From;
+  only_this_list?: OnlyThisList;
+};
+
+/** As mailbox providers send it (RFC 8058). */
+export type ListUnsubscribe = unknown;
+
+/** Set by the page's own form. */
+export type From = unknown;
+
+/** `true`: leave the list that the mail came through, and no other. */
+export type OnlyThisList = unknown;
+
+/** Whether mail is wanted. */
+export type Subscribed = boolean | "on" | "true" | "false";
+
+/** Whether the person is on it. */
+export type SubscribedOfUpdatePreferences = boolean;
+
+/** Public lists that are joined; those of the page that are not named are left. */
+export type List = string | string[];
+
+export type UpdatePreferencesBody = {
+  first_name?: FirstName;
+  last_name?: LastName;
+  email?: Email;
+  subscribed?: Subscribed;
+  list?: List;
+  from?: From;
+};
+
+/** At least 10 characters, and not easy to guess. */
+export type PasswordOfRegisterCompany = string;
+
+/** First name. */
+export type FirstNameOfRegisterCompany = string;
+
+/** Last name. */
+export type LastNameOfRegisterCompany = string;
+
+/** Bearer token, good for 15 minutes. */
+export type Access = string;
+
+/** Good once, for 7 days. */
+export type Refresh = string;
+
+export type RefreshTokensBody = {
+  refresh: RefreshOfRefreshTokens;
+};
+
+/** Good once, for 7 days. */
+export type RefreshOfRefreshTokens = string;
+
+/** The token of the link. */
+export type Token = string;
+
+/** Whether the address was proved by a mailed link. */
+export type EmailVerified = boolean;
+
+/** The password from now on. */
+export type NewPassword = string;
+
+/** Bearer token, good for 15 minutes. */
+export type AccessOfAcceptInvitation = string;
+
+/** Good once, for 7 days. */
+export type RefreshOfAcceptInvitation = string;
+
+/** First name. */
+export type FirstNameOfGetMe = string;
+
+/** Last name. */
+export type LastNameOfGetMe = string;
+
+/** What it is called. */
+export type NameOfGetMe = string;
+
+/** What the person may do there. */
+export type Role = "viewer" | "member" | "admin" | "owner";
+
+/** The address that it came from. */
+export type Ip = string | null;
+
+/** At least 10 characters, and not easy to guess. */
+export type PasswordOfDisableTotp = string;
+
+/** Who comes by the public form must confirm by a mailed link. */
+export type DoubleOptInOfUpdateCompany = boolean;
+
+/** What confirmations leave by. */
+export type DefaultSmtpConfigId = string | null;
+
+/** Opens and clicks are recorded. */
+export type TrackingEnabled = boolean;
+
+/** False: opens and clicks are counted for each campaign and link, and nobody knows or keeps whose they are. It holds for campaigns that start from then on; of those nothing becomes known when it is true again. */
+export type IndividualTracking = boolean;
+
+export type NameOfUpdateCompany = string | null;
+
+export type LogoUrl = string | null;
+
+export type Color = string | null;
+
+export type Background = string | null;
+
+export type FooterText = string | null;
+
+export type Language = "en" | "de" | "fr" | "es" | "ar" | null;
+
+/** When it ends; null: never. */
+export type ExpiresAt = string | null;
+
+/** How the key begins, to distinguish keys. */
+export type Prefix = string;
+
+/** What the key may do. */
+export type Scopes = ("full" | "send" | "campaigns" | "subscribers" | "settings" | "read" | "export")[];
+
+/** Addresses and networks that may use it; none: all. */
+export type AllowedIps = string[];
+
+/** Who made it; null where that user is gone. */
+export type CreatedByOfCreateApiKey = {
+  id: Id;
+  name: NameOfCreateApiKey;
+} | null;
+
+/** Name or address of that user. */
+export type NameOfCreateApiKey = string;
+
+/** When it was used last; null: never. */
+export type LastUsedAt = string | null;
+
+/** When it happened. */
+export type At = string;
+
+/** What the mail server said. */
+export type SmtpResponse = string | null;
+
+/** Message-ID of the mail. */
+export type MessageId = string;
+
+/** Of the program that asked. */
+export type UserAgent = string | null;
+
+/** The address that it came from. */
+export type IpOfOnOpened = string | null;
+
+/** A scanner or a proxy, not the person. */
+export type Machine = boolean;
+
+/** What is known of it. */
+export type Metadata = {
+  subscriber_id?: SubscriberId;
+  lists?: ListsOfOnSubscribed;
+};
+
+/** The subscriber. */
+export type SubscriberId = string;
+
+/** The lists that were joined. */
+export type ListsOfOnSubscribed = string[];
+
+/** A sentence for people. */
+export type Message = string;
+
+/** Which of the three sends it came by. */
+export type CampaignType = "to_list" | "to_receivers" | "custom";
+
+/** Recipients that it has mails for. */
+export type TotalEmails = number;
+
+/** Mails that a mail server took. */
+export type SentCount = number;
+
+/** Recipients without a mail: refused, in doubt, or not tried. */
+export type FailedCount = number;
+
+/** Receivers who were suppressed or unsubscribed, or had not confirmed, when the campaign started. Not part of `total_emails`. Those that a request named are sent emails with the status `suppressed`; of a list or segment they are only counted. */
+export type SuppressedCount = number;
+
+/** `recipient`: the clock of `scheduled_for` is each recipient's own. Null: it is one instant for all. */
+export type Timezone = "recipient" | null;
+
+/** While a campaign goes by the recipients' timezones: when the hour of the next recipients comes. As long as it is scheduled, the earliest time at which it may begin. Null where nobody's hour is ahead. */
+export type NextZoneAt = string | null;
+
+/** The template that it is made from. */
+export type TemplateId = string | null;
+
+/** The list that it goes to. */
+export type ListIdOfCampaign = string | null;
+
+/** The segment that it goes to. */
+export type SegmentIdOfCampaign = string | null;
+
+/** Extension. Of an A/B test; empty where there is none. */
+export type Variants = {
+  index: Index;
+  subject: SubjectOfCampaign;
+  template_id: TemplateId;
+  percent: Percent;
+}[];
+
+/** From 0, in the order of the request. */
+export type Index = number;
+
+/** With its variables. */
+export type SubjectOfCampaign = string;
+
+/** Extension. What the other recipients wait for, or got; null without a winner. */
+export type Winner = {
+  metric: Metric;
+  after_minutes: AfterMinutes;
+  index: IndexOfCampaign;
+  due_at: DueAt;
+  decided_at: DecidedAt;
+} | null;
+
+/** The variant that won; null while that is not decided. */
+export type IndexOfCampaign = number | null;
+
+/** When it is decided; null until each recipient of the test has been tried. */
+export type DueAt = string | null;
+
+/** When it was decided; null until then. */
+export type DecidedAt = string | null;
+
+/** When the first recipients were written. */
+export type StartedAt = string | null;
+
+/** When it came to rest. */
+export type FinishedAt = string | null;
+
+/** How many of the recipients opened it; machines are not counted. Null for a campaign without individual tracking. */
+export type Opens = number | null;
+
+/** How many of the recipients clicked; machines are not counted. Null for a campaign without individual tracking. */
+export type Clicks = number | null;
+
+/** Lists that the subscriber is on. */
+export type ListsOfNewCampaign = string[];
+
+/** `hard`: no such mailbox; `soft`: it cannot take this mail now; `block`: the server refuses us. */
+export type BounceType = "hard" | "soft" | "block" | null;
+
+/** For those who work with it; recipients do not see it. */
+export type DescriptionOfSubscriberList = string;
+
+/** How many it holds. */
+export type SubscriberCount = number;
+
+/** Subject of the mail; variables allowed in what is to be sent. */
+export type SubjectOfEmailTemplate = string;
+
+/** The mail in HTML, with variables. */
+export type BodyOfEmailTemplate = string;
+
+/** Host of the server. */
+export type HostOfSmtpConfiguration = string;
+
+/** Its port. */
+export type PortOfSmtpConfiguration = number;
+
+/** Where answers go. */
+export type ReplyToEmailOfSmtpConfiguration = string | null;
+
+/** What went wrong last. */
+export type LastError = string | null;
+
+/** When that was. */
+export type LastErrorAt = string | null;
+
+/** A domain. */
+export type DomainOfSmtpConfiguration = string;
+
+/** The key's selector in the DNS. */
+export type SelectorOfSmtpConfiguration = string;
+
+/** The TXT record to publish. */
+export type RecordOfSmtpConfiguration = {
+  name: NameOfSmtpConfiguration;
+  value: Value;
+};
+
+/** Its name. */
+export type NameOfSmtpConfiguration = string;
+
+/** Its value, one text. */
+export type Value = string;
+
+/** False: it signs once its record is seen. */
+export type Active = boolean;
+
+/** Connections at a time, at most. */
+export type MaxConnectionsOfSmtpConfiguration = number;
+
+/** The key (PEM). Write-only. */
+export type PrivateKey = string;
+
+/** How many times it was tried. */
+export type Attempts = number;
+
+/** The sent email; null where it belongs to none. */
+export type SentEmailId = string | null;
+
+export type Operator = "equals" | "not_equals" | "contains" | "not_contains" | "starts_with" | "ends_with";
+
+export type ValueOfSegmentRules = string[];
+
+/** A date (midnight UTC) or a date-time, within the years 1 to 9999 in UTC. */
+export type Value2 = string;
+
+export type FieldOfSegmentRules = "last_opened_at" | "last_clicked_at" | "last_bounced_at";
+
+export type Value3 = string[];
+
+export type Field = string;
+
+/** The campaign. */
+export type CampaignId = string;
+
+/** How many people; null for a campaign without individual tracking. */
+export type Unique = number | null;
+
+/** By scanners and proxies. */
+export type MachineOfAnalytics = number;
+
+/** The address that it goes to. */
+export type Recipient = string;
+
+/** Why there is no mail. */
+export type ErrorOfSentEmail = string | null;
+
+/** When a mail server took it. */
+export type SentAt = string | null;
+
+/** Its site. */
+export type WebsiteOfCompany = string | null;
+
+/** At the foot of every marketing mail. */
+export type FooterTextOfCompany = string;
+
+/** How many days rows are kept; null: as the installation says. */
+export type RetentionDays = {
+  events: EventsOfCompany;
+  sent_emails: SentEmails;
+  inbound: Inbound;
+};
+
+/** Opens, clicks, bounces and the like. */
+export type EventsOfCompany = number | null;
+
+/** Recipients of campaigns at rest. */
+export type SentEmails = number | null;
+
+/** Mail that came back. */
+export type Inbound = number | null;
+
+/** Sends are refused while SPF, DKIM, DMARC or alignment fails. */
+export type RequireAuthentication = boolean;
+
+/** Host of links, pixel and public pages in its mails. */
+export type TrackingDomain = string | null;
+
+/** `active` once it is proved. */
+export type TrackingDomainStatus = "pending" | "active" | null;
+
+/** Served at /.well-known/flockmail, it proves the domain. */
+export type TrackingDomainToken = string | null;
+
+/** When a campaign stops by itself. */
+export type Guard = {
+  hard_bounce_percent: HardBouncePercent;
+  complaint_percent: ComplaintPercent;
+  after: After;
+};
+
+/** More hard bounces than this stop a campaign. */
+export type HardBouncePercent = number;
+
+/** More complaints than this stop a campaign. */
+export type ComplaintPercent = number;
+
+/** Nothing is stopped before so many recipients were tried. */
+export type After = number;
+
+/** An IANA name: when the company's days begin. */
+export type TimezoneOfCompany = string;
+
+/** Attributes that the public form takes as fields. */
+export type FormAttributes = string[];
+
+/** Hosts that `redirect_url` of that form may lead to. */
+export type FormHosts = string[];
+
+/** How public pages and confirmation mails look and speak. Merged key by key; null resets. Readers who prefer dark pages get dark colours derived from these. */
+export type Branding = {
+  name: NameOfUpdateCompany;
+  logo_url: LogoUrl;
+  color: Color;
+  background: Background;
+  footer_text: FooterText;
+  language: Language;
+};
+
+/** What each operation takes and answers. */
+export interface Operations {
+  /** Send a saved template to a subscriber list */
+  sendToList: {
+    request: {
+      body: {
+        company?: CompanyOfSendToList;
+        name: Name;
+        smtp_config_id: SmtpConfigId;
+        attachment_ids?: AttachmentIds;
+        is_transactional?: IsTransactional;
+        utm?: Utm;
+        template_id: TemplateIdOfSendToList;
+        list_id?: ListIdOfSendToList;
+        segment_id?: SegmentId;
+        scheduled_for?: ScheduledFor;
+        /** Needs `scheduled_for`, whose clock (`09:00`, whatever its offset) is then local time in each recipient's timezone: the attribute `timezone` of the subscriber (an IANA name such as `Europe/Berlin`), else the company's. Where it is past already the mail goes at once. The campaign is `sending` from the first timezone in which somebody is; recipients and their timezones are fixed then, so that who joins the list later does not get it, and nobody gets it twice. A clock that a change to summer time leaves out is moved on by the hour left out; of one that comes twice the second counts. */
+        timezone?: "recipient" | null;
+        /** Extension. An A/B test: each variant goes to its share of the recipients, chosen at random. What a variant does not give is the campaign's. Without a `winner` the shares make 100 percent; with one the others wait for it. */
+        variants?:
+          | {
+              /** In place of the template's. */
+              subject?: string;
+              /** In place of the campaign's template. */
+              template_id?: string;
+              percent: Percent;
+            }[]
+          | null;
+        /** Extension. Who is in no variant's share gets the one that won, as soon as it is decided. The campaign is `sending` until then. */
+        winner?: {
+          metric: Metric;
+          after_minutes: AfterMinutes;
+        } | null;
+      };
+    };
+    answer: NewCampaign;
+  };
+  /** Send a saved template to inline receivers */
+  sendToReceivers: {
+    request: {
+      body: {
+        company?: CompanyOfSendToList;
+        name: Name;
+        smtp_config_id: SmtpConfigId;
+        attachment_ids?: AttachmentIds;
+        is_transactional?: IsTransactional;
+        utm?: Utm;
+        template_id: TemplateIdOfSendToList;
+        receivers: Receivers;
+        scheduled_for?: ScheduledFor;
+      };
+    };
+    answer: NewCampaign;
+  };
+  /** Send a custom email with inline subject and body */
+  sendCustom: {
+    request: {
+      body: {
+        company?: CompanyOfSendToList;
+        name: Name;
+        smtp_config_id: SmtpConfigId;
+        attachment_ids?: AttachmentIds;
+        is_transactional?: IsTransactional;
+        utm?: Utm;
+        subject: SubjectOfSendCustom;
+        body: BodyOfSendCustom;
+        preheader?: Preheader;
+        text_body?: TextBody;
+        inline_css?: InlineCss;
+        receivers: Receivers;
+        /** Must be null or absent. */
+        scheduled_for?: unknown;
+      };
+    };
+    answer: NewCampaign;
+  };
+  /** Send a test to a few addresses */
+  sendTest: {
+    request: {
+      body: {
+        company?: CompanyOfSendToList;
+        /** The SMTP configuration to send through. */
+        smtp_config_id: string;
+        /** Each gets a mail of its own; an address that comes twice gets one. */
+        to: string[];
+        /** In place of `subject` and `body`. */
+        template_id?: string;
+        /** With `body`, in place of a template. */
+        subject?: string;
+        /** HTML, in the language of templates. */
+        body?: string;
+        /** The same for all addresses. */
+        variables?: {
+          [name: string]: unknown;
+        };
+        /** Media files to attach. */
+        attachment_ids?: string[];
+      };
+    };
+    answer: {
+      /** In the order of `to`, each address once. */
+      results: {
+        /** As it was given. */
+        email: string;
+        /** `sent`: the server took it; `bounced`: it says that there is no such mailbox; `failed`: it did not take it, for whatever other reason; `unknown`: it did not confirm it; `suppressed`: it was not asked. */
+        status: "sent" | "failed" | "bounced" | "unknown" | "suppressed";
+        /** What the SMTP server answered; null where it was not asked, or did not answer. */
+        smtp_response: string | null;
+        /** A sentence; null for `sent`. */
+        error: string | null;
+      }[];
+      /** Sentences on variables that neither are built in nor any subscriber has, on HTML over 102 KB, on a missing visible way to unsubscribe, and those of a send. */
+      warnings: string[];
+    };
+  };
+  /** List drafts */
+  listDrafts: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?: "created_at" | "-created_at" | "name" | "-name" | "updated_at" | "-updated_at";
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: {
+        id: Id;
+        name: NameOfListDrafts;
+        kind: Kind;
+        created_at: CreatedAt;
+        updated_at: UpdatedAt;
+        /** Null where it has more than 100,000 bytes; the draft by itself has it. */
+        body: {
+          [name: string]: unknown;
+        } | null;
+      }[];
+    };
+  };
+  /** Create a draft of a send */
+  createDraft: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        name?: Name;
+        kind: Kind;
+        body?: Body;
+      };
+    };
+    answer: CreateDraftBody;
+  };
+  /** Get a draft */
+  getDraft: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: CreateDraftBody;
+  };
+  /** Change a draft */
+  updateDraft: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body?: {
+        name?: Name;
+        kind?: Kind;
+        body?: Body;
+      };
+    };
+    answer: CreateDraftBody;
+  };
+  /** Delete a draft */
+  deleteDraft: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: null;
+  };
+  /** Send a draft */
+  sendDraft: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: NewCampaign;
+  };
+  /** List subscribers */
+  listSubscribers: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?:
+          | "created_at"
+          | "-created_at"
+          | "email"
+          | "-email"
+          | "first_name"
+          | "-first_name"
+          | "last_name"
+          | "-last_name";
+        /** Only those in this state. */
+        status?: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
+        /** Only those on this list. */
+        list?: string;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: ListSubscribersBody;
+  };
+  /** Create a subscriber */
+  createSubscriber: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        email: Email;
+        first_name?: FirstName;
+        last_name?: LastName;
+        attributes?: SubscriberAttributes;
+        lists?: Lists;
+      };
+    };
+    answer: Subscriber;
+  };
+  /** Import subscribers from a CSV file */
+  importSubscribers: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        /** All of them are added to this list. */
+        list_id?: string;
+        /** JSON: column → email, first_name, last_name, name, status, attributes, or the name of an attribute; null leaves it out. `{"Ort": "city"}` */
+        mapping?: string;
+        charset?: Charset;
+        /** Counts and reports (200), and writes nothing. */
+        dry_run?: boolean;
+        /** Answers (202) once the file is here, and goes on: `GET /api/emails/imports/{id}/` says how far it is. */
+        background?: boolean;
+        /** `skip`: known subscribers stay as they are, also on their lists, and count as skipped; a more careful status holds all the same, and counts as updated. */
+        on_conflict?: "update" | "skip";
+        file: FileOfImportSubscribers;
+      };
+    };
+    answer:
+      | ImportReport
+      | {
+          /** The import, to ask for. */
+          import_id: string;
+        };
+  };
+  /** Get a background import */
+  getImport: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      id: Id;
+      /** `running`, then `done` or `failed`. */
+      status: "running" | "done" | "failed";
+      /** Of the file. */
+      bytes: number;
+      /** How much of it is read. */
+      bytes_read: number;
+      total: Total;
+      created: Created;
+      updated: Updated;
+      skipped: Skipped;
+      errors: Errors;
+      errors_count: ErrorsCount;
+      errors_url: ErrorsUrl;
+      /** Why it failed; nothing was imported. */
+      error: string | null;
+      created_at: CreatedAt;
+    };
+  };
+  /** Download the errors of an import as CSV */
+  downloadImportErrors: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: string;
+  };
+  /** Delete subscribers */
+  deleteSubscribers: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        subscriber_ids: SubscriberIds;
+      };
+    };
+    answer: {
+      /** How many were deleted. */
+      deleted: number;
+    };
+  };
+  /** Add subscribers to lists and remove them from lists */
+  updateListsOfSubscribers: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        subscriber_ids: SubscriberIds;
+        /** Lists that they join. */
+        add_to_lists?: string[];
+        /** Lists that they leave. */
+        remove_from_lists?: string[];
+      };
+    };
+    answer: {
+      updated: Updated;
+      /** Memberships that are new. */
+      added: number;
+      /** Memberships that ended. */
+      removed: number;
+    };
+  };
+  /** Download subscribers as CSV */
+  exportSubscribers: {
+    request: {
+      query?: {
+        /** Only those on this list. */
+        list?: string;
+        /** Only those in this state. */
+        status?: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
+        /** Only those whom this segment holds now. */
+        segment?: string;
+        /** Begins with a byte order mark, as Excel wants it. */
+        bom?: boolean;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: string;
+  };
+  /** Erase a person */
+  erasePerson: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: ErasePersonBody;
+    };
+    answer: {
+      /** What is gone, by kind. */
+      erased: {
+        /** Rows of the subscriber. */
+        subscribers: number;
+        /** Memberships of lists. */
+        lists: number;
+        /** Mails that no longer name the person. */
+        sent_emails: number;
+        /** Copies (cc, bcc) that no longer name the person. */
+        copies: number;
+        /** Events that no longer name the person. */
+        events: number;
+        /** Receivers of sends that wait. */
+        receivers: number;
+        /** Deliveries that no longer name the person. */
+        webhook_deliveries: number;
+        /** Bounces, complaints and the messages they came in. */
+        inbound: number;
+        /** Suppressions, kept as a hash. */
+        suppressions: number;
+        /** Invitations. */
+        invitations: number;
+        /** Answers kept for repeated requests. */
+        idempotency_keys: number;
+        /** Entries of the audit log that no longer name the person. */
+        audit_log: number;
+        /** Texts of servers that quoted the address. */
+        quotations: number;
+      };
+      /** False: the rest goes in the background. */
+      complete: boolean;
+    };
+  };
+  /** Everything kept about a person */
+  getPersonData: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** When this was read. */
+      exported_at: string;
+      subscriber: Subscriber;
+      /** Memberships of lists. */
+      lists: {
+        [name: string]: unknown;
+      }[];
+      /** Addresses that the person had before. */
+      former_addresses: {
+        [name: string]: unknown;
+      }[];
+      /** Mails to the person. */
+      sent_emails: {
+        [name: string]: unknown;
+      }[];
+      /** Copies to the person. */
+      copies: {
+        [name: string]: unknown;
+      }[];
+      /** What happened to these mails. */
+      events: {
+        [name: string]: unknown;
+      }[];
+      /** Bounces and complaints. */
+      inbound: {
+        [name: string]: unknown;
+      }[];
+      /** Suppressions of the address. */
+      suppressions: {
+        [name: string]: unknown;
+      }[];
+      /** Deliveries about the person. */
+      webhook_deliveries: {
+        [name: string]: unknown;
+      }[];
+      /** Kinds of which there are more than 10,000 rows. */
+      truncated: string[];
+    };
+  };
+  /** Get a subscriber */
+  getSubscriber: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: Subscriber;
+  };
+  /** Update a subscriber */
+  updateSubscriber: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body?: {
+        first_name?: FirstName;
+        last_name?: LastName;
+        /** What else is known: template variables and fields of segments. */
+        attributes?: {
+          [name: string]: string | number | boolean | string[] | null;
+        };
+        lists?: Lists;
+      };
+    };
+    answer: Subscriber;
+  };
+  /** Delete a subscriber */
+  deleteSubscriber: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: null;
+  };
+  /** List subscriber lists */
+  listLists: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?: "created_at" | "-created_at" | "name" | "-name";
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: SubscriberList[];
+    };
+  };
+  /** Create a subscriber list */
+  createList: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        name: Name;
+        description?: Description;
+        visibility?: Visibility;
+        public_name?: PublicName;
+        public_description?: PublicDescription;
+        archive?: Archive;
+        double_opt_in?: DoubleOptIn;
+      };
+    };
+    answer: SubscriberList;
+  };
+  /** Get a subscriber list */
+  getList: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: SubscriberList;
+  };
+  /** Update a subscriber list */
+  updateList: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body?: {
+        name?: Name;
+        description?: Description;
+        visibility?: Visibility;
+        public_name?: PublicName;
+        public_description?: PublicDescription;
+        archive?: Archive;
+        double_opt_in?: DoubleOptIn;
+      };
+    };
+    answer: SubscriberList;
+  };
+  /** Delete a subscriber list */
+  deleteList: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: null;
+  };
+  /** List the subscribers of a list */
+  listSubscribersOfList: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?:
+          | "created_at"
+          | "-created_at"
+          | "email"
+          | "-email"
+          | "first_name"
+          | "-first_name"
+          | "last_name"
+          | "-last_name";
+        /** Only those in this state. */
+        status?: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: ListSubscribersBody;
+  };
+  /** List templates */
+  listTemplates: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?: "created_at" | "-created_at" | "name" | "-name" | "updated_at" | "-updated_at";
+        /** `mjml` is an extension: the body is MJML, which is compiled when it is saved. `basic` and `visual` bodies are HTML, and differ for editors alone. */
+        template_mode?: "basic" | "visual" | "mjml";
+        /** Only those of this type. */
+        template_type?: "marketing" | "transactional";
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: EmailTemplate[];
+    };
+  };
+  /** Create a template */
+  createTemplate: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        name: Name;
+        subject: Subject;
+        body?: BodyOfCreateTemplate;
+        preheader?: Preheader;
+        text_body?: TextBody;
+        inline_css?: InlineCss;
+        template_mode?: TemplateMode;
+        template_type?: TemplateType;
+      };
+    };
+    answer: SavedTemplate;
+  };
+  /** Check a template before it is used */
+  checkTemplate: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        subject: Subject;
+        body: BodyOfCreateTemplate;
+      };
+    };
+    answer: {
+      /** As saving it would answer with. */
+      warnings: string[];
+      /** Bytes of the HTML. */
+      size: number;
+      /** The http and https links of the body, each once and without those that have variables; the first 100. */
+      links: {
+        /** An address (URL). */
+        url: string;
+        /** Of the last answer, redirects followed; null where none came in time. */
+        status: number | null;
+        /** The last answer, behind at most five redirects, is a success. */
+        ok: boolean;
+      }[];
+      /** What rspamd says of the mail to a sample recipient; null where this installation has none (`SPAM_CHECK_URL`), or it did not answer. */
+      spam: {
+        /** The sum of what the rules add; filters refuse from about 15 on. */
+        score: number;
+        /** The rules that apply, by name, with what each adds. */
+        symbols: {
+          [name: string]: unknown;
+        };
+      } | null;
+    };
+  };
+  /** Get a template */
+  getTemplate: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: EmailTemplate;
+  };
+  /** Change a template */
+  updateTemplate: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body?: {
+        name?: Name;
+        subject?: Subject;
+        body?: BodyOfCreateTemplate;
+        preheader?: Preheader;
+        text_body?: TextBody;
+        inline_css?: InlineCss;
+        template_mode?: TemplateMode;
+        template_type?: TemplateType;
+      };
+    };
+    answer: SavedTemplate;
+  };
+  /** Delete a template */
+  deleteTemplate: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: null;
+  };
+  /** Render a template with given variables */
+  previewTemplate: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body?: {
+        /** Values of the template's variables. */
+        variables?: {
+          [name: string]: unknown;
+        };
+      };
+    };
+    answer: {
+      /** The subject with these values. */
+      subject: string;
+      /** The HTML part. */
+      html: string;
+      /** The text part. */
+      text: string;
+      warnings: Warnings;
+    };
+  };
+  /** List the versions of a template */
+  listTemplateVersions: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      version: Version;
+      subject: SubjectOfListTemplateVersions;
+      created_at: CreatedAtOfListTemplateVersions;
+      created_by: CreatedBy;
+    }[];
+  };
+  /** Get a version of a template */
+  getTemplateVersion: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+        /** Its number. */
+        version: number;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      version: Version;
+      subject: SubjectOfListTemplateVersions;
+      created_at: CreatedAtOfListTemplateVersions;
+      created_by: CreatedBy;
+      /** The mail in HTML, with variables. */
+      body: string;
+      preheader: PreheaderOfGetTemplateVersion;
+      text_body: TextBodyOfGetTemplateVersion;
+      inline_css: InlineCss;
+    };
+  };
+  /** Restore a version of a template */
+  restoreTemplateVersion: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+        /** Its number. */
+        version: number;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: SavedTemplate;
+  };
+  /** List SMTP configurations */
+  listSmtpConfigs: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields. */
+        ordering?: string;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: SmtpConfiguration[];
+    };
+  };
+  /** Create an SMTP configuration */
+  createSmtpConfig: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        name: Name;
+        host: Host;
+        port: Port;
+        username: Username;
+        password: Password;
+        sender_email: SenderEmail;
+        /** TLS is required. */
+        use_tls?: boolean;
+        tls_mode?: TlsMode;
+        sender_name?: SenderName;
+        reply_to_email?: ReplyToEmail;
+        bounce_address?: BounceAddress;
+        bounce_mailbox?: GivenBounceMailbox;
+        dkim?: GivenDkimKeys;
+        max_connections?: MaxConnections;
+        max_per_second?: MaxPerSecond;
+        warmup?: WarmUp;
+        domain_limits?: GivenDomainLimits;
+        is_default?: IsDefault;
+      };
+    };
+    answer: SmtpConfiguration;
+  };
+  /** Get an SMTP configuration */
+  getSmtpConfig: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: SmtpConfiguration;
+  };
+  /** Change an SMTP configuration */
+  updateSmtpConfig: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body?: {
+        name?: Name;
+        host?: Host;
+        port?: Port;
+        username?: Username;
+        password?: Password;
+        sender_email?: SenderEmail;
+        /** TLS is required. */
+        use_tls?: boolean;
+        tls_mode?: TlsMode;
+        sender_name?: SenderName;
+        reply_to_email?: ReplyToEmail;
+        bounce_address?: BounceAddress;
+        bounce_mailbox?: GivenBounceMailbox;
+        dkim?: GivenDkimKeys;
+        max_connections?: MaxConnections;
+        max_per_second?: MaxPerSecond;
+        warmup?: WarmUp;
+        domain_limits?: GivenDomainLimits;
+        is_default?: IsDefault;
+      };
+    };
+    answer: SmtpConfiguration;
+  };
+  /** Delete an SMTP configuration */
+  deleteSmtpConfig: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: null;
+  };
+  /** Make a DKIM key for an SMTP configuration */
+  createDkimKey: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        domain: Domain;
+        selector: Selector;
+        algorithm: Algorithm;
+      };
+    };
+    answer: DkimKey;
+  };
+  /** What receivers would find wrong with its mail */
+  getDeliverability: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** One for each thing that receivers look at. */
+      checks: {
+        /** What was looked at. */
+        name: "spf" | "dkim" | "dmarc" | "alignment" | "mx" | "links" | "bounce_address";
+        /** Whether receivers accept it. */
+        status: "pass" | "warn" | "fail" | "unknown";
+        /** What is published. */
+        found:
+          | string
+          | string[]
+          | {
+              [name: string]: unknown;
+            }
+          | null;
+        /** What should be published. */
+        expected:
+          | string
+          | string[]
+          | {
+              [name: string]: unknown;
+            }
+          | null;
+        /** What to do, where the check does not pass. */
+        help: string | null;
+      }[];
+    };
+  };
+  /** Try an SMTP server without saving anything */
+  validateSmtp: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        host: Host;
+        port: Port;
+        username: Username;
+        /** For the login; empty: none. */
+        password: string;
+        /** TLS is required. */
+        use_tls?: boolean;
+        tls_mode?: TlsMode;
+        sender_email?: SenderEmail;
+      };
+    };
+    answer: {
+      /** Whether it can be sent with. */
+      valid: boolean;
+      /** Where it failed; `ok` where it did not. */
+      stage: "dns" | "connect" | "tls" | "auth" | "ok";
+      /** What the server or the network said. */
+      message: string;
+      /** How long it took, in milliseconds. */
+      duration_ms: number;
+    };
+  };
+  /** List campaigns */
+  listCampaigns: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?:
+          | "created_at"
+          | "-created_at"
+          | "failed_count"
+          | "-failed_count"
+          | "name"
+          | "-name"
+          | "scheduled_for"
+          | "-scheduled_for"
+          | "sent_count"
+          | "-sent_count"
+          | "status"
+          | "-status"
+          | "total_emails"
+          | "-total_emails"
+          | "updated_at"
+          | "-updated_at";
+        /** Only those in this state. */
+        status?: "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
+        /** Only those of this type. */
+        campaign_type?: "to_list" | "to_receivers" | "custom";
+        /** Exclusive. */
+        created_after?: string;
+        /** Exclusive. */
+        created_before?: string;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: Campaign[];
+    };
+  };
+  /** Campaign details and status */
+  getCampaign: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: Campaign;
+  };
+  /** Edit a scheduled campaign */
+  updateCampaign: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body?: {
+        name?: Name;
+        /** The new time. */
+        scheduled_for?: string;
+        template_id?: TemplateIdOfSendToList;
+        list_id?: ListIdOfSendToList;
+        segment_id?: SegmentId;
+        subject?: SubjectOfSendCustom;
+        body?: BodyOfSendCustom;
+        attachment_ids?: AttachmentIds;
+      };
+    };
+    answer: Campaign;
+  };
+  /** Delete a campaign that is over */
+  deleteCampaign: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: null;
+  };
+  /** Watch a campaign */
+  watchCampaign: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: string;
+  };
+  /** Resume a campaign */
+  resumeCampaign: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: Campaign;
+  };
+  /** Cancel a scheduled campaign */
+  cancelCampaign: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: Campaign;
+  };
+  /** Stop a campaign that is being sent */
+  stopCampaign: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: Campaign;
+  };
+  /** Send a campaign again to those who did not open it */
+  resendCampaign: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        /** Who got it and neither opened nor clicked. */
+        to: "non_openers";
+        /** In place of the first campaign's. */
+        subject?: string;
+        /** Of the new campaign; else `Again: ` and the first one's. */
+        name?: string;
+      };
+    };
+    answer: NewCampaign;
+  };
+  /** Make a draft of a campaign */
+  duplicateCampaign: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: CreateDraftBody;
+  };
+  /** Opens, clicks and bounces of a campaign */
+  getCampaignAnalytics: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: Analytics;
+  };
+  /** Why recipients failed */
+  listCampaignFailures: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: CampaignFailure[];
+  };
+  /** Results of a campaign as CSV */
+  exportCampaign: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: string;
+  };
+  /** List webhook endpoints */
+  listWebhookEndpoints: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?: "created_at" | "-created_at" | "url" | "-url";
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: WebhookEndpoint[];
+    };
+  };
+  /** Create a webhook endpoint */
+  createWebhookEndpoint: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: CreateWebhookEndpointBody;
+    };
+    answer: {
+      id: Id;
+      /** An address (URL). */
+      url: string;
+      events: EventsOfCreateWebhookEndpoint;
+      disabled_at: DisabledAt;
+      created_at: CreatedAt;
+      secret: Secret;
+    };
+  };
+  /** Get a webhook endpoint */
+  getWebhookEndpoint: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: WebhookEndpoint;
+  };
+  /** Replace a webhook endpoint */
+  updateWebhookEndpoint: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: CreateWebhookEndpointBody;
+    };
+    answer: WebhookEndpoint;
+  };
+  /** Delete a webhook endpoint */
+  deleteWebhookEndpoint: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: null;
+  };
+  /** Replace the signing secret */
+  rotateWebhookSecret: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      secret: Secret;
+    };
+  };
+  /** Send a test event */
+  testWebhookEndpoint: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: WebhookDelivery;
+  };
+  /** List deliveries of a webhook endpoint */
+  listWebhookDeliveries: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields. */
+        ordering?: string;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: WebhookDelivery[];
+    };
+  };
+  /** Deliver an event again */
+  redeliverWebhook: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+        /** The delivery's id. */
+        delivery_id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: WebhookDelivery;
+  };
+  /** List suppressions */
+  listSuppressions: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?: "created_at" | "-created_at" | "email" | "-email" | "domain" | "-domain";
+        /** Only of this kind. */
+        kind?: "manual" | "unsubscribed" | "bounced" | "complained";
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: Suppression[];
+    };
+  };
+  /** Block an address or a domain */
+  createSuppression: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body?: {
+        /** The address that is to get no mail. */
+        email?: string | null;
+        /** The domain that is to get no mail. */
+        domain?: string | null;
+        /** Why. */
+        reason?: string;
+        /** Default manual. */
+        kind?: "manual" | "unsubscribed" | "bounced" | "complained";
+      };
+    };
+    answer: Suppression;
+  };
+  /** Block many addresses and domains */
+  importSuppressions: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body:
+        | {
+            charset?: Charset;
+            file: FileOfImportSubscribers;
+          }
+        | {
+            /** Addresses and domains. */
+            items?: {
+              /** An email address. */
+              email?: string | null;
+              /** A domain. */
+              domain?: string | null;
+              /** Why. */
+              reason?: string | null;
+              /** Why it gets no mail; the stronger kind stays. */
+              kind?: string | null;
+            }[];
+          };
+    };
+    answer: {
+      total: Total;
+      created: Created;
+      /** How many were there before. */
+      existing: number;
+      /** What could not be used, the first 100. */
+      errors: {
+        row: Row;
+        email: EmailOfGetImport;
+        /** The domain as it was given. */
+        domain: string;
+        error: ErrorOfGetImport;
+      }[];
+    };
+  };
+  /** Download all suppressions as CSV */
+  exportSuppressions: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: string;
+  };
+  /** Get a suppression */
+  getSuppression: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: Suppression;
+  };
+  /** Delete a suppression */
+  deleteSuppression: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: null;
+  };
+  /** List segments */
+  listSegments: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?: "created_at" | "-created_at" | "name" | "-name";
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: SegmentDefinition[];
+    };
+  };
+  /** Create a segment */
+  createSegment: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        name: Name;
+        description?: Description;
+        rules: SegmentRules;
+      };
+    };
+    answer: SegmentDefinition;
+  };
+  /** Get a segment, with its size now */
+  getSegment: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: Segment;
+  };
+  /** Update a segment */
+  updateSegment: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body?: {
+        name?: Name;
+        description?: Description;
+        rules?: SegmentRules;
+      };
+    };
+    answer: SegmentDefinition;
+  };
+  /** Delete a segment */
+  deleteSegment: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: null;
+  };
+  /** List the subscribers that a segment holds now */
+  listSubscribersOfSegment: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?:
+          | "created_at"
+          | "-created_at"
+          | "email"
+          | "-email"
+          | "first_name"
+          | "-first_name"
+          | "last_name"
+          | "-last_name";
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: ListSubscribersBody;
+  };
+  /** List media files */
+  listMedia: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?:
+          | "created_at"
+          | "-created_at"
+          | "filename"
+          | "-filename"
+          | "size"
+          | "-size"
+          | "content_type"
+          | "-content_type";
+        /** Only files of this type. */
+        content_type?: string;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: MediaFile[];
+    };
+  };
+  /** Upload a media file */
+  uploadMedia: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        file: FileOfImportSubscribers;
+      };
+    };
+    answer: MediaFile;
+  };
+  /** One media file */
+  getMedia: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: MediaFile;
+  };
+  /** Delete a media file */
+  deleteMedia: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: null;
+  };
+  /** List sent emails with their delivery status */
+  listSentEmails: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?: "created_at" | "-created_at" | "recipient" | "-recipient" | "sent_at" | "-sent_at";
+        /** Only those of this campaign. */
+        campaign?: string;
+        /** Only those in this state. */
+        status?: "queued" | "sending" | "sent" | "failed" | "bounced" | "suppressed" | "unknown";
+        /** Only those to this address. */
+        recipient?: string;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: SentEmail[];
+    };
+  };
+  /** List opens, clicks, bounces, unsubscribes and complaints */
+  listEvents: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?: "created_at" | "-created_at" | "timestamp" | "-timestamp";
+        /** Only of this type. */
+        type?: "delivered" | "opened" | "clicked" | "bounced" | "unsubscribed" | "complained";
+        /** Only those of this campaign. */
+        campaign?: string;
+        /** Only those to this address. */
+        recipient?: string;
+        /** Only from this moment on. */
+        since?: string;
+        /** Exclusive. */
+        until?: string;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: EmailEvent[];
+    };
+  };
+  /** People, mail and campaigns at a glance */
+  getStats: {
+    request: {
+      query?: {
+        /** How many days back it looks. */
+        days?: number;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** Subscribers. */
+      subscribers: {
+        /** In all statuses. */
+        total: number;
+        /** Who gets mail. */
+        active: number;
+        /** Who has not confirmed yet. */
+        unconfirmed: number;
+        /** Who gets no newsletters any more. */
+        unsubscribed: number;
+        /** Whose mailbox does not exist. */
+        bounced: number;
+        /** Who reported a mail as unwanted. */
+        complained: number;
+      };
+      /** One for each day, the oldest first, today last. */
+      growth: {
+        date: DateOfGetStats;
+        /** Became active: new, confirmed, or back again. */
+        subscribed: number;
+        /** Unsubscribed or complained. */
+        unsubscribed: number;
+        /** Their addresses turned out to be dead. */
+        bounced: number;
+      }[];
+      /** The same days. */
+      sending: {
+        date: DateOfGetStats;
+        /** Mails that were taken by servers on this day. */
+        sent: number;
+        /** Of these, what has not come back since. */
+        delivered: number;
+        /** Bounces of this day, at the delivery or later. */
+        bounced: number;
+        /** Reports of this day that a mail was unwanted. */
+        complained: number;
+        /** Mails that a person opened for the first time. */
+        opens: number;
+        /** Mails in which a person clicked for the first time. */
+        clicks: number;
+      }[];
+      /** By status. */
+      campaigns: {
+        /** Wait for their time. */
+        scheduled: number;
+        /** Wait for a sender. */
+        pending: number;
+        /** Are being sent. */
+        sending: number;
+        /** Were sent to everybody. */
+        completed: number;
+        /** Were sent to some. */
+        partial: number;
+        /** Were sent to nobody. */
+        failed: number;
+        /** Were cancelled, or stopped before the first mail. */
+        cancelled: number;
+      };
+    };
+  };
+  /** What becomes of mail, by the domain of its recipients */
+  getDomainStats: {
+    request: {
+      query?: {
+        /** How many days back it looks. */
+        days?: number;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** Domain of the recipients. */
+      domain: string;
+      sent: Sent;
+      delivered: Delivered;
+      hard: Hard;
+      soft: Soft;
+      block: Block;
+      complaints: Complaints;
+      /** Mails that a person opened. */
+      opens: number;
+      /** What its servers said when they refused last. */
+      last_refusal: string | null;
+    }[];
+  };
+  /** Report a bounce or a complaint */
+  reportBounce: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        /** The sent email. */
+        sent_email_id?: string;
+        /** Message-ID of the mail. */
+        message_id?: string;
+        email?: Email;
+        /** What happened. */
+        type: "hard" | "soft" | "block" | "complaint";
+        /** What the refusing server said. */
+        diagnostic?: string;
+      };
+    };
+    answer: InboundMessage;
+  };
+  /** List bounces, complaints and other messages that came in */
+  listInboundMessages: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?: "created_at" | "-created_at" | "received_at" | "-received_at";
+        /** Only with this result. */
+        result?: "bounced" | "complained" | "ignored" | "unmatched";
+        /** Only what came in this way. */
+        via?: "smtp" | "imap" | "api" | "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo";
+        /** Only those to this address. */
+        recipient?: string;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: InboundMessage[];
+    };
+  };
+  /** Get a message as it came in */
+  downloadInboundMessage: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: Blob;
+  };
+  /** List inbound sources */
+  listInboundSources: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields. */
+        ordering?: string;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: InboundSource[];
+    };
+  };
+  /** Create an address for a provider's reports */
+  createInboundSource: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        provider: Provider;
+        /** SendGrid's verification key or Mailgun's HTTP signing key; of Postmark, SparkPost and Brevo the password of basic authentication, or the bearer token, that their requests must have. Write-only. */
+        secret?: string;
+        /** Reports are about mail of this configuration. */
+        smtp_config_id?: string;
+      };
+    };
+    answer: InboundSource;
+  };
+  /** Delete an inbound source */
+  deleteInboundSource: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: null;
+  };
+  /** Take in a provider's report */
+  receiveProviderReport: {
+    request: {
+      path: {
+        /** The provider that reports. */
+        provider: "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo";
+        /** The end of the source's `url`. */
+        token: string;
+      };
+      body: unknown;
+    };
+    answer: {
+      /** Bounces and complaints in it. */
+      accepted: number;
+    };
+  };
+  /** Subscribe (public) */
+  subscribePublicly: {
+    request: {
+      path: {
+        /** The company's id. */
+        company_id: string;
+      };
+      body: SubscribePubliclyBody;
+    };
+    answer: {
+      /** The same for everybody. */
+      detail: string;
+    };
+  };
+  /** Confirmation page of a double opt-in */
+  showConfirmationPage: {
+    request: {
+      path: {
+        /** As the link in the mail has it. */
+        token: string;
+      };
+    };
+    answer: string;
+  };
+  /** Confirm a subscription */
+  confirmSubscription: {
+    request: {
+      path: {
+        /** As the link in the mail has it. */
+        token: string;
+      };
+    };
+    answer: ConfirmSubscriptionBody;
+  };
+  /** Unsubscribe page */
+  showUnsubscribePage: {
+    request: {
+      path: {
+        /** The sent email's id, as the link in the mail has it. */
+        sent_email_id: string;
+      };
+    };
+    answer: string;
+  };
+  /** Unsubscribe */
+  unsubscribeRecipient: {
+    request: {
+      path: {
+        /** The sent email's id, as the link in the mail has it. */
+        sent_email_id: string;
+      };
+      body?: UnsubscribeRecipientBody;
+    };
+    answer: {
+      detail: Detail;
+      email?: EmailOfConfirmSubscription;
+    };
+  };
+  /** View an email in the browser */
+  viewEmail: {
+    request: {
+      path: {
+        /** The sent email's id, as the link in the mail has it. */
+        sent_email_id: string;
+      };
+    };
+    answer: string;
+  };
+  /** Public archive of a list */
+  showArchive: {
+    request: {
+      path: {
+        /** The list that it goes to. */
+        list_id: string;
+      };
+      query?: {
+        /** From 1 to 500. */
+        page?: number | string;
+      };
+    };
+    answer: string;
+  };
+  /** Public archive of a list, as RSS 2.0 */
+  getArchiveFeed: {
+    request: {
+      path: {
+        /** The list that it goes to. */
+        list_id: string;
+      };
+    };
+    answer: null;
+  };
+  /** A past newsletter */
+  showArchivedCampaign: {
+    request: {
+      path: {
+        /** The list that it goes to. */
+        list_id: string;
+        /** The campaign. */
+        campaign_id: string;
+      };
+    };
+    answer: string;
+  };
+  /** Confirmation page of a change of address */
+  showAddressChangePage: {
+    request: {
+      path: {
+        /** As the link in the mail has it. */
+        token: string;
+      };
+    };
+    answer: string;
+  };
+  /** Confirm a change of address */
+  confirmAddressChange: {
+    request: {
+      path: {
+        /** As the link in the mail has it. */
+        token: string;
+      };
+    };
+    answer: ConfirmSubscriptionBody;
+  };
+  /** Preferences, as a page or JSON */
+  getPreferences: {
+    request: {
+      path: {
+        /** As the link in the mail has it. */
+        token: string;
+      };
+    };
+    answer: Preferences;
+  };
+  /** Update preferences */
+  updatePreferences: {
+    request: {
+      path: {
+        /** As the link in the mail has it. */
+        token: string;
+      };
+      body?:
+        | {
+            first_name?: FirstName;
+            last_name?: LastName;
+            email?: Email;
+            subscribed?: Subscribed;
+            /** Public lists that are joined or left. */
+            lists?:
+              | {
+                  id: Id;
+                  subscribed: SubscribedOfUpdatePreferences;
+                }[]
+              | null;
+            list?: List;
+            from?: From;
+          }
+        | UpdatePreferencesBody;
+    };
+    answer: Preferences;
+  };
+  /** Update preferences */
+  updatePreferencesByForm: {
+    request: {
+      path: {
+        /** As the link in the mail has it. */
+        token: string;
+      };
+      body?:
+        | {
+            first_name?: FirstName;
+            last_name?: LastName;
+            email?: Email;
+            subscribed?: Subscribed;
+            /** Lists that the subscriber is on. */
+            lists?:
+              | {
+                  id: Id;
+                  subscribed: SubscribedOfUpdatePreferences;
+                }[]
+              | null;
+            list?: List;
+            from?: From;
+          }
+        | UpdatePreferencesBody;
+    };
+    answer: Preferences;
+  };
+  /** Open pixel */
+  trackOpen: {
+    request: {
+      path: {
+        /** As the link in the mail has it. */
+        token: string;
+      };
+    };
+    answer: Blob;
+  };
+  /** Tracked link */
+  trackClick: {
+    request: {
+      path: {
+        /** As the link in the mail has it. */
+        token: string;
+      };
+    };
+    answer: null;
+  };
+  /** The bytes of a media file */
+  downloadMedia: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+        /** The file's name, as it was uploaded. */
+        filename: string;
+      };
+    };
+    answer: Blob;
+  };
+  /** Register a user and her company */
+  registerCompany: {
+    request: {
+      body: {
+        email: Email;
+        password: PasswordOfRegisterCompany;
+        /** What the company is called; it stands in the mails' headers. */
+        company_name: string;
+        first_name?: FirstNameOfRegisterCompany;
+        last_name?: LastNameOfRegisterCompany;
+      };
+    };
+    answer: {
+      user: User;
+      company: Company;
+      access: Access;
+      refresh: Refresh;
+    };
+  };
+  /** Log in */
+  logIn: {
+    request: {
+      body: {
+        email: Email;
+        /** The password. */
+        password: string;
+        /** The second factor: of the authenticator, or a recovery code. */
+        code?: string;
+      };
+    };
+    answer: {
+      access: Access;
+      refresh: Refresh;
+      user: User;
+      /** Companies that the person is a member of. */
+      companies: CompanyWithRole[];
+      /** Sent as the cookie `fm_device` instead. */
+      device?: string;
+    };
+  };
+  /** Exchange a refresh token for new tokens */
+  refreshTokens: { request: { body: RefreshTokensBody }; answer: Tokens };
+  /** End the session that a refresh token belongs to */
+  logOut: { request: { body: RefreshTokensBody }; answer: null };
+  /** Verify an address by the link that was mailed to it */
+  verifyEmail: {
+    request: {
+      body: {
+        token: Token;
+      };
+    };
+    answer: {
+      email: EmailOfConfirmSubscription;
+      email_verified: EmailVerified;
+    };
+  };
+  /** Mail the link that verifies the own address once more */
+  resendVerification: {
+    request: Record<string, never>;
+    answer: {
+      [name: string]: unknown;
+    };
+  };
+  /** Mail a link that sets a new password */
+  requestPasswordReset: {
+    request: { body: ErasePersonBody };
+    answer: {
+      [name: string]: unknown;
+    };
+  };
+  /** Set a new password by a link */
+  resetPassword: {
+    request: {
+      body: {
+        token: Token;
+        new_password: NewPassword;
+      };
+    };
+    answer: {
+      [name: string]: unknown;
+    };
+  };
+  /** Accept an invitation */
+  acceptInvitation: {
+    request: {
+      path: {
+        /** As the link in the mail has it. */
+        token: string;
+      };
+      body?: {
+        password?: PasswordOfRegisterCompany;
+        first_name?: FirstNameOfRegisterCompany;
+        last_name?: LastNameOfRegisterCompany;
+      };
+    };
+    answer: {
+      user: User;
+      company: CompanyWithRole;
+      access: AccessOfAcceptInvitation;
+      refresh: RefreshOfAcceptInvitation;
+    };
+  };
+  /** Who is signed in, and the companies with the role in each */
+  getMe: {
+    request: Record<string, never>;
+    answer: {
+      /** Who it is. */
+      user: {
+        id: Id;
+        email: EmailOfConfirmSubscription;
+        first_name: FirstNameOfGetMe;
+        last_name: LastNameOfGetMe;
+        email_verified: EmailVerified;
+        /** Whether a second factor is asked for. */
+        totp_enabled: boolean;
+      };
+      /** Companies that the person is a member of. */
+      companies: {
+        id: Id;
+        name: NameOfGetMe;
+        role: Role;
+      }[];
+    };
+  };
+  /** Sessions that are still good */
+  listSessions: {
+    request: Record<string, never>;
+    answer: {
+      id: Id;
+      created_at: CreatedAt;
+      /** When it was used last; null: never. */
+      last_used_at: string;
+      ip: Ip;
+      /** The browser. */
+      user_agent: string | null;
+      /** Whether it is the session of this request. */
+      current: boolean;
+    }[];
+  };
+  /** End a session */
+  endSession: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+    };
+    answer: null;
+  };
+  /** Change the password */
+  changePassword: {
+    request: {
+      body: {
+        /** The password until now. */
+        current_password: string;
+        new_password: NewPassword;
+      };
+    };
+    answer: {
+      access: AccessOfAcceptInvitation;
+      refresh: RefreshOfAcceptInvitation;
+    };
+  };
+  /** Begin two-factor authentication */
+  beginTotp: {
+    request: Record<string, never>;
+    answer: {
+      /** For the authenticator, in base32. */
+      secret: string;
+      /** For the authenticator, as a QR code. */
+      uri: string;
+    };
+  };
+  /** Switch two-factor authentication off */
+  disableTotp: {
+    request: {
+      body: {
+        password: PasswordOfDisableTotp;
+        /** What the authenticator shows, or a recovery code. */
+        code: string;
+      };
+    };
+    answer: null;
+  };
+  /** Switch two-factor authentication on */
+  confirmTotp: {
+    request: {
+      body: {
+        /** What the authenticator shows. */
+        code: string;
+      };
+    };
+    answer: {
+      /** Each replaces a code once. */
+      recovery_codes: string[];
+    };
+  };
+  /** Company settings */
+  getCompany: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+    };
+    answer: Company;
+  };
+  /** Change company settings */
+  updateCompany: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      body?: {
+        name?: Name;
+        reply_to_email?: ReplyToEmail;
+        /** Its site. */
+        website?: string | null;
+        /** At the foot of every marketing mail. */
+        footer_text?: string;
+        double_opt_in?: DoubleOptInOfUpdateCompany;
+        default_smtp_config_id?: DefaultSmtpConfigId;
+        tracking_enabled?: TrackingEnabled;
+        individual_tracking?: IndividualTracking;
+        /** How many days rows are kept; null: as the installation says. */
+        retention_days?: {
+          /** Opens, clicks, bounces and the like. What campaigns count of them stays. Null: as the installation says. */
+          events?: number | null;
+          /** Recipients of campaigns at rest. Links in their mails end with them. Null: as the installation says. */
+          sent_emails?: number | null;
+          /** Mail that came back. Null: as the installation says. */
+          inbound?: number | null;
+        } | null;
+        /** Sends are refused while SPF, DKIM, DMARC or alignment of their SMTP configuration fails. */
+        require_authentication?: boolean;
+        /** Host of links, pixel and public pages in its mails. */
+        tracking_domain?: string | null;
+        /** When a campaign stops by itself. */
+        guard?: {
+          /** More hard bounces than this stop a campaign. */
+          hard_bounce_percent?: number;
+          /** More complaints than this stop a campaign. */
+          complaint_percent?: number;
+          /** Nothing is stopped before so many recipients were tried. */
+          after?: number;
+        } | null;
+        /** An IANA name, such as Europe/Berlin: when the company's days begin. Default: UTC. */
+        timezone?: string;
+        /** Attributes that the public subscribe form takes as fields. */
+        form_attributes?: string[] | null;
+        /** Hosts (with a port, where it is not the usual one) that `redirect_url` of that form may lead to. */
+        form_hosts?: string[] | null;
+        /** How public pages and confirmation mails look and speak. Merged key by key; null resets. Readers who prefer dark pages get dark colours derived from these. */
+        branding?: {
+          name?: NameOfUpdateCompany;
+          logo_url?: LogoUrl;
+          color?: Color;
+          background?: Background;
+          footer_text?: FooterText;
+          language?: Language;
+        } | null;
+      };
+    };
+    answer: Company;
+  };
+  /** Delete a company with all that it has */
+  deleteCompany: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      body: {
+        password: PasswordOfDisableTotp;
+      };
+    };
+    answer: {
+      detail: Detail;
+    };
+  };
+  /** Plan, limits and usage */
+  getPlan: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+    };
+    answer: PlanUsage;
+  };
+  /** List API keys */
+  listApiKeys: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?:
+          | "created_at"
+          | "-created_at"
+          | "name"
+          | "-name"
+          | "expires_at"
+          | "-expires_at"
+          | "last_used_at"
+          | "-last_used_at";
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: ApiKey[];
+    };
+  };
+  /** Create an API key */
+  createApiKey: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      body: {
+        /** What it is called. */
+        name: string;
+        expires_at?: ExpiresAt;
+        /** Default: `full`, all of them. */
+        scopes?: ("full" | "send" | "campaigns" | "subscribers" | "settings" | "read" | "export")[];
+        /** Addresses and networks (CIDR) that may use it. Default: all. */
+        allowed_ips?: string[];
+      };
+    };
+    answer: {
+      id: Id;
+      /** What it is called. */
+      name: string;
+      prefix: Prefix;
+      scopes: Scopes;
+      allowed_ips: AllowedIps;
+      created_by: CreatedByOfCreateApiKey;
+      expires_at: ExpiresAt;
+      last_used_at: LastUsedAt;
+      created_at: CreatedAt;
+      /** Shown this once; only its hash is stored. */
+      key: string;
+    };
+  };
+  /** Delete an API key */
+  deleteApiKey: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+        /** The key's id. */
+        key_id: string;
+      };
+    };
+    answer: null;
+  };
+  /** Who did what */
+  listAuditLog: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?: "created_at" | "-created_at" | "at" | "-at" | "action" | "-action";
+        /** Only by this user or key: an id, an address, or a key's name. */
+        actor?: string;
+        /** Only this action. */
+        action?:
+          | "auth.login"
+          | "auth.login_failed"
+          | "api_key.created"
+          | "api_key.deleted"
+          | "member.invited"
+          | "member.joined"
+          | "member.role_changed"
+          | "member.removed"
+          | "company.updated"
+          | "company.deleted"
+          | "smtp_config.created"
+          | "smtp_config.updated"
+          | "smtp_config.deleted"
+          | "dkim_key.created"
+          | "webhook.created"
+          | "webhook.updated"
+          | "webhook.deleted"
+          | "webhook.secret_rotated"
+          | "inbound_source.created"
+          | "inbound_source.deleted"
+          | "subscribers.imported"
+          | "subscribers.exported"
+          | "subscribers.deleted"
+          | "subscribers.erased"
+          | "list.deleted"
+          | "segment.deleted"
+          | "template.deleted"
+          | "suppression.deleted"
+          | "suppressions.imported"
+          | "suppressions.exported"
+          | "campaign.sent"
+          | "campaign.tested"
+          | "campaign.updated"
+          | "campaign.deleted"
+          | "campaign.stopped"
+          | "campaign.resumed"
+          | "campaign.cancelled"
+          | "campaign.exported";
+        /** Only from this moment on. */
+        since?: string;
+        /** Only before this moment. */
+        until?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: {
+        id: Id;
+        at: At;
+        /** Who did it. */
+        actor: {
+          /** What kind of caller. */
+          type: "user" | "api_key" | "operator" | "system";
+          /** The user or key; null for the operator and the system. */
+          id: string | null;
+          /** An address, or a key's name. */
+          name: string;
+        };
+        /** What was done. */
+        action: string;
+        /** What it was done to. */
+        target: string | null;
+        ip: Ip;
+        /** What else is known of it. */
+        detail: {
+          [name: string]: unknown;
+        };
+      }[];
+    };
+  };
+  /** List the members of a company */
+  listMembers: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?: "created_at" | "-created_at" | "email" | "-email" | "role" | "-role" | "joined_at" | "-joined_at";
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: Member[];
+    };
+  };
+  /** Invite somebody into a company */
+  inviteMember: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      body: {
+        email: Email;
+        role: Role;
+      };
+    };
+    answer: {
+      id: Id;
+      email: EmailOfConfirmSubscription;
+      role: Role;
+      /** Its state. */
+      status: "invited";
+      /** When it ends; null: never. */
+      expires_at: string;
+      /** The link to accept by, where no mail is sent. */
+      invite_url?: string;
+    };
+  };
+  /** Change a member's role */
+  updateMember: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+        /** The user's id, or the invitation's. */
+        user_id: string;
+      };
+      body: {
+        role: Role;
+      };
+    };
+    answer: Member;
+  };
+  /** Remove a member, or withdraw an invitation */
+  removeMember: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+        /** The user's id, or the invitation's. */
+        user_id: string;
+      };
+      query?: {
+        /** The API keys that the member made stay. */
+        keep_keys?: boolean;
+      };
+    };
+    answer: null;
+  };
+}
+
+export interface OperationEntry {
+  method: string;
+  path: string;
+  answer: "json" | "text" | "bytes" | "none";
+  /** The body is form-data. */
+  form?: boolean;
+  /** It takes an Idempotency-Key. */
+  takesKey?: boolean;
+}
+
+export const operations: { readonly [O in keyof Operations]: OperationEntry } = {
+  sendToList: { method: "POST", path: "/api/emails/send/to-list/", answer: "json", takesKey: true },
+  sendToReceivers: { method: "POST", path: "/api/emails/send/to-receivers/", answer: "json", takesKey: true },
+  sendCustom: { method: "POST", path: "/api/emails/send/custom/", answer: "json", takesKey: true },
+  sendTest: { method: "POST", path: "/api/emails/send/test/", answer: "json" },
+  listDrafts: { method: "GET", path: "/api/emails/drafts/", answer: "json" },
+  createDraft: { method: "POST", path: "/api/emails/drafts/", answer: "json" },
+  getDraft: { method: "GET", path: "/api/emails/drafts/{id}/", answer: "json" },
+  updateDraft: { method: "PATCH", path: "/api/emails/drafts/{id}/", answer: "json" },
+  deleteDraft: { method: "DELETE", path: "/api/emails/drafts/{id}/", answer: "none" },
+  sendDraft: { method: "POST", path: "/api/emails/drafts/{id}/send/", answer: "json", takesKey: true },
+  listSubscribers: { method: "GET", path: "/api/emails/subscribers/", answer: "json" },
+  createSubscriber: { method: "POST", path: "/api/emails/subscribers/", answer: "json" },
+  importSubscribers: { method: "POST", path: "/api/emails/subscribers/bulk/", answer: "json", form: true },
+  getImport: { method: "GET", path: "/api/emails/imports/{id}/", answer: "json" },
+  downloadImportErrors: { method: "GET", path: "/api/emails/imports/{id}/errors/", answer: "text" },
+  deleteSubscribers: { method: "POST", path: "/api/emails/subscribers/bulk-delete/", answer: "json" },
+  updateListsOfSubscribers: { method: "POST", path: "/api/emails/subscribers/bulk-update-lists/", answer: "json" },
+  exportSubscribers: { method: "GET", path: "/api/emails/subscribers/export/", answer: "text" },
+  erasePerson: { method: "POST", path: "/api/emails/subscribers/erase/", answer: "json" },
+  getPersonData: { method: "GET", path: "/api/emails/subscribers/{id}/data/", answer: "json" },
+  getSubscriber: { method: "GET", path: "/api/emails/subscribers/{id}/", answer: "json" },
+  updateSubscriber: { method: "PATCH", path: "/api/emails/subscribers/{id}/", answer: "json" },
+  deleteSubscriber: { method: "DELETE", path: "/api/emails/subscribers/{id}/", answer: "none" },
+  listLists: { method: "GET", path: "/api/emails/lists/", answer: "json" },
+  createList: { method: "POST", path: "/api/emails/lists/", answer: "json" },
+  getList: { method: "GET", path: "/api/emails/lists/{id}/", answer: "json" },
+  updateList: { method: "PATCH", path: "/api/emails/lists/{id}/", answer: "json" },
+  deleteList: { method: "DELETE", path: "/api/emails/lists/{id}/", answer: "none" },
+  listSubscribersOfList: { method: "GET", path: "/api/emails/lists/{id}/subscribers/", answer: "json" },
+  listTemplates: { method: "GET", path: "/api/emails/templates/", answer: "json" },
+  createTemplate: { method: "POST", path: "/api/emails/templates/", answer: "json" },
+  checkTemplate: { method: "POST", path: "/api/emails/templates/check/", answer: "json" },
+  getTemplate: { method: "GET", path: "/api/emails/templates/{id}/", answer: "json" },
+  updateTemplate: { method: "PATCH", path: "/api/emails/templates/{id}/", answer: "json" },
+  deleteTemplate: { method: "DELETE", path: "/api/emails/templates/{id}/", answer: "none" },
+  previewTemplate: { method: "POST", path: "/api/emails/templates/{id}/preview/", answer: "json" },
+  listTemplateVersions: { method: "GET", path: "/api/emails/templates/{id}/versions/", answer: "json" },
+  getTemplateVersion: { method: "GET", path: "/api/emails/templates/{id}/versions/{version}/", answer: "json" },
+  restoreTemplateVersion: {
+    method: "POST",
+    path: "/api/emails/templates/{id}/versions/{version}/restore/",
+    answer: "json",
+  },
+  listSmtpConfigs: { method: "GET", path: "/api/emails/smtp-configs/", answer: "json" },
+  createSmtpConfig: { method: "POST", path: "/api/emails/smtp-configs/", answer: "json" },
+  getSmtpConfig: { method: "GET", path: "/api/emails/smtp-configs/{id}/", answer: "json" },
+  updateSmtpConfig: { method: "PATCH", path: "/api/emails/smtp-configs/{id}/", answer: "json" },
+  deleteSmtpConfig: { method: "DELETE", path: "/api/emails/smtp-configs/{id}/", answer: "none" },
+  createDkimKey: { method: "POST", path: "/api/emails/smtp-configs/{id}/dkim/", answer: "json" },
+  getDeliverability: { method: "GET", path: "/api/emails/smtp-configs/{id}/deliverability/", answer: "json" },
+  validateSmtp: { method: "POST", path: "/api/emails/smtp/validate/", answer: "json" },
+  listCampaigns: { method: "GET", path: "/api/emails/campaigns/", answer: "json" },
+  getCampaign: { method: "GET", path: "/api/emails/campaigns/{id}/", answer: "json" },
+  updateCampaign: { method: "PATCH", path: "/api/emails/campaigns/{id}/", answer: "json" },
+  deleteCampaign: { method: "DELETE", path: "/api/emails/campaigns/{id}/", answer: "none" },
+  watchCampaign: { method: "GET", path: "/api/emails/campaigns/{id}/stream/", answer: "text" },
+  resumeCampaign: { method: "POST", path: "/api/emails/campaigns/{id}/resume/", answer: "json" },
+  cancelCampaign: { method: "POST", path: "/api/emails/campaigns/{id}/cancel/", answer: "json" },
+  stopCampaign: { method: "POST", path: "/api/emails/campaigns/{id}/stop/", answer: "json" },
+  resendCampaign: { method: "POST", path: "/api/emails/campaigns/{id}/resend/", answer: "json", takesKey: true },
+  duplicateCampaign: { method: "POST", path: "/api/emails/campaigns/{id}/duplicate/", answer: "json" },
+  getCampaignAnalytics: { method: "GET", path: "/api/emails/campaigns/{id}/analytics/", answer: "json" },
+  listCampaignFailures: { method: "GET", path: "/api/emails/campaigns/{id}/failures/", answer: "json" },
+  exportCampaign: { method: "GET", path: "/api/emails/campaigns/{id}/export/", answer: "text" },
+  listWebhookEndpoints: { method: "GET", path: "/api/emails/webhook-endpoints/", answer: "json" },
+  createWebhookEndpoint: { method: "POST", path: "/api/emails/webhook-endpoints/", answer: "json" },
+  getWebhookEndpoint: { method: "GET", path: "/api/emails/webhook-endpoints/{id}/", answer: "json" },
+  updateWebhookEndpoint: { method: "PUT", path: "/api/emails/webhook-endpoints/{id}/", answer: "json" },
+  deleteWebhookEndpoint: { method: "DELETE", path: "/api/emails/webhook-endpoints/{id}/", answer: "none" },
+  rotateWebhookSecret: { method: "POST", path: "/api/emails/webhook-endpoints/{id}/rotate-secret/", answer: "json" },
+  testWebhookEndpoint: { method: "POST", path: "/api/emails/webhook-endpoints/{id}/test/", answer: "json" },
+  listWebhookDeliveries: { method: "GET", path: "/api/emails/webhook-endpoints/{id}/deliveries/", answer: "json" },
+  redeliverWebhook: {
+    method: "POST",
+    path: "/api/emails/webhook-endpoints/{id}/deliveries/{delivery_id}/redeliver/",
+    answer: "json",
+  },
+  listSuppressions: { method: "GET", path: "/api/emails/suppressions/", answer: "json" },
+  createSuppression: { method: "POST", path: "/api/emails/suppressions/", answer: "json" },
+  importSuppressions: { method: "POST", path: "/api/emails/suppressions/bulk/", answer: "json", form: true },
+  exportSuppressions: { method: "GET", path: "/api/emails/suppressions/export/", answer: "text" },
+  getSuppression: { method: "GET", path: "/api/emails/suppressions/{id}/", answer: "json" },
+  deleteSuppression: { method: "DELETE", path: "/api/emails/suppressions/{id}/", answer: "none" },
+  listSegments: { method: "GET", path: "/api/emails/segments/", answer: "json" },
+  createSegment: { method: "POST", path: "/api/emails/segments/", answer: "json" },
+  getSegment: { method: "GET", path: "/api/emails/segments/{id}/", answer: "json" },
+  updateSegment: { method: "PATCH", path: "/api/emails/segments/{id}/", answer: "json" },
+  deleteSegment: { method: "DELETE", path: "/api/emails/segments/{id}/", answer: "none" },
+  listSubscribersOfSegment: { method: "GET", path: "/api/emails/segments/{id}/subscribers/", answer: "json" },
+  listMedia: { method: "GET", path: "/api/emails/media/", answer: "json" },
+  uploadMedia: { method: "POST", path: "/api/emails/media/", answer: "json", form: true },
+  getMedia: { method: "GET", path: "/api/emails/media/{id}/", answer: "json" },
+  deleteMedia: { method: "DELETE", path: "/api/emails/media/{id}/", answer: "none" },
+  listSentEmails: { method: "GET", path: "/api/emails/sent-emails/", answer: "json" },
+  listEvents: { method: "GET", path: "/api/emails/events/", answer: "json" },
+  getStats: { method: "GET", path: "/api/emails/stats/", answer: "json" },
+  getDomainStats: { method: "GET", path: "/api/emails/stats/domains/", answer: "json" },
+  reportBounce: { method: "POST", path: "/api/emails/bounces/", answer: "json" },
+  listInboundMessages: { method: "GET", path: "/api/emails/inbound/", answer: "json" },
+  downloadInboundMessage: { method: "GET", path: "/api/emails/inbound/{id}/raw/", answer: "bytes" },
+  listInboundSources: { method: "GET", path: "/api/emails/inbound-sources/", answer: "json" },
+  createInboundSource: { method: "POST", path: "/api/emails/inbound-sources/", answer: "json" },
+  deleteInboundSource: { method: "DELETE", path: "/api/emails/inbound-sources/{id}/", answer: "none" },
+  receiveProviderReport: { method: "POST", path: "/api/emails/inbound/{provider}/{token}/", answer: "json" },
+  subscribePublicly: { method: "POST", path: "/api/emails/public/subscribe/{company_id}/", answer: "json" },
+  showConfirmationPage: { method: "GET", path: "/api/emails/public/confirm/{token}/", answer: "text" },
+  confirmSubscription: { method: "POST", path: "/api/emails/public/confirm/{token}/", answer: "json" },
+  showUnsubscribePage: { method: "GET", path: "/api/emails/public/unsubscribe/{sent_email_id}/", answer: "text" },
+  unsubscribeRecipient: { method: "POST", path: "/api/emails/public/unsubscribe/{sent_email_id}/", answer: "json" },
+  viewEmail: { method: "GET", path: "/api/emails/public/view/{sent_email_id}/", answer: "text" },
+  showArchive: { method: "GET", path: "/api/emails/public/archive/{list_id}/", answer: "text" },
+  getArchiveFeed: { method: "GET", path: "/api/emails/public/archive/{list_id}/feed.xml", answer: "none" },
+  showArchivedCampaign: { method: "GET", path: "/api/emails/public/archive/{list_id}/{campaign_id}/", answer: "text" },
+  showAddressChangePage: { method: "GET", path: "/api/emails/public/address/{token}/", answer: "text" },
+  confirmAddressChange: { method: "POST", path: "/api/emails/public/address/{token}/", answer: "json" },
+  getPreferences: { method: "GET", path: "/api/emails/public/preferences/{token}/", answer: "json" },
+  updatePreferences: { method: "PUT", path: "/api/emails/public/preferences/{token}/", answer: "json" },
+  updatePreferencesByForm: { method: "POST", path: "/api/emails/public/preferences/{token}/", answer: "json" },
+  trackOpen: { method: "GET", path: "/api/emails/public/open/{token}.gif", answer: "bytes" },
+  trackClick: { method: "GET", path: "/api/emails/public/click/{token}/", answer: "none" },
+  downloadMedia: { method: "GET", path: "/api/emails/public/media/{id}/{filename}", answer: "bytes" },
+  registerCompany: { method: "POST", path: "/api/auth/register/", answer: "json" },
+  logIn: { method: "POST", path: "/api/auth/login/", answer: "json" },
+  refreshTokens: { method: "POST", path: "/api/auth/token/refresh/", answer: "json" },
+  logOut: { method: "POST", path: "/api/auth/logout/", answer: "none" },
+  verifyEmail: { method: "POST", path: "/api/auth/verify/", answer: "json" },
+  resendVerification: { method: "POST", path: "/api/auth/verify/resend/", answer: "json" },
+  requestPasswordReset: { method: "POST", path: "/api/auth/password/reset/", answer: "json" },
+  resetPassword: { method: "POST", path: "/api/auth/password/reset/confirm/", answer: "json" },
+  acceptInvitation: { method: "POST", path: "/api/auth/invitations/{token}/", answer: "json" },
+  getMe: { method: "GET", path: "/api/auth/me/", answer: "json" },
+  listSessions: { method: "GET", path: "/api/auth/sessions/", answer: "json" },
+  endSession: { method: "DELETE", path: "/api/auth/sessions/{id}/", answer: "none" },
+  changePassword: { method: "POST", path: "/api/auth/password/change/", answer: "json" },
+  beginTotp: { method: "POST", path: "/api/auth/totp/", answer: "json" },
+  disableTotp: { method: "DELETE", path: "/api/auth/totp/", answer: "none" },
+  confirmTotp: { method: "POST", path: "/api/auth/totp/confirm/", answer: "json" },
+  getCompany: { method: "GET", path: "/api/companies/{id}/", answer: "json" },
+  updateCompany: { method: "PATCH", path: "/api/companies/{id}/", answer: "json" },
+  deleteCompany: { method: "DELETE", path: "/api/companies/{id}/", answer: "json" },
+  getPlan: { method: "GET", path: "/api/companies/{id}/plan/", answer: "json" },
+  listApiKeys: { method: "GET", path: "/api/companies/{id}/api-keys/", answer: "json" },
+  createApiKey: { method: "POST", path: "/api/companies/{id}/api-keys/", answer: "json" },
+  deleteApiKey: { method: "DELETE", path: "/api/companies/{id}/api-keys/{key_id}/", answer: "none" },
+  listAuditLog: { method: "GET", path: "/api/companies/{id}/audit-log/", answer: "json" },
+  listMembers: { method: "GET", path: "/api/companies/{id}/members/", answer: "json" },
+  inviteMember: { method: "POST", path: "/api/companies/{id}/members/", answer: "json" },
+  updateMember: { method: "PATCH", path: "/api/companies/{id}/members/{user_id}/", answer: "json" },
+  removeMember: { method: "DELETE", path: "/api/companies/{id}/members/{user_id}/", answer: "none" },
+};

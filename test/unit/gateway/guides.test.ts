@@ -1,0 +1,192 @@
+/** The guides: links that lead somewhere, a search, and code that does what it is shown for. */
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { contractOf } from "../../../services/contracts.ts";
+import { GUIDES, guidePage, guidesIndex, searchPage } from "../../../services/gateway/guides/guides.ts";
+import { operationsOf, search, sectionsOf } from "../../../services/gateway/guides/search.ts";
+import { describeApi } from "../../../services/gateway/openapi/document.ts";
+import { routes } from "../../../services/gateway/routes.ts";
+import { permissionOf } from "../../../services/permissions.ts";
+import { newSecret, signedHeaders } from "../../../services/webhooks/signature.ts";
+import { program } from "../../support/programs.ts";
+
+const document = describeApi({ routes, contractOf, permissionOf, baseUrl: "https://mail.lantern.example" });
+const pages = new Map(GUIDES.map((guide) => [`/docs/guides/${guide.slug}/`, guidePage("Flockmail", guide)]));
+pages.set("/docs/guides/", guidesIndex("Flockmail"));
+pages.set("/docs/guides/search/", searchPage("Flockmail", "", []));
+const ELSEWHERE = ["/docs/", "/openapi.json", "/docs/guides/guides.css"];
+
+describe("the guides", () => {
+  test.each([...pages])("%s: every link leads to a page and a place in it, every heading has a place", (path, page) => {
+    const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!);
+    for (const link of links.filter((one) => !/^(https:|data:)/.test(one))) {
+      const { pathname, hash } = new URL(link, `http://x${path}`);
+      expect([...pages.keys(), ...ELSEWHERE]).toContain(pathname);
+      if (hash) expect(pages.get(pathname)).toContain(` id="${hash.slice(1)}"`);
+    }
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect([...page.matchAll(/<h[23]>/g)]).toEqual([]);
+    expect(page).not.toMatch(/<script| style="| on\w+="/);
+  });
+
+  test("name only paths, fields and operations that exist", () => {
+    const all = JSON.stringify(document);
+    const known = /^(?:[a-z]+_[a-z_]+)$/;
+    for (const [path, page] of pages) {
+      const codes = [...page.matchAll(/<code>([^<]+)<\/code>/g)].map(([, code]) => code!);
+      const fields = codes.filter((code) => known.test(code) && !/^(subscribed|cleaned|nonsubscribed)_/.test(code));
+      expect([path, fields.filter((field) => !all.includes(`"${field}"`) && !all.includes(field))]).toEqual([path, []]);
+    }
+  });
+
+  test("are found by their words, and so are operations; what is asked for is shown as text", () => {
+    const entries = [
+      ...GUIDES.flatMap((guide) => sectionsOf(guide.slug, guide.title, pages.get(`/docs/guides/${guide.slug}/`)!)),
+      ...operationsOf(document),
+    ];
+    expect(search(entries, "rotate secret")[0]!.link).toMatch(/^webhooks\/#rotate$|rotateWebhookSecret$/);
+    expect(search(entries, "mailchimp EXPORT").map(({ link }) => link)).toContain("moving/#mailchimp");
+    expect(search(entries, "create template").map(({ link }) => link)).toContain("../#/Templates/createTemplate");
+    expect([search(entries, "  "), search(entries, "zebra giraffe")]).toEqual([[], []]);
+    expect(search(entries, "a").length).toBeLessThanOrEqual(30);
+    const page = searchPage("Flockmail", '"><script>alert(1)</script>', []);
+    expect(page).not.toContain("<script>");
+  });
+});
+
+const run = promisify(execFile);
+const SOURCES = join(import.meta.dirname, "../../../services/gateway/guides/verify");
+
+interface Language {
+  file: string;
+  main: [file: string, text: string];
+  command: (folder: string) => Promise<[path: string, args: string[], env: Record<string, string>]>;
+}
+
+const found = async (name: string, packages: string[], args: string[]): ReturnType<Language["command"]> => {
+  const { path, env } = await program(name, packages);
+  return [path, args, env];
+};
+
+const LANGUAGES: Record<string, Language> = {
+  JavaScript: {
+    file: "verify.js",
+    main: [
+      "main.js",
+      `import { verify } from "./verify.js"; const e = process.env;
+process.stdout.write(String(verify(e.SECRET, e.ID, e.TIME, e.SIGNATURE, e.BODY)));`,
+    ],
+    command: async () => [process.execPath, ["main.js"], {}],
+  },
+  Python: {
+    file: "verify.py",
+    main: [
+      "main.py",
+      `import os
+from verify import verify
+e = os.environ
+print(str(verify(e["SECRET"], e["ID"], e["TIME"], e["SIGNATURE"], e["BODY"].encode())).lower(), end="")`,
+    ],
+    command: () => found("python3", ["python3.11-minimal", "libpython3.11-minimal"], ["main.py"]),
+  },
+  Go: {
+    file: "verify.go",
+    main: [
+      "main.go",
+      `package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	fmt.Print(verify(os.Getenv("SECRET"), os.Getenv("ID"), os.Getenv("TIME"), os.Getenv("SIGNATURE"), []byte(os.Getenv("BODY"))))
+}`,
+    ],
+    command: () => found("go", ["golang-1.19-go", "golang-1.19-src"], ["run", "main.go", "verify.go"]),
+  },
+  PHP: {
+    file: "verify.php",
+    main: [
+      "main.php",
+      `<?php require "verify.php";
+echo var_export(verify(getenv("SECRET"), getenv("ID"), getenv("TIME"), getenv("SIGNATURE"), getenv("BODY")), true);`,
+    ],
+    command: () => found("php8.2", ["php8.2-cli", "php8.2-common", "libsodium23", "libargon2-1"], ["-n", "main.php"]),
+  },
+  Ruby: {
+    file: "verify.rb",
+    main: [
+      "main.rb",
+      `require_relative "verify"
+print verify(ENV["SECRET"], ENV["ID"], ENV["TIME"], ENV["SIGNATURE"], ENV["BODY"])`,
+    ],
+    command: async (folder) => {
+      const packages = ["ruby3.1", "libruby3.1", "libyaml-0-2", "libgmp10"];
+      const [path, args, env] = await found("ruby3.1", packages, ["main.rb"]);
+      return [path, args, { ...env, ...rubyPaths(path), HOME: folder }];
+    },
+  },
+};
+
+/** Unpacked elsewhere, it looks for its library where it is not. */
+function rubyPaths(path: string): Record<string, string> {
+  if (path.startsWith("/usr/")) return {};
+  const library = join(path, "../../lib");
+  const architecture = join(library, `${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/ruby/3.1.0`);
+  return { RUBYLIB: [join(library, "ruby/3.1.0"), architecture].join(":"), RUBYOPT: "--disable-gems" };
+}
+
+/** `npm test` runs the one that needs nothing; FAILURES=long all of them, from PATH or Debian packages. */
+const tried = process.env.FAILURES === "long" ? Object.keys(LANGUAGES) : ["JavaScript"];
+
+describe("the code that checks a webhook's signature", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "flockmail-verify-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test.each(tried)(
+    "in %s takes what the service signs, and nothing else",
+    async (name) => {
+      const { file, main, command } = LANGUAGES[name]!;
+      const home = join(folder, name);
+      await mkdir(home);
+      await cp(join(SOURCES, file), join(home, file));
+      await writeFile(join(home, main[0]), main[1]);
+      await writeFile(join(home, "package.json"), '{"type":"module"}');
+      const [path, args, env] = await command(home);
+      const secret = newSecret();
+      const body = '{"type":"opened","recipient":"zoë@example.com"}';
+      const at = (now: Date, secrets = [secret]) => signedHeaders(secrets, "id-1", body, now);
+      const ask = async (headers: ReturnType<typeof at>, more: Record<string, string> = {}) => {
+        const values = {
+          SECRET: secret,
+          ID: headers["webhook-id"],
+          TIME: headers["webhook-timestamp"],
+          SIGNATURE: headers["webhook-signature"],
+          BODY: body,
+          ...more,
+        };
+        const options = { cwd: home, env: { ...process.env, ...env, ...values }, timeout: 170_000 };
+        return (await run(path, args, options)).stdout;
+      };
+      const now = new Date();
+      expect(await ask(at(now))).toBe("true");
+      expect(await ask(at(now, [newSecret(), secret]))).toBe("true");
+      expect(await ask(at(now), { BODY: `${body} ` })).toBe("false");
+      expect(await ask(at(now), { ID: "id-2" })).toBe("false");
+      expect(await ask(at(now, [newSecret()]))).toBe("false");
+      expect(await ask(at(now), { TIME: "soon" })).toBe("false");
+      expect(await ask(at(now), { SIGNATURE: "" })).toBe("false");
+      expect(await ask(at(new Date(now.getTime() - 600_000)))).toBe("false");
+    },
+    600_000,
+  );
+});
