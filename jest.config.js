@@ -12,6 +12,8 @@ export default {
   // Node's, and a test file that leaves sockets, timers, child processes or databases behind fails.
   testEnvironment: "<rootDir>/test/support/leak-environment.ts",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
+  // What tools of the reference are installed from there has a package.json of the same name.
+  modulePathIgnorePatterns: ["<rootDir>/.cache/"],
   testPathIgnorePatterns: [
     // They need Chromium, 400 MB to fetch: `npm run test:browser`.
     ...(process.env.BROWSER ? [] : ["<rootDir>/test/browser/"]),

@@ -1,5 +1,6 @@
 /** The page after signing in: the companies of a person with several, the overview of one. */
 import { messages } from "../messages.ts";
+import { plotOf } from "../plot.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, type PersonVisit } from "../request.ts";
 
 export function chooseCompany({ companies }: PersonVisit): Answer {
@@ -44,8 +45,36 @@ async function warnings(visit: CompanyVisit): Promise<string[]> {
   ];
 }
 
+const DAYS = 30;
+
+/** What became of people and mail, by the day. */
+async function figures(visit: CompanyVisit) {
+  const { subscribers, growth, sending } = await callIn(visit, "tracking.companyStats", { days: DAYS });
+  const t = messages.overview;
+  const daily = <Row, Name extends keyof Row & string>(rows: readonly Row[], labels: Record<Name, string>) =>
+    Object.fromEntries(
+      Object.entries<string>(labels).map(([name, label]) => [label, rows.map((row) => Number(row[name as Name]))]),
+    );
+  return {
+    subscribers,
+    plots: [
+      plotOf(
+        t.sending,
+        sending.map(({ date }) => date),
+        daily(sending, t.sendingLines),
+      ),
+      plotOf(
+        t.growth,
+        growth.map(({ date }) => date),
+        daily(growth, t.growthLines),
+      ),
+    ],
+  };
+}
+
 export async function companyHome(visit: CompanyVisit): Promise<Answer> {
-  const [sending, pending, steps, needsLook] = await Promise.all([
+  const [{ subscribers, plots }, sending, pending, steps, needsLook] = await Promise.all([
+    figures(visit),
     callIn(visit, "campaigns.list", { status: "sending", page_size: MAX_IN_THE_AIR }),
     callIn(visit, "campaigns.list", { status: "pending", page_size: MAX_IN_THE_AIR }),
     firstSteps(visit),
@@ -55,6 +84,8 @@ export async function companyHome(visit: CompanyVisit): Promise<Answer> {
     view: "overview",
     title: messages.overview.title,
     values: {
+      subscribers,
+      plots,
       inTheAir: [...sending.results, ...pending.results],
       steps: steps.every(({ done }) => done) ? [] : steps,
       warnings: needsLook,

@@ -38,7 +38,7 @@ const EXPECTED: readonly Problem[] = [
   {
     status: 400,
     name: "BadRequest",
-    applies: (route) => hasBody(route) || authenticated(route),
+    applies: (route) => hasBody(route) || authenticated(route) || route.answer === "html",
     description: "The request is wrong: what is wrong with each field, or one sentence.",
     schemas: ["FieldErrors", "Error"],
     sentences: ["Only a scheduled campaign can be cancelled."],

@@ -41,7 +41,7 @@ describe("the documents of the gateway", () => {
     expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(page.text).toContain("<h1>Ann &#38; Co</h1>");
     const links = [...page.text.matchAll(/href="([^"]+)"/g)].map(([, link]) => new URL(link!, `${app.url}${path}`));
-    expect(links).toHaveLength(3);
+    expect(links).toHaveLength(4);
     for (const link of links) expect(await statusOf(link)).toBe(200);
   });
 

@@ -139,6 +139,8 @@ describe("templates", () => {
 });
 
 describe("versions of a template", () => {
+  const PLAIN = { preheader: null, text_body: null, inline_css: false };
+
   const versions = async (id: string) => (await company.api.get(`${PATH}${id}/versions/`)).body;
   const numbers = async (id: string) => (await versions(id)).map(({ version }: { version: number }) => version);
 
@@ -159,7 +161,7 @@ describe("versions of a template", () => {
       { version: 1, subject: "One", ...byKey },
     ]);
     const one = await company.api.get(`${PATH}${id}/versions/1/`);
-    expect([one.status, one.body]).toEqual([200, { version: 1, subject: "One", body: "1", ...byKey }]);
+    expect([one.status, one.body]).toEqual([200, { version: 1, subject: "One", body: "1", ...PLAIN, ...byKey }]);
   });
 
   test("a restored one brings back all that was saved, and is a version itself", async () => {
@@ -213,7 +215,7 @@ describe("versions of a template", () => {
     await query("delete from template_versions where template_id = $1", [id]);
     const old = { version: 1, subject: "Old", created_at: updated_at, created_by: null };
     expect(await versions(id)).toEqual([old]);
-    expect((await company.api.get(`${PATH}${id}/versions/1/`)).body).toEqual({ ...old, body: input.body });
+    expect((await company.api.get(`${PATH}${id}/versions/1/`)).body).toEqual({ ...old, ...PLAIN, body: input.body });
     await company.api.post(`${PATH}${id}/versions/1/restore/`);
     expect(await numbers(id)).toEqual([2, 1]);
     await query("update templates set subject = 'Elsewhere' where id = $1", [id]);

@@ -1,0 +1,46 @@
+/**
+ * Plots as the server draws them: a line for each series in SVG, and the same numbers as a table. They need no script, print,
+ * and can be read aloud.
+ */
+const WIDTH = 600;
+const HEIGHT = 160;
+
+interface Line {
+  label: string;
+  sum: number;
+  /** Of a polyline, in the plot's own units. */
+  points: string;
+}
+
+export interface Plot {
+  title: string;
+  width: number;
+  height: number;
+  /** What the upper edge stands for. */
+  most: number;
+  lines: Line[];
+  rows: { date: string; values: number[] }[];
+}
+
+/** `series` by label: a value for each day, the oldest first. Days without anything are part of the line, and not of the table. */
+export function plotOf(title: string, dates: readonly string[], series: Record<string, readonly number[]>): Plot {
+  const entries = Object.entries(series);
+  const most = Math.max(1, ...entries.flatMap(([, values]) => values));
+  const x = (day: number) => (dates.length < 2 ? 0 : (day / (dates.length - 1)) * WIDTH).toFixed(1);
+  const y = (value: number) => (HEIGHT - (value / most) * HEIGHT).toFixed(1);
+  return {
+    title,
+    width: WIDTH,
+    height: HEIGHT,
+    most,
+    lines: entries.map(([label, values]) => ({
+      label,
+      sum: values.reduce((sum, value) => sum + value, 0),
+      points: values.map((value, day) => `${x(day)},${y(value)}`).join(" "),
+    })),
+    rows: dates
+      .map((date, day) => ({ date, values: entries.map(([, values]) => values[day] ?? 0) }))
+      .filter(({ values }) => values.some((value) => value > 0))
+      .toReversed(),
+  };
+}

@@ -1,0 +1,41 @@
+import { pageOf, pagerOf } from "../../../services/console/pager.ts";
+import { safeTarget } from "../../../services/console/pages/sign-in.ts";
+import { plotOf } from "../../../services/console/plot.ts";
+
+const DATES = ["2026-11-20", "2026-11-21", "2026-11-22"];
+
+test("a plot has a line from edge to edge for each series, and a table without empty days, newest first", () => {
+  const plot = plotOf("Mail", DATES, { Sent: [0, 50, 100], Bounced: [0, 5, 0] });
+  expect(plot.lines.map(({ label, sum, points }) => [label, sum, points])).toEqual([
+    ["Sent", 150, "0.0,160.0 300.0,80.0 600.0,0.0"],
+    ["Bounced", 5, "0.0,160.0 300.0,152.0 600.0,160.0"],
+  ]);
+  expect(plot.rows).toEqual([
+    { date: "2026-11-22", values: [100, 0] },
+    { date: "2026-11-21", values: [50, 5] },
+  ]);
+});
+
+test("a plot of nothing, and one of a single day, have numbers for all their points", () => {
+  for (const dates of [DATES, DATES.slice(0, 1)]) {
+    const { most, lines, rows } = plotOf("Mail", dates, { Sent: dates.map(() => 0) });
+    expect([most, rows]).toEqual([1, []]);
+    expect(lines[0]!.points).not.toMatch(/NaN|Infinity/);
+  }
+});
+
+test.each(["/app/1/campaigns?page=2", "/app/"])("sign-in leads on to %s", (next) => {
+  expect(safeTarget(next)).toBe(next);
+});
+
+test("a list's pages: the neighbours keep what was asked for; what is no page is the first", () => {
+  expect(["0", "-1", "x", "1e3", undefined].map((page) => pageOf(page === undefined ? {} : { page }))).toEqual([
+    1, 1, 1, 1, 1,
+  ]);
+  expect(pagerOf("/app/c/lists", { search: "a&b", page: "2" }, 2, 60)).toEqual({
+    page: 2,
+    pages: 3,
+    previous: "/app/c/lists?search=a%26b&page=1",
+    next: "/app/c/lists?search=a%26b&page=3",
+  });
+});
