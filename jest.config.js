@@ -8,6 +8,8 @@ const swc = [
 // Packages that jest cannot require as they are.
 const ESM_ONLY = "p-limit|yocto-queue|@noble/hashes|@scure/base";
 
+const isLong = process.env.FAILURES === "long";
+
 export default {
   // Node's, and a test file that leaves sockets, timers, child processes or databases behind fails.
   testEnvironment: "<rootDir>/test/support/leak-environment.ts",
@@ -17,6 +19,10 @@ export default {
   testPathIgnorePatterns: [
     // They need Chromium, 400 MB to fetch: `npm run test:browser`.
     ...(process.env.BROWSER ? [] : ["<rootDir>/test/browser/"]),
+    // What each of them does to a cluster the short case of test/chaos does too: `npm run test:failures`, or a file by name.
+    ...(isLong || process.argv.some((arg) => arg.includes("test/cluster/"))
+      ? []
+      : ["<rootDir>/test/cluster/(?:cut-off|failover|hour-limit|step-aside|vanished-senders)"]),
     // They take minutes and root: `npm run test:mta`, or a file of them by name. One short case always runs.
     ...(process.argv.some((arg) => arg.includes("test/mta")) ? [] : ["<rootDir>/test/mta/(?!postfix-plain)"]),
   ],

@@ -30,7 +30,7 @@ const ListedDraft = Type.Object({
   ...view,
   body: Nullable(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: `Null where it has more than ${MAX_LISTED_BYTES.toLocaleString("en")} bytes; the draft by itself has it.`,
+      description: `Null where it has more than ${MAX_LISTED_BYTES} bytes; the draft by itself has it.`,
       examples: [{ list_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5d" }],
     }),
   ),

@@ -17,8 +17,12 @@ const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(`${im
   throwOnUndefined: false,
 });
 
-const numbers = new Intl.NumberFormat("en");
-export const formatted = (n: number): string => numbers.format(n);
+// Made at first use: the tables of languages take 30 ms of a process's start.
+let numbers: Intl.NumberFormat | undefined;
+export function formatted(n: number): string {
+  numbers ??= new Intl.NumberFormat("en");
+  return numbers.format(n);
+}
 environment.addFilter("number", (n: number | null) => (n === null ? "–" : formatted(n)));
 environment.addFilter("percent", (part: number | null, whole: number) =>
   part === null || whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`,

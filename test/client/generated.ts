@@ -1908,7 +1908,7 @@ export interface Operations {
         kind: Kind;
         created_at: CreatedAt;
         updated_at: UpdatedAt;
-        /** Null where it has more than 100,000 bytes; the draft by itself has it. */
+        /** Null where it has more than 100000 bytes; the draft by itself has it. */
         body: {
           [name: string]: unknown;
         } | null;

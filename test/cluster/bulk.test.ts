@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type NatsConnection } from "nats";
 import { peakMegabytes } from "../bench/resources.ts";
+import { long } from "../support/long.ts";
 import { openStage, type Stage } from "../support/stage.ts";
 import { watchApi } from "../support/watch-api.ts";
 
-const long = process.env.FAILURES === "long";
 const ROWS = long ? 1_200_000 : 30_000;
 /** Of 512 in the manifests. Before there was back-pressure, 100,000 rows took 466 and 1.2 million ended the process. */
 const MOST_MEGABYTES = 250;
@@ -113,9 +113,13 @@ describe("an import whose process dies in the middle", () => {
   };
   const deaths: Death[] = [
     ["gateway", kill("gateway")],
-    ["PostgreSQL", killPostgres],
-    // Its node has to be missed first, which takes a while.
-    ...(long ? [["subscribers", kill("core")] as Death] : []),
+    // Of the last one its node has to be missed first, which takes a while.
+    ...(long
+      ? ([
+          ["PostgreSQL", killPostgres],
+          ["subscribers", kill("core")],
+        ] as Death[])
+      : []),
   ];
   test.each(deaths)("leaves nothing of itself: %s", async (_name, die) => {
     const answer = importFile().catch((error: Error) => ({ status: 0, body: { error: error.message } }));

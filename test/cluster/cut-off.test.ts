@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { senderName } from "../support/cluster.ts";
+import { long } from "../support/long.ts";
 import { openStage, outcome, type Stage, startCampaign, untilFinal } from "../support/stage.ts";
 
-const long = process.env.FAILURES === "long";
 const ROUNDS = long ? 5 : 1;
 const RECIPIENTS = long ? 1_500 : 700;
 const SETTLED_WITHIN_MS = 120_000;

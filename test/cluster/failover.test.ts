@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { senderName } from "../support/cluster.ts";
+import { long } from "../support/long.ts";
 import { type ReplicatedPostgres, startReplicatedPostgres } from "../support/replicated-postgres.ts";
 import { openStage, outcome, type Stage, startCampaign, untilFinal } from "../support/stage.ts";
 
-const long = process.env.FAILURES === "long";
 const RECIPIENTS = long ? 4_000 : 1_200;
 /** A thousand last for five seconds this way. */
 const DOT_MS = long ? 10 : 50;

@@ -5,10 +5,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { senderName } from "../support/cluster.ts";
+import { long } from "../support/long.ts";
 import { startNats, startRedis } from "../support/servers.ts";
 import { MAX_IN_DOUBT, openStage, outcome, type Stage, startCampaign, untilFinal } from "../support/stage.ts";
 
-const long = process.env.FAILURES === "long";
 const RECIPIENTS = long ? 20_000 : 1_000;
 /** A thousand last for three seconds this way. */
 const DOT_MS = long ? 10 : 50;

@@ -10,13 +10,13 @@ import type { Redis } from "ioredis";
 import { query } from "../../models/database/db.ts";
 import { connectRedis } from "../../services/lib/redis.ts";
 import { SenderLimiter } from "../../services/smtp-sender/limits/sender-limiter.ts";
+import { long } from "../support/long.ts";
 import { type Sending, startSending } from "../support/sending.ts";
 import { type Server, startRedis } from "../support/servers.ts";
 import { type SilentProxy, startSilentProxy } from "../support/silent-proxy.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 
 const NODE = join(import.meta.dirname, "../support/sender-node.ts");
-const long = process.env.FAILURES === "long";
 /** Mails of a campaign, in full windows. */
 const WINDOWS = long ? 3 : 2;
 const WINDOW_SECONDS = 2;

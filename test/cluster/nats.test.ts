@@ -7,12 +7,12 @@ import { apiAt } from "../demo/api.ts";
 import type { Child } from "../support/child.ts";
 import { type Cluster, layoutTogether, startCluster } from "../support/cluster.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { long } from "../support/long.ts";
 import { type NatsCluster, type NatsNode, startNatsCluster } from "../support/nats-cluster.ts";
 import { type Server, startRedis } from "../support/servers.ts";
 import { type SilentProxy, startSilentProxy } from "../support/silent-proxy.ts";
 import { type Watched, watchApi } from "../support/watch-api.ts";
 
-const long = process.env.FAILURES === "long";
 /** The promise is 10 s; this leaves room for a busy machine. Without a defence it fails for as long as the fault lasts. */
 const FAILS_AT_MOST_MS = long ? 15_000 : 11_000;
 const SILENT_MS = long ? 60_000 : 13_000;

@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { layoutTogether } from "../support/cluster.ts";
+import { long } from "../support/long.ts";
 import { openStage, type Stage } from "../support/stage.ts";
 
-const long = process.env.FAILURES === "long";
 const CUT_MS = 8_000;
 const AFTERWARDS_MS = 4_000;
 /** Calls under way at the cut fail or are asked again; what begins so long after it must not notice. */

@@ -10,13 +10,13 @@ import { query } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { withIds } from "../../models/statements/mail-key.ts";
 import { type Child, startChild } from "../support/child.ts";
+import { long } from "../support/long.ts";
 import { messageId, useSending } from "../support/sending.ts";
 import { type SilentProxy, startSilentProxy } from "../support/silent-proxy.ts";
 import type { SmtpServer } from "../support/smtp-server.ts";
 
 const { sent: sentStatus, unknown } = SENT_EMAIL_STATUS;
 
-const long = process.env.FAILURES === "long";
 const FAULTS = Number(process.env.FAULTS ?? (long ? 200 : 2));
 const SENDERS = 3;
 const COMPANIES = 4;

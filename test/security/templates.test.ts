@@ -5,6 +5,7 @@ import { newId } from "../../services/lib/ids.ts";
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { long } from "../support/long.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 
@@ -193,7 +194,6 @@ test("a large template is checked, previewed and sent in another thread: the one
 });
 
 /** All of them with FAILURES=long: threads, clients and servers share two cores here. */
-const long = process.env.FAILURES === "long";
 const ALL = [MANY_PARAGRAPHS, TOO_DEEP, MANY_LINKS, TOO_MANY_TAGS, TOO_DEEP_LISTS];
 const SHORT = [TOO_DEEP_LISTS, MANY_PARAGRAPHS];
 

@@ -16,6 +16,7 @@ import { PinnedConnection } from "../../../models/database/pinned-connection.ts"
 import { refuseUnusable } from "../../../models/database/pooler.ts";
 import { apiAt } from "../../demo/api.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { long, longTest } from "../../support/long.ts";
 import { type Pgbouncer, type PgbouncerOptions, startPgbouncer } from "../../support/pgbouncer.ts";
 import { startService } from "../../support/service-process.ts";
 import { startSmtpServer } from "../../support/smtp-server.ts";
@@ -126,36 +127,39 @@ test("1.24 in transaction mode: errors, rows and named statements are answered a
   line.close();
 });
 
-test("1.24 in transaction mode: a client that is gone within a transaction is missed, and its locks are free", async () => {
-  openDatabase(await pooled({ version: "1.24", mode: "transaction" }), 10);
-  const lock = "select pg_try_advisory_xact_lock(4711) held";
-  const taken = () => transaction(async (client) => (await queryOne<{ held: boolean }>(lock, [], client))!.held);
-  let wake = () => {};
-  const asleep = new Promise<void>((resolve) => {
-    wake = resolve;
-  });
-  let held = () => {};
-  const begun = new Promise<void>((resolve) => {
-    held = resolve;
-  });
-  const gone = transaction(async (client) => {
-    await query(lock, [], client);
-    held();
-    await asleep;
-    await query("select 1", [], client);
-  }).catch((error: Error) => error);
-  await begun;
-  expect(await taken()).toBe(false);
-  const deadline = Date.now() + 30_000;
-  while (!(await taken())) {
-    if (Date.now() > deadline) throw new Error("The lock is still held");
-    await new Promise((done) => setTimeout(done, 100));
-  }
-  wake();
-  expect(await gone).toBeInstanceOf(Error);
-});
+longTest(
+  "1.24 in transaction mode: a client that is gone within a transaction is missed, and its locks are free",
+  async () => {
+    openDatabase(await pooled({ version: "1.24", mode: "transaction" }), 10);
+    const lock = "select pg_try_advisory_xact_lock(4711) held";
+    const taken = () => transaction(async (client) => (await queryOne<{ held: boolean }>(lock, [], client))!.held);
+    let wake = () => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    let held = () => {};
+    const begun = new Promise<void>((resolve) => {
+      held = resolve;
+    });
+    const gone = transaction(async (client) => {
+      await query(lock, [], client);
+      held();
+      await asleep;
+      await query("select 1", [], client);
+    }).catch((error: Error) => error);
+    await begun;
+    expect(await taken()).toBe(false);
+    const deadline = Date.now() + 30_000;
+    while (!(await taken())) {
+      if (Date.now() > deadline) throw new Error("The lock is still held");
+      await new Promise((done) => setTimeout(done, 100));
+    }
+    wake();
+    expect(await gone).toBeInstanceOf(Error);
+  },
+);
 
-test("migrations: many nodes at once behind a pooler apply each of them once", async () => {
+longTest("migrations: many nodes at once behind a pooler apply each of them once", async () => {
   const url = await pooled({ version: "1.24", mode: "transaction" });
   const admin = new pg.Client({ connectionString: database.url });
   await admin.connect();
@@ -180,10 +184,16 @@ test.each<PgbouncerOptions>([
   for (let n = 0; n < 5; n++) expect(await prepared("fine", "select $1::int as n", [n])).toEqual([{ n }]);
 });
 
+const SMALLEST: [PgbouncerOptions, string] = [
+  { version: "1.18", mode: "transaction", settings: { default_pool_size: 1 } },
+  "does not keep prepared statements",
+];
+
 test.each<[PgbouncerOptions, string]>([
   [{ version: "1.18", mode: "transaction" }, "does not keep prepared statements"],
   [{ version: "1.18", mode: "transaction", settings: { server_round_robin: 1 } }, "does not keep prepared statements"],
-  [{ version: "1.18", mode: "transaction", settings: { default_pool_size: 1 } }, "does not keep prepared statements"],
+  // It is found out by a wait of ten seconds.
+  ...(long ? [SMALLEST] : []),
   [
     { version: "1.24", mode: "transaction", settings: { max_prepared_statements: 0 } },
     "does not keep prepared statements",
@@ -195,7 +205,7 @@ test.each<[PgbouncerOptions, string]>([
   await expect(refuseUnusable(url)).rejects.toMatchObject({ exitCode: 78 });
 });
 
-test("a start behind one that cannot work ends with one line and the code of a wrong configuration", async () => {
+longTest("a start behind one that cannot work ends with one line and the code of a wrong configuration", async () => {
   const url = await pooled({ version: "1.18", mode: "transaction" });
   const env = { DATABASE_URL: url, SECRET_KEY: "0123456789abcdef", LOGLEVEL: "fatal" };
   const { child } = await startService({ env });

@@ -7,6 +7,7 @@ import { exactWindow } from "../../../services/lib/limits/limiter.ts";
 import { RedisLimiter } from "../../../services/lib/limits/limiter-redis.ts";
 import { connectRedis, redisServer, redisWorks } from "../../../services/lib/redis.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";
+import { longTest } from "../../support/long.ts";
 import { programOf } from "../../support/programs.ts";
 import { type RedisServerOptions, type Server, startRedis, startSentinel } from "../../support/servers.ts";
 import { dataFolder, startService } from "../../support/service-process.ts";
@@ -91,7 +92,7 @@ test("a user of an ACL with what limits need and a password full of special char
   expect(await reasonAgainst(await opened(`redis://127.0.0.1:${port}`))).toContain("NOAUTH");
 });
 
-test("Sentinel: the first of the group is found, and the next one after a failover", async () => {
+longTest("Sentinel: the first of the group is found, and the next one after a failover", async () => {
   const secret = "s3cret";
   const login = ["--requirepass", secret, "--masterauth", secret];
   const first = await start({ args: () => login });
@@ -149,7 +150,7 @@ test("Cluster mode is refused at start in one line", async () => {
   expect(await reasonAgainst(await opened(url))).toContain("Cluster mode");
 });
 
-test("an authority that is no file is refused at start in one line", async () => {
+longTest("an authority that is no file is refused at start in one line", async () => {
   const { url } = await start();
   const { code, lines } = await endOfStart({ REDIS_URL: url, REDIS_CA: join(folder, "nobody.pem") });
   expect(lines).toEqual([expect.stringMatching(/^Flockmail cannot start: REDIS_CA: .*nobody\.pem/)]);

@@ -2,6 +2,7 @@ import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { apiAt } from "../../demo/api.ts";
+import { longTest } from "../../support/long.ts";
 import { dataFolder, type ServiceProcess, startService } from "../../support/service-process.ts";
 
 const credentials = { email: "ann@example.com", password: "correct horse battery" };
@@ -34,7 +35,7 @@ describe("what is in DATA_DIR", () => {
     await service.child.stop();
   });
 
-  test("can be copied while stopped, and started elsewhere", async () => {
+  longTest("can be copied while stopped, and started elsewhere", async () => {
     cpSync(data.path, restored.path, { recursive: true });
     const service = await start(restored);
     expect(await logsIn(service)).toBe(true);

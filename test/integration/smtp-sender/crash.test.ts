@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { resume } from "../../../services/campaigns/lifecycle/resume.ts";
 import type { Ctx } from "../../../services/lib/caller.ts";
+import { longTest } from "../../support/long.ts";
 import { messageId, type Recipient, type Sending, startSending } from "../../support/sending.ts";
 import { type SilentProxy, startSilentProxy } from "../../support/silent-proxy.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
@@ -253,47 +254,58 @@ test("kill -9 between mails and their copies, and while copies are tried again: 
   expect(2 * (counts.sent_count + unknown)).toBe(1_600);
 }, 240_000);
 
-test("everything killed while copies wait and are under way: a transactional campaign's copies arrive all", async () => {
-  const seen = new Set<string>();
-  server = await startSmtpServer({
-    delayMs: { DOT: 3 },
-    answer: ({ verb, to }) =>
-      verb === "RCPT" && to.startsWith("cc") && seen.size < seen.add(to).size ? "450 4.2.0 Greylisted" : undefined,
-  });
-  const recipients = Array.from({ length: 300 }, (_, n) => ({ email: `r${n}@to.example`, cc: [`cc${n}@to.example`] }));
-  const { id } = await campaign(recipients, true);
-  let senders = [await sender(), await sender()];
-  for (const accepted of [150, 400]) {
-    await server.received(accepted);
-    await Promise.all(senders.map((child) => end(child, "SIGKILL")));
-    senders = [await sender(), await sender()];
-  }
-  expect(await sending.finished(id, 60_000)).toMatchObject({ status: "completed", sent_count: 300 });
-  const copies = await sending.until(
-    () => copiesOf(id),
-    (rows) => rows.length === 300 && rows.every(({ status }) => status === 2),
-    60_000,
-  );
-  for (const { id: mail, email } of copies) expect(arrivals(mail, email)).toBeGreaterThanOrEqual(1);
-  expect(server.doubled.length).toBeLessThanOrEqual(4 * IN_DOUBT);
-}, 180_000);
+longTest(
+  "everything killed while copies wait and are under way: a transactional campaign's copies arrive all",
+  async () => {
+    const seen = new Set<string>();
+    server = await startSmtpServer({
+      delayMs: { DOT: 3 },
+      answer: ({ verb, to }) =>
+        verb === "RCPT" && to.startsWith("cc") && seen.size < seen.add(to).size ? "450 4.2.0 Greylisted" : undefined,
+    });
+    const recipients = Array.from({ length: 300 }, (_, n) => ({
+      email: `r${n}@to.example`,
+      cc: [`cc${n}@to.example`],
+    }));
+    const { id } = await campaign(recipients, true);
+    let senders = [await sender(), await sender()];
+    for (const accepted of [150, 400]) {
+      await server.received(accepted);
+      await Promise.all(senders.map((child) => end(child, "SIGKILL")));
+      senders = [await sender(), await sender()];
+    }
+    expect(await sending.finished(id, 60_000)).toMatchObject({ status: "completed", sent_count: 300 });
+    const copies = await sending.until(
+      () => copiesOf(id),
+      (rows) => rows.length === 300 && rows.every(({ status }) => status === 2),
+      60_000,
+    );
+    for (const { id: mail, email } of copies) expect(arrivals(mail, email)).toBeGreaterThanOrEqual(1);
+    expect(server.doubled.length).toBeLessThanOrEqual(4 * IN_DOUBT);
+  },
+  180_000,
+);
 
-test("senders that are stopped and started in turn leave nothing in doubt", async () => {
-  server = await startSmtpServer({ delayMs: { DOT: 6 } });
-  const { id } = await campaign(2_000);
-  const senders = [await sender(), await sender()];
-  for (let n = 0; n < 4; n++) {
-    await server.received(Math.min(server.accepted + 200, 1_800));
-    await end(senders[n % 2]!, "SIGTERM");
-    senders[n % 2] = await sender();
-  }
-  expect(await sending.finished(id, 120_000)).toMatchObject({
-    status: "completed",
-    sent_count: 2_000,
-    failed_count: 0,
-  });
-  expect(server.doubled).toEqual([]);
-}, 180_000);
+longTest(
+  "senders that are stopped and started in turn leave nothing in doubt",
+  async () => {
+    server = await startSmtpServer({ delayMs: { DOT: 6 } });
+    const { id } = await campaign(2_000);
+    const senders = [await sender(), await sender()];
+    for (let n = 0; n < 4; n++) {
+      await server.received(Math.min(server.accepted + 200, 1_800));
+      await end(senders[n % 2]!, "SIGTERM");
+      senders[n % 2] = await sender();
+    }
+    expect(await sending.finished(id, 120_000)).toMatchObject({
+      status: "completed",
+      sent_count: 2_000,
+      failed_count: 0,
+    });
+    expect(server.doubled).toEqual([]);
+  },
+  180_000,
+);
 
 test("the database cuts all connections, again and again: the sender waits, goes on, and forgets nothing", async () => {
   server = await startSmtpServer({ delayMs: { DOT: 6 } });
