@@ -1,7 +1,7 @@
 /** Changes of a company's branding. */
 import type { Company } from "../../models/company.ts";
 import type { ParamsOf } from "../contracts.ts";
-import { type Branding, brandingFaults, type StoredBranding } from "../lib/branding/branding.ts";
+import { type Branding, brandingErrors, type StoredBranding } from "../lib/branding/branding.ts";
 import { invalid } from "../lib/errors.ts";
 
 const isSet = (entry: [string, string | null | undefined]): entry is [keyof Branding, string] =>
@@ -22,7 +22,7 @@ function merged(stored: StoredBranding, given: NonNullable<ParamsOf<"accounts.up
 export function mergedBranding({ branding: stored }: Company, { branding }: ParamsOf<"accounts.updateCompany">) {
   if (branding === undefined) return {};
   const changed: StoredBranding = branding === null ? {} : merged(stored, branding);
-  const faults = brandingFaults(changed);
-  if (faults.length > 0) throw invalid({ branding: faults });
+  const errors = brandingErrors(changed);
+  if (errors.length > 0) throw invalid({ branding: errors });
   return { branding: changed };
 }

@@ -38,7 +38,11 @@ const KINDS: Record<DraftKind, Kind> = {
 };
 
 /** As the request of that send would be refused. */
-async function faultsOf(companyId: string, { type, contract, errorsOf }: Kind, body: SendParams): Promise<FieldErrors> {
+async function errorsOfDraft(
+  companyId: string,
+  { type, contract, errorsOf }: Kind,
+  body: SendParams,
+): Promise<FieldErrors> {
   const errors = errorsOf(body);
   const isValid = (field: keyof SendParams) => isField(type, field) && body[field] !== undefined && !(field in errors);
   const further = await sendErrors(type, companyId, body, isValid);
@@ -84,8 +88,8 @@ export async function sendDraft(ctx: Ctx<Asked>): Promise<Answer> {
   if (!(draft instanceof Draft)) return draft;
   const wanted = KINDS[draft.kind];
   const body = { name: draft.name, ...draft.body } as unknown as SendParams;
-  const faults = await faultsOf(companyId, wanted, body);
-  if (Object.keys(faults).length > 0) throw invalid(faults);
+  const errors = await errorsOfDraft(companyId, wanted, body);
+  if (Object.keys(errors).length > 0) throw invalid(errors);
   const given = { ...body, ...(key === undefined ? {} : { idempotency_key: key }) };
   return sendAs(ctx, wanted.type, given, { hash, claim: (client) => claim(client, draft) });
 }

@@ -33,7 +33,7 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
   };
 }
 
-interface Deed {
+interface Operation {
   name: "stop" | "resume" | "cancel" | "delete";
   button: string;
   hint: string;
@@ -45,13 +45,13 @@ type Campaign = Awaited<ReturnType<typeof read>>;
 const read = (visit: CompanyVisit) => callIn(visit, "campaigns.get", { id: visit.params.id! });
 
 /** What may be done with it in its state, by this person; each with what it will do. */
-function deedsOf(visit: CompanyVisit, campaign: Campaign): Deed[] {
+function operationsOf(visit: CompanyVisit, campaign: Campaign): Operation[] {
   const { status, total_emails, sent_count, failed_count } = campaign;
   const t = messages.campaigns;
   const left = formatted(Math.max(0, total_emails - sent_count - failed_count));
   const isOver = !["scheduled", "pending", "sending"].includes(status);
   const isResumable = status === "partial" || (status === "failed" && sent_count > 0);
-  const deeds = [
+  const operations = [
     {
       name: "stop",
       action: "campaigns.stop",
@@ -62,7 +62,7 @@ function deedsOf(visit: CompanyVisit, campaign: Campaign): Deed[] {
     { name: "cancel", action: "campaigns.cancel", fits: status === "scheduled", hint: t.cancelHint },
     { name: "delete", action: "campaigns.remove", fits: isOver, hint: t.deleteHint(formatted(total_emails)) },
   ] as const;
-  return deeds
+  return operations
     .filter(({ fits, action }) => fits && may(visit, action))
     .map(({ name, hint }) => ({
       name,
@@ -82,7 +82,7 @@ export async function campaignPage(visit: CompanyVisit): Promise<Answer> {
   return {
     view: "campaign",
     title: campaign.name,
-    values: { campaign, analytics, failures, deeds: deedsOf(visit, campaign) },
+    values: { campaign, analytics, failures, operations: operationsOf(visit, campaign) },
   };
 }
 

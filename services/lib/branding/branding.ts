@@ -32,21 +32,21 @@ export function logoSource(logoUrl: string): string | undefined {
 }
 
 /** As sentences; none where all of it can be used. */
-export function brandingFaults({ logo_url, color, background }: StoredBranding): string[] {
-  const faults: string[] = [];
+export function brandingErrors({ logo_url, color, background }: StoredBranding): string[] {
+  const errors: string[] = [];
   if (logo_url !== undefined && !logoSource(logo_url)) {
-    faults.push("logo_url: Enter an http or https address without a user name.");
+    errors.push("logo_url: Enter an http or https address without a user name.");
   }
   const [front, back] = [color ?? DEFAULT_COLOR, background ?? DEFAULT_BACKGROUND];
   for (const colour of [front, back]) {
-    if (!isColour(colour)) faults.push(`"${colour}" is no colour such as ${DEFAULT_COLOR}.`);
+    if (!isColour(colour)) errors.push(`"${colour}" is no colour such as ${DEFAULT_COLOR}.`);
   }
-  if (faults.length === 0 && contrast(front, back) < TEXT_CONTRAST) {
+  if (errors.length === 0 && contrast(front, back) < TEXT_CONTRAST) {
     // Rounded down: what is refused is never shown as enough.
     const ratio = Math.floor(contrast(front, back) * 100) / 100;
-    faults.push(
+    errors.push(
       `color: ${front} on ${back} has a contrast of ${ratio}:1, and many people cannot read less than ${TEXT_CONTRAST}:1.`,
     );
   }
-  return faults;
+  return errors;
 }

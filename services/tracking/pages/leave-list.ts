@@ -21,7 +21,7 @@ export async function listToLeave({ company_id, campaign_id, email }: Mail): Pro
   return (await queryOne<{ name: string }>(LIST, [company_id, campaign_id, email]))?.name;
 }
 
-// The wish holds also where the list has become private since the page was shown; it is just not named then.
+// It holds also where the list has become private since the page was shown; it is just not named then.
 const CAME_THROUGH = `
   select c.list_id, coalesce(nullif(l.public_name, ''), l.name) as name
   from campaigns c left join lists l on l.company_id = $1 and l.id = c.list_id and l.visibility = 'public'

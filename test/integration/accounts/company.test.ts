@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
-import { brandingFaults, type StoredBranding } from "../../../services/lib/branding/branding.ts";
+import { brandingErrors, type StoredBranding } from "../../../services/lib/branding/branding.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { refusal } from "../../support/refusal.ts";
@@ -120,7 +120,7 @@ describe("company settings", () => {
     const halves = [{ color: "#777777", background: "#000000" }, { background: "#dddddd" }];
     await Promise.allSettled(halves.map((branding) => patch({ branding })));
     const { color, background } = ((await get()) as { branding: StoredBranding }).branding;
-    expect(brandingFaults({ color, background })).toEqual([]);
+    expect(brandingErrors({ color, background })).toEqual([]);
   });
 
   test("the time zone is one that the database knows", async () => {

@@ -177,7 +177,7 @@ describe("a test send", () => {
     expect((await within(400)).results).toMatchObject([late, late]);
   });
 
-  test("its faults are one 400; hour, month and warm-up have their limits, and more than 20 a minute is 429", async () => {
+  test("its errors are one 400; hour, month and warm-up have their limits, and more than 20 a minute is 429", async () => {
     const wrong = await api.post(`${API}/send/test/`, {
       smtp_config_id: template,
       to: [],
@@ -271,7 +271,7 @@ describe("a draft", () => {
     expect((await (await newCompany(app)).api.get(`${API}/drafts/${large.id}/`)).status).toBe(404);
   });
 
-  test("is refused as the send would be, all faults at once, and stays; then it is sent, and gone", async () => {
+  test("is refused as the send would be, all errors at once, and stays; then it is sent, and gone", async () => {
     const { id } = await make("to-receivers", {
       template_id: smtp,
       receivers: [{}],

@@ -511,7 +511,7 @@ describe("double opt-in of a list", () => {
     expect((await listsOf("a@example.com")).toSorted()).toEqual([on, off, own].toSorted());
   });
 
-  test("leaving a list on the preferences page takes the wish for it back", async () => {
+  test("leaving a list on the preferences page withdraws the request for it", async () => {
     const on = await listWith(true);
     await query("update lists set visibility = 'public' where company_id = $1 and id = $2", [company.id, on]);
     await subscribe({ email: "a@example.com" });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  brandingFaults,
+  brandingErrors,
   DEFAULT_BACKGROUND,
   DEFAULT_COLOR,
   logoSource,
@@ -48,7 +48,7 @@ describe("colours of a company's pages", () => {
     const all = [...someColours(1_000)];
     const accepted = all.flatMap((color, n) => {
       const background = all[(n * 7 + 1) % all.length]!;
-      return brandingFaults({ color, background }).length === 0 ? [{ color, background }] : [];
+      return brandingErrors({ color, background }).length === 0 ? [{ color, background }] : [];
     });
     expect(accepted.length).toBeGreaterThan(50);
     for (const branding of accepted) {
@@ -100,7 +100,7 @@ test.each([
   [{ color: "#ffff00", background: "#000000" }, []],
   [{ color: "#abc" }, ['"#abc" is no colour such as #1a4fc4.']],
   [{ logo_url: "javascript:alert(1)" }, [expect.stringMatching(/^logo_url: /)]],
-])("the faults of %j are %j", (branding, faults) => expect(brandingFaults(branding)).toEqual(faults));
+])("the errors of %j are %j", (branding, errors) => expect(brandingErrors(branding)).toEqual(errors));
 
 test.each([
   ["https://cdn.example/l.png?size=2", "https://cdn.example"],
