@@ -19,7 +19,7 @@ describe("the documents of the gateway", () => {
   let app: App;
   beforeAll(async () => {
     const env = { HEALTH_PORT: String(await unusedPort()), SERVICE_NAME: "Ann & Co" };
-    app = await startApp({ services: ["gateway", "accounts", "subscribers"], env });
+    app = await startApp({ services: ["gateway", "console", "accounts", "subscribers"], env });
   });
   afterAll(() => app.stop());
 
