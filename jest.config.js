@@ -19,10 +19,10 @@ export default {
   testPathIgnorePatterns: [
     // They need Chromium, 400 MB to fetch: `npm run test:browser`.
     ...(process.env.BROWSER ? [] : ["<rootDir>/test/browser/"]),
-    // What each of them does to a cluster the short case of test/chaos does too: `npm run test:failures`, or a file by name.
+    // What each of them does to a cluster the short case of test/chaos, or crash.test.ts with the engine alone, does too: `npm run test:failures`, or a file by name.
     ...(isLong || process.argv.some((arg) => arg.includes("test/cluster/"))
       ? []
-      : ["<rootDir>/test/cluster/(?:cut-off|failover|hour-limit|step-aside|vanished-senders)"]),
+      : ["<rootDir>/test/cluster/(?:cut-off|failover|failures|hour-limit|step-aside|vanished-senders)"]),
     // They take minutes and root: `npm run test:mta`, or a file of them by name. One short case always runs.
     ...(process.argv.some((arg) => arg.includes("test/mta")) ? [] : ["<rootDir>/test/mta/(?!postfix-plain)"]),
   ],

@@ -1,4 +1,5 @@
 import { apiAt } from "../../demo/api.ts";
+import { longTest } from "../../support/long.ts";
 import { leftAfter, processesNaming } from "../../support/processes.ts";
 import { dataFolder, type ServiceProcess, startService } from "../../support/service-process.ts";
 import { startSmtpServer } from "../../support/smtp-server.ts";
@@ -56,7 +57,7 @@ describe("a service started with npm start", () => {
     expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
   });
 
-  test("stops when npm is killed", async () => {
+  longTest("stops when npm is killed", async () => {
     service.child.signal("SIGKILL");
     expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
   });
