@@ -1,7 +1,10 @@
 /**
  * The recipient domains that defer through one SMTP configuration. Five deferrals (4xx) with an equal text within a window,
- * and no mail accepted between them, slow a domain, and that domain alone: neither it nor the recipient's try counts as the server failing. What concerns the
- * recipient alone (its mailbox, greylisting), the sender or a used-up session does not count.
+ * and no mail accepted between them, slow a domain, and that domain alone: neither it nor the recipient's try counts as the
+ * server failing. What concerns the recipient alone (its mailbox, greylisting), the sender or a used-up session does not count.
+ *
+ * Some servers only look at a newcomer and defer all of the first connections (Postfix's postscreen). So the first time a
+ * domain that then takes five mails in a row is slow no more; the next time it is learnt how much may go to it.
  *
  * A server that takes no mail at all looks the same where its mail goes to one domain. So a domain is slow on trial until the
  * server has accepted something; a deferral before that is left to the health of the server, and the domain forgotten.
@@ -22,6 +25,7 @@ import {
 } from "./slow-domain.ts";
 
 const EQUAL_DEFERRALS = 5;
+const ENDED_BY_ACCEPTED = 5;
 /** Domains that deferred once or twice: the oldest are forgotten first. */
 const MAX_SUSPECTS = 1_000;
 const MAX_SLOW = 1_000;
@@ -34,6 +38,8 @@ interface Slow {
   proven: boolean;
   /** By the monotonic clock of this node: mails that were handed over before knew nothing of it. */
   knownAtMs: number;
+  /** Of mails that were accepted in a row so many end it; null: not the first time, or another node's. */
+  endsAfter: number | null;
 }
 
 interface Options {
@@ -47,6 +53,8 @@ export class SlowDomains {
   readonly #options: Options;
   readonly #slow = new Map<string, Slow>();
   readonly #suspects = new Map<string, { text: string; count: number; sinceMs: number }>();
+  /** Until when (by the monotonic clock) it is known of a domain that it was slow before. */
+  readonly #wasSlow = new Map<string, number>();
   /** Until when (by the monotonic clock) those are left alone that were slowed in vain. */
   readonly #leftAlone = new Map<string, number>();
   /** Any that are slow on trial. */
@@ -98,12 +106,14 @@ export class SlowDomains {
     this.#suspects.delete(name);
     const own = this.#slow.get(name);
     if (own && own.domain.deferredInARow > 0) own.domain = { ...own.domain, deferredInARow: 0 };
+    if (own?.endsAfter && --own.endsAfter === 0) this.#slow.delete(name);
     if (!this.#onTrial) return;
     this.#onTrial = false;
     for (const [domain, slow] of this.#slow) {
       if (slow.proven) continue;
       slow.proven = true;
-      this.#options.publish(domain, slow.domain);
+      // What may end with the next few mails is no news for others.
+      if (slow.endsAfter === null) this.#options.publish(domain, slow.domain);
     }
   }
 
@@ -122,6 +132,7 @@ export class SlowDomains {
 
   #again(name: string, slow: Slow, text: string, handedAtMs: number): boolean {
     if (handedAtMs < slow.knownAtMs) return true;
+    slow.endsAfter = null;
     if (!slow.proven) {
       this.#forget(name);
       return false;
@@ -162,9 +173,19 @@ export class SlowDomains {
     if (suspect.count < EQUAL_DEFERRALS || this.#slow.size >= MAX_SLOW) return false;
     this.#suspects.delete(name);
     const domain = slowDomain(text, Date.now(), this.#options.windowMs);
-    this.#slow.set(name, { domain, proven: false, knownAtMs: now });
+    this.#slow.set(name, { domain, proven: false, knownAtMs: now, endsAfter: this.#noteSlow(name) });
     this.#onTrial = true;
     return true;
+  }
+
+  #noteSlow(name: string): number | null {
+    const untilMs = this.#wasSlow.get(name);
+    const isFirstTime = untilMs === undefined || untilMs < performance.now();
+    if (!this.#wasSlow.delete(name) && this.#wasSlow.size >= MAX_SLOW) {
+      this.#wasSlow.delete(this.#wasSlow.keys().next().value!);
+    }
+    this.#wasSlow.set(name, performance.now() + LEFT_ALONE * this.#options.windowMs);
+    return isFirstTime ? ENDED_BY_ACCEPTED : null;
   }
 
   #forget(name: string): void {
@@ -194,7 +215,7 @@ export class SlowDomains {
       if (!own && this.#slow.size >= MAX_SLOW) continue;
       if (isForgotten(domain, Date.now(), this.#options.windowMs) || this.#isLeftAlone(name)) continue;
       if (isInVain(domain)) this.#leaveAlone(name);
-      else this.#slow.set(name, { domain, proven: true, knownAtMs: performance.now() });
+      else this.#slow.set(name, { domain, proven: true, knownAtMs: performance.now(), endsAfter: null });
     }
   }
 }

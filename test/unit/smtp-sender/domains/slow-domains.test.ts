@@ -31,8 +31,33 @@ test("five deferrals with an equal text slow their domain, also with mails of ot
   expect(slow.of("slow.example")?.heldMs).toBeGreaterThan(0);
   expect(slow.of("other.example")).toBeUndefined();
   slow.accepted("other.example");
-  expect([...published.keys()]).toEqual(["slow.example"]);
+  expect([...published.keys()]).toEqual([]);
   expect(defer(20, limited)).toBe(true);
+  expect([...published.keys()]).toEqual(["slow.example"]);
+});
+
+test("the first time five mails in a row end it, as where a server only looks at a newcomer; the next time they do not", () => {
+  const { slow, published, defer } = domains();
+  const accept = (times: number) => Array.from({ length: times }, () => slow.accepted("slow.example"));
+  defer(5, limited);
+  accept(4);
+  expect(slow.size).toBe(1);
+  accept(1);
+  expect(slow.size).toBe(0);
+  expect(published.size).toBe(0);
+  defer(5, limited);
+  accept(50);
+  expect(slow.size).toBe(1);
+  expect([...published.keys()]).toEqual(["slow.example"]);
+});
+
+test("a deferral among the first mails that are accepted: it stays slow, however many follow", () => {
+  const { slow, defer } = domains();
+  defer(5, limited);
+  for (let n = 0; n < 4; n++) slow.accepted("slow.example");
+  expect(defer(1, limited)).toBe(true);
+  for (let n = 0; n < 50; n++) slow.accepted("slow.example");
+  expect(slow.size).toBe(1);
 });
 
 test.each<[string, (n: number) => string, RefusedStage]>([
@@ -66,6 +91,7 @@ test("what other nodes have learnt holds here, unless this one knows better", ()
   const there = domains();
   there.defer(5, limited);
   there.slow.accepted("other.example");
+  there.defer(1, limited);
   slow.tick(there.published);
   expect(slow.of("slow.example")).toBeDefined();
   expect(defer(1, limited)).toBe(true);
