@@ -27,6 +27,10 @@ export const CAMPAIGN_STATUSES = [
 ] as const;
 export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
 
+const UNDER_WAY: readonly CampaignStatus[] = ["scheduled", "pending", "sending"];
+/** Nothing of it is sent any more, unless it is resumed. */
+export const isOver = (status: CampaignStatus): boolean => !UNDER_WAY.includes(status);
+
 /**
  * One send: to a list, to receivers given with the request, or to receivers with a message of their own. What becomes of
  * `status`, and by whom: campaign-lifecycle.ts. The row is hot while mails go out (every flush of results counts on it), so
@@ -229,10 +233,24 @@ export interface CampaignRow {
   updated_at: Date;
 }
 
+/** The row of an insert, which knows nothing yet of what a campaign's counters and contents will say. */
+export type InsertedCampaign = Omit<
+  CampaignRow,
+  "subject" | "opens" | "clicks" | "next_zone_at" | "variants" | "winner"
+> & { individual_tracking: boolean; starts_at: Date | null };
+
+/** A campaign without variants as it is read, right after it was stored. */
+export function rowOfNew(inserted: InsertedCampaign, subject: string): CampaignRow {
+  const nobodyYet = inserted.individual_tracking ? 0 : null;
+  const { starts_at: next_zone_at } = inserted;
+  return { ...inserted, subject, opens: nobodyYet, clicks: nobodyYet, next_zone_at, variants: null, winner: null };
+}
+
 /**
  * What is wrong with a campaign (alias c): the error that stopped it, for how many recipients the month's quota left no room,
- * or, while it waits for a failing SMTP server, what that one says, or until when it waits for warm-up or for the winner of its variants. Only the first is ever
- * stored: senders leave a campaign with an error alone. Looks by primary key, and only for campaigns under way.
+ * or, while it waits for a failing SMTP server, what that one says, or until when it waits for warm-up or for the winner of its
+ * variants. Only the first is ever stored: senders leave a campaign with an error alone. Looks by primary key, and only for
+ * campaigns under way.
  */
 export const CAMPAIGN_ERROR = `coalesce(c.error,
   case when c.unwritten > 0 then 'The monthly email quota left no room for ' || c.unwritten || ' of ' || c.total_emails || ' recipients.' end,

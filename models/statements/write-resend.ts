@@ -3,7 +3,7 @@
  * changes nothing. List and segment stay empty: a node of the release before, which does not know `resend_of`, then finds no
  * audience instead of mailing to the whole list.
  */
-import type { CampaignRow } from "../campaign.ts";
+import { type CampaignRow, type InsertedCampaign, rowOfNew } from "../campaign.ts";
 import { type Client, queryOne } from "../database/db.ts";
 
 const CAMPAIGN = `
@@ -37,10 +37,6 @@ interface Resend {
   apiKeyId: string | null;
 }
 
-type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks" | "next_zone_at" | "variants" | "winner"> & {
-  individual_tracking: boolean;
-};
-
 /** Undefined where an attachment of the first campaign was deleted. */
 export async function writeResend(
   client: Client,
@@ -49,10 +45,7 @@ export async function writeResend(
   { id, name, subject, emails, taskId, apiKeyId }: Resend,
 ): Promise<CampaignRow | undefined> {
   const values = [companyId, firstId, id, name, emails, taskId, apiKeyId];
-  const row = (await queryOne<Inserted>(CAMPAIGN, values, client))!;
+  const row = (await queryOne<InsertedCampaign>(CAMPAIGN, values, client))!;
   const contents = await queryOne<{ subject: string }>(CONTENTS, [companyId, firstId, id, subject], client);
-  if (!contents) return undefined;
-  const nobodyYet = row.individual_tracking ? 0 : null;
-  const none = { next_zone_at: null, variants: null, winner: null };
-  return { ...row, ...none, subject: contents.subject, opens: nobodyYet, clicks: nobodyYet };
+  return contents && rowOfNew(row, contents.subject);
 }

@@ -65,7 +65,7 @@ interface Mail {
 }
 
 /** The campaign's id. Throws where the company has no SMTP configuration, or no room in its month. */
-export async function write(client: Client, mail: Mail): Promise<string> {
+async function write(client: Client, mail: Mail): Promise<string> {
   const { companyId, subscriberId, newEmail, confirmUrl, acceptLanguage } = mail;
   const recipient = await queryOne<Recipient>(RECIPIENT, [companyId, subscriberId], client);
   if (!recipient) throw notFound();
@@ -100,25 +100,44 @@ export async function sendConfirmation(ctx: Ctx, wanted: Wanted): Promise<{ camp
   return { campaign_id: campaignId };
 }
 
-const confirmUrl = async ({ company_id, subscriber_id, asked_at }: UnsentConfirmationRow): Promise<string> =>
-  `${linksBase(await activeTrackingDomain(company_id))}/api/emails/public/confirm/${personToken("confirm", company_id, subscriber_id, confirmableUntil(asked_at))}/`;
+/** A kind of mail that asks for a confirmation, queued as rows. */
+export interface QueuedMails<Row> {
+  /** For the log. */
+  name: string;
+  unsent(limit: number): Promise<Row[]>;
+  /** False where another node has it. */
+  take(client: Client, row: Row): Promise<boolean>;
+  /** It was not mailed, and may be asked for again. */
+  forget(client: Client, row: Row): Promise<unknown>;
+  /** The link's path below the public pages. */
+  pathOf(row: Row): string;
+  /** Of a change of address: where the mail goes. */
+  newEmail?(row: Row): string;
+}
+
+type QueuedRow = Pick<UnsentConfirmationRow, "company_id" | "subscriber_id" | "accept_language">;
 
 /** Mails one that is queued, once on any number of nodes. Why it could not be, where the company is the reason. */
-async function sendQueued(broker: ServiceBroker, row: UnsentConfirmationRow): Promise<string | undefined> {
+async function sendQueued<Row extends QueuedRow>(
+  broker: ServiceBroker,
+  { take, forget, pathOf, newEmail }: QueuedMails<Row>,
+  row: Row,
+): Promise<string | undefined> {
   const { company_id: companyId, subscriber_id: subscriberId, accept_language: acceptLanguage } = row;
   try {
-    const url = await confirmUrl(row);
+    const confirmUrl = `${linksBase(await activeTrackingDomain(companyId))}/api/emails/public/${pathOf(row)}`;
+    const to = newEmail ? { newEmail: newEmail(row) } : {};
     const campaignId = await transaction(async (client) => {
-      if (!(await takeConfirmation(client, row))) return undefined;
+      if (!(await take(client, row))) return undefined;
       await requireQuotaWithin(client, companyId, 1);
-      return write(client, { companyId, subscriberId, confirmUrl: url, acceptLanguage });
+      return write(client, { companyId, subscriberId, ...to, confirmUrl, acceptLanguage });
     });
     if (campaignId) emitAndForget(broker, "campaign.queued", { campaignId, companyId });
     return undefined;
   } catch (error) {
     if (!isServiceError(error)) throw error;
     await transaction(async (client) => {
-      if (await takeConfirmation(client, row)) await forgetAsking(client, row);
+      if (await take(client, row)) await forget(client, row);
     });
     return error.message;
   }
@@ -130,7 +149,7 @@ const WARNED = `
   where id = $1 and (confirmation_warned_at is null or confirmation_warned_at < now() - interval '1 day')
   returning name`;
 
-export async function warnOwners(broker: ServiceBroker, companyId: string, reason: string): Promise<void> {
+async function warnOwners(broker: ServiceBroker, companyId: string, reason: string): Promise<void> {
   const [company] = await query<{ name: string }>(WARNED, [companyId]);
   if (!company) return;
   broker.logger.warn({ companyId, reason }, "A confirmation could not be mailed");
@@ -142,16 +161,30 @@ export async function warnOwners(broker: ServiceBroker, companyId: string, reaso
 const AT_ONCE = 100;
 
 /** Returns how many were looked at. One that fails is tried again, and holds up no other. */
-export async function sendConfirmations(broker: ServiceBroker): Promise<number> {
-  const waiting = await unsentConfirmations(AT_ONCE);
+export async function sendAllQueued<Row extends QueuedRow>(
+  broker: ServiceBroker,
+  mails: QueuedMails<Row>,
+): Promise<number> {
+  const waiting = await mails.unsent(AT_ONCE);
   for (const row of waiting) {
     if (broker.stopping) break;
     try {
-      const reason = await sendQueued(broker, row);
+      const reason = await sendQueued(broker, mails, row);
       if (reason !== undefined) await warnOwners(broker, row.company_id, reason);
     } catch (error) {
-      broker.logger.error(`A confirmation could not be written: ${(error as Error).message}`);
+      broker.logger.error(`${mails.name} could not be written: ${(error as Error).message}`);
     }
   }
   return waiting.length;
 }
+
+const CONFIRMATIONS: QueuedMails<UnsentConfirmationRow> = {
+  name: "A confirmation",
+  unsent: unsentConfirmations,
+  take: takeConfirmation,
+  forget: forgetAsking,
+  pathOf: ({ company_id, subscriber_id, asked_at }) =>
+    `confirm/${personToken("confirm", company_id, subscriber_id, confirmableUntil(asked_at))}/`,
+};
+
+export const sendConfirmations = (broker: ServiceBroker): Promise<number> => sendAllQueued(broker, CONFIRMATIONS);

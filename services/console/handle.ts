@@ -15,7 +15,7 @@ import {
   readSession,
   signSession,
 } from "../lib/tokens/console-session.ts";
-import { companyPages, findPage, openPages, type Page, personPages } from "./pages.ts";
+import { companyPages, findPage, openPages, personPages } from "./pages.ts";
 import { cookieOf, problemOf, render } from "./render.ts";
 import {
   type Answer,
@@ -45,8 +45,6 @@ async function identify(visit: Visit): Promise<PersonVisit | undefined> {
   }
 }
 
-const run = (page: Page<never>, visit: Visit): Promise<Outcome | Answer> | Outcome | Answer => page(visit as never);
-
 const outcomeOf = (given: Outcome | Answer): Outcome => ("answer" in given ? given : { answer: given });
 
 const toSignIn = ({ path, query }: Visit): Answer => {
@@ -57,22 +55,20 @@ const toSignIn = ({ path, query }: Visit): Answer => {
 
 async function answer(visit: Visit, isWrite: boolean, seen: (visit: Visit) => void): Promise<Outcome> {
   const method = isWrite ? "form" : "page";
-  const open = findPage(openPages, visit.path)?.entry[method];
-  if (open) return outcomeOf(await run(open, visit));
+  const open = findPage(openPages, visit.path, method);
+  if (open) return outcomeOf(await open.show(visit));
   const person = await identify(visit);
   if (!person) return { answer: toSignIn(visit) };
   seen(person);
-  const own = findPage(personPages, visit.path)?.entry[method];
-  if (own) return outcomeOf(await run(own, person));
+  const own = findPage(personPages, visit.path, method);
+  if (own) return outcomeOf(await own.show({ ...person, params: own.params }));
   const [id = "", ...rest] = visit.path.split("/");
   const company = person.companies.find((one: Company) => isUuid(id) && one.id === id.toLowerCase());
-  const found = findPage(companyPages, rest.join("/"));
-  if (!company || !found) throw notFound();
+  const found = company && findPage(companyPages, rest.join("/"), method);
+  if (!found) throw notFound();
   const within: CompanyVisit = { ...person, company, params: found.params };
   seen(within);
-  const page = found.entry[method];
-  if (!page) throw notFound();
-  return outcomeOf(await run(page, within));
+  return outcomeOf(await found.show(within));
 }
 
 function headersOf(session: ConsoleSession, had: ConsoleSession | undefined): Record<string, string> {
@@ -83,7 +79,7 @@ async function handle(ctx: Ctx<Asked>, isWrite: boolean): Promise<Document> {
   const { path, query, cookie, form = {} } = ctx.params;
   const had = (cookie === undefined ? null : readSession(cookie)) ?? undefined;
   const session = had ?? newVisitor();
-  let visit: Visit = { ctx, path, query, session, form };
+  let visit: Visit = { ctx, path, query, session, params: {}, form };
   const finish = (given: Answer, next = session) => render(given, { ...visit, session: next }, headersOf(next, had));
   try {
     const token = ctx.params.formToken ?? form.form_token ?? "";

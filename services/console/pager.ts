@@ -1,10 +1,19 @@
 /** Pages of a list: which one is shown, and the links to its neighbours with all that the person asked for. */
 export const PAGE_SIZE = 25;
 
+type Query = Record<string, string>;
+
 /** 1 for what is no number of a page; one beyond the last is the action's 404. */
-export function pageOf({ page }: Record<string, string>): number {
+export function pageOf({ page }: Query): number {
   return page !== undefined && /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1;
 }
+
+/** What every list's action is asked. */
+export const askedOf = (query: Query) => ({
+  page: pageOf(query),
+  page_size: PAGE_SIZE,
+  ...(query.search ? { search: query.search } : {}),
+});
 
 export interface Pager {
   page: number;
@@ -13,7 +22,8 @@ export interface Pager {
   next: string | null;
 }
 
-export function pagerOf(path: string, query: Record<string, string>, page: number, count: number): Pager {
+export function pagerOf(path: string, query: Query, count: number): Pager {
+  const page = pageOf(query);
   const pages = Math.max(1, Math.ceil(count / PAGE_SIZE));
   const link = (to: number) => `${path}?${new URLSearchParams({ ...query, page: `${to}` })}`;
   return { page, pages, previous: page > 1 ? link(page - 1) : null, next: page < pages ? link(page + 1) : null };

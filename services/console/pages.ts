@@ -28,7 +28,7 @@ import {
 } from "./pages/subscribers.ts";
 import type { Answer, CompanyVisit, Outcome, PersonVisit, Visit } from "./request.ts";
 
-export type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
+type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
 
 interface Entry<V> {
   page?: Page<V>;
@@ -73,8 +73,8 @@ export const companyPages: Table<CompanyVisit> = {
   "settings/plan": { page: planPage },
 };
 
-export interface Found<V> {
-  entry: { page?: Page<V>; form?: Page<V> };
+interface Found<V> {
+  show: Page<V>;
   params: Record<string, string>;
 }
 
@@ -89,12 +89,13 @@ function matched(pattern: string, parts: string[]): Record<string, string> | und
   return params;
 }
 
-/** The entry of the first pattern that fits; `:name` stands for one part of a path. */
-export function findPage<V>(table: Table<V>, path: string): Found<V> | undefined {
+/** The page, or form, of the first pattern that fits and has one; `:name` stands for one part of a path. */
+export function findPage<V>(table: Table<V>, path: string, method: keyof Entry<V>): Found<V> | undefined {
   const parts = path.split("/");
   for (const [pattern, entry] of Object.entries(table)) {
     const params = matched(pattern, parts);
-    if (params) return { entry, params };
+    const show = entry[method];
+    if (params && show) return { show, params };
   }
   return undefined;
 }

@@ -3,12 +3,10 @@ import nunjucks from "nunjucks";
 import { config } from "../lib/config.ts";
 import { isServiceError } from "../lib/errors.ts";
 import type { Document } from "../lib/shapes.ts";
-import { formToken } from "../lib/tokens/console-session.ts";
+import { CONSOLE_COOKIE, formToken } from "../lib/tokens/console-session.ts";
 import { styleName } from "./assets.ts";
 import { messages } from "./messages.ts";
 import type { Answer, CompanyVisit, Visit } from "./request.ts";
-
-export const COOKIE = "fm_session";
 
 const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(`${import.meta.dirname}/views`), {
   autoescape: true,
@@ -49,7 +47,7 @@ const POLICY = [
 /** Sent to the console alone; `Strict` keeps it off every request that another site begins. */
 export function cookieOf(value: string): string {
   const secure = config().BASE_URL.startsWith("https:") ? "; Secure" : "";
-  return `${COOKIE}=${value}; Path=/app; HttpOnly; SameSite=Strict${secure}`;
+  return `${CONSOLE_COOKIE}=${value}; Path=/app; HttpOnly; SameSite=Strict${secure}`;
 }
 
 type Titled = { 400: string; 403: string; 404: string; 409: string; 429: string; 503: string };

@@ -26,6 +26,8 @@ export interface Visit {
   path: string;
   query: Record<string, string>;
   session: ConsoleSession;
+  /** Named parts of the path (pages.ts). */
+  params: Record<string, string>;
   /** Empty for a page that is only shown. */
   form: Record<string, string>;
 }
@@ -39,8 +41,6 @@ export interface PersonVisit extends Visit {
 /** Of a page of one company, of which the person is a member. */
 export interface CompanyVisit extends PersonVisit {
   company: Company;
-  /** Named parts of the path. */
-  params: Record<string, string>;
 }
 
 /** What a page answers: values for its view, or where to go. */

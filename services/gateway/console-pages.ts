@@ -3,13 +3,14 @@
  * session's cookie, and the console takes nothing else.
  */
 import { call } from "../call.ts";
-import type { Document } from "../lib/shapes.ts";
+import { CONSOLE_COOKIE } from "../lib/tokens/console-session.ts";
 import { throttleLogin } from "./access/throttle.ts";
 import { BODY_LIMITS } from "./http/body-cost.ts";
 import { type Context, httpOf, type Next } from "./http/context.ts";
 import { cookieNamed } from "./http/cookies.ts";
 import { HttpRefusal } from "./http/problems.ts";
 import { readForm } from "./http/request-body.ts";
+import { writeDocument } from "./http/response.ts";
 import type { ResourceRouter } from "./http/router.ts";
 import type { SharedBudget } from "./http/shared-budget.ts";
 
@@ -20,7 +21,6 @@ interface ConsoleDeps {
 
 const ROOT = "/app";
 const ASSETS = "/app/assets/";
-const COOKIE = "fm_session";
 
 /** The last of those that a form sends twice; what is no text is left out. */
 function texts(values: Record<string, unknown>): Record<string, string> {
@@ -30,13 +30,6 @@ function texts(values: Record<string, unknown>): Record<string, string> {
       return typeof last === "string" ? [[name, last]] : [];
     }),
   );
-}
-
-function write(context: Context, { status = 200, content_type, body, headers = {} }: Document): void {
-  context.status = status;
-  context.set(headers);
-  context.set("Content-Type", content_type);
-  context.body = body;
 }
 
 export function consolePages({ broker, bodyBudget }: ConsoleDeps, router: ResourceRouter) {
@@ -69,18 +62,19 @@ export function consolePages({ broker, bodyBudget }: ConsoleDeps, router: Resour
     const { requestId } = context.state;
     const options = { meta: { requestId, http: httpOf(context) }, requestID: requestId };
     if (path.startsWith(ASSETS)) {
-      write(context, await call(broker, "console.asset", { name: path.slice(ASSETS.length) }, options));
+      writeDocument(context, await call(broker, "console.asset", { name: path.slice(ASSETS.length) }, options));
       return;
     }
-    const cookie = cookieNamed(context, COOKIE);
+    const cookie = cookieNamed(context, CONSOLE_COOKIE);
     const asked = {
       path: path.slice(ROOT.length).replace(/^\/|\/$/g, ""),
       query: texts(context.query),
       ...(cookie === undefined ? {} : { cookie }),
     };
     if (method === "POST" && asked.path === "login") await throttleLogin(context);
-    if (method === "POST") write(context, await submit(context, asked, options));
-    else if (method === "GET" || method === "HEAD") write(context, await call(broker, "console.page", asked, options));
+    if (method === "POST") writeDocument(context, await submit(context, asked, options));
+    else if (method === "GET" || method === "HEAD")
+      writeDocument(context, await call(broker, "console.page", asked, options));
     else throw new HttpRefusal(405, `Method "${method}" not allowed.`, { Allow: "GET, HEAD, POST" });
   };
 }

@@ -1,10 +1,10 @@
 /** How fast a campaign goes, and when it will be through, from what it was at several moments. */
+import { isOver } from "../../models/campaign.ts";
 import type { ReturnsOf } from "../contracts.ts";
 
 export type Moment = ReturnsOf<"campaigns.progress">;
 
 const WINDOW_MS = 10_000;
-const OPEN = new Set<Moment["status"]>(["scheduled", "pending", "sending"]);
 
 const doneOf = ({ sent_count: sent, failed_count: failed }: Moment) => sent + failed;
 
@@ -16,13 +16,9 @@ export class Pace {
     this.#noted = [...this.#noted.filter((one) => one.atMs >= atMs - WINDOW_MS), { atMs, done: doneOf(moment) }];
   }
 
-  isOver({ status }: Moment): boolean {
-    return !OPEN.has(status);
-  }
-
   /** With the speed and the time that is left, as far as they are known. */
   at(moment: Moment): Moment {
-    if (this.isOver(moment)) return { ...moment, per_second: 0, seconds_left: 0 };
+    if (isOver(moment.status)) return { ...moment, per_second: 0, seconds_left: 0 };
     const [first, last] = [this.#noted[0], this.#noted.at(-1)];
     const seconds = first && last ? (last.atMs - first.atMs) / 1_000 : 0;
     // A resume takes back what had failed.

@@ -3,6 +3,7 @@
  * once a second while somebody looks: a campaign costs its database one small statement a second and process, however many
  * watch it. Whoever loses access, lags behind or stays for an hour is let go; browsers connect again by themselves.
  */
+import { isOver } from "../../models/campaign.ts";
 import { isServiceError, throttled } from "../lib/errors.ts";
 import type { Context } from "./http/context.ts";
 import { EventStream } from "./http/event-stream.ts";
@@ -94,7 +95,7 @@ class Feed {
     const progress = this.#pace.at(moment);
     for (const viewer of viewers) {
       viewer.stream.send("progress", progress);
-      if (!this.#pace.isOver(moment)) continue;
+      if (!isOver(moment.status)) continue;
       viewer.stream.send("end", progress);
       this.#end(viewer);
     }

@@ -1,19 +1,11 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
 
-const AXE = readFileSync(createRequire(import.meta.filename).resolve("axe-core/axe.min.js"), "utf8");
 const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
-const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
-
-interface Violation {
-  id: string;
-  nodes: { html: string }[];
-}
 
 let app: App;
 let browser: Browser;
@@ -71,12 +63,6 @@ async function signIn(page: Page): Promise<void> {
   await page.getByLabel("Password").fill(company.password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.waitForURL(`${app.url}/app/${company.id}`);
-}
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const found = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(RULES)} })`)) as { violations: Violation[] };
-  return found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html}`);
 }
 
 const PAGES = () => [

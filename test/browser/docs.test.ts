@@ -1,23 +1,15 @@
 /** The guides and the reference in Chromium: nothing from elsewhere, links that work, nothing that axe finds, a search. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { GUIDES } from "../../services/gateway/guides/guides.ts";
 import { type App, startApp } from "../support/app.ts";
+import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
 
-const AXE = readFileSync(createRequire(import.meta.filename).resolve("axe-core/axe.min.js"), "utf8");
-const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
 const SIZES = [
   { width: 360, height: 640 },
   { width: 1280, height: 800 },
 ];
 const PATHS = ["", ...GUIDES.map(({ slug }) => `${slug}/`), "search/?q=webhook"];
-
-interface Violation {
-  id: string;
-  nodes: { html: string }[];
-}
 
 describe("the documentation in Chromium", () => {
   let app: App;
@@ -61,11 +53,7 @@ describe("the documentation in Chromium", () => {
             async (page) => {
               await page.goto(guides() + path);
               expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-              await page.evaluate(AXE);
-              const violations = (await page.evaluate(
-                `axe.run({ runOnly: ${JSON.stringify(RULES)} }).then((r) => r.violations)`,
-              )) as Violation[];
-              expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+              expect(await violations(page)).toEqual([]);
             },
             { viewport, colorScheme, bypassCSP: true },
           );

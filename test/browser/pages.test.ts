@@ -1,22 +1,14 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { query, queryOne } from "../../models/database/db.ts";
 import { newId } from "../../services/lib/ids.ts";
 import { personToken } from "../../services/lib/tokens/person-token.ts";
 import { newWorld, token, type World } from "../integration/tracking/world.ts";
 import { type App, startApp } from "../support/app.ts";
+import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
 
-const AXE = readFileSync(createRequire(import.meta.filename).resolve("axe-core/axe.min.js"), "utf8");
-const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
 const PHONE = { width: 360, height: 640 };
 const DESKTOP = { width: 1280, height: 800 };
-
-interface Violation {
-  id: string;
-  nodes: { html: string }[];
-}
 
 describe("recipients' pages in Chromium", () => {
   let app: App;
@@ -66,14 +58,6 @@ describe("recipients' pages in Chromium", () => {
     } finally {
       await context.close();
     }
-  }
-
-  async function violations(page: Page): Promise<string[]> {
-    await page.evaluate(AXE);
-    const found = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(RULES)} }).then((r) => r.violations)`)) as
-      | Violation[]
-      | undefined;
-    return found!.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
   }
 
   const looks = [PHONE, DESKTOP].flatMap((viewport) =>

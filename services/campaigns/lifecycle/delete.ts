@@ -3,14 +3,12 @@
  * in the background (empty-deleted.ts). The recipients themselves go with the company's retention (retention.ts): the link of
  * a mail leads to them.
  */
-import type { CampaignRow } from "../../../models/campaign.ts";
+import { type CampaignRow, isOver } from "../../../models/campaign.ts";
 import { query, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { holdCampaign } from "../../../models/statements/read-campaign.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
-
-const OVER = ["completed", "partial", "failed", "cancelled"];
 
 /** With an error nothing of it is sent any more, whatever a sender that was cut off reports of it later. */
 const HIDE = `
@@ -28,7 +26,7 @@ export function remove(ctx: Ctx<{ id: string }>): Promise<null> {
   return transaction(async (client) => {
     const campaign = await holdCampaign<Held>(client, companyId, id);
     if (!campaign || campaign.is_internal) throw notFound();
-    if (!OVER.includes(campaign.status)) {
+    if (!isOver(campaign.status)) {
       throw wrongState(`Only a campaign that is over can be deleted. This one is ${campaign.status}.`);
     }
     await client.query(HIDE, [companyId, id]);

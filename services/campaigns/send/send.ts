@@ -2,7 +2,7 @@
  * Turns a send request into a campaign, in one transaction whatever the size of the audience. Recipients are written
  * afterwards (expansion/expand.ts), so that a list of a million is answered as fast as a list of ten.
  */
-import { type CampaignRow, type CampaignType, campaignView } from "../../../models/campaign.ts";
+import { type CampaignType, campaignView, type InsertedCampaign, rowOfNew } from "../../../models/campaign.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { writeVariants } from "../../../models/statements/campaign-variants.ts";
@@ -155,11 +155,7 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     request.timezone,
     request.startsAt,
   ];
-  type Inserted = Omit<CampaignRow, "subject" | "opens" | "clicks" | "next_zone_at" | "variants" | "winner"> & {
-    individual_tracking: boolean;
-    starts_at: Date | null;
-  };
-  const row = (await queryOne<Inserted>(INSERT_CAMPAIGN, values, client))!;
+  const row = (await queryOne<InsertedCampaign>(INSERT_CAMPAIGN, values, client))!;
   await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
   const subject = await snapshotContents(client, companyId, id, request, request.further);
   // Validation found everything a moment ago; something has been deleted since.
@@ -173,19 +169,8 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     await query(INSERT_RECEIVERS, [id, companyId, JSON.stringify(receivers)], client);
   }
   const { template_id, list_id } = row;
-  const nobodyYet = row.individual_tracking ? 0 : null;
   return {
-    ...(variants
-      ? (await findCampaign(companyId, id, { on: client }))!
-      : campaignView({
-          ...row,
-          next_zone_at: row.starts_at,
-          subject,
-          opens: nobodyYet,
-          clicks: nobodyYet,
-          variants: null,
-          winner: null,
-        })),
+    ...(variants ? (await findCampaign(companyId, id, { on: client }))! : campaignView(rowOfNew(row, subject))),
     company: companyId,
     template: template_id,
     lists: list_id ? [list_id] : [],

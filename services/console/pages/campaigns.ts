@@ -1,7 +1,7 @@
 /** Campaigns: the list, one of them, and what can be done with it. */
-import { CAMPAIGN_STATUSES } from "../../../models/campaign.ts";
+import { CAMPAIGN_STATUSES, isOver } from "../../../models/campaign.ts";
 import { messages } from "../messages.ts";
-import { PAGE_SIZE, pageOf, pagerOf } from "../pager.ts";
+import { askedOf, pagerOf } from "../pager.ts";
 import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
 
@@ -11,14 +11,9 @@ const statusOf = (text: string | undefined): Status | undefined => CAMPAIGN_STAT
 
 export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
   const { query } = visit;
-  const page = pageOf(query);
   const status = statusOf(query.status);
-  const { count, results } = await callIn(visit, "campaigns.list", {
-    page,
-    page_size: PAGE_SIZE,
-    ...(status ? { status } : {}),
-    ...(query.search ? { search: query.search } : {}),
-  });
+  const asked = { ...askedOf(query), ...(status ? { status } : {}) };
+  const { count, results } = await callIn(visit, "campaigns.list", asked);
   const path = companyPath(visit, "campaigns");
   return {
     view: "campaigns",
@@ -28,7 +23,7 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
       here: path,
       statuses: CAMPAIGN_STATUSES,
       asked: query,
-      pager: pagerOf(path, query, page, count),
+      pager: pagerOf(path, query, count),
     },
   };
 }
@@ -49,7 +44,6 @@ function operationsOf(visit: CompanyVisit, campaign: Campaign): Operation[] {
   const { status, total_emails, sent_count, failed_count } = campaign;
   const t = messages.campaigns;
   const left = formatted(Math.max(0, total_emails - sent_count - failed_count));
-  const isOver = !["scheduled", "pending", "sending"].includes(status);
   const isResumable = status === "partial" || (status === "failed" && sent_count > 0);
   const operations = [
     {
@@ -60,7 +54,7 @@ function operationsOf(visit: CompanyVisit, campaign: Campaign): Operation[] {
     },
     { name: "resume", action: "campaigns.resume", fits: isResumable, hint: t.resumeHint(formatted(failed_count)) },
     { name: "cancel", action: "campaigns.cancel", fits: status === "scheduled", hint: t.cancelHint },
-    { name: "delete", action: "campaigns.remove", fits: isOver, hint: t.deleteHint(formatted(total_emails)) },
+    { name: "delete", action: "campaigns.remove", fits: isOver(status), hint: t.deleteHint(formatted(total_emails)) },
   ] as const;
   return operations
     .filter(({ fits, action }) => fits && may(visit, action))

@@ -1,18 +1,12 @@
 /** Lists and suppressions: two short tables with a form below each. */
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
-import { PAGE_SIZE, pageOf, pagerOf } from "../pager.ts";
+import { askedOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
-
-const asked = ({ query }: CompanyVisit) => ({
-  page: pageOf(query),
-  page_size: PAGE_SIZE,
-  ...(query.search ? { search: query.search } : {}),
-});
 
 async function showLists(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { query, form } = visit;
-  const { count, results } = await callIn(visit, "subscribers.listLists", asked(visit));
+  const { count, results } = await callIn(visit, "subscribers.listLists", askedOf(query));
   const here = companyPath(visit, "lists");
   return {
     view: "lists",
@@ -24,7 +18,7 @@ async function showLists(visit: CompanyVisit, errors: Errors = {}): Promise<Answ
       asked: query,
       typed: form,
       here,
-      pager: pagerOf(here, query, pageOf(query), count),
+      pager: pagerOf(here, query, count),
       mayWrite: may(visit, "subscribers.createList"),
     },
   };
@@ -49,7 +43,7 @@ export async function deleteList(visit: CompanyVisit): Promise<Answer> {
 
 async function showSuppressions(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { query, form } = visit;
-  const { count, results } = await callIn(visit, "subscribers.listSuppressions", asked(visit));
+  const { count, results } = await callIn(visit, "subscribers.listSuppressions", askedOf(query));
   const here = companyPath(visit, "suppressions");
   return {
     view: "suppressions",
@@ -60,7 +54,7 @@ async function showSuppressions(visit: CompanyVisit, errors: Errors = {}): Promi
       asked: query,
       typed: form,
       here,
-      pager: pagerOf(here, query, pageOf(query), count),
+      pager: pagerOf(here, query, count),
       mayWrite: may(visit, "subscribers.createSuppression"),
     },
   };

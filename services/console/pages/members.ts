@@ -2,7 +2,7 @@
 import { ROLES } from "../../lib/rights.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
-import { PAGE_SIZE, pageOf, pagerOf } from "../pager.ts";
+import { askedOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
 
 interface Shown {
@@ -14,12 +14,8 @@ type Role = (typeof ROLES)[number];
 
 async function show(visit: CompanyVisit, { errors = {}, invited }: Shown = {}): Promise<Answer> {
   const { query, company } = visit;
-  const page = pageOf(query);
-  const { count, results } = await callIn(visit, "accounts.listMembers", {
-    id: company.id,
-    page,
-    page_size: PAGE_SIZE,
-  });
+  const { page, page_size } = askedOf(query);
+  const { count, results } = await callIn(visit, "accounts.listMembers", { id: company.id, page, page_size });
   const here = companyPath(visit, "settings/members");
   return {
     view: "members",
@@ -31,7 +27,7 @@ async function show(visit: CompanyVisit, { errors = {}, invited }: Shown = {}): 
       invited,
       typed: visit.form,
       here,
-      pager: pagerOf(here, query, page, count),
+      pager: pagerOf(here, query, count),
       mayWrite: may(visit, "accounts.addMember"),
     },
   };

@@ -8,6 +8,6 @@ export async function sessionsPage(visit: PersonVisit): Promise<Answer> {
 }
 
 export async function endSessionForm(visit: PersonVisit): Promise<Answer> {
-  await callAs(visit, "accounts.endSession", { id: visit.path.split("/")[2]! });
+  await callAs(visit, "accounts.endSession", { id: visit.params.id! });
   return { goTo: "/app/account/sessions" };
 }

@@ -3,7 +3,7 @@ import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
-import { PAGE_SIZE, pageOf, pagerOf } from "../pager.ts";
+import { askedOf, PAGE_SIZE, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
 
 /** In a filter or on a person's page; companies with more use the search of the lists' own page. */
@@ -14,15 +14,12 @@ const allLists = async (visit: CompanyVisit) =>
 
 async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { query } = visit;
-  const page = pageOf(query);
   const status = SUBSCRIBER_STATUSES.find((one) => one === query.status);
   const [{ count, results }, lists] = await Promise.all([
     callIn(visit, "subscribers.list", {
-      page,
-      page_size: PAGE_SIZE,
+      ...askedOf(query),
       ...(status ? { status } : {}),
       ...(isUuid(query.list) ? { list: query.list } : {}),
-      ...(query.search ? { search: query.search } : {}),
     }),
     allLists(visit),
   ]);
@@ -39,7 +36,7 @@ async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
       typed: visit.form,
       errors,
       here,
-      pager: pagerOf(here, query, page, count),
+      pager: pagerOf(here, query, count),
       mayWrite: may(visit, "subscribers.create"),
     },
   };

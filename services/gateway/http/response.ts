@@ -61,14 +61,15 @@ function hasAlready(context: Context, etag: string): boolean {
   return known === "*" || known.split(",").some((one) => opaque(one) === opaque(etag));
 }
 
-const document: Write = (context, result) => {
-  const { status, content_type, body, headers = {} } = result as Document;
+export function writeDocument(context: Context, { status, content_type, body, headers = {} }: Document): void {
   if (status !== undefined) context.status = status;
   context.set(headers);
   context.set("Content-Type", content_type);
   context.body = body;
   if (headers.etag !== undefined && hasAlready(context, headers.etag)) context.status = 304;
-};
+}
+
+const document: Write = (context, result) => writeDocument(context, result as Document);
 
 const writers: Record<Answer, Write> = {
   json: (context, result, { route, baseUrl }) => {

@@ -6,6 +6,7 @@
 import { Parser } from "htmlparser2";
 import juice from "juice/client.js";
 import { TagsAside } from "../template/tags-aside.ts";
+import { type Change, changed, insertion } from "../text-changes.ts";
 import { keptCss } from "./kept-css.ts";
 
 const NUMBER = "data-flockmail-no";
@@ -59,23 +60,6 @@ function elementsOf(html: string): Element[] {
   parser.end(html);
   return elements;
 }
-
-interface Change extends Span {
-  text: string;
-}
-
-/** Changes are in order and apart from each other. */
-function changed(text: string, changes: readonly Change[]): string {
-  let position = 0;
-  const parts: string[] = [];
-  for (const change of changes) {
-    parts.push(text.slice(position, change.start), change.text);
-    position = change.end;
-  }
-  return parts.join("") + text.slice(position);
-}
-
-const insertion = (at: number, text: string): Change => ({ start: at, end: at, text });
 
 /** The style of each numbered element, where it has one. */
 function stylesIn(html: string): Map<number, string> {

@@ -9,6 +9,9 @@ import { isUuid, newId } from "../ids.ts";
 import { keysFor } from "../secrets.ts";
 import type { Person } from "./bearer.ts";
 
+/** What the cookie is called. */
+export const CONSOLE_COOKIE = "fm_session";
+
 /** Nobody has opened a page for so long: the session is over. */
 const IDLE_SECONDS = 12 * 3_600;
 /** However much it is used. Not longer than a login's refresh tokens are good. */

@@ -1,4 +1,5 @@
 /** What a mail's HTML lacks as a page in a browser: a title, the language that a screen reader speaks it in. */
+import { type Change, changed, insertion } from "../../lib/text-changes.ts";
 import { html } from "../program/escape.ts";
 import { outlineOf } from "./html-outline.ts";
 import { PLACE } from "./text-in-html.ts";
@@ -16,7 +17,7 @@ function declared(tag: string): boolean {
 /** The body with PLACE where its title goes, unless it has one; `language` holds where it declares none. */
 export function withPageHead(body: string, language: string): string {
   const { opens, titles } = outlineOf(body);
-  const changes: { start: number; end: number; text: string }[] = [];
+  const changes: Change[] = [];
   const [page, head] = ["html", "head"].map((name) => opens.find((open) => open.name === name));
   const [title] = titles;
   const lang = ` lang="${html(language)}"`;
@@ -31,18 +32,12 @@ export function withPageHead(body: string, language: string): string {
   }
   const ownTitle = `<title>${PLACE}</title>`;
   if (title && body.slice(title.start, title.end).trim() === "") changes.push({ ...title, text: PLACE });
-  else if (!title && head) changes.push({ start: head.end, end: head.end, text: ownTitle });
-  else if (!title && page) changes.push({ start: page.end, end: page.end, text: `<head>${ownTitle}</head>` });
+  else if (!title && head) changes.push(insertion(head.end, ownTitle));
+  else if (!title && page) changes.push(insertion(page.end, `<head>${ownTitle}</head>`));
   if (!page) {
     const start = DOCTYPE.exec(body)?.[0].length ?? 0;
     const begin = `${start === 0 ? "<!doctype html>" : ""}<html${lang}>`;
-    changes.unshift({ start, end: start, text: title || head ? begin : `${begin}<head>${ownTitle}</head>` });
+    changes.unshift(insertion(start, title || head ? begin : `${begin}<head>${ownTitle}</head>`));
   }
-  let position = 0;
-  const parts: string[] = [];
-  for (const { start, end, text } of changes) {
-    parts.push(body.slice(position, start), text);
-    position = end;
-  }
-  return parts.join("") + body.slice(position);
+  return changed(body, changes);
 }

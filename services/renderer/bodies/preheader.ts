@@ -2,6 +2,7 @@
  * The preheader: what mail programs show behind the subject in their lists, at the very beginning of the body and hidden
  * there. Blanks that have no width or do not end a line follow it, so that none of the body's own text is shown behind it.
  */
+import { changed, insertion } from "../../lib/text-changes.ts";
 import { PLACE } from "./text-in-html.ts";
 import { bodyStarts } from "./visible.ts";
 
@@ -13,12 +14,8 @@ const FILLER = "&#847;&zwnj;&nbsp;".repeat(100);
 const BLOCK = `<div style="${STYLE}">${PLACE}${FILLER}</div>`;
 
 /** The body with PLACE where the preheader goes. */
-export function withPreheader(body: string): string {
-  const parts: string[] = [];
-  let position = 0;
-  for (const at of bodyStarts(body)) {
-    parts.push(body.slice(position, at), BLOCK);
-    position = at;
-  }
-  return parts.join("") + body.slice(position);
-}
+export const withPreheader = (body: string): string =>
+  changed(
+    body,
+    bodyStarts(body).map((at) => insertion(at, BLOCK)),
+  );

@@ -32,7 +32,7 @@ test("a list's pages: the neighbours keep what was asked for; what is no page is
   expect(["0", "-1", "x", "1e3", undefined].map((page) => pageOf(page === undefined ? {} : { page }))).toEqual([
     1, 1, 1, 1, 1,
   ]);
-  expect(pagerOf("/app/c/lists", { search: "a&b", page: "2" }, 2, 60)).toEqual({
+  expect(pagerOf("/app/c/lists", { search: "a&b", page: "2" }, 60)).toEqual({
     page: 2,
     pages: 3,
     previous: "/app/c/lists?search=a%26b&page=1",

@@ -1,3 +1,4 @@
+import { isOver } from "../../../models/campaign.ts";
 import { type Moment, Pace } from "../../../services/gateway/pace.ts";
 
 const moment = (given: Partial<Moment> = {}): Moment => ({
@@ -49,6 +50,6 @@ describe("the pace of a campaign", () => {
   test.each(["completed", "partial", "failed", "cancelled"] as const)("%s is over: nothing is left", (status) => {
     const now = moment({ status, sent_count: 5 });
     const pace = paceOf([{}, now]);
-    expect([pace.isOver(now), pace.at(now)]).toEqual([true, { ...now, per_second: 0, seconds_left: 0 }]);
+    expect([isOver(now.status), pace.at(now)]).toEqual([true, { ...now, per_second: 0, seconds_left: 0 }]);
   });
 });
