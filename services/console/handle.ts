@@ -6,7 +6,6 @@ import type { ParamsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { forbidden, isServiceError, notFound } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
-import type { Document } from "../lib/shapes.ts";
 import {
   type ConsoleSession,
   isDueForRenewal,
@@ -15,6 +14,7 @@ import {
   readSession,
   signSession,
 } from "../lib/tokens/console-session.ts";
+import type { Shown } from "./contract.ts";
 import { companyPages, findPage, openPages, personPages } from "./pages.ts";
 import { cookieOf, problemOf, render } from "./render.ts";
 import {
@@ -24,10 +24,15 @@ import {
   callAs,
   type Outcome,
   type PersonVisit,
+  type UploadedFile,
   type Visit,
 } from "./request.ts";
 
-type Asked = ParamsOf<"console.page"> & { form?: Record<string, string>; formToken?: string };
+type Asked = ParamsOf<"console.page"> & {
+  form?: Record<string, string>;
+  formToken?: string;
+  file?: UploadedFile;
+};
 
 const STALE_FORM = "This form is no longer valid. Go back, load the page again, and send it once more.";
 
@@ -75,14 +80,14 @@ function headersOf(session: ConsoleSession, had: ConsoleSession | undefined): Re
   return session === had && !isDueForRenewal(session) ? {} : { "set-cookie": cookieOf(signSession(session)) };
 }
 
-async function handle(ctx: Ctx<Asked>, isWrite: boolean): Promise<Document> {
-  const { path, query, cookie, form = {} } = ctx.params;
+async function handle(ctx: Ctx<unknown>, asked: Asked, isWrite: boolean): Promise<Shown> {
+  const { path, query, cookie, form = {}, file } = asked;
   const had = (cookie === undefined ? null : readSession(cookie)) ?? undefined;
   const session = had ?? newVisitor();
-  let visit: Visit = { ctx, path, query, session, params: {}, form };
+  let visit: Visit = { ctx, path, query, session, params: {}, form, ...(file ? { file } : {}) };
   const finish = (given: Answer, next = session) => render(given, { ...visit, session: next }, headersOf(next, had));
   try {
-    const token = ctx.params.formToken ?? form.form_token ?? "";
+    const token = asked.formToken ?? form.form_token ?? "";
     if (isWrite && !(had && isFormToken(had, token))) throw forbidden(STALE_FORM);
     const { answer: given, session: next } = await answer(visit, isWrite, (now) => {
       visit = now;
@@ -95,5 +100,10 @@ async function handle(ctx: Ctx<Asked>, isWrite: boolean): Promise<Document> {
   }
 }
 
-export const showPage = (ctx: Ctx<ParamsOf<"console.page">>): Promise<Document> => handle(ctx, false);
-export const takeForm = (ctx: Ctx<ParamsOf<"console.submit">>): Promise<Document> => handle(ctx, true);
+export const showPage = (ctx: Ctx<ParamsOf<"console.page">>): Promise<Shown> => handle(ctx, ctx.params, false);
+export const takeForm = (ctx: Ctx<ParamsOf<"console.submit">>): Promise<Shown> => handle(ctx, ctx.params, true);
+
+export function takeUpload(ctx: Ctx<ParamsOf<"console.upload">>): Promise<Shown> {
+  const { filename, content_type, size, ...asked } = ctx.params;
+  return handle(ctx, { ...asked, file: { filename, content_type, size, stream: ctx.stream! } }, true);
+}

@@ -2,10 +2,11 @@
 import nunjucks from "nunjucks";
 import { config } from "../lib/config.ts";
 import { isServiceError } from "../lib/errors.ts";
-import type { Document } from "../lib/shapes.ts";
 import { CONSOLE_COOKIE, formToken } from "../lib/tokens/console-session.ts";
-import { styleName } from "./assets.ts";
+import { scriptNames, styleName } from "./assets.ts";
+import type { Shown } from "./contract.ts";
 import { messages } from "./messages.ts";
+import { navigationOf } from "./navigation.ts";
 import type { Answer, CompanyVisit, Visit } from "./request.ts";
 
 const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(`${import.meta.dirname}/views`), {
@@ -83,14 +84,21 @@ export function problemOf(error: unknown): Answer | undefined {
 
 const isWithin = (visit: Visit): visit is CompanyVisit => "company" in visit;
 
-export function render(answer: Answer, visit: Visit, headers: Record<string, string>): Document {
+function withNotice({ goTo, notice }: { goTo: string; notice?: string }): string {
+  return notice === undefined ? goTo : `${goTo}${goTo.includes("?") ? "&" : "?"}notice=${notice}`;
+}
+
+const noticeOf = ({ query: { notice = "" } }: Visit): string | undefined =>
+  Object.hasOwn(messages.notices, notice) ? messages.notices[notice as keyof typeof messages.notices] : undefined;
+
+export function render(answer: Answer, visit: Visit, headers: Record<string, string>): Shown {
   if ("content_type" in answer) return { ...answer, headers: { ...answer.headers, ...headers } };
   if ("goTo" in answer) {
     return {
       status: 303,
       content_type: "text/plain; charset=utf-8",
       body: "",
-      headers: { location: answer.goTo, ...headers },
+      headers: { location: withNotice(answer), ...headers },
     };
   }
   const body = environment.render(`${answer.view}.njk`, {
@@ -98,6 +106,9 @@ export function render(answer: Answer, visit: Visit, headers: Record<string, str
     title: answer.title,
     t: messages,
     style: styleName,
+    scripts: scriptNames,
+    notice: noticeOf(visit),
+    navigation: isWithin(visit) ? navigationOf(visit) : { sections: [], pages: [] },
     formToken: formToken(visit.session),
     home: isWithin(visit) ? `/app/${visit.company.id}` : "/app/",
     path: visit.path,

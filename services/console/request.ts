@@ -4,9 +4,10 @@ import { call } from "../call.ts";
 import type { ActionOf, ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { Caller, Ctx } from "../lib/caller.ts";
 import { isAtLeast, type Role } from "../lib/rights.ts";
-import type { Document } from "../lib/shapes.ts";
 import type { ConsoleSession } from "../lib/tokens/console-session.ts";
 import { type PermittedAction, permissionOf, requirePermission } from "../permissions.ts";
+import type { Shown } from "./contract.ts";
+import type { NoticeName } from "./messages/notices.ts";
 
 export interface Company {
   id: string;
@@ -30,6 +31,15 @@ export interface Visit {
   params: Record<string, string>;
   /** Empty for a page that is only shown. */
   form: Record<string, string>;
+  /** Of a form with a file. */
+  file?: UploadedFile;
+}
+
+export interface UploadedFile {
+  filename: string;
+  content_type: string;
+  size: number;
+  stream: NodeJS.ReadableStream;
 }
 
 /** Of a person who is signed in. */
@@ -43,11 +53,11 @@ export interface CompanyVisit extends PersonVisit {
   company: Company;
 }
 
-/** What a page answers: values for its view, or where to go. */
+/** What a page answers: values for its view; where to go, and what to say there; a document of its own. */
 export type Answer =
   | { view: string; title: string; values?: Record<string, unknown>; status?: number }
-  | { goTo: string }
-  | Document;
+  | { goTo: string; notice?: NoticeName }
+  | Shown;
 
 /** `session`: the browser has another one from now on. */
 export type Outcome = { answer: Answer; session?: ConsoleSession };
@@ -64,15 +74,37 @@ const withMeta = (meta: Caller): CallingOptions & { meta: Caller } => ({ meta })
 export const callAs = <A extends ActionOf>(visit: Visit, action: A, params: ParamsOf<A>): Promise<ReturnsOf<A>> =>
   call(visit.ctx.broker, action, params, withMeta(metaOf(visit)));
 
+const callerIn = (visit: CompanyVisit): Caller => {
+  const { id: companyId, role } = visit.company;
+  return { ...metaOf(visit), companyId, role };
+};
+
 /** An action of the API within the company, under the same rules: 403 where the role is not enough. */
 export function callIn<A extends PermittedAction & ActionOf>(
   visit: CompanyVisit,
   action: A,
   params: ParamsOf<A>,
+  options: CallingOptions & { stream?: NodeJS.ReadableStream } = {},
 ): Promise<ReturnsOf<A>> {
-  const { id: companyId, role } = visit.company;
-  requirePermission(action, { role });
-  return call(visit.ctx.broker, action, params, withMeta({ ...metaOf(visit), companyId, role }));
+  requirePermission(action, { role: visit.company.role });
+  return call(visit.ctx.broker, action, params, { ...options, ...withMeta(callerIn(visit)) });
+}
+
+/** A CSV that an action of the API streams, under the same rules. */
+export function download<A extends PermittedAction & ActionOf>(
+  visit: CompanyVisit,
+  action: A,
+  params: ParamsOf<A>,
+  filename: string,
+): Shown {
+  requirePermission(action, { role: visit.company.role });
+  return {
+    content_type: "text/csv; charset=utf-8",
+    body: "",
+    body_from: { action, params },
+    as: callerIn(visit),
+    headers: { "content-disposition": `attachment; filename="${filename}"`, "cache-control": "no-store" },
+  };
 }
 
 /** Whether a page shows the button. */

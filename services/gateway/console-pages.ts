@@ -2,21 +2,29 @@
  * What stands below /app/: passes requests on to the console's actor and its documents back. The API never takes the
  * session's cookie, and the console takes nothing else.
  */
+import type { Readable } from "node:stream";
+import type { CallingOptions } from "moleculer";
 import { call } from "../call.ts";
-import { CONSOLE_COOKIE } from "../lib/tokens/console-session.ts";
+import { type Shown, uploadKindOf } from "../console/contract.ts";
+import { notFound } from "../lib/errors.ts";
+import { CONSOLE_COOKIE, readSession } from "../lib/tokens/console-session.ts";
 import { throttleLogin } from "./access/throttle.ts";
 import { BODY_LIMITS } from "./http/body-cost.ts";
 import { type Context, httpOf, type Next } from "./http/context.ts";
 import { cookieNamed } from "./http/cookies.ts";
+import { withUpload } from "./http/multipart-upload.ts";
 import { HttpRefusal } from "./http/problems.ts";
-import { readForm } from "./http/request-body.ts";
-import { writeDocument } from "./http/response.ts";
+import { mediaTypeOf, readForm } from "./http/request-body.ts";
+import { firstByte, writeDocument } from "./http/response.ts";
 import type { ResourceRouter } from "./http/router.ts";
-import type { SharedBudget } from "./http/shared-budget.ts";
+import { type RouteDeps, UPLOAD_TIMEOUT_MS } from "./route-handler.ts";
 
-interface ConsoleDeps {
-  broker: Parameters<typeof call>[0];
-  bodyBudget: SharedBudget;
+type ConsoleDeps = Pick<RouteDeps, "broker" | "bodyBudget" | "uploadBudgets" | "maxUploadBytes">;
+
+interface Asked {
+  path: string;
+  query: Record<string, string>;
+  cookie?: string;
 }
 
 const ROOT = "/app";
@@ -32,15 +40,20 @@ function texts(values: Record<string, unknown>): Record<string, string> {
   );
 }
 
-export function consolePages({ broker, bodyBudget }: ConsoleDeps, router: ResourceRouter) {
-  async function submit(
-    context: Context,
-    asked: { path: string; query: Record<string, string>; cookie?: string },
-    options: object,
-  ) {
-    const reservation = bodyBudget.open(context.state.ip);
+/** Undefined for a browser that nobody has signed in with: its bodies are small, and hold no files. */
+const personOf = ({ cookie }: Asked) => (cookie === undefined ? undefined : readSession(cookie)?.person);
+
+export function consolePages(
+  { broker, bodyBudget, uploadBudgets, maxUploadBytes }: ConsoleDeps,
+  router: ResourceRouter,
+) {
+  async function submit(context: Context, asked: Asked, options: object): Promise<Shown> {
+    const person = personOf(asked);
+    const reservation = bodyBudget.open(person?.userId ?? context.state.ip);
     try {
-      const form = texts(await readForm(context, { limits: BODY_LIMITS.small, reservation }));
+      const form = texts(
+        await readForm(context, { limits: person ? BODY_LIMITS.ordinary : BODY_LIMITS.small, reservation }),
+      );
       const header = context.get("x-csrf-token");
       return await call(
         broker,
@@ -52,6 +65,32 @@ export function consolePages({ broker, bodyBudget }: ConsoleDeps, router: Resour
       reservation.release();
     }
   }
+
+  async function upload(context: Context, asked: Asked, options: object): Promise<Shown> {
+    const kind = uploadKindOf(asked.path);
+    const person = personOf(asked);
+    if (!kind || !person) throw notFound();
+    // The answer may come long after the last byte of the request.
+    context.req.socket.setTimeout(0);
+    const space = { maxBytes: maxUploadBytes[kind], budgets: uploadBudgets, owner: person.userId };
+    return withUpload(context, space, ({ params: { filename, content_type, size, ...form }, stream }) =>
+      call(
+        broker,
+        "console.upload",
+        { ...asked, form: texts(form), filename: `${filename}`, content_type: `${content_type}`, size: Number(size) },
+        { ...options, stream, timeout: UPLOAD_TIMEOUT_MS } as CallingOptions,
+      ),
+    );
+  }
+
+  async function write(context: Context, { as, body_from, ...shown }: Shown, requestID: string): Promise<void> {
+    if (!body_from) return writeDocument(context, shown);
+    const body = (await broker.call(body_from.action, body_from.params, { meta: as ?? {}, requestID })) as Readable;
+    await firstByte(body);
+    writeDocument(context, { ...shown, body: body as unknown as Buffer });
+  }
+
+  const isFile = (context: Context) => mediaTypeOf(context) === "multipart/form-data";
 
   return async (context: Context, next: Next): Promise<void> => {
     const { path, method } = context;
@@ -72,9 +111,10 @@ export function consolePages({ broker, bodyBudget }: ConsoleDeps, router: Resour
       ...(cookie === undefined ? {} : { cookie }),
     };
     if (method === "POST" && asked.path === "login") await throttleLogin(context);
-    if (method === "POST") writeDocument(context, await submit(context, asked, options));
-    else if (method === "GET" || method === "HEAD")
-      writeDocument(context, await call(broker, "console.page", asked, options));
-    else throw new HttpRefusal(405, `Method "${method}" not allowed.`, { Allow: "GET, HEAD, POST" });
+    if (method === "POST") {
+      await write(context, await (isFile(context) ? upload : submit)(context, asked, options), requestId);
+    } else if (method === "GET" || method === "HEAD") {
+      await write(context, await call(broker, "console.page", asked, options), requestId);
+    } else throw new HttpRefusal(405, `Method "${method}" not allowed.`, { Allow: "GET, HEAD, POST" });
   };
 }

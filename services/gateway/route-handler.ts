@@ -36,7 +36,7 @@ export interface RouteDeps {
 }
 
 /** An import of a gigabyte takes minutes, and its client waits for the result. */
-const UPLOAD_TIMEOUT_MS = 15 * 60_000;
+export const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 
 /** With Moleculer's pauses between them (0.1 s, 0.2 s …) they outlast a NATS server that restarts. */
 const READ_RETRIES = 3;

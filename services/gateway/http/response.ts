@@ -35,12 +35,15 @@ const list: Write = (context, result, { params, baseUrl }) => {
   };
 };
 
+/** A download that fails before its first byte can still become an error response. */
+export async function firstByte(stream: Readable): Promise<void> {
+  if (stream.readable && stream.readableLength > 0) return;
+  await Promise.race([once(stream, "readable"), once(stream, "end")]);
+}
+
 const csv: Write = async (context, result, { route }) => {
   const stream = result as Readable;
-  // A download that fails before its first byte can still become an error response.
-  if (!stream.readable || stream.readableLength === 0) {
-    await Promise.race([once(stream, "readable"), once(stream, "end")]);
-  }
+  await firstByte(stream);
   const [noun] = route.path
     .split("/")
     .filter((part) => part !== "export" && !part.startsWith(":"))

@@ -4,6 +4,7 @@ import { stepAt, totpCode } from "../../../services/accounts/people/totp-codes.t
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
+import { ConsoleBrowser, signIn } from "../../support/console-browser.ts";
 import { until } from "../campaigns/world.ts";
 
 let app: App;
@@ -14,59 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-interface Shown {
-  status: number;
-  location: string | null;
-  headers: Headers;
-  html: string;
-  title: string;
-}
-
-/** Keeps the one cookie, and sends the form token of the page that it saw last. */
-class Browser {
-  cookie = "";
-  token = "";
-  readonly #ip = someIp();
-
-  async #ask(path: string, init: RequestInit): Promise<Shown> {
-    const headers = {
-      ...(this.cookie ? { cookie: this.cookie } : {}),
-      accept: "text/html",
-      "x-forwarded-for": this.#ip,
-    };
-    const response = await fetch(`${app.url}${path}`, { redirect: "manual", ...init, headers });
-    const set = response.headers.get("set-cookie");
-    if (set) this.cookie = set.split(";", 1)[0]!;
-    const html = await response.text();
-    this.token = /<meta name="csrf-token" content="([^"]+)"/.exec(html)?.[1] ?? this.token;
-    return {
-      status: response.status,
-      location: response.headers.get("location"),
-      headers: response.headers,
-      html,
-      title: /<h1>([^<]*)<\/h1>/.exec(html)?.[1] ?? "",
-    };
-  }
-
-  open = (path: string) => this.#ask(path, {});
-
-  send = (path: string, fields: Record<string, string> = {}, token = this.token) =>
-    this.#ask(path, { method: "POST", body: new URLSearchParams({ form_token: token, ...fields }) });
-
-  async signIn({ email, password }: { email: string; password: string }, next?: string): Promise<Shown> {
-    await this.open("/app/login");
-    return this.send("/app/login", { email, password, ...(next === undefined ? {} : { next }) });
-  }
-}
-
-async function signedIn(of = company): Promise<Browser> {
-  const browser = new Browser();
-  expect(await browser.signIn(of)).toMatchObject({ status: 303 });
-  return browser;
-}
+const signedIn = (of = company): Promise<ConsoleBrowser> => signIn(app, of);
 
 test("who is not signed in is led to sign-in, and from there to where they wanted", async () => {
-  const browser = new Browser();
+  const browser = new ConsoleBrowser(app);
   const wanted = `/app/${company.id}/campaigns?status=sending`;
   const { status, location } = await browser.open(wanted);
   expect({ status, location }).toEqual({ status: 303, location: `/app/login?next=${encodeURIComponent(wanted)}` });
@@ -83,11 +35,11 @@ test.each([
   "javascript:alert(1)",
   "/app/x\r\nSet-Cookie: a=b",
 ])("sign-in leads to no other site by next=%j", async (next) => {
-  expect(await new Browser().signIn(company, next)).toMatchObject({ status: 303, location: "/app/" });
+  expect(await new ConsoleBrowser(app).signIn(company, next)).toMatchObject({ status: 303, location: "/app/" });
 });
 
 test("a wrong password says what the API says, and keeps the address that was typed", async () => {
-  const browser = new Browser();
+  const browser = new ConsoleBrowser(app);
   const { status, html } = await browser.signIn({ ...company, password: "not the password" });
   expect(status).toBe(401);
   expect(html).toContain("No active account found with the given credentials.");
@@ -95,7 +47,7 @@ test("a wrong password says what the API says, and keeps the address that was ty
 });
 
 test("the session is one cookie, for the console alone, that changes at sign-in and at sign-out", async () => {
-  const browser = new Browser();
+  const browser = new ConsoleBrowser(app);
   const seen = new Set<string>();
   const first = await browser.open("/app/login");
   expect(first.headers.get("set-cookie")).toMatch(/^fm_session=[\w.-]+; Path=\/app; HttpOnly; SameSite=Strict$/);
@@ -134,7 +86,7 @@ test.each(["", "made-up", "another session's"])(
     const used = token === "another session's" ? others.token : token;
     expect(await browser.send("/app/logout", {}, used)).toMatchObject({ status: 403, title: "You may not do this" });
     expect(await browser.open(`/app/${company.id}`)).toMatchObject({ status: 200 });
-    const stranger = new Browser();
+    const stranger = new ConsoleBrowser(app);
     await stranger.open("/app/login");
     expect(await stranger.send("/app/login", { email: company.email, password: company.password }, used)).toMatchObject(
       { status: 403 },
@@ -165,7 +117,9 @@ test("no script, style or frame but its own; nothing is kept by caches", async (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'",
   );
   expect(headers.get("cache-control")).toBe("no-store");
-  expect(html).not.toMatch(/<script|<style| style=| on\w+=/);
+  expect(html).not.toMatch(/<script(?! src="\/app\/assets\/htmx-\w+\.js" defer><\/script>)|<style| style=| on\w+=/);
+  const [, script] = /src="(\/app\/assets\/[^"]+)"/.exec(html)!;
+  expect((await fetch(`${app.url}${script}`)).headers.get("content-type")).toBe("text/javascript; charset=utf-8");
   const [, style] = /href="(\/app\/assets\/[^"]+)"/.exec(html)!;
   const asset = await fetch(`${app.url}${style}`);
   expect([asset.status, asset.headers.get("content-type")]).toEqual([200, "text/css; charset=utf-8"]);
@@ -239,13 +193,13 @@ test("a second factor is asked for after the password, and its code is good once
   const { secret } = (await api.post("/api/auth/totp/", {})).body;
   const codes = (await api.post("/api/auth/totp/confirm/", { code: totpCode(secret, stepAt(Date.now())) })).body
     .recovery_codes;
-  const browser = new Browser();
+  const browser = new ConsoleBrowser(app);
   const { email, password } = mine;
   const asked = await browser.signIn(mine);
   expect(asked.status).toBe(200);
   expect(asked.html).toContain('name="code"');
   expect(await browser.send("/app/login", { email, password, code: codes[0] })).toMatchObject({ status: 303 });
-  const again = new Browser();
+  const again = new ConsoleBrowser(app);
   await again.open("/app/login");
   expect(await again.send("/app/login", { email, password, code: codes[0] })).toMatchObject({ status: 401 });
 });
