@@ -13,6 +13,8 @@ const isLong = process.env.FAILURES === "long";
 export default {
   // Node's, and a test file that leaves sockets, timers, child processes or databases behind fails.
   testEnvironment: "<rootDir>/test/support/leak-environment.ts",
+  // Packages are loaded once in a worker, and not once in each file.
+  runtime: "<rootDir>/test/support/runtime.ts",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   // What tools of the reference are installed from there has a package.json of the same name.
   modulePathIgnorePatterns: ["<rootDir>/.cache/"],

@@ -1,5 +1,5 @@
 /**
- * Jest's Node environment with a guard: a test file that leaves anything behind fails, and the message names it. Without it
+ * The tests' environment (one-context.ts) with a guard: a test file that leaves anything behind fails, and the message names it. Without it
  * a forgotten socket or timer keeps the whole run from ever ending, and nobody can say whose it was. What is looked for:
  * sockets, servers, child processes and timers that keep the process alive, and test databases that were not dropped
  * (`drop` in database.ts looks for connections and advisory locks).
@@ -7,7 +7,8 @@
 import { ChildProcess } from "node:child_process";
 import { Server, Socket } from "node:net";
 import timers from "node:timers/promises";
-import { TestEnvironment } from "jest-environment-node";
+import type { TestEnvironment } from "jest-environment-node";
+import { OneContextEnvironment } from "./one-context.ts";
 
 /** What was closed may take a moment to be gone, on a busy machine a long one. Option `graceMs` of the environment. */
 const GRACE_MS = 5_000;
@@ -63,12 +64,13 @@ const origin = (stack = ""): string => {
 // Made at their first use: a warning in the first file of a worker would look like a pipe that the file left behind.
 void [process.stdout, process.stderr];
 
-export default class LeakEnvironment extends TestEnvironment {
+export default class LeakEnvironment extends OneContextEnvironment {
   readonly #before = new Set(activeHandles());
   /** Pending ones of this file, with where they were made. */
   readonly #timers = new Map<NodeJS.Timeout, Error>();
   readonly #sleeps = new Set<Error>();
   readonly #graceMs: number;
+  readonly #originals = { setTimeout: globalThis.setTimeout, setInterval: globalThis.setInterval };
 
   constructor(...given: ConstructorParameters<typeof TestEnvironment>) {
     super(...given);
@@ -89,6 +91,7 @@ export default class LeakEnvironment extends TestEnvironment {
 
   override async teardown(): Promise<void> {
     Object.assign(timers, { setTimeout: originalSleep });
+    Object.assign(globalThis, this.#originals);
     await super.teardown();
   }
 

@@ -283,7 +283,7 @@ withKustomize(() => {
       await client.connect();
       try {
         const { rows } = await client.query(scaled.spec.triggers[0]!.metadata.query);
-        expect(Object.values(rows[0])).toEqual(["0"]);
+        expect(Object.values(rows[0]).map(Number)).toEqual([0]);
       } finally {
         await client.end();
         await database.drop();
