@@ -166,8 +166,11 @@ export interface AnswerEffects {
   sendCopyAgain(copy: PreparedMail): void;
   copyAnswered(copy: PreparedMail, result: TransactionResult): void;
   stopCampaignOf(batch: Batch, error: string): void;
-  /** It deferred a mail for its recipient's domain, and takes the mail of others. */
-  isDeferralOfDomain(mail: PreparedMail, result: TransactionResult): boolean;
+  /**
+   * It deferred a mail for its recipient's domain, and takes the mail of others. `sinceMs`: of what time the answer is, by the
+   * monotonic clock.
+   */
+  isDeferralOfDomain(mail: PreparedMail, result: TransactionResult, sinceMs: number): boolean;
   /** Why the server is to be left alone after this result; undefined where it is not. */
   reasonToPause(result: TransactionResult): string | undefined;
   pauseServer(reason: string): void;
@@ -179,6 +182,7 @@ interface Answer {
   readonly session: {
     /** It had accepted mail: it ended for a limit or a time-out, not because the server refuses everything. */
     readonly hadAccepted: boolean;
+    readonly openedAtMs: number;
     quit(): void;
   };
   readonly effects: AnswerEffects;
@@ -218,9 +222,15 @@ const replaceUsedUpSession: AnswerStep = (answer) => {
 
 /** The mail merely revealed it, so this does not count as a try. */
 const pauseUnavailableServer: AnswerStep = (answer) => {
-  const { mail, result, effects } = answer;
-  // The recipient is deferred, and its domain slowed.
-  if (!mail.copyOf && effects.isDeferralOfDomain(mail, result)) return false;
+  const { mail, result, session, effects } = answer;
+  // A server that only looks at newcomers (Postfix's postscreen) answers 450 until the session ends, whatever it has thought of
+  // the client meanwhile: what a session says that has accepted nothing is as old as the session.
+  const sinceMs = session.hadAccepted ? mail.handedAtMs : session.openedAtMs;
+  if (!mail.copyOf && effects.isDeferralOfDomain(mail, result, sinceMs)) {
+    // The recipient is deferred, and its domain slowed.
+    if (!session.hadAccepted) session.quit();
+    return false;
+  }
   const reason = effects.reasonToPause(result);
   if (reason === undefined) return false;
   again(answer);

@@ -36,7 +36,7 @@ interface Slow {
   domain: SlowDomain;
   /** The server has accepted something since. */
   proven: boolean;
-  /** By the monotonic clock of this node: mails that were handed over before knew nothing of it. */
+  /** By the monotonic clock of this node: answers of before say nothing new. */
   knownAtMs: number;
   /** Of mails that were accepted in a row so many end it; null: not the first time, or another node's. */
   endsAfter: number | null;
@@ -118,20 +118,20 @@ export class SlowDomains {
   }
 
   /**
-   * True: it is the domain's deferral, and says nothing about the server. `handedAtMs`: when the mail was handed over, by the
-   * monotonic clock.
+   * True: it is the domain's deferral, and says nothing about the server. `sinceMs`: of what time the answer is, by the
+   * monotonic clock: that of the mail's handing over, or that of the session's beginning.
    */
-  deferred(name: string, result: TransactionResult, handedAtMs: number): boolean {
+  deferred(name: string, result: TransactionResult, sinceMs: number): boolean {
     if (result.kind !== "refused" || result.reply.code >= 500 || result.stage === "mail") return false;
     if (result.stage === "rcpt" && isRecipientsOwnWait(result.reply)) return false;
     const text = repeatedText(result.reply);
     if (text === undefined) return false;
     const slow = this.#slow.get(name);
-    return slow ? this.#again(name, slow, text, handedAtMs) : this.#suspect(name, text);
+    return slow ? this.#again(name, slow, text, sinceMs) : this.#suspect(name, text);
   }
 
-  #again(name: string, slow: Slow, text: string, handedAtMs: number): boolean {
-    if (handedAtMs < slow.knownAtMs) return true;
+  #again(name: string, slow: Slow, text: string, sinceMs: number): boolean {
+    if (sinceMs < slow.knownAtMs) return true;
     slow.endsAfter = null;
     if (!slow.proven) {
       this.#forget(name);

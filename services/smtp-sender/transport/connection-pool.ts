@@ -15,6 +15,7 @@ import { type Endpoint, OpenError, openSession } from "../smtp/session.ts";
 
 export interface Connection {
   pipeline: SmtpPipeline<PreparedMail>;
+  openedAtMs: number;
   /** Since when it waits for an answer to something; undefined while idle. */
   busySince: number | undefined;
   /** Mails it was given. */
@@ -159,7 +160,9 @@ export class ConnectionPool {
 
   #use(session: Awaited<ReturnType<typeof openSession>>, freeSlot: () => void): void {
     const transport = this.#transport;
-    const connection = { busySince: undefined, tried: 0, accepted: 0, refusedInARow: 0 } as unknown as Connection;
+    const openedAtMs = performance.now();
+    const counts = { tried: 0, accepted: 0, refusedInARow: 0 };
+    const connection = { openedAtMs, busySince: undefined, ...counts } as unknown as Connection;
     connection.pipeline = new SmtpPipeline<PreparedMail>(
       session,
       {

@@ -254,7 +254,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     if (result.kind === "accepted" && this.slowDomains.isWatching) this.slowDomains.accepted(recipientDomain(mail.row));
     this.#pauses.answered(mail, result);
     this.domains.answered(mail);
-    const session = { hadAccepted: connection.accepted > 0, quit: () => connection.pipeline.quit() };
+    const { openedAtMs, accepted, pipeline } = connection;
+    const session = { openedAtMs, hadAccepted: accepted > 0, quit: () => pipeline.quit() };
     const { retryBaseMs } = this.#context.settings;
     takeAnswer({ mail, result, session, effects: this, retryBaseMs });
   }
@@ -285,8 +286,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     void this.#stop([batch], error);
   }
 
-  isDeferralOfDomain(mail: PreparedMail, result: TransactionResult): boolean {
-    return this.slowDomains.deferred(recipientDomain(mail.row), result, mail.handedAtMs);
+  isDeferralOfDomain(mail: PreparedMail, result: TransactionResult, sinceMs: number): boolean {
+    return this.slowDomains.deferred(recipientDomain(mail.row), result, sinceMs);
   }
 
   reasonToPause(result: TransactionResult): string | undefined {

@@ -43,7 +43,7 @@ test("max_per_minute holds in any rolling window over all campaigns; the rest go
   expect(arrivedAt(server, LIMITED)).toHaveLength(LIMIT);
   expect(await sending.finished(first)).toMatchObject({ status: "completed", sent_count: 175, failed_count: 0 });
   expect(await sending.finished(second)).toMatchObject({ status: "completed", sent_count: 5, failed_count: 0 });
-  expect(mostWithin(arrivedAt(server, LIMITED), ROLLING_MS)).toBe(LIMIT);
+  expect(mostWithin(arrivedAt(server, LIMITED), ROLLING_MS)).toBeLessThanOrEqual(LIMIT);
   expect(server.doubled).toEqual([]);
   const rows = [...(await sending.recipients(first)), ...(await sending.recipients(second))];
   expect(rows.filter(({ attempts }) => attempts !== 1)).toEqual([]);

@@ -86,6 +86,17 @@ test("a domain is slow on trial: where the server has accepted nothing since, it
   expect(published.size).toBe(0);
 });
 
+test("an answer of before a domain was slow does not take away that its next five accepted mails end it", () => {
+  const { slow, defer } = domains();
+  const before = performance.now();
+  defer(5, limited);
+  slow.accepted("slow.example");
+  // As in a session of postscreen's that goes on answering 450.
+  expect(slow.deferred("slow.example", refused(limited(6)), before)).toBe(true);
+  for (let n = 0; n < 4; n++) slow.accepted("slow.example");
+  expect(slow.size).toBe(0);
+});
+
 test("what other nodes have learnt holds here, unless this one knows better", () => {
   const { slow, defer } = domains();
   const there = domains();
