@@ -5,6 +5,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Context, Middleware, ServiceBroker } from "moleculer";
 import { closeDatabase, openDatabase } from "../models/database/db.ts";
 import { migrate, pending } from "../models/database/migrate.ts";
@@ -46,14 +47,32 @@ async function ownDirectory(directory: string): Promise<() => Promise<void>> {
 }
 
 /** A signal to stop ends the wait: what waits a minute would else be killed by whoever sent it. */
-async function reached(url: string, waiting: (text: string) => void): Promise<void> {
+async function untilSignal<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   process.on("SIGTERM", onSignal).on("SIGINT", onSignal);
   try {
-    await awaitPostgres(url, { waiting, signal: stop.signal });
+    return await wait(stop.signal);
   } finally {
     process.off("SIGTERM", onSignal).off("SIGINT", onSignal);
+  }
+}
+
+const LOOK_EVERY_MS = 1_000;
+/** Of the log's entries that say what is waited for. */
+const SAY_EVERY_MS = 60_000;
+
+/** Until somebody else has applied all that this code needs; a job may take hours for large tables. */
+async function migrated(url: string, waiting: (text: string) => void, signal: AbortSignal): Promise<void> {
+  for (let sayAtMs = performance.now(); ; ) {
+    const missing = await pending(url);
+    if (missing.length === 0) return;
+    if (performance.now() >= sayAtMs) {
+      waiting(`Waiting for migrations (MIGRATIONS=wait): ${missing.join(", ")}`);
+      sayAtMs = performance.now() + SAY_EVERY_MS;
+    }
+    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+    if (signal.aborted) throw new Error(`Stopped while waiting for migrations: ${missing.join(", ")}.`);
   }
 }
 type Handler = (ctx: Context) => Promise<unknown>;
@@ -92,16 +111,19 @@ export function database(config: Config): Middleware {
         asService(() => next(ctx)),
 
     async starting(broker: ServiceBroker) {
+      const waiting = (text: string) => broker.logger.warn(text);
       let url = config.DATABASE_URL;
       if (!url) {
         releaseDirectory = await ownDirectory(config.DATA_DIR);
-        embedded = await supervisedPostgres(config.DATA_DIR, (text) => broker.logger.warn(text));
+        embedded = await supervisedPostgres(config.DATA_DIR, waiting);
         url = embedded.url;
       } else {
-        await reached(url, (text) => broker.logger.warn(text));
+        const own = url;
+        await untilSignal((signal) => awaitPostgres(own, { waiting, signal }));
         await refuseUnusable(url);
+        if (config.MIGRATIONS === "wait") await untilSignal((signal) => migrated(own, waiting, signal));
       }
-      const applied = await migrate(url);
+      const applied = config.MIGRATIONS === "wait" && !embedded ? [] : await migrate(url);
       if (applied.length > 0) broker.logger.info(`Applied ${applied.length} migrations, the last is ${applied.at(-1)}`);
       const missing = await pending(url);
       if (missing.length > 0) throw new Error(`Refusing to serve, migrations are pending: ${missing.join(", ")}`);

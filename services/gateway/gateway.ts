@@ -17,6 +17,7 @@ import { ResourceRouter } from "./http/router.ts";
 import { type HttpServer, listen } from "./http/server.ts";
 import { bodyBudget, uploadBudgets } from "./http/shared-budget.ts";
 import { ProgressStreams } from "./progress-streams.ts";
+import { type ReadinessOptions, readiness } from "./readiness.ts";
 import { type RouteDeps, routeHandler } from "./route-handler.ts";
 import { TrackingHosts, trackingHostPages, trackingHosts } from "./tracking-hosts.ts";
 
@@ -29,7 +30,7 @@ export interface Gateway {
   drain(): Promise<void>;
 }
 
-interface AppOptions extends ErrorHandlerOptions, RouteDeps {
+interface AppOptions extends ErrorHandlerOptions, RouteDeps, ReadinessOptions {
   name: string;
   hosts: TrackingHosts;
   contractOf: (action: string) => ActionContract;
@@ -40,6 +41,7 @@ function buildApp(options: AppOptions): Koa<State> {
   const app = new Koa<State>();
   const router = new ResourceRouter();
   for (const [path, handler] of builtInPages(options)) router.add("GET", path, handler);
+  router.add("GET", "/ready", readiness(options));
   for (const [path, handler] of trackingHostPages(options.hosts)) router.add("GET", path, handler);
   for (const [method, path, handler] of accountPages(options)) router.add(method, path, handler);
   for (const route of options.routes) {
@@ -101,6 +103,10 @@ export async function openGateway(broker: ServiceBroker, table: Table): Promise<
     trustedProxies: settings.TRUST_PROXY,
     maxUploadBytes: { media: settings.MAX_UPLOAD_BYTES, import: MAX_IMPORT_BYTES },
     draining: () => draining,
+    isReady: async () => {
+      const report = (await broker.call("$node.ready", {}, { nodeID: broker.nodeID })) as { ready: boolean };
+      return report.ready;
+    },
     reportDefect: defectLog(broker),
     onResponse: (context, durationMs) => {
       const { method, status, state } = context;

@@ -85,6 +85,11 @@ export const configSchema = Type.Object({
     default: 20,
     description: "Connections of a process to PostgreSQL at most, beside one for `/ready`.",
   }),
+  MIGRATIONS: choice(["apply", "wait"], {
+    default: "apply",
+    description:
+      "Whether a process that starts applies migrations, or waits for whoever does. With the embedded database it applies them.",
+  }),
   DATA_DIR: text({
     default: "./data",
     description: "Where the embedded database and the generated secret live.",

@@ -31,6 +31,7 @@ describe("the configuration", () => {
       DATA_DIR: "./data",
       DEFAULT_PLAN: "unlimited",
       ALLOW_PRIVATE_NETWORKS: true,
+      MIGRATIONS: "apply",
       MAX_UPLOAD_BYTES: 10_485_760,
       SERVICE_NAME: "Flockmail",
       HEALTH_PORT: 3030,

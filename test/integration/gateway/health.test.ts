@@ -2,6 +2,7 @@ import { closeDatabase, pool } from "../../../models/database/db.ts";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client } from "../../support/client.ts";
+import { until } from "../campaigns/world.ts";
 
 let port: number;
 
@@ -18,6 +19,11 @@ describe("the health port", () => {
     app = await startApp({ services: ["gateway", "accounts"], env });
   });
   afterAll(() => app.stop());
+
+  const askApi = async () => {
+    const response = await fetch(`${app.url}/ready`);
+    return `${response.status} ${await response.text()}`;
+  };
 
   test("/live answers, /ready reports each dependency and stays true without Redis, other paths do not exist", async () => {
     expect(await ask("/live")).toMatchObject({ status: 200 });
@@ -60,6 +66,15 @@ describe("the health port", () => {
     expect(text).not.toContain('dependency="nats"');
   });
 
+  test("/ready on the API's port says the same without detail, and asks no more than once a second", async () => {
+    const asking = jest.spyOn(app.broker, "call");
+    const answers = await Promise.all(Array.from({ length: 50 }, askApi));
+    const asked = asking.mock.calls.filter(([action]) => action === "$node.ready").length;
+    asking.mockRestore();
+    expect(new Set(answers)).toEqual(new Set(['200 {"ready":true}']));
+    expect(asked).toBeLessThan(50);
+  });
+
   test("/ready is 503 while the broker drains, and when the database is away", async () => {
     app.broker.started = false;
     expect(JSON.parse((await ask("/ready")).text)).toMatchObject({ ready: false, state: "draining" });
@@ -68,5 +83,6 @@ describe("the health port", () => {
     const ready = await ask("/ready");
     expect(ready.status).toBe(503);
     expect(JSON.parse(ready.text)).toMatchObject({ ready: false, database: "away" });
+    await until(askApi, (answer) => answer === '503 {"ready":false}');
   });
 });

@@ -1,9 +1,12 @@
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import { apiAt } from "../../demo/api.ts";
+import { createDatabase } from "../../support/database.ts";
 import { longTest } from "../../support/long.ts";
 import { dataFolder, type ServiceProcess, startService } from "../../support/service-process.ts";
+import { until } from "../campaigns/world.ts";
 
 const credentials = { email: "ann@example.com", password: "correct horse battery" };
 
@@ -12,6 +15,30 @@ async function logsIn(service: ServiceProcess): Promise<boolean> {
   const { companies } = await apiAt(service.url)<{ companies: unknown[] }>("POST", "/api/auth/login/", credentials);
   return companies.length === 1;
 }
+
+test("with MIGRATIONS=wait a process answers /live, and serves once somebody else has applied the last one", async () => {
+  const database = await createDatabase();
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const last = "delete from migrations where name = (select max(name) from migrations) returning name, checksum";
+  const { rows } = await client.query<{ name: string; checksum: string }>(last);
+  const env = { DATABASE_URL: database.url, SECRET_KEY: "test-secret-test-secret-test-secret", MIGRATIONS: "wait" };
+  const service = await startService({ by: "node", services: ["renderer"], env });
+  try {
+    await until(
+      async () => service.child.output(),
+      (output) => output.includes(`Waiting for migrations (MIGRATIONS=wait): ${rows[0]!.name}`),
+    );
+    expect((await fetch(`${service.healthUrl}/live`)).status).toBe(200);
+    expect((await fetch(`${service.healthUrl}/ready`)).status).toBe(503);
+    await client.query("insert into migrations (name, checksum) values ($1, $2)", [rows[0]!.name, rows[0]!.checksum]);
+    await service.ready();
+  } finally {
+    await service.child.stop();
+    await client.end();
+    await database.drop();
+  }
+});
 
 describe("what is in DATA_DIR", () => {
   jest.setTimeout(120_000);

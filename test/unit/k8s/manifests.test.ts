@@ -32,7 +32,7 @@ interface PodSpec {
   automountServiceAccountToken: boolean;
   securityContext: Record<string, unknown>;
   terminationGracePeriodSeconds?: number;
-  topologySpreadConstraints?: { labelSelector: { matchLabels: Record<string, string> } }[];
+  topologySpreadConstraints?: { topologyKey: string; labelSelector: { matchLabels: Record<string, string> } }[];
 }
 interface Workload extends Manifest {
   spec: {
@@ -114,6 +114,12 @@ withKustomize(() => {
     test("the migration job runs a file that exists", () => {
       const job = workloadsOf(cluster).find(({ kind }) => kind === "Job")!;
       expect(existsSync(join(ROOT, ours(job).command![1]!))).toBe(true);
+    });
+
+    test("only the job applies migrations: the nodes of the cluster wait for it, and small has nobody else", () => {
+      const smallMap = small.find(({ kind }) => kind === "ConfigMap") as Manifest & { data: Record<string, string> };
+      expect(configMap.MIGRATIONS).toBe("wait");
+      expect(smallMap.data.MIGRATIONS).toBeUndefined();
     });
 
     test("Argo CD applies what the migration job needs before it, and the nodes after it, at the first time too", () => {
@@ -219,7 +225,8 @@ withKustomize(() => {
       "%s has room for the heap that it is allowed, and asks for what it takes at rest",
       (_, workload) => {
         const mebibytes = (text: string) => Number.parseInt(text, 10) * (text.endsWith("Gi") ? 1024 : 1);
-        const [semi, old] = [...configMap.NODE_OPTIONS!.matchAll(/=(\d+)/g)].map(([, n]) => Number(n));
+        const own = ours(workload).env?.find(({ name }) => name === "NODE_OPTIONS")?.value;
+        const [semi, old] = [...(own ?? configMap.NODE_OPTIONS!).matchAll(/=(\d+)/g)].map(([, n]) => Number(n));
         const { limits, requests } = ours(workload).resources;
         // Young generation is three semi-spaces; 100 MiB are code, buffers and threads.
         expect(mebibytes(limits.memory!)).toBeGreaterThan(old! + 3 * semi! + 100);
@@ -239,6 +246,30 @@ withKustomize(() => {
         expect(spread!.labelSelector.matchLabels).toEqual(spec.selector.matchLabels);
         if (metadata.name !== "operator") expect(budgets).toContain(metadata.name);
       }
+    });
+
+    test("a drain waits neither for pods that are unready nor for a revision that is gone", () => {
+      for (const budget of cluster.filter(({ kind }) => kind === "PodDisruptionBudget")) {
+        expect(budget.spec).toMatchObject({ unhealthyPodEvictionPolicy: "AlwaysAllow" });
+      }
+      for (const { spec } of workloadsOf(cluster).filter(({ kind }) => kind === "Deployment")) {
+        const keys = spec.template.spec.topologySpreadConstraints!.map(({ topologyKey }) => topologyKey);
+        expect(keys).toEqual(["topology.kubernetes.io/zone", "kubernetes.io/hostname"]);
+      }
+    });
+
+    test("the API's port is for the ingress alone, and the backends' ports are for private networks", () => {
+      const policy = (name: string) =>
+        cluster.find(({ kind, metadata }) => kind === "NetworkPolicy" && metadata.name === name)!.spec as {
+          ingress?: { from?: unknown[] }[];
+          egress?: { to?: { ipBlock?: { cidr: string } }[] }[];
+        };
+      expect(policy("flockmail-api").ingress).toMatchObject([
+        { from: [{ namespaceSelector: { matchLabels: { "flockmail/ingress": "true" } } }] },
+      ]);
+      const [backends] = policy("flockmail-backends").egress!;
+      const blocks = backends!.to!.flatMap(({ ipBlock }) => ipBlock?.cidr ?? []);
+      expect(blocks).toEqual(["10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"]);
     });
 
     test("everything is closed but what a policy opens, and only who must reaches the internet", () => {
