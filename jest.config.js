@@ -5,8 +5,6 @@ const swc = [
   "@swc/jest",
   { jsc: { parser: { syntax: "typescript" }, target: "es2024" }, module: { type: "commonjs" } },
 ];
-// Packages that jest cannot require as they are.
-const ESM_ONLY = "p-limit|yocto-queue|@noble/hashes|@scure/base";
 
 const isLong = process.env.FAILURES === "long";
 
@@ -28,8 +26,7 @@ export default {
     // They take minutes and root: `npm run test:mta`, or a file of them by name. One short case always runs.
     ...(process.argv.some((arg) => arg.includes("test/mta")) ? [] : ["<rootDir>/test/mta/(?!postfix-plain)"]),
   ],
-  transform: { "^.+\\.ts$": swc, [`/node_modules/(?:${ESM_ONLY})/.+\\.js$`]: swc },
-  transformIgnorePatterns: [`/node_modules/(?!(?:${ESM_ONLY})/)`],
+  transform: { "^.+\\.ts$": swc },
   // Two more than cores: more than half of the time a file waits, for a lease to run out or a process to start. Beyond four
   // the one PostgreSQL runs out of connections.
   maxWorkers: Math.min(4, availableParallelism() + 2),
