@@ -1,0 +1,92 @@
+/** Alerts, dashboards and runbook against the service that they watch. */
+import { execFileSync } from "node:child_process";
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parse, stringify } from "yaml";
+import { commandNamed } from "../../../services/operator/commands.ts";
+import { longTest } from "../../support/long.ts";
+import { program } from "../../support/programs.ts";
+
+const ROOT = resolve(import.meta.dirname, "../../..");
+const FOLDER = join(ROOT, "k8s/monitoring");
+const read = (path: string) => readFileSync(join(FOLDER, path), "utf8");
+
+interface Rules {
+  spec: { groups: { rules: { alert: string; expr: string; labels: { severity: string } }[] }[] };
+}
+const { spec } = parse(read("alerts.yaml")) as Rules;
+const alerts = spec.groups.flatMap(({ rules }) => rules);
+const runbook = read("README.md");
+const dashboards = readdirSync(join(FOLDER, "dashboards")).map((file) => read(`dashboards/${file}`));
+
+/** All that the code registers; histograms have three series each. */
+const known = new Set(
+  ["services", "mixins", "models"]
+    .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: ROOT }))
+    .flatMap((file) => [...readFileSync(join(ROOT, file), "utf8").matchAll(/"((?:flockmail|process)_[a-z_]+)"/g)])
+    .map(([, name]) => name!),
+);
+const metricsIn = (text: string) =>
+  new Set(
+    [...text.matchAll(/\b(?:flockmail|process)_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|sum|count)$/, "")),
+  );
+
+test.each(["alerts.yaml", ...readdirSync(join(FOLDER, "dashboards")).map((file) => `dashboards/${file}`)])(
+  "%s asks for metrics that the service has",
+  (path) => {
+    const asked = [...metricsIn(read(path))];
+    expect(asked.length).toBeGreaterThan(3);
+    expect(asked.filter((name) => !known.has(name))).toEqual([]);
+  },
+);
+
+test("each alert has its page in the runbook, and each page its alert", () => {
+  const pages = [...runbook.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
+  expect(pages).toEqual(alerts.map(({ alert }) => alert));
+});
+
+test("the runbook names commands that exist", () => {
+  const named = [...runbook.matchAll(/`ops ([\w-]+)/g)].map(([, name]) => name!);
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((name) => !commandNamed(name))).toEqual([]);
+});
+
+test("each alert has a case that it is for, by promtool's own format", () => {
+  const { tests } = parse(read("alerts.test.yaml")) as {
+    tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[];
+  };
+  const cases = tests.flatMap(({ alert_rule_test }) => alert_rule_test);
+  const fired = new Set(cases.filter(({ exp_alerts }) => exp_alerts).map(({ alertname }) => alertname));
+  expect([...fired].toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
+});
+
+test("every panel of the dashboards asks something, at a place of its own", () => {
+  for (const dashboard of dashboards) {
+    const { panels } = JSON.parse(dashboard) as {
+      panels: { gridPos: { x: number; y: number }; targets: { expr: string }[] }[];
+    };
+    expect(new Set(panels.map(({ gridPos: { x, y } }) => `${x} ${y}`)).size).toBe(panels.length);
+    for (const { targets } of panels) expect(targets.every(({ expr }) => expr.length > 0)).toBe(true);
+  }
+});
+
+// Debian's package is 50 MB.
+longTest(
+  "promtool finds the rules valid, and every case as it says",
+  async () => {
+    const { path, env } = await program("promtool", ["prometheus"]);
+    const folder = mkdtempSync(join(tmpdir(), "flockmail-promtool-"));
+    try {
+      writeFileSync(join(folder, "alerts.rules.yaml"), stringify(spec));
+      cpSync(join(FOLDER, "alerts.test.yaml"), join(folder, "alerts.test.yaml"));
+      const run = (...args: string[]) =>
+        execFileSync(path, args, { cwd: folder, env: { ...process.env, ...env }, encoding: "utf8", timeout: 30_000 });
+      expect(run("check", "rules", "alerts.rules.yaml")).toContain(`SUCCESS: ${alerts.length} rules found`);
+      expect(run("test", "rules", "alerts.test.yaml")).toContain("SUCCESS");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+  300_000,
+);
