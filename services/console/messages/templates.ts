@@ -38,7 +38,7 @@ export const templates = {
   text: "Text part",
   textHint: "For readers without HTML. Empty: it is made of the content.",
   save: "Save",
-  saveHint: "Each save is a version, and you can go back to it.",
+  saveHint: "Each save is a version.",
   unsaved: "Not saved yet",
   versions: "Versions",
   toAll: "All templates",
