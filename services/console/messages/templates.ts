@@ -77,6 +77,7 @@ export const templates = {
   noFindings: "Nothing to warn of.",
   errors: "This cannot be saved or shown yet",
   atLine: (line: string) => `Go to line ${line}`,
+  notShown: "This cannot be shown yet: what to look at stands below.",
   stale: "The preview shows what it was before these errors.",
   busy: "The preview is busy, and is tried again.",
   away: "The preview does not answer. Your text is here still; the preview is tried again.",

@@ -1,5 +1,6 @@
 /** The editor of a template: what it shows, and how it saves without taking away what somebody else saved meanwhile. */
 import type { ReturnsOf } from "../../contracts.ts";
+import { isServiceError } from "../../lib/errors.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { VIEWS } from "../mail-look.ts";
@@ -67,8 +68,14 @@ async function conflictOf(visit: CompanyVisit, template: Template) {
 /** Of the template as it is saved, where the page is asked for them: after a save. */
 async function savedFindings(visit: CompanyVisit, { id }: Template): Promise<Findings | undefined> {
   if (visit.query.checked === undefined) return undefined;
-  const { variables } = await readerOf(visit);
-  return findingsOf(await callIn(visit, "renderer.preview", { id, variables }));
+  try {
+    const { variables } = await readerOf(visit);
+    return findingsOf(await callIn(visit, "renderer.preview", { id, variables }));
+  } catch (error) {
+    // It is saved: a page that only said that the preview is busy would look as if it were not.
+    if (!isServiceError(error)) throw error;
+    return undefined;
+  }
 }
 
 const typedFrom = (template: Template): Typed => ({
@@ -100,6 +107,7 @@ async function showNew(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
     ...common(visit, typed, errors),
     ...(await offers(visit)),
     here: templatesPath(visit, "new"),
+    isUnsaved: visit.form.name !== undefined,
     frame: templatesPath(visit, "frame"),
   };
   return { view: "template-editor", title: messages.templates.newTitle, values };
@@ -118,7 +126,8 @@ async function showOne(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
     isRefused ? undefined : savedFindings(visit, template),
   ]);
   const seen = isRefused ? visit.form.seen : template.updated_at;
-  return { view: "template-editor", title: template.name, values: { ...values, ...offered, conflict, findings, seen } };
+  const given = { ...values, ...offered, conflict, findings, seen, isUnsaved: isRefused };
+  return { view: "template-editor", title: template.name, values: given };
 }
 
 export const templatePage = (visit: CompanyVisit): Promise<Answer> => showOne(visit);

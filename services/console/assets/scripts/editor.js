@@ -189,11 +189,11 @@ chosen.addEventListener("change", async () => {
 
 /** The frame's document, once there is one to write into. */
 async function frameDocument() {
+  // It was led away, to what may not be shown in a frame.
+  if (!frame.contentDocument) frame.src = form.dataset.blank;
   for (let tries = 0; tries < 200; tries++) {
     const shown = frame.contentDocument;
     if (shown && shown.URL !== "about:blank" && shown.readyState !== "loading") return shown;
-    // It was led away, to what may not be shown in a frame.
-    if (!shown) frame.src = form.dataset.blank;
     await new Promise((done) => setTimeout(done, 50));
   }
   return undefined;
@@ -234,11 +234,11 @@ async function ask() {
   const findings = answer.getElementById("findings");
   if (!findings) return retry(form.dataset.away);
   retryMs = RETRY_MS;
-  previewState.textContent = "";
   const adopted = document.adoptNode(findings);
   document.getElementById("findings").replaceWith(adopted);
   bindProblems(adopted);
   const mail = answer.getElementById("rendered");
+  previewState.textContent = mail ? "" : form.dataset.notShown;
   if (mail) await paint(mail.value);
 }
 
@@ -268,7 +268,7 @@ const stateOf = () => {
   for (const name of ["view", "reader", "overwrite"]) fields.delete(name);
   return new URLSearchParams(fields).toString();
 };
-const saved = form.dataset.typed === "yes" ? "" : stateOf();
+const saved = form.dataset.unsaved === undefined ? stateOf() : "";
 let isLeaving = false;
 const hint = editorState.textContent;
 
