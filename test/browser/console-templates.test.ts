@@ -237,6 +237,18 @@ test("variables and images go to the cursor, undo takes them back, and unsaved c
   });
 });
 
+test("a session that ends while somebody types says so, and leaves the text where it is", async () => {
+  await open({ viewport: { width: 1280, height: 900 } }, async (page) => {
+    await signIn(page, `templates/${template}`);
+    await seen(page, /bytes of HTML/);
+    await page.context().clearCookies();
+    const body = page.getByLabel("Content", { exact: true });
+    await body.fill("<p>Not lost</p>");
+    await seen(page, /Your session has ended/);
+    expect(await body.inputValue()).toBe("<p>Not lost</p>");
+  });
+});
+
 test("by keyboard alone: a template is written, saved, changed, compared and brought back", async () => {
   await open({}, async (page) => {
     await signIn(page, "templates");

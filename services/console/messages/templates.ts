@@ -81,6 +81,8 @@ export const templates = {
   stale: "The preview shows what it was before these errors.",
   busy: "The preview is busy, and is tried again.",
   away: "The preview does not answer. Your text is here still; the preview is tried again.",
+  tooLarge: "This is too large for a form. Shorten it, or save it through the API.",
+  ended: "Your session has ended, and this form can no longer be saved. Copy your text, sign in again, and paste it.",
 
   // Two people at once.
   conflict: (who: string, when: string) =>
@@ -134,7 +136,6 @@ export const media = {
   empty: "There is no file yet.",
   noneFits: "No file fits.",
   add: "Upload a file",
-  file: "File",
   fileHint: (size: string) => `At most ${size}. You can also drop files here.`,
   fileHintPlain: (size: string) => `At most ${size}.`,
   upload: "Upload",
@@ -145,7 +146,6 @@ export const media = {
   failed: "The file could not be uploaded. Check the connection, and try again.",
   used: (used: string, limit: string) => `${used} of ${limit} used`,
   usedPlain: (used: string) => `${used} used`,
-  address: "Address",
   addressOf: (name: string) => `Address of ${name}`,
   copy: "Copy",
   copied: "Copied",
@@ -156,6 +156,5 @@ export const media = {
   inTemplates: (n: string) => `Templates that show it: ${n}. Its place in them stays empty.`,
   inCampaigns: (n: string) =>
     `Campaigns that show or attach it: ${n}. Its place stays empty in their mails, also in those that have arrived.`,
-  newest: (n: string) => `The newest ${n}`,
   keep: "Keep it",
 } as const;

@@ -228,11 +228,17 @@ async function ask() {
     method: "POST",
     body: new URLSearchParams(new FormData(form)),
   });
-  if (!response.ok)
-    return retry(response.status === 429 || response.status === 503 ? form.dataset.busy : form.dataset.away);
+  const { busy, away, tooLarge, ended } = form.dataset;
+  // Asking again would change nothing about these.
+  const isEnded = response.redirected || response.status === 403;
+  if (isEnded || response.status === 413) {
+    previewState.textContent = isEnded ? ended : tooLarge;
+    return;
+  }
+  if (!response.ok) return retry(response.status === 429 || response.status === 503 ? busy : away);
   const answer = new DOMParser().parseFromString(await response.text(), "text/html");
   const findings = answer.getElementById("findings");
-  if (!findings) return retry(form.dataset.away);
+  if (!findings) return retry(away);
   retryMs = RETRY_MS;
   const adopted = document.adoptNode(findings);
   document.getElementById("findings").replaceWith(adopted);
