@@ -146,6 +146,7 @@ test.each([
       }
     });
   },
+  180_000,
 );
 
 test("the preview follows what is typed, runs no script, shows each view and reader, and keeps its place", async () => {
