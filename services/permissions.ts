@@ -63,6 +63,7 @@ const TABLE = {
   "renderer.updateTemplate": writes("campaigns"),
   "renderer.removeTemplate": writes("campaigns"),
   "renderer.preview": writes("campaigns"),
+  "renderer.previewContent": writes("campaigns"),
   "renderer.checkTemplate": writes("campaigns"),
   "renderer.listVersions": reads("campaigns"),
   "renderer.getVersion": reads("campaigns"),
@@ -110,6 +111,7 @@ const TABLE = {
   "campaigns.listMedia": reads("campaigns"),
   "campaigns.createMedia": writes("campaigns"),
   "campaigns.getMedia": reads("campaigns"),
+  "campaigns.mediaUsage": reads("campaigns"),
   "campaigns.removeMedia": writes("campaigns"),
 
   "tracking.listSentEmails": reads("campaigns"),

@@ -27,7 +27,7 @@ import { stopAny, stopOwn } from "./lifecycle/stop.ts";
 import { decideWinners } from "./lifecycle/winners.ts";
 import { getCampaign, listCampaigns, progressOf } from "./list-campaigns.ts";
 import { downloadMedia, streamMedia } from "./media/download-media.ts";
-import { getMedia, listMedia, removeMedia } from "./media/media-files.ts";
+import { getMedia, listMedia, mediaUsage, removeMedia } from "./media/media-files.ts";
 import { mediaLimit, upload } from "./media/upload.ts";
 import { removeOld } from "./retention.ts";
 import { send } from "./send/send.ts";
@@ -103,6 +103,7 @@ export default defineService("campaigns", contract, {
     listMedia: (ctx) => listMedia(companyOf(ctx), ctx.params),
     createMedia: async (ctx) => upload(companyOf(ctx), await mediaLimit(ctx), ctx.params, ctx.stream!),
     getMedia: (ctx) => getMedia(companyOf(ctx), ctx.params.id),
+    mediaUsage: (ctx) => mediaUsage(companyOf(ctx), ctx.params.id),
     removeMedia: (ctx) => removeMedia(companyOf(ctx), ctx.params.id),
     downloadMedia: (ctx) => downloadMedia(ctx.params.id, ctx.meta),
     streamMedia: (ctx) => streamMedia(ctx.params.id),

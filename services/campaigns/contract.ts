@@ -1,5 +1,7 @@
+import { CAMPAIGN_STATUSES } from "../../models/campaign.ts";
+import { LOOKED_THROUGH, SHOWN_USES } from "../../models/statements/media-uses.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, Document, ListQuery, Nothing, Page, Stream, Text, Time, Type, Uuid } from "../lib/shapes.ts";
+import { ById, Document, ListQuery, Nothing, OneOf, Page, Stream, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Campaign, campaigns } from "./contract-campaigns.ts";
 import { drafts } from "./contract-drafts.ts";
 import { progress } from "./contract-progress.ts";
@@ -17,6 +19,16 @@ const Media = Type.Object({
   created_at: Time,
 });
 
+const Use = Type.Object({ id: Uuid, name: Type.String() });
+const MediaUsage = Type.Object({
+  template_count: Type.Integer({ description: "Templates whose body names the file.", examples: [2] }),
+  templates: Type.Array(Use, { description: "The newest of them." }),
+  campaign_count: Type.Integer({ description: "Campaigns whose mails name or attach the file.", examples: [7] }),
+  campaigns: Type.Array(Type.Composite([Use, Type.Object({ status: OneOf(...CAMPAIGN_STATUSES) })]), {
+    description: "The newest of them.",
+  }),
+});
+
 const media = {
   listMedia: {
     summary: "List media files",
@@ -32,6 +44,12 @@ const media = {
     returns: Media,
   },
   getMedia: { summary: "One media file", params: ById, returns: Media },
+  mediaUsage: {
+    summary: "Where a media file is used",
+    description: `Extension. Templates whose body names the file, and of the newest ${LOOKED_THROUGH} campaigns those whose mails name or attach it, newest first and at most ${SHOWN_USES} of each; the counts are of all that were found. Once the file is deleted, its place in their mails stays empty, also in those that have arrived; a campaign that attaches it and is not through yet still sends it.`,
+    params: ById,
+    returns: MediaUsage,
+  },
   removeMedia: {
     summary: "Delete a media file",
     description: "A campaign that attaches the file and is not through yet still sends it.",

@@ -27,7 +27,7 @@ function named(file: string, type: string, body: Buffer): Asset {
 const own = (path: string): Buffer => readFileSync(join(import.meta.dirname, "assets", path));
 
 /** One style sheet for all pages; a later part may use what an earlier one says. */
-const STYLE_PARTS = ["tokens", "components", "plots"];
+const STYLE_PARTS = ["tokens", "components", "plots", "templates"];
 const style = named("console.css", CSS, Buffer.concat(STYLE_PARTS.map((part) => own(`styles/${part}.css`))));
 
 const resolve = createRequire(import.meta.url).resolve;
@@ -35,6 +35,8 @@ const resolve = createRequire(import.meta.url).resolve;
 /** By the name under which pages ask for them. */
 const scripts = {
   htmx: named("htmx.js", SCRIPT, readFileSync(join(resolve("htmx.org/package.json"), "../dist/htmx.min.js"))),
+  editor: named("editor.js", SCRIPT, own("scripts/editor.js")),
+  media: named("media.js", SCRIPT, own("scripts/media.js")),
 };
 
 const byName = new Map([style, ...Object.values(scripts)].map((one) => [one.name, one]));

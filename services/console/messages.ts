@@ -5,6 +5,7 @@ import { notices } from "./messages/notices.ts";
 import { overview } from "./messages/overview.ts";
 import { keys, members, plan } from "./messages/settings.ts";
 import { lists, subscribers, suppressions } from "./messages/subscribers.ts";
+import { media, templates } from "./messages/templates.ts";
 
 export const messages = {
   product: "Flockmail",
@@ -16,6 +17,8 @@ export const messages = {
   sessions,
   campaigns,
   overview,
+  templates,
+  media,
   subscribers,
   lists,
   suppressions,

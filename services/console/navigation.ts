@@ -19,6 +19,13 @@ const SECTIONS: Section[] = [
   { label: "Overview", pages: [{ label: "Overview", path: "" }] },
   { label: "Campaigns", pages: [{ label: "Campaigns", path: "campaigns" }] },
   {
+    label: "Templates",
+    pages: [
+      { label: "Templates", path: "templates" },
+      { label: "Media", path: "media" },
+    ],
+  },
+  {
     label: "Subscribers",
     pages: [
       { label: "Subscribers", path: "subscribers" },

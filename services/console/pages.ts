@@ -13,6 +13,7 @@ import {
 import { chooseCompany, companyHome } from "./pages/home.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
 import { deleteList, liftSuppression, listsPage, makeList, suppress, suppressionsPage } from "./pages/lists.ts";
+import { deleteFile, deleteFilePage, mediaPage, uploadFile, uploadImage } from "./pages/media.ts";
 import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
 import { planPage } from "./pages/plan.ts";
 import { endSessionForm, sessionsPage } from "./pages/security.ts";
@@ -26,6 +27,10 @@ import {
   subscribersPage,
   takeOffList,
 } from "./pages/subscribers.ts";
+import { makeTemplate, newTemplatePage, saveTemplate, templatePage } from "./pages/template-editor.ts";
+import { emptyFrame, showFindings, showPreview, templateFrame } from "./pages/template-preview.ts";
+import { restoreVersion, versionPage, versionsPage } from "./pages/template-versions.ts";
+import { deleteTemplate, deleteTemplatePage, duplicateTemplate, templatesPage } from "./pages/templates.ts";
 import type { Answer, CompanyVisit, Outcome, PersonVisit, Visit } from "./request.ts";
 
 type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
@@ -56,6 +61,21 @@ export const companyPages: Table<CompanyVisit> = {
   "campaigns/:id/resume": { form: resumeCampaign },
   "campaigns/:id/cancel": { form: cancelCampaign },
   "campaigns/:id/delete": { form: deleteCampaign },
+  templates: { page: templatesPage },
+  "templates/new": { page: newTemplatePage, form: makeTemplate },
+  "templates/preview": { form: showPreview },
+  "templates/findings": { form: showFindings },
+  "templates/frame": { page: emptyFrame },
+  "templates/media": { form: uploadImage },
+  "templates/:id": { page: templatePage, form: saveTemplate },
+  "templates/:id/frame": { page: templateFrame },
+  "templates/:id/duplicate": { form: duplicateTemplate },
+  "templates/:id/delete": { page: deleteTemplatePage, form: deleteTemplate },
+  "templates/:id/versions": { page: versionsPage },
+  "templates/:id/versions/:version": { page: versionPage },
+  "templates/:id/versions/:version/restore": { form: restoreVersion },
+  media: { page: mediaPage, form: uploadFile },
+  "media/:id/delete": { page: deleteFilePage, form: deleteFile },
   subscribers: { page: subscribersPage, form: addSubscriber },
   "subscribers/:id": { page: subscriberPage, form: changeSubscriber },
   "subscribers/:id/off-list": { form: takeOffList },

@@ -123,6 +123,7 @@ export const routes: readonly Route[] = [
   // Templates
   route("GET", `${E}/templates/`, "renderer.listTemplates", list),
   route("POST", `${E}/templates/`, "renderer.createTemplate", created),
+  route("POST", `${E}/templates/preview/`, "renderer.previewContent"),
   route("POST", `${E}/templates/check/`, "renderer.checkTemplate"),
   route("GET", `${E}/templates/:id/`, "renderer.getTemplate"),
   route("PATCH", `${E}/templates/:id/`, "renderer.updateTemplate"),
@@ -193,6 +194,7 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/media/`, "campaigns.listMedia", list),
   route("POST", `${E}/media/`, "campaigns.createMedia", { ...created, upload: "media" }),
   route("GET", `${E}/media/:id/`, "campaigns.getMedia"),
+  route("GET", `${E}/media/:id/usage/`, "campaigns.mediaUsage"),
   route("DELETE", `${E}/media/:id/`, "campaigns.removeMedia"),
 
   // Tracking

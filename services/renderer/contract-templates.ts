@@ -31,16 +31,22 @@ const Warnings = Type.Array(Type.String(), {
 });
 const SavedTemplate = Type.Composite([EmailTemplate, Type.Object({ warnings: Warnings })]);
 
+const Shown = Type.Object({ subject: Type.String(), html: Type.String(), text: Type.String(), warnings: Warnings });
+const Variables = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
+
 const Subject = Type.String({ minLength: 1, maxLength: MAX_SUBJECT_LENGTH, pattern: "\\S", format: "line" });
 
-const Input = Type.Object({
-  name: Name,
+const Content = {
   subject: Subject,
   body: Type.Optional(Text(MAX_BODY_LENGTH)),
   ...ContentFields,
   template_mode: Type.Optional(Mode),
   template_type: Type.Optional(OneOf("marketing", "transactional")),
-});
+};
+const Input = Type.Object({ name: Name, ...Content });
+
+const UNCHANGED_SINCE =
+  "Extension. The template's `updated_at` as it was read: where it was saved after that, the answer is 409 and nothing changes.";
 
 const LANGUAGE =
   "Subject and body take `[[name]]` (dots reach into objects), `[[#if name]]…[[#else]]…[[/if]]`, `[[#each items]]…[[this]]…[[/each]]` " +
@@ -103,7 +109,11 @@ export const contract = {
   updateTemplate: {
     summary: "Change a template",
     description: LANGUAGE,
-    params: Type.Object({ ...ById.properties, ...Patch(Input).properties }),
+    params: Type.Object({
+      ...ById.properties,
+      ...Patch(Input).properties,
+      unchanged_since: Type.Optional(Type.String({ ...Time, description: UNCHANGED_SINCE })),
+    }),
     returns: SavedTemplate,
     example: { subject: "News for you, [[first_name]]" },
   },
@@ -120,8 +130,19 @@ export const contract = {
   preview: {
     summary: "Render a template with given variables",
     description: "As a recipient sees it, footer included; links are not tracked, and built-in addresses lead nowhere.",
-    params: Type.Object({ ...ById.properties, variables: Type.Optional(Type.Record(Type.String(), Type.Unknown())) }),
-    returns: Type.Object({ subject: Type.String(), html: Type.String(), text: Type.String(), warnings: Warnings }),
+    params: Type.Object({ ...ById.properties, variables: Variables }),
+    returns: Shown,
     example: { variables: { first_name: "Ann", items: ["Tea", "Coffee"] } },
+  },
+  previewContent: {
+    summary: "Render what is not saved as a template",
+    description: "Extension. Like the preview of a template. Nothing is saved; syntax errors are 400 as at saving.",
+    params: Type.Object({ ...Content, variables: Variables }),
+    returns: Shown,
+    example: {
+      subject: "News for [[first_name]]",
+      body: "<p>Hello [[first_name]],</p>",
+      variables: { first_name: "Ann" },
+    },
   },
 } as const satisfies ServiceContract;

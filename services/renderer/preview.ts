@@ -1,30 +1,33 @@
-/** A saved template with the given variables: rendered like a mail, for a sample recipient. */
+/** Templates with the given variables, saved or not: rendered like a mail, for a sample recipient. */
 import { Company } from "../../models/company.ts";
 import { activeTrackingDomain } from "../../models/statements/tracking-domains.ts";
 import { Template } from "../../models/template.ts";
 import { invalid, notFound } from "../lib/errors.ts";
+import type { Static } from "../lib/shapes.ts";
 import { installation } from "./compiled-campaign.ts";
 import { Unrenderable, UnusableTemplate } from "./content.ts";
+import type { contract } from "./contract-templates.ts";
 import { previewInThread } from "./heavy.ts";
 import type { Preview } from "./heavy-tasks.ts";
 import type { Data } from "./program/scope.ts";
+import { htmlAfter } from "./template-content.ts";
 import { templateWarnings } from "./warnings.ts";
 
 type Shown = Omit<Preview, "facts"> & { warnings: string[] };
 
-export async function preview(companyId: string, id: string, variables: Data = {}): Promise<Shown> {
-  const template = await Template.findOne({ where: { id, companyId } });
+interface Texts {
+  subject: string;
+  /** The HTML that would be sent. */
+  body: string;
+  preheader: string | null;
+  textBody: string | null;
+  isTransactional: boolean;
+}
+
+async function shownOf(companyId: string, texts: Texts, variables: Data): Promise<Shown> {
   const company = await Company.findByPk(companyId);
-  if (!template || !company) throw notFound();
-  const source = {
-    subject: template.subject,
-    body: template.html ?? template.body,
-    preheader: template.preheader,
-    textBody: template.textBody,
-    companyName: company.name,
-    footerText: company.footerText,
-    isTransactional: template.templateType === "transactional",
-  };
+  if (!company) throw notFound();
+  const source = { ...texts, companyName: company.name, footerText: company.footerText };
   try {
     const { baseUrl } = installation(await activeTrackingDomain(companyId));
     const { facts, ...shown } = await previewInThread(companyId, source, variables, baseUrl);
@@ -42,4 +45,25 @@ export async function preview(companyId: string, id: string, variables: Data = {
     if (error instanceof Unrenderable) throw invalid({ variables: [error.message] });
     throw error;
   }
+}
+
+export async function preview(companyId: string, id: string, variables: Data = {}): Promise<Shown> {
+  const template = await Template.findOne({ where: { id, companyId } });
+  if (!template) throw notFound();
+  const { subject, html, body, preheader, textBody, templateType } = template;
+  const texts = { subject, body: html ?? body, preheader, textBody, isTransactional: templateType === "transactional" };
+  return shownOf(companyId, texts, variables);
+}
+
+type Content = Static<(typeof contract)["previewContent"]["params"]>;
+
+export async function previewContent(companyId: string, { variables = {}, ...content }: Content): Promise<Shown> {
+  const { subject, body = "", preheader = null, text_body = null, template_type } = content;
+  const html = await htmlAfter(companyId, null, content);
+  const isTransactional = template_type === "transactional";
+  return shownOf(
+    companyId,
+    { subject, body: html ?? body, preheader, textBody: text_body, isTransactional },
+    variables,
+  );
 }

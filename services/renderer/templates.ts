@@ -6,7 +6,7 @@ import { contentOf, keepUnkept, keepVersion } from "../../models/statements/temp
 import { Template } from "../../models/template.ts";
 import type { Validate } from "../define.ts";
 import { type Caller, companyOf } from "../lib/caller.ts";
-import { isServiceError, notFound } from "../lib/errors.ts";
+import { conflict, isServiceError, notFound } from "../lib/errors.ts";
 import type { ListQuery, Static } from "../lib/shapes.ts";
 import { subjectErrors, textErrors } from "../lib/template/template-errors.ts";
 import { Unrenderable } from "./content.ts";
@@ -21,10 +21,9 @@ type NewInput = Static<Contract["createTemplate"]["params"]>;
 type Filters = ListQuery & { template_mode?: string; template_type?: string };
 
 /** Syntax errors of all texts, at once. */
-export const syntaxErrors: Validate<Contract["createTemplate"]> & Validate<Contract["updateTemplate"]> = async (
-  ctx,
-  isValid,
-) => {
+export const syntaxErrors: Validate<Contract["createTemplate"]> &
+  Validate<Contract["updateTemplate"]> &
+  Validate<Contract["previewContent"]> = async (ctx, isValid) => {
   const { params } = ctx;
   const fields = ["body", "template_mode", "inline_css"] as const;
   const changes: Input = Object.fromEntries(fields.filter(isValid).map((field) => [field, params[field]]));
@@ -90,6 +89,8 @@ const attributes = (input: Input) => {
   };
 };
 
+const SAVED_SINCE = "The template was saved after it was read. Read it again, and change what it is now.";
+
 /** Holds the template's row, so that saves at the same time come one after the other, each with its version. */
 const change = (
   companyId: string,
@@ -153,13 +154,14 @@ export const getTemplate = async (companyId: string, id: string): Promise<View> 
 export async function updateTemplate(
   companyId: string,
   id: string,
-  input: Input,
+  { unchanged_since, ...input }: Input & { unchanged_since?: string },
   caller: Caller,
 ): Promise<View & { warnings: string[] }> {
   const given = Object.fromEntries(Object.entries(attributes(input)).filter(([, value]) => value !== undefined));
   return saved(
     // Held, so that the HTML is made of the very body, mode and styles that it is stored with.
     await change(companyId, id, caller, async (held) => {
+      if (unchanged_since !== undefined && held.updatedAt > new Date(unchanged_since)) throw conflict(SAVED_SINCE);
       const html = concernsBody(input) ? { html: await htmlAfter(companyId, held, input) } : {};
       return { ...given, ...html };
     }),

@@ -135,10 +135,9 @@ export type Campaign = {
 /** A campaign, with what it was made from. */
 export type NewCampaign = {
   id: Id;
-  name: NameOfGetMe;
+  name: NameOfGetMediaUsage;
   campaign_type: CampaignType;
-  /** Its state. */
-  status: "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
+  status: Status;
   total_emails: TotalEmails;
   sent_count: SentCount;
   failed_count: FailedCount;
@@ -230,7 +229,7 @@ export type EmailTemplate = {
   id: Id;
   /** What it is called; recipients do not see it. */
   name: string;
-  subject: SubjectOfEmailTemplate;
+  subject: SubjectOfPreviewTemplateContent;
   body: BodyOfEmailTemplate;
   preheader: PreheaderOfGetTemplateVersion;
   text_body: TextBodyOfGetTemplateVersion;
@@ -244,8 +243,8 @@ export type EmailTemplate = {
 /** A template, with what its author should know. */
 export type SavedTemplate = {
   id: Id;
-  name: NameOfGetMe;
-  subject: SubjectOfEmailTemplate;
+  name: NameOfGetMediaUsage;
+  subject: SubjectOfPreviewTemplateContent;
   body: BodyOfEmailTemplate;
   preheader: PreheaderOfGetTemplateVersion;
   text_body: TextBodyOfGetTemplateVersion;
@@ -260,7 +259,7 @@ export type SavedTemplate = {
 /** A mail server, and how mail leaves by it. */
 export type SmtpConfiguration = {
   id: Id;
-  name: NameOfGetMe;
+  name: NameOfGetMediaUsage;
   host: HostOfSmtpConfiguration;
   port: PortOfSmtpConfiguration;
   /** TLS is required. */
@@ -493,7 +492,7 @@ export type Segment = {
 /** Subscribers by rules. */
 export type SegmentDefinition = {
   id: Id;
-  name: NameOfGetMe;
+  name: NameOfGetMediaUsage;
   description: DescriptionOfSubscriberList;
   rules: SegmentRules;
   created_at: CreatedAt;
@@ -865,7 +864,7 @@ export type Company = {
 /** A company, with the person's role there. */
 export type CompanyWithRole = {
   id: Id;
-  name: NameOfGetMe;
+  name: NameOfGetMediaUsage;
   reply_to_email: ReplyToEmailOfSmtpConfiguration;
   website: WebsiteOfCompany;
   footer_text: FooterTextOfCompany;
@@ -906,7 +905,7 @@ export type Tokens = {
 /** An API key, without the key itself. */
 export type ApiKey = {
   id: Id;
-  name: NameOfGetMe;
+  name: NameOfGetMediaUsage;
   prefix: Prefix;
   scopes: Scopes;
   allowed_ips: AllowedIps;
@@ -1190,6 +1189,20 @@ export type TemplateMode = "basic" | "visual" | "mjml";
 /** What it is meant for. */
 export type TemplateType = "marketing" | "transactional";
 
+/** Values of the template's variables. */
+export type Variables = {
+  [name: string]: unknown;
+};
+
+/** Subject of the mail; variables allowed in what is to be sent. */
+export type SubjectOfPreviewTemplateContent = string;
+
+/** The HTML part. */
+export type Html = string;
+
+/** The text part. */
+export type Text = string;
+
 /** Extension. Sentences on variables that neither are built in nor any subscriber has, on HTML over 102 KB, and on a missing visible way to unsubscribe. */
 export type Warnings = string[];
 
@@ -1303,6 +1316,12 @@ export type DisabledAt = string | null;
 
 /** `whsec_` and 32 random bytes in base64, as Standard Webhooks has it. */
 export type Secret = string;
+
+/** What it is called. */
+export type NameOfGetMediaUsage = string;
+
+/** Its state. */
+export type Status = "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
 
 /** A day in UTC. */
 export type DateOfGetStats = string;
@@ -1432,9 +1451,6 @@ export type FirstNameOfGetMe = string;
 
 /** Last name. */
 export type LastNameOfGetMe = string;
-
-/** What it is called. */
-export type NameOfGetMe = string;
 
 /** What the person may do there. */
 export type Role = "viewer" | "member" | "admin" | "owner";
@@ -1611,9 +1627,6 @@ export type DescriptionOfSubscriberList = string;
 
 /** How many it holds. */
 export type SubscriberCount = number;
-
-/** Subject of the mail; variables allowed in what is to be sent. */
-export type SubjectOfEmailTemplate = string;
 
 /** The mail in HTML, with variables. */
 export type BodyOfEmailTemplate = string;
@@ -2490,6 +2503,31 @@ export interface Operations {
     };
     answer: SavedTemplate;
   };
+  /** Render what is not saved as a template */
+  previewTemplateContent: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        subject: Subject;
+        body?: BodyOfCreateTemplate;
+        preheader?: Preheader;
+        text_body?: TextBody;
+        inline_css?: InlineCss;
+        template_mode?: TemplateMode;
+        template_type?: TemplateType;
+        variables?: Variables;
+      };
+    };
+    answer: {
+      subject: SubjectOfPreviewTemplateContent;
+      html: Html;
+      text: Text;
+      warnings: Warnings;
+    };
+  };
   /** Check a template before it is used */
   checkTemplate: {
     request: {
@@ -2561,6 +2599,8 @@ export interface Operations {
         inline_css?: InlineCss;
         template_mode?: TemplateMode;
         template_type?: TemplateType;
+        /** Extension. The template's `updated_at` as it was read: where it was saved after that, the answer is 409 and nothing changes. */
+        unchanged_since?: string;
       };
     };
     answer: SavedTemplate;
@@ -2591,19 +2631,14 @@ export interface Operations {
         company?: string;
       };
       body?: {
-        /** Values of the template's variables. */
-        variables?: {
-          [name: string]: unknown;
-        };
+        variables?: Variables;
       };
     };
     answer: {
       /** The subject with these values. */
       subject: string;
-      /** The HTML part. */
-      html: string;
-      /** The text part. */
-      text: string;
+      html: Html;
+      text: Text;
       warnings: Warnings;
     };
   };
@@ -3586,6 +3621,36 @@ export interface Operations {
     };
     answer: null;
   };
+  /** Where a media file is used */
+  getMediaUsage: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** Templates whose body names the file. */
+      template_count: number;
+      /** The newest of them. */
+      templates: {
+        id: Id;
+        name: NameOfGetMediaUsage;
+      }[];
+      /** Campaigns whose mails name or attach the file. */
+      campaign_count: number;
+      /** The newest of them. */
+      campaigns: {
+        id: Id;
+        name: NameOfGetMediaUsage;
+        status: Status;
+      }[];
+    };
+  };
   /** List sent emails with their delivery status */
   listSentEmails: {
     request: {
@@ -4221,7 +4286,7 @@ export interface Operations {
       /** Companies that the person is a member of. */
       companies: {
         id: Id;
-        name: NameOfGetMe;
+        name: NameOfGetMediaUsage;
         role: Role;
       }[];
     };
@@ -4689,6 +4754,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   listSubscribersOfList: { method: "GET", path: "/api/emails/lists/{id}/subscribers/", answer: "json" },
   listTemplates: { method: "GET", path: "/api/emails/templates/", answer: "json" },
   createTemplate: { method: "POST", path: "/api/emails/templates/", answer: "json" },
+  previewTemplateContent: { method: "POST", path: "/api/emails/templates/preview/", answer: "json" },
   checkTemplate: { method: "POST", path: "/api/emails/templates/check/", answer: "json" },
   getTemplate: { method: "GET", path: "/api/emails/templates/{id}/", answer: "json" },
   updateTemplate: { method: "PATCH", path: "/api/emails/templates/{id}/", answer: "json" },
@@ -4751,6 +4817,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   uploadMedia: { method: "POST", path: "/api/emails/media/", answer: "json", form: true },
   getMedia: { method: "GET", path: "/api/emails/media/{id}/", answer: "json" },
   deleteMedia: { method: "DELETE", path: "/api/emails/media/{id}/", answer: "none" },
+  getMediaUsage: { method: "GET", path: "/api/emails/media/{id}/usage/", answer: "json" },
   listSentEmails: { method: "GET", path: "/api/emails/sent-emails/", answer: "json" },
   listEvents: { method: "GET", path: "/api/emails/events/", answer: "json" },
   getStats: { method: "GET", path: "/api/emails/stats/", answer: "json" },

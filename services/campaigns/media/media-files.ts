@@ -1,7 +1,10 @@
 /** Media files: list, read, delete, and the clean-up of bytes that no campaign needs any more. */
+
+import type { CampaignStatus } from "../../../models/campaign.ts";
 import { query } from "../../../models/database/db.ts";
 import { listModels } from "../../../models/database/listing.ts";
 import { MEDIA_COLUMNS, Media } from "../../../models/media.ts";
+import { usesOfMedia } from "../../../models/statements/media-uses.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { ListQuery } from "../../lib/shapes.ts";
 
@@ -28,6 +31,18 @@ export async function getMedia(companyId: string, id: string) {
   const media = await Media.findOne({ where: { companyId, id, deletedAt: null } });
   if (!media) throw notFound();
   return media.view();
+}
+
+/** Where its absence would be seen. */
+export async function mediaUsage(companyId: string, id: string) {
+  await getMedia(companyId, id);
+  const { templates, campaigns } = await usesOfMedia<CampaignStatus>(companyId, id);
+  return {
+    template_count: templates.count,
+    templates: templates.uses,
+    campaign_count: campaigns.count,
+    campaigns: campaigns.uses,
+  };
 }
 
 // A deleted file is gone for everybody at once; its bytes stay while a campaign that attaches it may still send. A partial

@@ -2,6 +2,9 @@
 export const notices = {
   saved: "Saved.",
   deleted: "Deleted.",
+  uploaded: "Uploaded.",
+  restored: "This is the version that you went back to, as the newest one.",
+  duplicated: "This is the copy. Give it a name of its own.",
 } as const;
 
 export type NoticeName = keyof typeof notices;

@@ -9,6 +9,8 @@ const hasBody: Applies = ({ method, deleteBody }) =>
   method === "POST" || method === "PUT" || method === "PATCH" || deleteBody === true;
 const sends: Applies = ({ path }) =>
   /^\/api\/emails\/(send\/(?!test\/)|drafts\/:id\/send\/|campaigns\/:id\/resend\/)/.test(path);
+/** Takes `unchanged_since`. */
+const changesTemplate: Applies = ({ path, method }) => method === "PATCH" && path === "/api/emails/templates/:id/";
 const namesSomething: Applies = ({ path, answer, access }) =>
   path.includes("/:") || answer === "list" || access !== "public";
 const isPage: Applies = ({ path }) => path.startsWith("/api/emails/public/");
@@ -70,8 +72,9 @@ const EXPECTED: readonly Problem[] = [
   {
     status: 409,
     name: "Conflict",
-    applies: sends,
-    description: "The Idempotency-Key was used with another body, or what is sent was changed at this moment.",
+    applies: (route) => sends(route) || changesTemplate(route),
+    description:
+      "The Idempotency-Key was used with another body, what is sent was changed at this moment, or what is changed was saved after it was read.",
     schemas: ["Error"],
     sentences: ["This Idempotency-Key was used with another body."],
   },

@@ -196,6 +196,8 @@ describe("every operation", () => {
     expect(preview.body.subject).toBe("Hi Ann");
     const checked = await call(`POST ${E}/templates/check/`, {}, { subject: "Hi", body: "<p>Hello</p>" });
     expect(checked.body).toMatchObject({ size: 12, links: [], spam: null });
+    const unsaved = await call(`POST ${E}/templates/preview/`, {}, { subject: "Hi", body: "<p>Hello</p>" });
+    expect(unsaved.body).toMatchObject({ subject: "Hi", html: expect.stringContaining("Hello") });
     const first = { id: things.template!, version: "1" };
     expect((await call(`GET ${E}/templates/:id/versions/`, first)).body).toHaveLength(2);
     expect((await call(`GET ${E}/templates/:id/versions/:version/`, first)).body).toMatchObject({ version: 1, body });
@@ -206,6 +208,7 @@ describe("every operation", () => {
     expect((await call(`GET ${E}/public/media/:id/:filename`, { id: media.id, filename: "a.txt" })).text).toBe(
       "a text",
     );
+    expect((await call(`GET ${E}/media/:id/usage/`, { id: media.id })).body).toMatchObject({ template_count: 0 });
     await call(`DELETE ${E}/media/:id/`, { id: media.id });
     const relay = { host: "127.0.0.1", port: smtp.port, username: "", password: "", use_tls: false };
     things.smtp = (

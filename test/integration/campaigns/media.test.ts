@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { query, queryOne } from "../../../models/database/db.ts";
 import type { ReturnsOf } from "../../../services/contracts.ts";
-import { addMembers, as, toList, useCompany, useWorld } from "./world.ts";
+import { addMembers, as, newCompany, toList, useCompany, useWorld } from "./world.ts";
 
 const PNG = Buffer.from("\x89PNG\r\n\x1a\n and so on", "latin1");
 
@@ -52,6 +52,30 @@ describe("media", () => {
         "Content-Security-Policy": "default-src 'none'; sandbox",
       },
     });
+  });
+
+  test("the usage of a file names the templates and campaigns that show or attach it, of its company alone", async () => {
+    const [shown, attached, unused] = [await upload(PNG), await upload(PNG), await upload(PNG)];
+    const body = `<img src="${shown.url}" alt="">`;
+    const other = await newCompany();
+    const name = (id: string, text: string) =>
+      query("update templates set name = $2, body = $3 where id = $1", [id, text, body]);
+    await name(company.template, "With the logo");
+    await name(other.template, "Not ours");
+    const ask = as(world, company);
+    const campaign = await ask("campaigns.sendToList", toList(company, { attachment_ids: [attached.id] }));
+    const usage = (id: string) => ask("campaigns.mediaUsage", { id });
+    const mail = [expect.objectContaining({ id: campaign.id, name: "News" })];
+    expect(await usage(shown.id)).toEqual({
+      template_count: 1,
+      templates: [{ id: company.template, name: "With the logo" }],
+      campaign_count: 1,
+      campaigns: mail,
+    });
+    expect(await usage(attached.id)).toMatchObject({ template_count: 0, campaign_count: 1, campaigns: mail });
+    expect(await usage(unused.id)).toEqual({ template_count: 0, templates: [], campaign_count: 0, campaigns: [] });
+    await ask("campaigns.removeMedia", { id: shown.id });
+    await expect(usage(shown.id)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("a large file is kept in parts of 256 KiB and is the same byte for byte", async () => {

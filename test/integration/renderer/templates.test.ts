@@ -97,6 +97,45 @@ describe("templates", () => {
     expect(hidden.warnings.filter((text: string) => text === NO_UNSUBSCRIBE)).toEqual([]);
   });
 
+  test("a preview of what is not saved is what the saved template would show, MJML and inlined styles included", async () => {
+    const given = {
+      subject: "Hi [[first_name]]",
+      body: "<mjml><mj-body><mj-section><mj-column><mj-text>Hello [[nick]]</mj-text></mj-column></mj-section></mj-body></mjml>",
+      preheader: "For [[nick]]",
+      text_body: "Hello [[nick]], in plain text",
+      template_mode: "mjml",
+    };
+    const variables = { first_name: "Ann", nick: "A" };
+    const before = (await company.api.get(PATH)).body.count;
+    const shown = await company.api.post(`${PATH}preview/`, { ...given, variables });
+    expect(shown.status).toBe(200);
+    expect((await company.api.get(PATH)).body.count).toBe(before);
+    expect(shown.body).toMatchObject({ subject: "Hi Ann", text: expect.stringContaining("Hello A, in plain text") });
+    expect(shown.body.html).toContain("For A");
+    const { id } = await create(given);
+    expect((await company.api.post(`${PATH}${id}/preview/`, { variables })).body).toEqual(shown.body);
+    const styled = { subject: "Hi", body: "<style>p{color:red}</style><p>x</p>", inline_css: true };
+    expect((await company.api.post(`${PATH}preview/`, styled)).body.html).toMatch(/<p style="color: ?red;?">x/);
+    const wrong = { ...given, subject: "[[", body: "<mjml><mj-body>\n<mj-nonsense/></mj-body></mjml>" };
+    expect(await company.api.post(`${PATH}preview/`, wrong)).toMatchObject({
+      status: 400,
+      body: { subject: [expect.stringContaining("line 1")], body: [expect.stringContaining("line 2, column 1")] },
+    });
+  });
+
+  test("a change of what was saved after it was read is refused and changes nothing, whoever comes second", async () => {
+    const { id, updated_at } = await create();
+    const save = (name: string, unchanged_since = updated_at) =>
+      company.api.patch(`${PATH}${id}/`, { name, unchanged_since });
+    const answers = await Promise.all([save("one"), save("two")]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const [first] = answers.filter(({ status }) => status === 200);
+    expect((await company.api.get(`${PATH}${id}/`)).body.name).toBe(first!.body.name);
+    expect((await company.api.get(`${PATH}${id}/versions/`)).body).toHaveLength(2);
+    expect(await save("three", first!.body.updated_at)).toMatchObject({ status: 200, body: { name: "three" } });
+    expect((await company.api.patch(`${PATH}${id}/`, { unchanged_since: "yesterday" })).status).toBe(400);
+  });
+
   test("are deleted for good", async () => {
     const { id } = await create();
     expect((await company.api.delete(`${PATH}${id}/`)).status).toBe(204);

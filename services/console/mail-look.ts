@@ -1,0 +1,53 @@
+/**
+ * A rendered mail as one of the editor's views: a document of its own for a frame. What a reader's device prefers is decided
+ * here and not by the person's own device: queries for light and dark become ones that are always, or never, true.
+ */
+
+export const VIEWS = ["desktop", "phone", "dark", "text"] as const;
+export type View = (typeof VIEWS)[number];
+
+export const viewOf = (text: string | undefined): View => VIEWS.find((one) => one === text) ?? "desktop";
+
+const ALWAYS = "min-width:0";
+const NEVER = "max-width:0";
+
+function preferring(look: "light" | "dark", html: string): string {
+  return (
+    html
+      .replace(/prefers-color-scheme\s*:\s*(light|dark)/gi, (_, wanted: string) =>
+        wanted.toLowerCase() === look ? ALWAYS : NEVER,
+      )
+      // A mail that declares both gets the one; a mail that declares none is never dark by itself.
+      .replace(/(?<![\w-])((?:supported-)?color-schemes?\s*:\s*)(?:light\s+dark|dark\s+light)/gi, `$1${look}`)
+      .replace(/(<meta\b[^>]*\bcolor-scheme[^>]*\bcontent\s*=\s*["']?)(?:light\s+dark|dark\s+light)/gi, `$1${look}`)
+  );
+}
+
+/** Links of the mail lead nowhere: without this they would take the place of the preview. */
+const NO_LINKS = '<base target="_blank">';
+
+function withHead(html: string): string {
+  const at = /<head\b[^>]*>/i.exec(html) ?? /<html\b[^>]*>/i.exec(html) ?? /<!doctype\b[^>]*>/i.exec(html);
+  const end = at ? at.index + at[0].length : 0;
+  return `${html.slice(0, end)}${NO_LINKS}${html.slice(end)}`;
+}
+
+/** For text between tags. */
+const escaped = (text: string) => text.replace(/[&<>]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+
+const page = (style: string, body: string) =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Preview</title><style>${style}</style></head><body>${body}</body></html>`;
+
+const PLAIN = "body{margin:1rem;font:1rem/1.5 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere}";
+
+export function lookOf({ html, text }: { html: string; text: string }, view: View): string {
+  if (view === "text") return page(PLAIN, escaped(text));
+  return withHead(preferring(view === "dark" ? "dark" : "light", html));
+}
+
+/** In a frame, in place of a mail that cannot be shown. */
+export const sentencesPage = (sentences: readonly string[]): string =>
+  page(
+    "body{margin:1rem;font:1rem/1.5 system-ui,sans-serif}",
+    sentences.map((sentence) => `<p>${escaped(sentence)}</p>`).join(""),
+  );

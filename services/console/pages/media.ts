@@ -1,0 +1,127 @@
+/** Media: files that mails show or attach, with the room that is left, and the end of one with what it breaks. */
+import type { Readable } from "node:stream";
+import type { ReturnsOf } from "../../contracts.ts";
+import { config } from "../../lib/config.ts";
+import { invalid, isServiceError } from "../../lib/errors.ts";
+import { requirePermission } from "../../permissions.ts";
+import type { Shown } from "../contract.ts";
+import { messages } from "../messages.ts";
+import { askedOf, pagerOf } from "../pager.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
+import { sizeText } from "../size-text.ts";
+
+type Media = ReturnsOf<"campaigns.getMedia">;
+
+/** Of its name, for files that have no picture of themselves. */
+const kindOf = ({ filename }: Media): string => /\.([a-z0-9]{1,5})$/i.exec(filename)?.[1]?.toUpperCase() ?? "…";
+
+function tileOf(file: Media) {
+  const { id, filename, url, created_at } = file;
+  // The console's policy lets it show what comes from its own address alone.
+  const path = new URL(url).pathname;
+  const isImage = file.content_type.startsWith("image/");
+  return { id, filename, url, created_at, path, isImage, kind: kindOf(file), size: sizeText(file.size) };
+}
+
+async function show(visit: CompanyVisit, sentences: string[] = [], status = 200): Promise<Answer> {
+  const { query } = visit;
+  const [{ count, results }, { limits, usage }] = await Promise.all([
+    callIn(visit, "campaigns.listMedia", askedOf(query)),
+    callIn(visit, "accounts.getPlan", { id: visit.company.id }),
+  ]);
+  const here = companyPath(visit, "media");
+  const [used, limit] = [usage.media_bytes, limits.media_bytes];
+  const t = messages.media;
+  return {
+    view: "media",
+    title: t.title,
+    status,
+    values: {
+      files: results.map(tileOf),
+      asked: query,
+      used,
+      limit,
+      room: limit === null ? t.usedPlain(sizeText(used)) : t.used(sizeText(used), sizeText(limit)),
+      largest: sizeText(config().MAX_UPLOAD_BYTES),
+      sentences,
+      here,
+      pager: pagerOf(here, query, count),
+      mayWrite: may(visit, "campaigns.createMedia"),
+    },
+  };
+}
+
+export const mediaPage = (visit: CompanyVisit): Promise<Answer> => show(visit);
+
+function stored(visit: CompanyVisit): Promise<Media> {
+  requirePermission("campaigns.createMedia", visit.company);
+  const { file } = visit;
+  if (!file) throw invalid({ file: [messages.media.noFile] });
+  const { filename, content_type, size, stream } = file;
+  return callIn(visit, "campaigns.createMedia", { filename, content_type, size }, { stream: stream as Readable });
+}
+
+/** What to do about a file that is refused; undefined for another error. */
+function refusalOf(error: unknown): { sentences: string[]; status: number } | undefined {
+  const t = messages.media;
+  if (isServiceError(error, "INVALID")) return { sentences: Object.values(error.data.fields).flat(), status: 400 };
+  if (isServiceError(error, "MEDIA_QUOTA")) return { sentences: [`${error.message} ${t.full}`], status: 403 };
+  if (isServiceError(error, "TOO_LARGE")) return { sentences: [`${error.message} ${t.tooLarge}`], status: 413 };
+  return undefined;
+}
+
+export async function uploadFile(visit: CompanyVisit): Promise<Answer> {
+  try {
+    await stored(visit);
+    return { goTo: companyPath(visit, "media"), notice: "uploaded" };
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (!refusal) throw error;
+    return show(visit, refusal.sentences, refusal.status);
+  }
+}
+
+/** For the editor's script. */
+const asJson = (value: unknown, status = 200): Shown => ({
+  status,
+  content_type: "application/json; charset=utf-8",
+  body: JSON.stringify(value),
+  headers: { "cache-control": "no-store" },
+});
+
+export async function uploadImage(visit: CompanyVisit): Promise<Answer> {
+  try {
+    const { url, filename } = await stored(visit);
+    return asJson({ url, filename });
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (!refusal) throw error;
+    return asJson({ sentences: refusal.sentences }, refusal.status);
+  }
+}
+
+export async function deleteFilePage(visit: CompanyVisit): Promise<Answer> {
+  requirePermission("campaigns.removeMedia", visit.company);
+  const id = visit.params.id!;
+  const [file, usage] = await Promise.all([
+    callIn(visit, "campaigns.getMedia", { id }),
+    callIn(visit, "campaigns.mediaUsage", { id }),
+  ]);
+  return {
+    view: "media-delete",
+    title: messages.media.deleteTitle(file.filename),
+    values: {
+      usage,
+      file: tileOf(file),
+      here: companyPath(visit, `media/${id}/delete`),
+      back: companyPath(visit, "media"),
+      templates: companyPath(visit, "templates"),
+      campaigns: companyPath(visit, "campaigns"),
+    },
+  };
+}
+
+export async function deleteFile(visit: CompanyVisit): Promise<Answer> {
+  await callIn(visit, "campaigns.removeMedia", { id: visit.params.id! });
+  return { goTo: companyPath(visit, "media"), notice: "deleted" };
+}

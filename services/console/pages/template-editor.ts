@@ -1,0 +1,160 @@
+/** The editor of a template: what it shows, and how it saves without taking away what somebody else saved meanwhile. */
+import type { ReturnsOf } from "../../contracts.ts";
+import { isServiceError } from "../../lib/errors.ts";
+import { requirePermission } from "../../permissions.ts";
+import { type Errors, orAgain } from "../form-errors.ts";
+import { VIEWS } from "../mail-look.ts";
+import { messages } from "../messages.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
+import { contentOf, problemsOf, readerOf, type Typed, typedOf } from "./template-form.ts";
+import { type Findings, findingsOf } from "./template-preview.ts";
+import { templatesPath } from "./templates.ts";
+
+type Template = ReturnsOf<"renderer.getTemplate">;
+
+/** Of the newest subscribers: their addresses to choose from, their attributes as variables. */
+const LOOKED_AT = 100;
+const OFFERED_READERS = 20;
+const OFFERED_IMAGES = 24;
+/** What a tag can hold; others have names that only files and programs use. */
+const IS_VARIABLE = /^[\p{L}\p{N}_][\p{L}\p{N}_. -]*$/u;
+
+const OF_SERVICE = [
+  "first_name",
+  "last_name",
+  "email",
+  "unsubscribe_url",
+  "preferences_url",
+  "view_in_browser_url",
+  "company.name",
+  "company.footer_text",
+].map((name) => `[[${name}]]`);
+const PATTERNS = [
+  "[[first_name|default:there]]",
+  "[[#if city]]Near you: [[city]][[#else]]All cities[[/if]]",
+  "[[#each items]]<li>[[this]]</li>[[/each]]",
+  '<a href="[[unsubscribe_url]]">Unsubscribe</a>',
+];
+
+async function offers(visit: CompanyVisit) {
+  const [{ results: people }, { results: files }] = await Promise.all([
+    callIn(visit, "subscribers.list", { page_size: LOOKED_AT }),
+    callIn(visit, "campaigns.listMedia", { page_size: OFFERED_IMAGES }),
+  ]);
+  const names = new Set(people.flatMap(({ attributes }) => Object.keys(attributes)));
+  return {
+    readers: people.slice(0, OFFERED_READERS).map(({ email }) => email),
+    attributes: [...names]
+      .filter((name) => IS_VARIABLE.test(name))
+      .sort()
+      .map((name) => `[[${name}]]`),
+    images: files
+      .filter(({ content_type }) => content_type.startsWith("image/"))
+      .map(({ url, filename }) => ({ url, filename, path: new URL(url).pathname })),
+    ofService: OF_SERVICE,
+    patterns: PATTERNS,
+  };
+}
+
+/** Who saved it after this person had read it; undefined where nobody did. */
+async function conflictOf(visit: CompanyVisit, template: Template) {
+  const { seen } = visit.form;
+  if (!seen || template.updated_at <= seen) return undefined;
+  const [newest] = await callIn(visit, "renderer.listVersions", { id: template.id });
+  const who = newest?.created_by?.name ?? messages.templates.somebody;
+  return { who, at: template.updated_at, theirs: templatesPath(visit, `${template.id}/versions/${newest!.version}`) };
+}
+
+/** Of the template as it is saved, where the page is asked for them: after a save. */
+async function savedFindings(visit: CompanyVisit, { id }: Template): Promise<Findings | undefined> {
+  if (visit.query.checked === undefined) return undefined;
+  try {
+    const { variables } = await readerOf(visit);
+    return findingsOf(await callIn(visit, "renderer.preview", { id, variables }));
+  } catch (error) {
+    // It is saved: a page that only said that the preview is busy would look as if it were not.
+    if (!isServiceError(error)) throw error;
+    return undefined;
+  }
+}
+
+const typedFrom = (template: Template): Typed => ({
+  ...template,
+  preheader: template.preheader ?? "",
+  text_body: template.text_body ?? "",
+});
+
+const shownModes = ({ template_mode }: Typed) =>
+  template_mode === "visual" ? (["basic", "mjml", "visual"] as const) : (["basic", "mjml"] as const);
+
+function common(visit: CompanyVisit, typed: Typed, errors: Errors) {
+  return {
+    typed,
+    errors,
+    problems: problemsOf({ body: errors.body ?? [], text_body: errors.text_body ?? [] }, typed),
+    modes: shownModes(typed),
+    types: ["marketing", "transactional"],
+    views: VIEWS,
+    root: templatesPath(visit),
+    media: companyPath(visit, "media"),
+  };
+}
+
+async function showNew(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
+  requirePermission("renderer.createTemplate", visit.company);
+  const typed = typedOf(visit.form);
+  const values = {
+    ...common(visit, typed, errors),
+    ...(await offers(visit)),
+    here: templatesPath(visit, "new"),
+    isUnsaved: visit.form.name !== undefined,
+    frame: templatesPath(visit, "frame"),
+  };
+  return { view: "template-editor", title: messages.templates.newTitle, values };
+}
+
+async function showOne(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
+  const template = await callIn(visit, "renderer.getTemplate", { id: visit.params.id! });
+  const here = templatesPath(visit, template.id);
+  const isRefused = visit.form.name !== undefined;
+  const typed = isRefused ? typedOf(visit.form) : typedFrom(template);
+  const values = { ...common(visit, typed, errors), template, here, frame: `${here}/frame` };
+  if (!may(visit, "renderer.updateTemplate")) return { view: "template", title: template.name, values };
+  const [offered, conflict, findings] = await Promise.all([
+    offers(visit),
+    conflictOf(visit, template),
+    isRefused ? undefined : savedFindings(visit, template),
+  ]);
+  const seen = isRefused ? visit.form.seen : template.updated_at;
+  const given = { ...values, ...offered, conflict, findings, seen, isUnsaved: isRefused };
+  return { view: "template-editor", title: template.name, values: given };
+}
+
+export const templatePage = (visit: CompanyVisit): Promise<Answer> => showOne(visit);
+export const newTemplatePage = (visit: CompanyVisit): Promise<Answer> => showNew(visit);
+
+const saved = (visit: CompanyVisit, id: string): Answer => ({
+  goTo: templatesPath(visit, `${id}?checked=1`),
+  notice: "saved",
+});
+
+export const makeTemplate = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => saved(visit, (await callIn(visit, "renderer.createTemplate", contentOf(typedOf(visit.form)))).id),
+    (errors) => showNew(visit, errors),
+  );
+
+export const saveTemplate = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const { seen, overwrite } = visit.form;
+      const since = overwrite || seen;
+      const { id } = await callIn(visit, "renderer.updateTemplate", {
+        id: visit.params.id!,
+        ...contentOf(typedOf(visit.form)),
+        ...(since ? { unchanged_since: since } : {}),
+      });
+      return saved(visit, id);
+    },
+    (errors) => showOne(visit, errors),
+  );

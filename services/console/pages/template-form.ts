@@ -1,0 +1,88 @@
+/** The editor's form: what of it the API takes, as whom it is shown, and where its errors stand. */
+import { TEMPLATE_MODES } from "../../../models/template.ts";
+import type { ParamsOf } from "../../contracts.ts";
+import type { Errors } from "../form-errors.ts";
+import { messages } from "../messages.ts";
+import { type CompanyVisit, callIn } from "../request.ts";
+
+type Content = ParamsOf<"renderer.createTemplate">;
+export type Typed = { [Field in keyof Content]-?: NonNullable<Content[Field]> };
+
+const TYPES = ["marketing", "transactional"] as const;
+
+/** Browsers send line breaks as CR LF whatever they were shown: versions would differ in every line. */
+const plain = (text = "") => text.replaceAll("\r\n", "\n");
+
+export const typedOf = (form: Record<string, string>): Typed => ({
+  name: form.name ?? "",
+  subject: form.subject ?? "",
+  preheader: form.preheader ?? "",
+  body: plain(form.body),
+  text_body: plain(form.text_body),
+  inline_css: form.inline_css !== undefined,
+  template_mode: TEMPLATE_MODES.find((one) => one === form.template_mode) ?? "basic",
+  template_type: TYPES.find((one) => one === form.template_type) ?? "marketing",
+});
+
+/** As the API takes it: a field without text is unset. */
+export const contentOf = (typed: Typed) => ({
+  ...typed,
+  preheader: typed.preheader === "" ? null : typed.preheader,
+  text_body: typed.text_body.trim() === "" ? null : typed.text_body,
+});
+
+const SAMPLE = { email: "ann@example.com", first_name: "Ann", last_name: "Example" };
+
+interface Reader {
+  variables: Record<string, unknown>;
+  /** Nobody has the address. */
+  isMissing: boolean;
+}
+
+export async function readerOf(visit: CompanyVisit, address = ""): Promise<Reader> {
+  const email = address.trim().toLowerCase();
+  if (email === "") return { variables: SAMPLE, isMissing: false };
+  const { results } = await callIn(visit, "subscribers.list", { search: email, page_size: 5 });
+  const found = results.find((one) => one.email.toLowerCase() === email);
+  if (!found) return { variables: SAMPLE, isMissing: true };
+  const { attributes, first_name, last_name } = found;
+  return { variables: { ...attributes, email: found.email, first_name, last_name }, isMissing: false };
+}
+
+export interface Problem {
+  label: string;
+  sentence: string;
+  field: string;
+  line: number | null;
+  /** What stands in that line. */
+  source: string | null;
+}
+
+const MAX_SOURCE = 120;
+
+const labels: Record<string, string> = {
+  name: messages.templates.name,
+  subject: messages.templates.subject,
+  preheader: messages.templates.preheader,
+  body: messages.templates.body,
+  text_body: messages.templates.text,
+};
+
+/** With the line that each names, where it is in a text of several. */
+export function problemsOf(errors: Errors, typed: Typed): Problem[] {
+  return Object.entries(errors).flatMap(([field, sentences]) => {
+    const text = field === "body" || field === "text_body" ? typed[field] : null;
+    return sentences.map((sentence) => {
+      const [, no] = (text !== null && /\bline (\d+)\b/.exec(sentence)) || [];
+      const line = no === undefined ? null : Number(no);
+      const source = line === null ? "" : (text!.split("\n")[line - 1] ?? "").trim();
+      return {
+        label: labels[field] ?? "",
+        field,
+        sentence,
+        line,
+        source: source === "" ? null : source.slice(0, MAX_SOURCE).toWellFormed(),
+      };
+    });
+  });
+}

@@ -1,0 +1,12 @@
+/** A number of bytes as people say it. */
+const UNITS = ["KB", "MB", "GB", "TB"];
+
+export function sizeText(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} bytes`;
+  let [value, unit] = [bytes / 1024, 0];
+  while (value >= 1_000 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
+}

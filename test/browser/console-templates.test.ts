@@ -1,0 +1,341 @@
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { until } from "../integration/campaigns/world.ts";
+import { type App, startApp } from "../support/app.ts";
+import { newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { violations } from "./axe.ts";
+import { launchChromium } from "./chromium.ts";
+
+const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
+const WAIT = { timeout: 60_000 };
+
+/** A picture of one point. */
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+const BODY = `<!doctype html>
+<html>
+<head><style>
+body { margin: 0; font-family: sans-serif; background: #eef1f5 }
+.paper { max-width: 600px; margin: 0 auto; padding: 24px; background: #fff }
+@media (prefers-color-scheme: dark) { .paper { background: #222; color: #eee } a { color: #9bf } }
+</style></head>
+<body>
+<div class="paper">
+<h1>Six books for [[first_name|default:you]]</h1>
+<p>Evenings are long. These six are worth them.</p>
+<p>Yours, in [[city]]. <a href="https://example.com/books">All books</a></p>
+<p><a href="[[unsubscribe_url]]">Unsubscribe</a></p>
+</div>
+</body>
+</html>`;
+
+let app: App;
+let browser: Browser;
+let company: TestCompany;
+let template: string;
+let mediaId: string;
+beforeAll(async () => {
+  app = await startApp();
+  browser = await launchChromium();
+  company = await newCompany(app, { name: "Analytical Engines" });
+  const { api } = company;
+  await api.post("/api/emails/subscribers/", {
+    email: "grace@example.com",
+    first_name: "Grace",
+    attributes: { city: "New York", favourite_colour: "blue" },
+  });
+  const make = async (given: object) => (await api.post("/api/emails/templates/", given)).body.id;
+  template = await make({ name: "October newsletter", subject: "Six books for [[first_name]]", body: BODY });
+  await make({
+    name: "A receipt with a name that is a good deal longer than anybody would want to read in a list",
+    subject: "Your order [[order.number]]",
+    body: "<p>Thank you</p>",
+    template_type: "transactional",
+  });
+  const changed = BODY.replace("Evenings are long", "The evenings are long").replace(
+    "</p>\n</div>",
+    "</p>\n<p>P.S.</p>\n</div>",
+  );
+  await api.patch(`/api/emails/templates/${template}/`, { body: changed, text_body: "Hello [[first_name]]" });
+  const form = new FormData();
+  form.append("file", new File([PNG], "autumn leaves.png", { type: "image/png" }));
+  mediaId = (await api.post("/api/emails/media/", form)).body.id;
+  const paper = new FormData();
+  paper.append(
+    "file",
+    new File(["Terms"], "terms-and-conditions-of-everything-we-ever-sold.txt", { type: "text/plain" }),
+  );
+  await api.post("/api/emails/media/", paper);
+}, 240_000);
+afterAll(async () => {
+  await browser?.close();
+  await app.stop();
+});
+
+async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": someIp() }, ...options });
+  context.setDefaultTimeout(WAIT.timeout);
+  try {
+    await work(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+const at = (path: string) => `${app.url}/app/${company.id}/${path}`;
+
+async function signIn(page: Page, path: string): Promise<void> {
+  await page.goto(at(path));
+  await page.getByLabel("Email address").fill(company.email);
+  await page.getByLabel("Password").fill(company.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(at(path));
+}
+
+const inFrame = (page: Page, text: string) => page.frameLocator("iframe").getByText(text).first().waitFor(WAIT);
+/** What a person drags from a folder of these files. */
+const dragged = (names: string[]): string => `(() => {
+  const transfer = new DataTransfer();
+  const content = Uint8Array.from(atob("${PNG.toString("base64")}"), (mark) => mark.charCodeAt(0));
+  for (const name of ${JSON.stringify(names)}) transfer.items.add(new File([content], name, { type: "image/png" }));
+  return transfer;
+})()`;
+/** The policy of the page lets nobody evaluate texts in it, Playwright's own waiting included. */
+const holds = (page: Page, expression: string) =>
+  until(
+    () => page.evaluate(expression),
+    (value) => value === true,
+  );
+const read = async () => (await company.api.get(`/api/emails/templates/${template}/`)).body;
+const seen = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor(WAIT);
+
+test.each([
+  ["light, a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
+  ["dark, a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
+] as [string, BrowserContextOptions][])(
+  "every page of templates and media passes axe and is no wider than the window: %s",
+  async (_how, options) => {
+    // The policy would keep axe out.
+    await open({ bypassCSP: true, ...options }, async (page) => {
+      await signIn(page, "templates");
+      const paths = ["templates", "templates/new", `templates/${template}`, `templates/${template}/delete`];
+      const more = [
+        `templates/${template}/versions`,
+        `templates/${template}/versions/1`,
+        "media",
+        `media/${mediaId}/delete`,
+      ];
+      for (const path of [...paths, ...more]) {
+        await page.goto(at(path));
+        if (path === `templates/${template}`) {
+          await inFrame(page, "Six books for Ann");
+          await seen(page, "Nothing to warn of.");
+          for (const summary of await page.locator("summary").all()) await summary.click();
+        }
+        const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
+        const name = path.replace(/[0-9a-f-]{36}/, "id").replaceAll("/", "-");
+        // To look at; nothing compares them.
+        await page.screenshot({ path: `${SHOTS}/${options.colorScheme}-${name}.png`, fullPage: true });
+        expect({ path, wider: Math.max(0, width as number), wrong: await violations(page) }).toEqual({
+          path,
+          wider: 0,
+          wrong: [],
+        });
+      }
+    });
+  },
+  180_000,
+);
+
+test("the preview follows what is typed, runs no script, shows each view and reader, and keeps its place", async () => {
+  await open({ viewport: { width: 1280, height: 900 } }, async (page) => {
+    const refused: string[] = [];
+    page.on("pageerror", (error) => refused.push(String(error)));
+    await signIn(page, `templates/${template}`);
+    await inFrame(page, "Six books for Ann");
+    const body = page.getByLabel("Content", { exact: true });
+    const long = `<script>document.title="ran"</script><p onclick="alert(1)">First [[city]]</p>${"<p>Line</p>".repeat(200)}`;
+    await body.fill(long);
+    await inFrame(page, "First");
+    await seen(page, /No visible way to unsubscribe/);
+    expect(await page.title()).not.toContain("ran");
+    // It keeps where it was scrolled to: what is asked is asked of the page, because the frame runs no script.
+    const scrolled = "document.querySelector('iframe').contentDocument.documentElement.scrollTop";
+    await page.evaluate(`${scrolled} = 400`);
+    await page.getByLabel("As this subscriber").fill("grace@example.com");
+    await inFrame(page, "First New York");
+    expect(await page.evaluate(scrolled)).toBe(400);
+
+    await body.fill(BODY);
+    await page.getByLabel("Dark").check();
+    const paper = `document.querySelector("iframe").contentDocument.querySelector(".paper")`;
+    const colour = `${paper} && getComputedStyle(${paper}).backgroundColor`;
+    await holds(page, `(${colour}) === "rgb(34, 34, 34)"`);
+    await page.screenshot({ path: `${SHOTS}/template-dark-view.png` });
+    await page.getByLabel("Phone").check();
+    await holds(page, `(${colour}) === "rgb(255, 255, 255)"`);
+    expect((await page.locator("iframe").boundingBox())!.width).toBe(375);
+    await page.screenshot({ path: `${SHOTS}/template-phone-view.png` });
+    // A link of the mail leads nowhere.
+    await page.frameLocator("iframe").getByText("All books").click();
+    await inFrame(page, "All books");
+    await page.getByLabel("Text", { exact: true }).check();
+    await inFrame(page, "Hello Grace");
+    expect(await page.frameLocator("iframe").locator("h1, a").count()).toBe(0);
+
+    // An error stands at its line, and the way to it is a button.
+    await page.getByLabel("Written in").selectOption("mjml");
+    await body.fill("<mjml>\n<mj-body>\n<mj-nonsense/>\n</mj-body>\n</mjml>");
+    await page.getByRole("button", { name: "Go to line 3" }).click();
+    expect(await page.evaluate("document.getSelection().toString()")).toBe("<mj-nonsense/>");
+    expect(await page.locator(".code-lines .wrong").textContent()).toBe("! 3");
+    await page.screenshot({ path: `${SHOTS}/template-error.png` });
+    expect(refused).toEqual([]);
+  });
+});
+
+test("variables and images go to the cursor, undo takes them back, and unsaved changes are asked about", async () => {
+  await open({ viewport: { width: 1280, height: 900 } }, async (page) => {
+    await signIn(page, `templates/${template}`);
+    const [subject, body] = [page.getByLabel("Subject", { exact: true }), page.getByLabel("Content", { exact: true })];
+    await page.getByText("Insert a variable").click();
+    await subject.focus();
+    await page.keyboard.press("End");
+    await page.getByRole("button", { name: "[[city]]", exact: true }).click();
+    expect(await subject.inputValue()).toBe("Six books for [[first_name]][[city]]");
+    await page.keyboard.press("Control+z");
+    expect(await subject.inputValue()).toBe("Six books for [[first_name]]");
+
+    // A file that is dropped onto the content is uploaded, and stands where it was dropped.
+    await body.fill("");
+    const data = await page.evaluateHandle(dragged(["dropped.png"]));
+    await body.dispatchEvent("dragover", { dataTransfer: data });
+    await body.dispatchEvent("drop", { dataTransfer: data });
+    await holds(page, "document.getElementById('body').value.includes('dropped.png')");
+    expect(await body.inputValue()).toMatch(/^<img src="http[^"]+\/dropped\.png" alt="">$/);
+
+    const asked: string[] = [];
+    page.on("dialog", async (dialog) => {
+      asked.push(dialog.type());
+      await dialog.dismiss();
+    });
+    await page.getByRole("link", { name: "All templates" }).click();
+    await until(
+      async () => asked.length,
+      (n) => n > 0,
+    );
+    expect(asked).toEqual(["beforeunload"]);
+    expect(page.url()).toBe(at(`templates/${template}`));
+    await page.getByRole("button", { name: "Save" }).click();
+    await seen(page, "Saved.");
+    expect(asked).toHaveLength(1);
+    expect((await read()).body).toMatch(/dropped\.png/);
+    await page.getByRole("link", { name: "All templates" }).click();
+    await page.waitForURL(at("templates"));
+    expect(asked).toHaveLength(1);
+  });
+});
+
+test("a session that ends while somebody types says so, and leaves the text where it is", async () => {
+  await open({ viewport: { width: 1280, height: 900 } }, async (page) => {
+    await signIn(page, `templates/${template}`);
+    await seen(page, /bytes of HTML/);
+    await page.context().clearCookies();
+    const body = page.getByLabel("Content", { exact: true });
+    await body.fill("<p>Not lost</p>");
+    await seen(page, /Your session has ended/);
+    expect(await body.inputValue()).toBe("<p>Not lost</p>");
+  });
+});
+
+test("by keyboard alone: a template is written, saved, changed, compared and brought back", async () => {
+  await open({}, async (page) => {
+    await signIn(page, "templates");
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await page.getByRole("link", { name: "New template" }).focus();
+    await press("Enter");
+    await page.waitForURL(at("templates/new"));
+    await page.getByLabel("Name", { exact: true }).focus();
+    await page.keyboard.type("Written by keys");
+    await press("Tab");
+    await page.keyboard.type("Hello");
+    await press("Tab", "Tab", "Tab", "Tab");
+    // In the content Tab indents, and Escape lets go.
+    await page.keyboard.type("<p>");
+    await press("Enter", "Tab");
+    await page.keyboard.type("one");
+    await press("Enter");
+    await page.keyboard.type("</p>");
+    const content = page.getByLabel("Content", { exact: true });
+    expect(await content.inputValue()).toBe("<p>\n  one\n  </p>");
+    await press("Escape", "Tab");
+    expect(await page.evaluate("document.activeElement.id")).not.toBe("body");
+    await page.getByRole("button", { name: "Save" }).focus();
+    await press("Enter");
+    await page.waitForURL(/checked=1/);
+    await content.focus();
+    await press("Control+a");
+    await page.keyboard.type("<p>two</p>");
+    await page.getByRole("button", { name: "Save" }).focus();
+    await press("Enter");
+    await page.waitForURL(/checked=1/);
+    await page.getByRole("link", { name: "Versions" }).focus();
+    await press("Enter");
+    await page.getByRole("link", { name: "Compare: Version 1" }).focus();
+    await press("Enter");
+    await seen(page, "From version 1 to version 2");
+    expect(await page.locator("del").allTextContents()).toEqual(["<p>", "  one", "  </p>"]);
+    await page.getByRole("button", { name: "Go back to this version" }).focus();
+    await press("Enter");
+    await page.waitForURL(/notice=restored/);
+    expect(await content.inputValue()).toBe("<p>\n  one\n  </p>");
+  });
+});
+
+test("without JavaScript the editor saves, a button shows the preview in its frame, and errors stand at their line", async () => {
+  await open({ javaScriptEnabled: false }, async (page) => {
+    await signIn(page, `templates/${template}`);
+    await page.getByLabel("Subject", { exact: true }).fill("Plainly");
+    await page.getByLabel("Content", { exact: true }).fill("<p>Plain [[first_name]]</p>");
+    await page.getByLabel("As this subscriber").fill("grace@example.com");
+    await page.getByRole("button", { name: "Update the preview" }).click();
+    await inFrame(page, "Plain Grace");
+    await page.getByRole("button", { name: "Save" }).click();
+    await seen(page, /No visible way to unsubscribe/);
+    expect(await read()).toMatchObject({ subject: "Plainly", body: "<p>Plain [[first_name]]</p>" });
+    await page.getByLabel("Content", { exact: true }).fill("<p>\n[[#if x]]</p>");
+    await page.getByRole("button", { name: "Save" }).click();
+    await seen(page, /at line 2/);
+    await page.goto(at("media"));
+    await page.getByLabel("Upload a file").setInputFiles({ name: "plain.png", mimeType: "image/png", buffer: PNG });
+    await page.getByRole("button", { name: "Upload", exact: true }).click();
+    await seen(page, "Uploaded.");
+    await seen(page, "plain.png");
+  });
+});
+
+test("media: files that are dropped are uploaded, an address is copied, and what a deletion breaks is said first", async () => {
+  await open({ permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
+    await signIn(page, "media");
+    const data = await page.evaluateHandle(dragged(["first.png", "second.png"]));
+    await page.dispatchEvent("main", "dragover", { dataTransfer: data });
+    await page.dispatchEvent("main", "drop", { dataTransfer: data });
+    await seen(page, "Uploaded.");
+    await page.getByRole("button", { name: "Copy: second.png" }).click();
+    await page.getByRole("button", { name: "Copy: second.png" }).filter({ hasText: "Copied" }).waitFor(WAIT);
+    const address = (await page.evaluate("navigator.clipboard.readText()")) as string;
+    expect(address).toMatch(/\/second\.png$/);
+    const body = `<img src="${address}" alt="">`;
+    await company.api.post("/api/emails/templates/", { name: "Shows the second", subject: "S", body });
+    await page.getByRole("link", { name: "Delete: second.png" }).click();
+    await seen(page, "Shows the second");
+    await page.screenshot({ path: `${SHOTS}/media-delete-used.png` });
+    await page.getByRole("button", { name: "Delete" }).click();
+    await seen(page, "Deleted.");
+    expect(await page.getByText("second.png").count()).toBe(0);
+  });
+});

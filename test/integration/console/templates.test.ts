@@ -1,0 +1,249 @@
+/** Templates and media in the console, as a browser without JavaScript sees them. */
+import { query } from "../../../models/database/db.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+import { type ConsoleBrowser, signIn } from "../../support/console-browser.ts";
+import { until } from "../campaigns/world.ts";
+
+let app: App;
+let company: TestCompany;
+let browser: ConsoleBrowser;
+const at = (path: string) => `/app/${company.id}/${path}`;
+beforeAll(async () => {
+  app = await startApp();
+  company = await newCompany(app);
+  browser = await signIn(app, company);
+  await browser.open(at("templates"));
+});
+afterAll(() => app.stop());
+
+const LINK = '<a href="[[unsubscribe_url]]">Unsubscribe</a>';
+const typed = {
+  name: "June",
+  subject: "Hi [[first_name]]",
+  preheader: "",
+  body: `<p>One</p>\r\n${LINK}`,
+  text_body: "",
+};
+const make = async (given: object = {}): Promise<string> => {
+  const made = { name: "June", subject: "Hi [[first_name]]", body: `<p>One</p>\n${LINK}`, ...given };
+  return (await company.api.post("/api/emails/templates/", made)).body.id;
+};
+const read = async (id: string) => (await company.api.get(`/api/emails/templates/${id}/`)).body;
+const seenOf = (html: string) => /name="seen" value="([^"]+)"/.exec(html)![1]!;
+
+test("a template is written, warned of, found, changed, duplicated and deleted with what that does said", async () => {
+  const made = await browser.send(at("templates/new"), {
+    ...typed,
+    body: `${typed.body}[[nick]]`,
+    template_mode: "basic",
+  });
+  expect(made).toMatchObject({ status: 303, location: expect.stringMatching(/\?checked=1&notice=saved$/) });
+  const [path] = made.location!.split("?") as [string];
+  const id = path.split("/").at(-1)!;
+  // Line breaks are as they were typed, whatever a form makes of them.
+  expect(await read(id)).toMatchObject({ body: `<p>One</p>\n${LINK}[[nick]]`, preheader: null, inline_css: false });
+  const shown = await browser.open(made.location!);
+  expect(shown.html).toContain("No subscriber has the variable [[nick]].");
+  expect(shown.html).toContain("Saved.");
+  expect((await browser.open(at("templates?search=first_n"))).html).toContain(path);
+  expect((await browser.open(at("templates?search=nothing"))).html).toContain("No template fits.");
+
+  const saved = await browser.send(path, { ...typed, name: "July", inline_css: "on", seen: seenOf(shown.html) });
+  expect(saved.status).toBe(303);
+  expect(await read(id)).toMatchObject({ name: "July", inline_css: true });
+  const copy = await browser.send(`${path}/duplicate`);
+  expect((await browser.open(copy.location!)).title).toBe("Copy of July");
+
+  const draft = { kind: "to-list", body: { template_id: id } };
+  await company.api.post("/api/emails/drafts/", draft);
+  const asked = await browser.open(`${path}/delete`);
+  expect(asked.html).toContain("Drafts that use it: 1.");
+  expect(await browser.send(`${path}/delete`)).toMatchObject({ status: 303 });
+  expect((await browser.open(path)).status).toBe(404);
+});
+
+test("what is refused is shown again with all that was typed, and MJML errors name their line and show it", async () => {
+  const body = "<mjml>\r\n<mj-body>\r\n<mj-nonsense>x</mj-nonsense>\r\n</mj-body></mjml>";
+  const { status, html } = await browser.send(at("templates/new"), {
+    ...typed,
+    subject: "Hi [[",
+    body,
+    template_mode: "mjml",
+    text_body: "<plain>",
+  });
+  expect(status).toBe(400);
+  expect(html).toContain('id="wrong-subject"');
+  expect(html).toContain('data-line="3" data-field="body"');
+  expect(html).toContain("&lt;mj-nonsense&gt;x&lt;/mj-nonsense&gt;</code>");
+  expect(html).toContain("&lt;plain&gt;</textarea>");
+  expect(html).toMatch(/value="mjml" selected/);
+});
+
+test("of two people who save the same template the second one is warned, loses nothing, and decides", async () => {
+  const id = await make();
+  const path = at(`templates/${id}`);
+  const seen = seenOf((await browser.open(path)).html);
+  const theirs = await browser.send(path, { ...typed, body: "theirs", seen });
+  expect(theirs.status).toBe(303);
+  const refused = await browser.send(path, { ...typed, body: "mine", seen });
+  expect(refused.status).toBe(400);
+  expect(refused.html).toContain(`${company.email} saved this template at`);
+  expect(refused.html).toContain(">mine</textarea>".replace(">", ">\n"));
+  expect(refused.html).toContain(`href="${path}/versions/2"`);
+  expect((await read(id)).body).toBe("theirs");
+  const overwrite = /name="overwrite" value="([^"]+)"/.exec(refused.html)![1]!;
+  expect((await browser.send(path, { ...typed, body: "mine", seen })).status).toBe(400);
+  expect((await browser.send(path, { ...typed, body: "mine", seen, overwrite })).status).toBe(303);
+  expect((await read(id)).body).toBe("mine");
+});
+
+test("versions are listed, compared by their lines, and brought back as the newest", async () => {
+  const id = await make({ body: "<p>one</p>\n<p>two</p>", text_body: "Hello" });
+  await company.api.patch(`/api/emails/templates/${id}/`, { body: "<p>one</p>\n<p>zwei</p>", text_body: null });
+  const path = at(`templates/${id}/versions`);
+  expect((await browser.open(path)).html).toContain(`action="${path}/1/restore"`);
+  const { html, title } = await browser.open(`${path}/1`);
+  expect(title).toBe("Version 1 of June");
+  expect(html).toContain("From version 1 to version 2");
+  expect(html).toContain("<del>&lt;p&gt;two&lt;/p&gt;</del>");
+  expect(html).toContain("<ins>&lt;p&gt;zwei&lt;/p&gt;</ins>");
+  expect(html).toContain("removed: </span><del>Hello</del>");
+  expect(html).not.toMatch(/<h3[^>]*>Subject/);
+  expect(await browser.send(`${path}/1/restore`)).toMatchObject({ status: 303 });
+  expect((await read(id)).body).toBe("<p>one</p>\n<p>two</p>");
+  expect((await browser.open(`${path}/3?with=1`)).html).toContain("Nothing differs.");
+  for (const none of ["99", "0", "x"]) expect((await browser.open(`${path}/${none}`)).status).toBe(404);
+  expect((await browser.send(`${path}/x/restore`)).status).toBeGreaterThanOrEqual(400);
+});
+
+test("the frame shows the mail as a subscriber gets it, on a policy of its own that runs no script", async () => {
+  await company.api.post("/api/emails/subscribers/", {
+    email: "grace@example.com",
+    first_name: "Grace",
+    attributes: { city: "New York" },
+  });
+  const style = "<style>@media (prefers-color-scheme: dark){p{color:red}}</style>";
+  const body = `<html><head>${style}</head><body><p onclick="x()">[[first_name]] in [[city]]</p><script>alert(1)</script></body></html>`;
+  const id = await make({ body });
+  const path = at(`templates/${id}`);
+  expect((await browser.open(path)).html).toMatch(
+    new RegExp(`<iframe [^>]*src="${path}/frame" sandbox="allow-same-origin"`),
+  );
+  const { headers, html } = await browser.open(`${path}/frame?reader=Grace%40example.com&view=dark`);
+  const policy = headers.get("content-security-policy")!;
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toMatch(/script|unsafe-eval/);
+  expect(policy).toContain("frame-ancestors 'self'");
+  expect(headers.get("x-frame-options")).toBe("SAMEORIGIN");
+  expect(html).toContain("Grace in New York");
+  expect(html).toContain("@media (min-width:0)");
+  expect((await browser.open(`${path}/frame`)).html).toContain("@media (max-width:0)");
+  // What is not saved, by the button of the form.
+  const unsaved = { ...typed, body: "<b>Bold</b> [[first_name]]", reader: "nobody@example.com" };
+  const sent = await browser.send(at("templates/preview"), unsaved);
+  expect(sent.html).toContain("<b>Bold</b> Ann");
+  expect(sent.headers.get("content-security-policy")).toBe(policy);
+  expect((await browser.send(at("templates/preview"), { ...unsaved, view: "text" })).html).toContain("Bold Ann");
+  expect((await browser.send(at("templates/preview"), { ...unsaved, body: "[[#if x]]" })).html).toContain("line 1");
+  // The script's part: findings, and the mail as text.
+  const findings = await browser.send(at("templates/findings"), unsaved);
+  expect(findings.html).toContain("No subscriber has the address nobody@example.com");
+  expect(findings.html).toContain("No visible way to unsubscribe");
+  expect(findings.html).toMatch(/<textarea id="rendered" hidden>\n[^<]*&lt;b&gt;Bold/);
+  const wrong = await browser.send(at("templates/findings"), { ...unsaved, body: "<p>\n[[#if x]]</p>" });
+  expect(wrong.html).toContain('data-line="2"');
+  expect(wrong.html).not.toContain('id="rendered"');
+});
+
+const PNG = Buffer.from("\x89PNG\r\n\x1a\n and so on", "latin1");
+const file = (name: string) => new File([PNG], name, { type: "image/png" });
+
+test("a file is uploaded, found, offered in the editor, and deleted with what that breaks said", async () => {
+  expect(await browser.attach(at("media"), file("logo.png"))).toMatchObject({
+    status: 303,
+    location: `${at("media")}?notice=uploaded`,
+  });
+  const answer = JSON.parse((await browser.attach(at("templates/media"), file("second <b>.png"))).html);
+  expect(answer).toEqual({ filename: "second <b>.png", url: expect.stringContaining("/api/emails/public/media/") });
+  const { html } = await browser.open(at("media?search=logo"));
+  const [, id] = /media\/([0-9a-f-]{36})\/delete/.exec(html)!;
+  expect(html).toMatch(/26 bytes|bytes used|used/);
+  expect(html).not.toContain("second");
+  const [, url] = /value="(http[^"]+logo\.png)"/.exec(html)!;
+  expect((await browser.open(at("templates/new"))).html).toContain(`data-image="${url}"`);
+
+  const path = at(`media/${id}/delete`);
+  expect((await browser.open(path)).html).toContain("No template and none of your newest 1,000 campaigns uses it.");
+  await make({ name: "With the logo", body: `<img src="${url}" alt="">` });
+  const asked = await browser.open(path);
+  expect(asked.html).toContain("Templates that show it: 1.");
+  expect(asked.html).toContain("With the logo");
+  expect(await browser.send(path)).toMatchObject({ status: 303 });
+  expect((await browser.open(path)).status).toBe(404);
+});
+
+test("a file that is empty, missing or more than the plan allows is refused with what to do", async () => {
+  const empty = await browser.attach(at("media"), new File([], "empty.png"));
+  expect(empty).toMatchObject({ status: 400 });
+  expect(empty.html).toContain("The submitted file is empty.");
+  expect((await browser.send(at("media"))).html).toContain("Choose a file first.");
+  const small = await newCompany(app, { plan: "free" });
+  const theirs = await signIn(app, small);
+  await query(
+    `insert into media (id, company_id, filename, content_type, size, sha256)
+     select gen_random_uuid(), c.id, 'x', 'text/plain', p.media_bytes, '' from companies c join plans p on p.name = c.plan
+     where c.id = $1`,
+    [small.id],
+  );
+  // A plan is known a second later.
+  const isFull = ({ html }: { html: string }) => html.includes("50 MB of 50 MB used");
+  await until(() => theirs.open(`/app/${small.id}/media`), isFull);
+  const full = await theirs.attach(`/app/${small.id}/media`, file("more.png"));
+  expect(full).toMatchObject({ status: 403, title: "Media" });
+  expect(full.html).toContain("Media storage is full.");
+  expect(full.html).toContain("Delete files that you no longer need");
+});
+
+test("a viewer reads templates and media, sees no form that writes, and is refused; another company's are 404", async () => {
+  const mine = await newCompany(app);
+  const theirs = await make({ name: `<img src=x onerror=alert(1)>`, body: "<p>Hello</p>" });
+  const own = (await mine.api.post("/api/emails/templates/", typed)).body.id;
+  const path = (rest: string) => `/app/${mine.id}/${rest}`;
+  const viewer = await signIn(app, mine);
+  await query("update memberships set role = 'viewer' where company_id = $1", [mine.id]);
+  for (const page of [
+    "templates",
+    `templates/${own}`,
+    `templates/${own}/versions`,
+    `templates/${own}/versions/1`,
+    "media",
+  ]) {
+    const { status, html } = await viewer.open(path(page));
+    expect({ page, status }).toEqual({ page, status: 200 });
+    expect(html.replace(/<form class="who"[\s\S]*?<\/form>/, "")).not.toContain('method="post"');
+  }
+  expect((await viewer.open(path(`templates/${own}/frame`))).html).toContain("One");
+  for (const page of ["templates/new", `templates/${own}/delete`]) {
+    expect(await viewer.open(path(page))).toMatchObject({ status: 403, title: "You may not do this" });
+  }
+  const forms = [
+    "new",
+    "preview",
+    "findings",
+    "media",
+    own,
+    `${own}/duplicate`,
+    `${own}/delete`,
+    `${own}/versions/1/restore`,
+  ];
+  for (const form of [...forms.map((form) => `templates/${form}`), "media", `media/${own}/delete`]) {
+    expect({ form, status: (await viewer.send(path(form), typed)).status }).toEqual({ form, status: 403 });
+  }
+  await query("update memberships set role = 'member' where company_id = $1", [mine.id]);
+  for (const page of ["", "/frame", "/delete", "/versions", "/versions/1"]) {
+    expect((await viewer.open(path(`templates/${theirs}${page}`))).status).toBe(404);
+  }
+  expect((await viewer.send(path(`templates/${theirs}`), typed)).status).toBe(404);
+  expect((await browser.open(at("templates"))).html).toContain("&lt;img src=x onerror=alert(1)&gt;");
+});

@@ -1,0 +1,47 @@
+import { lookOf, sentencesPage, viewOf } from "../../../services/console/mail-look.ts";
+import { sizeText } from "../../../services/console/size-text.ts";
+
+const look = (html: string, view: "desktop" | "dark" = "desktop") => lookOf({ html, text: "" }, view);
+const BASE = '<base target="_blank">';
+
+describe("a mail as a view of the editor", () => {
+  test("is light or dark as was asked, whatever the person's own device prefers", () => {
+    const css =
+      "<head><style>@media (prefers-color-scheme: dark){a{}} @media (prefers-color-scheme:LIGHT){b{}}</style>";
+    expect(look(css)).toContain("@media (max-width:0){a{}} @media (min-width:0){b{}}");
+    expect(look(css, "dark")).toContain("@media (min-width:0){a{}} @media (max-width:0){b{}}");
+    const both = '<head><meta name="color-scheme" content="light dark"><style>:root{color-scheme: light dark}</style>';
+    expect(look(both, "dark")).toContain('content="dark"><style>:root{color-scheme: dark}');
+    expect(look(both)).toContain('content="light"><style>:root{color-scheme: light}');
+    expect(look("<p>prefers nothing</p>", "dark")).toBe(`${BASE}<p>prefers nothing</p>`);
+  });
+
+  test("has links that lead nowhere, and stays a document of its kind", () => {
+    expect(look("<!doctype html><html lang=en><head><title>T</title>")).toBe(
+      `<!doctype html><html lang=en><head>${BASE}<title>T</title>`,
+    );
+    expect(look("<!DOCTYPE html><p>x")).toBe(`<!DOCTYPE html>${BASE}<p>x`);
+    expect(look("<html><header>x")).toBe(`<html>${BASE}<header>x`);
+  });
+
+  test("is its text part with all markup in it as text", () => {
+    const text = lookOf({ html: "<p>not this</p>", text: "a < b & <script>" }, "text");
+    expect(text).toContain("a &#60; b &#38; &#60;script&#62;");
+    expect(text).not.toContain("not this");
+    expect(sentencesPage(["<b>"])).toContain("<p>&#60;b&#62;</p>");
+  });
+
+  test("is the desktop's where nothing else is asked", () => {
+    expect(["phone", "DARK", undefined].map(viewOf)).toEqual(["phone", "desktop", "desktop"]);
+  });
+});
+
+test.each([
+  [0, "0 bytes"],
+  [999, "999 bytes"],
+  [1_024, "1.0 KB"],
+  [10 * 1024 * 1024, "10 MB"],
+  [1_000 * 1024 * 1024, "1.0 GB"],
+])("%d bytes are said as %s", (bytes, text) => {
+  expect(sizeText(bytes)).toBe(text);
+});
