@@ -1,5 +1,5 @@
 /** Every sentence of the console that is not an error of an action, by page. English; another language is another object of this shape. */
-import { companies, sessions, signIn } from "./messages/account.ts";
+import * as account from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
 import { notices } from "./messages/notices.ts";
 import { overview } from "./messages/overview.ts";
@@ -11,9 +11,7 @@ export const messages = {
   skip: "Skip to the content",
   pages: "Pages",
   pagesOfSection: "Pages of this section",
-  signIn,
-  companies,
-  sessions,
+  ...account,
   campaigns,
   overview,
   subscribers,

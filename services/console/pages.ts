@@ -2,6 +2,15 @@
  * Every page of the console, on one page: where it is, what shows it, what its form does. Three kinds: for everybody, for
  * whoever is signed in, and within a company (below its id).
  */
+
+import {
+  accountPage,
+  changePassword,
+  endSessionForm,
+  mailVerification,
+  passwordPage,
+  sessionsPage,
+} from "./pages/account.ts";
 import {
   campaignPage,
   campaignsPage,
@@ -11,12 +20,14 @@ import {
   stopCampaign,
 } from "./pages/campaigns.ts";
 import { chooseCompany, companyHome } from "./pages/home.ts";
+import { acceptInvitation, invitationPage, signInAndAccept } from "./pages/invitation.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
 import { deleteList, liftSuppression, listsPage, makeList, suppress, suppressionsPage } from "./pages/lists.ts";
+import { forgotten, forgottenPage, reset, resetPage, verify, verifyPage } from "./pages/mailed-links.ts";
 import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
 import { planPage } from "./pages/plan.ts";
-import { endSessionForm, sessionsPage } from "./pages/security.ts";
 import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
+import { signUp, signUpPage } from "./pages/sign-up.ts";
 import {
   addSubscriber,
   changeSubscriber,
@@ -26,6 +37,7 @@ import {
   subscribersPage,
   takeOffList,
 } from "./pages/subscribers.ts";
+import { beginTwoFactor, confirmTwoFactor, endTwoFactor, twoFactorPage } from "./pages/two-factor.ts";
 import type { Answer, CompanyVisit, Outcome, PersonVisit, Visit } from "./request.ts";
 
 type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
@@ -39,11 +51,23 @@ type Table<V> = Record<string, Entry<V>>;
 
 export const openPages: Table<Visit> = {
   login: { page: signInPage, form: signIn },
+  "login/invitation": { form: signInAndAccept },
   logout: { form: signOut },
+  "sign-up": { page: signUpPage, form: signUp },
+  forgotten: { page: forgottenPage, form: forgotten },
+  verify: { page: verifyPage, form: verify },
+  reset: { page: resetPage, form: reset },
+  invitation: { page: invitationPage, form: acceptInvitation },
 };
 
 export const personPages: Table<PersonVisit> = {
   "": { page: chooseCompany },
+  account: { page: accountPage },
+  "account/verify": { form: mailVerification },
+  "account/password": { page: passwordPage, form: changePassword },
+  "account/two-factor": { page: twoFactorPage, form: beginTwoFactor },
+  "account/two-factor/confirm": { form: confirmTwoFactor },
+  "account/two-factor/off": { form: endTwoFactor },
   "account/sessions": { page: sessionsPage },
   "account/sessions/:id/end": { form: endSessionForm },
 };

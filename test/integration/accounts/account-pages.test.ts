@@ -1,7 +1,9 @@
-/** The pages that links of system mail lead to, as a browser without scripts uses them. */
+/** The pages that links of system mail lead to, and the person's own, as a browser without scripts uses them. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { stepAt, totpCode } from "../../../services/accounts/people/totp-codes.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany, someIp } from "../../support/client.ts";
+import { ConsoleBrowser, signIn } from "../../support/console-browser.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 
 const PASSWORD = "quite another staple";
@@ -12,7 +14,6 @@ describe("the pages of system mail", () => {
   beforeAll(async () => {
     smtp = await startSmtpServer();
     app = await startApp({
-      services: ["accounts", "gateway"],
       env: { SYSTEM_SMTP_URL: `smtp://127.0.0.1:${smtp.port}`, SYSTEM_FROM: "accounts@service.example" },
     });
   });
@@ -34,61 +35,182 @@ describe("the pages of system mail", () => {
   }
 
   /** Follows the link as it stands in the mail, and sends the form that is there. */
-  async function use(link: URL, fields: Record<string, string>) {
-    const headers = { "X-Forwarded-For": someIp() };
-    const opened = await fetch(`${app.url}${link.pathname}${link.search}`, { headers });
-    const html = await opened.text();
-    expect([opened.status, opened.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
-    expect(opened.headers.get("content-security-policy")).toContain("default-src 'none'");
-    expect(opened.headers.get("referrer-policy")).toBe("no-referrer");
-    expect(html).not.toContain("<script");
+  async function use(link: URL, fields: Record<string, string>, browser = new ConsoleBrowser(app)) {
+    const { status, headers, html } = await browser.open(`${link.pathname}${link.search}`);
+    expect(status).toBe(200);
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("cache-control")).toBe("no-store");
+    const [, action] = /<form class="card narrow" method="post" action="([^"]+)"/.exec(html)!;
+    expect(action).toBe(link.pathname);
     const token = /name="token" value="([\w-]*)"/.exec(html)![1]!;
     expect(token).toBe(link.searchParams.get("token"));
     for (const name of Object.keys(fields)) expect(html).toContain(`<label for="${name}">`);
-    const sent = await fetch(opened.url, { method: "POST", headers, body: new URLSearchParams({ token, ...fields }) });
-    return { status: sent.status, html: await sent.text() };
+    return browser.send(action!, { token, ...fields });
   }
 
   test("verify, reset and accept; what is wrong is said on the page, and the form is there again", async () => {
     const company = await newCompany(app);
     const verified = await use(await linkFor(company.email, "verify"), {});
-    expect([verified.status, verified.html]).toEqual([200, expect.stringContaining("Your address is confirmed.")]);
+    expect(verified).toMatchObject({ status: 303, location: "/app/login?notice=verified" });
+    expect((await new ConsoleBrowser(app).open(verified.location!)).html).toContain("Your address is confirmed.");
     const again = await use(await linkFor(company.email, "verify"), {});
     expect([again.status, again.html]).toEqual([400, expect.stringContaining("This link is no longer valid.")]);
 
-    const anyone = client(app, { ip: someIp() });
-    await anyone.post("/api/auth/password/reset/", { email: company.email });
+    const forgetful = new ConsoleBrowser(app);
+    await forgetful.open("/app/forgotten");
+    const asked = await forgetful.send("/app/forgotten", { email: company.email });
+    expect(asked).toMatchObject({ status: 303, location: "/app/forgotten?notice=resetMailed" });
+    expect(await forgetful.send("/app/forgotten", { email: "nobody@example.net" })).toMatchObject({
+      status: 303,
+      location: asked.location,
+    });
     const reset = await linkFor(company.email, "reset");
     const weak = await use(reset, { new_password: "password1234" });
     expect([weak.status, weak.html]).toEqual([400, expect.stringContaining("This password is too common.")]);
     expect(weak.html).toContain('name="new_password"');
-    expect((await use(reset, { new_password: PASSWORD })).status).toBe(200);
-    const login = await anyone.post("/api/auth/login/", { email: company.email, password: PASSWORD });
-    expect(login.status).toBe(200);
+    const set = await use(reset, { new_password: PASSWORD });
+    expect(set).toMatchObject({ status: 303, location: "/app/login?notice=passwordSet" });
+    const owner = await signIn(app, { ...company, password: PASSWORD });
+    expect((await use(reset, { new_password: PASSWORD })).html).toContain("Ask for another link");
 
-    const owner = client(app, { token: login.body.access });
     const email = "invited@example.net";
-    await owner.post(`/api/companies/${company.id}/members/`, { email, role: "member" });
+    await owner.open(`/app/${company.id}/settings/members`);
+    await owner.send(`/app/${company.id}/settings/members`, { email, role: "member" });
     const invitation = await linkFor(email, "invitation");
     const person = { first_name: "<Ada>", last_name: "Lee" };
     const refused = await use(invitation, { ...person, password: "short" });
     expect(refused.status).toBe(400);
-    expect(refused.html).toContain('value="&#60;Ada&#62;"');
-    expect((await use(invitation, { ...person, password: PASSWORD })).status).toBe(200);
+    expect(refused.html).toContain('value="&lt;Ada&gt;"');
+    const browser = new ConsoleBrowser(app);
+    const accepted = await use(invitation, { ...person, password: PASSWORD }, browser);
+    expect(accepted).toMatchObject({ status: 303, location: `/app/${company.id}` });
+    expect(await browser.open(accepted.location!)).toMatchObject({ status: 200, title: "Overview" });
     expect((await use(invitation, { ...person, password: PASSWORD })).status).toBe(410);
-    expect((await anyone.post("/api/auth/login/", { email, password: PASSWORD })).status).toBe(200);
+  });
+
+  test("who has an account accepts signed in, or by signing in; an invitation of somebody else is refused", async () => {
+    const [host, guest] = [await newCompany(app), await newCompany(app)];
+    const stranger = await newCompany(app);
+    await use(await linkFor(guest.email, "verify"), {});
+    const invite = () =>
+      client(app, { token: host.token }).post(`/api/companies/${host.id}/members/`, {
+        email: guest.email,
+        role: "viewer",
+      });
+    await invite();
+    const link = await linkFor(guest.email, "invitation");
+
+    const wrong = await use(link, {}, await signIn(app, stranger));
+    expect([wrong.status, wrong.html]).toEqual([403, expect.stringContaining("for another address")]);
+
+    const known = await use(link, { password: PASSWORD });
+    expect([known.status, known.html]).toEqual([401, expect.stringContaining("sign in to accept")]);
+    expect(known.html).toContain('action="/app/login/invitation"');
+    const browser = new ConsoleBrowser(app);
+    await browser.open(link.pathname + link.search);
+    const token = link.searchParams.get("token")!;
+    const { email, password } = guest;
+    const failed = await browser.send("/app/login/invitation", { token, email, password: "wrong" });
+    expect([failed.status, failed.html]).toEqual([401, expect.stringContaining(`value="${token}"`)]);
+    const joined = await browser.send("/app/login/invitation", { token, email, password });
+    expect(joined).toMatchObject({ status: 303, location: `/app/${host.id}` });
+    expect((await browser.open(joined.location!)).status).toBe(200);
+
+    await client(app, { token: host.token }).delete(`/api/companies/${host.id}/members/${guest.userId}/`);
+    smtp.messages.length = 0;
+    await invite();
+    const second = await signIn(app, guest);
+    const before = second.cookie;
+    const accepted = await use(await linkFor(guest.email, "invitation"), {}, second);
+    expect(accepted).toMatchObject({ status: 303, location: `/app/${host.id}` });
+    // The session from before has ended with it.
+    second.cookie = before;
+    expect((await second.open(`/app/${host.id}`)).status).toBe(303);
   });
 
   test("a made-up token is shown as text, never as markup, and guessing is slowed down", async () => {
-    const ip = someIp();
-    const headers = { "X-Forwarded-For": ip };
-    const evil = await fetch(`${app.url}/app/reset/?token=${encodeURIComponent('"><script>x</script>')}`, { headers });
-    expect(await evil.text()).not.toContain("<script");
+    const browser = new ConsoleBrowser(app);
+    const { html } = await browser.open(`/app/reset?token=${encodeURIComponent('"><script>x</script>')}`);
+    expect(html).not.toContain("<script>");
     const statuses: number[] = [];
     for (let n = 0; n < 21; n++) {
-      const body = new URLSearchParams({ token: `guess-${n}`, password: PASSWORD });
-      statuses.push((await fetch(`${app.url}/app/invitation/`, { method: "POST", headers, body })).status);
+      statuses.push((await browser.send("/app/invitation", { token: `guess-${n}`, password: PASSWORD })).status);
     }
     expect(statuses).toEqual([...Array(20).fill(404), 429]);
+  });
+
+  test("who signs up is signed in and sees the first steps; what is wrong stands at its field", async () => {
+    const browser = new ConsoleBrowser(app);
+    await browser.open("/app/sign-up");
+    const fields = { company_name: "Lantern <Books>", email: `sign-up-${Date.now()}@example.com` };
+    const weak = await browser.send("/app/sign-up", { ...fields, password: "password1234" });
+    expect(weak.status).toBe(400);
+    expect(weak.html).toContain('id="wrong-password"');
+    expect(weak.html).toContain('value="Lantern &lt;Books&gt;"');
+    const done = await browser.send("/app/sign-up", { ...fields, password: PASSWORD });
+    expect(done).toMatchObject({ status: 303, location: expect.stringMatching(/^\/app\/[0-9a-f-]{36}$/) });
+    const home = await browser.open(done.location!);
+    expect(home).toMatchObject({ status: 200, title: "Overview" });
+    expect(home.html).toContain("First steps");
+  });
+
+  test("a password is changed: this session goes on with another cookie, the old cookie and all others end", async () => {
+    const company = await newCompany(app);
+    const [browser, other] = [await signIn(app, company), await signIn(app, company)];
+    await browser.open("/app/account/password");
+    const wrong = await browser.send("/app/account/password", { current_password: "no", new_password: PASSWORD });
+    expect([wrong.status, wrong.html]).toEqual([400, expect.stringContaining('id="wrong-current_password"')]);
+    const old = browser.cookie;
+    const given = { current_password: company.password, new_password: PASSWORD };
+    expect(await browser.send("/app/account/password", given)).toMatchObject({
+      status: 303,
+      location: "/app/account?notice=passwordChanged",
+    });
+    expect((await browser.open("/app/account?notice=passwordChanged")).html).toContain("Your password is changed.");
+    expect((await other.open("/app/account")).status).toBe(303);
+    browser.cookie = old;
+    expect((await browser.open("/app/account")).status).toBe(303);
+  });
+
+  test("a second factor is set up with a code, its recovery codes are shown once, and it takes both to end it", async () => {
+    const company = await newCompany(app);
+    const browser = await signIn(app, company);
+    expect((await browser.open("/app/account/two-factor")).html).toContain("It is off.");
+    const begun = await browser.send("/app/account/two-factor");
+    const secret = /name="secret" value="(\w+)"/.exec(begun.html)![1]!;
+    const uri = /name="uri" value="([^"]+)"/.exec(begun.html)![1]!.replaceAll("&amp;", "&");
+    const again = await browser.send("/app/account/two-factor/confirm", { secret, uri, code: "nonsense" });
+    expect([again.status, again.html]).toEqual([400, expect.stringContaining('id="wrong-code"')]);
+    expect(again.html).toContain(`value="${secret}"`);
+    const evil = await browser.send("/app/account/two-factor/confirm", {
+      secret,
+      uri: "javascript:alert(1)",
+      code: "1",
+    });
+    expect(evil.html).not.toContain("javascript:");
+    const code = totpCode(secret, stepAt(Date.now()));
+    const on = await browser.send("/app/account/two-factor/confirm", { secret, uri, code });
+    expect(on.status).toBe(200);
+    const codes = [...on.html.matchAll(/<li><code>([^<]+)<\/code>/g)].map(([, one]) => one!);
+    expect(codes.length).toBeGreaterThan(5);
+    const later = await browser.open("/app/account/two-factor");
+    expect(later.html).not.toContain(codes[0]);
+    expect(later.html).not.toContain(secret);
+    const off = (fields: Record<string, string>) => browser.send("/app/account/two-factor/off", fields);
+    expect((await off({ password: "no", code: codes[0]! })).status).toBe(400);
+    expect((await off({ password: company.password, code: "no" })).status).toBe(400);
+    expect(await off({ password: company.password, code: codes[0]! })).toMatchObject({ status: 303 });
+    expect((await browser.open("/app/account/two-factor")).html).toContain("It is off.");
+  });
+
+  test("a link on another site's page signs nobody out: the page is asked for once more, as the console's own", async () => {
+    const headers = { "sec-fetch-site": "cross-site", "x-forwarded-for": someIp() };
+    const path = "/app/reset?token=%22%3E%3Cb%3E";
+    const answer = await fetch(`${app.url}${path}`, { headers });
+    expect(answer.headers.get("set-cookie")).toBeNull();
+    const html = await answer.text();
+    expect(html).toContain('<meta http-equiv="refresh" content="0; url=/app/reset?token=%22%3E%3Cb%3E">');
+    const own = await fetch(`${app.url}${path}`, { headers: { ...headers, "sec-fetch-site": "same-origin" } });
+    expect(await own.text()).toContain('name="new_password"');
   });
 });
