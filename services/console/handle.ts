@@ -6,6 +6,7 @@ import type { ParamsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { forbidden, notFound } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
+import { isAtLeast } from "../lib/rights.ts";
 import {
   type ConsoleSession,
   isDueForRenewal,
@@ -72,6 +73,8 @@ async function answer(visit: Visit, isWrite: boolean, seen: (visit: Visit) => vo
   if (!found) throw notFound();
   const within: CompanyVisit = { ...person, company, params: found.params };
   seen(within);
+  // Also where a form only counts or previews, and before anything is looked for.
+  if (isWrite && !found.forViewers && !isAtLeast(company.role, "member")) throw forbidden();
   return outcomeOf(await found.show(within));
 }
 

@@ -45,6 +45,8 @@ type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
 interface Entry<V> {
   page?: Page<V>;
   form?: Page<V>;
+  /** A form that a viewer may send, too: what it does to others the action refuses. */
+  forViewers?: true;
 }
 
 type Table<V> = Record<string, Entry<V>>;
@@ -93,13 +95,14 @@ export const companyPages: Table<CompanyVisit> = {
   "settings/keys/:id/delete": { form: deleteKey },
   "settings/members": { page: membersPage, form: inviteMember },
   "settings/members/:id/role": { form: changeRole },
-  "settings/members/:id/remove": { form: removeMember },
+  "settings/members/:id/remove": { form: removeMember, forViewers: true },
   "settings/plan": { page: planPage },
 };
 
 interface Found<V> {
   show: Page<V>;
   params: Record<string, string>;
+  forViewers: boolean;
 }
 
 function matched(pattern: string, parts: string[]): Record<string, string> | undefined {
@@ -114,12 +117,12 @@ function matched(pattern: string, parts: string[]): Record<string, string> | und
 }
 
 /** The page, or form, of the first pattern that fits and has one; `:name` stands for one part of a path. */
-export function findPage<V>(table: Table<V>, path: string, method: keyof Entry<V>): Found<V> | undefined {
+export function findPage<V>(table: Table<V>, path: string, method: "page" | "form"): Found<V> | undefined {
   const parts = path.split("/");
   for (const [pattern, entry] of Object.entries(table)) {
     const params = matched(pattern, parts);
     const show = entry[method];
-    if (params && show) return { show, params };
+    if (params && show) return { show, params, forViewers: entry.forViewers === true };
   }
   return undefined;
 }
