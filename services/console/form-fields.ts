@@ -6,7 +6,7 @@ export interface Field {
   name: string;
   label: string;
   /** A type of `input`, several lines, one of `options`, or yes and no. */
-  kind: "text" | "email" | "url" | "number" | "password" | "date" | "lines" | "choice" | "check";
+  kind: "text" | "email" | "url" | "number" | "password" | "date" | "color" | "lines" | "choice" | "check";
   value?: string | number | boolean | null;
   hint?: string;
   /** Of the `input`; true stands for one without a value. */

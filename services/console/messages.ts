@@ -3,7 +3,7 @@ import * as account from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
 import { notices } from "./messages/notices.ts";
 import { overview } from "./messages/overview.ts";
-import { keys, members, plan } from "./messages/settings.ts";
+import * as settings from "./messages/settings.ts";
 import { lists, subscribers, suppressions } from "./messages/subscribers.ts";
 
 export const messages = {
@@ -17,9 +17,7 @@ export const messages = {
   subscribers,
   lists,
   suppressions,
-  keys,
-  members,
-  plan,
+  ...settings,
   notices,
   pager: {
     label: "Pages of the list",

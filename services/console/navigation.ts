@@ -30,9 +30,12 @@ const SECTIONS: Section[] = [
   {
     label: "Settings",
     pages: [
+      { label: "Company", path: "settings/company" },
+      { label: "Branding", path: "settings/branding", needs: "accounts.updateCompany" },
       { label: "Members", path: "settings/members" },
       { label: "API keys", path: "settings/keys" },
       { label: "Plan", path: "settings/plan" },
+      { label: "Audit log", path: "settings/audit-log", needs: "accounts.listAuditLog" },
     ],
   },
 ];

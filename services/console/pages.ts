@@ -11,6 +11,8 @@ import {
   passwordPage,
   sessionsPage,
 } from "./pages/account.ts";
+import { auditLogPage } from "./pages/audit-log.ts";
+import { brandingPage, brandingPreview, saveBranding } from "./pages/branding.ts";
 import {
   campaignPage,
   campaignsPage,
@@ -19,6 +21,16 @@ import {
   resumeCampaign,
   stopCampaign,
 } from "./pages/campaigns.ts";
+import {
+  companyPage,
+  deleteCompany,
+  deleteCompanyPage,
+  saveDomain,
+  saveForms,
+  saveGeneral,
+  saveSending,
+  saveTracking,
+} from "./pages/company.ts";
 import { chooseCompany, companyHome } from "./pages/home.ts";
 import { acceptInvitation, invitationPage, signInAndAccept } from "./pages/invitation.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
@@ -91,6 +103,16 @@ export const companyPages: Table<CompanyVisit> = {
   "lists/:id/delete": { form: deleteList },
   suppressions: { page: suppressionsPage, form: suppress },
   "suppressions/:id/lift": { form: liftSuppression },
+  "settings/company": { page: companyPage },
+  "settings/company/general": { form: saveGeneral },
+  "settings/company/tracking": { form: saveTracking },
+  "settings/company/forms": { form: saveForms },
+  "settings/company/sending": { form: saveSending },
+  "settings/company/domain": { form: saveDomain },
+  "settings/branding": { page: brandingPage, form: saveBranding },
+  "settings/branding/preview": { page: brandingPreview },
+  "settings/audit-log": { page: auditLogPage },
+  "settings/delete": { page: deleteCompanyPage, form: deleteCompany },
   "settings/keys": { page: keysPage, form: makeKey },
   "settings/keys/:id/delete": { form: deleteKey },
   "settings/members": { page: membersPage, form: inviteMember },

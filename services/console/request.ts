@@ -108,6 +108,13 @@ export function callIn<A extends PermittedAction & ActionOf>(
   return call(visit.ctx.broker, action, params, { ...options, ...withMeta(callerIn(visit)) });
 }
 
+/** An action of no route, such as a preview: whoever calls it has asked for the right that it needs. */
+export const callUnder = <A extends ActionOf>(
+  visit: CompanyVisit,
+  action: A,
+  params: ParamsOf<A>,
+): Promise<ReturnsOf<A>> => call(visit.ctx.broker, action, params, withMeta(callerIn(visit)));
+
 /** A CSV that an action of the API streams, under the same rules. */
 export function download<A extends PermittedAction & ActionOf>(
   visit: CompanyVisit,

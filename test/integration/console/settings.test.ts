@@ -1,5 +1,7 @@
-/** The pages that links of system mail lead to, and the person's own, as a browser without scripts uses them. */
+/** Coming in by mailed links, the own account, and the settings of a company, as a browser without scripts uses them. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { query } from "../../../models/database/db.ts";
+import { Membership } from "../../../models/membership.ts";
 import { stepAt, totpCode } from "../../../services/accounts/people/totp-codes.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany, someIp } from "../../support/client.ts";
@@ -212,5 +214,143 @@ describe("the pages of system mail", () => {
     expect(html).toContain('<meta http-equiv="refresh" content="0; url=/app/reset?token=%22%3E%3Cb%3E">');
     const own = await fetch(`${app.url}${path}`, { headers: { ...headers, "sec-fetch-site": "same-origin" } });
     expect(await own.text()).toContain('name="new_password"');
+  });
+
+  test("settings are saved part by part, and what is wrong stands at its field with what was typed", async () => {
+    const company = await newCompany(app);
+    const browser = await signIn(app, company);
+    const api = client(app, { token: company.token });
+    const stored = async () => (await api.get(`/api/companies/${company.id}/`)).body;
+    const path = `/app/${company.id}/settings/company`;
+    await browser.open(path);
+    const general = {
+      name: "Lantern Books",
+      timezone: "Europe/Berlin",
+      footer_text: "Harbour Street 1\r\nSpringfield",
+    };
+    expect(await browser.send(`${path}/general`, general)).toMatchObject({
+      status: 303,
+      location: `${path}?notice=saved`,
+    });
+    expect(await stored()).toMatchObject({
+      name: "Lantern Books",
+      timezone: "Europe/Berlin",
+      footer_text: "Harbour Street 1\nSpringfield",
+      website: null,
+      tracking_enabled: true,
+    });
+    const wrong = await browser.send(`${path}/tracking`, {
+      "retention_days.sent_emails": "5",
+      "retention_days.events": "x",
+    });
+    expect(wrong.status).toBe(400);
+    expect(wrong.html).toContain('id="wrong-retention_days.sent_emails"');
+    expect(wrong.html).toContain('id="wrong-retention_days.events"');
+    expect(wrong.html).toContain('name="retention_days.sent_emails" type="number" value="5"');
+    expect((await stored()).tracking_enabled).toBe(true);
+    await browser.send(`${path}/tracking`, { individual_tracking: "on", "retention_days.sent_emails": "90" });
+    await browser.send(`${path}/forms`, { form_attributes: "city\r\nbirthday", form_hosts: "www.example.com" });
+    expect((await browser.send(`${path}/forms`, { double_opt_in: "on" })).html).toContain('id="wrong-double_opt_in"');
+    await browser.send(`${path}/sending`, {
+      "guard.hard_bounce_percent": "5",
+      "guard.complaint_percent": "0.3",
+      "guard.after": "200",
+    });
+    expect((await browser.send(`${path}/domain`, { tracking_domain: "no host" })).html).toContain(
+      "wrong-tracking_domain",
+    );
+    expect(await stored()).toMatchObject({
+      tracking_enabled: false,
+      individual_tracking: true,
+      retention_days: { events: null, sent_emails: 90 },
+      form_attributes: ["city", "birthday"],
+      form_hosts: ["www.example.com"],
+      guard: { hard_bounce_percent: 5, complaint_percent: 0.3, after: 200 },
+    });
+    const log = await browser.open(
+      `/app/${company.id}/settings/audit-log?action=company.updated&actor=${company.email}`,
+    );
+    expect(log.html).toContain("fields: guard");
+    expect(log.html).toContain("fields: name, footer_text, timezone");
+    expect(log.html).not.toContain("Signed in</th>");
+    const none = await browser.open(`/app/${company.id}/settings/audit-log?since=2001-01-01&until=2001-01-02`);
+    expect(none.html).toContain("No entry fits.");
+    const plan = await browser.open(`/app/${company.id}/settings/plan`);
+    expect(plan.html).toContain("Mails of this month");
+  });
+
+  test("branding is tried before it is saved, in a frame that runs nothing; unreadable colours are refused at their field", async () => {
+    const company = await newCompany(app);
+    const browser = await signIn(app, company);
+    const path = `/app/${company.id}/settings/branding`;
+    const typed = { "branding.name": "Lantern <b>", "branding.color": "#7a1f3d", page: "unsubscribe" };
+    const tried = await browser.open(`${path}?${new URLSearchParams(typed)}`);
+    const [, source] = /<iframe class="preview" sandbox title="Preview" src="([^"]+)"/.exec(tried.html)!;
+    const frame = await browser.open(source!.replaceAll("&amp;", "&"));
+    expect(frame.html).toContain("Lantern &lt;b&gt;");
+    expect(frame.html).toContain("#7a1f3d");
+    expect(frame.html).toContain("Unsubscribe");
+    expect(frame.headers.get("x-frame-options")).toBe("SAMEORIGIN");
+    expect(frame.headers.get("content-security-policy")).toMatch(
+      /^default-src 'none'; .*frame-ancestors 'self'; sandbox$/,
+    );
+    const api = client(app, { token: company.token });
+    const stored = async () => (await api.get(`/api/companies/${company.id}/`)).body.branding;
+    expect((await stored()).name).toBeNull();
+    const pale = { ...typed, "branding.color": "#eeeeee", "branding.background": "#ffffff", "branding.language": "en" };
+    const refused = await browser.send(path, pale);
+    expect([refused.status, refused.html]).toEqual([400, expect.stringContaining('id="wrong-branding.color"')]);
+    expect(refused.html).toContain('value="#eeeeee"');
+    expect(await browser.send(path, { ...pale, "branding.color": "#7a1f3d", "branding.language": "fr" })).toMatchObject(
+      {
+        status: 303,
+      },
+    );
+    expect(await stored()).toEqual({
+      name: "Lantern <b>",
+      logo_url: null,
+      color: "#7a1f3d",
+      background: null,
+      footer_text: null,
+      language: "fr",
+    });
+  });
+
+  test("a company goes only by its owner, its name and the password; the page says what goes with it", async () => {
+    const company = await newCompany(app, { name: "Lantern Books" });
+    await company.api.post("/api/emails/lists/", { name: "Readers" });
+    const browser = await signIn(app, company);
+    const path = `/app/${company.id}/settings/delete`;
+    const asked = await browser.open(path);
+    expect(asked.html).toMatch(/<dt>Lists<\/dt><dd>1<\/dd>/);
+    const { password } = company;
+    const other = await browser.send(path, { name: "Lantern", password });
+    expect([other.status, other.html]).toEqual([400, expect.stringContaining('id="wrong-name"')]);
+    const wrong = await browser.send(path, { name: "Lantern Books", password: "wrong" });
+    expect([wrong.status, wrong.html]).toEqual([403, expect.stringContaining('id="wrong-password"')]);
+    await query("update memberships set role = 'admin' where company_id = $1", [company.id]);
+    expect((await browser.open(path)).status).toBe(403);
+    expect((await browser.send(path, { name: "Lantern Books", password })).status).toBe(403);
+    await query("update memberships set role = 'owner' where company_id = $1", [company.id]);
+    expect(await browser.send(path, { name: "Lantern Books", password })).toMatchObject({
+      status: 303,
+      location: "/app/account?notice=companyDeleted",
+    });
+    expect((await browser.open(`/app/${company.id}`)).status).toBe(404);
+    expect((await browser.open("/app/account?notice=companyDeleted")).html).toContain("The company is deleted.");
+  });
+
+  test("a member reads the settings and writes none: no form, no branding, no log", async () => {
+    const [company, member] = [await newCompany(app), await newCompany(app)];
+    await Membership.create({ companyId: company.id, userId: member.userId, role: "member" });
+    const browser = await signIn(app, member);
+    const at = (page: string) => `/app/${company.id}/settings/${page}`;
+    const { status, html } = await browser.open(at("company"));
+    expect([status, html.includes(`action="${at("company")}`)]).toEqual([200, false]);
+    expect(await browser.send(at("company/general"), { name: "Mine" })).toMatchObject({ status: 403 });
+    for (const page of ["branding", "branding/preview", "audit-log", "delete"]) {
+      const refused = await browser.open(at(page));
+      expect([page, refused.status, refused.title]).toEqual([page, 403, "You may not do this"]);
+    }
   });
 });
