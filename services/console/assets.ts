@@ -30,6 +30,8 @@ const own = (path: string): Buffer => readFileSync(join(import.meta.dirname, "as
 const STYLE_PARTS = ["tokens", "components", "plots", "settings"];
 const style = named("console.css", CSS, Buffer.concat(STYLE_PARTS.map((part) => own(`styles/${part}.css`))));
 
+const icon = named("icon.svg", "image/svg+xml; charset=utf-8", own("icon.svg"));
+
 const resolve = createRequire(import.meta.url).resolve;
 
 /** By the name under which pages ask for them. */
@@ -37,10 +39,13 @@ const scripts = {
   htmx: named("htmx.js", SCRIPT, readFileSync(join(resolve("htmx.org/package.json"), "../dist/htmx.min.js"))),
 };
 
-const byName = new Map([style, ...Object.values(scripts)].map((one) => [one.name, one]));
+const byName = new Map([style, icon, ...Object.values(scripts)].map((one) => [one.name, one]));
 
 /** Of the style sheet, below /app/assets/. */
 export const styleName = style.name;
+
+/** Of what browsers show on the tab. */
+export const iconName = icon.name;
 
 /** Of each script, below /app/assets/. */
 export const scriptNames = Object.fromEntries(Object.entries(scripts).map(([key, { name }]) => [key, name]));

@@ -39,7 +39,7 @@ import { forgotten, forgottenPage, reset, resetPage, verify, verifyPage } from "
 import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
 import { planPage } from "./pages/plan.ts";
 import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
-import { signUp, signUpPage } from "./pages/sign-up.ts";
+import { addCompany, newCompanyPage, signUp, signUpPage } from "./pages/sign-up.ts";
 import {
   addSubscriber,
   changeSubscriber,
@@ -76,6 +76,7 @@ export const openPages: Table<Visit> = {
 
 export const personPages: Table<PersonVisit> = {
   "": { page: chooseCompany },
+  "companies/new": { page: newCompanyPage, form: addCompany },
   account: { page: accountPage },
   "account/verify": { form: mailVerification },
   "account/password": { page: passwordPage, form: changePassword },
@@ -112,7 +113,7 @@ export const companyPages: Table<CompanyVisit> = {
   "settings/branding": { page: brandingPage, form: saveBranding },
   "settings/branding/preview": { page: brandingPreview },
   "settings/audit-log": { page: auditLogPage },
-  "settings/delete": { page: deleteCompanyPage, form: deleteCompany },
+  "settings/company/delete": { page: deleteCompanyPage, form: deleteCompany },
   "settings/keys": { page: keysPage, form: makeKey },
   "settings/keys/:id/delete": { form: deleteKey },
   "settings/members": { page: membersPage, form: inviteMember },

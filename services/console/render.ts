@@ -3,7 +3,7 @@ import nunjucks from "nunjucks";
 import { config } from "../lib/config.ts";
 import { isServiceError } from "../lib/errors.ts";
 import { CONSOLE_COOKIE, formToken } from "../lib/tokens/console-session.ts";
-import { scriptNames, styleName } from "./assets.ts";
+import { iconName, scriptNames, styleName } from "./assets.ts";
 import type { Shown } from "./contract.ts";
 import { messages } from "./messages.ts";
 import { type Navigation, navigationOf, ownNavigation } from "./navigation.ts";
@@ -112,6 +112,7 @@ export function render(answer: Answer, visit: Visit, headers: Record<string, str
     title: answer.title,
     t: messages,
     style: styleName,
+    icon: iconName,
     scripts: scriptNames,
     notice: noticeOf(visit),
     navigation: navigationFor(visit),

@@ -70,10 +70,16 @@ export const invitation = {
   another: "Ask whoever invited you for another invitation.",
 } as const;
 
+export const newCompany = {
+  title: "A new company",
+  intro: "Another one, with subscribers, campaigns and people of its own. You are its owner.",
+  button: "Create the company",
+} as const;
+
 export const companies = {
   title: "Your companies",
   short: "Companies",
-  noCompany: "You are a member of no company. Ask an owner of yours for an invitation.",
+  noCompany: "You are a member of no company. Ask the owner of yours for an invitation.",
 } as const;
 
 export const account = {

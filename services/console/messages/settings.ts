@@ -49,10 +49,10 @@ export const plan = {
   left: (left: string) => `${left} left`,
   full: "Used up",
   limits: {
-    emails_per_month: "Mails of this month",
-    smtp_per_hour: "Mails of the last hour",
+    emails_per_month: "Mails a month",
+    smtp_per_hour: "Mails an hour",
     subscribers: "Subscribers",
-    api_calls_per_day: "API calls of today",
+    api_calls_per_day: "API calls a day",
     media_bytes: "Media files",
   },
   resets: {

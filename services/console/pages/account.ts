@@ -1,4 +1,5 @@
 /** The person's own account: address, password, and where the person is signed in, by the console or by the API all the same. */
+import { config } from "../../lib/config.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { formPage, newPasswordField, passwordField } from "../form-fields.ts";
 import { messages } from "../messages.ts";
@@ -6,7 +7,11 @@ import { type Answer, callAs, type Outcome, type PersonVisit, sessionFrom } from
 
 const HERE = "/app/account";
 
-export const accountPage = (_: PersonVisit): Answer => ({ view: "account", title: messages.account.title });
+export const accountPage = (_: PersonVisit): Answer => ({
+  view: "account",
+  title: messages.account.title,
+  values: { isOpen: config().REGISTRATION === "open" },
+});
 
 export async function mailVerification(visit: PersonVisit): Promise<Answer> {
   await callAs(visit, "accounts.mailVerificationAgain", {});

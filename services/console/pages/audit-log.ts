@@ -17,14 +17,14 @@ function dayOf(text: string | undefined, plusDays = 0): string | undefined {
 const wordsOf = (action: string): string => (messages.auditLog.actions as Record<string, string>)[action] ?? action;
 
 function textOf(value: unknown): string {
-  if (Array.isArray(value)) return value.map(textOf).join(", ");
+  if (Array.isArray(value)) return value.map(textOf).join(", ").replaceAll("_", " ");
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
 }
 
 /** What is known beside it, a line for each; ids say nothing to a reader. */
 function aboutOf(target: string | null, detail: Record<string, unknown>): string[] {
   const lines = Object.entries(detail)
-    .filter(([, value]) => value !== null && value !== "" && !isUuid(String(value)))
+    .filter(([, value]) => String(value ?? "") !== "" && !isUuid(String(value)))
     .map(([name, value]) => `${name.replaceAll("_", " ")}: ${textOf(value)}`);
   return target === null || isUuid(target) ? lines : [target, ...lines];
 }

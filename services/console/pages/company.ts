@@ -104,7 +104,7 @@ async function show(visit: CompanyVisit, sent?: Sent): Promise<Answer> {
       groups,
       serviceHost: ownHost(),
       mayWrite: may(visit, "accounts.updateCompany"),
-      deletePath: may(visit, "accounts.deleteCompany") ? companyPath(visit, "settings/delete") : undefined,
+      deletePath: may(visit, "accounts.deleteCompany") ? companyPath(visit, "settings/company/delete") : undefined,
     },
   };
 }
@@ -173,7 +173,7 @@ async function showDelete(visit: CompanyVisit, errors: Errors = {}): Promise<Ans
     values: {
       counts,
       errors,
-      action: companyPath(visit, "settings/delete"),
+      action: companyPath(visit, "settings/company/delete"),
       fields: [name, passwordField("password", messages.password.current)],
     },
   };

@@ -2,17 +2,30 @@
 import { config } from "../../lib/config.ts";
 import { forbidden } from "../../lib/errors.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
-import { formPage, newPasswordField } from "../form-fields.ts";
+import { type Field, formPage, newPasswordField } from "../form-fields.ts";
 import { messages } from "../messages.ts";
-import { type Answer, callAs, type Outcome, sessionFrom, type Visit } from "../request.ts";
+import { type Answer, callAs, type Outcome, type PersonVisit, sessionFrom, type Visit } from "../request.ts";
 
 /** Longest names of the API. */
 const MAX_NAME = 150;
 const MAX_COMPANY_NAME = 255;
 
-function show({ form }: Visit, errors: Errors = {}): Answer {
-  // The sentence is the API's own.
+/** The sentence is the API's own. */
+function requireOpen(): void {
   if (config().REGISTRATION !== "open") throw forbidden("Registration is by invitation only.");
+}
+
+const companyField = (name: string, label: string, value: string | undefined): Field => ({
+  name,
+  label,
+  hint: messages.signUp.companyHint,
+  kind: "text",
+  value: value ?? "",
+  attributes: { autocomplete: "organization", maxlength: MAX_COMPANY_NAME, required: true },
+});
+
+function show({ form }: Visit, errors: Errors = {}): Answer {
+  requireOpen();
   const t = messages.signUp;
   const name = (key: "first_name" | "last_name", label: string, autocomplete: string) =>
     ({ name: key, label, kind: "text", value: form[key], attributes: { autocomplete, maxlength: MAX_NAME } }) as const;
@@ -24,14 +37,7 @@ function show({ form }: Visit, errors: Errors = {}): Answer {
     button: t.button,
     ways: [{ label: t.toSignIn, href: "/app/login" }],
     fields: [
-      {
-        name: "company_name",
-        label: t.company,
-        hint: t.companyHint,
-        kind: "text",
-        value: form.company_name,
-        attributes: { autocomplete: "organization", maxlength: MAX_COMPANY_NAME, required: true },
-      },
+      companyField("company_name", t.company, form.company_name),
       name("first_name", t.firstName, "given-name"),
       name("last_name", t.lastName, "family-name"),
       {
@@ -58,4 +64,22 @@ export const signUp = (visit: Visit): Promise<Outcome | Answer> =>
       return { answer: { goTo: `/app/${company.id}` }, session: sessionFrom(access) };
     },
     async (errors) => show(visit, errors),
+  );
+
+function showNewCompany({ form }: PersonVisit, errors: Errors = {}): Answer {
+  requireOpen();
+  const t = messages.newCompany;
+  const fields = [companyField("name", messages.signUp.company, form.name)];
+  return formPage({ title: t.title, intro: t.intro, action: "/app/companies/new", errors, button: t.button, fields });
+}
+
+export const newCompanyPage = (visit: PersonVisit): Answer => showNewCompany(visit);
+
+export const addCompany = (visit: PersonVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const { id } = await callAs(visit, "accounts.addCompany", { name: visit.form.name ?? "" });
+      return { goTo: `/app/${id}` };
+    },
+    async (errors) => showNewCompany(visit, errors),
   );

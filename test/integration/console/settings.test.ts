@@ -271,12 +271,12 @@ describe("the pages of system mail", () => {
       `/app/${company.id}/settings/audit-log?action=company.updated&actor=${company.email}`,
     );
     expect(log.html).toContain("fields: guard");
-    expect(log.html).toContain("fields: name, footer_text, timezone");
+    expect(log.html).toContain("fields: name, footer text, timezone");
     expect(log.html).not.toContain("Signed in</th>");
     const none = await browser.open(`/app/${company.id}/settings/audit-log?since=2001-01-01&until=2001-01-02`);
     expect(none.html).toContain("No entry fits.");
     const plan = await browser.open(`/app/${company.id}/settings/plan`);
-    expect(plan.html).toContain("Mails of this month");
+    expect(plan.html).toContain("Mails a month");
   });
 
   test("branding is tried before it is saved, in a frame that runs nothing; unreadable colours are refused at their field", async () => {
@@ -320,7 +320,7 @@ describe("the pages of system mail", () => {
     const company = await newCompany(app, { name: "Lantern Books" });
     await company.api.post("/api/emails/lists/", { name: "Readers" });
     const browser = await signIn(app, company);
-    const path = `/app/${company.id}/settings/delete`;
+    const path = `/app/${company.id}/settings/company/delete`;
     const asked = await browser.open(path);
     expect(asked.html).toMatch(/<dt>Lists<\/dt><dd>1<\/dd>/);
     const { password } = company;
@@ -338,6 +338,10 @@ describe("the pages of system mail", () => {
     });
     expect((await browser.open(`/app/${company.id}`)).status).toBe(404);
     expect((await browser.open("/app/account?notice=companyDeleted")).html).toContain("The company is deleted.");
+    expect((await browser.send("/app/companies/new", { name: " " })).html).toContain('id="wrong-name"');
+    const founded = await browser.send("/app/companies/new", { name: "Lantern Two" });
+    expect(await browser.open(founded.location!)).toMatchObject({ status: 200, title: "Overview" });
+    expect((await browser.open(`${founded.location}/settings/company/delete`)).status).toBe(200);
   });
 
   test("a member reads the settings and writes none: no form, no branding, no log", async () => {
@@ -348,7 +352,7 @@ describe("the pages of system mail", () => {
     const { status, html } = await browser.open(at("company"));
     expect([status, html.includes(`action="${at("company")}`)]).toEqual([200, false]);
     expect(await browser.send(at("company/general"), { name: "Mine" })).toMatchObject({ status: 403 });
-    for (const page of ["branding", "branding/preview", "audit-log", "delete"]) {
+    for (const page of ["branding", "branding/preview", "audit-log", "company/delete"]) {
       const refused = await browser.open(at(page));
       expect([page, refused.status, refused.title]).toEqual([page, 403, "You may not do this"]);
     }
