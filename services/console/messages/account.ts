@@ -111,7 +111,7 @@ export const twoFactor = {
   on: "It is on. Sign-in asks for a code of your authenticator.",
   begin: "Set it up",
   step1: "Scan this with an authenticator app, such as the one of your password manager.",
-  picture: "A picture of the link below, for the camera of your phone",
+  picture: "QR code of the link below, for the camera of your phone",
   byHand: "No camera? Enter this secret by hand:",
   link: "On this device: open in the authenticator",
   step2: "Then enter the code that the app shows.",

@@ -1,4 +1,5 @@
 /** The second factor: set up with a code, switched off with password and code. Recovery codes are shown once. */
+import { qrCode, qrPath } from "../../lib/qr-code.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { codeField, formPage, passwordField } from "../form-fields.ts";
 import { messages } from "../messages.ts";
@@ -35,7 +36,9 @@ const grouped = (secret: string): string => secret.replace(/(.{4})(?=.)/g, "$1 "
 
 function showSecret({ secret, uri }: Secret, errors: Errors = {}): Answer {
   const t = messages.twoFactor;
-  const values = { secret, grouped: grouped(secret), uri, errors, here: HERE, code: codeField(t.code) };
+  const code = qrCode(uri);
+  const picture = code && uri !== "" ? qrPath(code) : undefined;
+  const values = { secret, grouped: grouped(secret), uri, picture, errors, here: HERE, code: codeField(t.code) };
   return { view: "two-factor", title: t.title, values };
 }
 
