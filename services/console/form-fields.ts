@@ -1,5 +1,6 @@
 /** Fields as views/fields.njk shows them, and pages that are one form (views/form.njk). */
 import type { Errors } from "./form-errors.ts";
+import { messages } from "./messages.ts";
 import type { Answer } from "./request.ts";
 
 export interface Field {
@@ -22,6 +23,19 @@ export const newPasswordField = (name: string, label: string, hint: string): Fie
   kind: "password",
   attributes: { autocomplete: "new-password", minlength: 10, maxlength: 1024, required: true },
 });
+
+/** Longest first or last name of the API. */
+const MAX_NAME = 150;
+
+/** A person's own names, none of which anybody must give. */
+export const nameFields = (form: Record<string, string>): Field[] =>
+  (["first_name", "last_name"] as const).map((name) => ({
+    name,
+    label: messages.signUp.names[name],
+    kind: "text",
+    value: form[name] ?? "",
+    attributes: { autocomplete: name === "first_name" ? "given-name" : "family-name", maxlength: MAX_NAME },
+  }));
 
 export const passwordField = (name: string, label: string): Field => ({
   name,

@@ -1,7 +1,7 @@
 /** Accepting an invitation: with a new account, as who is signed in, or by signing in. */
 import { isServiceError } from "../../lib/errors.ts";
 import type { Errors } from "../form-errors.ts";
-import { type Field, formPage, newPasswordField } from "../form-fields.ts";
+import { type Field, formPage, nameFields, newPasswordField } from "../form-fields.ts";
 import { messages } from "../messages.ts";
 import { type Answer, callAs, identify, type Outcome, type PersonVisit, sessionFrom, type Visit } from "../request.ts";
 import { signedInBy, signInForm } from "./sign-in.ts";
@@ -11,21 +11,10 @@ const SIGN_IN = "/app/login/invitation";
 const tokenOf = ({ form, query }: Visit): string => form.token ?? query.token ?? "";
 const wayOf = (visit: Visit) => ({ action: SIGN_IN, unseen: { token: tokenOf(visit) } });
 
-function newAccountFields({ form }: Visit): Field[] {
-  const t = messages.invitation;
-  const name = (key: "first_name" | "last_name", label: string, autocomplete: string): Field => ({
-    name: key,
-    label,
-    kind: "text",
-    value: form[key] ?? "",
-    attributes: { autocomplete, maxlength: 150 },
-  });
-  return [
-    name("first_name", t.firstName, "given-name"),
-    name("last_name", t.lastName, "family-name"),
-    newPasswordField("password", t.password, t.passwordHint),
-  ];
-}
+const newAccountFields = ({ form }: Visit): Field[] => [
+  ...nameFields(form),
+  newPasswordField("password", messages.invitation.password, messages.invitation.passwordHint),
+];
 
 function show(visit: Visit, person: PersonVisit | undefined, errors?: Errors): Answer {
   const t = messages.invitation;

@@ -2,12 +2,11 @@
 import { config } from "../../lib/config.ts";
 import { forbidden } from "../../lib/errors.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
-import { type Field, formPage, newPasswordField } from "../form-fields.ts";
+import { type Field, formPage, nameFields, newPasswordField } from "../form-fields.ts";
 import { messages } from "../messages.ts";
 import { type Answer, callAs, type Outcome, type PersonVisit, sessionFrom, type Visit } from "../request.ts";
 
-/** Longest names of the API. */
-const MAX_NAME = 150;
+/** The longest of the API. */
 const MAX_COMPANY_NAME = 255;
 
 /** The sentence is the API's own. */
@@ -27,8 +26,6 @@ const companyField = (name: string, label: string, value: string | undefined): F
 function show({ form }: Visit, errors: Errors = {}): Answer {
   requireOpen();
   const t = messages.signUp;
-  const name = (key: "first_name" | "last_name", label: string, autocomplete: string) =>
-    ({ name: key, label, kind: "text", value: form[key], attributes: { autocomplete, maxlength: MAX_NAME } }) as const;
   return formPage({
     title: t.title,
     intro: t.intro,
@@ -38,8 +35,7 @@ function show({ form }: Visit, errors: Errors = {}): Answer {
     ways: [{ label: t.toSignIn, href: "/app/login" }],
     fields: [
       companyField("company_name", t.company, form.company_name),
-      name("first_name", t.firstName, "given-name"),
-      name("last_name", t.lastName, "family-name"),
+      ...nameFields(form),
       {
         name: "email",
         label: messages.signIn.email,

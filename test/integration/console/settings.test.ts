@@ -285,7 +285,7 @@ describe("the pages of system mail", () => {
     const path = `/app/${company.id}/settings/branding`;
     const typed = { "branding.name": "Lantern <b>", "branding.color": "#7a1f3d", page: "unsubscribe" };
     const tried = await browser.open(`${path}?${new URLSearchParams(typed)}`);
-    const [, source] = /<iframe class="preview" sandbox title="Preview" src="([^"]+)"/.exec(tried.html)!;
+    const [, source] = /<iframe class="brand-preview" sandbox title="Preview" src="([^"]+)"/.exec(tried.html)!;
     const frame = await browser.open(source!.replaceAll("&amp;", "&"));
     expect(frame.html).toContain("Lantern &lt;b&gt;");
     expect(frame.html).toContain("#7a1f3d");
