@@ -7,7 +7,7 @@ export interface Field {
   name: string;
   label: string;
   /** A type of `input`, several lines, one of `options`, or yes and no. */
-  kind: "text" | "email" | "url" | "number" | "password" | "date" | "color" | "lines" | "choice" | "check";
+  kind: "text" | "email" | "url" | "number" | "password" | "color" | "lines" | "choice" | "check";
   value?: string | number | boolean | null;
   hint?: string;
   /** Of the `input`; true stands for one without a value. */
@@ -44,10 +44,9 @@ export const passwordField = (name: string, label: string): Field => ({
   attributes: { autocomplete: "current-password", maxlength: 1024, required: true },
 });
 
-export const codeField = (label: string, hint?: string): Field => ({
+export const codeField = (label: string): Field => ({
   name: "code",
   label,
-  ...(hint === undefined ? {} : { hint }),
   kind: "text",
   attributes: { autocomplete: "one-time-code", maxlength: 64, required: true },
 });

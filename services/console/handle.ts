@@ -44,10 +44,11 @@ function addressOf({ path, query }: Pick<Visit, "path" | "query">): string {
   return `/app/${path}${search && `?${search}`}`;
 }
 
-const toSignIn = (visit: Visit): Answer => {
+/** Back to the page that was asked for; where a form goes there is not always one. */
+function toSignIn(visit: Visit, isWrite: boolean): Answer {
   const next = addressOf(visit);
-  return { goTo: visit.path === "" ? "/app/login" : `/app/login?${new URLSearchParams({ next })}` };
-};
+  return { goTo: isWrite || visit.path === "" ? "/app/login" : `/app/login?${new URLSearchParams({ next })}` };
+}
 
 /**
  * A link in a webmail, say. The cookie stays with the browser then (`SameSite=Strict`), and a new one would sign out whoever is
@@ -63,7 +64,7 @@ async function answer(visit: Visit, isWrite: boolean, seen: (visit: Visit) => vo
   const open = findPage(openPages, visit.path, method);
   if (open) return outcomeOf(await open.show(visit));
   const person = await identify(visit);
-  if (!person) return { answer: toSignIn(visit) };
+  if (!person) return { answer: toSignIn(visit, isWrite) };
   seen(person);
   const own = findPage(personPages, visit.path, method);
   if (own) return outcomeOf(await own.show({ ...person, params: own.params }));

@@ -9,7 +9,7 @@ import {
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
-import { type Answer, type CompanyVisit, callIn, callUnder, companyPath, may, type Outcome } from "../request.ts";
+import { type Answer, type CompanyVisit, callIn, callUnder, companyPath, type Outcome } from "../request.ts";
 import { changesOf, errorsAt, fieldsOf, type Setting } from "../settings-form.ts";
 
 const t = messages.branding;
@@ -79,7 +79,6 @@ async function show(visit: CompanyVisit, typed: Record<string, string> | undefin
       page,
       isTyped: typed !== undefined,
       here,
-      mayWrite: may(visit, "accounts.updateCompany"),
       frame: `${here}/preview?${new URLSearchParams({ ...shown, page })}`,
     },
   };
