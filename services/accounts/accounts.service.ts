@@ -30,7 +30,7 @@ import { askForReset, changePassword, confirmReset, mailVerificationAgain, verif
 import { continueSession, endSession, listSessions, logout, membershipOf, requireSession } from "./people/sessions.ts";
 import { beginTotp, confirmTotp, removeTotp } from "./people/totp.ts";
 import { admitEmails, getPlan, planOf, requireDefaultPlan, requireFeature } from "./plans.ts";
-import { register, registrationErrors } from "./register.ts";
+import { addCompany, register, registrationErrors } from "./register.ts";
 import { deliverSystemMail } from "./system-mail/deliver.ts";
 import { rotate } from "./tokens.ts";
 import { lookAtClaims } from "./tracking-domain/tracking-domain.ts";
@@ -60,6 +60,7 @@ export default defineService("accounts", contract, {
     refresh: (ctx) => rotate(ctx.params.refresh, ctx.meta),
     logout,
     me,
+    addCompany,
     listSessions,
     endSession,
     verifyEmail,

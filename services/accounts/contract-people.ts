@@ -1,7 +1,7 @@
 /** What people do with their own accounts. */
 import type { ServiceContract } from "../define.ts";
 import { Bool, ById, Email, Line, Nothing, Nullable, Time, Type, Uuid } from "../lib/shapes.ts";
-import { Company, RoleName, User } from "./contract-account-shapes.ts";
+import { Company, CompanyName, RoleName, User } from "./contract-account-shapes.ts";
 
 const Password = Type.String({ minLength: 10, maxLength: 1024 });
 const GivenPassword = Type.String({ minLength: 1, maxLength: 1024 });
@@ -26,6 +26,14 @@ export const contract = {
       }),
       companies: Type.Array(Type.Object({ id: Uuid, name: Type.String(), role: RoleName })),
     }),
+  },
+  addCompany: {
+    summary: "Add a company of one's own",
+    description:
+      "Whoever is signed in becomes its owner. Only where registration is open (`REGISTRATION`), else 403. Five an hour.",
+    params: Type.Object({ name: CompanyName }),
+    returns: Type.Object({ ...Company.properties, role: RoleName }),
+    example: { name: "Lantern Books" },
   },
   logout: {
     summary: "End the session that a refresh token belongs to",

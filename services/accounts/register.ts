@@ -1,12 +1,15 @@
-import { UniqueConstraintError } from "sequelize";
+import { type Transaction, UniqueConstraintError } from "sequelize";
 import { Company } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
 import { Membership } from "../../models/membership.ts";
 import { User } from "../../models/user.ts";
+import { broadcast } from "../call.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
-import type { Ctx } from "../lib/caller.ts";
+import { type Ctx, userOf } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
-import { type FieldErrors, forbidden, invalid } from "../lib/errors.ts";
+import { type FieldErrors, forbidden, invalid, throttled } from "../lib/errors.ts";
+import { apiLimiter } from "../lib/limits/api-limiter.ts";
+import { exactWindow } from "../lib/limits/limiter.ts";
 import { hashPassword } from "./password.ts";
 import { userByEmail } from "./people/login.ts";
 import { mailVerification } from "./people/passwords.ts";
@@ -18,7 +21,7 @@ type Params = ParamsOf<"accounts.register">;
 const TAKEN: FieldErrors = { email: ["A user with this email address already exists."] };
 
 export async function registrationErrors(ctx: Ctx<Params>, isValid: (field: keyof Params) => boolean) {
-  if (config().REGISTRATION !== "open") throw forbidden("Registration is by invitation only.");
+  requireOpen();
   const errors: FieldErrors = {};
   const { email, password, ...names } = ctx.params;
   if (isValid("password")) {
@@ -30,6 +33,30 @@ export async function registrationErrors(ctx: Ctx<Params>, isValid: (field: keyo
   return errors;
 }
 
+const COMPANIES_PER_HOUR = 5;
+
+const requireOpen = (): void => {
+  if (config().REGISTRATION !== "open") throw forbidden("Registration is by invitation only.");
+};
+
+async function createOwned(name: string, userId: string, transaction: Transaction): Promise<Company> {
+  const company = await Company.create({ name: name.trim(), plan: config().DEFAULT_PLAN }, { transaction });
+  await Membership.create({ companyId: company.id, userId, role: "owner" }, { transaction });
+  return company;
+}
+
+/** A further company of somebody who is known: registration asks for an address that nobody has. */
+export async function addCompany(ctx: Ctx<ParamsOf<"accounts.addCompany">>): Promise<ReturnsOf<"accounts.addCompany">> {
+  requireOpen();
+  const userId = userOf(ctx);
+  const window = exactWindow(`companies:${userId}`, COMPANIES_PER_HOUR, 3_600);
+  const { granted, retryAfterMs } = await apiLimiter().take(window, 1);
+  if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
+  const company = await sequelize().transaction((transaction) => createOwned(ctx.params.name, userId, transaction));
+  await broadcast(ctx, "member.changed", { userId });
+  return { ...company.view(), role: "owner" };
+}
+
 /** User, company, membership and first token: all or nothing. */
 export async function register({ params, meta }: Ctx<Params>): Promise<ReturnsOf<"accounts.register">> {
   const { email, password, company_name, first_name = "", last_name = "" } = params;
@@ -39,8 +66,7 @@ export async function register({ params, meta }: Ctx<Params>): Promise<ReturnsOf
   try {
     return await sequelize().transaction(async (transaction) => {
       const user = await User.create({ email: email.trim(), passwordHash, ...names }, { transaction });
-      const company = await Company.create({ name: company_name.trim(), plan: config().DEFAULT_PLAN }, { transaction });
-      await Membership.create({ companyId: company.id, userId: user.id, role: "owner" }, { transaction });
+      const company = await createOwned(company_name, user.id, transaction);
       await mailVerification(user, transaction);
       const tokens = await issueTokens(user, meta, transaction);
       return { user: user.view(), company: company.view(), ...tokens! };

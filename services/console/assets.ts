@@ -27,8 +27,10 @@ function named(file: string, type: string, body: Buffer): Asset {
 const own = (path: string): Buffer => readFileSync(join(import.meta.dirname, "assets", path));
 
 /** One style sheet for all pages; a later part may use what an earlier one says. */
-const STYLE_PARTS = ["tokens", "components", "plots", "templates"];
+const STYLE_PARTS = ["tokens", "components", "plots", "templates", "settings"];
 const style = named("console.css", CSS, Buffer.concat(STYLE_PARTS.map((part) => own(`styles/${part}.css`))));
+
+const icon = named("icon.svg", "image/svg+xml; charset=utf-8", own("icon.svg"));
 
 const resolve = createRequire(import.meta.url).resolve;
 
@@ -39,10 +41,13 @@ const scripts = {
   media: named("media.js", SCRIPT, own("scripts/media.js")),
 };
 
-const byName = new Map([style, ...Object.values(scripts)].map((one) => [one.name, one]));
+const byName = new Map([style, icon, ...Object.values(scripts)].map((one) => [one.name, one]));
 
 /** Of the style sheet, below /app/assets/. */
 export const styleName = style.name;
+
+/** Of what browsers show on the tab. */
+export const iconName = icon.name;
 
 /** Of each script, below /app/assets/. */
 export const scriptNames = Object.fromEntries(Object.entries(scripts).map(([key, { name }]) => [key, name]));

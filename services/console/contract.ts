@@ -25,7 +25,11 @@ export const contract = {
   page: {
     summary: "A page of the console",
     visibility: "public",
-    params: Type.Object(asked),
+    params: Type.Object({
+      ...asked,
+      /** Another site's page led here: the browser keeps its cookies back, whoever is signed in. */
+      fromElsewhere: Type.Optional(Type.Boolean()),
+    }),
     returns: Shown,
   },
   submit: {

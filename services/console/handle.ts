@@ -4,8 +4,9 @@
  */
 import type { ParamsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
-import { forbidden, isServiceError, notFound } from "../lib/errors.ts";
+import { forbidden, notFound } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
+import { isAtLeast } from "../lib/rights.ts";
 import {
   type ConsoleSession,
   isDueForRenewal,
@@ -15,15 +16,15 @@ import {
   signSession,
 } from "../lib/tokens/console-session.ts";
 import type { Shown } from "./contract.ts";
+import { messages } from "./messages.ts";
 import { companyPages, findPage, openPages, personPages } from "./pages.ts";
 import { cookieOf, problemOf, render } from "./render.ts";
 import {
   type Answer,
   type Company,
   type CompanyVisit,
-  callAs,
+  identify,
   type Outcome,
-  type PersonVisit,
   type UploadedFile,
   type Visit,
 } from "./request.ts";
@@ -36,34 +37,34 @@ type Asked = ParamsOf<"console.page"> & {
 
 const STALE_FORM = "This form is no longer valid. Go back, load the page again, and send it once more.";
 
-/** Throws the 401 that leads to sign-in where the session has ended. */
-async function identify(visit: Visit): Promise<PersonVisit | undefined> {
-  const { person } = visit.session;
-  if (!person) return undefined;
-  try {
-    await callAs(visit, "accounts.continueSession", person);
-    const { user, companies } = await callAs(visit, "accounts.me", {});
-    return { ...visit, user, companies };
-  } catch (error) {
-    if (isServiceError(error, "UNAUTHENTICATED")) return undefined;
-    throw error;
-  }
-}
-
 const outcomeOf = (given: Outcome | Answer): Outcome => ("answer" in given ? given : { answer: given });
 
-const toSignIn = ({ path, query }: Visit): Answer => {
+function addressOf({ path, query }: Pick<Visit, "path" | "query">): string {
   const search = new URLSearchParams(query).toString();
-  const next = `/app/${path}${search && `?${search}`}`;
-  return { goTo: path === "" ? "/app/login" : `/app/login?${new URLSearchParams({ next })}` };
-};
+  return `/app/${path}${search && `?${search}`}`;
+}
+
+/** Back to the page that was asked for; where a form goes there is not always one. */
+function toSignIn(visit: Visit, isWrite: boolean): Answer {
+  const next = addressOf(visit);
+  return { goTo: isWrite || visit.path === "" ? "/app/login" : `/app/login?${new URLSearchParams({ next })}` };
+}
+
+/**
+ * A link in a webmail, say. The cookie stays with the browser then (`SameSite=Strict`), and a new one would sign out whoever is
+ * signed in: so this page asks for the same address once more, as a page of ours, and sets none.
+ */
+function comeAgain(asked: Asked, visit: Visit): Shown {
+  const answer = { view: "come-again", title: messages.comeAgain.title, values: { address: addressOf(asked) } };
+  return render(answer, visit, {});
+}
 
 async function answer(visit: Visit, isWrite: boolean, seen: (visit: Visit) => void): Promise<Outcome> {
   const method = isWrite ? "form" : "page";
   const open = findPage(openPages, visit.path, method);
   if (open) return outcomeOf(await open.show(visit));
   const person = await identify(visit);
-  if (!person) return { answer: toSignIn(visit) };
+  if (!person) return { answer: toSignIn(visit, isWrite) };
   seen(person);
   const own = findPage(personPages, visit.path, method);
   if (own) return outcomeOf(await own.show({ ...person, params: own.params }));
@@ -73,6 +74,8 @@ async function answer(visit: Visit, isWrite: boolean, seen: (visit: Visit) => vo
   if (!found) throw notFound();
   const within: CompanyVisit = { ...person, company, params: found.params };
   seen(within);
+  // Also where a form only counts or previews, and before anything is looked for.
+  if (isWrite && !found.forViewers && !isAtLeast(company.role, "member")) throw forbidden();
   return outcomeOf(await found.show(within));
 }
 
@@ -85,6 +88,7 @@ async function handle(ctx: Ctx<unknown>, asked: Asked, isWrite: boolean): Promis
   const had = (cookie === undefined ? null : readSession(cookie)) ?? undefined;
   const session = had ?? newVisitor();
   let visit: Visit = { ctx, path, query, session, params: {}, form, ...(file ? { file } : {}) };
+  if (asked.fromElsewhere && cookie === undefined) return comeAgain(asked, visit);
   const finish = (given: Answer, next = session) => render(given, { ...visit, session: next }, headersOf(next, had));
   try {
     const token = asked.formToken ?? form.form_token ?? "";

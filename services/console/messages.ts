@@ -1,9 +1,9 @@
 /** Every sentence of the console that is not an error of an action, by page. English; another language is another object of this shape. */
-import { companies, sessions, signIn } from "./messages/account.ts";
+import * as account from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
 import { notices } from "./messages/notices.ts";
 import { overview } from "./messages/overview.ts";
-import { keys, members, plan } from "./messages/settings.ts";
+import * as settings from "./messages/settings.ts";
 import { lists, subscribers, suppressions } from "./messages/subscribers.ts";
 import { media, templates } from "./messages/templates.ts";
 
@@ -12,9 +12,7 @@ export const messages = {
   skip: "Skip to the content",
   pages: "Pages",
   pagesOfSection: "Pages of this section",
-  signIn,
-  companies,
-  sessions,
+  ...account,
   campaigns,
   overview,
   templates,
@@ -22,9 +20,7 @@ export const messages = {
   subscribers,
   lists,
   suppressions,
-  keys,
-  members,
-  plan,
+  ...settings,
   notices,
   pager: {
     label: "Pages of the list",

@@ -1,6 +1,7 @@
 /** Where a person can go within a company: sections of the bar, and the pages of each. */
 import type { PermittedAction } from "../permissions.ts";
-import { type CompanyVisit, may } from "./request.ts";
+import { messages } from "./messages.ts";
+import { type CompanyVisit, may, type PersonVisit } from "./request.ts";
 
 interface Place {
   label: string;
@@ -36,11 +37,22 @@ const SECTIONS: Section[] = [
   {
     label: "Settings",
     pages: [
+      { label: "Company", path: "settings/company" },
+      { label: "Branding", path: "settings/branding", needs: "accounts.updateCompany" },
       { label: "Members", path: "settings/members" },
       { label: "API keys", path: "settings/keys" },
       { label: "Plan", path: "settings/plan" },
+      { label: "Audit log", path: "settings/audit-log", needs: "accounts.listAuditLog" },
     ],
   },
+];
+
+/** Of the person's own pages, below /app/. */
+const ACCOUNT: Place[] = [
+  { label: messages.account.section, path: "account" },
+  { label: messages.password.title, path: "account/password" },
+  { label: messages.twoFactor.title, path: "account/two-factor" },
+  { label: messages.sessions.title, path: "account/sessions" },
 ];
 
 export interface Link {
@@ -57,6 +69,18 @@ export interface Navigation {
 
 const isWithin = (here: string, { path }: Place): boolean =>
   path === "" ? here === "" : here === path || here.startsWith(`${path}/`);
+
+const isOwn = (path: string): boolean => path === "account" || path.startsWith("account/");
+
+/** Of pages that are in no company. */
+export function ownNavigation({ path }: PersonVisit): Navigation {
+  const pages = ACCOUNT.map((place) => ({
+    label: place.label,
+    href: `/app/${place.path}`,
+    current: path === place.path || (place.path !== "account" && isWithin(path, place)),
+  }));
+  return { sections: [], pages: isOwn(path) ? pages : [] };
+}
 
 export function navigationOf(visit: CompanyVisit): Navigation {
   const root = `/app/${visit.company.id}`;

@@ -2,6 +2,17 @@
  * Every page of the console, on one page: where it is, what shows it, what its form does. Three kinds: for everybody, for
  * whoever is signed in, and within a company (below its id).
  */
+
+import {
+  accountPage,
+  changePassword,
+  endSessionForm,
+  mailVerification,
+  passwordPage,
+  sessionsPage,
+} from "./pages/account.ts";
+import { auditLogPage } from "./pages/audit-log.ts";
+import { brandingPage, brandingPreview, saveBranding } from "./pages/branding.ts";
 import {
   campaignPage,
   campaignsPage,
@@ -10,14 +21,26 @@ import {
   resumeCampaign,
   stopCampaign,
 } from "./pages/campaigns.ts";
+import {
+  companyPage,
+  deleteCompany,
+  deleteCompanyPage,
+  saveDomain,
+  saveForms,
+  saveGeneral,
+  saveSending,
+  saveTracking,
+} from "./pages/company.ts";
 import { chooseCompany, companyHome } from "./pages/home.ts";
+import { acceptInvitation, invitationPage, signInAndAccept } from "./pages/invitation.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
 import { deleteList, liftSuppression, listsPage, makeList, suppress, suppressionsPage } from "./pages/lists.ts";
+import { forgotten, forgottenPage, reset, resetPage, verify, verifyPage } from "./pages/mailed-links.ts";
 import { deleteFile, deleteFilePage, mediaPage, uploadFile, uploadImage } from "./pages/media.ts";
 import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
 import { planPage } from "./pages/plan.ts";
-import { endSessionForm, sessionsPage } from "./pages/security.ts";
 import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
+import { addCompany, newCompanyPage, signUp, signUpPage } from "./pages/sign-up.ts";
 import {
   addSubscriber,
   changeSubscriber,
@@ -31,6 +54,7 @@ import { makeTemplate, newTemplatePage, saveTemplate, templatePage } from "./pag
 import { emptyFrame, showFindings, showPreview, templateFrame } from "./pages/template-preview.ts";
 import { restoreVersion, versionPage, versionsPage } from "./pages/template-versions.ts";
 import { deleteTemplate, deleteTemplatePage, duplicateTemplate, templatesPage } from "./pages/templates.ts";
+import { beginTwoFactor, confirmTwoFactor, endTwoFactor, twoFactorPage } from "./pages/two-factor.ts";
 import type { Answer, CompanyVisit, Outcome, PersonVisit, Visit } from "./request.ts";
 
 type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
@@ -38,17 +62,32 @@ type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
 interface Entry<V> {
   page?: Page<V>;
   form?: Page<V>;
+  /** A form that a viewer may send, too: what it does to others the action refuses. */
+  forViewers?: true;
 }
 
 type Table<V> = Record<string, Entry<V>>;
 
 export const openPages: Table<Visit> = {
   login: { page: signInPage, form: signIn },
+  "login/invitation": { form: signInAndAccept },
   logout: { form: signOut },
+  "sign-up": { page: signUpPage, form: signUp },
+  forgotten: { page: forgottenPage, form: forgotten },
+  verify: { page: verifyPage, form: verify },
+  reset: { page: resetPage, form: reset },
+  invitation: { page: invitationPage, form: acceptInvitation },
 };
 
 export const personPages: Table<PersonVisit> = {
   "": { page: chooseCompany },
+  "companies/new": { page: newCompanyPage, form: addCompany },
+  account: { page: accountPage },
+  "account/verify": { form: mailVerification },
+  "account/password": { page: passwordPage, form: changePassword },
+  "account/two-factor": { page: twoFactorPage, form: beginTwoFactor },
+  "account/two-factor/confirm": { form: confirmTwoFactor },
+  "account/two-factor/off": { form: endTwoFactor },
   "account/sessions": { page: sessionsPage },
   "account/sessions/:id/end": { form: endSessionForm },
 };
@@ -85,17 +124,28 @@ export const companyPages: Table<CompanyVisit> = {
   "lists/:id/delete": { form: deleteList },
   suppressions: { page: suppressionsPage, form: suppress },
   "suppressions/:id/lift": { form: liftSuppression },
+  "settings/company": { page: companyPage },
+  "settings/company/general": { form: saveGeneral },
+  "settings/company/tracking": { form: saveTracking },
+  "settings/company/forms": { form: saveForms },
+  "settings/company/sending": { form: saveSending },
+  "settings/company/domain": { form: saveDomain },
+  "settings/branding": { page: brandingPage, form: saveBranding },
+  "settings/branding/preview": { page: brandingPreview },
+  "settings/audit-log": { page: auditLogPage },
+  "settings/company/delete": { page: deleteCompanyPage, form: deleteCompany },
   "settings/keys": { page: keysPage, form: makeKey },
   "settings/keys/:id/delete": { form: deleteKey },
   "settings/members": { page: membersPage, form: inviteMember },
   "settings/members/:id/role": { form: changeRole },
-  "settings/members/:id/remove": { form: removeMember },
+  "settings/members/:id/remove": { form: removeMember, forViewers: true },
   "settings/plan": { page: planPage },
 };
 
 interface Found<V> {
   show: Page<V>;
   params: Record<string, string>;
+  forViewers: boolean;
 }
 
 function matched(pattern: string, parts: string[]): Record<string, string> | undefined {
@@ -110,12 +160,12 @@ function matched(pattern: string, parts: string[]): Record<string, string> | und
 }
 
 /** The page, or form, of the first pattern that fits and has one; `:name` stands for one part of a path. */
-export function findPage<V>(table: Table<V>, path: string, method: keyof Entry<V>): Found<V> | undefined {
+export function findPage<V>(table: Table<V>, path: string, method: "page" | "form"): Found<V> | undefined {
   const parts = path.split("/");
   for (const [pattern, entry] of Object.entries(table)) {
     const params = matched(pattern, parts);
     const show = entry[method];
-    if (params && show) return { show, params };
+    if (params && show) return { show, params, forViewers: entry.forViewers === true };
   }
   return undefined;
 }

@@ -3,11 +3,11 @@ import nunjucks from "nunjucks";
 import { config } from "../lib/config.ts";
 import { isServiceError } from "../lib/errors.ts";
 import { CONSOLE_COOKIE, formToken } from "../lib/tokens/console-session.ts";
-import { scriptNames, styleName } from "./assets.ts";
+import { iconName, scriptNames, styleName } from "./assets.ts";
 import type { Shown } from "./contract.ts";
 import { messages } from "./messages.ts";
-import { navigationOf } from "./navigation.ts";
-import type { Answer, CompanyVisit, Visit } from "./request.ts";
+import { type Navigation, navigationOf, ownNavigation } from "./navigation.ts";
+import type { Answer, CompanyVisit, PersonVisit, Visit } from "./request.ts";
 
 const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(`${import.meta.dirname}/views`), {
   autoescape: true,
@@ -83,6 +83,12 @@ export function problemOf(error: unknown): Answer | undefined {
 }
 
 const isWithin = (visit: Visit): visit is CompanyVisit => "company" in visit;
+const isPersons = (visit: Visit): visit is PersonVisit => "user" in visit;
+
+function navigationFor(visit: Visit): Navigation {
+  if (isWithin(visit)) return navigationOf(visit);
+  return isPersons(visit) ? ownNavigation(visit) : { sections: [], pages: [] };
+}
 
 function withNotice({ goTo, notice }: { goTo: string; notice?: string }): string {
   return notice === undefined ? goTo : `${goTo}${goTo.includes("?") ? "&" : "?"}notice=${notice}`;
@@ -106,15 +112,16 @@ export function render(answer: Answer, visit: Visit, headers: Record<string, str
     title: answer.title,
     t: messages,
     style: styleName,
+    icon: iconName,
     scripts: scriptNames,
     notice: noticeOf(visit),
-    navigation: isWithin(visit) ? navigationOf(visit) : { sections: [], pages: [] },
+    navigation: navigationFor(visit),
     formToken: formToken(visit.session),
     home: isWithin(visit) ? `/app/${visit.company.id}` : "/app/",
     path: visit.path,
     company: isWithin(visit) ? visit.company : undefined,
-    user: "user" in visit ? visit.user : undefined,
-    companies: "companies" in visit ? visit.companies : [],
+    user: isPersons(visit) ? visit.user : undefined,
+    companies: isPersons(visit) ? visit.companies : [],
   });
   return {
     status: answer.status ?? 200,

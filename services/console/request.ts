@@ -3,8 +3,10 @@ import type { CallingOptions } from "moleculer";
 import { call } from "../call.ts";
 import type { ActionOf, ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { Caller, Ctx } from "../lib/caller.ts";
+import { isServiceError } from "../lib/errors.ts";
 import { isAtLeast, type Role } from "../lib/rights.ts";
-import type { ConsoleSession } from "../lib/tokens/console-session.ts";
+import { verifyBearer } from "../lib/tokens/bearer.ts";
+import { type ConsoleSession, sessionOf } from "../lib/tokens/console-session.ts";
 import { type PermittedAction, permissionOf, requirePermission } from "../permissions.ts";
 import type { Shown } from "./contract.ts";
 import type { NoticeName } from "./messages/notices.ts";
@@ -15,11 +17,7 @@ export interface Company {
   role: Role;
 }
 
-export interface User {
-  id: string;
-  email: string;
-  first_name: string;
-}
+export type User = ReturnsOf<"accounts.me">["user"];
 
 /** Of everybody, also of who is not signed in. */
 export interface Visit {
@@ -68,11 +66,31 @@ const metaOf = ({ ctx, session }: Visit): Caller => ({
   ...(session.person ? { userId: session.person.userId, sessionId: session.id } : {}),
 });
 
+/** The browser's session from the bearer token of a login. */
+export function sessionFrom(access: string): ConsoleSession {
+  const { sessionId, ...person } = verifyBearer(access)!;
+  return sessionOf({ ...person, sessionId: sessionId! });
+}
+
 const withMeta = (meta: Caller): CallingOptions & { meta: Caller } => ({ meta });
 
 /** An action that is about the person, or about nobody. */
 export const callAs = <A extends ActionOf>(visit: Visit, action: A, params: ParamsOf<A>): Promise<ReturnsOf<A>> =>
   call(visit.ctx.broker, action, params, withMeta(metaOf(visit)));
+
+/** Who is signed in with this browser; undefined where nobody is, or the session has ended. */
+export async function identify(visit: Visit): Promise<PersonVisit | undefined> {
+  const { person } = visit.session;
+  if (!person) return undefined;
+  try {
+    await callAs(visit, "accounts.continueSession", person);
+    const { user, companies } = await callAs(visit, "accounts.me", {});
+    return { ...visit, user, companies };
+  } catch (error) {
+    if (isServiceError(error, "UNAUTHENTICATED")) return undefined;
+    throw error;
+  }
+}
 
 const callerIn = (visit: CompanyVisit): Caller => {
   const { id: companyId, role } = visit.company;
@@ -89,6 +107,13 @@ export function callIn<A extends PermittedAction & ActionOf>(
   requirePermission(action, { role: visit.company.role });
   return call(visit.ctx.broker, action, params, { ...options, ...withMeta(callerIn(visit)) });
 }
+
+/** An action of no route, such as a preview: whoever calls it has asked for the right that it needs. */
+export const callUnder = <A extends ActionOf>(
+  visit: CompanyVisit,
+  action: A,
+  params: ParamsOf<A>,
+): Promise<ReturnsOf<A>> => call(visit.ctx.broker, action, params, withMeta(callerIn(visit)));
 
 /** A CSV that an action of the API streams, under the same rules. */
 export function download<A extends PermittedAction & ActionOf>(

@@ -8,7 +8,7 @@ import { call } from "../call.ts";
 import { type Shown, uploadKindOf } from "../console/contract.ts";
 import { notFound } from "../lib/errors.ts";
 import { CONSOLE_COOKIE, readSession } from "../lib/tokens/console-session.ts";
-import { throttleLogin } from "./access/throttle.ts";
+import { throttleLink, throttleLogin } from "./access/throttle.ts";
 import { BODY_LIMITS } from "./http/body-cost.ts";
 import { type Context, httpOf, type Next } from "./http/context.ts";
 import { cookieNamed } from "./http/cookies.ts";
@@ -16,7 +16,6 @@ import { withUpload } from "./http/multipart-upload.ts";
 import { HttpRefusal } from "./http/problems.ts";
 import { mediaTypeOf, readForm } from "./http/request-body.ts";
 import { firstByte, writeDocument } from "./http/response.ts";
-import type { ResourceRouter } from "./http/router.ts";
 import { type RouteDeps, UPLOAD_TIMEOUT_MS } from "./route-handler.ts";
 
 type ConsoleDeps = Pick<RouteDeps, "broker" | "bodyBudget" | "uploadBudgets" | "maxUploadBytes">;
@@ -43,10 +42,18 @@ function texts(values: Record<string, unknown>): Record<string, string> {
 /** Undefined for a browser that nobody has signed in with: its bodies are small, and hold no files. */
 const personOf = ({ cookie }: Asked) => (cookie === undefined ? undefined : readSession(cookie)?.person);
 
-export function consolePages(
-  { broker, bodyBudget, uploadBudgets, maxUploadBytes }: ConsoleDeps,
-  router: ResourceRouter,
-) {
+/** Guesses of passwords and of mailed links count together with those by the API. */
+const THROTTLES: Record<string, (context: Context) => Promise<void>> = {
+  login: throttleLogin,
+  "login/invitation": throttleLogin,
+  "sign-up": throttleLogin,
+  forgotten: throttleLink,
+  verify: throttleLink,
+  reset: throttleLink,
+  invitation: throttleLink,
+};
+
+export function consolePages({ broker, bodyBudget, uploadBudgets, maxUploadBytes }: ConsoleDeps) {
   async function submit(context: Context, asked: Asked, options: object): Promise<Shown> {
     const person = personOf(asked);
     const reservation = bodyBudget.open(person?.userId ?? context.state.ip);
@@ -95,8 +102,7 @@ export function consolePages(
   return async (context: Context, next: Next): Promise<void> => {
     const { path, method } = context;
     const isConsole = path === ROOT || path.startsWith(`${ROOT}/`);
-    // The pages that links of system mail lead to.
-    if (!isConsole || router.has(path) || router.has(`${path}/`)) return next();
+    if (!isConsole) return next();
     context.state.route = "/app/";
     const { requestId } = context.state;
     const options = { meta: { requestId, http: httpOf(context) }, requestID: requestId };
@@ -110,11 +116,12 @@ export function consolePages(
       query: texts(context.query),
       ...(cookie === undefined ? {} : { cookie }),
     };
-    if (method === "POST" && asked.path === "login") await throttleLogin(context);
     if (method === "POST") {
+      if (Object.hasOwn(THROTTLES, asked.path)) await THROTTLES[asked.path]!(context);
       await write(context, await (isFile(context) ? upload : submit)(context, asked, options), requestId);
     } else if (method === "GET" || method === "HEAD") {
-      await write(context, await call(broker, "console.page", asked, options), requestId);
+      const fromElsewhere = context.get("sec-fetch-site") === "cross-site";
+      await write(context, await call(broker, "console.page", { ...asked, fromElsewhere }, options), requestId);
     } else throw new HttpRefusal(405, `Method "${method}" not allowed.`, { Allow: "GET, HEAD, POST" });
   };
 }

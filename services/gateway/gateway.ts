@@ -6,7 +6,6 @@ import type { Config } from "../lib/config.ts";
 import { httpAnswered } from "../lib/metrics.ts";
 import { Authentication } from "./access/authentication.ts";
 import { DailyQuota } from "./access/daily-quota.ts";
-import { accountPages } from "./account-pages.ts";
 import { builtInPages } from "./built-in-pages.ts";
 import { consolePages } from "./console-pages.ts";
 import { hitBatches } from "./hit-batches.ts";
@@ -43,7 +42,6 @@ function buildApp(options: AppOptions): Koa<State> {
   for (const [path, handler] of builtInPages(options)) router.add("GET", path, handler);
   router.add("GET", "/ready", readiness(options));
   for (const [path, handler] of trackingHostPages(options.hosts)) router.add("GET", path, handler);
-  for (const [method, path, handler] of accountPages(options)) router.add(method, path, handler);
   for (const route of options.routes) {
     router.add(route.method, route.path, routeHandler(route, options.contractOf(route.action), options));
   }
@@ -52,7 +50,7 @@ function buildApp(options: AppOptions): Koa<State> {
   app.use(errorHandler(options));
   app.use(trackingHosts(options.hosts));
   app.use(hitBatches(options));
-  app.use(consolePages(options, router));
+  app.use(consolePages(options));
   app.use(router.middleware());
   app.use(notFound(router));
   return app;

@@ -265,6 +265,7 @@ export const routes: readonly Route[] = [
   route("POST", "/api/auth/totp/", "accounts.beginTotp", { ...person, ...created }),
   route("POST", "/api/auth/totp/confirm/", "accounts.confirmTotp", person),
   route("DELETE", "/api/auth/totp/", "accounts.removeTotp", { ...person, deleteBody: true }),
+  route("POST", "/api/companies/", "accounts.addCompany", { ...person, ...created }),
   route("GET", "/api/companies/:id/", "accounts.getCompany"),
   route("PATCH", "/api/companies/:id/", "accounts.updateCompany"),
   route("DELETE", "/api/companies/:id/", "accounts.deleteCompany", { ...user, status: 202, deleteBody: true }),

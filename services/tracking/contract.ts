@@ -67,6 +67,25 @@ export const contract = {
     returns: Type.Object({ company_id: Nullable(Uuid), token: Nullable(Type.String()) }),
   },
 
+  previewPage: {
+    summary: "A public page with a branding that is not saved yet, to look at in a frame",
+    visibility: "public",
+    params: Type.Object({
+      page: OneOf("preferences", "unsubscribe", "confirm"),
+      branding: Type.Partial(
+        Type.Object({
+          name: Type.String(),
+          logo_url: Type.String(),
+          color: Type.String(),
+          background: Type.String(),
+          footer_text: Type.String(),
+          language: Type.String(),
+        }),
+      ),
+    }),
+    returns: Document,
+  },
+
   unsubscribePage: {
     summary: "Unsubscribe page",
     description:

@@ -10,6 +10,7 @@ import { changeAddressPage, confirmAddress } from "./pages/change-address.ts";
 import { confirm, confirmPage, subscribedPage, unsubscribe, unsubscribePage, view } from "./pages/mail-pages.ts";
 import { withProblemPage } from "./pages/page.ts";
 import { preferencesPage, updatePreferences } from "./pages/preferences-page.ts";
+import { previewPage } from "./pages/preview.ts";
 import { analytics } from "./reports/analytics.ts";
 import { companyStats } from "./reports/company-stats.ts";
 import { domainStats } from "./reports/domain-stats.ts";
@@ -57,6 +58,7 @@ export default defineService("tracking", contract, {
       return { company_id: found?.is_active ? found.company_id : null, token: found?.token ?? null };
     },
 
+    previewPage,
     unsubscribePage: withProblemPage(unsubscribePage),
     unsubscribe: withProblemPage(unsubscribe),
     view: withProblemPage(view),

@@ -4364,6 +4364,15 @@ export interface Operations {
       recovery_codes: string[];
     };
   };
+  /** Add a company of one's own */
+  createCompany: {
+    request: {
+      body: {
+        name: Name;
+      };
+    };
+    answer: CompanyWithRole;
+  };
   /** Company settings */
   getCompany: {
     request: {
@@ -4862,6 +4871,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   beginTotp: { method: "POST", path: "/api/auth/totp/", answer: "json" },
   disableTotp: { method: "DELETE", path: "/api/auth/totp/", answer: "none" },
   confirmTotp: { method: "POST", path: "/api/auth/totp/confirm/", answer: "json" },
+  createCompany: { method: "POST", path: "/api/companies/", answer: "json" },
   getCompany: { method: "GET", path: "/api/companies/{id}/", answer: "json" },
   updateCompany: { method: "PATCH", path: "/api/companies/{id}/", answer: "json" },
   deleteCompany: { method: "DELETE", path: "/api/companies/{id}/", answer: "json" },

@@ -5,6 +5,13 @@ export const notices = {
   uploaded: "Uploaded.",
   restored: "This is the version that you went back to, as the newest one.",
   duplicated: "This is the copy. Give it a name of its own.",
+  verified: "Your address is confirmed.",
+  resetMailed: "If there is an account for this address, a mail is on its way. Its link is good for an hour.",
+  passwordSet: "The new password is set. Sign in with it.",
+  passwordChanged: "Your password is changed. All your other sessions have ended.",
+  linkMailed: "A mail with the link is on its way.",
+  secondFactorOff: "The second factor is off.",
+  companyDeleted: "The company is deleted. All that it had is being removed.",
 } as const;
 
 export type NoticeName = keyof typeof notices;

@@ -1,4 +1,6 @@
 /** Settings of a company. */
+import type { AuditAction } from "../../lib/audit-actions.ts";
+
 export const keys = {
   title: "API keys",
   intro: "A program that uses the API sends a key in the header X-API-Key.",
@@ -41,17 +43,194 @@ export const members = {
 
 export const plan = {
   title: "Plan and usage",
-  name: "Plan",
-  limit: "Limit",
-  used: "Used",
-  what: "What",
-  unlimited: "no limit",
-  period: "This month ends at",
+  intro: (plan: string) => `Your plan is “${plan}”.`,
+  of: (used: string, limit: string) => `${used} of ${limit}`,
+  unlimited: (used: string) => `${used}, no limit`,
+  left: (left: string) => `${left} left`,
+  full: "Used up",
   limits: {
     emails_per_month: "Mails a month",
     smtp_per_hour: "Mails an hour",
     subscribers: "Subscribers",
     api_calls_per_day: "API calls a day",
-    media_bytes: "Bytes of media",
+    media_bytes: "Media files",
   },
+  resets: {
+    emails_per_month: (end: string) => `Begins anew at ${end}.`,
+    smtp_per_hour: () => "A mail counts for an hour. What is over the limit waits.",
+    subscribers: () => "All who are kept count, whether they get mail or not.",
+    api_calls_per_day: () =>
+      "Begins anew at midnight UTC. Each key has this limit to itself; the console counts nowhere.",
+    media_bytes: () => "A deleted file counts until no campaign can send it any more.",
+  },
+} as const;
+
+export const company = {
+  title: "Company",
+  intro: "Each part is saved by itself.",
+  readOnly: "Owners and admins can change this.",
+  save: "Save",
+  yes: "yes",
+  no: "no",
+  noServer: "None",
+  domainActive: "It is proved: links of new mails begin with it.",
+  domainPending:
+    "It is not proved yet, and used nowhere until it is. One of these is enough; it is looked at each minute.",
+  domainRecord: "A DNS record",
+  domainToken: "Or this text at this address",
+  groups: {
+    general: { title: "General", intro: "Who you are to your subscribers, and when your days begin." },
+    tracking: {
+      title: "Tracking and keeping",
+      intro: "What is known of your subscribers, and for how long. Counts of campaigns stay in any case.",
+    },
+    forms: { title: "Sign-up forms", intro: "The public form by which people come onto your lists." },
+    sending: { title: "Safety of sending", intro: "When a campaign is not begun, and when it stops by itself." },
+    domain: {
+      title: "Domain of links",
+      intro: "A host of your own in the links of your mails, in place of this service's.",
+    },
+  },
+  fields: {
+    name: { label: "Name", hint: "On public pages and in the mails' headers." },
+    website: { label: "Website", hint: "Your name on public pages leads there." },
+    replyTo: {
+      label: "Answers go to",
+      hint: "Where a template or campaign does not say otherwise. Empty: to the sender.",
+    },
+    footer: { label: "Footer", hint: "Your postal address, say: many laws ask for one." },
+    timezone: { label: "Time zone", hint: "When your days begin, for plots and warm-up." },
+    server: { label: "Usual mail server", hint: "Sends confirmations, and what names no server." },
+    tracking: { label: "Count opens and clicks", hint: "Off: links are left as they are, and mails carry no picture." },
+    individual: {
+      label: "Know who opened and clicked",
+      hint: "Off: opens and clicks are counted, and nobody knows whose they are, for campaigns that start from then on.",
+    },
+    events: { label: "Keep events for days", hint: "Opens, clicks, bounces. Empty: as this service does." },
+    sentEmails: {
+      label: "Keep mails for days",
+      hint: "Who was sent what; links in those mails end with it. At least 60. Empty: as this service does.",
+    },
+    inbound: {
+      label: "Keep returned mail for days",
+      hint: "Bounces and reports as they came. Empty: as this service does.",
+    },
+    doubleOptIn: {
+      label: "Ask to confirm",
+      hint: "Whoever signs up gets a mail with a link first. Needs a mail server.",
+    },
+    formAttributes: { label: "Attributes that the form may set", hint: "One a line, such as city." },
+    formHosts: { label: "Hosts that the form may lead to", hint: "One a line, such as www.example.com." },
+    authentication: {
+      label: "Refuse to send while checks fail",
+      hint: "SPF, DKIM, DMARC or alignment of the mail server.",
+    },
+    hardBounces: { label: "Stop above hard bounces of (%)", hint: "Addresses that do not exist, of those tried." },
+    complaints: { label: "Stop above complaints of (%)", hint: "“This is spam”, of those tried." },
+    after: { label: "Not before so many were tried", hint: "The first few say little." },
+    domain: { label: "Host", hint: "Such as read.example.com. Empty: this service's own." },
+  },
+} as const;
+
+export const deleteCompany = {
+  title: "Delete the company",
+  intro: "All of this goes, for good:",
+  after:
+    "At once nobody gets in any more: keys stop, campaigns stop, webhooks are silent. Links in mails that were sent stop working. Its people keep their accounts. There is no way back: export first what you need.",
+  counts: {
+    subscribers: "Subscribers",
+    lists: "Lists",
+    campaigns: "Campaigns",
+    templates: "Templates",
+    media: "Media files",
+    members: "Members",
+    keys: "API keys",
+  },
+  name: (name: string) => `To be sure, type its name: ${name}`,
+  otherName: "This is not the company's name.",
+  button: "Delete the company for good",
+} as const;
+
+export const branding = {
+  title: "Branding",
+  intro:
+    "How the pages look and speak that your subscribers see: confirmation, preferences, unsubscribing, the archive. Readers who prefer dark pages get dark colours made from yours.",
+  save: "Save",
+  look: "Show the preview",
+  preview: "Preview",
+  page: "Page",
+  pages: { preferences: "Preferences", unsubscribe: "Unsubscribe", confirm: "Confirm" },
+  notSaved: "The preview shows what is in the form. It is not saved yet.",
+  fields: {
+    name: { label: "Name", hint: "Empty: the company's name." },
+    logo: {
+      label: "Address of the logo",
+      hint: "An http or https address; those of your media are offered. Browsers of readers load it from there.",
+    },
+    color: { label: "Colour of links and buttons", hint: "It needs a contrast of 4.5:1 with the ground." },
+    background: { label: "Colour of the ground", hint: "All else stands on it." },
+    footer: { label: "Footer", hint: "Empty: the company's footer." },
+    language: { label: "Language", hint: "Where a reader's browser asks for none of ours." },
+  },
+  languages: { en: "English", de: "German", fr: "French", es: "Spanish", ar: "Arabic" },
+} as const;
+
+const auditActions: Record<AuditAction, string> = {
+  "auth.login": "Signed in",
+  "auth.login_failed": "Failed to sign in",
+  "api_key.created": "Made an API key",
+  "api_key.deleted": "Deleted an API key",
+  "member.invited": "Invited somebody",
+  "member.joined": "Joined",
+  "member.role_changed": "Changed a role",
+  "member.removed": "Removed a member",
+  "company.updated": "Changed settings",
+  "company.deleted": "Deleted the company",
+  "smtp_config.created": "Added a mail server",
+  "smtp_config.updated": "Changed a mail server",
+  "smtp_config.deleted": "Deleted a mail server",
+  "dkim_key.created": "Made a DKIM key",
+  "webhook.created": "Added a webhook",
+  "webhook.updated": "Changed a webhook",
+  "webhook.deleted": "Deleted a webhook",
+  "webhook.secret_rotated": "Changed a webhook's secret",
+  "inbound_source.created": "Added a source of reports",
+  "inbound_source.deleted": "Deleted a source of reports",
+  "subscribers.imported": "Imported subscribers",
+  "subscribers.exported": "Exported subscribers",
+  "subscribers.deleted": "Deleted subscribers",
+  "subscribers.erased": "Erased a person",
+  "list.deleted": "Deleted a list",
+  "segment.deleted": "Deleted a segment",
+  "template.deleted": "Deleted a template",
+  "suppression.deleted": "Lifted a suppression",
+  "suppressions.imported": "Imported suppressions",
+  "suppressions.exported": "Exported suppressions",
+  "campaign.sent": "Sent a campaign",
+  "campaign.tested": "Sent a test",
+  "campaign.updated": "Changed a campaign",
+  "campaign.deleted": "Deleted a campaign",
+  "campaign.stopped": "Stopped a campaign",
+  "campaign.resumed": "Resumed a campaign",
+  "campaign.cancelled": "Cancelled a campaign",
+  "campaign.exported": "Exported a campaign",
+};
+
+export const auditLog = {
+  title: "Audit log",
+  intro: "Who did what, the latest first. Nothing here can be changed. Days and times are UTC.",
+  actor: "Who (address, or name of a key)",
+  any: "Anything",
+  since: "From",
+  until: "To",
+  filter: "Show",
+  found: (n: string) => `${n} entries`,
+  when: "When",
+  who: "Who",
+  what: "What",
+  about: "About",
+  from: "Address",
+  types: { api_key: "API key", operator: "operator", system: "the service" },
+  noneFits: "No entry fits.",
+  actions: auditActions,
 } as const;

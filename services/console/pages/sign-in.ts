@@ -1,9 +1,9 @@
 /** Signing in and out. The session's cookie changes with both, so that nobody can prepare one for somebody else. */
+import { config } from "../../lib/config.ts";
 import { isServiceError } from "../../lib/errors.ts";
-import { verifyBearer } from "../../lib/tokens/bearer.ts";
-import { newVisitor, sessionOf } from "../../lib/tokens/console-session.ts";
+import { type ConsoleSession, newVisitor } from "../../lib/tokens/console-session.ts";
 import { messages } from "../messages.ts";
-import { type Answer, callAs, type Outcome, type Visit } from "../request.ts";
+import { type Answer, callAs, type Outcome, sessionFrom, type Visit } from "../request.ts";
 
 const HOME = "/app/";
 
@@ -21,29 +21,49 @@ interface Shown {
   status?: number;
 }
 
-function form(next: string, { email = "", sentences = [], codeNeeded = false, status = 200 }: Shown): Answer {
-  return { view: "sign-in", title: messages.signIn.title, values: { next, email, sentences, codeNeeded }, status };
+/** Where the form goes, and what goes along. */
+interface Way {
+  action: string;
+  unseen: Record<string, string>;
 }
 
-export const signInPage = ({ query }: Visit): Answer => form(safeTarget(query.next), {});
+export function signInForm(
+  { action, unseen }: Way,
+  { email = "", sentences = [], codeNeeded = false, status = 200 }: Shown,
+): Answer {
+  const isOpen = config().REGISTRATION === "open";
+  const values = { action, unseen, email, sentences, codeNeeded, isOpen, accepts: unseen.token !== undefined };
+  return { view: "sign-in", title: messages.signIn.title, values, status };
+}
 
-export async function signIn(visit: Visit): Promise<Outcome | Answer> {
-  const { email = "", password = "", code, next } = visit.form;
-  const target = safeTarget(next);
+const toConsole = (next: string): Way => ({ action: "/app/login", unseen: { next } });
+
+export const signInPage = ({ query }: Visit): Answer => signInForm(toConsole(safeTarget(query.next)), {});
+
+/** The session of whoever gives the right password; else the form again, with what is wrong. */
+export async function signedInBy(visit: Visit, way: Way): Promise<{ session: ConsoleSession } | { refused: Answer }> {
+  const { email = "", password = "", code } = visit.form;
+  const refused = (shown: Shown) => ({ refused: signInForm(way, { email, ...shown }) });
   try {
     const { access } = await callAs(visit, "accounts.login", { email, password, ...(code ? { code } : {}) });
-    const { sessionId, ...person } = verifyBearer(access)!;
-    return { answer: { goTo: target }, session: sessionOf({ ...person, sessionId: sessionId! }) };
+    return { session: sessionFrom(access) };
   } catch (error) {
-    if (isServiceError(error, "TOTP_REQUIRED")) return form(target, { email, codeNeeded: true });
-    if (isServiceError(error, "UNAUTHENTICATED"))
-      return form(target, { email, sentences: [error.message], status: 401 });
-    if (isServiceError(error, "INVALID")) {
-      return form(target, { email, sentences: Object.values(error.data.fields).flat(), status: 400 });
+    if (isServiceError(error, "TOTP_REQUIRED")) return refused({ codeNeeded: true });
+    if (isServiceError(error, "UNAUTHENTICATED")) {
+      return refused({ sentences: [error.message], codeNeeded: code !== undefined, status: 401 });
     }
-    if (isServiceError(error, "THROTTLED")) return form(target, { email, sentences: [error.message], status: 429 });
+    if (isServiceError(error, "INVALID")) {
+      return refused({ sentences: Object.values(error.data.fields).flat(), status: 400 });
+    }
+    if (isServiceError(error, "THROTTLED")) return refused({ sentences: [error.message], status: 429 });
     throw error;
   }
+}
+
+export async function signIn(visit: Visit): Promise<Outcome | Answer> {
+  const target = safeTarget(visit.form.next);
+  const signedIn = await signedInBy(visit, toConsole(target));
+  return "refused" in signedIn ? signedIn.refused : { answer: { goTo: target }, session: signedIn.session };
 }
 
 /** Also of a session that has ended already: whoever signs out is signed out. */

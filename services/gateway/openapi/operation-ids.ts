@@ -66,6 +66,7 @@ const NAMES: Record<string, string> = {
   "accounts.askForReset": "requestPasswordReset",
   "accounts.confirmReset": "resetPassword",
   "accounts.me": "getMe",
+  "accounts.addCompany": "createCompany",
   "accounts.removeTotp": "disableTotp",
   "accounts.listKeys": "listApiKeys",
   "accounts.createKey": "createApiKey",

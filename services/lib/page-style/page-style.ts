@@ -13,17 +13,20 @@ export interface PageExtras {
   css?: string | undefined;
   /** Scheme, host and port that pictures may come from (logoSource). */
   imageSource?: string | undefined;
+  /** Shown within a page of the console, where it is only looked at. */
+  framed?: boolean;
 }
 
 /** Style elements are named by their hashes, so that no other style, and no script at all, has an effect. */
-export const pageCsp = ({ css, imageSource }: PageExtras = {}): string =>
+export const pageCsp = ({ css, imageSource, framed = false }: PageExtras = {}): string =>
   [
     "default-src 'none'",
     `style-src ${[PAGE_CSS, ...(css ? [css] : [])].map(hashOf).join(" ")}`,
     ...(imageSource ? [`img-src ${imageSource}`] : []),
-    "form-action 'self'",
+    `form-action ${framed ? "'none'" : "'self'"}`,
     "base-uri 'none'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${framed ? "'self'" : "'none'"}`,
+    ...(framed ? ["sandbox"] : []),
   ].join("; ");
 
 export const PAGE_CSP = pageCsp();

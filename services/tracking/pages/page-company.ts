@@ -23,12 +23,14 @@ interface Row {
   branding: StoredBranding;
 }
 
-export async function pageCompany(companyId: string): Promise<PageCompany> {
+/** `given`: a branding that is tried, in place of the stored one. */
+export async function pageCompany(companyId: string, given?: StoredBranding): Promise<PageCompany> {
   const company = await queryOne<Row>("select name, website, footer_text, branding from companies where id = $1", [
     companyId,
   ]);
   if (!company) throw notFound();
-  const { website, branding } = company;
+  const { website } = company;
+  const branding = given ?? company.branding;
   const source = branding.logo_url === undefined ? undefined : logoSource(branding.logo_url);
   return {
     name: branding.name ?? company.name,

@@ -48,27 +48,38 @@ interface Values {
   [name: string]: unknown;
 }
 
-function html(template: string, http: Http, values: Values, status = 200): Document {
+/** How a document of this module is used: `framed` within a page of the console. */
+interface Use {
+  status?: number;
+  framed?: boolean;
+}
+
+function html(template: string, http: Http, values: Values, { status = 200, framed = false }: Use = {}): Document {
   const { company } = values;
   const t = catalogueFor(http?.acceptLanguage ?? "", company?.language);
   const body = environment.render(`${template}.njk`, { ...values, t, css: PAGE_CSS });
-  const policy = pageCsp({ css: company?.css, imageSource: company?.logo?.source });
+  const policy = pageCsp({ css: company?.css, imageSource: company?.logo?.source, framed });
   return {
     status,
     content_type: "text/html; charset=utf-8",
     body,
-    headers: { ...headers, "content-security-policy": policy, "content-language": t.code },
+    headers: {
+      ...headers,
+      "content-security-policy": policy,
+      "content-language": t.code,
+      ...(framed ? { "x-frame-options": "SAMEORIGIN" } : {}),
+    },
   };
 }
 
-export const page = (name: PageName, http: Http, values: Values) => html(name, http, values);
+export const page = (name: PageName, http: Http, values: Values, use: Use = {}) => html(name, http, values, use);
 
 /** A link that leads nowhere, or no longer, as a person sees it. */
 export function problemPage(reason: 404 | 410, http: Http, status: number = reason): Document {
   const { problem } = catalogueFor(http?.acceptLanguage ?? "");
   const [title, sentence] =
     reason === 410 ? [problem.expiredTitle, problem.expired] : [problem.missingTitle, problem.missing];
-  return html("problem", http, { title, sentence }, status);
+  return html("problem", http, { title, sentence }, { status });
 }
 
 export const json = (body: unknown, status = 200): Document => ({

@@ -451,6 +451,8 @@ test("where registration is by invitation only, nobody else registers; an operat
       200,
       expect.objectContaining({ id: made.company.id, role: "owner" }),
     ]);
+    const known = client(app, { token: accepted.body.access });
+    expect((await known.post("/api/companies/", { name: "Another" })).status).toBe(403);
   } finally {
     settings.REGISTRATION = "open";
   }

@@ -46,6 +46,22 @@ describe("registration", () => {
     expect(plan.plan).toBe("starter");
   });
 
+  test("who is known adds companies and owns them: five an hour, on the default plan, and none for nobody", async () => {
+    const { user } = await register(app.broker);
+    const add = (meta: object) => call(app.broker, "accounts.addCompany", { name: " Lantern Books " }, { meta });
+    const added = await add({ userId: user.id });
+    expect(added).toMatchObject({ name: "Lantern Books", role: "owner" });
+    const plan = await call(app.broker, "accounts.planOf", {}, { meta: { companyId: added.id } });
+    expect(plan.plan).toBe("starter");
+    for (let n = 2; n <= 5; n++) await add({ userId: user.id });
+    expect((await refusal(add({ userId: user.id })))[0]).toBe(429);
+    expect((await refusal(add({})))[0]).toBe(403);
+    const { companies } = await call(app.broker, "accounts.me", {}, { meta: { userId: user.id } });
+    expect(companies.filter(({ name }) => name === "Lantern Books").map(({ role }) => role)).toEqual(
+      Array(5).fill("owner"),
+    );
+  });
+
   test("stores neither the password nor the refresh token", async () => {
     const { user, refresh } = await register(app.broker);
     const stored = await queryOne<{ password_hash: string; token_hash: Buffer }>(

@@ -101,6 +101,7 @@ describe("every operation", () => {
     const { email, password } = company;
     const login = await client(app, { ip: someIp() }).post("/api/auth/login/", { email, password });
     await call("GET /api/auth/me/");
+    await call("POST /api/companies/", {}, { name: "Another" });
     const { body: sessions } = await call("GET /api/auth/sessions/");
     const other = sessions.find(({ current }: { current: boolean }) => !current);
     await call("POST /api/auth/logout/", {}, { refresh: login.body.refresh });

@@ -1,0 +1,64 @@
+/** Who did what, in words, with filters. */
+import { AUDIT_ACTIONS } from "../../lib/audit-actions.ts";
+import { isUuid } from "../../lib/ids.ts";
+import { messages } from "../messages.ts";
+import { askedOf, pagerOf } from "../pager.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.ts";
+
+const DAY_MS = 86_400_000;
+
+/** The beginning of a day of universal time, or of the day after it; nothing for what is no day. */
+function dayOf(text: string | undefined, plusDays = 0): string | undefined {
+  if (text === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
+  const at = Date.parse(`${text}T00:00:00Z`);
+  return Number.isNaN(at) ? undefined : new Date(at + plusDays * DAY_MS).toISOString();
+}
+
+const wordsOf = (action: string): string => (messages.auditLog.actions as Record<string, string>)[action] ?? action;
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(", ").replaceAll("_", " ");
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
+}
+
+/** What is known beside it, a line for each; ids say nothing to a reader. */
+function aboutOf(target: string | null, detail: Record<string, unknown>): string[] {
+  const lines = Object.entries(detail)
+    .filter(([, value]) => String(value ?? "") !== "" && !isUuid(String(value)))
+    .map(([name, value]) => `${name.replaceAll("_", " ")}: ${textOf(value)}`);
+  return target === null || isUuid(target) ? lines : [target, ...lines];
+}
+
+export async function auditLogPage(visit: CompanyVisit): Promise<Answer> {
+  const { query } = visit;
+  const action = AUDIT_ACTIONS.find((one) => one === query.action);
+  const actor = query.actor?.trim();
+  const [since, until] = [dayOf(query.since), dayOf(query.until, 1)];
+  const { count, results } = await callIn(visit, "accounts.listAuditLog", {
+    id: visit.company.id,
+    ...askedOf(query),
+    ...(actor ? { actor } : {}),
+    ...(action ? { action } : {}),
+    ...(since ? { since } : {}),
+    ...(until ? { until } : {}),
+  });
+  const here = companyPath(visit, "settings/audit-log");
+  return {
+    view: "audit-log",
+    title: messages.auditLog.title,
+    values: {
+      entries: results.map((entry) => ({
+        ...entry,
+        what: wordsOf(entry.action),
+        about: aboutOf(entry.target, entry.detail),
+      })),
+      count,
+      actions: AUDIT_ACTIONS.map((one) => ({ value: one, label: wordsOf(one) })).toSorted((a, b) =>
+        a.label.localeCompare(b.label),
+      ),
+      asked: query,
+      here,
+      pager: pagerOf(here, query, count),
+    },
+  };
+}

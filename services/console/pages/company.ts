@@ -1,0 +1,202 @@
+/** What the company is: its settings in groups, each a form of its own; and its end. */
+import { isServiceError } from "../../lib/errors.ts";
+import { ownHost } from "../../lib/links-base.ts";
+import { requirePermission } from "../../permissions.ts";
+import { type Errors, orAgain } from "../form-errors.ts";
+import { passwordField } from "../form-fields.ts";
+import { messages } from "../messages.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
+import { changesOf, errorsAt, fieldsOf, type Setting } from "../settings-form.ts";
+
+const ALL = { page_size: 100 };
+
+type Group = keyof typeof messages.company.groups;
+
+const zones = (): string[] => ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
+
+const days = (name: string, label: string, hint: string, min: number): Setting => ({
+  name: `retention_days.${name}`,
+  value: "nullable number",
+  label,
+  hint,
+  attributes: { min, max: 36_500, inputmode: "numeric" },
+});
+
+function percent(name: "hard_bounce_percent" | "complaint_percent", label: string, hint: string): Setting {
+  return { name: `guard.${name}`, value: "number", label, hint, attributes: { min: 0, max: 100, step: "any" } };
+}
+
+async function settingsOf(visit: CompanyVisit, timezone: string): Promise<Record<Group, Setting[]>> {
+  const { results: servers } = await callIn(visit, "smtp-sender.listConfigs", { ...ALL, ordering: "name" });
+  const t = messages.company.fields;
+  const known = zones();
+  const options = (known.includes(timezone) ? known : [timezone, ...known]).map((zone) => ({
+    value: zone,
+    label: zone.replaceAll("_", " "),
+  }));
+  const noServer = { value: "", label: messages.company.noServer };
+  const url = { maxlength: 2_048 };
+  return {
+    general: [
+      { name: "name", value: "text", ...t.name, attributes: { maxlength: 255, required: true } },
+      { name: "website", value: "nullable", kind: "url", ...t.website, attributes: url },
+      { name: "reply_to_email", value: "nullable", kind: "email", ...t.replyTo },
+      { name: "footer_text", value: "text", kind: "lines", ...t.footer },
+      { name: "timezone", value: "text", kind: "choice", ...t.timezone, options },
+      {
+        name: "default_smtp_config_id",
+        value: "nullable",
+        kind: "choice",
+        ...t.server,
+        options: [noServer, ...servers.map(({ id, name }) => ({ value: id, label: name }))],
+      },
+    ],
+    tracking: [
+      { name: "tracking_enabled", value: "check", ...t.tracking },
+      { name: "individual_tracking", value: "check", ...t.individual },
+      days("events", t.events.label, t.events.hint, 1),
+      days("sent_emails", t.sentEmails.label, t.sentEmails.hint, 60),
+      days("inbound", t.inbound.label, t.inbound.hint, 1),
+    ],
+    forms: [
+      { name: "double_opt_in", value: "check", ...t.doubleOptIn },
+      { name: "form_attributes", value: "list", ...t.formAttributes },
+      { name: "form_hosts", value: "list", ...t.formHosts },
+    ],
+    sending: [
+      { name: "require_authentication", value: "check", ...t.authentication },
+      percent("hard_bounce_percent", t.hardBounces.label, t.hardBounces.hint),
+      percent("complaint_percent", t.complaints.label, t.complaints.hint),
+      { name: "guard.after", value: "number", ...t.after, attributes: { min: 1, inputmode: "numeric" } },
+    ],
+    domain: [{ name: "tracking_domain", value: "nullable", ...t.domain, attributes: { maxlength: 253 } }],
+  };
+}
+
+interface Sent {
+  group: Group;
+  errors: Errors;
+}
+
+async function show(visit: CompanyVisit, sent?: Sent): Promise<Answer> {
+  const company = await callIn(visit, "accounts.getCompany", { id: visit.company.id });
+  const settings = await settingsOf(visit, company.timezone);
+  const here = companyPath(visit, "settings/company");
+  const groups = Object.entries(settings).map(([name, of]) => {
+    const isSent = sent?.group === name;
+    const fields = fieldsOf(of, company, isSent ? visit.form : undefined);
+    const errors = isSent ? errorsAt(sent.errors) : {};
+    const apart = Object.entries(errors).filter(([field]) => !fields.some((one) => one.name === field));
+    return {
+      ...messages.company.groups[name as Group],
+      name,
+      action: `${here}/${name}`,
+      fields,
+      errors,
+      above: apart.flatMap(([, sentences]) => sentences),
+    };
+  });
+  return {
+    view: "company",
+    title: messages.company.title,
+    values: {
+      settings: company,
+      groups,
+      serviceHost: ownHost(),
+      mayWrite: may(visit, "accounts.updateCompany"),
+      deletePath: may(visit, "accounts.deleteCompany") ? companyPath(visit, "settings/company/delete") : undefined,
+    },
+  };
+}
+
+export const companyPage = (visit: CompanyVisit): Promise<Answer> => show(visit);
+
+const saveGroup =
+  (group: Group) =>
+  (visit: CompanyVisit): Promise<Outcome | Answer> =>
+    orAgain(
+      async () => {
+        const { id } = visit.company;
+        const company = await callIn(visit, "accounts.getCompany", { id });
+        const settings = await settingsOf(visit, company.timezone);
+        await callIn(visit, "accounts.updateCompany", { id, ...changesOf(settings[group], company, visit.form) });
+        return { goTo: companyPath(visit, "settings/company"), notice: "saved" };
+      },
+      (errors) => show(visit, { group, errors }),
+    );
+
+export const saveGeneral = saveGroup("general");
+export const saveTracking = saveGroup("tracking");
+export const saveForms = saveGroup("forms");
+export const saveSending = saveGroup("sending");
+export const saveDomain = saveGroup("domain");
+
+/** What goes with the company, counted: lists that are long are counted by their own first page. */
+async function whatGoes(visit: CompanyVisit) {
+  const one = { page_size: 1 };
+  const { id } = visit.company;
+  const [stats, lists, templates, media, members, keys] = await Promise.all([
+    callIn(visit, "tracking.companyStats", { days: 1 }),
+    callIn(visit, "subscribers.listLists", one),
+    callIn(visit, "renderer.listTemplates", one),
+    callIn(visit, "campaigns.listMedia", one),
+    callIn(visit, "accounts.listMembers", { id, ...one }),
+    callIn(visit, "accounts.listKeys", { id, ...one }),
+  ]);
+  const t = messages.deleteCompany.counts;
+  const campaigns = Object.values(stats.campaigns).reduce((sum, n) => sum + n, 0);
+  return [
+    { label: t.subscribers, count: stats.subscribers.total },
+    { label: t.lists, count: lists.count },
+    { label: t.campaigns, count: campaigns },
+    { label: t.templates, count: templates.count },
+    { label: t.media, count: media.count },
+    { label: t.members, count: members.count },
+    { label: t.keys, count: keys.count },
+  ];
+}
+
+async function showDelete(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
+  requirePermission("accounts.deleteCompany", { role: visit.company.role });
+  const counts = await whatGoes(visit);
+  const t = messages.deleteCompany;
+  const name = {
+    name: "name",
+    label: t.name(visit.company.name),
+    kind: "text",
+    value: visit.form.name ?? "",
+    attributes: { autocomplete: "off", required: true },
+  };
+  return {
+    view: "delete-company",
+    title: t.title,
+    values: {
+      counts,
+      errors,
+      action: companyPath(visit, "settings/company/delete"),
+      fields: [name, passwordField("password", messages.password.current)],
+    },
+  };
+}
+
+export const deleteCompanyPage = (visit: CompanyVisit): Promise<Answer> => showDelete(visit);
+
+/** The name is asked for here, so that nobody deletes the wrong one of several; the password by the action. */
+export const deleteCompany = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const { name = "", password = "" } = visit.form;
+      const { id } = visit.company;
+      if (name.trim() !== visit.company.name) {
+        return { ...(await showDelete(visit, { name: [messages.deleteCompany.otherName] })), status: 400 };
+      }
+      try {
+        await callIn(visit, "accounts.deleteCompany", { id, password });
+      } catch (error) {
+        if (!isServiceError(error, "FORBIDDEN") || !may(visit, "accounts.deleteCompany")) throw error;
+        return { ...(await showDelete(visit, { password: [error.message] })), status: 403 };
+      }
+      return { goTo: "/app/account", notice: "companyDeleted" };
+    },
+    (errors) => showDelete(visit, errors),
+  );

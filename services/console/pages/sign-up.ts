@@ -1,0 +1,81 @@
+/** A person and a company that nobody knows yet. */
+import { config } from "../../lib/config.ts";
+import { forbidden } from "../../lib/errors.ts";
+import { type Errors, orAgain } from "../form-errors.ts";
+import { type Field, formPage, nameFields, newPasswordField } from "../form-fields.ts";
+import { messages } from "../messages.ts";
+import { type Answer, callAs, type Outcome, type PersonVisit, sessionFrom, type Visit } from "../request.ts";
+
+/** The longest of the API. */
+const MAX_COMPANY_NAME = 255;
+
+/** The sentence is the API's own. */
+function requireOpen(): void {
+  if (config().REGISTRATION !== "open") throw forbidden("Registration is by invitation only.");
+}
+
+const companyField = (name: string, label: string, value: string | undefined): Field => ({
+  name,
+  label,
+  hint: messages.signUp.companyHint,
+  kind: "text",
+  value: value ?? "",
+  attributes: { autocomplete: "organization", maxlength: MAX_COMPANY_NAME, required: true },
+});
+
+function show({ form }: Visit, errors: Errors = {}): Answer {
+  requireOpen();
+  const t = messages.signUp;
+  return formPage({
+    title: t.title,
+    intro: t.intro,
+    action: "/app/sign-up",
+    errors,
+    button: t.button,
+    ways: [{ label: t.toSignIn, href: "/app/login" }],
+    fields: [
+      companyField("company_name", t.company, form.company_name),
+      ...nameFields(form),
+      {
+        name: "email",
+        label: messages.signIn.email,
+        kind: "email",
+        value: form.email,
+        attributes: { autocomplete: "username", required: true },
+      },
+      newPasswordField("password", t.password, t.passwordHint),
+    ],
+  });
+}
+
+export const signUpPage = (visit: Visit): Answer => show(visit);
+
+/** Whoever signs up is signed in, and comes to the first steps. */
+export const signUp = (visit: Visit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const { email = "", password = "", company_name = "", first_name = "", last_name = "" } = visit.form;
+      const given = { email, password, company_name, first_name, last_name };
+      const { company, access } = await callAs(visit, "accounts.register", given);
+      return { answer: { goTo: `/app/${company.id}` }, session: sessionFrom(access) };
+    },
+    async (errors) => show(visit, errors),
+  );
+
+function showNewCompany({ form }: PersonVisit, errors: Errors = {}): Answer {
+  requireOpen();
+  const t = messages.newCompany;
+  const fields = [companyField("name", messages.signUp.company, form.name)];
+  return formPage({ title: t.title, intro: t.intro, action: "/app/companies/new", errors, button: t.button, fields });
+}
+
+export const newCompanyPage = (visit: PersonVisit): Answer => showNewCompany(visit);
+
+export const addCompany = (visit: PersonVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const { id } = await callAs(visit, "accounts.addCompany", { name: visit.form.name ?? "" });
+      return { goTo: `/app/${id}` };
+    },
+    async (errors) => showNewCompany(visit, errors),
+  );

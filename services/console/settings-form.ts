@@ -1,0 +1,106 @@
+/**
+ * A company's settings as forms: which field of the API each is, how its text becomes a value, and back. What a form says wrong goes
+ * to the action as it is: the action says what is wrong with it.
+ */
+import type { ParamsOf, ReturnsOf } from "../contracts.ts";
+import type { Errors } from "./form-errors.ts";
+import type { Field } from "./form-fields.ts";
+
+type Company = ReturnsOf<"accounts.getCompany">;
+type Changes = Omit<ParamsOf<"accounts.updateCompany">, "id">;
+
+/**
+ * What stands in an empty field: nothing (""), null (none, or the default), or a mistake that the action names. `list`: an entry a
+ * line.
+ */
+type Value = "text" | "nullable" | "number" | "nullable number" | "check" | "list";
+
+export interface Setting {
+  /** As the API calls it; a dot leads into an object. */
+  name: string;
+  value: Value;
+  label: string;
+  hint?: string;
+  /** Of the field, where `value` does not say it. */
+  kind?: Field["kind"];
+  attributes?: NonNullable<Field["attributes"]>;
+  options?: NonNullable<Field["options"]>;
+  /** What the field shows where the company has none. */
+  otherwise?: string;
+}
+
+const KINDS: Record<Value, Field["kind"]> = {
+  text: "text",
+  nullable: "text",
+  number: "number",
+  "nullable number": "number",
+  check: "check",
+  list: "lines",
+};
+
+const stored = (company: Company, name: string): unknown =>
+  name.split(".").reduce<unknown>((at, key) => (at as Record<string, unknown> | null)?.[key], company);
+
+function numberOf(text: string): number | string {
+  return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+function givenValue({ name, value, otherwise }: Setting, form: Record<string, string>): unknown {
+  const text = form[name] ?? "";
+  switch (value) {
+    case "check":
+      return form[name] !== undefined;
+    case "list":
+      return text.split(/[\s,]+/).filter((part) => part !== "");
+    case "number":
+      return numberOf(text);
+    case "nullable number":
+      return text.trim() === "" ? null : numberOf(text);
+    case "nullable":
+      return text.trim() === "" || text === otherwise ? null : text.trim();
+    default:
+      // Browsers send a line's end as two characters.
+      return text.replaceAll("\r\n", "\n");
+  }
+}
+
+/** Only what differs: the audit log says what was changed. */
+export function changesOf(settings: readonly Setting[], company: Company, form: Record<string, string>): Changes {
+  const changes: Record<string, unknown> = {};
+  for (const setting of settings) {
+    const given = givenValue(setting, form);
+    if (JSON.stringify(given) === JSON.stringify(stored(company, setting.name) ?? null)) continue;
+    const [field, key] = setting.name.split(".") as [string, string?];
+    changes[field] = key === undefined ? given : { ...(changes[field] as object | undefined), [key]: given };
+  }
+  return changes as Changes;
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return Array.isArray(value) ? value.join("\n") : String(value);
+}
+
+/** `typed`: a form that was sent, in place of what is stored. */
+export function fieldsOf(settings: readonly Setting[], company: Company, typed?: Record<string, string>): Field[] {
+  return settings.map(({ value, kind = KINDS[value], otherwise = "", name, ...shown }) => {
+    const field: Field = { ...shown, name, kind };
+    const now = stored(company, name);
+    if (value === "check") return { ...field, value: typed ? typed[name] !== undefined : now === true };
+    return { ...field, value: typed ? (typed[name] ?? "") : textOf(now) || otherwise };
+  });
+}
+
+/** The API reports what is wrong within an object at the object, with the key in front. */
+export function errorsAt(errors: Errors): Errors {
+  const placed: Errors = {};
+  for (const [field, sentences] of Object.entries(errors)) {
+    for (const sentence of sentences) {
+      const [, key, rest] = /^([a-z_]+): (.+)$/s.exec(sentence) ?? [];
+      const isWithin = key !== undefined && ["branding", "guard", "retention_days"].includes(field);
+      const name = isWithin ? `${field}.${key}` : field;
+      placed[name] = [...(placed[name] ?? []), isWithin ? rest! : sentence];
+    }
+  }
+  return placed;
+}

@@ -1,0 +1,190 @@
+/** Coming in, the own account and a company's settings in Chromium: axe, widths, and the ways through them. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { stepAt, totpCode } from "../../services/accounts/people/totp-codes.ts";
+import { type App, startApp } from "../support/app.ts";
+import { client, newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { violations } from "./axe.ts";
+import { launchChromium } from "./chromium.ts";
+
+const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
+/** The machine may be busy with other tests. */
+const PATIENCE_MS = 60_000;
+jest.setTimeout(5 * PATIENCE_MS);
+
+let app: App;
+let browser: Browser;
+let company: TestCompany;
+beforeAll(async () => {
+  app = await startApp({ env: { REGISTRATION: "open", SYSTEM_SMTP_URL: "smtp://127.0.0.1:9" } });
+  browser = await launchChromium();
+  company = await newCompany(app, { name: "Analytical Engines" });
+  const owner = client(app, { token: company.token });
+  await owner.patch(`/api/companies/${company.id}/`, {
+    footer_text: "Harbour Street 1, Springfield",
+    timezone: "Europe/Berlin",
+  });
+  await owner.post(`/api/companies/${company.id}/members/`, {
+    email: "a-rather-long-address.of-somebody@subdomain.example.com",
+    role: "viewer",
+  });
+}, 240_000);
+afterAll(async () => {
+  await browser?.close();
+  await app.stop();
+});
+
+async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": someIp() }, ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
+  try {
+    await work(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+async function signIn(page: Page, { email, password }: TestCompany = company): Promise<void> {
+  await page.goto(`${app.url}/app/login`);
+  await page.getByLabel("Email address").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(`${app.url}/app/*-*`);
+}
+
+const ENTRANCES = ["login", "sign-up", "forgotten", "verify?token=x", "reset?token=x", "invitation?token=x"];
+const OWN = ["companies/new", "account", "account/password", "account/two-factor", "account/sessions"];
+const SETTINGS = ["company", "branding", "members", "keys", "plan", "audit-log", "company/delete"];
+
+async function look(page: Page, path: string, name: string): Promise<void> {
+  await page.goto(`${app.url}/app/${path}`);
+  await page.screenshot({ path: `${SHOTS}/settings-${name}.png`, fullPage: true });
+  const isZoomed = name.startsWith("zoomed");
+  const wider = (await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")) as number;
+  expect({ name, wider: Math.max(0, wider), wrong: isZoomed ? [] : await violations(page) }).toEqual({
+    name,
+    wider: 0,
+    wrong: [],
+  });
+}
+
+test.each([
+  ["light", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
+  ["dark", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
+  // A laptop at 200 %.
+  ["zoomed", { colorScheme: "light", viewport: { width: 640, height: 400 } }],
+] as [string, BrowserContextOptions][])(
+  "every page passes axe and is no wider than the window: %s",
+  async (how, options) => {
+    // The policy would keep axe out, too.
+    await open({ ...options, bypassCSP: true }, async (page) => {
+      const name = (path: string) => `${how}-${path.replace(/\?.*/, "").replaceAll("/", "-")}`;
+      for (const path of ENTRANCES) await look(page, path, name(path));
+      await signIn(page);
+      for (const path of OWN) await look(page, path, name(path));
+      for (const path of SETTINGS) await look(page, `${company.id}/settings/${path}`, name(path));
+    });
+  },
+);
+
+test("with the keyboard and without JavaScript: an account is made, and the first steps are seen", async () => {
+  await open({ javaScriptEnabled: false }, async (page) => {
+    await page.goto(`${app.url}/app/login`);
+    await page.getByRole("link", { name: "Create an account" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Name of your company").focus();
+    await page.keyboard.type("Lantern Books");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type(`lantern-${Date.now()}@example.com`);
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("quite another staple");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "First steps" }).waitFor();
+    expect(await page.getByRole("link", { name: "Lantern Books" }).count()).toBeGreaterThan(0);
+  });
+});
+
+test("a second factor is set up from its page, asked for at sign-in, and switched off with a recovery code", async () => {
+  const mine = await newCompany(app);
+  await open({ bypassCSP: true }, async (page) => {
+    await signIn(page, mine);
+    await page.goto(`${app.url}/app/account/two-factor`);
+    await page.getByRole("button", { name: "Set it up" }).click();
+    const secret = (await page.locator("code.totp-secret").textContent())!.replaceAll(" ", "");
+    expect(await violations(page)).toEqual([]);
+    await page.screenshot({ path: `${SHOTS}/settings-two-factor-secret.png`, fullPage: true });
+    await page.getByLabel("Code of the app").fill(totpCode(secret, stepAt(Date.now())));
+    await page.getByRole("button", { name: "Switch it on" }).click();
+    await page.getByRole("heading", { name: "Your recovery codes" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.screenshot({ path: `${SHOTS}/settings-recovery-codes.png`, fullPage: true });
+    const [first, second] = await page.locator(".recovery-codes code").allTextContents();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Email address").fill(mine.email);
+    await page.getByLabel("Password").fill(mine.password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("Password").fill(mine.password);
+    await page.getByLabel("Code of your authenticator").fill(first!);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(`${app.url}/app/${mine.id}`);
+    await page.goto(`${app.url}/app/account/two-factor`);
+    await page.getByLabel("Current password").fill(mine.password);
+    await page.getByLabel("Code of the app").fill(second!);
+    await page.getByRole("button", { name: "Switch it off" }).click();
+    await page.getByText("The second factor is off.").waitFor();
+  });
+});
+
+test("the preview of the branding follows what is typed, under the console's own policy; pale colours are named at once", async () => {
+  await open({ viewport: { width: 1280, height: 900 } }, async (page) => {
+    const refused: string[] = [];
+    page.on("console", (message) => {
+      if (message.type() === "error") refused.push(message.text());
+    });
+    await signIn(page);
+    await page.goto(`${app.url}/app/${company.id}/settings/branding`);
+    const frame = page.frameLocator("iframe.brand-preview");
+    await frame.getByRole("heading", { name: "Email preferences" }).waitFor();
+    await page.getByLabel("Name", { exact: true }).fill("Lantern Books");
+    await frame.getByText("Lantern Books").first().waitFor();
+    await page.getByText("It is not saved yet.").waitFor();
+    await page.getByLabel("Colour of links and buttons").fill("#eeeeee");
+    await page.locator("#preview").getByText("has a contrast of").waitFor();
+    await page.getByLabel("Colour of links and buttons").fill("#7a1f3d");
+    await page.getByLabel("Page", { exact: true }).selectOption("Unsubscribe");
+    await frame.getByRole("button", { name: "Unsubscribe" }).first().waitFor();
+    await page.screenshot({ path: `${SHOTS}/settings-branding-typed.png`, fullPage: true });
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Lantern Books");
+    expect(refused).toEqual([]);
+  });
+});
+
+describe("a page of another site", () => {
+  let elsewhere: Server;
+  beforeAll(async () => {
+    // "localhost" is another site than the address of the app.
+    elsewhere = createServer((_, response) => {
+      response.setHeader("content-type", "text/html");
+      response.end(`<a href="${app.url}/app/account">Account</a><iframe src="${app.url}/app/account"></iframe>`);
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+  });
+  afterAll(() => new Promise((resolve) => elsewhere.close(resolve)));
+
+  test("a link there finds the person signed in, and its frame shows nothing of the console", async () => {
+    await open({}, async (page) => {
+      await signIn(page);
+      await page.goto(`http://localhost:${(elsewhere.address() as AddressInfo).port}/`);
+      for (const frame of page.frames()) expect(await frame.locator("main").count()).toBe(0);
+      await page.getByRole("link", { name: "Account" }).click();
+      await page.getByRole("heading", { name: "Your account" }).waitFor();
+      expect(page.url()).toBe(`${app.url}/app/account`);
+    });
+  });
+});

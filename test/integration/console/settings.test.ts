@@ -1,0 +1,360 @@
+/** Coming in by mailed links, the own account, and the settings of a company, as a browser without scripts uses them. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { query } from "../../../models/database/db.ts";
+import { Membership } from "../../../models/membership.ts";
+import { stepAt, totpCode } from "../../../services/accounts/people/totp-codes.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { client, newCompany, someIp } from "../../support/client.ts";
+import { ConsoleBrowser, signIn } from "../../support/console-browser.ts";
+import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+
+const PASSWORD = "quite another staple";
+
+describe("the pages of system mail", () => {
+  let app: App;
+  let smtp: SmtpServer;
+  beforeAll(async () => {
+    smtp = await startSmtpServer();
+    app = await startApp({
+      env: { SYSTEM_SMTP_URL: `smtp://127.0.0.1:${smtp.port}`, SYSTEM_FROM: "accounts@service.example" },
+    });
+  });
+  afterAll(async () => {
+    await app.stop();
+    await smtp.stop();
+  });
+
+  async function linkFor(email: string, page: string): Promise<URL> {
+    for (const deadline = Date.now() + 50_000; Date.now() < deadline; await sleep(50)) {
+      for (const { to, raw } of smtp.messages) {
+        const link = new RegExp(`http\\S+/app/${page}\\?token=[\\w-]+`).exec(
+          raw.replaceAll("=\r\n", "").replaceAll("=3D", "="),
+        );
+        if (to.includes(email) && link) return new URL(link[0]);
+      }
+    }
+    throw new Error("No mail came");
+  }
+
+  /** Follows the link as it stands in the mail, and sends the form that is there. */
+  async function use(link: URL, fields: Record<string, string>, browser = new ConsoleBrowser(app)) {
+    const { status, headers, html } = await browser.open(`${link.pathname}${link.search}`);
+    expect(status).toBe(200);
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("cache-control")).toBe("no-store");
+    const [, action] = /<form class="card narrow" method="post" action="([^"]+)"/.exec(html)!;
+    expect(action).toBe(link.pathname);
+    const token = /name="token" value="([\w-]*)"/.exec(html)![1]!;
+    expect(token).toBe(link.searchParams.get("token"));
+    for (const name of Object.keys(fields)) expect(html).toContain(`<label for="${name}">`);
+    return browser.send(action!, { token, ...fields });
+  }
+
+  test("verify, reset and accept; what is wrong is said on the page, and the form is there again", async () => {
+    const company = await newCompany(app);
+    const verified = await use(await linkFor(company.email, "verify"), {});
+    expect(verified).toMatchObject({ status: 303, location: "/app/login?notice=verified" });
+    expect((await new ConsoleBrowser(app).open(verified.location!)).html).toContain("Your address is confirmed.");
+    const again = await use(await linkFor(company.email, "verify"), {});
+    expect([again.status, again.html]).toEqual([400, expect.stringContaining("This link is no longer valid.")]);
+
+    const forgetful = new ConsoleBrowser(app);
+    await forgetful.open("/app/forgotten");
+    const asked = await forgetful.send("/app/forgotten", { email: company.email });
+    expect(asked).toMatchObject({ status: 303, location: "/app/forgotten?notice=resetMailed" });
+    expect(await forgetful.send("/app/forgotten", { email: "nobody@example.net" })).toMatchObject({
+      status: 303,
+      location: asked.location,
+    });
+    const reset = await linkFor(company.email, "reset");
+    const weak = await use(reset, { new_password: "password1234" });
+    expect([weak.status, weak.html]).toEqual([400, expect.stringContaining("This password is too common.")]);
+    expect(weak.html).toContain('name="new_password"');
+    const set = await use(reset, { new_password: PASSWORD });
+    expect(set).toMatchObject({ status: 303, location: "/app/login?notice=passwordSet" });
+    const owner = await signIn(app, { ...company, password: PASSWORD });
+    expect((await use(reset, { new_password: PASSWORD })).html).toContain("Ask for another link");
+
+    const email = "invited@example.net";
+    await owner.open(`/app/${company.id}/settings/members`);
+    await owner.send(`/app/${company.id}/settings/members`, { email, role: "member" });
+    const invitation = await linkFor(email, "invitation");
+    const person = { first_name: "<Ada>", last_name: "Lee" };
+    const refused = await use(invitation, { ...person, password: "short" });
+    expect(refused.status).toBe(400);
+    expect(refused.html).toContain('value="&lt;Ada&gt;"');
+    const browser = new ConsoleBrowser(app);
+    const accepted = await use(invitation, { ...person, password: PASSWORD }, browser);
+    expect(accepted).toMatchObject({ status: 303, location: `/app/${company.id}` });
+    expect(await browser.open(accepted.location!)).toMatchObject({ status: 200, title: "Overview" });
+    expect((await use(invitation, { ...person, password: PASSWORD })).status).toBe(410);
+  });
+
+  test("who has an account accepts signed in, or by signing in; an invitation of somebody else is refused", async () => {
+    const [host, guest] = [await newCompany(app), await newCompany(app)];
+    const stranger = await newCompany(app);
+    await use(await linkFor(guest.email, "verify"), {});
+    const invite = () =>
+      client(app, { token: host.token }).post(`/api/companies/${host.id}/members/`, {
+        email: guest.email,
+        role: "viewer",
+      });
+    await invite();
+    const link = await linkFor(guest.email, "invitation");
+
+    const wrong = await use(link, {}, await signIn(app, stranger));
+    expect([wrong.status, wrong.html]).toEqual([403, expect.stringContaining("for another address")]);
+
+    const known = await use(link, { password: PASSWORD });
+    expect([known.status, known.html]).toEqual([401, expect.stringContaining("sign in to accept")]);
+    expect(known.html).toContain('action="/app/login/invitation"');
+    const browser = new ConsoleBrowser(app);
+    await browser.open(link.pathname + link.search);
+    const token = link.searchParams.get("token")!;
+    const { email, password } = guest;
+    const failed = await browser.send("/app/login/invitation", { token, email, password: "wrong" });
+    expect([failed.status, failed.html]).toEqual([401, expect.stringContaining(`value="${token}"`)]);
+    const joined = await browser.send("/app/login/invitation", { token, email, password });
+    expect(joined).toMatchObject({ status: 303, location: `/app/${host.id}` });
+    expect((await browser.open(joined.location!)).status).toBe(200);
+
+    await client(app, { token: host.token }).delete(`/api/companies/${host.id}/members/${guest.userId}/`);
+    smtp.messages.length = 0;
+    await invite();
+    const second = await signIn(app, guest);
+    const before = second.cookie;
+    const accepted = await use(await linkFor(guest.email, "invitation"), {}, second);
+    expect(accepted).toMatchObject({ status: 303, location: `/app/${host.id}` });
+    // The session from before has ended with it.
+    second.cookie = before;
+    expect((await second.open(`/app/${host.id}`)).status).toBe(303);
+  });
+
+  test("a made-up token is shown as text, never as markup, and guessing is slowed down", async () => {
+    const browser = new ConsoleBrowser(app);
+    const { html } = await browser.open(`/app/reset?token=${encodeURIComponent('"><script>x</script>')}`);
+    expect(html).not.toContain("<script>");
+    const statuses: number[] = [];
+    for (let n = 0; n < 21; n++) {
+      statuses.push((await browser.send("/app/invitation", { token: `guess-${n}`, password: PASSWORD })).status);
+    }
+    expect(statuses).toEqual([...Array(20).fill(404), 429]);
+  });
+
+  test("who signs up is signed in and sees the first steps; what is wrong stands at its field", async () => {
+    const browser = new ConsoleBrowser(app);
+    await browser.open("/app/sign-up");
+    const fields = { company_name: "Lantern <Books>", email: `sign-up-${Date.now()}@example.com` };
+    const weak = await browser.send("/app/sign-up", { ...fields, password: "password1234" });
+    expect(weak.status).toBe(400);
+    expect(weak.html).toContain('id="wrong-password"');
+    expect(weak.html).toContain('value="Lantern &lt;Books&gt;"');
+    const done = await browser.send("/app/sign-up", { ...fields, password: PASSWORD });
+    expect(done).toMatchObject({ status: 303, location: expect.stringMatching(/^\/app\/[0-9a-f-]{36}$/) });
+    const home = await browser.open(done.location!);
+    expect(home).toMatchObject({ status: 200, title: "Overview" });
+    expect(home.html).toContain("First steps");
+  });
+
+  test("a password is changed: this session goes on with another cookie, the old cookie and all others end", async () => {
+    const company = await newCompany(app);
+    const [browser, other] = [await signIn(app, company), await signIn(app, company)];
+    await browser.open("/app/account/password");
+    const wrong = await browser.send("/app/account/password", { current_password: "no", new_password: PASSWORD });
+    expect([wrong.status, wrong.html]).toEqual([400, expect.stringContaining('id="wrong-current_password"')]);
+    const old = browser.cookie;
+    const given = { current_password: company.password, new_password: PASSWORD };
+    expect(await browser.send("/app/account/password", given)).toMatchObject({
+      status: 303,
+      location: "/app/account?notice=passwordChanged",
+    });
+    expect((await browser.open("/app/account?notice=passwordChanged")).html).toContain("Your password is changed.");
+    expect((await other.open("/app/account")).status).toBe(303);
+    browser.cookie = old;
+    expect((await browser.open("/app/account")).status).toBe(303);
+  });
+
+  test("a second factor is set up with a code, its recovery codes are shown once, and it takes both to end it", async () => {
+    const company = await newCompany(app);
+    const browser = await signIn(app, company);
+    expect((await browser.open("/app/account/two-factor")).html).toContain("It is off.");
+    const begun = await browser.send("/app/account/two-factor");
+    const secret = /name="secret" value="(\w+)"/.exec(begun.html)![1]!;
+    const uri = /name="uri" value="([^"]+)"/.exec(begun.html)![1]!.replaceAll("&amp;", "&");
+    const again = await browser.send("/app/account/two-factor/confirm", { secret, uri, code: "nonsense" });
+    expect([again.status, again.html]).toEqual([400, expect.stringContaining('id="wrong-code"')]);
+    expect(again.html).toContain(`value="${secret}"`);
+    const evil = await browser.send("/app/account/two-factor/confirm", {
+      secret,
+      uri: "javascript:alert(1)",
+      code: "1",
+    });
+    expect(evil.html).not.toContain("javascript:");
+    const code = totpCode(secret, stepAt(Date.now()));
+    const on = await browser.send("/app/account/two-factor/confirm", { secret, uri, code });
+    expect(on.status).toBe(200);
+    const codes = [...on.html.matchAll(/<li><code>([^<]+)<\/code>/g)].map(([, one]) => one!);
+    expect(codes.length).toBeGreaterThan(5);
+    const later = await browser.open("/app/account/two-factor");
+    expect(later.html).not.toContain(codes[0]);
+    expect(later.html).not.toContain(secret);
+    const off = (fields: Record<string, string>) => browser.send("/app/account/two-factor/off", fields);
+    expect((await off({ password: "no", code: codes[0]! })).status).toBe(400);
+    expect((await off({ password: company.password, code: "no" })).status).toBe(400);
+    expect(await off({ password: company.password, code: codes[0]! })).toMatchObject({ status: 303 });
+    expect((await browser.open("/app/account/two-factor")).html).toContain("It is off.");
+  });
+
+  test("a link on another site's page signs nobody out: the page is asked for once more, as the console's own", async () => {
+    const headers = { "sec-fetch-site": "cross-site", "x-forwarded-for": someIp() };
+    const path = "/app/reset?token=%22%3E%3Cb%3E";
+    const answer = await fetch(`${app.url}${path}`, { headers });
+    expect(answer.headers.get("set-cookie")).toBeNull();
+    const html = await answer.text();
+    expect(html).toContain('<meta http-equiv="refresh" content="0; url=/app/reset?token=%22%3E%3Cb%3E">');
+    const own = await fetch(`${app.url}${path}`, { headers: { ...headers, "sec-fetch-site": "same-origin" } });
+    expect(await own.text()).toContain('name="new_password"');
+  });
+
+  test("settings are saved part by part, and what is wrong stands at its field with what was typed", async () => {
+    const company = await newCompany(app);
+    const browser = await signIn(app, company);
+    const api = client(app, { token: company.token });
+    const stored = async () => (await api.get(`/api/companies/${company.id}/`)).body;
+    const path = `/app/${company.id}/settings/company`;
+    await browser.open(path);
+    const general = {
+      name: "Lantern Books",
+      timezone: "Europe/Berlin",
+      footer_text: "Harbour Street 1\r\nSpringfield",
+    };
+    expect(await browser.send(`${path}/general`, general)).toMatchObject({
+      status: 303,
+      location: `${path}?notice=saved`,
+    });
+    expect(await stored()).toMatchObject({
+      name: "Lantern Books",
+      timezone: "Europe/Berlin",
+      footer_text: "Harbour Street 1\nSpringfield",
+      website: null,
+      tracking_enabled: true,
+    });
+    const wrong = await browser.send(`${path}/tracking`, {
+      "retention_days.sent_emails": "5",
+      "retention_days.events": "x",
+    });
+    expect(wrong.status).toBe(400);
+    expect(wrong.html).toContain('id="wrong-retention_days.sent_emails"');
+    expect(wrong.html).toContain('id="wrong-retention_days.events"');
+    expect(wrong.html).toContain('name="retention_days.sent_emails" type="number" value="5"');
+    expect((await stored()).tracking_enabled).toBe(true);
+    await browser.send(`${path}/tracking`, { individual_tracking: "on", "retention_days.sent_emails": "90" });
+    await browser.send(`${path}/forms`, { form_attributes: "city\r\nbirthday", form_hosts: "www.example.com" });
+    expect((await browser.send(`${path}/forms`, { double_opt_in: "on" })).html).toContain('id="wrong-double_opt_in"');
+    await browser.send(`${path}/sending`, {
+      "guard.hard_bounce_percent": "5",
+      "guard.complaint_percent": "0.3",
+      "guard.after": "200",
+    });
+    expect((await browser.send(`${path}/domain`, { tracking_domain: "no host" })).html).toContain(
+      "wrong-tracking_domain",
+    );
+    expect(await stored()).toMatchObject({
+      tracking_enabled: false,
+      individual_tracking: true,
+      retention_days: { events: null, sent_emails: 90 },
+      form_attributes: ["city", "birthday"],
+      form_hosts: ["www.example.com"],
+      guard: { hard_bounce_percent: 5, complaint_percent: 0.3, after: 200 },
+    });
+    const log = await browser.open(
+      `/app/${company.id}/settings/audit-log?action=company.updated&actor=${company.email}`,
+    );
+    expect(log.html).toContain("fields: guard");
+    expect(log.html).toContain("fields: name, footer text, timezone");
+    expect(log.html).not.toContain("Signed in</th>");
+    const none = await browser.open(`/app/${company.id}/settings/audit-log?since=2001-01-01&until=2001-01-02`);
+    expect(none.html).toContain("No entry fits.");
+    const plan = await browser.open(`/app/${company.id}/settings/plan`);
+    expect(plan.html).toContain("Mails a month");
+  });
+
+  test("branding is tried before it is saved, in a frame that runs nothing; unreadable colours are refused at their field", async () => {
+    const company = await newCompany(app);
+    const browser = await signIn(app, company);
+    const path = `/app/${company.id}/settings/branding`;
+    const typed = { "branding.name": "Lantern <b>", "branding.color": "#7a1f3d", page: "unsubscribe" };
+    const tried = await browser.open(`${path}?${new URLSearchParams(typed)}`);
+    const [, source] = /<iframe class="brand-preview" sandbox title="Preview" src="([^"]+)"/.exec(tried.html)!;
+    const frame = await browser.open(source!.replaceAll("&amp;", "&"));
+    expect(frame.html).toContain("Lantern &lt;b&gt;");
+    expect(frame.html).toContain("#7a1f3d");
+    expect(frame.html).toContain("Unsubscribe");
+    expect(frame.headers.get("x-frame-options")).toBe("SAMEORIGIN");
+    expect(frame.headers.get("content-security-policy")).toMatch(
+      /^default-src 'none'; .*frame-ancestors 'self'; sandbox$/,
+    );
+    const api = client(app, { token: company.token });
+    const stored = async () => (await api.get(`/api/companies/${company.id}/`)).body.branding;
+    expect((await stored()).name).toBeNull();
+    const pale = { ...typed, "branding.color": "#eeeeee", "branding.background": "#ffffff", "branding.language": "en" };
+    const refused = await browser.send(path, pale);
+    expect([refused.status, refused.html]).toEqual([400, expect.stringContaining('id="wrong-branding.color"')]);
+    expect(refused.html).toContain('value="#eeeeee"');
+    expect(await browser.send(path, { ...pale, "branding.color": "#7a1f3d", "branding.language": "fr" })).toMatchObject(
+      {
+        status: 303,
+      },
+    );
+    expect(await stored()).toEqual({
+      name: "Lantern <b>",
+      logo_url: null,
+      color: "#7a1f3d",
+      background: null,
+      footer_text: null,
+      language: "fr",
+    });
+  });
+
+  test("a company goes only by its owner, its name and the password; the page says what goes with it", async () => {
+    const company = await newCompany(app, { name: "Lantern Books" });
+    await company.api.post("/api/emails/lists/", { name: "Readers" });
+    const browser = await signIn(app, company);
+    const path = `/app/${company.id}/settings/company/delete`;
+    const asked = await browser.open(path);
+    expect(asked.html).toMatch(/<dt>Lists<\/dt><dd>1<\/dd>/);
+    const { password } = company;
+    const other = await browser.send(path, { name: "Lantern", password });
+    expect([other.status, other.html]).toEqual([400, expect.stringContaining('id="wrong-name"')]);
+    const wrong = await browser.send(path, { name: "Lantern Books", password: "wrong" });
+    expect([wrong.status, wrong.html]).toEqual([403, expect.stringContaining('id="wrong-password"')]);
+    await query("update memberships set role = 'admin' where company_id = $1", [company.id]);
+    expect((await browser.open(path)).status).toBe(403);
+    expect((await browser.send(path, { name: "Lantern Books", password })).status).toBe(403);
+    await query("update memberships set role = 'owner' where company_id = $1", [company.id]);
+    expect(await browser.send(path, { name: "Lantern Books", password })).toMatchObject({
+      status: 303,
+      location: "/app/account?notice=companyDeleted",
+    });
+    expect((await browser.open(`/app/${company.id}`)).status).toBe(404);
+    expect((await browser.open("/app/account?notice=companyDeleted")).html).toContain("The company is deleted.");
+    expect((await browser.send("/app/companies/new", { name: " " })).html).toContain('id="wrong-name"');
+    const founded = await browser.send("/app/companies/new", { name: "Lantern Two" });
+    expect(await browser.open(founded.location!)).toMatchObject({ status: 200, title: "Overview" });
+    expect((await browser.open(`${founded.location}/settings/company/delete`)).status).toBe(200);
+  });
+
+  test("a member reads the settings and writes none: no form, no branding, no log", async () => {
+    const [company, member] = [await newCompany(app), await newCompany(app)];
+    await Membership.create({ companyId: company.id, userId: member.userId, role: "member" });
+    const browser = await signIn(app, member);
+    const at = (page: string) => `/app/${company.id}/settings/${page}`;
+    const { status, html } = await browser.open(at("company"));
+    expect([status, html.includes(`action="${at("company")}`)]).toEqual([200, false]);
+    expect(await browser.send(at("company/general"), { name: "Mine" })).toMatchObject({ status: 403 });
+    for (const page of ["branding", "branding/preview", "audit-log", "company/delete"]) {
+      const refused = await browser.open(at(page));
+      expect([page, refused.status, refused.title]).toEqual([page, 403, "You may not do this"]);
+    }
+  });
+});
