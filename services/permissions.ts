@@ -105,6 +105,7 @@ const TABLE = {
   "webhooks.rotateSecret": settings,
   "webhooks.test": settings,
   "webhooks.listDeliveries": reads("settings"),
+  "webhooks.getDelivery": reads("settings"),
   "webhooks.redeliver": settings,
 
   "campaigns.listMedia": reads("campaigns"),

@@ -166,6 +166,7 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/webhook-endpoints/:id/rotate-secret/`, "webhooks.rotateSecret"),
   route("POST", `${E}/webhook-endpoints/:id/test/`, "webhooks.test"),
   route("GET", `${E}/webhook-endpoints/:id/deliveries/`, "webhooks.listDeliveries", list),
+  route("GET", `${E}/webhook-endpoints/:id/deliveries/:delivery_id/`, "webhooks.getDelivery"),
   route("POST", `${E}/webhook-endpoints/:id/deliveries/:delivery_id/redeliver/`, "webhooks.redeliver"),
 
   // Suppressions

@@ -1,5 +1,5 @@
 /** SMTP configurations and the test of a server, as clients see them. */
-import { TLS_MODES } from "../../models/smtp-config.ts";
+import { CHECK_NAMES, TLS_MODES } from "../../models/smtp-config.ts";
 import type { ServiceContract } from "../define.ts";
 import {
   Bool,
@@ -89,6 +89,9 @@ export const SmtpConfig = Type.Object({
   last_error: Nullable(Type.String()),
   last_error_at: Nullable(Time),
   backing_off_until: Nullable(Time),
+  /** Of the last deliverability report: looked up once a day before a send, and whenever it is asked for. */
+  checked_at: Nullable(Time),
+  check_failures: Type.Array(Type.Object({ name: OneOf(...CHECK_NAMES), help: Type.String() })),
   created_at: Time,
 });
 export type SmtpConfig = Static<typeof SmtpConfig>;
@@ -161,7 +164,7 @@ const Value = Type.Union([
 export const DeliverabilityReport = Type.Object({
   checks: Type.Array(
     Type.Object({
-      name: OneOf("spf", "dkim", "dmarc", "alignment", "mx", "links", "bounce_address"),
+      name: OneOf(...CHECK_NAMES),
       status: OneOf("pass", "warn", "fail", "unknown"),
       found: Value,
       expected: Value,

@@ -334,6 +334,15 @@ export type SmtpConfiguration = {
   last_error_at: LastErrorAt;
   /** Until when the server is left alone. */
   backing_off_until: string | null;
+  /** When the DNS was last asked what receivers would find wrong; null: not since the last change. */
+  checked_at: string | null;
+  /** What failed then: the `fail`s of the deliverability report. */
+  check_failures: {
+    /** Which check. */
+    name: "spf" | "dkim" | "dmarc" | "alignment" | "mx" | "links" | "bounce_address";
+    /** What to do. */
+    help: string;
+  }[];
   created_at: CreatedAt;
 };
 
@@ -402,6 +411,7 @@ export type WebhookEndpoint = {
   /** Where events are posted to. */
   url: string;
   events: EventsOfCreateWebhookEndpoint;
+  failing_since: FailingSince;
   disabled_at: DisabledAt;
   created_at: CreatedAt;
 };
@@ -409,29 +419,15 @@ export type WebhookEndpoint = {
 /** One event on its way to one endpoint. */
 export type WebhookDelivery = {
   id: Id;
-  /** The event's id: the header `webhook-id`. */
-  event_id: string;
-  /** What happened. */
-  event_type:
-    | "delivered"
-    | "opened"
-    | "clicked"
-    | "bounced"
-    | "unsubscribed"
-    | "complained"
-    | "failed"
-    | "campaign.completed"
-    | "subscribed"
-    | "confirmed";
+  event_id: EventId;
+  event_type: EventType;
   /** `dead`: it was tried for the last time. */
   status: "pending" | "succeeded" | "dead";
   attempts: Attempts;
-  /** The status that the receiver answered with. */
-  response_status: number | null;
-  /** Why the last attempt failed. */
+  response_status: ResponseStatus;
+  /** Why the last attempt failed; of a refusal also how its body began. */
   last_error: string | null;
-  /** When it is tried again. */
-  next_attempt_at: string | null;
+  next_attempt_at: NextAttemptAt;
   created_at: CreatedAt;
 };
 
@@ -1262,11 +1258,6 @@ export type Selector = string;
 /** Of the key. */
 export type Algorithm = "rsa" | "ed25519";
 
-export type CreateWebhookEndpointBody = {
-  url: Url;
-  events: Events;
-};
-
 /** https, without credentials. */
 export type Url = string;
 
@@ -1298,11 +1289,42 @@ export type EventsOfCreateWebhookEndpoint = (
   | "confirmed"
 )[];
 
-/** Since when nothing is delivered, after three days of nothing but failures. */
+/** Since when every attempt has failed; after three days the endpoint is disabled. */
+export type FailingSince = string | null;
+
+/** Since when nothing is delivered: somebody wished it (`failing_since` is null), or three days of nothing but failures. */
 export type DisabledAt = string | null;
 
 /** `whsec_` and 32 random bytes in base64, as Standard Webhooks has it. */
 export type Secret = string;
+
+/** The event's id: the header `webhook-id`. */
+export type EventId = string;
+
+/** What happened. */
+export type EventType =
+  | "delivered"
+  | "opened"
+  | "clicked"
+  | "bounced"
+  | "unsubscribed"
+  | "complained"
+  | "failed"
+  | "campaign.completed"
+  | "subscribed"
+  | "confirmed";
+
+/** How many times it was tried. */
+export type Attempts = number;
+
+/** The status that the receiver answered with. */
+export type ResponseStatus = number | null;
+
+/** What went wrong last. */
+export type LastError = string | null;
+
+/** When it is tried again. */
+export type NextAttemptAt = string | null;
 
 /** A day in UTC. */
 export type DateOfGetStats = string;
@@ -1627,9 +1649,6 @@ export type PortOfSmtpConfiguration = number;
 /** Where answers go. */
 export type ReplyToEmailOfSmtpConfiguration = string | null;
 
-/** What went wrong last. */
-export type LastError = string | null;
-
 /** When that was. */
 export type LastErrorAt = string | null;
 
@@ -1659,9 +1678,6 @@ export type MaxConnectionsOfSmtpConfiguration = number;
 
 /** The key (PEM). Write-only. */
 export type PrivateKey = string;
-
-/** How many times it was tried. */
-export type Attempts = number;
 
 /** The sent email; null where it belongs to none. */
 export type SentEmailId = string | null;
@@ -3141,13 +3157,17 @@ export interface Operations {
         /** Required with a bearer token, else the key's company. */
         company?: string;
       };
-      body: CreateWebhookEndpointBody;
+      body: {
+        url: Url;
+        events: Events;
+      };
     };
     answer: {
       id: Id;
       /** An address (URL). */
       url: string;
       events: EventsOfCreateWebhookEndpoint;
+      failing_since: FailingSince;
       disabled_at: DisabledAt;
       created_at: CreatedAt;
       secret: Secret;
@@ -3178,7 +3198,12 @@ export interface Operations {
         /** Required with a bearer token, else the key's company. */
         company?: string;
       };
-      body: CreateWebhookEndpointBody;
+      body: {
+        url: Url;
+        events: Events;
+        /** True: nothing is delivered until the next PUT. */
+        disabled?: boolean;
+      };
     };
     answer: WebhookEndpoint;
   };
@@ -3242,6 +3267,20 @@ export interface Operations {
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields. */
         ordering?: string;
+        /** Only those in this state. */
+        status?: "pending" | "succeeded" | "dead";
+        /** What happened. */
+        event_type?:
+          | "delivered"
+          | "opened"
+          | "clicked"
+          | "bounced"
+          | "unsubscribed"
+          | "complained"
+          | "failed"
+          | "campaign.completed"
+          | "subscribed"
+          | "confirmed";
         /** Required with a bearer token, else the key's company. */
         company?: string;
       };
@@ -3252,6 +3291,37 @@ export interface Operations {
       previous: PreviousPage;
       /** What is on this page. */
       results: WebhookDelivery[];
+    };
+  };
+  /** Get a delivery with what is posted */
+  getWebhookDelivery: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+        /** The delivery's id. */
+        delivery_id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      id: Id;
+      event_id: EventId;
+      event_type: EventType;
+      /** Its state. */
+      status: "pending" | "succeeded" | "dead";
+      attempts: Attempts;
+      response_status: ResponseStatus;
+      last_error: LastError;
+      next_attempt_at: NextAttemptAt;
+      created_at: CreatedAt;
+      /** The body that is posted. */
+      payload: {
+        [name: string]: unknown;
+      };
     };
   };
   /** Deliver an event again */
@@ -4730,6 +4800,11 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   rotateWebhookSecret: { method: "POST", path: "/api/emails/webhook-endpoints/{id}/rotate-secret/", answer: "json" },
   testWebhookEndpoint: { method: "POST", path: "/api/emails/webhook-endpoints/{id}/test/", answer: "json" },
   listWebhookDeliveries: { method: "GET", path: "/api/emails/webhook-endpoints/{id}/deliveries/", answer: "json" },
+  getWebhookDelivery: {
+    method: "GET",
+    path: "/api/emails/webhook-endpoints/{id}/deliveries/{delivery_id}/",
+    answer: "json",
+  },
   redeliverWebhook: {
     method: "POST",
     path: "/api/emails/webhook-endpoints/{id}/deliveries/{delivery_id}/redeliver/",

@@ -32,6 +32,7 @@ const NAMES: Record<string, string> = {
   "campaigns.createMedia": "uploadMedia",
   "webhooks.rotateSecret": "rotateWebhookSecret",
   "webhooks.listDeliveries": "listWebhookDeliveries",
+  "webhooks.getDelivery": "getWebhookDelivery",
   "webhooks.redeliver": "redeliverWebhook",
   "tracking.analytics": "getCampaignAnalytics",
   "tracking.domainStats": "getDomainStats",

@@ -232,6 +232,7 @@ describe("every operation", () => {
     await call(`POST ${E}/webhook-endpoints/:id/rotate-secret/`, { id });
     const delivery = (await call(`POST ${E}/webhook-endpoints/:id/test/`, { id })).body.id;
     await call(`GET ${E}/webhook-endpoints/:id/deliveries/`, { id });
+    await call(`GET ${E}/webhook-endpoints/:id/deliveries/:delivery_id/`, { id, delivery_id: delivery });
     await call(`POST ${E}/webhook-endpoints/:id/deliveries/:delivery_id/redeliver/`, { id, delivery_id: delivery });
     await call(`DELETE ${E}/webhook-endpoints/:id/`, { id });
   });

@@ -38,6 +38,10 @@ export const servers: FieldNotes = {
   domain_limits: "Limits for recipient domains.",
   "domain_limits.domain": ["The recipients' domain.", "example.com"],
   is_default: "Confirmations leave by it where the company names no other.",
+  checked_at: "When the DNS was last asked what receivers would find wrong; null: not since the last change.",
+  check_failures: "What failed then: the `fail`s of the deliverability report.",
+  "check_failures.name": "Which check.",
+  "check_failures.help": ["What to do.", "_dmarc.lantern.example has no record: publish it as shown."],
   working: "False while the server takes no mail.",
   backing_off_until: "Until when the server is left alone.",
   valid: "Whether it can be sent with.",
@@ -68,11 +72,18 @@ export const servers: FieldNotes = {
 
   "WebhookEndpoint.url": ["Where events are posted to.", "https://example.com/hooks/mail"],
   events: ["What is reported.", ["opened", "clicked"]],
-  disabled_at: "Since when nothing is delivered, after three days of nothing but failures.",
+  failing_since: "Since when every attempt has failed; after three days the endpoint is disabled.",
+  disabled_at:
+    "Since when nothing is delivered: somebody wished it (`failing_since` is null), or three days of nothing but failures.",
+  "updateWebhookEndpoint.disabled": "True: nothing is delivered until the next PUT.",
+  payload: ["The body that is posted.", { type: "opened", recipient: "ann@example.com" }],
   event_id: "The event's id: the header `webhook-id`.",
   event_type: "What happened.",
   "WebhookDelivery.status": "`dead`: it was tried for the last time.",
   response_status: ["The status that the receiver answered with.", 200],
-  "WebhookDelivery.last_error": ["Why the last attempt failed.", "Answered 500."],
+  "WebhookDelivery.last_error": [
+    "Why the last attempt failed; of a refusal also how its body began.",
+    "Answered 500: database is away",
+  ],
   next_attempt_at: "When it is tried again.",
 };
