@@ -76,6 +76,8 @@ const TABLE = {
   "smtp-sender.createDkimKey": settings,
   "smtp-sender.deliverability": reads("settings"),
   "smtp-sender.validate": settings,
+  "smtp-sender.validateConfig": settings,
+  "smtp-sender.listSlowDomains": reads("campaigns"),
 
   // A key with `send` alone reads the campaigns that it made itself.
   "campaigns.list": reads("campaigns", "send"),

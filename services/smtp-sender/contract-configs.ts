@@ -173,6 +173,14 @@ export const DeliverabilityReport = Type.Object({
   ),
 });
 
+const SlowDomain = Type.Object({
+  smtp_config_id: Uuid,
+  domain: Type.String(),
+  per_minute: Type.Integer(),
+  says: Type.String(),
+});
+export type SlowDomain = Static<typeof SlowDomain>;
+
 const example = {
   name: "Main relay",
   host: "smtp.example.com",
@@ -210,6 +218,20 @@ export const configs = {
       "SPF of the envelope's domain, each published DKIM key beside the one that signs, DMARC and alignment, MX, links and bounce address, with the records to publish. Looked up anew each time, within 5 seconds; `unknown` is what the DNS did not answer. At most 20 a minute.",
     params: ById,
     returns: DeliverabilityReport,
+  },
+  validateConfig: {
+    summary: "Try the server of an SMTP configuration",
+    description:
+      "As `POST /api/emails/smtp/validate/` does, with the login and sender that are stored; the same 20 a minute.",
+    params: ById,
+    returns: TryServerResult,
+  },
+  listSlowDomains: {
+    summary: "Recipient domains that get less mail for now",
+    description:
+      "Domains whose servers defer one mail after another with an equal text: how many a minute they get at the moment, and what they say. More is tried by itself, and none of their mails is lost.",
+    params: Type.Object({}),
+    returns: Type.Array(SlowDomain),
   },
   validate: {
     summary: "Try an SMTP server without saving anything",

@@ -291,14 +291,14 @@ export type SmtpConfiguration = {
   /** The keys that sign: one, or an array of two (RSA and Ed25519); null: nothing is signed. */
   dkim:
     | {
-        domain: DomainOfSmtpConfiguration;
+        domain: DomainOfListSlowDomains;
         selector: SelectorOfSmtpConfiguration;
         algorithm?: Algorithm;
         record?: RecordOfSmtpConfiguration;
         active?: Active;
       }
     | {
-        domain: DomainOfSmtpConfiguration;
+        domain: DomainOfListSlowDomains;
         selector: SelectorOfSmtpConfiguration;
         algorithm?: Algorithm;
         record?: RecordOfSmtpConfiguration;
@@ -348,7 +348,7 @@ export type SmtpConfiguration = {
 
 /** A DKIM key that was made here. */
 export type DkimKey = {
-  domain: DomainOfSmtpConfiguration;
+  domain: DomainOfListSlowDomains;
   selector: SelectorOfSmtpConfiguration;
   algorithm: Algorithm;
   record: RecordOfSmtpConfiguration;
@@ -1249,6 +1249,18 @@ export type MaxPerSecond = number | null;
 /** Confirmations leave by it where the company names no other. */
 export type IsDefault = boolean;
 
+/** Whether it can be sent with. */
+export type Valid = boolean;
+
+/** Where it failed; `ok` where it did not. */
+export type Stage = "dns" | "connect" | "tls" | "auth" | "ok";
+
+/** A sentence for people. */
+export type Message = string;
+
+/** How long it took, in milliseconds. */
+export type DurationMs = number;
+
 /** A domain. */
 export type Domain = string;
 
@@ -1346,6 +1358,9 @@ export type Block = number;
 
 /** Recipients who called it spam. */
 export type Complaints = number;
+
+/** A domain. */
+export type DomainOfListSlowDomains = string;
 
 /** Who reports. */
 export type Provider = "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo";
@@ -1545,9 +1560,6 @@ export type SubscriberId = string;
 /** The lists that were joined. */
 export type ListsOfOnSubscribed = string[];
 
-/** A sentence for people. */
-export type Message = string;
-
 /** Which of the three sends it came by. */
 export type CampaignType = "to_list" | "to_receivers" | "custom";
 
@@ -1651,9 +1663,6 @@ export type ReplyToEmailOfSmtpConfiguration = string | null;
 
 /** When that was. */
 export type LastErrorAt = string | null;
-
-/** A domain. */
-export type DomainOfSmtpConfiguration = string;
 
 /** The key's selector in the DNS. */
 export type SelectorOfSmtpConfiguration = string;
@@ -2802,6 +2811,25 @@ export interface Operations {
     };
     answer: null;
   };
+  /** Try the server of an SMTP configuration */
+  validateSmtpConfig: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      valid: Valid;
+      stage: Stage;
+      message: Message;
+      duration_ms: DurationMs;
+    };
+  };
   /** Make a DKIM key for an SMTP configuration */
   createDkimKey: {
     request: {
@@ -2881,14 +2909,11 @@ export interface Operations {
       };
     };
     answer: {
-      /** Whether it can be sent with. */
-      valid: boolean;
-      /** Where it failed; `ok` where it did not. */
-      stage: "dns" | "connect" | "tls" | "auth" | "ok";
+      valid: Valid;
+      stage: Stage;
       /** What the server or the network said. */
       message: string;
-      /** How long it took, in milliseconds. */
-      duration_ms: number;
+      duration_ms: DurationMs;
     };
   };
   /** List campaigns */
@@ -3814,6 +3839,21 @@ export interface Operations {
       opens: number;
       /** What its servers said when they refused last. */
       last_refusal: string | null;
+    }[];
+  };
+  /** Recipient domains that get less mail for now */
+  listSlowDomains: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      smtp_config_id: SmtpConfigId;
+      domain: DomainOfListSlowDomains;
+      per_minute: number;
+      says: string;
     }[];
   };
   /** Report a bounce or a complaint */
@@ -4776,6 +4816,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   getSmtpConfig: { method: "GET", path: "/api/emails/smtp-configs/{id}/", answer: "json" },
   updateSmtpConfig: { method: "PATCH", path: "/api/emails/smtp-configs/{id}/", answer: "json" },
   deleteSmtpConfig: { method: "DELETE", path: "/api/emails/smtp-configs/{id}/", answer: "none" },
+  validateSmtpConfig: { method: "POST", path: "/api/emails/smtp-configs/{id}/validate/", answer: "json" },
   createDkimKey: { method: "POST", path: "/api/emails/smtp-configs/{id}/dkim/", answer: "json" },
   getDeliverability: { method: "GET", path: "/api/emails/smtp-configs/{id}/deliverability/", answer: "json" },
   validateSmtp: { method: "POST", path: "/api/emails/smtp/validate/", answer: "json" },
@@ -4830,6 +4871,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   listEvents: { method: "GET", path: "/api/emails/events/", answer: "json" },
   getStats: { method: "GET", path: "/api/emails/stats/", answer: "json" },
   getDomainStats: { method: "GET", path: "/api/emails/stats/domains/", answer: "json" },
+  listSlowDomains: { method: "GET", path: "/api/emails/stats/slow-domains/", answer: "json" },
   reportBounce: { method: "POST", path: "/api/emails/bounces/", answer: "json" },
   listInboundMessages: { method: "GET", path: "/api/emails/inbound/", answer: "json" },
   downloadInboundMessage: { method: "GET", path: "/api/emails/inbound/{id}/raw/", answer: "bytes" },

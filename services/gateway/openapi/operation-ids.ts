@@ -26,6 +26,8 @@ const NAMES: Record<string, string> = {
   "renderer.getVersion": "getTemplateVersion",
   "renderer.restoreVersion": "restoreTemplateVersion",
   "smtp-sender.deliverability": "getDeliverability",
+  "smtp-sender.validateConfig": "validateSmtpConfig",
+  "smtp-sender.listSlowDomains": "listSlowDomains",
   "smtp-sender.validate": "validateSmtp",
   "campaigns.failures": "listCampaignFailures",
   "campaigns.progress": "watchCampaign",

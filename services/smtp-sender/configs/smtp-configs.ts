@@ -90,6 +90,11 @@ export async function findConfig(companyId: string, id: string, lock?: Transacti
   return found;
 }
 
+export async function idsOfConfigs(companyId: string): Promise<string[]> {
+  const found = await SmtpConfig.findAll({ where: { companyId }, attributes: ["id"] });
+  return found.map(({ id }) => id);
+}
+
 /** The other keys of what was sent are nobody's. */
 const warmupOf = ({ start_per_day, factor, until_per_day }: Warmup): Warmup => ({
   start_per_day,

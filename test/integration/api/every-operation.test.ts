@@ -216,6 +216,8 @@ describe("every operation", () => {
     const key = { domain: "acme.example", selector: "fm1", algorithm: "ed25519" };
     await call(`POST ${E}/smtp-configs/:id/dkim/`, { id: things.smtp! }, key);
     await call(`GET ${E}/smtp-configs/:id/deliverability/`, { id: things.smtp! });
+    await call(`POST ${E}/smtp-configs/:id/validate/`, { id: things.smtp! });
+    await call(`GET ${E}/stats/slow-domains/`);
     await call(`PATCH ${E}/smtp-configs/:id/`, { id: things.smtp! }, { sender_name: "News" });
     expect((await call(`POST ${E}/smtp/validate/`, {}, relay)).body).toMatchObject({ valid: true, stage: "ok" });
     const source = (await call(`POST ${E}/inbound-sources/`, {}, { provider: "brevo" })).body;

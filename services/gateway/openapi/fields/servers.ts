@@ -44,6 +44,8 @@ export const servers: FieldNotes = {
   "check_failures.help": ["What to do.", "_dmarc.lantern.example has no record: publish it as shown."],
   working: "False while the server takes no mail.",
   backing_off_until: "Until when the server is left alone.",
+  per_minute: ["Mails a minute that it gets at the moment.", 30],
+  says: ["What its server says.", "451 4.7.650 The mail server has been temporarily rate limited"],
   valid: "Whether it can be sent with.",
   stage: "Where it failed; `ok` where it did not.",
   "validateSmtp.message": ["What the server or the network said.", "250 2.0.0 OK"],
