@@ -3,8 +3,10 @@ import { companies, sessions, signIn } from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
 import { notices } from "./messages/notices.ts";
 import { overview } from "./messages/overview.ts";
+import { bounces, domains, recipientDomains, servers } from "./messages/sending.ts";
 import { keys, members, plan } from "./messages/settings.ts";
 import { lists, subscribers, suppressions } from "./messages/subscribers.ts";
+import { webhooks } from "./messages/webhooks.ts";
 
 export const messages = {
   product: "Flockmail",
@@ -19,6 +21,11 @@ export const messages = {
   subscribers,
   lists,
   suppressions,
+  servers,
+  domains,
+  bounces,
+  recipientDomains,
+  webhooks,
   keys,
   members,
   plan,

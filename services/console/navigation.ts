@@ -27,6 +27,16 @@ const SECTIONS: Section[] = [
     ],
   },
   {
+    label: "Sending",
+    pages: [
+      { label: "Servers", path: "servers" },
+      { label: "Domains", path: "domains" },
+      { label: "Bounces", path: "bounces" },
+      { label: "Recipient domains", path: "recipient-domains" },
+    ],
+  },
+  { label: "Webhooks", pages: [{ label: "Webhooks", path: "webhooks" }] },
+  {
     label: "Settings",
     pages: [
       { label: "Members", path: "settings/members" },

@@ -2,6 +2,8 @@
  * Every page of the console, on one page: where it is, what shows it, what its form does. Three kinds: for everybody, for
  * whoever is signed in, and within a company (below its id).
  */
+
+import { bouncesPage, makeSource, rawMessage, recipientDomainsPage, removeSource, setGuard } from "./pages/bounces.ts";
 import {
   campaignPage,
   campaignsPage,
@@ -10,12 +12,29 @@ import {
   resumeCampaign,
   stopCampaign,
 } from "./pages/campaigns.ts";
+import {
+  domainPage,
+  domainsPage,
+  giveDkimKey,
+  makeDkimKey,
+  setTrackingDomain,
+  stopSigning,
+} from "./pages/deliverability.ts";
 import { chooseCompany, companyHome } from "./pages/home.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
 import { deleteList, liftSuppression, listsPage, makeList, suppress, suppressionsPage } from "./pages/lists.ts";
 import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
 import { planPage } from "./pages/plan.ts";
 import { endSessionForm, sessionsPage } from "./pages/security.ts";
+import {
+  changeServer,
+  deleteServer,
+  deleteServerPage,
+  editServerPage,
+  makeServer,
+  newServerPage,
+} from "./pages/server-forms.ts";
+import { checkServer, makeDefault, sendTestMail, serverPage, serversPage } from "./pages/servers.ts";
 import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
 import {
   addSubscriber,
@@ -26,6 +45,20 @@ import {
   subscribersPage,
   takeOffList,
 } from "./pages/subscribers.ts";
+import {
+  changeWebhook,
+  deleteWebhook,
+  deliveryPage,
+  enableWebhook,
+  makeWebhook,
+  newWebhookPage,
+  pauseWebhook,
+  redeliver,
+  rotateWebhookSecret,
+  testWebhook,
+  webhookPage,
+  webhooksPage,
+} from "./pages/webhooks.ts";
 import type { Answer, CompanyVisit, Outcome, PersonVisit, Visit } from "./request.ts";
 
 type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
@@ -65,6 +98,36 @@ export const companyPages: Table<CompanyVisit> = {
   "lists/:id/delete": { form: deleteList },
   suppressions: { page: suppressionsPage, form: suppress },
   "suppressions/:id/lift": { form: liftSuppression },
+  servers: { page: serversPage },
+  "servers/new": { page: newServerPage, form: makeServer },
+  "servers/:id": { page: serverPage },
+  "servers/:id/edit": { page: editServerPage, form: changeServer },
+  "servers/:id/check": { form: checkServer },
+  "servers/:id/test": { form: sendTestMail },
+  "servers/:id/default": { form: makeDefault },
+  "servers/:id/delete": { page: deleteServerPage, form: deleteServer },
+  domains: { page: domainsPage },
+  "domains/tracking": { form: setTrackingDomain },
+  "domains/:id": { page: domainPage },
+  "domains/:id/dkim": { form: makeDkimKey },
+  "domains/:id/own-key": { form: giveDkimKey },
+  "domains/:id/stop-signing": { form: stopSigning },
+  bounces: { page: bouncesPage },
+  "bounces/guard": { form: setGuard },
+  "bounces/sources": { form: makeSource },
+  "bounces/sources/:id/remove": { form: removeSource },
+  "recipient-domains": { page: recipientDomainsPage },
+  "bounces/:id/raw": { page: rawMessage },
+  webhooks: { page: webhooksPage },
+  "webhooks/new": { page: newWebhookPage, form: makeWebhook },
+  "webhooks/:id": { page: webhookPage, form: changeWebhook },
+  "webhooks/:id/pause": { form: pauseWebhook },
+  "webhooks/:id/enable": { form: enableWebhook },
+  "webhooks/:id/test": { form: testWebhook },
+  "webhooks/:id/rotate": { form: rotateWebhookSecret },
+  "webhooks/:id/delete": { form: deleteWebhook },
+  "webhooks/:id/deliveries/:delivery": { page: deliveryPage },
+  "webhooks/:id/deliveries/:delivery/redeliver": { form: redeliver },
   "settings/keys": { page: keysPage, form: makeKey },
   "settings/keys/:id/delete": { form: deleteKey },
   "settings/members": { page: membersPage, form: inviteMember },

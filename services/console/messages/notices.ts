@@ -2,6 +2,7 @@
 export const notices = {
   saved: "Saved.",
   deleted: "Deleted.",
+  queued: "It is on its way.",
 } as const;
 
 export type NoticeName = keyof typeof notices;
