@@ -2,7 +2,7 @@
 export const webhooks = {
   title: "Webhooks",
   intro: "A program of yours gets a signed request for each event that it asked for.",
-  none: "There is no webhook yet.",
+  noWebhooks: "There is no webhook yet.",
   url: "Address",
   events: "Events",
   state: "State",
