@@ -42,7 +42,11 @@ beforeAll(async () => {
     domain_limits: [{ domain: "mail.example", max_per_minute: 100 }],
   };
   server = (await api.post("/api/emails/smtp-configs/", { ...relay, ...full })).body.id;
-  await api.post(`/api/emails/smtp-configs/${server}/dkim/`, { domain: "acme.example", selector: "fm1", algorithm: "rsa" });
+  await api.post(`/api/emails/smtp-configs/${server}/dkim/`, {
+    domain: "acme.example",
+    selector: "fm1",
+    algorithm: "rsa",
+  });
   const broken = { ...relay, name: "Second relay of the newsletter", sender_email: "letters@other.example" };
   const second = (await api.post("/api/emails/smtp-configs/", broken)).body.id;
   await query(
@@ -51,7 +55,8 @@ beforeAll(async () => {
     [second],
   );
   for (const n of [1, 2, 3]) {
-    const diagnostic = "550 5.1.1 <gone@example.com>: Recipient address rejected: User unknown in virtual mailbox table";
+    const diagnostic =
+      "550 5.1.1 <gone@example.com>: Recipient address rejected: User unknown in virtual mailbox table";
     await api.post("/api/emails/bounces/", { email: `gone${n}@example.com`, type: "hard", diagnostic });
   }
   await api.post("/api/emails/inbound-sources/", { provider: "postmark", secret: "a long password" });
@@ -117,17 +122,16 @@ test.each([
   async (_how, options) => {
     await open(options, async (page) => {
       await signIn(page);
+      const found: object[] = [];
       for (const [name, path] of Object.entries(PAGES())) {
         await page.goto(at(path));
         const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
         // To look at; nothing compares them.
         await page.screenshot({ path: `${SHOTS}/sending-${options.colorScheme}-${name}.png`, fullPage: true });
-        expect({ path, wider: Math.max(0, width as number), wrong: await violations(page) }).toEqual({
-          path,
-          wider: 0,
-          wrong: [],
-        });
+        const wrong = await violations(page);
+        if ((width as number) > 0 || wrong.length > 0) found.push({ path, wider: width, wrong });
       }
+      expect(found).toEqual([]);
     });
   },
   300_000,
@@ -183,7 +187,7 @@ test("a webhook is made and tested by mouse: what it posted and what was answere
     await signIn(page);
     await page.goto(at("webhooks/new"));
     await page.getByLabel("Address").fill(`${receiver.url}/other`);
-    await page.getByLabel(/^bounced:/).check();
+    await page.getByRole("checkbox", { name: /bounced:/ }).check();
     await page.getByRole("button", { name: "Make the webhook" }).click();
     await page.getByText(/^whsec_/).waitFor();
     await page.getByRole("button", { name: "Send a test event" }).click();

@@ -54,7 +54,7 @@ export const servers = {
   deleteHint: "Says first what would stop.",
   deleteNothing: "No campaign waits for this server or is being sent by it.",
   deleteStops: (campaigns: string, left: string) =>
-    `${campaigns} campaigns need it. They stop, and their ${left} mails that are not sent yet count as failed:`,
+    `Campaigns that need it: ${campaigns}. They stop, and what they have not sent yet (mails: ${left}) counts as failed:`,
   deleteMore: (n: string) => `… and ${n} more.`,
   deleteDefault: "It is the default: confirmations of subscriptions wait until another server is the default.",
   deleteEnds: "Its login, its DKIM keys and the mailbox of its bounces are removed. This cannot be undone.",
@@ -152,10 +152,9 @@ export const domains = {
   stored: (at: string) => `Looked up ${at}. These checks failed then:`,
   storedFine: (at: string) => `Looked up ${at}. No check failed then.`,
   notStored: "The DNS has not been asked since the last change.",
-  check: "Check",
-  status: "Result",
-  found: "Found",
-  expected: "To publish",
+  checks: "Checks",
+  found: "Found:",
+  expected: "To publish:",
   statuses: { pass: "fine", warn: "could be better", fail: "fails", unknown: "no answer" },
   names: {
     spf: "SPF",
@@ -239,7 +238,7 @@ export const bounces = {
   server: "Of this server",
   anyServer: "Any",
   remove: "Remove",
-  removeHint: "The provider’s reports to this address are refused from then on.",
+  removeHint: "Once it is removed, the provider’s reports to this address are refused.",
   guard: "Guard",
   guardIntro:
     "A campaign stops by itself when more of its mail comes back for good, or is complained about, than you allow here. Sending on would cost you the trust of mailbox providers.",
@@ -266,10 +265,12 @@ export const bounces = {
   download: "Download",
   vias: { smtp: "bounce address", imap: "mailbox", api: "API" },
   kinds: {
-    hard: "for good: the address does not exist, and gets no more mail",
-    soft: "for now: the mailbox is full or the like",
-    block: "refused: the server does not want this mail",
+    hard: "for good",
+    soft: "for now",
+    block: "refused",
   },
+  kindsMean:
+    "For good: the address does not exist, and gets no more mail. For now: the mailbox is full or the like; five of these within 30 days end it, too. Refused: the server does not want this mail, and says nothing about the address.",
   results: {
     bounced: "bounced",
     complained: "complained",

@@ -45,8 +45,9 @@ export const webhooks = {
   rotate: "Make a new secret",
   rotateHint: "The old one goes on signing beside it for 24 hours.",
   delete: "Delete",
-  deleteHint: (deliveries: string) =>
-    `Removes the webhook and its log of ${deliveries} deliveries for good. Nothing more is delivered to it.`,
+  deleteHint: "Removes the webhook and its log of deliveries for good. Nothing more is delivered to it.",
+  deleteHintWith: (deliveries: string) =>
+    `Removes the webhook and its log for good (deliveries: ${deliveries}). Nothing more is delivered to it.`,
   change: "Address and events",
   save: "Save",
   saveEnables: "Saving enables it, too.",

@@ -95,7 +95,7 @@ async function show(visit: CompanyVisit, { errors = {}, secret }: Shown = {}): P
       endpoint,
       state: stateOf(endpoint),
       deliveries: deliveries.results,
-      deleteHint: t.deleteHint(formatted(deliveries.count)),
+      deleteHint: status || type ? t.deleteHint : t.deleteHintWith(formatted(deliveries.count)),
       types: WEBHOOK_EVENT_TYPES,
       url: isTyped ? form.url : endpoint.url,
       chosen: isTyped ? eventsOf(form) : endpoint.events,

@@ -1,7 +1,14 @@
 /** What the console's pages of servers and webhooks make of the API's values, and of what people typed. */
 import { linesOf, nextSelector } from "../../../services/console/pages/deliverability.ts";
 import { stateOf } from "../../../services/console/pages/webhooks.ts";
-import { changeOf, fieldsOf, isStored, limitRows, newServerOf, type Server } from "../../../services/console/server-form.ts";
+import {
+  changeOf,
+  fieldsOf,
+  isStored,
+  limitRows,
+  newServerOf,
+  type Server,
+} from "../../../services/console/server-form.ts";
 import { troubleOf, troubleOfTry } from "../../../services/console/server-help.ts";
 import { warningsOf } from "../../../services/console/warnings.ts";
 
@@ -45,7 +52,13 @@ describe("the form of a server", () => {
       last_error: null,
       last_error_at: null,
     };
-    const full: Server = { ...server, bounce_mailbox: mailbox, is_default: true, max_per_second: 5, reply_to_email: "a@b.example" };
+    const full: Server = {
+      ...server,
+      bounce_mailbox: mailbox,
+      is_default: true,
+      max_per_second: 5,
+      reply_to_email: "a@b.example",
+    };
     for (const one of [server, full, { ...server, use_tls: false }, { ...server, tls_mode: "implicit" as const }]) {
       expect(changeOf(fieldsOf(one), one)).toEqual({});
       expect(isStored(fieldsOf(one), one)).toBe(true);
@@ -57,7 +70,9 @@ describe("the form of a server", () => {
     expect(changeOf({ ...fields, name: "Renamed", password: "" }, server)).toEqual({ name: "Renamed" });
     expect(changeOf({ ...fields, password: "new" }, server)).toEqual({ password: "new" });
     expect(changeOf({ ...fields, no_login: "on", password: "x" }, server)).toEqual({ username: "", password: "" });
-    expect(changeOf({ ...fields, warmup_start: "", warmup_factor: "", warmup_until: "" }, server)).toEqual({ warmup: null });
+    expect(changeOf({ ...fields, warmup_start: "", warmup_factor: "", warmup_until: "" }, server)).toEqual({
+      warmup: null,
+    });
     expect(isStored({ ...fields, port: "465" }, server)).toBe(false);
     expect(isStored({ ...fields, name: "Renamed" }, server)).toBe(true);
   });
@@ -146,7 +161,13 @@ describe("warnings", () => {
 
   test("each leads to the page that helps", () => {
     const failing = { ...server, working: false, last_error: "535 no" };
-    const checked = { ...server, check_failures: [{ name: "spf" as const, help: "…" }, { name: "spf" as const, help: "…" }] };
+    const checked = {
+      ...server,
+      check_failures: [
+        { name: "spf" as const, help: "…" },
+        { name: "spf" as const, help: "…" },
+      ],
+    };
     expect(paths({ ...calm, servers: [failing, checked] })).toEqual([`servers/${server.id}`, `domains/${server.id}`]);
     expect(warningsOf({ ...calm, servers: [checked] })[0]!.text).toContain("SPF fails");
     expect(paths({ ...calm, days: [{ ...day, bounced: 51 }] })).toEqual(["recipient-domains"]);
@@ -154,7 +175,14 @@ describe("warnings", () => {
     const nearly = { ...plan, usage: { ...plan.usage, emails_per_month: 800 } };
     expect(paths({ ...calm, plan: nearly })).toEqual(["settings/plan"]);
     const at = "2026-11-23T00:00:00.000Z";
-    const endpoint = { id: "e", url: "https://x.example/", events: [], created_at: at, failing_since: at, disabled_at: at };
+    const endpoint = {
+      id: "e",
+      url: "https://x.example/",
+      events: [],
+      created_at: at,
+      failing_since: at,
+      disabled_at: at,
+    };
     expect(paths({ ...calm, endpoints: [endpoint, { ...endpoint, failing_since: null }] })).toEqual(["webhooks/e"]);
   });
 });
