@@ -79,7 +79,7 @@ async function tryTyped(visit: CompanyVisit, server: Server | undefined): Promis
 export const makeServer = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {
-      if (visit.form.then === "try") return tryTyped(visit, undefined);
+      if (visit.form.intent === "try") return tryTyped(visit, undefined);
       const server = await callIn(visit, "smtp-sender.createConfig", newServerOf(visit.form));
       return { goTo: serverPath(visit, server), notice: "saved" };
     },
@@ -90,7 +90,7 @@ export async function changeServer(visit: CompanyVisit): Promise<Outcome | Answe
   const server = await readServer(visit);
   return orAgain(
     async () => {
-      if (visit.form.then === "try") return tryTyped(visit, server);
+      if (visit.form.intent === "try") return tryTyped(visit, server);
       const { id } = server;
       const changed = await callIn(visit, "smtp-sender.updateConfig", { id, ...changeOf(visit.form, server) });
       return { goTo: serverPath(visit, changed), notice: "saved" };

@@ -111,13 +111,13 @@ describe("servers", () => {
 
   test("a try says what is wrong and what to do, saves nothing, and uses the stored password for the stored server alone", async () => {
     const before = (await company.api.get("/api/emails/smtp-configs/")).body.count;
-    const wrong = await browser.send(at("servers/new"), { ...typed({ password: "wrong" }), then: "try" });
+    const wrong = await browser.send(at("servers/new"), { ...typed({ password: "wrong" }), intent: "try" });
     expect(wrong.status).toBe(200);
     expect(wrong.html).toContain("The server refuses the login.");
-    expect((await browser.send(at("servers/new"), { ...typed(), then: "try" })).html).toContain("The server works.");
+    expect((await browser.send(at("servers/new"), { ...typed(), intent: "try" })).html).toContain("The server works.");
     expect((await company.api.get("/api/emails/smtp-configs/")).body.count).toBe(before);
     const path = await newServer();
-    const stored = { ...typed({ username: "", password: "" }), then: "try" };
+    const stored = { ...typed({ username: "", password: "" }), intent: "try" };
     expect((await browser.send(`${path}/edit`, stored)).html).toContain("The server works.");
     const elsewhere = await browser.send(`${path}/edit`, { ...stored, port: "9" });
     expect(elsewhere.html).toContain("Type the password");
