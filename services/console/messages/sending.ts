@@ -117,7 +117,8 @@ export const servers = {
   tryFirst: "Try without saving",
   cancel: "Leave without saving",
   tried: { ok: "The server works.", failed: "This does not work yet." },
-  typePassword: "Type the password: host, port or user name differ from what is stored.",
+  typeLogin:
+    "Type user name and password, too: what is stored of them is tried with the stored server alone, and only together.",
   stages: {
     dns: "The host’s name leads nowhere. Look for a typing error in the host; take the name from your provider’s page about SMTP.",
     connect:

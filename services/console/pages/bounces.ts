@@ -1,7 +1,6 @@
 /** What comes back: where it is read, what came in, the guard that stops campaigns, and how each provider's recipients fare. */
 import { INBOUND_RESULTS } from "../../../models/inbound-message.ts";
 import { PROVIDERS } from "../../../models/inbound-source.ts";
-
 import { isUuid } from "../../lib/ids.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";

@@ -56,10 +56,10 @@ export async function editServerPage(visit: CompanyVisit): Promise<Answer> {
 async function tryTyped(visit: CompanyVisit, server: Server | undefined): Promise<Answer> {
   const { form } = visit;
   try {
-    const { password = "", no_login } = form;
-    const needsStored = server !== undefined && password === "" && no_login === undefined;
+    const { username = "", password = "", no_login } = form;
+    const needsStored = server !== undefined && no_login === undefined && (username === "" || password === "");
     if (needsStored && !isStored(form, server)) {
-      return showForm(visit, { server, tried: { ok: false, text: t.tried.failed, says: t.typePassword } });
+      return showForm(visit, { server, tried: { ok: false, text: t.tried.failed, says: t.typeLogin } });
     }
     const result = needsStored
       ? await callIn(visit, "smtp-sender.validateConfig", { id: server.id })

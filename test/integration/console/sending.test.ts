@@ -120,7 +120,9 @@ describe("servers", () => {
     const stored = { ...typed({ username: "", password: "" }), intent: "try" };
     expect((await browser.send(`${path}/edit`, stored)).html).toContain("The server works.");
     const elsewhere = await browser.send(`${path}/edit`, { ...stored, port: "9" });
-    expect(elsewhere.html).toContain("Type the password");
+    expect(elsewhere.html).toContain("Type user name and password");
+    const half = await browser.send(`${path}/edit`, { ...stored, password: "another" });
+    expect(half.html).toContain("Type user name and password");
   });
 
   test("a test mail goes to the person alone", async () => {
