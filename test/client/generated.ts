@@ -3852,7 +3852,9 @@ export interface Operations {
     answer: {
       smtp_config_id: SmtpConfigId;
       domain: DomainOfListSlowDomains;
+      /** Mails a minute that it gets at the moment. */
       per_minute: number;
+      /** What its server says. */
       says: string;
     }[];
   };
