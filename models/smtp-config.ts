@@ -15,8 +15,11 @@ export const TLS_MODES = ["auto", "implicit", "starttls", "none"] as const;
 export type TlsMode = (typeof TLS_MODES)[number];
 
 /** A check of the deliverability report that failed, and what to do about it. */
+/** What receivers look at, as the deliverability report names it. */
+export const CHECK_NAMES = ["spf", "dkim", "dmarc", "alignment", "mx", "links", "bounce_address"] as const;
+
 export interface CheckFailure {
-  name: string;
+  name: (typeof CHECK_NAMES)[number];
   help: string;
 }
 
@@ -128,6 +131,8 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
       last_error: this.lastError,
       last_error_at: this.lastErrorAt?.toISOString() ?? null,
       backing_off_until: this.failingSince === null ? null : (this.backoffUntil?.toISOString() ?? null),
+      checked_at: this.checkedAt?.toISOString() ?? null,
+      check_failures: this.checkedAt ? this.checkFailures : [],
       created_at: this.createdAt.toISOString(),
     };
   }

@@ -47,6 +47,7 @@ export class WebhookEndpoint extends Model<InferAttributes<WebhookEndpoint>, Inf
       id: this.id,
       url: this.url,
       events: this.events,
+      failing_since: this.failingSince?.toISOString() ?? null,
       disabled_at: this.disabledAt?.toISOString() ?? null,
       created_at: this.createdAt.toISOString(),
     };

@@ -77,6 +77,8 @@ const TABLE = {
   "smtp-sender.createDkimKey": settings,
   "smtp-sender.deliverability": reads("settings"),
   "smtp-sender.validate": settings,
+  "smtp-sender.validateConfig": settings,
+  "smtp-sender.listSlowDomains": reads("campaigns"),
 
   // A key with `send` alone reads the campaigns that it made itself.
   "campaigns.list": reads("campaigns", "send"),
@@ -106,6 +108,7 @@ const TABLE = {
   "webhooks.rotateSecret": settings,
   "webhooks.test": settings,
   "webhooks.listDeliveries": reads("settings"),
+  "webhooks.getDelivery": reads("settings"),
   "webhooks.redeliver": settings,
 
   "campaigns.listMedia": reads("campaigns"),

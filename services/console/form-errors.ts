@@ -7,6 +7,12 @@ export type Errors = Record<string, string[]>;
 
 const REFUSALS = ["INVALID", "BAD_REQUEST", "WRONG_STATE", "CONFLICT"] as const;
 
+/** Throws what is no refusal of what was typed. */
+export function errorsOf(error: unknown): Errors {
+  if (!REFUSALS.some((code) => isServiceError(error, code))) throw error;
+  return isServiceError(error, "INVALID") ? error.data.fields : { "": [(error as Error).message] };
+}
+
 /** `shown` shows the form again where `work` refuses what it holds. */
 export async function orAgain(
   work: () => Promise<Outcome | Answer>,
@@ -15,9 +21,7 @@ export async function orAgain(
   try {
     return await work();
   } catch (error) {
-    if (!REFUSALS.some((code) => isServiceError(error, code))) throw error;
-    const errors = isServiceError(error, "INVALID") ? error.data.fields : { "": [(error as Error).message] };
-    const page = await shown(errors);
+    const page = await shown(errorsOf(error));
     return "view" in page ? { ...page, status: 400 } : page;
   }
 }

@@ -3,9 +3,11 @@ import * as account from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
 import { notices } from "./messages/notices.ts";
 import { overview } from "./messages/overview.ts";
+import { bounces, domains, recipientDomains, servers } from "./messages/sending.ts";
 import * as settings from "./messages/settings.ts";
 import { lists, subscribers, suppressions } from "./messages/subscribers.ts";
 import { media, templates } from "./messages/templates.ts";
+import { webhooks } from "./messages/webhooks.ts";
 
 export const messages = {
   product: "Flockmail",
@@ -21,6 +23,11 @@ export const messages = {
   lists,
   suppressions,
   ...settings,
+  servers,
+  domains,
+  bounces,
+  recipientDomains,
+  webhooks,
   notices,
   pager: {
     label: "Pages of the list",

@@ -35,6 +35,16 @@ const SECTIONS: Section[] = [
     ],
   },
   {
+    label: "Sending",
+    pages: [
+      { label: "Servers", path: "servers" },
+      { label: "Domains", path: "domains" },
+      { label: "Bounces", path: "bounces" },
+      { label: "Recipient domains", path: "recipient-domains" },
+    ],
+  },
+  { label: "Webhooks", pages: [{ label: "Webhooks", path: "webhooks" }] },
+  {
     label: "Settings",
     pages: [
       { label: "Company", path: "settings/company" },

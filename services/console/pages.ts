@@ -12,6 +12,7 @@ import {
   sessionsPage,
 } from "./pages/account.ts";
 import { auditLogPage } from "./pages/audit-log.ts";
+import { bouncesPage, makeSource, rawMessage, recipientDomainsPage, removeSource, setGuard } from "./pages/bounces.ts";
 import { brandingPage, brandingPreview, saveBranding } from "./pages/branding.ts";
 import {
   campaignPage,
@@ -31,6 +32,15 @@ import {
   saveSending,
   saveTracking,
 } from "./pages/company.ts";
+
+  domainPage,
+  domainsPage,
+  giveDkimKey,
+  makeDkimKey,
+  setTrackingDomain,
+  stopSigning,
+} from "./pages/deliverability.ts";
+
 import { chooseCompany, companyHome } from "./pages/home.ts";
 import { acceptInvitation, invitationPage, signInAndAccept } from "./pages/invitation.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
@@ -39,6 +49,15 @@ import { forgotten, forgottenPage, reset, resetPage, verify, verifyPage } from "
 import { deleteFile, deleteFilePage, mediaPage, uploadFile, uploadImage } from "./pages/media.ts";
 import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
 import { planPage } from "./pages/plan.ts";
+import {
+  changeServer,
+  deleteServer,
+  deleteServerPage,
+  editServerPage,
+  makeServer,
+  newServerPage,
+} from "./pages/server-forms.ts";
+import { checkServer, makeDefault, sendTestMail, serverPage, serversPage } from "./pages/servers.ts";
 import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
 import { addCompany, newCompanyPage, signUp, signUpPage } from "./pages/sign-up.ts";
 import {
@@ -55,6 +74,20 @@ import { emptyFrame, showFindings, showPreview, templateFrame } from "./pages/te
 import { restoreVersion, versionPage, versionsPage } from "./pages/template-versions.ts";
 import { deleteTemplate, deleteTemplatePage, duplicateTemplate, templatesPage } from "./pages/templates.ts";
 import { beginTwoFactor, confirmTwoFactor, endTwoFactor, twoFactorPage } from "./pages/two-factor.ts";
+import {
+  changeWebhook,
+  deleteWebhook,
+  deliveryPage,
+  enableWebhook,
+  makeWebhook,
+  newWebhookPage,
+  pauseWebhook,
+  redeliver,
+  rotateWebhookSecret,
+  testWebhook,
+  webhookPage,
+  webhooksPage,
+} from "./pages/webhooks.ts";
 import type { Answer, CompanyVisit, Outcome, PersonVisit, Visit } from "./request.ts";
 
 type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
@@ -134,6 +167,36 @@ export const companyPages: Table<CompanyVisit> = {
   "settings/branding/preview": { page: brandingPreview },
   "settings/audit-log": { page: auditLogPage },
   "settings/company/delete": { page: deleteCompanyPage, form: deleteCompany },
+  servers: { page: serversPage },
+  "servers/new": { page: newServerPage, form: makeServer },
+  "servers/:id": { page: serverPage },
+  "servers/:id/edit": { page: editServerPage, form: changeServer },
+  "servers/:id/check": { form: checkServer },
+  "servers/:id/test": { form: sendTestMail },
+  "servers/:id/default": { form: makeDefault },
+  "servers/:id/delete": { page: deleteServerPage, form: deleteServer },
+  domains: { page: domainsPage },
+  "domains/tracking": { form: setTrackingDomain },
+  "domains/:id": { page: domainPage },
+  "domains/:id/dkim": { form: makeDkimKey },
+  "domains/:id/own-key": { form: giveDkimKey },
+  "domains/:id/stop-signing": { form: stopSigning },
+  bounces: { page: bouncesPage },
+  "bounces/guard": { form: setGuard },
+  "bounces/sources": { form: makeSource },
+  "bounces/sources/:id/remove": { form: removeSource },
+  "recipient-domains": { page: recipientDomainsPage },
+  "bounces/:id/raw": { page: rawMessage },
+  webhooks: { page: webhooksPage },
+  "webhooks/new": { page: newWebhookPage, form: makeWebhook },
+  "webhooks/:id": { page: webhookPage, form: changeWebhook },
+  "webhooks/:id/pause": { form: pauseWebhook },
+  "webhooks/:id/enable": { form: enableWebhook },
+  "webhooks/:id/test": { form: testWebhook },
+  "webhooks/:id/rotate": { form: rotateWebhookSecret },
+  "webhooks/:id/delete": { form: deleteWebhook },
+  "webhooks/:id/deliveries/:delivery": { page: deliveryPage },
+  "webhooks/:id/deliveries/:delivery/redeliver": { form: redeliver },
   "settings/keys": { page: keysPage, form: makeKey },
   "settings/keys/:id/delete": { form: deleteKey },
   "settings/members": { page: membersPage, form: inviteMember },

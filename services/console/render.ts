@@ -23,13 +23,13 @@ export function formatted(n: number): string {
   return numbers.format(n);
 }
 environment.addFilter("number", (n: number | null) => (n === null ? "–" : formatted(n)));
-environment.addFilter("percent", (part: number | null, whole: number) =>
-  part === null || whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`,
-);
+export const percentOf = (part: number | null, whole: number): string =>
+  part === null || whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`;
+environment.addFilter("percent", percentOf);
 // Universal time, spelled so that nobody takes it for the local one.
-environment.addFilter("time", (iso: string | null) =>
-  iso === null ? "–" : `${iso.slice(0, 16).replace("T", " ")} UTC`,
-);
+export const timeOf = (iso: string | null): string =>
+  iso === null ? "–" : `${iso.slice(0, 16).replace("T", " ")} UTC`;
+environment.addFilter("time", timeOf);
 
 /** Nothing from elsewhere, no inline script or style, no frame around it. */
 const POLICY = [

@@ -132,6 +132,10 @@ export function download<A extends PermittedAction & ActionOf>(
   };
 }
 
+/** Of a page that is a form: a 403 for who may not send it. */
+export const requireMay = ({ company }: CompanyVisit, action: PermittedAction): void =>
+  requirePermission(action, { role: company.role });
+
 /** Whether a page shows the button. */
 export const may = ({ company }: CompanyVisit, action: PermittedAction): boolean =>
   isAtLeast(company.role, permissionOf(action)!.role);

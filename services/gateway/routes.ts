@@ -139,6 +139,7 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/smtp-configs/:id/`, "smtp-sender.getConfig"),
   route("PATCH", `${E}/smtp-configs/:id/`, "smtp-sender.updateConfig"),
   route("DELETE", `${E}/smtp-configs/:id/`, "smtp-sender.removeConfig"),
+  route("POST", `${E}/smtp-configs/:id/validate/`, "smtp-sender.validateConfig"),
   route("POST", `${E}/smtp-configs/:id/dkim/`, "smtp-sender.createDkimKey", created),
   route("GET", `${E}/smtp-configs/:id/deliverability/`, "smtp-sender.deliverability"),
   route("POST", `${E}/smtp/validate/`, "smtp-sender.validate"),
@@ -167,6 +168,7 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/webhook-endpoints/:id/rotate-secret/`, "webhooks.rotateSecret"),
   route("POST", `${E}/webhook-endpoints/:id/test/`, "webhooks.test"),
   route("GET", `${E}/webhook-endpoints/:id/deliveries/`, "webhooks.listDeliveries", list),
+  route("GET", `${E}/webhook-endpoints/:id/deliveries/:delivery_id/`, "webhooks.getDelivery"),
   route("POST", `${E}/webhook-endpoints/:id/deliveries/:delivery_id/redeliver/`, "webhooks.redeliver"),
 
   // Suppressions
@@ -202,6 +204,7 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/events/`, "tracking.listEvents", list),
   route("GET", `${E}/stats/`, "tracking.companyStats"),
   route("GET", `${E}/stats/domains/`, "tracking.domainStats"),
+  route("GET", `${E}/stats/slow-domains/`, "smtp-sender.listSlowDomains"),
 
   // What comes back
   route("POST", `${E}/bounces/`, "bounces.report", { status: 202 }),

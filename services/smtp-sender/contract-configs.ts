@@ -1,5 +1,5 @@
 /** SMTP configurations and the test of a server, as clients see them. */
-import { TLS_MODES } from "../../models/smtp-config.ts";
+import { CHECK_NAMES, TLS_MODES } from "../../models/smtp-config.ts";
 import type { ServiceContract } from "../define.ts";
 import {
   Bool,
@@ -89,6 +89,9 @@ export const SmtpConfig = Type.Object({
   last_error: Nullable(Type.String()),
   last_error_at: Nullable(Time),
   backing_off_until: Nullable(Time),
+  /** Of the last deliverability report: looked up once a day before a send, and whenever it is asked for. */
+  checked_at: Nullable(Time),
+  check_failures: Type.Array(Type.Object({ name: OneOf(...CHECK_NAMES), help: Type.String() })),
   created_at: Time,
 });
 export type SmtpConfig = Static<typeof SmtpConfig>;
@@ -161,7 +164,7 @@ const Value = Type.Union([
 export const DeliverabilityReport = Type.Object({
   checks: Type.Array(
     Type.Object({
-      name: OneOf("spf", "dkim", "dmarc", "alignment", "mx", "links", "bounce_address"),
+      name: OneOf(...CHECK_NAMES),
       status: OneOf("pass", "warn", "fail", "unknown"),
       found: Value,
       expected: Value,
@@ -169,6 +172,14 @@ export const DeliverabilityReport = Type.Object({
     }),
   ),
 });
+
+const SlowDomain = Type.Object({
+  smtp_config_id: Uuid,
+  domain: Type.String(),
+  per_minute: Type.Integer(),
+  says: Type.String(),
+});
+export type SlowDomain = Static<typeof SlowDomain>;
 
 const example = {
   name: "Main relay",
@@ -207,6 +218,20 @@ export const configs = {
       "SPF of the envelope's domain, each published DKIM key beside the one that signs, DMARC and alignment, MX, links and bounce address, with the records to publish. Looked up anew each time, within 5 seconds; `unknown` is what the DNS did not answer. At most 20 a minute.",
     params: ById,
     returns: DeliverabilityReport,
+  },
+  validateConfig: {
+    summary: "Try the server of an SMTP configuration",
+    description:
+      "As `POST /api/emails/smtp/validate/` does, with the login and sender that are stored; the same 20 a minute.",
+    params: ById,
+    returns: TryServerResult,
+  },
+  listSlowDomains: {
+    summary: "Recipient domains that get less mail for now",
+    description:
+      "Domains whose servers defer one mail after another with an equal text: how many a minute they get at the moment, and what they say. More is tried by itself, and none of their mails is lost.",
+    params: Type.Object({}),
+    returns: Type.Array(SlowDomain),
   },
   validate: {
     summary: "Try an SMTP server without saving anything",

@@ -10,6 +10,7 @@ import { companyOf } from "../lib/caller.ts";
 import {
   createConfig,
   findConfig,
+  idsOfConfigs,
   listConfigs,
   newConfigErrors,
   patchErrors,
@@ -17,12 +18,18 @@ import {
   updateConfig,
   viewOf,
 } from "./configs/smtp-configs.ts";
-import { limitReports, limitTries, tryServer } from "./configs/try-server.ts";
+import { limitReports, limitTries, storedLogin, tryServer } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
 import { failuresOf, reportOn } from "./deliverability/daily-check.ts";
 import { lookForRecords } from "./dkim/activation.ts";
 import { createDkimKey, newDkimKeyErrors } from "./dkim/make-key.ts";
-import { broadcastConfigChanged, type SenderNode, startEngine, statusOf } from "./engine/start-engine.ts";
+import {
+  broadcastConfigChanged,
+  type SenderNode,
+  slowDomainsOf,
+  startEngine,
+  statusOf,
+} from "./engine/start-engine.ts";
 import { hourRoom } from "./limits/hour-limit.ts";
 import { sendTests } from "./test-send/test-send.ts";
 
@@ -64,6 +71,14 @@ export default defineService("smtp-sender", contract, {
     async validate(ctx) {
       await limitTries(companyOf(ctx));
       return tryServer(ctx.params);
+    },
+    async validateConfig(ctx) {
+      const stored = await findConfig(companyOf(ctx), ctx.params.id);
+      await limitTries(companyOf(ctx));
+      return tryServer(storedLogin(stored));
+    },
+    async listSlowDomains(ctx) {
+      return slowDomainsOf(nodeOf(this), await idsOfConfigs(companyOf(ctx)));
     },
     async deliverability(ctx) {
       const stored = await findConfig(companyOf(ctx), ctx.params.id);

@@ -48,12 +48,10 @@ async function send(claimed: ClaimedDelivery, signal: AbortSignal): Promise<Atte
     "user-agent": "Flockmail-Webhooks/1.0",
     ...signedHeaders(secretsOf(claimed), claimed.event_id, claimed.payload),
   };
-  const status = await postToFirst(addresses, { url, headers, body: claimed.payload, signal });
+  const { status, says } = await postToFirst(addresses, { url, headers, body: claimed.payload, signal });
   if (status >= 200 && status < 300) return { ok: true, responseStatus: status, error: null };
-  return failed(
-    status >= 300 && status < 400 ? `Answered ${status}; redirects are not followed.` : `Answered ${status}.`,
-    status,
-  );
+  if (status >= 300 && status < 400) return failed(`Answered ${status}; redirects are not followed.`, status);
+  return failed(says.trim() === "" ? `Answered ${status}.` : `Answered ${status}: ${says.trim()}`, status);
 }
 
 async function tryToSend(claimed: ClaimedDelivery, stop: AbortSignal): Promise<AttemptResult | null> {

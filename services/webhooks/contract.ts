@@ -12,6 +12,7 @@ const Endpoint = Type.Object({
   id: Uuid,
   url: Type.String({ format: "uri" }),
   events: Type.Array(EventType),
+  failing_since: Nullable(Time),
   disabled_at: Nullable(Time),
   created_at: Time,
 });
@@ -26,6 +27,12 @@ const Delivery = Type.Object({
   last_error: Nullable(Type.String()),
   next_attempt_at: Nullable(Time),
   created_at: Time,
+});
+
+const DeliveryWithPayload = Type.Object({
+  ...Delivery.properties,
+  /** The body that is posted, as it is signed. */
+  payload: Type.Record(Type.String(), Type.Unknown()),
 });
 
 const input = {
@@ -53,8 +60,13 @@ export const contract = {
   get: { summary: "Get a webhook endpoint", params: ById, returns: Endpoint },
   update: {
     summary: "Replace a webhook endpoint",
-    description: "Both fields are required. A disabled endpoint is enabled again.",
-    params: Type.Object({ id: Uuid, ...input }),
+    description:
+      "`url` and `events` are required. A disabled endpoint is enabled again, unless `disabled` is true: then nothing is queued for it until the next PUT, and what waits is given up within a minute.",
+    params: Type.Object({
+      id: Uuid,
+      ...input,
+      disabled: Type.Optional(Bool),
+    }),
     returns: Endpoint,
     example,
   },
@@ -73,8 +85,18 @@ export const contract = {
   },
   listDeliveries: {
     summary: "List deliveries of a webhook endpoint",
-    params: Type.Object({ id: Uuid, ...ListQuery.properties }),
+    params: Type.Object({
+      id: Uuid,
+      ...ListQuery.properties,
+      status: Type.Optional(OneOf(...WEBHOOK_DELIVERY_STATUSES)),
+      event_type: Type.Optional(EventType),
+    }),
     returns: Page(Delivery),
+  },
+  getDelivery: {
+    summary: "Get a delivery with what is posted",
+    params: DeliveryById,
+    returns: DeliveryWithPayload,
   },
   redeliver: {
     summary: "Deliver an event again",

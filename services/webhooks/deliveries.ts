@@ -14,21 +14,35 @@ type DeliveryView = ReturnsOf<"webhooks.test">;
 export async function listDeliveries(ctx: Ctx<ParamsOf<"webhooks.listDeliveries">>) {
   const companyId = companyOf(ctx);
   const { id } = await endpointOf(companyId, ctx.params.id);
+  const { status, event_type } = ctx.params;
+  const values: unknown[] = [companyId, id];
+  const where = ["company_id = $1", "endpoint_id = $2"];
+  if (status) where.push(`status = $${values.push(status)}`);
+  if (event_type) where.push(`event_type = $${values.push(event_type)}`);
   const { count, results } = await listModels(
     WebhookDelivery,
     {
       from: "webhook_deliveries",
       columns: "id, event_id, event_type, status, attempts, response_status, last_error, next_attempt_at, created_at",
-      where: ["company_id = $1", "endpoint_id = $2"],
-      values: [companyId, id],
+      where,
+      values,
       id: "id",
       orderings: {},
       searchIn: [],
       counter: [companyId, "webhook_deliveries", id],
+      filtered: values.length > 2,
+      large: true,
     },
     ctx.params,
   );
   return { count, results: results.map((delivery) => delivery.view()) };
+}
+
+export async function getDelivery(ctx: Ctx<ParamsOf<"webhooks.getDelivery">>) {
+  const { id: endpointId, delivery_id: id } = ctx.params;
+  const delivery = await WebhookDelivery.findOne({ where: { companyId: companyOf(ctx), endpointId, id } });
+  if (!delivery) throw notFound();
+  return { ...delivery.view(), payload: delivery.payload };
 }
 
 async function enabledEndpoint(ctx: Ctx<{ id: string }>) {

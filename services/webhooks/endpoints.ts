@@ -25,7 +25,7 @@ export async function listEndpoints(ctx: Ctx<ListQuery>) {
     WebhookEndpoint,
     {
       from: "webhook_endpoints w",
-      columns: "w.id, w.url, w.events, w.disabled_at, w.created_at",
+      columns: "w.id, w.url, w.events, w.failing_since, w.disabled_at, w.created_at",
       where: ["w.company_id = $1"],
       values: [companyId],
       id: "w.id",
@@ -91,13 +91,17 @@ export async function createEndpoint(ctx: Ctx<Input>) {
   return { ...endpoint.view(), secret };
 }
 
-/** An edit shows that somebody has looked at the endpoint: one that was disabled gets a new chance. */
-export function updateEndpoint(ctx: Ctx<Input & { id: string }>) {
-  const { id, url, events } = ctx.params;
-  const deed: Deed = { action: "webhook.updated", target: id, detail: { url, events } };
+/**
+ * An edit shows that somebody has looked at the endpoint: one that was disabled gets a new chance, unless it is to stay so.
+ * A person's doing leaves no `failing_since`, the pump's does.
+ */
+export function updateEndpoint(ctx: Ctx<ParamsOf<"webhooks.update">>) {
+  const { id, url, events, disabled = false } = ctx.params;
+  const deed: Deed = { action: "webhook.updated", target: id, detail: { url, events, disabled } };
   return permittedWrite(ctx, "webhooks.update", deed, async (transaction) => {
     const endpoint = await endpointOf(companyOf(ctx), id, transaction);
-    await endpoint.update({ url, events: unique(events), disabledAt: null, failingSince: null }, { transaction });
+    const disabledAt = disabled ? (endpoint.disabledAt ?? new Date()) : null;
+    await endpoint.update({ url, events: unique(events), disabledAt, failingSince: null }, { transaction });
     return endpoint.view();
   });
 }

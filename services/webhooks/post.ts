@@ -7,6 +7,9 @@ import type { PinnedAddress } from "../lib/ssrf/guard.ts";
 /** What of an answer is read, so that its connection can be used again; a longer one loses it. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const IDLE_MS = 4_000;
+/** What of a refusal is kept for its user to read, and how long it is waited for once the status is known. */
+const MAX_QUOTED_BYTES = 512;
+const QUOTE_WITHIN_MS = 1_000;
 
 const agentOptions = { keepAlive: true, keepAliveMsecs: IDLE_MS, maxFreeSockets: 64, timeout: IDLE_MS } as const;
 const agents = { "http:": new HttpAgent(agentOptions), "https:": new HttpsAgent(agentOptions) };
@@ -35,12 +38,40 @@ function optionsOf({ url, address, headers, body, signal }: PinnedPost): Request
   };
 }
 
-function drain(response: IncomingMessage): void {
+export interface Answered {
+  status: number;
+  /** How the body of a refusal begins; empty where there is none, and where the event was taken. */
+  says: string;
+}
+
+function drain(response: IncomingMessage, seen: (begins: Buffer, bytes: number) => void): void {
   let bytes = 0;
+  let begins: Buffer = Buffer.alloc(0);
   response.on("error", () => {});
   response.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
+    if (begins.length < MAX_QUOTED_BYTES) begins = Buffer.concat([begins, chunk]).subarray(0, MAX_QUOTED_BYTES);
+    seen(begins, bytes);
     if (bytes > MAX_ANSWER_BYTES) response.destroy();
+  });
+}
+
+/** At once where the event was taken: nobody reads what else the receiver says. */
+function answered(response: IncomingMessage): Promise<Answered> {
+  const status = response.statusCode!;
+  return new Promise((resolve) => {
+    let said: Buffer = Buffer.alloc(0);
+    const end = () => {
+      clearTimeout(late);
+      resolve({ status, says: said.toString("utf8") });
+    };
+    const late = setTimeout(end, QUOTE_WITHIN_MS);
+    drain(response, (begins, bytes) => {
+      said = begins;
+      if (bytes >= MAX_QUOTED_BYTES) end();
+    });
+    response.once("close", end);
+    if (status >= 200 && status < 300) end();
   });
 }
 
@@ -48,13 +79,12 @@ function drain(response: IncomingMessage): void {
 const isStale = (error: NodeJS.ErrnoException, reused: boolean) =>
   reused && (error.code === "ECONNRESET" || error.code === "EPIPE");
 
-/** The answer's status, as soon as it is known. Throws what the connection threw. */
-export function post(asked: PinnedPost, again = true): Promise<number> {
+/** The answer as soon as enough of it is known. Throws what the connection threw. */
+export function post(asked: PinnedPost, again = true): Promise<Answered> {
   const start = asked.url.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const request = start(optionsOf(asked), (response) => {
-      drain(response);
-      resolve(response.statusCode!);
+      resolve(answered(response));
     });
     request.on("error", (error) => {
       if (again && isStale(error, request.reusedSocket)) resolve(post(asked, false));
@@ -72,7 +102,7 @@ const MAX_ADDRESSES = 4;
 export async function postToFirst(
   addresses: readonly PinnedAddress[],
   asked: Omit<PinnedPost, "address">,
-): Promise<number> {
+): Promise<Answered> {
   const tried = addresses.slice(0, MAX_ADDRESSES);
   for (const address of tried.slice(0, -1)) {
     try {

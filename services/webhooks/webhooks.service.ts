@@ -5,7 +5,7 @@ import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import { contract } from "./contract.ts";
-import { listDeliveries, redeliver, sendTest } from "./deliveries.ts";
+import { getDelivery, listDeliveries, redeliver, sendTest } from "./deliveries.ts";
 import { type DeliveryPump, startPump } from "./delivery-pump.ts";
 import {
   createEndpoint,
@@ -49,6 +49,7 @@ export default defineService("webhooks", contract, {
     rotateSecret: (ctx) => rotateSecret(ctx),
     test: (ctx) => sendTest(ctx),
     listDeliveries: (ctx) => listDeliveries(ctx),
+    getDelivery: (ctx) => getDelivery(ctx),
     redeliver: (ctx) => redeliver(ctx),
 
     async deliverDue() {

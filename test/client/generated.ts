@@ -290,14 +290,14 @@ export type SmtpConfiguration = {
   /** The keys that sign: one, or an array of two (RSA and Ed25519); null: nothing is signed. */
   dkim:
     | {
-        domain: DomainOfSmtpConfiguration;
+        domain: DomainOfListSlowDomains;
         selector: SelectorOfSmtpConfiguration;
         algorithm?: Algorithm;
         record?: RecordOfSmtpConfiguration;
         active?: Active;
       }
     | {
-        domain: DomainOfSmtpConfiguration;
+        domain: DomainOfListSlowDomains;
         selector: SelectorOfSmtpConfiguration;
         algorithm?: Algorithm;
         record?: RecordOfSmtpConfiguration;
@@ -333,12 +333,21 @@ export type SmtpConfiguration = {
   last_error_at: LastErrorAt;
   /** Until when the server is left alone. */
   backing_off_until: string | null;
+  /** When the DNS was last asked what receivers would find wrong; null: not since the last change. */
+  checked_at: string | null;
+  /** What failed then: the `fail`s of the deliverability report. */
+  check_failures: {
+    /** Which check. */
+    name: "spf" | "dkim" | "dmarc" | "alignment" | "mx" | "links" | "bounce_address";
+    /** What to do. */
+    help: string;
+  }[];
   created_at: CreatedAt;
 };
 
 /** A DKIM key that was made here. */
 export type DkimKey = {
-  domain: DomainOfSmtpConfiguration;
+  domain: DomainOfListSlowDomains;
   selector: SelectorOfSmtpConfiguration;
   algorithm: Algorithm;
   record: RecordOfSmtpConfiguration;
@@ -401,6 +410,7 @@ export type WebhookEndpoint = {
   /** Where events are posted to. */
   url: string;
   events: EventsOfCreateWebhookEndpoint;
+  failing_since: FailingSince;
   disabled_at: DisabledAt;
   created_at: CreatedAt;
 };
@@ -408,29 +418,15 @@ export type WebhookEndpoint = {
 /** One event on its way to one endpoint. */
 export type WebhookDelivery = {
   id: Id;
-  /** The event's id: the header `webhook-id`. */
-  event_id: string;
-  /** What happened. */
-  event_type:
-    | "delivered"
-    | "opened"
-    | "clicked"
-    | "bounced"
-    | "unsubscribed"
-    | "complained"
-    | "failed"
-    | "campaign.completed"
-    | "subscribed"
-    | "confirmed";
+  event_id: EventId;
+  event_type: EventType;
   /** `dead`: it was tried for the last time. */
   status: "pending" | "succeeded" | "dead";
   attempts: Attempts;
-  /** The status that the receiver answered with. */
-  response_status: number | null;
-  /** Why the last attempt failed. */
+  response_status: ResponseStatus;
+  /** Why the last attempt failed; of a refusal also how its body began. */
   last_error: string | null;
-  /** When it is tried again. */
-  next_attempt_at: string | null;
+  next_attempt_at: NextAttemptAt;
   created_at: CreatedAt;
 };
 
@@ -1266,6 +1262,18 @@ export type MaxPerSecond = number | null;
 /** Confirmations leave by it where the company names no other. */
 export type IsDefault = boolean;
 
+/** Whether it can be sent with. */
+export type Valid = boolean;
+
+/** Where it failed; `ok` where it did not. */
+export type Stage = "dns" | "connect" | "tls" | "auth" | "ok";
+
+/** A sentence for people. */
+export type Message = string;
+
+/** How long it took, in milliseconds. */
+export type DurationMs = number;
+
 /** A domain. */
 export type Domain = string;
 
@@ -1274,11 +1282,6 @@ export type Selector = string;
 
 /** Of the key. */
 export type Algorithm = "rsa" | "ed25519";
-
-export type CreateWebhookEndpointBody = {
-  url: Url;
-  events: Events;
-};
 
 /** https, without credentials. */
 export type Url = string;
@@ -1311,11 +1314,42 @@ export type EventsOfCreateWebhookEndpoint = (
   | "confirmed"
 )[];
 
-/** Since when nothing is delivered, after three days of nothing but failures. */
+/** Since when every attempt has failed; after three days the endpoint is disabled. */
+export type FailingSince = string | null;
+
+/** Since when nothing is delivered: somebody wished it (`failing_since` is null), or three days of nothing but failures. */
 export type DisabledAt = string | null;
 
 /** `whsec_` and 32 random bytes in base64, as Standard Webhooks has it. */
 export type Secret = string;
+
+/** The event's id: the header `webhook-id`. */
+export type EventId = string;
+
+/** What happened. */
+export type EventType =
+  | "delivered"
+  | "opened"
+  | "clicked"
+  | "bounced"
+  | "unsubscribed"
+  | "complained"
+  | "failed"
+  | "campaign.completed"
+  | "subscribed"
+  | "confirmed";
+
+/** How many times it was tried. */
+export type Attempts = number;
+
+/** The status that the receiver answered with. */
+export type ResponseStatus = number | null;
+
+/** What went wrong last. */
+export type LastError = string | null;
+
+/** When it is tried again. */
+export type NextAttemptAt = string | null;
 
 /** What it is called. */
 export type NameOfGetMediaUsage = string;
@@ -1343,6 +1377,9 @@ export type Block = number;
 
 /** Recipients who called it spam. */
 export type Complaints = number;
+
+/** A domain. */
+export type DomainOfListSlowDomains = string;
 
 /** Who reports. */
 export type Provider = "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo";
@@ -1539,9 +1576,6 @@ export type SubscriberId = string;
 /** The lists that were joined. */
 export type ListsOfOnSubscribed = string[];
 
-/** A sentence for people. */
-export type Message = string;
-
 /** Which of the three sends it came by. */
 export type CampaignType = "to_list" | "to_receivers" | "custom";
 
@@ -1640,14 +1674,8 @@ export type PortOfSmtpConfiguration = number;
 /** Where answers go. */
 export type ReplyToEmailOfSmtpConfiguration = string | null;
 
-/** What went wrong last. */
-export type LastError = string | null;
-
 /** When that was. */
 export type LastErrorAt = string | null;
-
-/** A domain. */
-export type DomainOfSmtpConfiguration = string;
 
 /** The key's selector in the DNS. */
 export type SelectorOfSmtpConfiguration = string;
@@ -1672,9 +1700,6 @@ export type MaxConnectionsOfSmtpConfiguration = number;
 
 /** The key (PEM). Write-only. */
 export type PrivateKey = string;
-
-/** How many times it was tried. */
-export type Attempts = number;
 
 /** The sent email; null where it belongs to none. */
 export type SentEmailId = string | null;
@@ -2821,6 +2846,25 @@ export interface Operations {
     };
     answer: null;
   };
+  /** Try the server of an SMTP configuration */
+  validateSmtpConfig: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      valid: Valid;
+      stage: Stage;
+      message: Message;
+      duration_ms: DurationMs;
+    };
+  };
   /** Make a DKIM key for an SMTP configuration */
   createDkimKey: {
     request: {
@@ -2900,14 +2944,11 @@ export interface Operations {
       };
     };
     answer: {
-      /** Whether it can be sent with. */
-      valid: boolean;
-      /** Where it failed; `ok` where it did not. */
-      stage: "dns" | "connect" | "tls" | "auth" | "ok";
+      valid: Valid;
+      stage: Stage;
       /** What the server or the network said. */
       message: string;
-      /** How long it took, in milliseconds. */
-      duration_ms: number;
+      duration_ms: DurationMs;
     };
   };
   /** List campaigns */
@@ -3176,13 +3217,17 @@ export interface Operations {
         /** Required with a bearer token, else the key's company. */
         company?: string;
       };
-      body: CreateWebhookEndpointBody;
+      body: {
+        url: Url;
+        events: Events;
+      };
     };
     answer: {
       id: Id;
       /** An address (URL). */
       url: string;
       events: EventsOfCreateWebhookEndpoint;
+      failing_since: FailingSince;
       disabled_at: DisabledAt;
       created_at: CreatedAt;
       secret: Secret;
@@ -3213,7 +3258,12 @@ export interface Operations {
         /** Required with a bearer token, else the key's company. */
         company?: string;
       };
-      body: CreateWebhookEndpointBody;
+      body: {
+        url: Url;
+        events: Events;
+        /** True: nothing is delivered until the next PUT. */
+        disabled?: boolean;
+      };
     };
     answer: WebhookEndpoint;
   };
@@ -3277,6 +3327,20 @@ export interface Operations {
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields. */
         ordering?: string;
+        /** Only those in this state. */
+        status?: "pending" | "succeeded" | "dead";
+        /** What happened. */
+        event_type?:
+          | "delivered"
+          | "opened"
+          | "clicked"
+          | "bounced"
+          | "unsubscribed"
+          | "complained"
+          | "failed"
+          | "campaign.completed"
+          | "subscribed"
+          | "confirmed";
         /** Required with a bearer token, else the key's company. */
         company?: string;
       };
@@ -3287,6 +3351,37 @@ export interface Operations {
       previous: PreviousPage;
       /** What is on this page. */
       results: WebhookDelivery[];
+    };
+  };
+  /** Get a delivery with what is posted */
+  getWebhookDelivery: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+        /** The delivery's id. */
+        delivery_id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      id: Id;
+      event_id: EventId;
+      event_type: EventType;
+      /** Its state. */
+      status: "pending" | "succeeded" | "dead";
+      attempts: Attempts;
+      response_status: ResponseStatus;
+      last_error: LastError;
+      next_attempt_at: NextAttemptAt;
+      created_at: CreatedAt;
+      /** The body that is posted. */
+      payload: {
+        [name: string]: unknown;
+      };
     };
   };
   /** Deliver an event again */
@@ -3809,6 +3904,23 @@ export interface Operations {
       opens: number;
       /** What its servers said when they refused last. */
       last_refusal: string | null;
+    }[];
+  };
+  /** Recipient domains that get less mail for now */
+  listSlowDomains: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      smtp_config_id: SmtpConfigId;
+      domain: DomainOfListSlowDomains;
+      /** Mails a minute that it gets at the moment. */
+      per_minute: number;
+      /** What its server says. */
+      says: string;
     }[];
   };
   /** Report a bounce or a complaint */
@@ -4781,6 +4893,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   getSmtpConfig: { method: "GET", path: "/api/emails/smtp-configs/{id}/", answer: "json" },
   updateSmtpConfig: { method: "PATCH", path: "/api/emails/smtp-configs/{id}/", answer: "json" },
   deleteSmtpConfig: { method: "DELETE", path: "/api/emails/smtp-configs/{id}/", answer: "none" },
+  validateSmtpConfig: { method: "POST", path: "/api/emails/smtp-configs/{id}/validate/", answer: "json" },
   createDkimKey: { method: "POST", path: "/api/emails/smtp-configs/{id}/dkim/", answer: "json" },
   getDeliverability: { method: "GET", path: "/api/emails/smtp-configs/{id}/deliverability/", answer: "json" },
   validateSmtp: { method: "POST", path: "/api/emails/smtp/validate/", answer: "json" },
@@ -4805,6 +4918,11 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   rotateWebhookSecret: { method: "POST", path: "/api/emails/webhook-endpoints/{id}/rotate-secret/", answer: "json" },
   testWebhookEndpoint: { method: "POST", path: "/api/emails/webhook-endpoints/{id}/test/", answer: "json" },
   listWebhookDeliveries: { method: "GET", path: "/api/emails/webhook-endpoints/{id}/deliveries/", answer: "json" },
+  getWebhookDelivery: {
+    method: "GET",
+    path: "/api/emails/webhook-endpoints/{id}/deliveries/{delivery_id}/",
+    answer: "json",
+  },
   redeliverWebhook: {
     method: "POST",
     path: "/api/emails/webhook-endpoints/{id}/deliveries/{delivery_id}/redeliver/",
@@ -4831,6 +4949,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   listEvents: { method: "GET", path: "/api/emails/events/", answer: "json" },
   getStats: { method: "GET", path: "/api/emails/stats/", answer: "json" },
   getDomainStats: { method: "GET", path: "/api/emails/stats/domains/", answer: "json" },
+  listSlowDomains: { method: "GET", path: "/api/emails/stats/slow-domains/", answer: "json" },
   reportBounce: { method: "POST", path: "/api/emails/bounces/", answer: "json" },
   listInboundMessages: { method: "GET", path: "/api/emails/inbound/", answer: "json" },
   downloadInboundMessage: { method: "GET", path: "/api/emails/inbound/{id}/raw/", answer: "bytes" },

@@ -12,6 +12,7 @@ export const notices = {
   linkMailed: "A mail with the link is on its way.",
   secondFactorOff: "The second factor is off.",
   companyDeleted: "The company is deleted. All that it had is being removed.",
+  queued: "It is on its way.",
 } as const;
 
 export type NoticeName = keyof typeof notices;

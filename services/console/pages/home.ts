@@ -3,6 +3,7 @@ import type { ReturnsOf } from "../../contracts.ts";
 import { messages } from "../messages.ts";
 import { type Plot, plotOf } from "../plot.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, type PersonVisit } from "../request.ts";
+import { warningsOf } from "../warnings.ts";
 
 export function chooseCompany({ companies }: PersonVisit): Answer {
   if (companies.length === 1) return { goTo: `/app/${companies[0]!.id}` };
@@ -32,17 +33,14 @@ async function firstSteps(visit: CompanyVisit, { subscribers, campaigns }: Stats
   ];
 }
 
-/** What stops mail from leaving, in the words of whoever says so. */
-async function warnings(visit: CompanyVisit, servers: Servers): Promise<string[]> {
-  const hooks = await callIn(visit, "webhooks.list", ALL);
-  return [
-    ...servers.results
-      .filter(({ working }) => !working)
-      .map(({ name, last_error }) => `The server “${name}” takes no mail: ${last_error ?? "it does not answer."}`),
-    ...hooks.results
-      .filter(({ disabled_at }) => disabled_at !== null)
-      .map(({ url }) => `Events no longer go to ${url}: the webhook is switched off.`),
-  ];
+/** With what the overview has read already. */
+async function warnings(visit: CompanyVisit, { sending }: Stats, { results }: Servers) {
+  const [plan, hooks] = await Promise.all([
+    callIn(visit, "accounts.getPlan", { id: visit.company.id }),
+    callIn(visit, "webhooks.list", ALL),
+  ]);
+  const found = warningsOf({ servers: results, days: sending, plan, endpoints: hooks.results });
+  return found.map(({ path, ...warning }) => ({ ...warning, href: companyPath(visit, path) }));
 }
 
 const DAYS = 30;
@@ -75,7 +73,7 @@ export async function companyHome(visit: CompanyVisit): Promise<Answer> {
     callIn(visit, "campaigns.list", { status: "sending", page_size: MAX_IN_THE_AIR }),
     callIn(visit, "campaigns.list", { status: "pending", page_size: MAX_IN_THE_AIR }),
   ]);
-  const [steps, needsLook] = await Promise.all([firstSteps(visit, stats, servers), warnings(visit, servers)]);
+  const [steps, needsLook] = await Promise.all([firstSteps(visit, stats, servers), warnings(visit, stats, servers)]);
   return {
     view: "overview",
     title: messages.overview.title,

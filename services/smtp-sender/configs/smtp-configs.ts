@@ -33,13 +33,15 @@ const COLUMNS = `id, name, host, port, use_tls, tls_mode, sender_name, sender_em
      order by k.active desc, k.id)
    from dkim_keys k where k.company_id = smtp_configs.company_id and k.smtp_config_id = smtp_configs.id) as dkim_keys,
   max_connections, max_per_second, warmup, domain_limits, is_default, failing_since is null as working, last_error, last_error_at,
-  case when failing_since is not null then backoff_until end as backing_off_until, created_at`;
+  case when failing_since is not null then backoff_until end as backing_off_until,
+  checked_at, case when checked_at is null then '[]' else check_failures end as check_failures, created_at`;
 
-type Times = "last_error_at" | "backing_off_until" | "created_at";
+type Times = "last_error_at" | "backing_off_until" | "checked_at" | "created_at";
 type ShownKeys = Parameters<typeof dkimView>[0];
 type ConfigRow = Omit<View, Times | "dkim" | "dkim_waiting"> & {
   last_error_at: Date | null;
   backing_off_until: Date | null;
+  checked_at: Date | null;
   created_at: Date;
   dkim_domain: string | null;
   dkim_selector: string | null;
@@ -73,6 +75,7 @@ export async function listConfigs(
     ]),
     last_error_at: row.last_error_at?.toISOString() ?? null,
     backing_off_until: row.backing_off_until?.toISOString() ?? null,
+    checked_at: row.checked_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
   }));
   return { ...page, results };
@@ -85,6 +88,11 @@ export async function findConfig(companyId: string, id: string, lock?: Transacti
   const found = await SmtpConfig.findOne({ where: { id, companyId }, transaction: lock, lock: lock?.LOCK.UPDATE });
   if (!found) throw notFound();
   return found;
+}
+
+export async function idsOfConfigs(companyId: string): Promise<string[]> {
+  const found = await SmtpConfig.findAll({ where: { companyId }, attributes: ["id"] });
+  return found.map(({ id }) => id);
 }
 
 /** The other keys of what was sent are nobody's. */

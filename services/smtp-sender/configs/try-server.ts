@@ -1,9 +1,11 @@
 /** Tries a server as the sender would use it: address, connection, TLS, login, a sender. Ten seconds at most, no mail. */
 import { isIP } from "node:net";
+import type { SmtpConfig } from "../../../models/smtp-config.ts";
 import { config } from "../../lib/config.ts";
-import { throttled } from "../../lib/errors.ts";
+import { throttled, wrongState } from "../../lib/errors.ts";
 import { apiLimiter } from "../../lib/limits/api-limiter.ts";
 import { exactWindow } from "../../lib/limits/limiter.ts";
+import { unseal } from "../../lib/secrets.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
 import type { TryServerParams, TryServerResult } from "../contract-configs.ts";
 import { wireAddress } from "../delivery/envelope-sender.ts";
@@ -81,6 +83,24 @@ export const limitTries = (companyId: string) => limit("validate", companyId);
 export const limitKeys = (companyId: string) => limit("dkim-keys", companyId);
 /** Each report asks the DNS some forty times. */
 export const limitReports = (companyId: string) => limit("deliverability", companyId);
+
+const UNREADABLE = "The stored password cannot be read any more. Give it again.";
+
+function storedPassword({ id, passwordSealed }: SmtpConfig): string {
+  if (passwordSealed === null) return "";
+  try {
+    return unseal(passwordSealed, id);
+  } catch {
+    throw wrongState(UNREADABLE);
+  }
+}
+
+/** What a stored configuration is tried with. */
+export function storedLogin(stored: SmtpConfig): TryServerParams {
+  const { host, port, username, useTls, tlsMode, senderEmail } = stored;
+  const password = storedPassword(stored);
+  return { host, port, username, password, use_tls: useTls, tls_mode: tlsMode, sender_email: senderEmail };
+}
 
 export async function tryServer(given: TryServerParams): Promise<TryServerResult> {
   const { port, username, password, use_tls: useTls = true, tls_mode: tlsMode = "auto" } = given;

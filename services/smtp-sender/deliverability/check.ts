@@ -1,9 +1,11 @@
 /** One check of the deliverability report, and what a user can do about it. */
 
+import type { CheckFailure } from "../../../models/smtp-config.ts";
+
 export type CheckStatus = "pass" | "warn" | "fail" | "unknown";
 
 export interface Check {
-  name: "spf" | "dkim" | "dmarc" | "alignment" | "mx" | "links" | "bounce_address";
+  name: CheckFailure["name"];
   status: CheckStatus;
   /** What the DNS or the configuration says; null where there is nothing. */
   found: string | string[] | Record<string, unknown> | null;

@@ -3,7 +3,7 @@
  * entries are as many as domains that defer now. A node that does not reach Redis learns by itself.
  */
 import type { Redis } from "ioredis";
-import { isForgotten, type SlowDomain } from "./slow-domain.ts";
+import { isForgotten, perMinuteOf, type SlowDomain } from "./slow-domain.ts";
 
 const KEY = "slow-domains";
 const READ_PAUSE_MS = 1_000;
@@ -26,6 +26,17 @@ export class SharedSlowDomains {
   /** By SMTP configuration, as they were read last. */
   of(smtpConfigId: string): ReadonlyMap<string, SlowDomain> | undefined {
     return this.#known.get(smtpConfigId);
+  }
+
+  /** The same as people read it. */
+  allOf(smtpConfigId: string): { domain: string; perMinute: number; text: string }[] {
+    const windowMs = this.#windowMs;
+    const now = Date.now();
+    return [...(this.of(smtpConfigId) ?? [])].map(([domain, slow]) => ({
+      domain,
+      perMinute: perMinuteOf(slow, now, windowMs),
+      text: slow.text,
+    }));
   }
 
   publish(smtpConfigId: string, domain: string, slow: SlowDomain): void {

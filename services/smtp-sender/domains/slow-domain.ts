@@ -62,6 +62,10 @@ export function rateOf({ rate, ceiling, heldUntilMs }: SlowDomain, nowMs: number
   return Math.min(MAX_RATE, near + GROWTH_NEAR * ceiling * (windows - Math.log2(near / rate)));
 }
 
+/** The same in mails a minute, as people read it. */
+export const perMinuteOf = (slow: SlowDomain, nowMs: number, windowMs: number): number =>
+  Math.round((rateOf(slow, nowMs, windowMs) * 60_000) / windowMs);
+
 /** It deferred a mail that was handed over after the last change. */
 export function deferredAgain(domain: SlowDomain, text: string, nowMs: number, windowMs: number): SlowDomain {
   const taken = domain.deferredInARow === 0;

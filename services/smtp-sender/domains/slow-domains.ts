@@ -19,6 +19,7 @@ import {
   isForgotten,
   isInVain,
   LEFT_ALONE,
+  perMinuteOf,
   rateOf,
   type SlowDomain,
   slowDomain,
@@ -79,7 +80,7 @@ export class SlowDomains {
     const now = Date.now();
     return [...this.#slow].map(([name, { domain }]) => ({
       domain: name,
-      perMinute: Math.round((rateOf(domain, now, windowMs) * 60_000) / windowMs),
+      perMinute: perMinuteOf(domain, now, windowMs),
       text: domain.text,
     }));
   }

@@ -19,6 +19,8 @@ import { engineSettings } from "./settings.ts";
 
 export interface SenderNode {
   engine: Engine;
+  /** What other nodes know; undefined in a single process. */
+  sharedSlowDomains: SharedSlowDomains | undefined;
   limiter: Limiter;
   presence: SenderPresence | undefined;
 }
@@ -60,6 +62,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
   // The embedded database serves one process only, so whoever held a lease is dead.
   if (!config().DATABASE_URL) await endAllLeases();
   const settings = engineSettings();
+  const sharedSlowDomains = client ? new SharedSlowDomains(client, settings.domainWindowSeconds * 1_000) : undefined;
   const engine = new Engine(broker.nodeID, settings, {
     limiter,
     render: async (campaignId, recipients) =>
@@ -69,7 +72,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
     notifyOtherNodes: ({ campaign_id: campaignId, company_id: companyId }) =>
       void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
     peers: peersOf(broker),
-    ...(client ? { sharedSlowDomains: new SharedSlowDomains(client, settings.domainWindowSeconds * 1_000) } : {}),
+    ...(sharedSlowDomains ? { sharedSlowDomains } : {}),
     ...(presence
       ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(presence, id, hasWork) }
       : {}),
@@ -80,7 +83,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
   );
   engine.start();
   await reportReplication(logger);
-  return { engine, limiter, presence };
+  return { engine, sharedSlowDomains, limiter, presence };
 }
 
 /** Every sender node drops the connections it made from the old configuration. */
@@ -91,6 +94,18 @@ function backingOffUntil(transport: SmtpTransport): string | null {
   const ms = transport.backingOffUntil - performance.now();
   return ms > 0 ? new Date(Date.now() + ms).toISOString() : null;
 }
+
+/** Of these configurations: what this node has learnt, and where it sends nothing by one, what the others have. */
+export const slowDomainsOf = ({ engine, sharedSlowDomains }: SenderNode, smtpConfigIds: readonly string[]) =>
+  smtpConfigIds.flatMap((smtp_config_id) => {
+    const known = engine.transports.get(smtp_config_id)?.slowDomains.all ?? sharedSlowDomains?.allOf(smtp_config_id);
+    return (known ?? []).map(({ domain, perMinute, text }) => ({
+      smtp_config_id,
+      domain,
+      per_minute: perMinute,
+      says: text,
+    }));
+  });
 
 /** What the node is doing, for operators. */
 export const statusOf = (node: string, engine: Engine) => ({

@@ -220,6 +220,8 @@ describe("every operation", () => {
     const key = { domain: "acme.example", selector: "fm1", algorithm: "ed25519" };
     await call(`POST ${E}/smtp-configs/:id/dkim/`, { id: things.smtp! }, key);
     await call(`GET ${E}/smtp-configs/:id/deliverability/`, { id: things.smtp! });
+    await call(`POST ${E}/smtp-configs/:id/validate/`, { id: things.smtp! });
+    await call(`GET ${E}/stats/slow-domains/`);
     await call(`PATCH ${E}/smtp-configs/:id/`, { id: things.smtp! }, { sender_name: "News" });
     expect((await call(`POST ${E}/smtp/validate/`, {}, relay)).body).toMatchObject({ valid: true, stage: "ok" });
     const source = (await call(`POST ${E}/inbound-sources/`, {}, { provider: "brevo" })).body;
@@ -236,6 +238,7 @@ describe("every operation", () => {
     await call(`POST ${E}/webhook-endpoints/:id/rotate-secret/`, { id });
     const delivery = (await call(`POST ${E}/webhook-endpoints/:id/test/`, { id })).body.id;
     await call(`GET ${E}/webhook-endpoints/:id/deliveries/`, { id });
+    await call(`GET ${E}/webhook-endpoints/:id/deliveries/:delivery_id/`, { id, delivery_id: delivery });
     await call(`POST ${E}/webhook-endpoints/:id/deliveries/:delivery_id/redeliver/`, { id, delivery_id: delivery });
     await call(`DELETE ${E}/webhook-endpoints/:id/`, { id });
   });

@@ -16,6 +16,10 @@ describe("one company and another's things", () => {
   let owned: Owned;
   let before: unknown;
 
+  /** What reading leaves behind, and what the endpoint that nobody answers at does by itself. */
+  const TRACES = new Set(["last_used_at", "checked_at", "check_failures", "failing_since"]);
+  const withoutTraces = (key: string, value: unknown) => (TRACES.has(key) ? "" : value);
+
   const everything = async () => {
     const own = client(app, { token: theirs.token, query: { company: theirs.id } });
     const readable = routes.filter(
@@ -27,11 +31,8 @@ describe("one company and another's things", () => {
     for (const { path } of readable) {
       const { status, body, text } = await own.get(pathOf(path, owned));
       // Counted by reading itself, and moved by the clock.
-      if (path.endsWith("/plan/") || path.endsWith("/deliveries/")) continue;
-      seen[path] = {
-        status,
-        body: JSON.parse(JSON.stringify(body ?? text).replaceAll(/"last_used_at":"[^"]*"/g, '"last_used_at":""')),
-      };
+      if (path.endsWith("/plan/") || path.includes("/deliveries/")) continue;
+      seen[path] = { status, body: JSON.parse(JSON.stringify(body ?? text), withoutTraces) };
     }
     return seen;
   };

@@ -153,6 +153,9 @@ describe("before the first send of a day", () => {
     expect(await send(id)).toMatchObject({ status: 201, body: { warnings: [warning] } });
     server.zones.set("acme.example", { txt: ["v=spf1 -all"], mx: [[1, "mx.acme.example"]] });
     expect((await send(id)).body.warnings).toEqual([warning]);
+    const stored = (await company.api.get(`${CONFIGS}${id}/`)).body;
+    expect(stored.check_failures).toEqual([{ name: "spf", help: expect.stringContaining("2 SPF records") }]);
+    expect(stored.checked_at).toBe((await checkedAt(id))!.toISOString());
     await company.api.patch(`${CONFIGS}${id}/`, { name: "Relay again" });
     expect((await send(id)).body.warnings).toEqual([]);
     broken();

@@ -288,6 +288,42 @@ describe("webhook delivery", () => {
     expect(updated).toMatchObject({ disabled_at: null, events: ["opened"] });
   });
 
+  test("an endpoint that is switched off gets nothing until it is switched on, and what happened meanwhile is not sent", async () => {
+    const id = await company();
+    const { url, got } = await receiver(ok);
+    const { id: endpoint } = await as(id, "webhooks.create", { url, events: ["opened"] });
+    const off = await as(id, "webhooks.update", { id: endpoint, url, events: ["opened"], disabled: true });
+    expect(off).toMatchObject({ disabled_at: expect.any(String), failing_since: null });
+    await transaction((client) => queueWebhooks([event(id)], client));
+    await expect(as(id, "webhooks.test", { id: endpoint })).rejects.toMatchObject({ code: "WRONG_STATE" });
+    expect(await as(id, "webhooks.update", { id: endpoint, url, events: ["opened"] })).toMatchObject({
+      disabled_at: null,
+    });
+    await as(id, "webhooks.test", { id: endpoint });
+    await until(() => got.length > 0);
+    expect(got.map(({ body }) => JSON.parse(body).metadata)).toEqual([{ test: true }]);
+  });
+
+  test("the log says how a refusal began, and has what was posted; filters by status and event", async () => {
+    const id = await company();
+    const { url, got } = await receiver((_, respond) => respond(500, `no\u0007 database\n${"x".repeat(100_000)}`));
+    const { id: endpoint } = await as(id, "webhooks.create", { url, events: ["opened", "clicked"] });
+    await transaction((client) => queueWebhooks([event(id), event(id, "clicked")], client));
+    const list = (params: Partial<ParamsOf<"webhooks.listDeliveries">> = {}) =>
+      as(id, "webhooks.listDeliveries", { id: endpoint, ...params });
+    await until(async () => (await list()).results.every(({ response_status }) => response_status === 500));
+    const { results } = await list({ event_type: "clicked" });
+    expect(results).toHaveLength(1);
+    expect(results[0]!.last_error).toMatch(/^Answered 500: no {1,2}database x{100,300}$/);
+    const shown = await as(id, "webhooks.getDelivery", { id: endpoint, delivery_id: results[0]!.id });
+    expect(shown.payload).toEqual(got.map(({ body }) => JSON.parse(body)).find(({ type }) => type === "clicked"));
+    expect((await list({ status: "pending" })).count).toBe(2);
+    expect(await list({ status: "succeeded" })).toEqual({ count: 0, results: [] });
+    const other = await company();
+    const theirs = as(other, "webhooks.getDelivery", { id: endpoint, delivery_id: results[0]!.id });
+    await expect(theirs).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
   test("a success after failures forgets how long it had failed", async () => {
     const id = await company();
     const { url } = await receiver(ok);

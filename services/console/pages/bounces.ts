@@ -1,0 +1,134 @@
+/** What comes back: where it is read, what came in, the guard that stops campaigns, and how each provider's recipients fare. */
+import { INBOUND_RESULTS } from "../../../models/inbound-message.ts";
+import { PROVIDERS } from "../../../models/inbound-source.ts";
+import { isUuid } from "../../lib/ids.ts";
+import { type Errors, orAgain } from "../form-errors.ts";
+import { messages } from "../messages.ts";
+import { askedOf, pagerOf } from "../pager.ts";
+import { formatted } from "../render.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
+import { numberOf } from "../server-form.ts";
+
+const t = messages.bounces;
+
+/** Of servers and sources nobody has so many. */
+const ALL = { page_size: 100 };
+/** Among the campaigns that ended last. */
+const MAX_STOPPED = 50;
+/** By mail, by the API, or from a provider. */
+const WAYS_IN = ["smtp", "imap", "api", ...PROVIDERS] as const;
+const BY_GUARD = "Stopped by the guard:";
+
+type Kind = (typeof INBOUND_RESULTS)[number];
+
+const chosen = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
+  values.find((one) => one === text);
+
+async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
+  const { query, form, company } = visit;
+  const result = chosen<Kind>(INBOUND_RESULTS, query.result);
+  const via = chosen(WAYS_IN, query.via);
+  const [inbound, sources, servers, { guard }, partial] = await Promise.all([
+    callIn(visit, "bounces.listInbound", {
+      ...askedOf(query),
+      ...(result ? { result } : {}),
+      ...(via ? { via } : {}),
+    }),
+    callIn(visit, "bounces.listSources", ALL),
+    callIn(visit, "smtp-sender.listConfigs", { ...ALL, ordering: "name" }),
+    callIn(visit, "accounts.getCompany", { id: company.id }),
+    callIn(visit, "campaigns.list", { status: "partial", page_size: MAX_STOPPED }),
+  ]);
+  const here = companyPath(visit, "bounces");
+  return {
+    view: "bounces",
+    title: t.title,
+    values: {
+      inbound: inbound.results,
+      sources: sources.results,
+      servers: servers.results,
+      isRead:
+        sources.count > 0 ||
+        servers.results.some(({ bounce_address, bounce_mailbox }) => bounce_address || bounce_mailbox),
+      guard,
+      stopped: partial.results.filter(({ error }) => error?.startsWith(BY_GUARD)),
+      results: INBOUND_RESULTS,
+      waysIn: WAYS_IN,
+      providers: PROVIDERS,
+      asked: query,
+      typed: form,
+      errors,
+      here,
+      serversPath: companyPath(visit, "servers"),
+      campaigns: companyPath(visit, "campaigns"),
+      subscribers: companyPath(visit, "subscribers"),
+      pager: pagerOf(here, query, inbound.count),
+      mayWrite: may(visit, "bounces.createSource"),
+    },
+  };
+}
+
+export const bouncesPage = (visit: CompanyVisit): Promise<Answer> => show(visit);
+
+export const makeSource = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const { provider = "", secret = "", smtp_config_id } = visit.form;
+      await callIn(visit, "bounces.createSource", {
+        provider: provider as (typeof PROVIDERS)[number],
+        ...(secret === "" ? {} : { secret }),
+        ...(isUuid(smtp_config_id) ? { smtp_config_id } : {}),
+      });
+      return { goTo: companyPath(visit, "bounces"), notice: "saved" };
+    },
+    (errors) => show(visit, errors),
+  );
+
+export async function removeSource(visit: CompanyVisit): Promise<Answer> {
+  await callIn(visit, "bounces.removeSource", { id: visit.params.id! });
+  return { goTo: companyPath(visit, "bounces"), notice: "deleted" };
+}
+
+export const setGuard = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const { hard_bounce_percent = "", complaint_percent = "", after = "" } = visit.form;
+      const guard = {
+        hard_bounce_percent: numberOf(hard_bounce_percent),
+        complaint_percent: numberOf(complaint_percent),
+        after: numberOf(after),
+      };
+      await callIn(visit, "accounts.updateCompany", { id: visit.company.id, guard });
+      return { goTo: companyPath(visit, "bounces"), notice: "saved" };
+    },
+    (errors) => show(visit, errors),
+  );
+
+/** As it came in: a download, which no browser opens as a page. */
+export const rawMessage = (visit: CompanyVisit): Promise<Answer> =>
+  callIn(visit, "bounces.inboundRaw", { id: visit.params.id! });
+
+const DAYS = [7, 30, 90] as const;
+
+export async function recipientDomainsPage(visit: CompanyVisit): Promise<Answer> {
+  const days = DAYS.find((n) => `${n}` === visit.query.days) ?? 30;
+  const [domains, slow, servers] = await Promise.all([
+    callIn(visit, "tracking.domainStats", { days }),
+    callIn(visit, "smtp-sender.listSlowDomains", {}),
+    callIn(visit, "smtp-sender.listConfigs", ALL),
+  ]);
+  const nameOf = (id: string) => servers.results.find((server) => server.id === id)?.name ?? "";
+  return {
+    view: "recipient-domains",
+    title: messages.recipientDomains.title,
+    values: {
+      domains,
+      slow: slow.map(({ smtp_config_id, per_minute, ...one }) => ({
+        ...one,
+        pace: messages.recipientDomains.slowRow(formatted(per_minute), nameOf(smtp_config_id)),
+      })),
+      days,
+      here: companyPath(visit, "recipient-domains"),
+    },
+  };
+}

@@ -1,0 +1,142 @@
+/** The form of a server, new or changed, which may be tried before it is saved; and what deleting one would stop. */
+import { type Errors, errorsOf, orAgain } from "../form-errors.ts";
+import { messages } from "../messages.ts";
+import { formatted } from "../render.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome, requireMay } from "../request.ts";
+import {
+  changeOf,
+  type Fields,
+  FRESH,
+  fieldsOf,
+  isStored,
+  limitRows,
+  loginToTry,
+  newServerOf,
+  type Server,
+} from "../server-form.ts";
+import { readServer, serverPath, type Tried, triedOf } from "./servers.ts";
+
+const t = messages.servers;
+
+interface Form {
+  server?: Server | undefined;
+  errors?: Errors;
+  tried?: Tried;
+}
+
+function showForm(visit: CompanyVisit, { server, errors = {}, tried }: Form): Answer {
+  const typed: Fields = Object.keys(visit.form).length > 0 ? visit.form : server ? fieldsOf(server) : { ...FRESH };
+  return {
+    view: "server-form",
+    title: server ? t.editTitle(server.name) : t.newTitle,
+    values: {
+      f: typed,
+      limits: limitRows(typed),
+      server,
+      errors,
+      tried,
+      here: server ? serverPath(visit, server, "/edit") : companyPath(visit, "servers/new"),
+      back: server ? serverPath(visit, server) : companyPath(visit, "servers"),
+    },
+  };
+}
+
+/** Whoever may not write sees no form to write with. */
+export async function newServerPage(visit: CompanyVisit): Promise<Answer> {
+  requireMay(visit, "smtp-sender.createConfig");
+  return showForm(visit, {});
+}
+
+export async function editServerPage(visit: CompanyVisit): Promise<Answer> {
+  requireMay(visit, "smtp-sender.updateConfig");
+  return showForm(visit, { server: await readServer(visit) });
+}
+
+/** Without a reload where there is a script: so it answers 200 also when the server does not work. */
+async function tryTyped(visit: CompanyVisit, server: Server | undefined): Promise<Answer> {
+  const { form } = visit;
+  try {
+    const { username = "", password = "", no_login } = form;
+    const needsStored = server !== undefined && no_login === undefined && (username === "" || password === "");
+    if (needsStored && !isStored(form, server)) {
+      return showForm(visit, { server, tried: { ok: false, text: t.tried.failed, says: t.typeLogin } });
+    }
+    const result = needsStored
+      ? await callIn(visit, "smtp-sender.validateConfig", { id: server.id })
+      : await callIn(visit, "smtp-sender.validate", loginToTry(form));
+    return showForm(visit, { server, tried: triedOf(result) });
+  } catch (error) {
+    const errors = errorsOf(error);
+    const says = Object.entries(errors).map(([field, sentences]) => `${field}: ${sentences.join(" ")}`);
+    return showForm(visit, {
+      server,
+      errors,
+      tried: { ok: false, text: t.tried.failed, says: says.join(" ") },
+    });
+  }
+}
+
+export const makeServer = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      if (visit.form.intent === "try") return tryTyped(visit, undefined);
+      const server = await callIn(visit, "smtp-sender.createConfig", newServerOf(visit.form));
+      return { goTo: serverPath(visit, server), notice: "saved" };
+    },
+    async (errors) => showForm(visit, { errors }),
+  );
+
+export async function changeServer(visit: CompanyVisit): Promise<Outcome | Answer> {
+  const server = await readServer(visit);
+  return orAgain(
+    async () => {
+      if (visit.form.intent === "try") return tryTyped(visit, server);
+      const { id } = server;
+      const changed = await callIn(visit, "smtp-sender.updateConfig", { id, ...changeOf(visit.form, server) });
+      return { goTo: serverPath(visit, changed), notice: "saved" };
+    },
+    async (errors) => showForm(visit, { server, errors }),
+  );
+}
+
+/** Of each state that needs a server; who has more campaigns than this in the air is shown so many. */
+const MAX_STOPPED = 100;
+const MAX_NAMED = 10;
+
+/** Campaigns that have mail left for it. */
+async function stoppedBy(visit: CompanyVisit, { id }: Server) {
+  const states = ["sending", "pending", "scheduled"] as const;
+  const pages = await Promise.all(
+    states.map((status) => callIn(visit, "campaigns.list", { status, page_size: MAX_STOPPED })),
+  );
+  return pages.flatMap(({ results }) => results).filter(({ smtp_config_id }) => smtp_config_id === id);
+}
+
+export async function deleteServerPage(visit: CompanyVisit): Promise<Answer> {
+  requireMay(visit, "smtp-sender.removeConfig");
+  const server = await readServer(visit);
+  const stopped = await stoppedBy(visit, server);
+  const left = stopped.reduce(
+    (sum, { total_emails, sent_count, failed_count }) => sum + Math.max(0, total_emails - sent_count - failed_count),
+    0,
+  );
+  const more = stopped.length - MAX_NAMED;
+  return {
+    view: "server-delete",
+    title: t.deleteTitle(server.name),
+    values: {
+      server,
+      stopped: stopped.slice(0, MAX_NAMED),
+      stops: t.deleteStops(formatted(stopped.length), formatted(left)),
+      more: more > 0 ? t.deleteMore(formatted(more)) : null,
+      campaigns: companyPath(visit, "campaigns"),
+      here: serverPath(visit, server, "/delete"),
+      back: serverPath(visit, server),
+    },
+  };
+}
+
+export async function deleteServer(visit: CompanyVisit): Promise<Answer> {
+  await callIn(visit, "smtp-sender.removeConfig", { id: visit.params.id! });
+  return { goTo: companyPath(visit, "servers"), notice: "deleted" };
+}

@@ -1,0 +1,112 @@
+/** SMTP servers: the list, one of them with its state, and what can be done with it. */
+import type { ReturnsOf } from "../../contracts.ts";
+import { orAgain } from "../form-errors.ts";
+import { messages } from "../messages.ts";
+import { askedOf, pagerOf } from "../pager.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
+import type { Server } from "../server-form.ts";
+import { troubleOf, troubleOfTry } from "../server-help.ts";
+
+const t = messages.servers;
+
+export async function serversPage(visit: CompanyVisit): Promise<Answer> {
+  const { query } = visit;
+  const { count, results } = await callIn(visit, "smtp-sender.listConfigs", { ...askedOf(query), ordering: "name" });
+  const here = companyPath(visit, "servers");
+  return {
+    view: "servers",
+    title: t.title,
+    values: {
+      servers: results,
+      asked: query,
+      here,
+      pager: pagerOf(here, query, count),
+      mayWrite: may(visit, "smtp-sender.createConfig"),
+    },
+  };
+}
+
+/** What a try or a test mail came to, in words. */
+export interface Tried {
+  ok: boolean;
+  text: string;
+  says?: string;
+  help?: string;
+}
+
+export function triedOf(result: ReturnsOf<"smtp-sender.validate">): Tried {
+  const { valid, message } = result;
+  return {
+    ok: valid,
+    text: valid ? t.tried.ok : t.tried.failed,
+    says: message,
+    ...(valid ? {} : { help: t.stages[troubleOfTry(result)] }),
+  };
+}
+
+export const readServer = (visit: CompanyVisit): Promise<Server> =>
+  callIn(visit, "smtp-sender.getConfig", { id: visit.params.id! });
+
+export const serverPath = (visit: CompanyVisit, { id }: Server, rest = "") =>
+  companyPath(visit, `servers/${id}${rest}`);
+
+async function showOne(visit: CompanyVisit, tried?: Tried): Promise<Answer> {
+  const server = await readServer(visit);
+  return {
+    view: "server",
+    title: server.name,
+    values: {
+      server,
+      keys: [server.dkim ?? []].flat(),
+      help: server.last_error === null ? null : t.stages[troubleOf(server.last_error)],
+      tried,
+      here: serverPath(visit, server),
+      dns: companyPath(visit, `domains/${server.id}`),
+      servers: companyPath(visit, "servers"),
+      mayWrite: may(visit, "smtp-sender.updateConfig"),
+      maySend: may(visit, "campaigns.sendTest"),
+    },
+  };
+}
+
+export const serverPage = (visit: CompanyVisit): Promise<Answer> => showOne(visit);
+
+export const checkServer = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const result = await callIn(visit, "smtp-sender.validateConfig", { id: visit.params.id! });
+      return showOne(visit, triedOf(result));
+    },
+    (errors) => showOne(visit, { ok: false, text: t.tried.failed, says: Object.values(errors).flat().join(" ") }),
+  );
+
+/** To the person who asks, and nobody else. */
+export const sendTestMail = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const { id, name } = await readServer(visit);
+      const { email } = visit.user;
+      const { results } = await callIn(visit, "campaigns.sendTest", {
+        smtp_config_id: id,
+        to: [email],
+        subject: t.testSubject,
+        // The name stands in HTML here.
+        body: t.testBody(name.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("[", "&#91;")),
+      });
+      const [{ status, error, smtp_response }] = results as [(typeof results)[number]];
+      if (status === "sent") return showOne(visit, { ok: true, text: t.testSent(email), says: smtp_response ?? "" });
+      const says = error ?? smtp_response ?? status;
+      return showOne(visit, { ok: false, text: t.testFailed(email), says, help: t.stages[troubleOf(says)] });
+    },
+    (errors) =>
+      showOne(visit, {
+        ok: false,
+        text: t.testFailed(visit.user.email),
+        says: Object.values(errors).flat().join(" "),
+      }),
+  );
+
+export async function makeDefault(visit: CompanyVisit): Promise<Answer> {
+  const server = await callIn(visit, "smtp-sender.updateConfig", { id: visit.params.id!, is_default: true });
+  return { goTo: serverPath(visit, server), notice: "saved" };
+}

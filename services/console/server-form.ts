@@ -1,0 +1,186 @@
+/** The form of a server: from a configuration to its fields, and from what was typed to what the API takes. */
+import { TLS_MODES } from "../../models/smtp-config.ts";
+import type { ParamsOf, ReturnsOf } from "../contracts.ts";
+
+export type Server = ReturnsOf<"smtp-sender.getConfig">;
+type NewServer = ParamsOf<"smtp-sender.createConfig">;
+type Change = Omit<ParamsOf<"smtp-sender.updateConfig">, "id">;
+export type Fields = Record<string, string>;
+
+const EMPTY_ROWS = 2;
+const MAX_ROWS = 100;
+
+/** What is no number goes to the action as it is: the action says what is wrong with it. */
+export function numberOf(text: string): number {
+  const number = Number(text);
+  return text.trim() !== "" && Number.isFinite(number) ? number : (text as unknown as number);
+}
+
+const numberOrNull = (text: string): number | null => (text.trim() === "" ? null : numberOf(text));
+const textOrNull = (text: string): string | null => (text.trim() === "" ? null : text);
+const shown = (value: number | string | null | undefined): string => (value == null ? "" : `${value}`);
+
+/** Of a new server. */
+export const FRESH: Fields = { port: "587", encryption: "auto", max_connections: "10", mailbox_tls: "on" };
+
+/** Without the login and the passwords, which no answer has. */
+export function fieldsOf(server: Server): Fields {
+  const { warmup, bounce_mailbox: mailbox } = server;
+  const fields: Fields = {
+    name: server.name,
+    host: server.host,
+    port: `${server.port}`,
+    encryption: server.tls_mode === "auto" && !server.use_tls ? "none" : server.tls_mode,
+    sender_name: server.sender_name,
+    sender_email: server.sender_email,
+    reply_to_email: shown(server.reply_to_email),
+    max_connections: `${server.max_connections}`,
+    max_per_second: shown(server.max_per_second),
+    warmup_start: shown(warmup?.start_per_day),
+    warmup_factor: shown(warmup?.factor),
+    warmup_until: shown(warmup?.until_per_day),
+    bounce_address: shown(server.bounce_address),
+    mailbox_host: shown(mailbox?.host),
+    mailbox_port: shown(mailbox?.port),
+    mailbox_username: shown(mailbox?.username),
+    mailbox_folder: shown(mailbox?.folder),
+    mailbox_processed: shown(mailbox?.processed_folder),
+    ...(mailbox && !mailbox.use_tls ? {} : { mailbox_tls: "on" }),
+    ...(server.is_default ? { is_default: "on" } : {}),
+  };
+  for (const [n, { domain, max_per_minute, max_connections }] of server.domain_limits.entries()) {
+    fields[`limit.${n}.domain`] = domain;
+    fields[`limit.${n}.per_minute`] = shown(max_per_minute);
+    fields[`limit.${n}.connections`] = shown(max_connections);
+  }
+  return fields;
+}
+
+export interface LimitRow {
+  n: number;
+  domain: string;
+  perMinute: string;
+  connections: string;
+}
+
+/** Those that say something, and empty ones to fill in. */
+export function limitRows(fields: Fields): LimitRow[] {
+  const rows: LimitRow[] = [];
+  for (let n = 0; n < MAX_ROWS + EMPTY_ROWS; n++) {
+    const at = (name: string) => (fields[`limit.${n}.${name}`] ?? "").trim();
+    const row = { domain: at("domain"), perMinute: at("per_minute"), connections: at("connections") };
+    if (Object.values(row).some((text) => text !== "")) rows.push({ ...row, n: rows.length });
+  }
+  const empty = Math.min(EMPTY_ROWS, MAX_ROWS - rows.length);
+  for (let n = 0; n < empty; n++) rows.push({ n: rows.length, domain: "", perMinute: "", connections: "" });
+  return rows;
+}
+
+function limitsOf(fields: Fields): NewServer["domain_limits"] {
+  return limitRows(fields)
+    .filter(({ domain, perMinute, connections }) => domain !== "" || perMinute !== "" || connections !== "")
+    .map(({ domain, perMinute, connections }) => ({
+      domain,
+      ...(perMinute === "" ? {} : { max_per_minute: numberOf(perMinute) }),
+      ...(connections === "" ? {} : { max_connections: numberOf(connections) }),
+    }));
+}
+
+function encryptionOf(choice: string): Pick<NewServer, "tls_mode" | "use_tls"> {
+  return { tls_mode: TLS_MODES.find((mode) => mode === choice) ?? "auto", use_tls: choice !== "none" };
+}
+
+function warmupOf({ warmup_start = "", warmup_factor = "", warmup_until = "" }: Fields): NewServer["warmup"] {
+  if ([warmup_start, warmup_factor, warmup_until].every((text) => text.trim() === "")) return null;
+  return {
+    start_per_day: numberOf(warmup_start),
+    factor: numberOf(warmup_factor),
+    until_per_day: numberOf(warmup_until),
+  };
+}
+
+function mailboxOf(fields: Fields): NewServer["bounce_mailbox"] {
+  const { mailbox_host = "", mailbox_port = "", mailbox_username = "", mailbox_password = "" } = fields;
+  const { mailbox_folder = "", mailbox_processed = "" } = fields;
+  if (mailbox_host.trim() === "") return null;
+  return {
+    host: mailbox_host,
+    username: mailbox_username,
+    use_tls: fields.mailbox_tls !== undefined,
+    ...(mailbox_port.trim() === "" ? {} : { port: numberOf(mailbox_port) }),
+    ...(mailbox_password === "" ? {} : { password: mailbox_password }),
+    ...(mailbox_folder.trim() === "" ? {} : { folder: mailbox_folder }),
+    ...(mailbox_processed.trim() === "" ? {} : { processed_folder: mailbox_processed }),
+  };
+}
+
+/** Of a relay without login both are empty; what is left empty otherwise is what is stored. */
+function loginOf({
+  username = "",
+  password = "",
+  no_login,
+}: Fields): Partial<Pick<NewServer, "username" | "password">> {
+  if (no_login !== undefined) return { username: "", password: "" };
+  return { ...(username === "" ? {} : { username }), ...(password === "" ? {} : { password }) };
+}
+
+/** Everything but the login. */
+function valuesOf(fields: Fields) {
+  const { name = "", host = "", port = "", sender_name = "", sender_email = "" } = fields;
+  const { reply_to_email = "", bounce_address = "", max_connections = "", max_per_second = "" } = fields;
+  return {
+    name,
+    host,
+    port: numberOf(port),
+    ...encryptionOf(fields.encryption ?? ""),
+    sender_name,
+    sender_email,
+    reply_to_email: textOrNull(reply_to_email),
+    bounce_address: textOrNull(bounce_address),
+    bounce_mailbox: mailboxOf(fields),
+    max_connections: numberOf(max_connections),
+    max_per_second: numberOrNull(max_per_second),
+    warmup: warmupOf(fields),
+    domain_limits: limitsOf(fields),
+    is_default: fields.is_default !== undefined,
+  } satisfies Change;
+}
+
+export const newServerOf = (fields: Fields): NewServer => ({
+  username: "",
+  password: "",
+  ...valuesOf(fields),
+  ...loginOf(fields),
+});
+
+/**
+ * Only what differs from what is stored: whatever is given of the server itself makes the sender forget what it knows of it,
+ * and a default stays one until another takes its place.
+ */
+export function changeOf(fields: Fields, server: Server): Change {
+  const before: Record<string, unknown> = valuesOf({ ...fieldsOf(server) });
+  const given = Object.entries(valuesOf(fields)).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
+  );
+  return { ...Object.fromEntries(given), ...loginOf(fields) };
+}
+
+/** What a server is tried with before it is saved. */
+export function loginToTry(fields: Fields): ParamsOf<"smtp-sender.validate"> {
+  const { host = "", port = "", sender_email = "" } = fields;
+  return {
+    username: "",
+    password: "",
+    host,
+    port: numberOf(port),
+    ...encryptionOf(fields.encryption ?? ""),
+    ...loginOf(fields),
+    ...(sender_email.trim() === "" ? {} : { sender_email }),
+  };
+}
+
+const OF_THE_SERVER = ["host", "port", "username", "password", "tls_mode", "use_tls", "sender_email"];
+
+/** Whether the server that is typed is the one that is stored, so that the stored password may be tried. */
+export const isStored = (fields: Fields, server: Server): boolean =>
+  !OF_THE_SERVER.some((name) => Object.hasOwn(changeOf(fields, server), name));

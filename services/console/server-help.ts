@@ -1,0 +1,26 @@
+/** What helps with an error of a mail server, by what it or the network said: these texts come from many programs. */
+export type Trouble = "dns" | "connect" | "tls" | "auth" | "sender" | "later" | "other";
+
+/** The first that fits: a refused login is also a 5xx, a certificate's failure also a connection's. */
+const SIGNS: readonly [Trouble, RegExp][] = [
+  ["dns", /ENOTFOUND|EAI_AGAIN|no such host|does not exist|has no address|not on the public internet/i],
+  ["auth", /\b(?:535|534|530|538)\b|authenticat|\bauth\b|log ?in\b|password|credentials/i],
+  ["tls", /certificate|\btls\b|\bssl\b|starttls|altname|self[- ]signed|handshake|wrong version number/i],
+  [
+    "sender",
+    /did not accept .* as a sender|sender (?:address )?(?:rejected|refused)|not (?:verified|owned|allowed to send)|relay(?:ing)? (?:access )?denied|\b5\.7\.(?:60|1)\b/i,
+  ],
+  ["later", /\b4[25]\d\b|\b4\.\d+\.\d+\b|too many|rate limit|throttl|try again/i],
+  [
+    "connect",
+    /ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|no answer|timed? ?out|closed the connection|did not answer|not smtp/i,
+  ],
+];
+
+export const troubleOf = (text: string): Trouble => SIGNS.find(([, sign]) => sign.test(text))?.[0] ?? "other";
+
+/** Of a try: its stage says it, except that a refused sender has none of its own. */
+export function troubleOfTry({ stage, message }: { stage: string; message: string }): Trouble {
+  if (stage === "connect") return troubleOf(message) === "sender" ? "sender" : "connect";
+  return stage === "dns" || stage === "tls" || stage === "auth" ? stage : "other";
+}

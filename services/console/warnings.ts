@@ -1,0 +1,78 @@
+/** What needs a look: each a sentence with the page that helps. From what is stored: nothing is looked up for it. */
+import type { ReturnsOf } from "../contracts.ts";
+import { messages } from "./messages.ts";
+import { formatted, percentOf, timeOf } from "./render.ts";
+
+const t = messages.overview.warningsOf;
+
+export interface Warning {
+  text: string;
+  /** Below the company's own. */
+  path: string;
+  link: string;
+}
+
+type Servers = ReturnsOf<"smtp-sender.listConfigs">["results"];
+type Endpoints = ReturnsOf<"webhooks.list">["results"];
+type Days = ReturnsOf<"tracking.companyStats">["sending"];
+type Plan = ReturnsOf<"accounts.getPlan">;
+
+/** Mailbox providers begin to refuse a sender above these; fewer mails say nothing. */
+const MAX_BOUNCED = 0.05;
+const MAX_COMPLAINED = 0.003;
+const MIN_SENT = 200;
+/** Of a plan's limit. */
+const NEARLY = 0.8;
+
+const serverWarnings = (servers: Servers): Warning[] =>
+  servers.flatMap(({ id, name, working, last_error, check_failures, bounce_mailbox }) => {
+    const names = [...new Set(check_failures.map((failure) => messages.domains.names[failure.name]))].join(", ");
+    return [
+      ...(working ? [] : [{ text: t.server(name, last_error ?? t.silent), path: `servers/${id}`, link: t.toServer }]),
+      ...(names === "" ? [] : [{ text: t.dns(name, names), path: `domains/${id}`, link: t.toDns }]),
+      ...(bounce_mailbox?.last_error
+        ? [{ text: t.mailbox(name, bounce_mailbox.last_error), path: `servers/${id}`, link: t.toServer }]
+        : []),
+    ];
+  });
+
+function rateWarnings(days: Days): Warning[] {
+  const sum = (of: "sent" | "bounced" | "complained") => days.reduce((all, day) => all + day[of], 0);
+  const sent = sum("sent");
+  if (sent < MIN_SENT) return [];
+  const [bounced, complained] = [sum("bounced"), sum("complained")];
+  return [
+    ...(bounced > MAX_BOUNCED * sent
+      ? [{ text: t.bounced(percentOf(bounced, sent)), path: "recipient-domains", link: t.toDomains }]
+      : []),
+    ...(complained > MAX_COMPLAINED * sent
+      ? [{ text: t.complained(percentOf(complained, sent)), path: "bounces?result=complained", link: t.toComplaints }]
+      : []),
+  ];
+}
+
+const planWarnings = ({ limits, usage, period }: Plan): Warning[] =>
+  (["emails_per_month", "subscribers"] as const).flatMap((name) => {
+    const [used, limit] = [usage[name], limits[name]];
+    if (limit === null || used === null || used < NEARLY * limit) return [];
+    const until = name === "emails_per_month" ? ` ${t.resets(timeOf(period.end))}` : "";
+    const text = t[name](formatted(used), formatted(limit)) + until;
+    return [{ text, path: "settings/plan", link: t.toPlan }];
+  });
+
+/** One that somebody switched off is as it is meant to be. */
+const webhookWarnings = (endpoints: Endpoints): Warning[] =>
+  endpoints
+    .filter(({ failing_since }) => failing_since !== null)
+    .map(({ id, url, disabled_at }) => ({
+      text: disabled_at === null ? t.webhookFails(url) : t.webhookOff(url),
+      path: `webhooks/${id}`,
+      link: t.toWebhook,
+    }));
+
+export const warningsOf = (seen: { servers: Servers; days: Days; plan: Plan; endpoints: Endpoints }): Warning[] => [
+  ...serverWarnings(seen.servers),
+  ...rateWarnings(seen.days),
+  ...planWarnings(seen.plan),
+  ...webhookWarnings(seen.endpoints),
+];

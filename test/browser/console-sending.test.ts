@@ -1,0 +1,197 @@
+/** Servers, DNS, bounces and webhooks of the console in Chromium: readable, by keyboard, with and without a script. */
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { query } from "../../models/database/db.ts";
+import { type App, startApp } from "../support/app.ts";
+import { newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
+import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
+import { startWebServer, type WebServer } from "../support/web-server.ts";
+import { violations } from "./axe.ts";
+import { launchChromium } from "./chromium.ts";
+
+const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
+const LONG_MS = 30_000;
+
+let app: App;
+let browser: Browser;
+let dns: DnsServer;
+let smtp: SmtpServer;
+let receiver: WebServer;
+let company: TestCompany;
+let server: string;
+let hook: string;
+let delivery: string;
+beforeAll(async () => {
+  dns = await startDnsServer({ "acme.example": { txt: ["v=spf1 ?all"], mx: [[10, "mx.acme.example"]] } });
+  smtp = await startSmtpServer();
+  receiver = await startWebServer();
+  receiver.answer = { status: 500, body: "database is away" };
+  app = await startApp({ env: { DNS_SERVERS: dns.address } });
+  browser = await launchChromium();
+  company = await newCompany(app, { name: "Analytical Engines" });
+  const { api } = company;
+  const relay = { host: "127.0.0.1", port: smtp.port, username: "", password: "", use_tls: false };
+  const full = {
+    name: "Main relay",
+    sender_name: "Analytical Engines",
+    sender_email: "news@acme.example",
+    bounce_address: "bounce@acme.example",
+    max_per_second: 20,
+    warmup: { start_per_day: 50, factor: 1.5, until_per_day: 5_000 },
+    domain_limits: [{ domain: "mail.example", max_per_minute: 100 }],
+  };
+  server = (await api.post("/api/emails/smtp-configs/", { ...relay, ...full })).body.id;
+  await api.post(`/api/emails/smtp-configs/${server}/dkim/`, {
+    domain: "acme.example",
+    selector: "fm1",
+    algorithm: "rsa",
+  });
+  const broken = { ...relay, name: "Second relay of the newsletter", sender_email: "letters@other.example" };
+  const second = (await api.post("/api/emails/smtp-configs/", broken)).body.id;
+  await query(
+    `update smtp_configs set failing_since = now(), last_error = '535 5.7.8 Authentication credentials invalid',
+       last_error_at = now(), backoff_until = now() + interval '20 minutes' where id = $1`,
+    [second],
+  );
+  for (const n of [1, 2, 3]) {
+    const diagnostic =
+      "550 5.1.1 <gone@example.com>: Recipient address rejected: User unknown in virtual mailbox table";
+    await api.post("/api/emails/bounces/", { email: `gone${n}@example.com`, type: "hard", diagnostic });
+  }
+  await api.post("/api/emails/inbound-sources/", { provider: "postmark", secret: "a long password" });
+  const url = `${receiver.url}/hooks/mail`;
+  hook = (await api.post("/api/emails/webhook-endpoints/", { url, events: ["opened", "clicked"] })).body.id;
+  delivery = (await api.post(`/api/emails/webhook-endpoints/${hook}/test/`, {})).body.id;
+}, 240_000);
+afterAll(async () => {
+  await browser?.close();
+  await app.stop();
+  await receiver.stop();
+  await smtp.stop();
+  await dns.stop();
+});
+
+async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
+  // The policy would keep axe out, too.
+  const context = await browser.newContext({
+    bypassCSP: true,
+    extraHTTPHeaders: { "x-forwarded-for": someIp() },
+    ...options,
+  });
+  context.setDefaultTimeout(LONG_MS);
+  try {
+    await work(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+const at = (path: string) => `${app.url}/app/${company.id}${path && `/${path}`}`;
+
+async function signIn(page: Page): Promise<void> {
+  await page.goto(`${app.url}/app/login`);
+  await page.getByLabel("Email address").fill(company.email);
+  await page.getByLabel("Password").fill(company.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(at(""));
+}
+
+const PAGES = () => ({
+  overview: "",
+  servers: "servers",
+  server: `servers/${server}`,
+  "server-new": "servers/new",
+  "server-edit": `servers/${server}/edit`,
+  "server-delete": `servers/${server}/delete`,
+  domains: "domains",
+  domain: `domains/${server}?look=now`,
+  bounces: "bounces",
+  "recipient-domains": "recipient-domains",
+  webhooks: "webhooks",
+  "webhook-new": "webhooks/new",
+  webhook: `webhooks/${hook}`,
+  delivery: `webhooks/${hook}/deliveries/${delivery}`,
+});
+
+test.each([
+  ["light, a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
+  ["dark, a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
+] as [string, BrowserContextOptions][])(
+  "every page passes axe and is no wider than the window: %s",
+  async (_how, options) => {
+    await open(options, async (page) => {
+      await signIn(page);
+      const found: object[] = [];
+      for (const [name, path] of Object.entries(PAGES())) {
+        await page.goto(at(path));
+        const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
+        // To look at; nothing compares them.
+        await page.screenshot({ path: `${SHOTS}/sending-${options.colorScheme}-${name}.png`, fullPage: true });
+        const wrong = await violations(page);
+        if ((width as number) > 0 || wrong.length > 0) found.push({ path, wider: width, wrong });
+      }
+      expect(found).toEqual([]);
+    });
+  },
+  300_000,
+);
+
+test("a server is made, tried and kept with the keyboard, without JavaScript", async () => {
+  await open({ javaScriptEnabled: false }, async (page) => {
+    await signIn(page);
+    await page.goto(at("servers"));
+    await page.getByRole("link", { name: "Add a server" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "A new server" }).waitFor();
+    const type = async (label: string, text: string) => {
+      await page.getByLabel(label, { exact: true }).focus();
+      await page.keyboard.press("ControlOrMeta+A");
+      await page.keyboard.type(text);
+    };
+    await type("Name", "By keyboard");
+    await type("Host", "127.0.0.1");
+    await type("Port", "9");
+    await page.getByLabel("Encryption", { exact: true }).selectOption("none");
+    await type("Sender’s address", "letters@acme.example");
+    await page.getByRole("button", { name: "Try without saving" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("Nobody answers at this host and port").waitFor();
+    await type("Port", `${smtp.port}`);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "By keyboard" }).waitFor();
+    await page.getByRole("button", { name: "Check now" }).focus();
+    await page.keyboard.press("Enter");
+    await expect(page.getByText("The server works.").waitFor()).resolves.toBeUndefined();
+  });
+}, 120_000);
+
+test("with a script a check changes its place alone, the DNS is asked by itself, and records have a button to copy them", async () => {
+  await open({}, async (page) => {
+    await signIn(page);
+    await page.goto(at(`servers/${server}`));
+    await page.getByRole("button", { name: "Check now" }).click();
+    await page.getByText("The server works.").waitFor();
+    expect(page.url()).toBe(at(`servers/${server}`));
+    await page.goto(at(`domains/${server}`));
+    await page.getByText("There is no DMARC record.").waitFor();
+    const record = page.getByRole("button", { name: /^Copy _dmarc/ });
+    await record.focus();
+    await page.keyboard.press("Enter");
+    await expect(page.getByText(/^(Copied|Selected)$/).waitFor()).resolves.toBeUndefined();
+  });
+}, 120_000);
+
+test("a webhook is made and tested by mouse: what it posted and what was answered appear by themselves", async () => {
+  await open({}, async (page) => {
+    await signIn(page);
+    await page.goto(at("webhooks/new"));
+    await page.getByLabel("Address").fill(`${receiver.url}/other`);
+    await page.getByRole("checkbox", { name: /bounced:/ }).check();
+    await page.getByRole("button", { name: "Make the webhook" }).click();
+    await page.getByText(/^whsec_/).waitFor();
+    await page.getByRole("button", { name: "Send a test event" }).click();
+    await page.getByText("Answered 500: database is away").waitFor();
+    await expect(page.getByText('"test": true').waitFor()).resolves.toBeUndefined();
+  });
+}, 120_000);
