@@ -27,7 +27,7 @@ function named(file: string, type: string, body: Buffer): Asset {
 const own = (path: string): Buffer => readFileSync(join(import.meta.dirname, "assets", path));
 
 /** One style sheet for all pages; a later part may use what an earlier one says. */
-const STYLE_PARTS = ["tokens", "components", "plots"];
+const STYLE_PARTS = ["tokens", "components", "plots", "campaigns"];
 const style = named("console.css", CSS, Buffer.concat(STYLE_PARTS.map((part) => own(`styles/${part}.css`))));
 
 const resolve = createRequire(import.meta.url).resolve;
@@ -35,6 +35,7 @@ const resolve = createRequire(import.meta.url).resolve;
 /** By the name under which pages ask for them. */
 const scripts = {
   htmx: named("htmx.js", SCRIPT, readFileSync(join(resolve("htmx.org/package.json"), "../dist/htmx.min.js"))),
+  live: named("live.js", SCRIPT, own("scripts/live.js")),
 };
 
 const byName = new Map([style, ...Object.values(scripts)].map((one) => [one.name, one]));

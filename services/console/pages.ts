@@ -2,14 +2,21 @@
  * Every page of the console, on one page: where it is, what shows it, what its form does. Three kinds: for everybody, for
  * whoever is signed in, and within a company (below its id).
  */
+import { campaignPage } from "./pages/campaign.ts";
+import { editCampaign, editPage } from "./pages/campaign-edit.ts";
+import { mailFramePage, mailPage } from "./pages/campaign-mail.ts";
 import {
-  campaignPage,
-  campaignsPage,
   cancelCampaign,
   deleteCampaign,
+  duplicateCampaign,
+  exportCampaign,
+  resendCampaign,
   resumeCampaign,
   stopCampaign,
-} from "./pages/campaigns.ts";
+} from "./pages/campaign-operations.ts";
+import { domainsPage, failuresPage } from "./pages/campaign-outcomes.ts";
+import { recipientPage, recipientsPage } from "./pages/campaign-recipients.ts";
+import { campaignsPage, inTheAirPage } from "./pages/campaigns.ts";
 import { chooseCompany, companyHome } from "./pages/home.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
 import { deleteList, liftSuppression, listsPage, makeList, suppress, suppressionsPage } from "./pages/lists.ts";
@@ -51,10 +58,21 @@ export const personPages: Table<PersonVisit> = {
 export const companyPages: Table<CompanyVisit> = {
   "": { page: companyHome },
   campaigns: { page: campaignsPage },
+  "campaigns/in-the-air": { page: inTheAirPage },
   "campaigns/:id": { page: campaignPage },
+  "campaigns/:id/recipients": { page: recipientsPage },
+  "campaigns/:id/recipient": { page: recipientPage },
+  "campaigns/:id/mail": { page: mailPage },
+  "campaigns/:id/mail/frame": { page: mailFramePage },
+  "campaigns/:id/failures": { page: failuresPage },
+  "campaigns/:id/domains": { page: domainsPage },
+  "campaigns/:id/export": { page: exportCampaign },
+  "campaigns/:id/edit": { page: editPage, form: editCampaign },
   "campaigns/:id/stop": { form: stopCampaign },
   "campaigns/:id/resume": { form: resumeCampaign },
   "campaigns/:id/cancel": { form: cancelCampaign },
+  "campaigns/:id/duplicate": { form: duplicateCampaign },
+  "campaigns/:id/resend": { form: resendCampaign },
   "campaigns/:id/delete": { form: deleteCampaign },
   subscribers: { page: subscribersPage, form: addSubscriber },
   "subscribers/:id": { page: subscriberPage, form: changeSubscriber },

@@ -9,6 +9,7 @@ import { type Shown, uploadKindOf } from "../console/contract.ts";
 import { notFound } from "../lib/errors.ts";
 import { CONSOLE_COOKIE, readSession } from "../lib/tokens/console-session.ts";
 import { throttleLogin } from "./access/throttle.ts";
+import { consoleProgress, isProgressPath } from "./console-progress.ts";
 import { BODY_LIMITS } from "./http/body-cost.ts";
 import { type Context, httpOf, type Next } from "./http/context.ts";
 import { cookieNamed } from "./http/cookies.ts";
@@ -19,12 +20,16 @@ import { firstByte, writeDocument } from "./http/response.ts";
 import type { ResourceRouter } from "./http/router.ts";
 import { type RouteDeps, UPLOAD_TIMEOUT_MS } from "./route-handler.ts";
 
-type ConsoleDeps = Pick<RouteDeps, "broker" | "bodyBudget" | "uploadBudgets" | "maxUploadBytes">;
+type ConsoleDeps = Pick<
+  RouteDeps,
+  "broker" | "bodyBudget" | "uploadBudgets" | "maxUploadBytes" | "authentication" | "streams" | "permissionOf"
+>;
 
 interface Asked {
   path: string;
   query: Record<string, string>;
   cookie?: string;
+  isPoll?: boolean;
 }
 
 const ROOT = "/app";
@@ -43,10 +48,10 @@ function texts(values: Record<string, unknown>): Record<string, string> {
 /** Undefined for a browser that nobody has signed in with: its bodies are small, and hold no files. */
 const personOf = ({ cookie }: Asked) => (cookie === undefined ? undefined : readSession(cookie)?.person);
 
-export function consolePages(
-  { broker, bodyBudget, uploadBudgets, maxUploadBytes }: ConsoleDeps,
-  router: ResourceRouter,
-) {
+export function consolePages(deps: ConsoleDeps, router: ResourceRouter) {
+  const { broker, bodyBudget, uploadBudgets, maxUploadBytes } = deps;
+  const progress = consoleProgress(deps);
+
   async function submit(context: Context, asked: Asked, options: object): Promise<Shown> {
     const person = personOf(asked);
     const reservation = bodyBudget.open(person?.userId ?? context.state.ip);
@@ -109,7 +114,9 @@ export function consolePages(
       path: path.slice(ROOT.length).replace(/^\/|\/$/g, ""),
       query: texts(context.query),
       ...(cookie === undefined ? {} : { cookie }),
+      ...(context.get("x-poll") === "" ? {} : { isPoll: true }),
     };
+    if (method === "GET" && isProgressPath(asked.path)) return progress(context, asked.path, cookie);
     if (method === "POST" && asked.path === "login") await throttleLogin(context);
     if (method === "POST") {
       await write(context, await (isFile(context) ? upload : submit)(context, asked, options), requestId);

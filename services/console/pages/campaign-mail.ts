@@ -1,0 +1,61 @@
+/** What a campaign says, and where people clicked in it: the links by clicks, and on the mail itself. */
+
+import { notFound } from "../../lib/errors.ts";
+import { isUuid } from "../../lib/ids.ts";
+import { withMarks } from "../link-marks.ts";
+import { mailFrame } from "../mail-frame.ts";
+import { messages } from "../messages.ts";
+import { formatted } from "../render.ts";
+import { type Answer, type CompanyVisit, callIn } from "../request.ts";
+import { campaignPath, tabsOf } from "./campaign.ts";
+
+const t = messages.campaigns.mail;
+
+function asked({ params: { id = "" }, query: { variant = "" } }: CompanyVisit) {
+  if (!isUuid(id)) throw notFound();
+  return { id, ...(/^[0-4]$/.test(variant) ? { variant: Number(variant) } : {}) };
+}
+
+/** Of people; of hits where nobody knows whose they are. */
+const clicksOf = ({ unique, total }: { unique: number | null; total: number }): number => unique ?? total;
+
+export async function mailPage(visit: CompanyVisit): Promise<Answer> {
+  const { id, variant } = asked(visit);
+  const [campaign, { links, delivered }] = await Promise.all([
+    callIn(visit, "campaigns.get", { id }),
+    callIn(visit, "tracking.analytics", { id }),
+  ]);
+  const here = campaignPath(visit, "mail");
+  return {
+    view: "campaign-mail",
+    title: t.title(campaign.name),
+    values: {
+      campaign,
+      delivered,
+      links: links
+        .map((link) => ({ ...link, clicks: clicksOf(link) }))
+        .toSorted((a, b) => b.clicks - a.clicks || b.total - a.total),
+      isPeople: campaign.clicks !== null,
+      here,
+      variant,
+      variants: campaign.variants.map(({ index }) => ({ index, name: messages.campaigns.variantName(index) })),
+      frame: campaignPath(visit, `mail/frame${variant === undefined ? "" : `?variant=${variant}`}`),
+      tabs: tabsOf(visit, "mail"),
+    },
+  };
+}
+
+/** A document of its own, for the frame on the page. */
+export async function mailFramePage(visit: CompanyVisit): Promise<Answer> {
+  const [{ html }, { links, delivered }] = await Promise.all([
+    callIn(visit, "renderer.campaignContent", asked(visit)),
+    callIn(visit, "tracking.analytics", { id: asked(visit).id }),
+  ]);
+  const clicks = new Map(links.map((link) => [link.url, clicksOf(link)]));
+  const mark = (href: string): string | undefined => {
+    const n = clicks.get(href);
+    if (n === undefined) return undefined;
+    return delivered > 0 ? t.markOf(formatted(n), ((100 * n) / delivered).toFixed(1)) : formatted(n);
+  };
+  return mailFrame(withMarks(html, mark));
+}

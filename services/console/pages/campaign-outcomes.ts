@@ -1,0 +1,43 @@
+/** Why mails of a campaign failed, and what became of them by recipient domain: read when they are asked for, because they are counted then. */
+
+import { notFound } from "../../lib/errors.ts";
+import { isUuid } from "../../lib/ids.ts";
+import { messages } from "../messages.ts";
+import { type Answer, type CompanyVisit, callIn } from "../request.ts";
+import { campaignPath } from "./campaign.ts";
+
+function idOf({ params: { id = "" } }: CompanyVisit): string {
+  if (!isUuid(id)) throw notFound();
+  return id;
+}
+
+export async function failuresPage(visit: CompanyVisit): Promise<Answer> {
+  const id = idOf(visit);
+  const [campaign, failures] = await Promise.all([
+    callIn(visit, "campaigns.get", { id }),
+    callIn(visit, "campaigns.failures", { id }),
+  ]);
+  return {
+    view: "campaign-failures",
+    title: messages.campaigns.failuresOf(campaign.name),
+    values: {
+      failures,
+      campaignPath: campaignPath(visit),
+      recipientPath: campaignPath(visit, "recipient"),
+      recipientsPath: campaignPath(visit, "recipients"),
+    },
+  };
+}
+
+export async function domainsPage(visit: CompanyVisit): Promise<Answer> {
+  const id = idOf(visit);
+  const [campaign, domains] = await Promise.all([
+    callIn(visit, "campaigns.get", { id }),
+    callIn(visit, "tracking.domainStats", { campaign: id }),
+  ]);
+  return {
+    view: "campaign-domains",
+    title: messages.campaigns.domainsOf(campaign.name),
+    values: { domains, campaignPath: campaignPath(visit) },
+  };
+}
