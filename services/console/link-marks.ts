@@ -19,45 +19,41 @@ const MARK_STYLE = [
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
-interface Change {
+interface Insertion {
   at: number;
-  /** Characters that go. */
-  length: number;
   text: string;
 }
 
-const HREF = /(?<=\shref)(?=\s*=)/i;
-
 /** `markOf` what stands behind a link to that address; undefined for one that is not counted. */
 export function withMarks(html: string, markOf: (href: string) => string | undefined): string {
-  const changes: Change[] = [];
+  const insertions: Insertion[] = [];
   const open: (string | undefined)[] = [];
-  const parser = new Parser(
-    {
-      onopentag(name, { href }) {
-        if (name !== "a") return;
-        open.push(href === undefined ? undefined : markOf(href.trim()));
-        const tag = html.slice(parser.startIndex, parser.endIndex + 1);
-        const at = tag.search(HREF);
-        if (at >= 0) changes.push({ at: parser.startIndex + at - "href".length, length: 0, text: "data-" });
-      },
-      onclosetag(name, isImplied) {
-        if (name !== "a") return;
-        const mark = open.pop();
-        if (mark === undefined) return;
-        const at = isImplied ? parser.startIndex : parser.endIndex + 1;
-        changes.push({ at, length: 0, text: `<span style="${MARK_STYLE}">${escaped(mark)}</span>` });
-      },
+  let tag = "";
+  const parser = new Parser({
+    onopentagname(name) {
+      tag = name;
     },
-    { decodeEntities: true },
-  );
+    onattribute(name) {
+      // Another attribute keeps the address, and nobody follows it.
+      if (name === "href" && (tag === "a" || tag === "area")) insertions.push({ at: parser.startIndex, text: "data-" });
+    },
+    onopentag(name, { href }) {
+      if (name === "a") open.push(href === undefined ? undefined : markOf(href.trim()));
+    },
+    onclosetag(name, isImplied) {
+      if (name !== "a") return;
+      const mark = open.pop();
+      if (mark === undefined) return;
+      const at = isImplied ? parser.startIndex : parser.endIndex + 1;
+      insertions.push({ at, text: `<span style="${MARK_STYLE}">${escaped(mark)}</span>` });
+    },
+  });
   parser.end(html);
   let out = "";
   let from = 0;
-  for (const { at, length, text } of changes) {
-    if (at < from) continue;
+  for (const { at, text } of insertions) {
     out += html.slice(from, at) + text;
-    from = at + length;
+    from = at;
   }
   return out + html.slice(from);
 }

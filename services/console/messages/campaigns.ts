@@ -104,7 +104,7 @@ export const campaigns = {
   stop: "Stop",
   mails: (n: number, text: string) => `${text} ${n === 1 ? "mail" : "mails"}`,
   people: (n: number, text: string) => `${text} ${n === 1 ? "person" : "people"}`,
-  stopHint: (left: string) => `Still to send: ${left}. Resume sends them later.`,
+  stopHint: "Within two seconds no further mail begins. Resume sends the rest later.",
   stopAllHint: "Nothing was sent yet: it ends as cancelled, and cannot be resumed.",
   resume: "Resume",
   resumeHint: (n: string) => `Tries ${n} again, and never what was sent.`,

@@ -37,13 +37,12 @@ export function operationsOf(visit: CompanyVisit, campaign: Campaign): Operation
   const { status, total_emails, sent_count, failed_count, opens, clicks } = campaign;
   // Who clicked has read it, whatever became of the pixel.
   const readers = Math.max(opens ?? 0, clicks ?? 0);
-  const left = mails(Math.max(0, total_emails - sent_count - failed_count));
   const rows = [
     {
       name: "stop",
       action: "campaigns.stop",
       fits: status === "pending" || status === "sending",
-      hint: sent_count > 0 ? t.stopHint(left) : t.stopAllHint,
+      hint: sent_count > 0 ? t.stopHint : t.stopAllHint,
     },
     {
       name: "resume",

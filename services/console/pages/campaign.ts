@@ -3,7 +3,6 @@ import { isOver } from "../../../models/campaign.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 import { notFound } from "../../lib/errors.ts";
 import { isUuid } from "../../lib/ids.ts";
-import type { Errors } from "../form-errors.ts";
 import { messages } from "../messages.ts";
 import { plotOf } from "../plot.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
@@ -44,7 +43,7 @@ function variantsOf({ variants, winner }: Campaign, { variants: results }: Analy
   }));
 }
 
-export async function showCampaign(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
+export async function campaignPage(visit: CompanyVisit): Promise<Answer> {
   const { id = "" } = visit.params;
   if (!isUuid(id)) throw notFound();
   const [campaign, analytics] = await Promise.all([
@@ -57,7 +56,6 @@ export async function showCampaign(visit: CompanyVisit, errors: Errors = {}): Pr
     values: {
       campaign,
       analytics,
-      errors,
       now: new Date().toISOString(),
       here: campaignPath(visit),
       tabs: tabsOf(visit, ""),
@@ -70,5 +68,3 @@ export async function showCampaign(visit: CompanyVisit, errors: Errors = {}): Pr
     },
   };
 }
-
-export const campaignPage = (visit: CompanyVisit): Promise<Answer> => showCampaign(visit);

@@ -18,6 +18,7 @@ function durationOf(seconds) {
 
 const SHOWN = {
   percent: (now) => shareOf(now.sent_count + now.failed_count, now.total_emails),
+  waiting: (now) => numbers.format(Math.max(0, now.total_emails - now.sent_count - now.failed_count)),
   opens_rate: (now) => shareOf(now.opens, now.sent_count),
   clicks_rate: (now) => shareOf(now.clicks, now.sent_count),
   seconds_left: (now) => durationOf(now.seconds_left),
@@ -76,7 +77,8 @@ function open() {
   source = new EventSource(root.dataset.live);
   source.addEventListener("progress", ({ data }) => {
     const now = JSON.parse(data);
-    if (now.status !== root.dataset.status) return refresh();
+    // With the first mail stopping means something else.
+    if (now.status !== root.dataset.status || (root.dataset.sent === "0" && now.sent_count > 0)) return refresh();
     toggle(root, "still", false);
     toggle(root, "lost", false);
     toggle(root, "moving", true);
