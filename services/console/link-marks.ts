@@ -17,6 +17,9 @@ const MARK_STYLE = [
   .map((rule) => `${rule}!important`)
   .join(";");
 
+/** What has no address is no link to a browser; the mail's own style comes first. */
+const LINKS_STYLE = "<style>:where(a[data-href]){color:#1a4fc4;text-decoration:underline}</style>";
+
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
 interface Insertion {
@@ -55,5 +58,5 @@ export function withMarks(html: string, markOf: (href: string) => string | undef
     out += html.slice(from, at) + text;
     from = at;
   }
-  return out + html.slice(from);
+  return `${out}${html.slice(from)}${LINKS_STYLE}`;
 }

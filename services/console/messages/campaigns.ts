@@ -49,7 +49,6 @@ export const campaigns = {
   perSecond: "Mails a second",
   left: "Time left",
   subject: "Subject",
-  variantSubjects: "differs by variant",
   waiting: "Still to send",
   delivered: "Delivered",
   bounced: "Came back",

@@ -1,5 +1,6 @@
 /** What a campaign says, and where people clicked in it: the links by clicks, and on the mail itself. */
 
+import type { ReturnsOf } from "../../contracts.ts";
 import { notFound } from "../../lib/errors.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { withMarks } from "../link-marks.ts";
@@ -16,16 +17,22 @@ function asked({ params: { id = "" }, query: { variant = "" } }: CompanyVisit) {
   return { id, ...(/^[0-4]$/.test(variant) ? { variant: Number(variant) } : {}) };
 }
 
+/** Which of an A/B test's mails is shown: the one that was asked for, else the winner, else the first. */
+function shownVariant({ variants, winner }: ReturnsOf<"campaigns.get">, wanted: number | undefined) {
+  return variants.length === 0 ? undefined : (wanted ?? winner?.index ?? 0);
+}
+
 /** Of people; of hits where nobody knows whose they are. */
 const clicksOf = ({ unique, total }: { unique: number | null; total: number }): number => unique ?? total;
 
 export async function mailPage(visit: CompanyVisit): Promise<Answer> {
-  const { id, variant } = asked(visit);
+  const { id, variant: wanted } = asked(visit);
   const [campaign, { links, delivered }] = await Promise.all([
     callIn(visit, "campaigns.get", { id }),
     callIn(visit, "tracking.analytics", { id }),
   ]);
   const here = campaignPath(visit, "mail");
+  const variant = shownVariant(campaign, wanted);
   return {
     view: "campaign-mail",
     title: t.title(campaign.name),
