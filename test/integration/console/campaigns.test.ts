@@ -207,6 +207,30 @@ test("one that is scheduled is changed, with what is wrong at its field, and can
   expect((await browser.open(at(`${id}/edit`))).html).toContain("It is no longer scheduled");
 });
 
+test("each variant of an A/B test is shown as it is sent; links are named as the analytics name them", async () => {
+  const id = await made("/send/to-list/", {
+    ...{ name: "A/B", list_id: list, template_id: template, smtp_config_id: smtp },
+    scheduled_for: new Date(Date.now() + 86_400_000).toISOString(),
+    variants: [
+      { subject: "For [[first_name|default:you]]", percent: 50 },
+      { subject: "Other", template_id: template, percent: 50 },
+    ],
+  });
+  const content = (variant: number) => company.api.get(`${API}/campaigns/${id}/content/`, { query: { variant } });
+  const shown = await Promise.all([0, 1, 2].map(content));
+  expect(shown.map(({ status, body }) => [status, body.subject])).toEqual([
+    [200, "For you"],
+    [200, "Other"],
+    [404, undefined],
+  ]);
+  expect(shown[0]!.body.html).toContain('href="https://example.com/books?a=1&amp;b=2"');
+  expect(shown[0]!.body.html).not.toContain("unsubscribe/");
+  const { html } = await browser.open(at(`${id}/mail?variant=1`));
+  expect(html).toContain(`src="${at(id)}/mail/frame?variant=1"`);
+  expect((await browser.open(at(`${id}/mail/frame?variant=1`))).html).toContain("Hello there");
+  expect((await browser.open(at(id))).html).toContain("Variant B");
+});
+
 test("the list is filtered and ordered; names are text", async () => {
   const evil = "<img src=x onerror=alert(1)>";
   const id = await custom(evil, [{ email: "ann@one.example" }]);
@@ -214,7 +238,9 @@ test("the list is filtered and ordered; names are text", async () => {
   expect(html).not.toContain("<img");
   expect(html.indexOf("&lt;img")).toBeLessThan(html.indexOf(">October<"));
   expect(html).not.toContain(">Much later<");
-  expect((await browser.open(`/app/${company.id}/campaigns?status=scheduled`)).html).toContain("No campaign fits.");
+  expect((await browser.open(`/app/${company.id}/campaigns?status=scheduled&search=zzz`)).html).toContain(
+    "No campaign fits.",
+  );
   expect((await browser.open(`/app/${company.id}/campaigns?ordering=nonsense&type=x&status=y`)).status).toBe(200);
   await until(() => read(id), isOver);
 });

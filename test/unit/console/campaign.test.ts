@@ -29,7 +29,9 @@ const clicks = new Map([
   ["https://b.example/", "<b>"],
 ]);
 const marked = (html: string) =>
-  withMarks(html, (href) => clicks.get(href)).replaceAll(/<span style="[^"]+">/g, "<span>").replace(/<style>.*<\/style>$/, "");
+  withMarks(html, (href) => clicks.get(href))
+    .replaceAll(/<span style="[^"]+">/g, "<span>")
+    .replace(/<style>.*<\/style>$/, "");
 
 test.each([
   ["<p>plain", "<p>plain"],
