@@ -6,7 +6,7 @@ import type { Shown } from "./contract.ts";
 
 const FRAME_POLICY = [
   "default-src 'none'",
-  "img-src https: http: data: 'self'",
+  "img-src https: http: data:",
   "media-src https: http:",
   "font-src https: http: data:",
   "style-src 'unsafe-inline' https: http:",

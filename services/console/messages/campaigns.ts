@@ -124,7 +124,6 @@ export const campaigns = {
     `Hides the campaign for good, with all that happened to it (${n}). Links in mails that arrived go on working. This cannot be undone.`,
   edit: {
     title: (name: string) => `Change ${name}`,
-    notAllowed: "Your role in this company lets you look at campaigns, and not change them. Ask an owner or admin.",
     tooLate: "It is no longer scheduled: nothing of it can be changed.",
     time: "Time (UTC)",
     timeOfRecipients: "Time (by each recipient's own clock)",
@@ -155,7 +154,7 @@ export const campaigns = {
     answer: "Error, or answer of the mail server",
     statusesTitle: "What the status means",
     meanings: {
-      sent: "The recipient's mail server took it.",
+      sent: "The mail server took it, and it has not come back.",
       failed: "It could not be sent. The reason stands beside it; Resume tries it again.",
       bounced: "It came back: the mailbox does not exist or refused it.",
       unknown:

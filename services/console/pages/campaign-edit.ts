@@ -1,10 +1,10 @@
 /** A campaign that waits for its time: what of it can still be changed. */
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
-import { forbidden } from "../../lib/errors.ts";
+import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
-import { type Answer, type CompanyVisit, callIn, may, type Outcome } from "../request.ts";
-import { campaignPath } from "./campaign.ts";
+import { type Answer, type CompanyVisit, callIn, type Outcome } from "../request.ts";
+import { campaignId, campaignPath } from "./campaign-place.ts";
 
 type Campaign = ReturnsOf<"campaigns.get">;
 type Changes = Omit<ParamsOf<"campaigns.update">, "id">;
@@ -13,14 +13,16 @@ type Changes = Omit<ParamsOf<"campaigns.update">, "id">;
 const MAX_CHOICES = 100;
 const CHOICES = { page_size: MAX_CHOICES, ordering: "name" };
 
-const read = (visit: CompanyVisit) => callIn(visit, "campaigns.get", { id: visit.params.id! });
+const read = (visit: CompanyVisit) => callIn(visit, "campaigns.get", { id: campaignId(visit) });
 
 /** As a field of the kind datetime-local has it. */
 const minuteOf = (iso: string): string => iso.slice(0, 16);
 
+/** Also of the page: a form that nobody may send is none. */
+const requireEditor = ({ company: { role } }: CompanyVisit) => requirePermission("campaigns.update", { role });
+
 async function showForm(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
-  // A form that nobody may send is no page.
-  if (!may(visit, "campaigns.update")) throw forbidden(messages.campaigns.edit.notAllowed);
+  requireEditor(visit);
   const [campaign, templates, lists, segments] = await Promise.all([
     read(visit),
     callIn(visit, "renderer.listTemplates", CHOICES),
@@ -71,6 +73,7 @@ export function changesOf(form: Record<string, string>, campaign: Campaign): Cha
 export const editCampaign = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {
+      requireEditor(visit);
       const campaign = await read(visit);
       const { id } = await callIn(visit, "campaigns.update", { id: campaign.id, ...changesOf(visit.form, campaign) });
       return { goTo: campaignPath({ ...visit, params: { id } }), notice: "saved" };

@@ -1,20 +1,17 @@
 /** What a campaign says, and where people clicked in it: the links by clicks, and on the mail itself. */
-
 import type { ReturnsOf } from "../../contracts.ts";
-import { notFound } from "../../lib/errors.ts";
-import { isUuid } from "../../lib/ids.ts";
 import { withMarks } from "../link-marks.ts";
 import { mailFrame } from "../mail-frame.ts";
 import { messages } from "../messages.ts";
 import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn } from "../request.ts";
-import { campaignPath, tabsOf } from "./campaign.ts";
+import { campaignId, campaignPath, tabsOf } from "./campaign-place.ts";
 
 const t = messages.campaigns.mail;
 
-function asked({ params: { id = "" }, query: { variant = "" } }: CompanyVisit) {
-  if (!isUuid(id)) throw notFound();
-  return { id, ...(/^[0-4]$/.test(variant) ? { variant: Number(variant) } : {}) };
+function asked(visit: CompanyVisit) {
+  const { variant = "" } = visit.query;
+  return { id: campaignId(visit), ...(/^[0-4]$/.test(variant) ? { variant: Number(variant) } : {}) };
 }
 
 /** Which of an A/B test's mails is shown: the one that was asked for, else the winner, else the first. */

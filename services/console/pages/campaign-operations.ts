@@ -2,9 +2,11 @@
 import { type CampaignStatus, isOver } from "../../../models/campaign.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 import { newId } from "../../lib/ids.ts";
+import { requirePermission } from "../../permissions.ts";
 import { messages } from "../messages.ts";
 import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, download, may, type Outcome } from "../request.ts";
+import { campaignId } from "./campaign-place.ts";
 
 type Campaign = ReturnsOf<"campaigns.get">;
 
@@ -123,6 +125,7 @@ const fileNameOf = (name: string): string =>
     .slice(0, 60);
 
 export async function exportCampaign(visit: CompanyVisit): Promise<Answer> {
-  const { id, name } = await callIn(visit, "campaigns.get", { id: visit.params.id! });
+  requirePermission("campaigns.export", { role: visit.company.role });
+  const { id, name } = await callIn(visit, "campaigns.get", { id: campaignId(visit) });
   return download(visit, "campaigns.export", { id }, `${fileNameOf(name) || "campaign"}-recipients.csv`);
 }

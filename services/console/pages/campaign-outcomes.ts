@@ -1,18 +1,11 @@
 /** Why mails of a campaign failed, and what became of them by recipient domain: read when they are asked for, because they are counted then. */
 
-import { notFound } from "../../lib/errors.ts";
-import { isUuid } from "../../lib/ids.ts";
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn } from "../request.ts";
-import { campaignPath } from "./campaign.ts";
-
-function idOf({ params: { id = "" } }: CompanyVisit): string {
-  if (!isUuid(id)) throw notFound();
-  return id;
-}
+import { campaignId, campaignPath } from "./campaign-place.ts";
 
 export async function failuresPage(visit: CompanyVisit): Promise<Answer> {
-  const id = idOf(visit);
+  const id = campaignId(visit);
   const [campaign, failures] = await Promise.all([
     callIn(visit, "campaigns.get", { id }),
     callIn(visit, "campaigns.failures", { id }),
@@ -30,7 +23,7 @@ export async function failuresPage(visit: CompanyVisit): Promise<Answer> {
 }
 
 export async function domainsPage(visit: CompanyVisit): Promise<Answer> {
-  const id = idOf(visit);
+  const id = campaignId(visit);
   const [campaign, domains] = await Promise.all([
     callIn(visit, "campaigns.get", { id }),
     callIn(visit, "tracking.domainStats", { campaign: id }),

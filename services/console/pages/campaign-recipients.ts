@@ -1,11 +1,10 @@
 /** Whom a campaign went to: all of them by status or address, and what became of one of its mails. */
 
 import { notFound } from "../../lib/errors.ts";
-import { isUuid } from "../../lib/ids.ts";
 import { messages } from "../messages.ts";
 import { askedOf, PAGE_SIZE, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.ts";
-import { campaignPath, tabsOf } from "./campaign.ts";
+import { campaignId, campaignPath, tabsOf } from "./campaign-place.ts";
 
 const t = messages.campaigns.recipients;
 
@@ -15,15 +14,9 @@ const STATUSES = ["sent", "failed", "bounced", "unknown", "queued", "sending", "
 /** A whole address is looked up by its index; part of one is looked for among all. */
 const isAddress = (text: string): boolean => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text);
 
-function idOf(visit: CompanyVisit): string {
-  const { id = "" } = visit.params;
-  if (!isUuid(id)) throw notFound();
-  return id;
-}
-
 export async function recipientsPage(visit: CompanyVisit): Promise<Answer> {
   const { query } = visit;
-  const id = idOf(visit);
+  const id = campaignId(visit);
   const status = STATUSES.find((one) => one === query.status);
   const { search = "", ...paged } = askedOf(query);
   const sought = search.trim();
@@ -62,7 +55,7 @@ function aboutOf(metadata: object): string {
 }
 
 export async function recipientPage(visit: CompanyVisit): Promise<Answer> {
-  const id = idOf(visit);
+  const id = campaignId(visit);
   const { email = "" } = visit.query;
   if (!isAddress(email)) throw notFound();
   const [campaign, mails, events] = await Promise.all([

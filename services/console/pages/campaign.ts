@@ -1,30 +1,17 @@
 /** One campaign: how far it is, what came of it, what can be done with it. */
 import { isOver } from "../../../models/campaign.ts";
 import type { ReturnsOf } from "../../contracts.ts";
-import { notFound } from "../../lib/errors.ts";
-import { isUuid } from "../../lib/ids.ts";
 import { messages } from "../messages.ts";
 import { plotOf } from "../plot.ts";
-import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
+import { type Answer, type CompanyVisit, callIn, may } from "../request.ts";
 import { timelineOf } from "../timeline.ts";
 import { operationsOf } from "./campaign-operations.ts";
+import { campaignId, campaignPath, tabsOf } from "./campaign-place.ts";
 
 type Analytics = ReturnsOf<"tracking.analytics">;
 type Campaign = ReturnsOf<"campaigns.get">;
 
 const t = messages.campaigns;
-
-export const campaignPath = (visit: CompanyVisit, rest = ""): string =>
-  companyPath(visit, `campaigns/${visit.params.id}${rest && `/${rest}`}`);
-
-/** The pages of one campaign. */
-export function tabsOf(visit: CompanyVisit, current: "" | "recipients" | "mail") {
-  return (["", "recipients", "mail"] as const).map((rest) => ({
-    label: t.tabs[rest],
-    href: campaignPath(visit, rest),
-    current: rest === current,
-  }));
-}
 
 function plotIn({ timeline }: Analytics) {
   const found = timelineOf(timeline);
@@ -44,8 +31,7 @@ function variantsOf({ variants, winner }: Campaign, { variants: results }: Analy
 }
 
 export async function campaignPage(visit: CompanyVisit): Promise<Answer> {
-  const { id = "" } = visit.params;
-  if (!isUuid(id)) throw notFound();
+  const id = campaignId(visit);
   const [campaign, analytics] = await Promise.all([
     callIn(visit, "campaigns.get", { id }),
     callIn(visit, "tracking.analytics", { id }),

@@ -104,6 +104,7 @@ function waitAndOpen() {
 
 document.addEventListener("visibilitychange", open);
 window.addEventListener("pagehide", close);
+window.addEventListener("pageshow", ({ persisted }) => persisted && open());
 for (const failure of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
   document.addEventListener(failure, ({ detail }) => {
     if (detail.target?.id === "now") waitAndOpen();
