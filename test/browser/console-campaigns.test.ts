@@ -235,7 +235,7 @@ test("by keyboard and without JavaScript: what is scheduled is changed, then can
     await page.getByText("Saved.").waitFor();
     await page.locator("#open-cancel").focus();
     await page.keyboard.press("Enter");
-    await press("button", "Cancel");
+    await press("button", "Cancel the campaign");
     await page.getByText("It was cancelled before the first mail").waitFor();
     // Reading: what comes by itself with a script is behind a link without one.
     await page.goto(at(`campaigns/${done}`));

@@ -201,7 +201,7 @@ test("one that is scheduled is changed, with what is wrong at its field, and can
   expect(await read(id)).toMatchObject({
     ...{ name: "Much later", subject: "News", scheduled_for: "2031-01-02T03:04:00.000Z", list_id: list },
   });
-  expect((await browser.open(at(id))).html).toContain("It does not go out: 1 mail.");
+  expect((await browser.open(at(id))).html).toContain("1 mail will not go out.");
   expect(await browser.send(at(`${id}/cancel`))).toMatchObject({ status: 303 });
   expect(await read(id)).toMatchObject({ status: "cancelled" });
   expect((await browser.open(at(`${id}/edit`))).html).toContain("It is no longer scheduled");
