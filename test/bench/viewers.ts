@@ -88,14 +88,23 @@ async function companyOf(url: string, cookie: string): Promise<string> {
   return answer.headers.get("location")!.split("/").at(-1)!;
 }
 
+/** The campaign that is being sent. */
+async function begun(api: Api): Promise<string> {
+  for (;;) {
+    await sleep(200);
+    const address = `${api.url}/api/emails/campaigns/?status=sending`;
+    const answer = await fetch(address, { headers: { "X-API-Key": api.key } });
+    const { results } = (await answer.json()) as { results: { id: string }[] };
+    if (results[0]) return results[0].id;
+  }
+}
+
 async function sendWatched(api: Api, ids: Ids, company: string, cookies: string[]): Promise<Run> {
   const pids = { service: service.child.pid, postgres: postmasterOf(`${folder.path}/postgres`) };
   const watching: Promise<number>[] = [];
   const sending = send(api, ids);
-  await sleep(1_000);
-  const answer = await fetch(`${api.url}/api/emails/campaigns/?page_size=1`, { headers: { "X-API-Key": api.key } });
-  const { results } = (await answer.json()) as { results: { id: string }[] };
-  const address = `${api.url}/app/${company}/campaigns/${results[0]!.id}/progress`;
+  const id = await begun(api);
+  const address = `${api.url}/app/${company}/campaigns/${id}/progress`;
   const count = cookies.length === 0 ? 0 : viewers;
   for (let n = 0; n < count; n++) watching.push(watch(address, cookies[n % cookies.length]!));
   await sleep(2_000);
@@ -104,8 +113,7 @@ async function sendWatched(api: Api, ids: Ids, company: string, cookies: string[
   const seconds = (performance.now() - beganAt) / 1_000;
   const { service: serviceUs = 0, postgres: postgresUs = 0 } = used();
   const events = await Promise.all(watching);
-  if (cookies.length > 0)
-    console.log(`each of ${cookies.length} viewers got ${Math.min(...events)} to ${Math.max(...events)} events`);
+  if (count > 0) console.log(`each of ${count} viewers got ${Math.min(...events)} to ${Math.max(...events)} events`);
   return {
     perSecond: (recipients / ms) * 1_000,
     serviceMs: serviceUs / 1_000 / seconds,
