@@ -96,6 +96,7 @@ const TABLE = {
   "campaigns.getDraft": reads("campaigns"),
   "campaigns.updateDraft": writes("campaigns"),
   "campaigns.removeDraft": writes("campaigns"),
+  "renderer.campaignContent": reads("campaigns"),
   "tracking.analytics": reads("campaigns"),
   "campaigns.failures": reads("campaigns"),
   "campaigns.export": exports,

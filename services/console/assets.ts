@@ -27,7 +27,7 @@ function named(file: string, type: string, body: Buffer): Asset {
 const own = (path: string): Buffer => readFileSync(join(import.meta.dirname, "assets", path));
 
 /** One style sheet for all pages; a later part may use what an earlier one says. */
-const STYLE_PARTS = ["tokens", "components", "plots", "templates", "settings", "sending"];
+const STYLE_PARTS = ["tokens", "components", "plots", "templates", "settings", "sending", "campaigns"];
 const style = named("console.css", CSS, Buffer.concat(STYLE_PARTS.map((part) => own(`styles/${part}.css`))));
 
 const icon = named("icon.svg", "image/svg+xml; charset=utf-8", own("icon.svg"));
@@ -40,6 +40,7 @@ const scripts = {
   editor: named("editor.js", SCRIPT, own("scripts/editor.js")),
   media: named("media.js", SCRIPT, own("scripts/media.js")),
   copy: named("copy.js", SCRIPT, own("scripts/copy.js")),
+  live: named("live.js", SCRIPT, own("scripts/live.js")),
 };
 
 const byName = new Map([style, icon, ...Object.values(scripts)].map((one) => [one.name, one]));

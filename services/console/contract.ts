@@ -1,7 +1,7 @@
 /** What the gateway asks the console's actor: a page, a form that was sent, a file that pages need. */
 import type { ServiceContract } from "../define.ts";
 import type { Caller } from "../lib/caller.ts";
-import { Document, type Static, Type } from "../lib/shapes.ts";
+import { Bool, Document, type Static, Type } from "../lib/shapes.ts";
 
 const Fields = Type.Record(Type.String(), Type.String());
 
@@ -11,6 +11,8 @@ const asked = {
   query: Fields,
   /** The session's; unset where the browser sent none. */
   cookie: Type.Optional(Type.String()),
+  /** A page that refreshes itself asks (`X-Poll`): nobody uses the session by it. */
+  isPoll: Type.Optional(Bool),
 };
 
 /** `as`: who asks for what `body_from` names. */

@@ -59,11 +59,17 @@ function comeAgain(asked: Asked, visit: Visit): Shown {
   return render(answer, visit, {});
 }
 
-async function answer(visit: Visit, isWrite: boolean, seen: (visit: Visit) => void): Promise<Outcome> {
+interface How {
+  isWrite: boolean;
+  isPoll: boolean;
+  seen: (visit: Visit) => void;
+}
+
+async function answer(visit: Visit, { isWrite, isPoll, seen }: How): Promise<Outcome> {
   const method = isWrite ? "form" : "page";
   const open = findPage(openPages, visit.path, method);
   if (open) return outcomeOf(await open.show(visit));
-  const person = await identify(visit);
+  const person = await identify(visit, isPoll);
   if (!person) return { answer: toSignIn(visit, isWrite) };
   seen(person);
   const own = findPage(personPages, visit.path, method);
@@ -79,22 +85,29 @@ async function answer(visit: Visit, isWrite: boolean, seen: (visit: Visit) => vo
   return outcomeOf(await found.show(within));
 }
 
-function headersOf(session: ConsoleSession, had: ConsoleSession | undefined): Record<string, string> {
-  return session === had && !isDueForRenewal(session) ? {} : { "set-cookie": cookieOf(signSession(session)) };
+function headersOf(session: ConsoleSession, had: ConsoleSession | undefined, isPoll: boolean): Record<string, string> {
+  return session === had && (isPoll || !isDueForRenewal(session))
+    ? {}
+    : { "set-cookie": cookieOf(signSession(session)) };
 }
 
 async function handle(ctx: Ctx<unknown>, asked: Asked, isWrite: boolean): Promise<Shown> {
-  const { path, query, cookie, form = {}, file } = asked;
+  const { path, query, cookie, form = {}, file, isPoll = false } = asked;
   const had = (cookie === undefined ? null : readSession(cookie)) ?? undefined;
   const session = had ?? newVisitor();
   let visit: Visit = { ctx, path, query, session, params: {}, form, ...(file ? { file } : {}) };
   if (asked.fromElsewhere && cookie === undefined) return comeAgain(asked, visit);
-  const finish = (given: Answer, next = session) => render(given, { ...visit, session: next }, headersOf(next, had));
+  const finish = (given: Answer, next = session) =>
+    render(given, { ...visit, session: next }, headersOf(next, had, isPoll));
   try {
     const token = asked.formToken ?? form.form_token ?? "";
     if (isWrite && !(had && isFormToken(had, token))) throw forbidden(STALE_FORM);
-    const { answer: given, session: next } = await answer(visit, isWrite, (now) => {
-      visit = now;
+    const { answer: given, session: next } = await answer(visit, {
+      isWrite,
+      isPoll,
+      seen: (now) => {
+        visit = now;
+      },
     });
     return finish(given, next);
   } catch (error) {

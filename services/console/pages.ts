@@ -14,14 +14,21 @@ import {
 import { auditLogPage } from "./pages/audit-log.ts";
 import { bouncesPage, makeSource, rawMessage, recipientDomainsPage, removeSource, setGuard } from "./pages/bounces.ts";
 import { brandingPage, brandingPreview, saveBranding } from "./pages/branding.ts";
+import { campaignPage } from "./pages/campaign.ts";
+import { editCampaign, editPage } from "./pages/campaign-edit.ts";
+import { mailFramePage, mailPage } from "./pages/campaign-mail.ts";
 import {
-  campaignPage,
-  campaignsPage,
   cancelCampaign,
   deleteCampaign,
+  duplicateCampaign,
+  exportCampaign,
+  resendCampaign,
   resumeCampaign,
   stopCampaign,
-} from "./pages/campaigns.ts";
+} from "./pages/campaign-operations.ts";
+import { campaignDomainsPage, failuresPage } from "./pages/campaign-outcomes.ts";
+import { recipientPage, recipientsPage } from "./pages/campaign-recipients.ts";
+import { campaignsPage, inTheAirPage } from "./pages/campaigns.ts";
 import {
   companyPage,
   deleteCompany,
@@ -32,7 +39,7 @@ import {
   saveSending,
   saveTracking,
 } from "./pages/company.ts";
-
+import {
   domainPage,
   domainsPage,
   giveDkimKey,
@@ -40,7 +47,6 @@ import {
   setTrackingDomain,
   stopSigning,
 } from "./pages/deliverability.ts";
-
 import { chooseCompany, companyHome } from "./pages/home.ts";
 import { acceptInvitation, invitationPage, signInAndAccept } from "./pages/invitation.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
@@ -128,10 +134,21 @@ export const personPages: Table<PersonVisit> = {
 export const companyPages: Table<CompanyVisit> = {
   "": { page: companyHome },
   campaigns: { page: campaignsPage },
+  "campaigns/in-the-air": { page: inTheAirPage },
   "campaigns/:id": { page: campaignPage },
+  "campaigns/:id/recipients": { page: recipientsPage },
+  "campaigns/:id/recipient": { page: recipientPage },
+  "campaigns/:id/mail": { page: mailPage },
+  "campaigns/:id/mail/frame": { page: mailFramePage },
+  "campaigns/:id/failures": { page: failuresPage },
+  "campaigns/:id/domains": { page: campaignDomainsPage },
+  "campaigns/:id/export": { page: exportCampaign },
+  "campaigns/:id/edit": { page: editPage, form: editCampaign },
   "campaigns/:id/stop": { form: stopCampaign },
   "campaigns/:id/resume": { form: resumeCampaign },
   "campaigns/:id/cancel": { form: cancelCampaign },
+  "campaigns/:id/duplicate": { form: duplicateCampaign },
+  "campaigns/:id/resend": { form: resendCampaign },
   "campaigns/:id/delete": { form: deleteCampaign },
   templates: { page: templatesPage },
   "templates/new": { page: newTemplatePage, form: makeTemplate },

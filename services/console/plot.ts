@@ -14,6 +14,11 @@ interface Line {
 
 export interface Plot {
   title: string;
+  /** What a row of the table is; the overview's are days. */
+  unit?: string;
+  /** Of the first and the last value. */
+  from: string;
+  to: string;
   width: number;
   height: number;
   /** What the upper edge stands for. */
@@ -23,13 +28,21 @@ export interface Plot {
 }
 
 /** `series` by label: a value for each day, the oldest first. Days without anything are part of the line, and not of the table. */
-export function plotOf(title: string, dates: readonly string[], series: Record<string, readonly number[]>): Plot {
+export function plotOf(
+  title: string,
+  dates: readonly string[],
+  series: Record<string, readonly number[]>,
+  unit?: string,
+): Plot {
   const entries = Object.entries(series);
   const most = Math.max(1, ...entries.flatMap(([, values]) => values));
   const x = (day: number) => (dates.length < 2 ? 0 : (day / (dates.length - 1)) * WIDTH).toFixed(1);
   const y = (value: number) => (HEIGHT - (value / most) * HEIGHT).toFixed(1);
   return {
     title,
+    ...(unit === undefined ? {} : { unit }),
+    from: dates[0] ?? "",
+    to: dates.at(-1) ?? "",
     width: WIDTH,
     height: HEIGHT,
     most,

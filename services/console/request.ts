@@ -79,11 +79,11 @@ export const callAs = <A extends ActionOf>(visit: Visit, action: A, params: Para
   call(visit.ctx.broker, action, params, withMeta(metaOf(visit)));
 
 /** Who is signed in with this browser; undefined where nobody is, or the session has ended. */
-export async function identify(visit: Visit): Promise<PersonVisit | undefined> {
+export async function identify(visit: Visit, isPoll = false): Promise<PersonVisit | undefined> {
   const { person } = visit.session;
   if (!person) return undefined;
   try {
-    await callAs(visit, "accounts.continueSession", person);
+    await callAs(visit, isPoll ? "accounts.requireSession" : "accounts.continueSession", person);
     const { user, companies } = await callAs(visit, "accounts.me", {});
     return { ...visit, user, companies };
   } catch (error) {

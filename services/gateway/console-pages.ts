@@ -9,6 +9,7 @@ import { type Shown, uploadKindOf } from "../console/contract.ts";
 import { notFound } from "../lib/errors.ts";
 import { CONSOLE_COOKIE, readSession } from "../lib/tokens/console-session.ts";
 import { throttleLink, throttleLogin } from "./access/throttle.ts";
+import { consoleProgress, isProgressPath } from "./console-progress.ts";
 import { BODY_LIMITS } from "./http/body-cost.ts";
 import { type Context, httpOf, type Next } from "./http/context.ts";
 import { cookieNamed } from "./http/cookies.ts";
@@ -18,12 +19,16 @@ import { mediaTypeOf, readForm } from "./http/request-body.ts";
 import { firstByte, writeDocument } from "./http/response.ts";
 import { type RouteDeps, UPLOAD_TIMEOUT_MS } from "./route-handler.ts";
 
-type ConsoleDeps = Pick<RouteDeps, "broker" | "bodyBudget" | "uploadBudgets" | "maxUploadBytes">;
+type ConsoleDeps = Pick<
+  RouteDeps,
+  "broker" | "bodyBudget" | "uploadBudgets" | "maxUploadBytes" | "authentication" | "streams" | "permissionOf"
+>;
 
 interface Asked {
   path: string;
   query: Record<string, string>;
   cookie?: string;
+  isPoll?: boolean;
 }
 
 const ROOT = "/app";
@@ -53,7 +58,10 @@ const THROTTLES: Record<string, (context: Context) => Promise<void>> = {
   invitation: throttleLink,
 };
 
-export function consolePages({ broker, bodyBudget, uploadBudgets, maxUploadBytes }: ConsoleDeps) {
+export function consolePages(deps: ConsoleDeps) {
+  const { broker, bodyBudget, uploadBudgets, maxUploadBytes } = deps;
+  const progress = consoleProgress(deps);
+
   async function submit(context: Context, asked: Asked, options: object): Promise<Shown> {
     const person = personOf(asked);
     const reservation = bodyBudget.open(person?.userId ?? context.state.ip);
@@ -115,7 +123,9 @@ export function consolePages({ broker, bodyBudget, uploadBudgets, maxUploadBytes
       path: path.slice(ROOT.length).replace(/^\/|\/$/g, ""),
       query: texts(context.query),
       ...(cookie === undefined ? {} : { cookie }),
+      ...(context.get("x-poll") === "" ? {} : { isPoll: true }),
     };
+    if (method === "GET" && isProgressPath(asked.path)) return progress(context, asked.path, cookie);
     if (method === "POST") {
       if (Object.hasOwn(THROTTLES, asked.path)) await THROTTLES[asked.path]!(context);
       await write(context, await (isFile(context) ? upload : submit)(context, asked, options), requestId);

@@ -3,6 +3,7 @@
  * once a second while somebody looks: a campaign costs its database one small statement a second and process, however many
  * watch it. Whoever loses access, lags behind or stays for an hour is let go; browsers connect again by themselves.
  */
+import type { CallingOptions } from "moleculer";
 import { isOver } from "../../models/campaign.ts";
 import { isServiceError, throttled } from "../lib/errors.ts";
 import type { Context } from "./http/context.ts";
@@ -19,6 +20,8 @@ const MAX_FAILURES = 30;
 const MAX_VIEWERS = 2_000;
 const MAX_OF_COMPANY = 500;
 const RETRY_SECONDS = 30;
+/** Of one reading; the next one comes a second later anyhow. */
+const READ_TIMEOUT_MS = 5_000;
 
 export interface Watch {
   companyId: string;
@@ -28,6 +31,26 @@ export interface Watch {
   /** Rejects when this viewer may look no longer. */
   allowed(): Promise<unknown>;
 }
+
+interface Broker {
+  call(action: string, params: unknown, options: CallingOptions): Promise<unknown>;
+}
+
+interface Asked {
+  companyId: string;
+  action: string;
+  /** By which viewers of the same are known. */
+  params: Record<string, unknown>;
+  allowed: Watch["allowed"];
+}
+
+/** The shared reader asks for the company alone: what else a viewer may see, the first call of each has said. */
+export const feedOf = (broker: Broker, { companyId, action, params, allowed }: Asked): Watch => ({
+  companyId,
+  key: `${companyId} ${action} ${JSON.stringify(params)}`,
+  read: () => broker.call(action, params, { meta: { companyId }, timeout: READ_TIMEOUT_MS }),
+  allowed,
+});
 
 interface Viewer {
   stream: EventStream;

@@ -19,7 +19,7 @@ import { type BodyBounds, mediaTypeOf, readForm, readJson, readRaw } from "./htt
 import { responseWriter } from "./http/response.ts";
 import type { SharedBudget, UploadBudgets } from "./http/shared-budget.ts";
 import { unknownFieldsRefusal } from "./http/unknown-fields.ts";
-import type { ProgressStreams } from "./progress-streams.ts";
+import { feedOf, type ProgressStreams } from "./progress-streams.ts";
 import type { Route } from "./routes.ts";
 
 export interface RouteDeps {
@@ -40,9 +40,6 @@ export const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 
 /** With Moleculer's pauses between them (0.1 s, 0.2 s …) they outlast a NATS server that restarts. */
 const READ_RETRIES = 3;
-
-/** A reading of a stream; the next one comes a second later anyhow. */
-const WATCH_TIMEOUT_MS = 5_000;
 
 /** All parameters, and those of them that the body said. */
 interface Read {
@@ -167,15 +164,13 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     });
   }
 
-  /** The shared reader asks for the company alone: what else this caller may see, its own first call has said. */
-  function watch(context: Context, params: Params, companyId: string, first: unknown): void {
+  function watch(context: Context, companyId: string, first: unknown): void {
     const allowed = async () => {
       const identity = await authentication.identifyAgain(context, permission!);
       return authentication.callerIn(companyId, identity, permission!);
     };
-    const read = () => broker.call(route.action, params, { meta: { companyId }, timeout: WATCH_TIMEOUT_MS });
-    const key = `${companyId} ${route.action} ${JSON.stringify(readPath(context))}`;
-    deps.streams.open(context, { companyId, key, read, allowed }, first);
+    const params = readPath(context);
+    deps.streams.open(context, feedOf(broker, { companyId, action: route.action, params, allowed }), first);
   }
 
   async function run(context: Context, { params, body }: Read, meta: Caller, more: CallingOptions): Promise<void> {
@@ -183,7 +178,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     try {
       refuseUnknown(context, body, params);
       const result = await broker.call(route.action, params, options);
-      if (route.answer === "events") return watch(context, params, meta.companyId!, result);
+      if (route.answer === "events") return watch(context, meta.companyId!, result);
       const from = route.answer === "bytes" ? (result as Document).body_from : undefined;
       const bytes = from && { body: await broker.call(from.action, from.params, options) };
       await writeResponse(context, bytes ? { ...(result as Document), ...bytes } : result, params);

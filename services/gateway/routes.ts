@@ -156,6 +156,7 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/campaigns/:id/resend/`, "campaigns.resend", created),
   route("POST", `${E}/campaigns/:id/duplicate/`, "campaigns.duplicate", created),
   route("GET", `${E}/campaigns/:id/analytics/`, "tracking.analytics"),
+  route("GET", `${E}/campaigns/:id/content/`, "renderer.campaignContent"),
   route("GET", `${E}/campaigns/:id/failures/`, "campaigns.failures"),
   route("GET", `${E}/campaigns/:id/export/`, "campaigns.export", csv),
 

@@ -1,6 +1,6 @@
 import type { ServiceContract } from "../define.ts";
 import type { MailBytes } from "../lib/mail-bytes.ts";
-import { Bool, Nullable, type Static, Type, Uuid } from "../lib/shapes.ts";
+import { Bool, ById, Nullable, type Static, Type, Uuid } from "../lib/shapes.ts";
 import { contract as templates } from "./contract-templates.ts";
 
 const Data = Type.Record(Type.String(), Type.Unknown());
@@ -67,6 +67,27 @@ export type TestContent = Static<typeof TestContent>;
 
 export const contract = {
   ...templates,
+
+  campaignContent: {
+    summary: "What a campaign says",
+    description:
+      "Extension. Subject and HTML of the snapshot that is sent, with all variables of a person empty, or as their defaults are. Tracked links are as the analytics name them; links to unsubscribe lead nowhere.",
+    params: Type.Object({
+      ...ById.properties,
+      variant: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 4,
+          examples: [0],
+          description: "Of an A/B test, in the order of the request. 404 where there is none.",
+        }),
+      ),
+    }),
+    returns: Type.Object({
+      subject: Type.String({ examples: ["Six books for evenings"] }),
+      html: Type.String({ examples: ["<p>Hello there,</p>"] }),
+    }),
+  },
 
   renderMails: {
     summary: "Messages for recipients of a campaign",

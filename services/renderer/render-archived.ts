@@ -18,8 +18,12 @@ import { type Scope, scopeOf } from "./program/scope.ts";
  * What of a campaign is shown: the one place that chooses where recipients got different contents. Undefined if the campaign no
  * longer exists, or is another company's.
  */
-async function contentToShow(companyId: string, campaignId: string): Promise<Content | undefined> {
-  const content = (await loadContent(campaignId, { toSend: false, variant: null }))?.content;
+export async function contentToShow(
+  companyId: string,
+  campaignId: string,
+  variant: number | null = null,
+): Promise<Content | undefined> {
+  const content = (await loadContent(campaignId, { toSend: false, variant }))?.content;
   if (content?.companyId !== companyId) return undefined;
   // As a transactional mail it gets no footer: its links are the recipient's.
   return { ...content, isTransactional: true };
@@ -31,7 +35,7 @@ interface Addresses {
 }
 
 /** Where the links lead that are each recipient's own in the mail: nobody can unsubscribe by what everybody reads. */
-function withAddresses(nodes: readonly Node[], addresses: Addresses): Node[] {
+export function withAddresses(nodes: readonly Node[], addresses: Addresses): Node[] {
   const texts: Record<string, string> = {
     unsubscribe_url: addresses.archive,
     preferences_url: addresses.archive,
@@ -55,16 +59,16 @@ function withAddresses(nodes: readonly Node[], addresses: Addresses): Node[] {
   return nodes.map(replaced);
 }
 
-function nobody(content: Content, addresses: Addresses): Scope {
+export function nobody(content: Content, addresses: Addresses): Scope {
   const facts = { fallback: companyVariables(content), tokens: null, preferencesUrl: () => addresses.archive };
   // The id is there for conditions alone: whether there is an address to unsubscribe by.
   return scopeOf({ id: "archive", email: "" }, facts);
 }
 
 /** The addresses that a program makes by itself are all replaced: it needs no base for them. */
-const NO_BASE = "";
+export const NO_BASE = "";
 
-const subjectOf = (content: Content, nodes: readonly Node[], addresses: Addresses): string =>
+export const subjectOf = (content: Content, nodes: readonly Node[], addresses: Addresses): string =>
   subjectText(subjectProgram(withAddresses(nodes, addresses), NO_BASE), nobody(content, addresses));
 
 interface Archived {

@@ -3,6 +3,7 @@ import type { Service } from "moleculer";
 import { audit } from "../../models/statements/audit-log.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
+import { campaignContent } from "./campaign-content.ts";
 import { checkErrors, checkTemplate } from "./check/check-template.ts";
 import { CompiledCampaigns } from "./compiled-campaign.ts";
 import { contract } from "./contract.ts";
@@ -63,6 +64,8 @@ export default defineService("renderer", contract, {
     },
     preview: (ctx) => preview(companyOf(ctx), ctx.params.id, ctx.params.variables),
     previewContent: { validate: syntaxErrors, handler: (ctx) => previewContent(companyOf(ctx), ctx.params) },
+
+    campaignContent: (ctx) => campaignContent(companyOf(ctx), ctx.params.id, ctx.params.variant ?? null),
 
     async renderMails(ctx) {
       const { campaignId, recipients } = ctx.params;

@@ -3158,6 +3158,27 @@ export interface Operations {
     };
     answer: Analytics;
   };
+  /** What a campaign says */
+  getCampaignContent: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Of an A/B test, in the order of the request. 404 where there is none. */
+        variant?: number;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** Subject of the mail; variables allowed in what is to be sent. */
+      subject: string;
+      /** The HTML part. */
+      html: string;
+    };
+  };
   /** Why recipients failed */
   listCampaignFailures: {
     request: {
@@ -3887,6 +3908,8 @@ export interface Operations {
       query?: {
         /** How many days back it looks. */
         days?: number;
+        /** Only those of this campaign. */
+        campaign?: string;
         /** Required with a bearer token, else the key's company. */
         company?: string;
       };
@@ -4908,6 +4931,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   resendCampaign: { method: "POST", path: "/api/emails/campaigns/{id}/resend/", answer: "json", takesKey: true },
   duplicateCampaign: { method: "POST", path: "/api/emails/campaigns/{id}/duplicate/", answer: "json" },
   getCampaignAnalytics: { method: "GET", path: "/api/emails/campaigns/{id}/analytics/", answer: "json" },
+  getCampaignContent: { method: "GET", path: "/api/emails/campaigns/{id}/content/", answer: "json" },
   listCampaignFailures: { method: "GET", path: "/api/emails/campaigns/{id}/failures/", answer: "json" },
   exportCampaign: { method: "GET", path: "/api/emails/campaigns/{id}/export/", answer: "text" },
   listWebhookEndpoints: { method: "GET", path: "/api/emails/webhook-endpoints/", answer: "json" },

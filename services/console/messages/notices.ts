@@ -13,6 +13,10 @@ export const notices = {
   secondFactorOff: "The second factor is off.",
   companyDeleted: "The company is deleted. All that it had is being removed.",
   queued: "It is on its way.",
+  campaignResumed: "Resumed. What had failed is tried again now.",
+  campaignCancelled: "Cancelled. It will not be sent.",
+  campaignMade: "This is the new campaign. It is on its way.",
+  draftMade: "This draft was made. Nothing is sent before you send it.",
 } as const;
 
 export type NoticeName = keyof typeof notices;

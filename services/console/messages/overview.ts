@@ -2,6 +2,7 @@
 export const overview = {
   title: "Overview",
   inTheAir: "Campaigns in the air",
+  allInTheAir: (n: string) => `All ${n}`,
   noneInTheAir: "No campaign is being sent.",
   warnings: "What needs a look",
   noWarnings: "Nothing needs your attention.",
@@ -49,6 +50,8 @@ export const overview = {
   },
   growth: "Subscribers of the last 30 days",
   growthLines: { subscribed: "Came", unsubscribed: "Left", bounced: "Bounced" },
+  plotLabel: (title: string, from: string, to: string, most: string) =>
+    `${title}, ${from} to ${to}, at most ${most}. The numbers stand in the table below.`,
   asTable: "As a table",
   day: "Day (UTC)",
   nothing: "Nothing happened in these days.",

@@ -1,19 +1,26 @@
-/** Campaigns: the list, one of them, and what can be done with it. */
-import { CAMPAIGN_STATUSES, isOver } from "../../../models/campaign.ts";
+/** Campaigns: the list with its filters, and those in the air. */
+import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../../models/campaign.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
-import { formatted } from "../render.ts";
-import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.ts";
 
-type Status = (typeof CAMPAIGN_STATUSES)[number];
+const one = <T extends string>(among: readonly T[], text: string | undefined): T | undefined =>
+  among.find((value) => value === text);
 
-const statusOf = (text: string | undefined): Status | undefined => CAMPAIGN_STATUSES.find((one) => one === text);
+/** What the list can be ordered by, in the words of messages.campaigns.orderings. */
+const ORDERINGS = Object.keys(messages.campaigns.orderings);
 
 export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
   const { query } = visit;
-  const status = statusOf(query.status);
-  const asked = { ...askedOf(query), ...(status ? { status } : {}) };
-  const { count, results } = await callIn(visit, "campaigns.list", asked);
+  const status = one(CAMPAIGN_STATUSES, query.status);
+  const campaign_type = one(CAMPAIGN_TYPES, query.type);
+  const ordering = one(ORDERINGS, query.ordering);
+  const { count, results } = await callIn(visit, "campaigns.list", {
+    ...askedOf(query),
+    ...(status ? { status } : {}),
+    ...(campaign_type ? { campaign_type } : {}),
+    ...(ordering ? { ordering } : {}),
+  });
   const path = companyPath(visit, "campaigns");
   return {
     view: "campaigns",
@@ -21,77 +28,37 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
     values: {
       campaigns: results,
       here: path,
+      count,
+      isFiltered: Boolean(status || campaign_type || query.search),
       statuses: CAMPAIGN_STATUSES,
+      types: CAMPAIGN_TYPES,
       asked: query,
       pager: pagerOf(path, query, count),
     },
   };
 }
 
-interface Operation {
-  name: "stop" | "resume" | "cancel" | "delete";
-  button: string;
-  hint: string;
-  path: string;
-}
+const MAX_IN_THE_AIR = 20;
 
-type Campaign = Awaited<ReturnType<typeof read>>;
-
-const read = (visit: CompanyVisit) => callIn(visit, "campaigns.get", { id: visit.params.id! });
-
-/** What may be done with it in its state, by this person; each with what it will do. */
-function operationsOf(visit: CompanyVisit, campaign: Campaign): Operation[] {
-  const { status, total_emails, sent_count, failed_count } = campaign;
-  const t = messages.campaigns;
-  const left = formatted(Math.max(0, total_emails - sent_count - failed_count));
-  const isResumable = status === "partial" || (status === "failed" && sent_count > 0);
-  const operations = [
-    {
-      name: "stop",
-      action: "campaigns.stop",
-      fits: status === "pending" || status === "sending",
-      hint: sent_count > 0 ? t.stopHint(left) : t.stopAllHint,
-    },
-    { name: "resume", action: "campaigns.resume", fits: isResumable, hint: t.resumeHint(formatted(failed_count)) },
-    { name: "cancel", action: "campaigns.cancel", fits: status === "scheduled", hint: t.cancelHint },
-    { name: "delete", action: "campaigns.remove", fits: isOver(status), hint: t.deleteHint(formatted(total_emails)) },
-  ] as const;
-  return operations
-    .filter(({ fits, action }) => fits && may(visit, action))
-    .map(({ name, hint }) => ({
-      name,
-      hint,
-      button: t[name],
-      path: companyPath(visit, `campaigns/${campaign.id}/${name}`),
-    }));
-}
-
-export async function campaignPage(visit: CompanyVisit): Promise<Answer> {
-  const { id = "" } = visit.params;
-  const campaign = await read(visit);
-  const [analytics, failures] = await Promise.all([
-    callIn(visit, "tracking.analytics", { id }),
-    callIn(visit, "campaigns.failures", { id }),
-  ]);
+/** What is being sent, or waits for a sender. */
+export async function campaignsInTheAir(visit: CompanyVisit) {
+  const asked = { page_size: MAX_IN_THE_AIR };
+  // One after the other, and in the order in which a campaign goes: one that begins meanwhile is in the second list.
+  const pending = await callIn(visit, "campaigns.list", { status: "pending", ...asked });
+  const sending = await callIn(visit, "campaigns.list", { status: "sending", ...asked });
+  const byId = new Map([...pending.results, ...sending.results].map((campaign) => [campaign.id, campaign]));
   return {
-    view: "campaign",
-    title: campaign.name,
-    values: { campaign, analytics, failures, operations: operationsOf(visit, campaign) },
+    campaigns: [...byId.values()].toReversed().slice(0, MAX_IN_THE_AIR),
+    count: pending.count + sending.count,
+    path: companyPath(visit, "campaigns"),
   };
 }
 
-const thenShow =
-  (action: "campaigns.stop" | "campaigns.resume" | "campaigns.cancel") =>
-  async (visit: CompanyVisit): Promise<Answer> => {
-    const { id } = await callIn(visit, action, { id: visit.params.id! });
-    return { goTo: companyPath(visit, `campaigns/${id}`) };
+/** A page of its own, from which the overview refreshes its section. */
+export async function inTheAirPage(visit: CompanyVisit): Promise<Answer> {
+  return {
+    view: "in-the-air",
+    title: messages.overview.inTheAir,
+    values: { inTheAir: await campaignsInTheAir(visit) },
   };
-
-export const stopCampaign = thenShow("campaigns.stop");
-export const resumeCampaign = thenShow("campaigns.resume");
-export const cancelCampaign = thenShow("campaigns.cancel");
-
-export async function deleteCampaign(visit: CompanyVisit): Promise<Answer> {
-  await callIn(visit, "campaigns.remove", { id: visit.params.id! });
-  return { goTo: companyPath(visit, "campaigns") };
 }

@@ -4,13 +4,13 @@ import { messages } from "../messages.ts";
 import { type Plot, plotOf } from "../plot.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, type PersonVisit } from "../request.ts";
 import { warningsOf } from "../warnings.ts";
+import { campaignsInTheAir } from "./campaigns.ts";
 
 export function chooseCompany({ companies }: PersonVisit): Answer {
   if (companies.length === 1) return { goTo: `/app/${companies[0]!.id}` };
   return { view: "companies", title: messages.companies.title };
 }
 
-const MAX_IN_THE_AIR = 20;
 /** Of servers and webhooks nobody has so many. */
 const ALL = { page_size: 100 };
 
@@ -67,11 +67,10 @@ function plotsOf({ growth, sending }: Stats): Plot[] {
 }
 
 export async function companyHome(visit: CompanyVisit): Promise<Answer> {
-  const [stats, servers, sending, pending] = await Promise.all([
+  const [stats, servers, inTheAir] = await Promise.all([
     callIn(visit, "tracking.companyStats", { days: DAYS }),
     callIn(visit, "smtp-sender.listConfigs", ALL),
-    callIn(visit, "campaigns.list", { status: "sending", page_size: MAX_IN_THE_AIR }),
-    callIn(visit, "campaigns.list", { status: "pending", page_size: MAX_IN_THE_AIR }),
+    campaignsInTheAir(visit),
   ]);
   const [steps, needsLook] = await Promise.all([firstSteps(visit, stats, servers), warnings(visit, stats, servers)]);
   return {
@@ -80,10 +79,9 @@ export async function companyHome(visit: CompanyVisit): Promise<Answer> {
     values: {
       subscribers: stats.subscribers,
       plots: plotsOf(stats),
-      inTheAir: [...sending.results, ...pending.results],
+      inTheAir,
       steps: steps.every(({ done }) => done) ? [] : steps,
       warnings: needsLook,
-      campaignsPath: companyPath(visit, "campaigns"),
     },
   };
 }

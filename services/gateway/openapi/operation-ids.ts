@@ -30,6 +30,7 @@ const NAMES: Record<string, string> = {
   "smtp-sender.validateConfig": "validateSmtpConfig",
   "smtp-sender.listSlowDomains": "listSlowDomains",
   "smtp-sender.validate": "validateSmtp",
+  "renderer.campaignContent": "getCampaignContent",
   "campaigns.failures": "listCampaignFailures",
   "campaigns.progress": "watchCampaign",
   "campaigns.mediaUsage": "getMediaUsage",

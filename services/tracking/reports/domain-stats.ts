@@ -36,7 +36,7 @@ const CANONICAL = `case when d.domain ~ '^[ -~]*$' then d.domain else split_part
  * try's at the latest, that of one that failed its campaign's end. Erased people have no address: they are left out
  * at the end, because PostgreSQL would ask it of each mail, and take its domain out twice.
  */
-const MAILS = `
+const mailsOf = (campaign: string) => `
   select split_part(coalesce(lower(s.email collate "C"), p.email_key), '@', 2) as domain,
     count(*) filter (where s.sent_at >= $2) as sent,
     count(*) filter (where s.sent_at >= $2 and s.status = ${sent}) as delivered,
@@ -48,29 +48,30 @@ const MAILS = `
   join sent_emails s on s.campaign_no = c.no
   left join subscribers p on p.company_id = $1 and p.id = s.subscriber_id and s.email is null
   where c.company_id = $1 and c.recipients_state = 'kept' and (c.finished_at is null or c.finished_at >= $2)
-    and (s.sent_at >= $2 or s.status in (${queued}, ${failed}))
+    and (s.sent_at >= $2 or s.status in (${queued}, ${failed}))${campaign && ` and c.id = ${campaign}`}
   group by 1`;
 
-const eventsOf = (type: "bounced" | "complained") => `
+const eventsOf = (type: "bounced" | "complained", campaign: string) => `
   select recipient, metadata, type, id from email_events
-  where company_id = $1 and type = '${type}' and id >= $3 and created_at >= $2`;
+  where company_id = $1 and type = '${type}' and id >= $3 and created_at >= $2${campaign && ` and campaign_id = ${campaign}`}`;
 
-const EVENTS = `
+const domainsOf = (campaign: string) => `
   select split_part(lower(e.recipient collate "C"), '@', 2) as domain,
     count(*) filter (where e.metadata->>'bounce_type' = 'hard') as hard,
     count(*) filter (where e.metadata->>'bounce_type' = 'soft') as soft,
     count(*) filter (where e.metadata->>'bounce_type' = 'block') as block,
     count(*) filter (where e.type = 'complained') as complaints,
     max(e.id::text) filter (where e.type = 'bounced' and e.metadata->>'diagnostic' is not null) as bounce
-  from (${eventsOf("bounced")} union all ${eventsOf("complained")}) e
+  from (${eventsOf("bounced", campaign)} union all ${eventsOf("complained", campaign)}) e
   group by 1`;
 
-export const DOMAIN_STATS = `
+/** Of one campaign where its parameter is named. */
+const statement = (campaign = "") => `
   with d as (
     select domain, sent, delivered, opens, refused, 0 as hard, 0 as soft, 0 as block, 0 as complaints, null as bounce
-    from (${MAILS}) m
+    from (${mailsOf(campaign)}) m
     union all
-    select domain, 0, 0, 0, null, hard, soft, block, complaints, bounce from (${EVENTS}) e)
+    select domain, 0, 0, 0, null, hard, soft, block, complaints, bounce from (${domainsOf(campaign)}) e)
   select ${CANONICAL} as domain, sum(d.sent)::bigint as sent, sum(d.delivered)::bigint as delivered,
     sum(d.hard)::bigint as hard, sum(d.soft)::bigint as soft, sum(d.block)::bigint as block,
     sum(d.complaints)::bigint as complaints, sum(d.opens)::bigint as opens, max(d.refused) as refused, max(d.bounce) as bounce
@@ -79,6 +80,9 @@ export const DOMAIN_STATS = `
   having sum(d.sent + d.hard + d.soft + d.block + d.complaints) > 0 or max(d.refused) is not null
   order by 2 desc, sum(d.hard + d.soft + d.block) desc, 1
   limit ${MAX_DOMAINS + 1}`;
+
+export const DOMAIN_STATS = statement();
+const DOMAINS_OF_CAMPAIGN = statement("$4");
 
 interface Row extends Omit<DomainStats[number], "last_refusal"> {
   /** Seconds since 1970, campaign's number, and the mail's. */
@@ -131,11 +135,15 @@ export function domainStats(
   statementMs = STATEMENT_MS,
 ): Promise<DomainStats> {
   const companyId = companyOf(ctx);
-  const since = Date.now() - (ctx.params.days ?? DEFAULT_DAYS) * DAY_MS;
+  const { campaign, days = DEFAULT_DAYS } = ctx.params;
+  // A campaign's mails count whenever they were sent.
+  const since = campaign === undefined ? Date.now() - days * DAY_MS : CLOCK_SKEW_MS;
   const values = [companyId, new Date(since), firstIdAt(since - CLOCK_SKEW_MS)];
   const read = async (client: Client) => {
     await query(`select set_config('work_mem', '${WORK_MEM}', true)`, [], client);
-    const found = await query<Row>(DOMAIN_STATS, values, client);
+    const found = campaign
+      ? await query<Row>(DOMAINS_OF_CAMPAIGN, [...values, campaign], client)
+      : await query<Row>(DOMAIN_STATS, values, client);
     const rows = found.filter(({ domain }) => domain !== "").slice(0, MAX_DOMAINS);
     const last = await lastRefusals(client, companyId, rows);
     return rows.map(({ refused: _, bounce: __, ...row }) => ({ ...row, last_refusal: last.get(row.domain) ?? null }));

@@ -292,6 +292,7 @@ describe("every operation", () => {
     await call(`GET ${E}/campaigns/`);
     await call(`GET ${E}/campaigns/:id/analytics/`, { id });
     await call(`GET ${E}/campaigns/:id/failures/`, { id });
+    await call(`GET ${E}/campaigns/:id/content/`, { id });
     expect((await call(`GET ${E}/campaigns/:id/stream/`, { id })).text).toMatch(
       /^event: progress\ndata: \{.+\}\n\nevent: end\n/,
     );

@@ -183,7 +183,10 @@ test("a campaign is seen and stopped by a member; a viewer sees it and no button
   );
   expect(ended.html).toContain(`Stopped by ${mine.email}.`);
   expect(await browser.send(`${path}/stop`)).toMatchObject({ status: 400, title: "This cannot be done" });
-  expect(await browser.send(`${path}/delete`)).toMatchObject({ status: 303, location: `/app/${mine.id}/campaigns` });
+  expect(await browser.send(`${path}/delete`)).toMatchObject({
+    status: 303,
+    location: `/app/${mine.id}/campaigns?notice=deleted`,
+  });
   expect((await browser.open(path)).status).toBe(404);
 });
 

@@ -151,6 +151,27 @@ test("only what happened in these days counts", async () => {
   expect((await company.api.get("/api/emails/stats/domains/", { query: { days: 0 } })).status).toBe(400);
 });
 
+test("those of one campaign alone, whenever it was sent; another company's is none", async () => {
+  const [company, other] = [await newCompany(app), await newCompany(app)];
+  await campaign(company, [{ own: "a@one.example", sentDaysAgo: 300 }, { own: "b@two.example" }], {
+    finishedDaysAgo: 300,
+  });
+  await campaign(company, [{ own: "c@one.example" }]);
+  const ids = await query<{ id: string }>("select id from campaigns where company_id = $1 order by id", [company.id]);
+  await event(company, "a@one.example", { bounce_type: "hard", diagnostic: "gone" });
+  await query("update email_events set campaign_id = $2 where company_id = $1", [company.id, ids[0]!.id]);
+  const of = async (id: string, asker = company) =>
+    (await asker.api.get("/api/emails/stats/domains/", { query: { campaign: id, days: 1 } })).body.map(
+      ({ domain, sent, hard }: Record<string, unknown>) => [domain, sent, hard],
+    );
+  expect(await of(ids[0]!.id)).toEqual([
+    ["one.example", 1, 1],
+    ["two.example", 1, 0],
+  ]);
+  expect(await of(ids[1]!.id)).toEqual([["one.example", 1, 0]]);
+  expect(await of(ids[0]!.id, other)).toEqual([]);
+});
+
 test("the spellings of a domain are one", async () => {
   const company = await newCompany(app);
   await campaign(company, [

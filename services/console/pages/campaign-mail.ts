@@ -1,0 +1,65 @@
+/** What a campaign says, and where people clicked in it: the links by clicks, and on the mail itself. */
+import type { ReturnsOf } from "../../contracts.ts";
+import { withMarks } from "../link-marks.ts";
+import { mailFrame } from "../mail-frame.ts";
+import { messages } from "../messages.ts";
+import { formatted } from "../render.ts";
+import { type Answer, type CompanyVisit, callIn } from "../request.ts";
+import { campaignId, campaignPath, tabsOf } from "./campaign-place.ts";
+
+const t = messages.campaigns.mail;
+
+function asked(visit: CompanyVisit) {
+  const { variant = "" } = visit.query;
+  return { id: campaignId(visit), ...(/^[0-4]$/.test(variant) ? { variant: Number(variant) } : {}) };
+}
+
+/** Which of an A/B test's mails is shown: the one that was asked for, else the winner, else the first. */
+function shownVariant({ variants, winner }: ReturnsOf<"campaigns.get">, wanted: number | undefined) {
+  return variants.length === 0 ? undefined : (wanted ?? winner?.index ?? 0);
+}
+
+/** Of people; of hits where nobody knows whose they are. */
+const clicksOf = ({ unique, total }: { unique: number | null; total: number }): number => unique ?? total;
+
+export async function mailPage(visit: CompanyVisit): Promise<Answer> {
+  const { id, variant: wanted } = asked(visit);
+  const [campaign, { links, delivered }] = await Promise.all([
+    callIn(visit, "campaigns.get", { id }),
+    callIn(visit, "tracking.analytics", { id }),
+  ]);
+  const here = campaignPath(visit, "mail");
+  const variant = shownVariant(campaign, wanted);
+  return {
+    view: "campaign-mail",
+    title: t.title(campaign.name),
+    values: {
+      campaign,
+      delivered,
+      links: links
+        .map((link) => ({ ...link, clicks: clicksOf(link) }))
+        .toSorted((a, b) => b.clicks - a.clicks || b.total - a.total),
+      isPeople: campaign.clicks !== null,
+      here,
+      variant,
+      variants: campaign.variants.map(({ index }) => ({ index, name: messages.campaigns.variantName(index) })),
+      frame: campaignPath(visit, `mail/frame${variant === undefined ? "" : `?variant=${variant}`}`),
+      tabs: tabsOf(visit, "mail"),
+    },
+  };
+}
+
+/** A document of its own, for the frame on the page. */
+export async function mailFramePage(visit: CompanyVisit): Promise<Answer> {
+  const [{ html }, { links, delivered }] = await Promise.all([
+    callIn(visit, "renderer.campaignContent", asked(visit)),
+    callIn(visit, "tracking.analytics", { id: asked(visit).id }),
+  ]);
+  const clicks = new Map(links.map((link) => [link.url, clicksOf(link)]));
+  const mark = (href: string): string | undefined => {
+    const n = clicks.get(href);
+    if (n === undefined) return undefined;
+    return delivered > 0 ? t.markOf(formatted(n), ((100 * n) / delivered).toFixed(1)) : formatted(n);
+  };
+  return mailFrame(withMarks(html, mark));
+}

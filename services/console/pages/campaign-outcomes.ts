@@ -1,0 +1,36 @@
+/** Why mails of a campaign failed, and what became of them by recipient domain: read when they are asked for, because they are counted then. */
+
+import { messages } from "../messages.ts";
+import { type Answer, type CompanyVisit, callIn } from "../request.ts";
+import { campaignId, campaignPath } from "./campaign-place.ts";
+
+export async function failuresPage(visit: CompanyVisit): Promise<Answer> {
+  const id = campaignId(visit);
+  const [campaign, failures] = await Promise.all([
+    callIn(visit, "campaigns.get", { id }),
+    callIn(visit, "campaigns.failures", { id }),
+  ]);
+  return {
+    view: "campaign-failures",
+    title: messages.campaigns.failuresOf(campaign.name),
+    values: {
+      failures,
+      campaignPath: campaignPath(visit),
+      recipientPath: campaignPath(visit, "recipient"),
+      recipientsPath: campaignPath(visit, "recipients"),
+    },
+  };
+}
+
+export async function campaignDomainsPage(visit: CompanyVisit): Promise<Answer> {
+  const id = campaignId(visit);
+  const [campaign, domains] = await Promise.all([
+    callIn(visit, "campaigns.get", { id }),
+    callIn(visit, "tracking.domainStats", { campaign: id }),
+  ]);
+  return {
+    view: "campaign-domains",
+    title: messages.campaigns.domainsOf(campaign.name),
+    values: { domains, campaignPath: campaignPath(visit) },
+  };
+}

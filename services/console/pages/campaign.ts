@@ -1,0 +1,56 @@
+/** One campaign: how far it is, what came of it, what can be done with it. */
+import { isOver } from "../../../models/campaign.ts";
+import type { ReturnsOf } from "../../contracts.ts";
+import { messages } from "../messages.ts";
+import { plotOf } from "../plot.ts";
+import { type Answer, type CompanyVisit, callIn, may } from "../request.ts";
+import { timelineOf } from "../timeline.ts";
+import { operationsOf } from "./campaign-operations.ts";
+import { campaignId, campaignPath, tabsOf } from "./campaign-place.ts";
+
+type Analytics = ReturnsOf<"tracking.analytics">;
+type Campaign = ReturnsOf<"campaigns.get">;
+
+const t = messages.campaigns;
+
+function plotIn({ timeline }: Analytics) {
+  const found = timelineOf(timeline);
+  if (!found) return undefined;
+  const { step, dates, opens, clicks } = found;
+  return plotOf(t.overTime[step], dates, { [t.opens]: opens, [t.clicks]: clicks }, t.steps[step]);
+}
+
+/** What was compared, with what came of each; empty where nothing was. */
+function variantsOf({ variants, winner }: Campaign, { variants: results }: Analytics) {
+  return variants.map((variant) => ({
+    ...variant,
+    name: t.variantName(variant.index),
+    isWinner: winner?.index === variant.index,
+    ...(results.find(({ index }) => index === variant.index) ?? { sent: 0, opens: 0, clicks: 0 }),
+  }));
+}
+
+export async function campaignPage(visit: CompanyVisit): Promise<Answer> {
+  const id = campaignId(visit);
+  const [campaign, analytics] = await Promise.all([
+    callIn(visit, "campaigns.get", { id }),
+    callIn(visit, "tracking.analytics", { id }),
+  ]);
+  return {
+    view: "campaign",
+    title: campaign.name,
+    values: {
+      campaign,
+      analytics,
+      now: new Date().toISOString(),
+      here: campaignPath(visit),
+      tabs: tabsOf(visit, ""),
+      isLive: !isOver(campaign.status),
+      plot: plotIn(analytics),
+      variants: variantsOf(campaign, analytics),
+      operations: operationsOf(visit, campaign),
+      mayExport: may(visit, "campaigns.export"),
+      mayEdit: campaign.status === "scheduled" && may(visit, "campaigns.update"),
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** What happened hour by hour, as a series without gaps: by the hour in the first days, then by the day, then by the week. */
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
+
+const MAX_HOURS = 72;
+const MAX_DAYS = 366;
+
+interface Hit {
+  /** The beginning of an hour. */
+  at: string;
+  opens: number;
+  clicks: number;
+}
+
+export interface Timeline {
+  step: "hour" | "day" | "week";
+  /** In UTC, as people read them. */
+  dates: string[];
+  opens: number[];
+  clicks: number[];
+}
+
+const stepFor = (spanMs: number): [Timeline["step"], number] => {
+  if (spanMs <= MAX_HOURS * HOUR_MS) return ["hour", HOUR_MS];
+  return spanMs <= MAX_DAYS * DAY_MS ? ["day", DAY_MS] : ["week", WEEK_MS];
+};
+
+const named = (atMs: number, step: Timeline["step"]): string => {
+  const text = new Date(atMs).toISOString();
+  return step === "hour" ? text.slice(0, 16).replace("T", " ") : text.slice(0, 10);
+};
+
+/** `hits` in order of time; undefined where there are none. A week begins on the weekday of the first one. */
+export function timelineOf(hits: readonly Hit[]): Timeline | undefined {
+  const [first, last] = [hits[0], hits.at(-1)];
+  if (!first || !last) return undefined;
+  const [step, stepMs] = stepFor(Date.parse(last.at) - Date.parse(first.at));
+  const unit = step === "hour" ? HOUR_MS : DAY_MS;
+  const beganAt = Math.floor(Date.parse(first.at) / unit) * unit;
+  const place = ({ at }: Hit) => Math.floor((Date.parse(at) - beganAt) / stepMs);
+  const dates = Array.from({ length: place(last) + 1 }, (_, n) => named(beganAt + n * stepMs, step));
+  const opens = dates.map(() => 0);
+  const clicks = dates.map(() => 0);
+  for (const hit of hits) {
+    opens[place(hit)]! += hit.opens;
+    clicks[place(hit)]! += hit.clicks;
+  }
+  return { step, dates, opens, clicks };
+}

@@ -1,0 +1,52 @@
+/**
+ * What a campaign says, for those who look at its results: with all variables of a person empty, and each tracked link as the
+ * counts of clicks name it.
+ */
+import { findCampaign } from "../../models/statements/read-campaign.ts";
+import type { ReturnsOf } from "../contracts.ts";
+import { notFound } from "../lib/errors.ts";
+import type { Node } from "../lib/template/parser.ts";
+import { htmlProgram } from "./bodies/bodies.ts";
+import { Unrenderable } from "./content.ts";
+import { pageBodies } from "./heavy.ts";
+import { html } from "./program/escape.ts";
+import { run } from "./program/program.ts";
+import { contentToShow, NO_BASE, nobody, subjectOf, withAddresses } from "./render-archived.ts";
+
+type Shown = ReturnsOf<"renderer.campaignContent">;
+
+/** Its own pages belong to each recipient: here they lead nowhere. */
+const NOWHERE = { archive: "#", own: "#" };
+
+// Also good in an attribute without quotes.
+const inAttribute = (address: string) => html(address).replace(/[\s`]/g, (char) => `&#${char.charCodeAt(0)};`);
+
+function withTemplates(nodes: readonly Node[], links: ReadonlySet<string>): Node[] {
+  return nodes.map((node) => {
+    if (node.kind === "link" && links.has(node.template)) {
+      return { ...node, body: [{ kind: "text", text: inAttribute(node.template) }] };
+    }
+    if (node.kind === "if") {
+      return { ...node, body: withTemplates(node.body, links), otherwise: withTemplates(node.otherwise, links) };
+    }
+    return node.kind === "each" ? { ...node, body: withTemplates(node.body, links) } : node;
+  });
+}
+
+/** `variant`: of an A/B test; null is what the archive would show. */
+export async function campaignContent(companyId: string, id: string, variant: number | null): Promise<Shown> {
+  const content = (await findCampaign(companyId, id)) && (await contentToShow(companyId, id, variant));
+  if (!content) throw notFound();
+  try {
+    const bodies = await pageBodies(companyId, { ...content, language: content.pageLanguage });
+    const nodes = withAddresses(withTemplates(bodies.html, new Set(bodies.links)), NOWHERE);
+    return {
+      subject: subjectOf(content, bodies.subject, NOWHERE),
+      html: run(htmlProgram(nodes, NO_BASE), nobody(content, NOWHERE)),
+    };
+  } catch (error) {
+    // What cannot be made was never sent.
+    if (error instanceof Unrenderable) throw notFound();
+    throw error;
+  }
+}

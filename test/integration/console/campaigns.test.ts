@@ -1,0 +1,317 @@
+/** Campaigns in the console: live while they are sent, whole afterwards, and what can be done with them. */
+import jwt from "jsonwebtoken";
+import { query } from "../../../models/database/db.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { keysFor } from "../../../services/lib/secrets.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+import { type ConsoleBrowser, signIn } from "../../support/console-browser.ts";
+import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { until } from "../campaigns/world.ts";
+
+const API = "/api/emails";
+const BODY =
+  '<p>Hello [[first_name|default:there]], <a href="https://example.com/books?a=1&amp;b=2">books</a> and <a href="https://example.com/shop">shop</a>. <a href="[[unsubscribe_url]]">Leave</a></p>';
+
+let app: App;
+let server: SmtpServer;
+let isHeld = false;
+let company: TestCompany;
+let stranger: TestCompany;
+let browser: ConsoleBrowser;
+let smtp: string;
+let list: string;
+let template: string;
+/** Sent to ann (with a copy), bob, and a mailbox that does not exist. */
+let campaign: string;
+
+const at = (rest: string) => `/app/${company.id}/campaigns/${rest}`;
+const read = async (id: string) => (await company.api.get(`${API}/campaigns/${id}/`)).body;
+const made = async (path: string, body: object): Promise<string> => {
+  const answer = await company.api.post(`${API}${path}`, body);
+  expect({ path, status: answer.status, text: answer.status < 300 || answer.text }).toMatchObject({ status: 201 });
+  return answer.body.id;
+};
+const custom = (name: string, receivers: object[], more: object = {}) =>
+  made("/send/custom/", { name, smtp_config_id: smtp, subject: "Six books", body: BODY, receivers, ...more });
+const isOver = ({ status }: { status: string }) => !["pending", "sending", "scheduled"].includes(status);
+
+beforeAll(async () => {
+  server = await startSmtpServer({
+    answer({ verb, to }) {
+      if (verb === "RCPT" && to.startsWith("nobody")) return "550 5.1.1 No such user";
+      return verb === "DOT" && isHeld ? { reply: "250 2.0.0 Ok", delayMs: 500 } : undefined;
+    },
+  });
+  app = await startApp();
+  [company, stranger] = [await newCompany(app), await newCompany(app)];
+  browser = await signIn(app, company);
+  const config = { name: "S", host: "127.0.0.1", port: server.port, username: "", password: "", use_tls: false };
+  smtp = await made("/smtp-configs/", { ...config, max_connections: 2, sender_email: "news@acme.example" });
+  list = await made("/lists/", { name: "Readers" });
+  await made("/subscribers/", { email: "ann@one.example", first_name: "Ann", lists: [list] });
+  template = await made("/templates/", { name: "Letter", subject: "Hello", body: BODY });
+  campaign = await custom("October", [
+    { email: "ann@one.example", cc: ["copy@one.example"] },
+    { email: "bob@two.example" },
+    { email: "nobody@two.example" },
+  ]);
+  await until(() => read(campaign), isOver);
+}, 240_000);
+afterAll(async () => {
+  await app.stop();
+  await server.stop();
+});
+
+/** The person reads the mail and follows its first link; whoever does so at once is taken for a scanner. */
+async function click(address: string): Promise<void> {
+  await query("update sent_emails set sent_at = sent_at - interval '1 hour' where sent_at is not null");
+  const { raw } = server.messages.find(({ to }) => to.includes(address))!;
+  const text = raw.replaceAll("=\r\n", "").replaceAll("=3D", "=");
+  const [, token] = /public\/click\/([\w-]+)\//.exec(text)!;
+  const headers = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0" };
+  const answer = await fetch(`${app.url}${API}/public/click/${token}/`, { redirect: "manual", headers });
+  expect(answer.status).toBe(302);
+}
+
+test("one campaign is shown whole: numbers, reasons with help, domains, links on the mail itself", async () => {
+  await click("ann@one.example");
+  const seen = await until(
+    () => browser.open(at(campaign)),
+    ({ html }) => html.includes("Opens and clicks by the hour"),
+  );
+  expect(seen).toMatchObject({ status: 200, title: "October" });
+  expect(seen.html).not.toContain("data-live");
+  const failures = (await browser.open(at(`${campaign}/failures`))).html;
+  expect(failures).toContain("No such user");
+  expect(failures).toMatch(/nobody%40two\.example/);
+  const domains = (await browser.open(at(`${campaign}/domains`))).html;
+  expect(domains).toMatch(/two\.example<\/th><td class="n">1<\/td>/);
+  const mail = (await browser.open(at(`${campaign}/mail`))).html;
+  expect(mail.indexOf("https://example.com/books?a=1&amp;b=2")).toBeGreaterThan(0);
+  expect(mail.indexOf("https://example.com/shop")).toBeGreaterThan(mail.indexOf("https://example.com/books"));
+  expect(mail).toMatch(/<iframe [^>]*sandbox /);
+});
+
+test("the mail in the frame has no personal value, each counted link is marked, nothing runs and nothing leads on", async () => {
+  const { html, headers } = await browser.open(at(`${campaign}/mail/frame`));
+  expect(html).toContain("Hello there");
+  expect(html).not.toContain("Ann");
+  expect(html).toMatch(/>books<\/a><span [^>]*>1 · 50\.0 %<\/span>/);
+  expect(html).toMatch(/>shop<\/a><span [^>]*>0 · 0\.0 %<\/span>/);
+  expect(html).not.toMatch(/ href=/);
+  const policy = headers.get("content-security-policy")!.split("; ");
+  expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "frame-ancestors 'self'", "sandbox"]));
+  expect(policy.join()).not.toContain("script");
+  expect(headers.get("x-frame-options")).toBe("SAMEORIGIN");
+});
+
+test("recipients are found by status, address and part of one; each has its mail, copies and events", async () => {
+  const recipients = async (query: string) => {
+    const { html, status } = await browser.open(at(`${campaign}/recipients${query}`));
+    expect(status).toBe(200);
+    return [...html.matchAll(/recipient\?email=([^"]+)"/g)].map(([, email]) => decodeURIComponent(email!)).toSorted();
+  };
+  expect(await recipients("")).toEqual(["ann@one.example", "bob@two.example", "nobody@two.example"]);
+  expect(await recipients("?search=two.ex")).toEqual(["bob@two.example", "nobody@two.example"]);
+  expect(await recipients("?search=BOB@two.example")).toEqual(["bob@two.example"]);
+  expect(await recipients("?status=sent")).toEqual(["ann@one.example", "bob@two.example"]);
+  expect(await recipients("?search=zoe")).toEqual([]);
+  const one = await browser.open(at(`${campaign}/recipient?email=ann%40one.example`));
+  expect(one.title).toBe("ann@one.example");
+  for (const part of ["copy@one.example", "status-clicked", "https://example.com/books", "/subscribers/"]) {
+    expect(one.html).toContain(part);
+  }
+  expect((await browser.open(at(`${campaign}/recipient?email=zoe%40one.example`))).status).toBe(404);
+});
+
+const PAGES = [
+  "",
+  "/recipients",
+  "/recipient?email=ann%40one.example",
+  "/mail",
+  "/mail/frame",
+  "/failures",
+  "/domains",
+];
+
+test("pages of a campaign that is another company's, or nobody's, are 404; so is its stream", async () => {
+  const theirs = await signIn(app, stranger);
+  for (const rest of [...PAGES, "/export", "/edit", "/progress"]) {
+    const path = `/app/${stranger.id}/campaigns/${campaign}${rest}`;
+    expect({ path, status: (await theirs.open(path)).status }).toEqual({ path, status: 404 });
+    expect({ rest, status: (await theirs.open(at(campaign + rest))).status }).toEqual({ rest, status: 404 });
+  }
+  expect((await browser.open(at(`${newId()}/mail`))).status).toBe(404);
+  expect((await browser.open(at("none/recipients"))).status).toBe(404);
+});
+
+test("a viewer sees all of it and no button, and is refused whatever writes or exports", async () => {
+  const path = at(campaign);
+  await query("update memberships set role = 'viewer' where company_id = $1", [company.id]);
+  try {
+    for (const rest of PAGES) {
+      const { status, html } = await browser.open(path + rest);
+      expect({ rest, status, posts: /method="post" action="\/app\/(?!logout)/.test(html) }).toEqual({
+        rest,
+        status: 200,
+        posts: false,
+      });
+    }
+    for (const form of ["stop", "resume", "cancel", "duplicate", "resend", "delete", "edit"]) {
+      expect({ form, status: (await browser.send(`${path}/${form}`)).status }).toEqual({ form, status: 403 });
+    }
+    for (const page of ["export", "edit"]) expect((await browser.open(`${path}/${page}`)).status).toBe(403);
+  } finally {
+    await query("update memberships set role = 'owner' where company_id = $1", [company.id]);
+  }
+});
+
+test("it is exported, made a draft of, and sent again once to those who did not open, however often the form comes", async () => {
+  const csv = await browser.open(at(`${campaign}/export`));
+  expect(csv.headers.get("content-disposition")).toBe('attachment; filename="October-recipients.csv"');
+  expect(csv.html.trim().split("\r\n")).toHaveLength(4);
+  await browser.open(at(campaign));
+  expect((await browser.send(at(`${campaign}/duplicate`))).location).toMatch(
+    /\/campaigns\/drafts\/[0-9a-f-]+\?notice=/,
+  );
+  const { html } = await browser.open(at(campaign));
+  const key = /name="key" value="([^"]+)"/.exec(html)![1]!;
+  expect(html).toContain("about 1 person");
+  const [first, second] = await Promise.all([1, 2].map(() => browser.send(at(`${campaign}/resend`), { key })));
+  expect(first!.location).toMatch(/campaigns\/[0-9a-f-]{36}\?notice=campaignMade$/);
+  expect(second!.location).toBe(first!.location);
+  const again = /campaigns\/([0-9a-f-]{36})/.exec(first!.location!)![1]!;
+  expect(await until(() => read(again), isOver)).toMatchObject({ status: "completed", sent_count: 1 });
+  expect(await browser.send(at(`${again}/delete`))).toMatchObject({ status: 303 });
+  expect((await browser.open(at(again))).status).toBe(404);
+});
+
+test("one that is scheduled is changed, with what is wrong at its field, and cancelled", async () => {
+  const time = new Date(Date.now() + 86_400_000).toISOString();
+  const id = await made("/send/to-list/", {
+    ...{ name: "Later", list_id: list, template_id: template, smtp_config_id: smtp, scheduled_for: time },
+  });
+  const form = (await browser.open(at(`${id}/edit`))).html;
+  expect(form).toContain(`value="${time.slice(0, 16)}"`);
+  const wrong = await browser.send(at(`${id}/edit`), { name: " ", subject: "Hello", scheduled_for: time.slice(0, 16) });
+  expect([wrong.status, /id="wrong-name"/.test(wrong.html)]).toEqual([400, true]);
+  const fields = { name: "Much later", subject: "News", scheduled_for: "2031-01-02T03:04", audience: `list:${list}` };
+  expect(await browser.send(at(`${id}/edit`), fields)).toMatchObject({ status: 303 });
+  expect(await read(id)).toMatchObject({
+    ...{ name: "Much later", subject: "News", scheduled_for: "2031-01-02T03:04:00.000Z", list_id: list },
+  });
+  expect((await browser.open(at(id))).html).toContain("1 mail will not go out.");
+  expect(await browser.send(at(`${id}/cancel`))).toMatchObject({ status: 303 });
+  expect(await read(id)).toMatchObject({ status: "cancelled" });
+  expect((await browser.open(at(`${id}/edit`))).html).toContain("It is no longer scheduled");
+});
+
+test("each variant of an A/B test is shown as it is sent; links are named as the analytics name them", async () => {
+  const id = await made("/send/to-list/", {
+    ...{ name: "A/B", list_id: list, template_id: template, smtp_config_id: smtp },
+    scheduled_for: new Date(Date.now() + 86_400_000).toISOString(),
+    variants: [
+      { subject: "For [[first_name|default:you]]", percent: 50 },
+      { subject: "Other", template_id: template, percent: 50 },
+    ],
+  });
+  const content = (variant: number) => company.api.get(`${API}/campaigns/${id}/content/`, { query: { variant } });
+  const shown = await Promise.all([0, 1, 2].map(content));
+  expect(shown.map(({ status, body }) => [status, body.subject])).toEqual([
+    [200, "For you"],
+    [200, "Other"],
+    [404, undefined],
+  ]);
+  expect(shown[0]!.body.html).toContain('href="https://example.com/books?a=1&amp;b=2"');
+  expect(shown[0]!.body.html).not.toContain("unsubscribe/");
+  const { html } = await browser.open(at(`${id}/mail?variant=1`));
+  expect(html).toContain(`src="${at(id)}/mail/frame?variant=1"`);
+  expect((await browser.open(at(`${id}/mail/frame?variant=1`))).html).toContain("Hello there");
+  expect((await browser.open(at(id))).html).toContain("Variant B");
+});
+
+test("the list is filtered and ordered; names are text", async () => {
+  const evil = "<img src=x onerror=alert(1)>";
+  const id = await custom(evil, [{ email: "ann@one.example" }]);
+  const { html } = await browser.open(`/app/${company.id}/campaigns?type=custom&ordering=name`);
+  expect(html).not.toContain("<img");
+  expect(html.indexOf("&lt;img")).toBeLessThan(html.indexOf(">October<"));
+  expect(html).not.toContain(">Much later<");
+  expect((await browser.open(`/app/${company.id}/campaigns?status=scheduled&search=zzz`)).html).toContain(
+    "No campaign fits.",
+  );
+  expect((await browser.open(`/app/${company.id}/campaigns?ordering=nonsense&type=x&status=y`)).status).toBe(200);
+  await until(() => read(id), isOver);
+});
+
+interface Seen {
+  name: string;
+  status: string;
+  sent_count: number;
+}
+
+/** What a page's script hears, until the stream ends or `leave` is called. */
+async function watch(id: string, cookie = browser.cookie) {
+  const leaving = new AbortController();
+  const response = await fetch(`${app.url}${at(id)}/progress`, { headers: { cookie }, signal: leaving.signal });
+  const events: Seen[] = [];
+  const hear = async () => {
+    let text = "";
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      const parts = (text + chunk).split("\n\n");
+      text = parts.pop()!;
+      for (const part of parts) {
+        const [, name, data] = /^event: (\w+)\ndata: (.*)$/.exec(part)!;
+        events.push({ name: name!, ...(JSON.parse(data!) as Omit<Seen, "name">) });
+      }
+    }
+  };
+  const closed = (response.status === 200 ? hear() : response.text()).then(
+    () => true,
+    () => true,
+  );
+  return { status: response.status, events, closed, leave: () => leaving.abort() };
+}
+
+test("while it is sent its page has a stream by the session's cookie alone; it ends with the campaign, or with the session", async () => {
+  isHeld = true;
+  const other = await signIn(app, company);
+  const receivers = Array.from({ length: 60 }, (_, n) => ({ email: `u${n}@example.com` }));
+  const id = await custom("In the air", receivers);
+  const { html } = await browser.open(at(id));
+  expect(html).toContain(`data-live="${at(id)}/progress"`);
+  expect((await browser.open(`/app/${company.id}`)).html).toContain(at(id));
+  expect((await browser.open(at("in-the-air"))).html).toContain(">In the air<");
+
+  expect((await watch(id, "")).status).toBe(401);
+  expect((await watch(id, "fm_session=forged")).status).toBe(401);
+  const [mine, theirs] = await Promise.all([watch(id), watch(id, other.cookie)]);
+  await until(
+    async () => mine.events,
+    (events) => (events.at(-1)?.sent_count ?? 0) > 0,
+  );
+  await other.open(`/app/${company.id}`);
+  await other.send("/app/logout");
+  expect(await theirs.closed).toBe(true);
+  expect(theirs.events.map(({ name }) => name)).not.toContain("end");
+  expect((await watch(id, other.cookie)).status).toBe(401);
+
+  isHeld = false;
+  expect(await mine.closed).toBe(true);
+  expect(mine.events.at(-1)).toMatchObject({ name: "end", status: "completed", sent_count: 60 });
+  expect((await browser.open(at("in-the-air"))).html).toContain("No campaign is being sent.");
+});
+
+test("a page that refreshes itself does not keep the session alive", async () => {
+  const [name, value] = browser.cookie.split("=") as [string, string];
+  const { iat, ...claims } = jwt.decode(value) as jwt.JwtPayload;
+  const older = jwt.sign({ ...claims, iat: iat! - 600 }, keysFor("console")[0]!);
+  const ask = async (headers: Record<string, string>) => {
+    const cookie = `${name}=${older}`;
+    const answer = await fetch(`${app.url}${at("in-the-air")}`, { headers: { cookie, ...headers } });
+    expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
+    return answer.headers.has("set-cookie");
+  };
+  expect([await ask({ "x-poll": "1" }), await ask({})]).toEqual([false, true]);
+});
