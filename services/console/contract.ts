@@ -21,6 +21,9 @@ export type Shown = Static<typeof Shown>;
 export const uploadKindOf = (path: string): "import" | "media" | undefined =>
   (["import", "media"] as const).find((kind) => path.endsWith(`/${kind}`));
 
+/** Pages of operators have a session of their own. */
+export const isForOperators = (path: string): boolean => path === "operator" || path.startsWith("operator/");
+
 export const contract = {
   page: {
     summary: "A page of the console",

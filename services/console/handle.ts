@@ -14,14 +14,15 @@ import {
   readSession,
   signSession,
 } from "../lib/tokens/console-session.ts";
-import type { Shown } from "./contract.ts";
-import { companyPages, findPage, openPages, personPages } from "./pages.ts";
+import { isForOperators, type Shown } from "./contract.ts";
+import { companyPages, findPage, openPages, operatorPages, personPages } from "./pages.ts";
 import { cookieOf, problemOf, render } from "./render.ts";
 import {
   type Answer,
   type Company,
   type CompanyVisit,
   callAs,
+  type OperatorVisit,
   type Outcome,
   type PersonVisit,
   type UploadedFile,
@@ -50,6 +51,18 @@ async function identify(visit: Visit): Promise<PersonVisit | undefined> {
   }
 }
 
+/** The same of an operator. */
+async function identifyOperator(visit: Visit): Promise<OperatorVisit | undefined> {
+  const { id, isOperator } = visit.session;
+  if (!isOperator) return undefined;
+  try {
+    return { ...visit, operator: await callAs(visit, "operator.continueSession", { id }) };
+  } catch (error) {
+    if (isServiceError(error, "UNAUTHENTICATED")) return undefined;
+    throw error;
+  }
+}
+
 const outcomeOf = (given: Outcome | Answer): Outcome => ("answer" in given ? given : { answer: given });
 
 const toSignIn = ({ path, query }: Visit): Answer => {
@@ -58,10 +71,20 @@ const toSignIn = ({ path, query }: Visit): Answer => {
   return { goTo: path === "" ? "/app/login" : `/app/login?${new URLSearchParams({ next })}` };
 };
 
+async function answerOperator(visit: Visit, method: "form" | "page", seen: (visit: Visit) => void): Promise<Outcome> {
+  const operator = await identifyOperator(visit);
+  if (!operator) return { answer: { goTo: "/app/operator/sign-in" } };
+  seen(operator);
+  const found = findPage(operatorPages, visit.path, method);
+  if (!found) throw notFound();
+  return outcomeOf(await found.show({ ...operator, params: found.params }));
+}
+
 async function answer(visit: Visit, isWrite: boolean, seen: (visit: Visit) => void): Promise<Outcome> {
   const method = isWrite ? "form" : "page";
   const open = findPage(openPages, visit.path, method);
   if (open) return outcomeOf(await open.show(visit));
+  if (isForOperators(visit.path)) return answerOperator(visit, method, seen);
   const person = await identify(visit);
   if (!person) return { answer: toSignIn(visit) };
   seen(person);
@@ -76,8 +99,8 @@ async function answer(visit: Visit, isWrite: boolean, seen: (visit: Visit) => vo
   return outcomeOf(await found.show(within));
 }
 
-function headersOf(session: ConsoleSession, had: ConsoleSession | undefined): Record<string, string> {
-  return session === had && !isDueForRenewal(session) ? {} : { "set-cookie": cookieOf(signSession(session)) };
+function headersOf(visit: Visit, session: ConsoleSession, had: ConsoleSession | undefined): Record<string, string> {
+  return session === had && !isDueForRenewal(session) ? {} : { "set-cookie": cookieOf(signSession(session), visit) };
 }
 
 async function handle(ctx: Ctx<unknown>, asked: Asked, isWrite: boolean): Promise<Shown> {
@@ -85,7 +108,8 @@ async function handle(ctx: Ctx<unknown>, asked: Asked, isWrite: boolean): Promis
   const had = (cookie === undefined ? null : readSession(cookie)) ?? undefined;
   const session = had ?? newVisitor();
   let visit: Visit = { ctx, path, query, session, params: {}, form, ...(file ? { file } : {}) };
-  const finish = (given: Answer, next = session) => render(given, { ...visit, session: next }, headersOf(next, had));
+  const finish = (given: Answer, next = session) =>
+    render(given, { ...visit, session: next }, headersOf(visit, next, had));
   try {
     const token = asked.formToken ?? form.form_token ?? "";
     if (isWrite && !(had && isFormToken(had, token))) throw forbidden(STALE_FORM);

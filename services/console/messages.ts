@@ -2,6 +2,7 @@
 import { companies, sessions, signIn } from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
 import { notices } from "./messages/notices.ts";
+import { operator } from "./messages/operator.ts";
 import { overview } from "./messages/overview.ts";
 import { keys, members, plan } from "./messages/settings.ts";
 import { lists, subscribers, suppressions } from "./messages/subscribers.ts";
@@ -22,6 +23,7 @@ export const messages = {
   keys,
   members,
   plan,
+  operator,
   notices,
   pager: {
     label: "Pages of the list",

@@ -53,6 +53,11 @@ export interface CompanyVisit extends PersonVisit {
   company: Company;
 }
 
+/** Of an operator, who has come by a link and is no person of any company. */
+export interface OperatorVisit extends Visit {
+  operator: { id: string; name: string; expires_at: string };
+}
+
 /** What a page answers: values for its view; where to go, and what to say there; a document of its own. */
 export type Answer =
   | { view: string; title: string; values?: Record<string, unknown>; status?: number }
@@ -73,6 +78,31 @@ const withMeta = (meta: Caller): CallingOptions & { meta: Caller } => ({ meta })
 /** An action that is about the person, or about nobody. */
 export const callAs = <A extends ActionOf>(visit: Visit, action: A, params: ParamsOf<A>): Promise<ReturnsOf<A>> =>
   call(visit.ctx.broker, action, params, withMeta(metaOf(visit)));
+
+/** What operators' pages may ask and do: the operators' commands, and nothing of a company's people. */
+type OperatorAction =
+  | Extract<ActionOf, `operator.${string}`>
+  | "accounts.listCompanies"
+  | "accounts.listPlans"
+  | "accounts.setPlan"
+  | "accounts.pauseCompany"
+  | "accounts.resumeCompany"
+  | "campaigns.stopAny";
+
+/** No route leads to these actions: only a session that was looked up for this request calls them. */
+export const callFor = <A extends OperatorAction>(
+  visit: OperatorVisit,
+  action: A,
+  params: ParamsOf<A>,
+): Promise<ReturnsOf<A>> => {
+  const { requestId, http } = visit.ctx.meta;
+  const meta = {
+    ...(requestId ? { requestId } : {}),
+    ...(http ? { ip: http.ip } : {}),
+    operatorSessionId: visit.operator.id,
+  };
+  return call(visit.ctx.broker, action, params, withMeta(meta));
+};
 
 const callerIn = (visit: CompanyVisit): Caller => {
   const { id: companyId, role } = visit.company;

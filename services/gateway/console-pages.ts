@@ -5,9 +5,9 @@
 import type { Readable } from "node:stream";
 import type { CallingOptions } from "moleculer";
 import { call } from "../call.ts";
-import { type Shown, uploadKindOf } from "../console/contract.ts";
+import { isForOperators, type Shown, uploadKindOf } from "../console/contract.ts";
 import { notFound } from "../lib/errors.ts";
-import { CONSOLE_COOKIE, readSession } from "../lib/tokens/console-session.ts";
+import { CONSOLE_COOKIE, OPERATOR_COOKIE, readSession } from "../lib/tokens/console-session.ts";
 import { throttleLogin } from "./access/throttle.ts";
 import { BODY_LIMITS } from "./http/body-cost.ts";
 import { type Context, httpOf, type Next } from "./http/context.ts";
@@ -29,6 +29,7 @@ interface Asked {
 
 const ROOT = "/app";
 const ASSETS = "/app/assets/";
+const SIGN_IN = new Set(["login", "operator/sign-in"]);
 
 /** The last of those that a form sends twice; what is no text is left out. */
 function texts(values: Record<string, unknown>): Record<string, string> {
@@ -104,13 +105,14 @@ export function consolePages(
       writeDocument(context, await call(broker, "console.asset", { name: path.slice(ASSETS.length) }, options));
       return;
     }
-    const cookie = cookieNamed(context, CONSOLE_COOKIE);
+    const below = path.slice(ROOT.length).replace(/^\/|\/$/g, "");
+    const cookie = cookieNamed(context, isForOperators(below) ? OPERATOR_COOKIE : CONSOLE_COOKIE);
     const asked = {
-      path: path.slice(ROOT.length).replace(/^\/|\/$/g, ""),
+      path: below,
       query: texts(context.query),
       ...(cookie === undefined ? {} : { cookie }),
     };
-    if (method === "POST" && asked.path === "login") await throttleLogin(context);
+    if (method === "POST" && SIGN_IN.has(below)) await throttleLogin(context);
     if (method === "POST") {
       await write(context, await (isFile(context) ? upload : submit)(context, asked, options), requestId);
     } else if (method === "GET" || method === "HEAD") {

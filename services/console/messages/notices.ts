@@ -2,6 +2,9 @@
 export const notices = {
   saved: "Saved.",
   deleted: "Deleted.",
+  campaignStopped: "The campaign is being stopped: no further mail leaves within 2 seconds.",
+  requeued: "The deliveries are on their way again.",
+  sessionEnded: "Ended.",
 } as const;
 
 export type NoticeName = keyof typeof notices;

@@ -1,0 +1,234 @@
+/** The operators' pages over HTTP: the link and its session, what a person's session is worth there, and what they show and do. */
+import { query } from "../../../models/database/db.ts";
+import { call } from "../../../services/call.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { askBroker } from "../../../services/operator/ask-broker.ts";
+import { commandNamed } from "../../../services/operator/commands.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { client, newCompany, type TestCompany } from "../../support/client.ts";
+import { ConsoleBrowser, signIn } from "../../support/console-browser.ts";
+import { until } from "../campaigns/world.ts";
+
+const PAGES = ["", "/senders", "/campaigns", "/companies", "/plans", "/webhooks", "/why", "/sessions"];
+
+let app: App;
+let company: TestCompany;
+beforeAll(async () => {
+  app = await startApp();
+  company = await newCompany(app, { name: "Lantern <b>Books</b>" });
+});
+afterAll(() => app.stop());
+
+/** What `npm run ops console-link` prints. */
+async function link(name?: string): Promise<string> {
+  const [{ url }] = (await commandNamed("console-link")!.run(askBroker(app.broker), name)) as [{ url: string }];
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+}
+
+async function useLink(path: string, browser = new ConsoleBrowser(app)) {
+  await browser.open(path);
+  const token = new URLSearchParams(path.split("?")[1]).get("token")!;
+  return { browser, shown: await browser.send("/app/operator/sign-in", { token }) };
+}
+
+async function operator(name?: string): Promise<ConsoleBrowser> {
+  const { browser, shown } = await useLink(await link(name));
+  expect(shown).toMatchObject({ status: 303, location: "/app/operator" });
+  return browser;
+}
+
+const audited = () =>
+  query<{ action: string; actor_type: string; actor_id: string; detail: object }>(
+    "select action, actor_type, actor_id, detail from audit_log where company_id = $1 and actor_type = 'operator' order by id",
+    [company.id],
+  );
+
+test("a link opens the pages once: looking at it spends nothing, a second use is refused, and so is a made-up one", async () => {
+  const path = await link();
+  await new ConsoleBrowser(app).open(path);
+  await new ConsoleBrowser(app).open(path);
+  expect((await useLink(path)).shown).toMatchObject({ status: 303, location: "/app/operator" });
+  for (const spent of [path, "/app/operator/sign-in?token=made-up"]) {
+    const { shown, browser } = await useLink(spent);
+    expect(shown.status).toBe(401);
+    expect(shown.html).toContain("Ask for another one: ops console-link");
+    expect(await browser.open("/app/operator")).toMatchObject({ status: 303, location: "/app/operator/sign-in" });
+  }
+});
+
+test("of many who use one link at the same moment, one comes in", async () => {
+  const path = await link();
+  const used = await Promise.all(Array.from({ length: 4 }, () => useLink(path)));
+  expect(used.map(({ shown }) => shown.status).sort()).toEqual([303, 401, 401, 401]);
+});
+
+test("a link is refused after 5 minutes, and a session is over after its hour", async () => {
+  const path = await link("late");
+  await query("update operator_sessions set link_until = now() - interval '1 second' where name = 'late'");
+  expect((await useLink(path)).shown.status).toBe(401);
+  const browser = await operator("long");
+  const [kept] = await query<{ seconds: number; hash: Buffer | null }>(
+    "select extract(epoch from expires_at - began_at)::int as seconds, link_hash as hash from operator_sessions where name = 'long'",
+  );
+  expect(kept).toEqual({ seconds: 3_600, hash: null });
+  await query("update operator_sessions set expires_at = now() - interval '1 second' where name = 'long'");
+  expect(await browser.open("/app/operator")).toMatchObject({ status: 303, location: "/app/operator/sign-in" });
+});
+
+test("the session is a cookie for operators' pages alone, which changes as it begins and opens no company's page", async () => {
+  const browser = new ConsoleBrowser(app);
+  const path = await link();
+  const first = await browser.open(path);
+  expect(first.headers.get("set-cookie")).toMatch(
+    /^fm_operator=[\w.-]+; Path=\/app\/operator; HttpOnly; SameSite=Strict$/,
+  );
+  const before = browser.cookie;
+  await useLink(path, browser);
+  expect(browser.cookie).not.toBe(before);
+  expect(browser.cookie).toMatch(/^fm_operator=/);
+  const value = browser.cookie.split("=")[1]!;
+  for (const cookie of [browser.cookie, `fm_session=${value}`]) {
+    const other = new ConsoleBrowser(app);
+    other.cookie = cookie;
+    expect(await other.open(`/app/${company.id}`)).toMatchObject({ status: 303 });
+    expect((await fetch(`${app.url}/api/auth/me/`, { headers: { cookie } })).status).toBe(401);
+  }
+});
+
+test("the pages lead whoever is no operator to sign-in, an owner of a company too", async () => {
+  const owner = await signIn(app, company);
+  for (const cookie of ["", owner.cookie, owner.cookie.replace("fm_session", "fm_operator")]) {
+    const browser = new ConsoleBrowser(app);
+    browser.cookie = cookie;
+    for (const page of PAGES) {
+      const { status, location } = await browser.open(`/app/operator${page}`);
+      expect({ page, status, location }).toEqual({ page, status: 303, location: "/app/operator/sign-in" });
+    }
+  }
+});
+
+test("no write without the session's own form token: nothing changes", async () => {
+  const browser = await operator();
+  const path = `/app/operator/companies/${company.id}`;
+  const others = await operator();
+  await others.open(path);
+  for (const token of ["", "made-up", others.token]) {
+    expect(await browser.send(`${path}/pause`, { reason: "x" }, token)).toMatchObject({ status: 403 });
+  }
+  expect((await browser.open(path)).html).toContain("not paused");
+});
+
+test("every page is whole, and says what the service depends on, which nodes there are and what waits", async () => {
+  const browser = await operator("Ada");
+  for (const page of PAGES) {
+    const { status, html } = await browser.open(`/app/operator${page}`);
+    expect({ page, status }).toEqual({ page, status: 200 });
+    expect(html).toMatch(/<h1>[^<]+<\/h1>/);
+    expect(html).toContain("Ada, until 20");
+    expect(html).not.toContain("<b>Books");
+  }
+  const { html } = await browser.open("/app/operator");
+  expect(html).toMatch(/PostgreSQL<\/th><td><span class="status status-ok">ok<\/span><\/td><td>\d+\.\d+/);
+  expect(html).toContain("limits are counted in this process");
+  expect(html).toContain(app.broker.nodeID);
+  expect(html).toContain("recipients to try again");
+  expect(await browser.open("/app/operator/none")).toMatchObject({ status: 404, title: "There is no such page" });
+  expect(await browser.open(`/app/operator/companies/${newId()}`)).toMatchObject({ status: 404 });
+  expect(await browser.open(`/app/operator/campaigns/${newId()}`)).toMatchObject({ status: 404 });
+});
+
+test("a company is found, put on another plan, paused and let go on; its owners read who did it, and why", async () => {
+  const browser = await operator();
+  const [{ id: session }] = (await query<{ id: string }>(
+    "select id from operator_sessions order by began_at desc nulls last limit 1",
+  )) as [{ id: string }];
+  const path = `/app/operator/companies/${company.id}`;
+  expect((await browser.open("/app/operator/companies?search=LANTERN")).html).toContain(path);
+  expect((await browser.open("/app/operator/companies?search=nobody")).html).toContain("No company fits.");
+  const seen = await browser.open(path);
+  expect(seen.html).toContain(company.email);
+  expect(seen.html).toContain("smtp_per_hour");
+
+  const wrong = await browser.send(`${path}/plan`, { plan: "pro", reason: "  " });
+  expect(wrong.status).toBe(400);
+  expect(wrong.html).toContain("Give a reason.");
+  expect((await browser.send(`${path}/plan`, { plan: "golden", reason: "Sold" })).html).toContain('id="wrong-plan"');
+  expect(await browser.send(`${path}/plan`, { plan: "pro", reason: "Sold" })).toMatchObject({ status: 303 });
+  expect(await browser.send(`${path}/pause`, { reason: "Complaints" })).toMatchObject({ status: 303 });
+  expect(await browser.send(`${path}/pause`, { reason: "Again" })).toMatchObject({ status: 303 });
+  expect((await browser.open(path)).html).toContain("paused since");
+  expect(await browser.send(`${path}/unpause`, { reason: "Settled" })).toMatchObject({ status: 303 });
+
+  const by = { actor_type: "operator", actor_id: session };
+  expect(await audited()).toEqual([
+    { ...by, action: "company.plan_changed", detail: { before: "unlimited", plan: "pro", reason: "Sold" } },
+    { ...by, action: "company.paused", detail: { reason: "Complaints" } },
+    { ...by, action: "company.unpaused", detail: { reason: "Settled" } },
+  ]);
+  const { body } = await client(app, { token: company.token }).get(
+    `/api/companies/${company.id}/audit-log/?action=company.paused`,
+  );
+  expect(body.results).toMatchObject([{ actor: { type: "operator" }, detail: { reason: "Complaints" } }]);
+});
+
+test("a campaign of any company is seen, with what it waits for, and stopped; why a mail did not go is found", async () => {
+  const smtp = await company.api.post("/api/emails/smtp-configs/", {
+    name: "S",
+    host: "127.0.0.1",
+    port: 9,
+    username: "",
+    password: "",
+    use_tls: false,
+    sender_email: "news@lantern.example",
+  });
+  const sent = await company.api.post("/api/emails/send/custom/", {
+    name: "October",
+    smtp_config_id: smtp.body.id,
+    subject: "Hello",
+    body: "<p>Hello</p>",
+    receivers: [{ email: "ada@example.com" }, { email: "bob@example.com" }],
+  });
+  const browser = await operator();
+  const path = `/app/operator/campaigns/${sent.body.id}`;
+  await until(
+    () => browser.open("/app/operator/campaigns"),
+    ({ html }) => html.includes(`href="${path}"`),
+    30_000,
+  );
+  await until(
+    () => browser.open("/app/operator/why?recipient=ADA%40example.com"),
+    ({ html }) => html.includes("October") && html.includes("queued"),
+    30_000,
+  );
+  const seen = await browser.open(path);
+  expect(seen).toMatchObject({ status: 200, title: "October" });
+  expect(seen.html).toContain("2 of 2 recipients were not tried yet");
+  expect(await browser.send(`${path}/stop`)).toMatchObject({ status: 303 });
+  await until(
+    () => company.api.get(`/api/emails/campaigns/${sent.body.id}/`),
+    ({ body }) => body.error === "Stopped by the operator.",
+    30_000,
+  );
+});
+
+test("sessions are listed and ended, also from a terminal; signing out ends one's own", async () => {
+  const browser = await operator("Ada");
+  const other = await operator("Grace");
+  await link("Unused");
+  const { html } = await browser.open("/app/operator/sessions");
+  const endOf = (name: string) =>
+    new RegExp(`row">${name}</th>(?:(?!</tr>)[\\s\\S])*?action="(/app/operator/sessions/[0-9a-f-]+/end)"`).exec(
+      html,
+    )![1]!;
+  expect(await browser.send(endOf("Grace"))).toMatchObject({ status: 303 });
+  expect(await other.open("/app/operator")).toMatchObject({ status: 303, location: "/app/operator/sign-in" });
+  expect(await browser.send(endOf("Unused"))).toMatchObject({ status: 303 });
+  expect(await browser.send("/app/operator/sign-out")).toMatchObject({
+    status: 303,
+    location: "/app/operator/sign-in",
+  });
+  const listed = await call(app.broker, "operator.consoleSessions", {});
+  const stateOf = (wanted: string) => listed.find(({ name }) => name === wanted)?.state;
+  expect([stateOf("Ada"), stateOf("Grace"), stateOf("Unused")]).toEqual(["ended", "ended", "ended"]);
+});
