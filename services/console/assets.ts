@@ -37,7 +37,11 @@ const scripts = {
   htmx: named("htmx.js", SCRIPT, readFileSync(join(resolve("htmx.org/package.json"), "../dist/htmx.min.js"))),
 };
 
-const byName = new Map([style, ...Object.values(scripts)].map((one) => [one.name, one]));
+const all = [style, ...Object.values(scripts)];
+const byName = new Map(all.map((one) => [one.name, one]));
+
+const withoutMark = (name: string) => name.replace(/-[0-9a-f]{12}(?=\.\w+$)/, "");
+const byStem = new Map(all.map((one) => [withoutMark(one.name), one]));
 
 /** Of the style sheet, below /app/assets/. */
 export const styleName = style.name;
@@ -45,12 +49,13 @@ export const styleName = style.name;
 /** Of each script, below /app/assets/. */
 export const scriptNames = Object.fromEntries(Object.entries(scripts).map(([key, { name }]) => [key, name]));
 
+/**
+ * While nodes of two versions answer, a page of one asks the other for its files: the other's own are better than none, and
+ * nobody keeps them under that name.
+ */
 export function asset(name: string): Document {
-  const found = byName.get(name);
+  const found = byName.get(name) ?? byStem.get(withoutMark(name));
   if (!found) throw notFound();
-  return {
-    content_type: found.type,
-    body: found.body,
-    headers: { "cache-control": "public, max-age=31536000, immutable" },
-  };
+  const keeps = found.name === name ? "public, max-age=31536000, immutable" : "no-store";
+  return { content_type: found.type, body: found.body, headers: { "cache-control": keeps } };
 }

@@ -3,6 +3,9 @@
  * session's cookie, and the console takes nothing else.
  */
 import type { Readable } from "node:stream";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { LRUCache } from "lru-cache";
 import type { CallingOptions } from "moleculer";
 import { call } from "../call.ts";
 import { isForOperators, type Shown, uploadKindOf } from "../console/contract.ts";
@@ -16,7 +19,8 @@ import { withUpload } from "./http/multipart-upload.ts";
 import { HttpRefusal } from "./http/problems.ts";
 import { mediaTypeOf, readForm } from "./http/request-body.ts";
 import { firstByte, writeDocument } from "./http/response.ts";
-import type { ResourceRouter } from "./http/router.ts";
+import type { ResourceRouter, RouteHandler } from "./http/router.ts";
+import { staticFile } from "./http/static-file.ts";
 import { type RouteDeps, UPLOAD_TIMEOUT_MS } from "./route-handler.ts";
 
 type ConsoleDeps = Pick<RouteDeps, "broker" | "bodyBudget" | "uploadBudgets" | "maxUploadBytes">;
@@ -43,6 +47,45 @@ function texts(values: Record<string, unknown>): Record<string, string> {
 
 /** Undefined for a browser that nobody has signed in with: its bodies are small, and hold no files. */
 const personOf = ({ cookie }: Asked) => (cookie === undefined ? undefined : readSession(cookie)?.person);
+
+const zip = promisify(gzip);
+/** Below this a page fits into one packet as it is. */
+const MIN_ZIPPED = 1_200;
+// 6 makes a page of 60 kB 4 % smaller, in twice the time.
+const ZIP = { level: 4 };
+
+/**
+ * A page, compressed for who takes it. Its form token is masked for each page, and another site's request brings no cookie:
+ * nobody can guess at what a page holds by its length.
+ */
+async function writePage(context: Context, page: Shown): Promise<void> {
+  writeDocument(context, page);
+  context.vary("Accept-Encoding");
+  const { body } = page;
+  if (typeof body !== "string" || body.length < MIN_ZIPPED || context.acceptsEncodings("gzip", "identity") !== "gzip")
+    return;
+  context.body = await zip(body, ZIP);
+  context.set("Content-Encoding", "gzip");
+}
+
+const MAX_ASSETS = 64;
+
+/** Style and scripts, by name: compressed once in each process. The name changes with the content. */
+function assets(broker: ConsoleDeps["broker"]) {
+  const known = new LRUCache<string, RouteHandler>({ max: MAX_ASSETS });
+  return async (context: Context, name: string, options: object): Promise<void> => {
+    let file = known.get(name);
+    if (!file) {
+      const found = await call(broker, "console.asset", { name }, options);
+      const { content_type, body, headers = {} } = found;
+      // Of another version: whoever makes up names must not make us compress.
+      if (headers["cache-control"] === "no-store") return writeDocument(context, found);
+      file = staticFile("/app/", { type: content_type, read: () => Buffer.from(body), headers });
+      known.set(name, file);
+    }
+    await file(context);
+  };
+}
 
 export function consolePages(
   { broker, bodyBudget, uploadBudgets, maxUploadBytes }: ConsoleDeps,
@@ -85,12 +128,13 @@ export function consolePages(
   }
 
   async function write(context: Context, { as, body_from, ...shown }: Shown, requestID: string): Promise<void> {
-    if (!body_from) return writeDocument(context, shown);
+    if (!body_from) return writePage(context, shown);
     const body = (await broker.call(body_from.action, body_from.params, { meta: as ?? {}, requestID })) as Readable;
     await firstByte(body);
     writeDocument(context, { ...shown, body: body as unknown as Buffer });
   }
 
+  const writeAsset = assets(broker);
   const isFile = (context: Context) => mediaTypeOf(context) === "multipart/form-data";
 
   return async (context: Context, next: Next): Promise<void> => {
@@ -102,8 +146,7 @@ export function consolePages(
     const { requestId } = context.state;
     const options = { meta: { requestId, http: httpOf(context) }, requestID: requestId };
     if (path.startsWith(ASSETS)) {
-      writeDocument(context, await call(broker, "console.asset", { name: path.slice(ASSETS.length) }, options));
-      return;
+      return writeAsset(context, path.slice(ASSETS.length), options);
     }
     const below = path.slice(ROOT.length).replace(/^\/|\/$/g, "");
     const cookie = cookieNamed(context, isForOperators(below) ? OPERATOR_COOKIE : CONSOLE_COOKIE);

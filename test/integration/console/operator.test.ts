@@ -232,3 +232,35 @@ test("sessions are listed and ended, also from a terminal; signing out ends one'
   const stateOf = (wanted: string) => listed.find(({ name }) => name === wanted)?.state;
   expect([stateOf("Ada"), stateOf("Grace"), stateOf("Unused")]).toEqual(["ended", "ended", "ended"]);
 });
+
+test("pages go out compressed, each with another form token that is good all the same", async () => {
+  const browser = await operator();
+  const first = await browser.open("/app/operator/plans");
+  const { token } = browser;
+  const second = await browser.open("/app/operator/plans");
+  expect(second.headers.get("content-encoding")).toBe("gzip");
+  expect(second.headers.get("vary")).toMatch(/accept-encoding/i);
+  expect(browser.token).not.toBe(token);
+  expect(first.html).not.toContain(browser.token);
+  expect(await browser.send("/app/operator/sign-out", {}, token)).toMatchObject({ status: 303 });
+});
+
+test("style and scripts are compressed, kept for good, and have an ETag; those of another version are kept by nobody", async () => {
+  const { html } = await new ConsoleBrowser(app).open("/app/operator/sign-in");
+  const names = [...html.matchAll(/"(\/app\/assets\/[^"]+)"/g)].map((match) => match[1]!);
+  expect(names.length).toBeGreaterThan(1);
+  let bytes = 0;
+  for (const name of names) {
+    const response = await fetch(`${app.url}${name}`, { headers: { "accept-encoding": "gzip" } });
+    expect(response.headers.get("content-encoding")).toBe("gzip");
+    expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    bytes += Number(response.headers.get("content-length"));
+    await response.arrayBuffer();
+    const headers = { "accept-encoding": "gzip", "if-none-match": response.headers.get("etag")! };
+    expect((await fetch(`${app.url}${name}`, { headers })).status).toBe(304);
+    const other = await fetch(`${app.url}${name.replace(/-[0-9a-f]{12}/, "-0123456789ab")}`);
+    expect([other.status, other.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    await other.arrayBuffer();
+  }
+  expect(bytes).toBeLessThan(120_000);
+});
