@@ -7,6 +7,9 @@ import { launchChromium } from "./chromium.ts";
 
 const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
 
+// axe over every page, on a machine that has other work.
+jest.setTimeout(300_000);
+
 let app: App;
 let browser: Browser;
 let company: TestCompany;
@@ -82,11 +85,16 @@ const PAGES = () => [
 ];
 
 test.each([
-  ["light, a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
-  ["dark, a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
-] as [string, BrowserContextOptions][])(
-  "every page passes axe and is no wider than the window: %s",
-  async (_how, options) => {
+  ["light", "a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
+  ["dark", "a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
+  [
+    "zoomed",
+    "a laptop at 200 %",
+    { colorScheme: "light", viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
+  ],
+] as [string, string, BrowserContextOptions][])(
+  "every page passes axe and is no wider than the window: %s, %s",
+  async (how, _where, options) => {
     await open(options, async (page) => {
       await signIn(page);
       for (const path of PAGES()) {
@@ -94,7 +102,7 @@ test.each([
         const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
         // To look at; nothing compares them.
         await page.screenshot({
-          path: `${SHOTS}/${options.colorScheme}-${path
+          path: `${SHOTS}/${how}-${path
             .replaceAll(company.id, "company")
             .replace(/[0-9a-f-]{36}/, "id")
             .replaceAll("/", "-")}.png`,

@@ -1,6 +1,6 @@
 /** Pages for operators, over all companies. */
 export const operator = {
-  brand: "Flockmail operators",
+  brand: "Operators",
   /** By path below /app/operator; the order is that of the bar. */
   pages: {
     "": "State",
@@ -229,9 +229,9 @@ export const operator = {
     planHint: "It holds within a second, also for what is being sent.",
     pause: "Pause sending",
     pauseHint: (n: string) =>
-      `Within seconds nothing of this company is sent any more (${n} of its campaigns are not finished); nothing is lost, and it can go on later.`,
+      `Within seconds nothing of this company is sent any more. Campaigns that are not finished: ${n}. Nothing is lost, and it can go on later.`,
     unpause: "Let it go on",
-    unpauseHint: (n: string) => `Its mails go on where they stopped (${n} of its campaigns are not finished).`,
+    unpauseHint: (n: string) => `Its mails go on where they stopped. Campaigns that are not finished: ${n}.`,
   },
   requeue: {
     title: "Deliver again",

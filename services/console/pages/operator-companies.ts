@@ -1,4 +1,5 @@
 /** Companies as operators administer them: found, looked at, put on another plan, held back and let go on; each with a reason. */
+import type { ReturnsOf } from "../../contracts.ts";
 import { invalid, notFound } from "../../lib/errors.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
@@ -29,9 +30,22 @@ export async function companiesPage(visit: OperatorVisit): Promise<Answer> {
 
 export async function plansPage(visit: OperatorVisit): Promise<Answer> {
   const plans = await callFor(visit, "accounts.listPlans", {});
-  const rows = plans.map(({ plan, features, limits }) => ({ plan, features: features.join(", "), ...limits }));
+  const rows = plans.map(({ plan, features, limits }) => ({
+    plan,
+    features: features.join(", "),
+    ...Object.fromEntries(Object.entries(limits).map(([limit, allowed]) => [limit, allowed ?? t.unlimited])),
+  }));
   return { view: "operator-plans", title: t.pages.plans, values: { plans: tableOf("plans", rows) } };
 }
+
+type Limit = ReturnsOf<"operator.limits">[number];
+
+const inWords = ({ limit, allowed, retry_after_seconds, ...row }: Limit) => ({
+  ...row,
+  limit: messages.plan.limits[limit as keyof typeof messages.plan.limits] ?? limit,
+  allowed: allowed ?? t.unlimited,
+  retry_after_seconds: retry_after_seconds || null,
+});
 
 interface Shown {
   planErrors?: Errors;
@@ -56,7 +70,7 @@ async function show(visit: OperatorVisit, { planErrors = {}, pauseErrors = {} }:
     title: company.name,
     values: {
       tenant: company,
-      limits: tableOf("limits", limits),
+      limits: tableOf("limits", limits.map(inWords)),
       plans: plans.map(({ plan }) => plan),
       isPaused,
       hint: isPaused ? t.company.unpauseHint(unfinished) : t.company.pauseHint(unfinished),
