@@ -1,4 +1,5 @@
 /** What operators do with companies, plans and passwords. */
+import { Transaction } from "sequelize";
 import { Company } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
@@ -87,6 +88,13 @@ export async function savePlan({ plan: name, features, limits }: ParamsOf<"accou
 
 export const listPlans = async () => (await Plan.findAll({ order: ["name"] })).map((plan) => plan.view());
 
+/** Its row, until the transaction ends. Not `for update`: that would wait for whoever writes rows of this company, such as a long import. */
+async function lockedCompany(id: string, transaction: Transaction): Promise<Company> {
+  const company = await Company.findByPk(id, { transaction, lock: Transaction.LOCK.NO_KEY_UPDATE });
+  if (!company) throw notFound();
+  return company;
+}
+
 /** What was done and why, in the log that the company's owners read. */
 const auditOf = (action: AuditAction, reason: string | undefined, detail: object = {}): Deed => ({
   action,
@@ -97,8 +105,7 @@ export async function setPlan({ params, meta }: Ctx<ParamsOf<"accounts.setPlan">
   const { company_id, plan, reason } = params;
   await requirePlan(plan);
   await sequelize().transaction(async (transaction) => {
-    const company = await Company.findByPk(company_id, { transaction, lock: true });
-    if (!company) throw notFound();
+    const company = await lockedCompany(company_id, transaction);
     if (company.plan === plan) return;
     const deed = auditOf("company.plan_changed", reason, { before: company.plan, plan });
     await company.update({ plan }, { transaction });
@@ -127,8 +134,7 @@ export async function setPassword({ email, password }: ParamsOf<"accounts.setPas
 export async function setPaused({ params, meta }: Ctx<ParamsOf<"accounts.pauseCompany">>, paused: boolean) {
   const { company_id, reason } = params;
   return sequelize().transaction(async (transaction) => {
-    const company = await Company.findByPk(company_id, { transaction, lock: true });
-    if (!company) throw notFound();
+    const company = await lockedCompany(company_id, transaction);
     if ((company.sendingPausedAt !== null) !== paused) {
       await company.update({ sendingPausedAt: paused ? sequelize().fn("now") : null }, { transaction });
       await company.reload({ transaction });

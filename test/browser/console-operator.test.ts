@@ -4,9 +4,10 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { query } from "../../models/database/db.ts";
 import { call } from "../../services/call.ts";
 import { type App, startApp } from "../support/app.ts";
-import { newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { newCompany, type TestCompany } from "../support/client.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
+import { openPage } from "./open-page.ts";
 
 const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
 const PATIENCE = { timeout: 60_000 };
@@ -55,19 +56,7 @@ afterAll(async () => {
   await app.stop();
 });
 
-async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
-  // The policy would keep axe out, too.
-  const context = await browser.newContext({
-    bypassCSP: true,
-    extraHTTPHeaders: { "x-forwarded-for": someIp() },
-    ...options,
-  });
-  try {
-    await work(await context.newPage());
-  } finally {
-    await context.close();
-  }
-}
+const open = (options: BrowserContextOptions, work: (page: Page) => Promise<void>) => openPage(browser, options, work);
 
 async function link(name: string): Promise<string> {
   const [made] = await call(app.broker, "operator.consoleLink", { name });

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { type App, startApp } from "../support/app.ts";
-import { newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { newCompany, type TestCompany } from "../support/client.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
+import { openPage } from "./open-page.ts";
 
 const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
 
@@ -46,19 +47,7 @@ afterAll(async () => {
   await app.stop();
 });
 
-async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
-  // The policy would keep axe out, too.
-  const context = await browser.newContext({
-    bypassCSP: true,
-    extraHTTPHeaders: { "x-forwarded-for": someIp() },
-    ...options,
-  });
-  try {
-    await work(await context.newPage());
-  } finally {
-    await context.close();
-  }
-}
+const open = (options: BrowserContextOptions, work: (page: Page) => Promise<void>) => openPage(browser, options, work);
 
 async function signIn(page: Page): Promise<void> {
   await page.goto(`${app.url}/app/login`);
