@@ -15,7 +15,8 @@ import {
   signSession,
 } from "../lib/tokens/console-session.ts";
 import { isForOperators, type Shown } from "./contract.ts";
-import { companyPages, findPage, openPages, operatorPages, personPages } from "./pages.ts";
+import { linkPages, operatorPages } from "./operator-pages.ts";
+import { companyPages, findPage, openPages, personPages } from "./pages.ts";
 import { cookieOf, problemOf, render } from "./render.ts";
 import {
   type Answer,
@@ -72,6 +73,8 @@ const toSignIn = ({ path, query }: Visit): Answer => {
 };
 
 async function answerOperator(visit: Visit, method: "form" | "page", seen: (visit: Visit) => void): Promise<Outcome> {
+  const open = findPage(linkPages, visit.path, method);
+  if (open) return outcomeOf(await open.show(visit));
   const operator = await identifyOperator(visit);
   if (!operator) return { answer: { goTo: "/app/operator/sign-in" } };
   seen(operator);
@@ -82,9 +85,9 @@ async function answerOperator(visit: Visit, method: "form" | "page", seen: (visi
 
 async function answer(visit: Visit, isWrite: boolean, seen: (visit: Visit) => void): Promise<Outcome> {
   const method = isWrite ? "form" : "page";
+  if (isForOperators(visit.path)) return answerOperator(visit, method, seen);
   const open = findPage(openPages, visit.path, method);
   if (open) return outcomeOf(await open.show(visit));
-  if (isForOperators(visit.path)) return answerOperator(visit, method, seen);
   const person = await identify(visit);
   if (!person) return { answer: toSignIn(visit) };
   seen(person);

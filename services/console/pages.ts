@@ -1,6 +1,6 @@
 /**
- * Every page of the console, on one page: where it is, what shows it, what its form does. Four kinds: for everybody, for
- * whoever is signed in, within a company (below its id), and for operators.
+ * Every page of the console, on one page: where it is, what shows it, what its form does. Three kinds: for everybody, for
+ * whoever is signed in, and within a company (below its id). Those of operators: operator-pages.ts.
  */
 import {
   campaignPage,
@@ -14,32 +14,6 @@ import { chooseCompany, companyHome } from "./pages/home.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
 import { deleteList, liftSuppression, listsPage, makeList, suppress, suppressionsPage } from "./pages/lists.ts";
 import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
-import {
-  endpointPage,
-  failuresPage,
-  queuesOfWebhooks,
-  requeueEndpoint,
-  runningPage,
-  sendersPage,
-  statePage,
-  stopAnyCampaign,
-  whyPage,
-} from "./pages/operator.ts";
-import {
-  changePlan,
-  companiesPage,
-  operatorCompanyPage,
-  pauseCompany,
-  plansPage,
-  unpauseCompany,
-} from "./pages/operator-companies.ts";
-import {
-  endOperatorSession,
-  openWithLink,
-  operatorSessionsPage,
-  operatorSignIn,
-  signOutOperator,
-} from "./pages/operator-sessions.ts";
 import { planPage } from "./pages/plan.ts";
 import { endSessionForm, sessionsPage } from "./pages/security.ts";
 import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
@@ -52,7 +26,7 @@ import {
   subscribersPage,
   takeOffList,
 } from "./pages/subscribers.ts";
-import type { Answer, CompanyVisit, OperatorVisit, Outcome, PersonVisit, Visit } from "./request.ts";
+import type { Answer, CompanyVisit, Outcome, PersonVisit, Visit } from "./request.ts";
 
 type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
 
@@ -61,34 +35,11 @@ interface Entry<V> {
   form?: Page<V>;
 }
 
-type Table<V> = Record<string, Entry<V>>;
+export type Table<V> = Record<string, Entry<V>>;
 
 export const openPages: Table<Visit> = {
   login: { page: signInPage, form: signIn },
   logout: { form: signOut },
-  "operator/sign-in": { page: operatorSignIn, form: openWithLink },
-};
-
-/** For operators, who come by a link of their own. */
-export const operatorPages: Table<OperatorVisit> = {
-  operator: { page: statePage },
-  "operator/senders": { page: sendersPage },
-  "operator/campaigns": { page: runningPage },
-  "operator/campaigns/:id": { page: failuresPage },
-  "operator/campaigns/:id/stop": { form: stopAnyCampaign },
-  "operator/companies": { page: companiesPage },
-  "operator/companies/:id": { page: operatorCompanyPage },
-  "operator/companies/:id/plan": { form: changePlan },
-  "operator/companies/:id/pause": { form: pauseCompany },
-  "operator/companies/:id/unpause": { form: unpauseCompany },
-  "operator/plans": { page: plansPage },
-  "operator/webhooks": { page: queuesOfWebhooks },
-  "operator/webhooks/:id": { page: endpointPage },
-  "operator/webhooks/:id/requeue": { form: requeueEndpoint },
-  "operator/why": { page: whyPage },
-  "operator/sessions": { page: operatorSessionsPage },
-  "operator/sessions/:id/end": { form: endOperatorSession },
-  "operator/sign-out": { form: signOutOperator },
 };
 
 export const personPages: Table<PersonVisit> = {

@@ -1,6 +1,7 @@
 /** Which pages of the console the bench opens: all of the console's table, and lists as people filter and search them. */
 import { query, queryOne } from "../../models/database/db.ts";
-import { companyPages, operatorPages, personPages } from "../../services/console/pages.ts";
+import { operatorPages } from "../../services/console/operator-pages.ts";
+import { companyPages, personPages } from "../../services/console/pages.ts";
 
 export interface Example {
   name: string;
