@@ -191,7 +191,6 @@ export const operator = {
       columns: {
         name: "For",
         state: "State",
-        made_at: "Link made",
         began_at: "Began",
         last_used_at: "Last used",
         expires_at: "Good until",

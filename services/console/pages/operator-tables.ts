@@ -15,7 +15,7 @@ const NUMBERS = named(`
   handed_over per_minute progress failed_count recipients subscribers emails_this_month used allowed retry_after_seconds
   emails_per_month smtp_per_hour api_calls_per_day media_bytes pending dead attempts response_status`);
 const TIMES = named(`
-  oldest until sending_paused_at created_at oldest_pending failing_since disabled_at at made_at began_at last_used_at
+  oldest until sending_paused_at created_at oldest_pending failing_since disabled_at at began_at last_used_at
   expires_at`);
 const STATES = named("state status");
 
