@@ -204,6 +204,12 @@ test("a campaign of any company is seen, with what it waits for, and stopped; wh
   const seen = await browser.open(path);
   expect(seen).toMatchObject({ status: 200, title: "October" });
   expect(seen.html).toContain("2 of 2 recipients were not tried yet");
+  // A rate is known from the second question on, a second after the first.
+  await until(
+    () => call(app.broker, "operator.campaigns", { at_once: true }),
+    ([first]) => first?.mails_per_second === 0,
+    30_000,
+  );
   expect(await browser.send(`${path}/stop`)).toMatchObject({ status: 303 });
   await until(
     () => company.api.get(`/api/emails/campaigns/${sent.body.id}/`),
