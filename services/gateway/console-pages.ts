@@ -15,6 +15,7 @@ import { throttleLogin } from "./access/throttle.ts";
 import { BODY_LIMITS } from "./http/body-cost.ts";
 import { type Context, httpOf, type Next } from "./http/context.ts";
 import { cookieNamed } from "./http/cookies.ts";
+import { escapeHtml, htmlPage } from "./http/html-page.ts";
 import { withUpload } from "./http/multipart-upload.ts";
 import { HttpRefusal } from "./http/problems.ts";
 import { mediaTypeOf, readForm } from "./http/request-body.ts";
@@ -67,6 +68,21 @@ async function writePage(context: Context, page: Shown): Promise<void> {
   context.body = await zip(body, ZIP);
   context.set("Content-Encoding", "gzip");
 }
+
+/**
+ * Who follows a link from another site comes without the cookie (`SameSite=Strict`), and would be signed out by the one of a
+ * stranger. The browser asks again from here, and brings it.
+ */
+function askAgain(context: Context): void {
+  const { pathname, search } = new URL(context.url, "http://console.invalid");
+  const here = escapeHtml(pathname + search);
+  context.type = "html";
+  context.set({ "Cache-Control": "no-store", Refresh: "0" });
+  context.body = htmlPage("One moment", `<h1>One moment</h1>\n<p><a href="${here}">Go on to the page</a></p>`);
+}
+
+const comesFromElsewhere = (context: Context): boolean =>
+  context.get("sec-fetch-site") === "cross-site" && context.get("sec-fetch-mode") === "navigate";
 
 const MAX_ASSETS = 64;
 
@@ -159,6 +175,7 @@ export function consolePages(
     if (method === "POST") {
       await write(context, await (isFile(context) ? upload : submit)(context, asked, options), requestId);
     } else if (method === "GET" || method === "HEAD") {
+      if (cookie === undefined && comesFromElsewhere(context)) return askAgain(context);
       await write(context, await call(broker, "console.page", asked, options), requestId);
     } else throw new HttpRefusal(405, `Method "${method}" not allowed.`, { Allow: "GET, HEAD, POST" });
   };

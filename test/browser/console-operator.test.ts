@@ -162,3 +162,16 @@ test("without JavaScript and by keyboard: from the link to a company that is pau
     }
   });
 });
+
+test("who follows a link from another site stays signed in", async () => {
+  await open({}, async (page) => {
+    await signIn(page);
+    await page.goto("about:blank");
+    await page.setContent(`<a href="${app.url}/app/operator/plans">plans</a>`);
+    await page.getByRole("link", { name: "plans" }).click();
+    await page.getByRole("heading", { name: "Plans" }).waitFor(PATIENCE);
+    await page.getByRole("link", { name: "Senders" }).click();
+    await page.getByRole("heading", { name: "Sender nodes" }).waitFor(PATIENCE);
+    expect(page.url()).toBe(`${app.url}/app/operator/senders`);
+  });
+});

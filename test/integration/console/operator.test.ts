@@ -1,4 +1,7 @@
 /** The operators' pages over HTTP: the link and its session, what a person's session is worth there, and what they show and do. */
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
@@ -36,6 +39,12 @@ async function operator(name?: string): Promise<ConsoleBrowser> {
   const { browser, shown } = await useLink(await link(name));
   expect(shown).toMatchObject({ status: 303, location: "/app/operator" });
   return browser;
+}
+
+/** Node's fetch has a mind of its own about these headers. */
+async function navigate(path: string, headers: Record<string, string>) {
+  const [response] = (await once(get(`${app.url}${path}`, { headers }), "response")) as [IncomingMessage];
+  return { status: response.statusCode, answered: response.headers, html: await text(response) };
 }
 
 const audited = () =>
@@ -269,4 +278,20 @@ test("style and scripts are compressed, kept for good, and have an ETag; those o
     await other.arrayBuffer();
   }
   expect(bytes).toBeLessThan(120_000);
+});
+
+test("a link from another site, which brings no cookie, ends no session: the page is asked for again from here", async () => {
+  const headers = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", accept: "text/html" };
+  for (const path of [`/app/${company.id}/campaigns?status=sending`, "/app/operator"]) {
+    const { status, html, answered } = await navigate(path, headers);
+    expect({ path, status, refresh: answered.refresh, cookie: answered["set-cookie"] }).toEqual({
+      path,
+      status: 200,
+      refresh: "0",
+      cookie: undefined,
+    });
+    expect(html).toContain(`href="${path}"`);
+    const again = await navigate(path, { ...headers, "sec-fetch-site": "same-origin" });
+    expect(again.status).toBe(303);
+  }
 });
