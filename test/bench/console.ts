@@ -118,11 +118,17 @@ async function load(url: string, { path, cookie }: Example): Promise<Load> {
   const startedMs = performance.now();
   const response = await fetch(`${url}/app/${path}`, { headers: { cookie, ...ZIPPED }, redirect: "manual" });
   const firstByteMs = performance.now() - startedMs;
+  const { status } = response;
+  if (!response.headers.get("content-type")?.startsWith("text/html")) {
+    // A download, or a redirect: as long as it takes.
+    await response.body?.cancel();
+    return { status, firstByteMs, completeMs: firstByteMs, pageBytes: 0, assetBytes: 0 };
+  }
   const html = await response.text();
   const assets = [...html.matchAll(/"(\/app\/assets\/[^"]+)"/g)].map((match) => match[1]!);
   const sizes = await Promise.all(assets.map((asset) => bytesOf(`${url}${asset}`)));
   return {
-    status: response.status,
+    status,
     firstByteMs,
     completeMs: performance.now() - startedMs,
     pageBytes: Number(response.headers.get("content-length") ?? html.length),
