@@ -27,18 +27,29 @@ interface HealthReport {
   redis_error?: string;
 }
 
+/** How long each took to answer; null for what did not. */
+type Latency = Record<"database" | "redis" | "nats", number | null>;
+
 export interface NodeReport extends HealthReport {
+  /** One of the release before does not say. */
+  latency_ms?: Latency;
   services: string[];
   pid: number;
   uptime_seconds: number;
   memory_bytes: number;
 }
 
-async function answers(question: Promise<unknown> | undefined): Promise<Reachable> {
-  if (!question) return "unused";
+interface Answered {
+  state: Reachable;
+  ms: number | null;
+}
+
+async function answers(question: Promise<unknown> | undefined): Promise<Answered> {
+  if (!question) return { state: "unused", ms: null };
+  const asked = performance.now();
   return withTimeout(question, CHECK_TIMEOUT_MS, () => new Error("no answer")).then(
-    (): Reachable => "ok",
-    (): Reachable => "away",
+    (): Answered => ({ state: "ok", ms: Math.round((performance.now() - asked) * 10) / 10 }),
+    (): Answered => ({ state: "away", ms: null }),
   );
 }
 
@@ -49,7 +60,7 @@ function roundTrip(broker: ServiceBroker): Promise<number> | undefined {
   return transit.tx.client?.rtt() ?? Promise.reject(new Error("not connected"));
 }
 
-async function healthReport(broker: ServiceBroker, state: State): Promise<HealthReport> {
+async function measuredHealth(broker: ServiceBroker, state: State): Promise<[HealthReport, Latency]> {
   const client = redis();
   let redisError: string | undefined;
   const works = client && redisWorks(client);
@@ -62,10 +73,16 @@ async function healthReport(broker: ServiceBroker, state: State): Promise<Health
     answers(roundTrip(broker)),
   ]);
   // Without Redis the API goes on (limits are counted per process): it is reported, and does not make the node unready.
-  const ready = state === "started" && database === "ok" && nats !== "away";
-  const reason = redisAnswer === "away" ? { redis_error: redisError ?? "no answer" } : {};
-  return { ready, state, database, redis: redisAnswer, nats, ...reason };
+  const ready = state === "started" && database.state === "ok" && nats.state !== "away";
+  const reason = redisAnswer.state === "away" ? { redis_error: redisError ?? "no answer" } : {};
+  return [
+    { ready, state, database: database.state, redis: redisAnswer.state, nats: nats.state, ...reason },
+    { database: database.ms, redis: redisAnswer.ms, nats: nats.ms },
+  ];
 }
+
+const healthReport = async (broker: ServiceBroker, state: State): Promise<HealthReport> =>
+  (await measuredHealth(broker, state))[0];
 
 const DEPENDENCIES = ["database", "redis", "nats"] as const;
 const METRIC = "flockmail_dependency_up";
@@ -153,8 +170,10 @@ export function health(config: Config): {
   };
 
   async function ready(this: { broker: ServiceBroker }): Promise<NodeReport> {
+    const [report, latency_ms] = await measuredHealth(this.broker, stateOf(this.broker));
     return {
-      ...(await healthReport(this.broker, stateOf(this.broker))),
+      ...report,
+      latency_ms,
       services: userServices(this.broker).map(({ name }) => name),
       pid: process.pid,
       uptime_seconds: Math.round(process.uptime()),

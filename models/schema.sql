@@ -1339,6 +1339,24 @@ create table migrations (
   constraint migrations_pkey PRIMARY KEY (name)
 );
 
+create table operator_sessions (
+  id uuid not null,
+  link_hash bytea,
+  link_until timestamp with time zone not null,
+  name text not null,
+  made_at timestamp with time zone default now() not null,
+  began_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  ip text,
+  user_agent text,
+  constraint operator_sessions_pkey PRIMARY KEY (id),
+  constraint operator_sessions_link_hash_key UNIQUE (link_hash),
+  constraint operator_sessions_check CHECK (((began_at IS NULL) = (expires_at IS NULL)))
+);
+CREATE INDEX operator_sessions_age ON public.operator_sessions USING btree (made_at);
+
 create table plans (
   name text not null,
   api_calls_per_day integer,

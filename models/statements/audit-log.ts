@@ -31,14 +31,14 @@ type Actor = Caller | typeof SYSTEM;
 const typeOf = ({ userId, apiKeyId }: Caller) => (apiKeyId ? "api_key" : userId ? "user" : "operator");
 
 function valuesOf(companyId: string, actor: Actor, { action, target, detail }: Deed) {
-  const { userId, apiKeyId, ip, http }: Caller = actor === SYSTEM ? {} : actor;
+  const { userId, apiKeyId, operatorSessionId, ip, http }: Caller = actor === SYSTEM ? {} : actor;
   const type = actor === SYSTEM ? SYSTEM : typeOf(actor);
   const from = ip ?? http?.ip ?? null;
   return [
     newId(),
     companyId,
     type,
-    apiKeyId ?? userId ?? null,
+    apiKeyId ?? userId ?? operatorSessionId ?? null,
     action,
     target ?? null,
     from,

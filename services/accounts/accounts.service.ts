@@ -120,10 +120,10 @@ export default defineService("accounts", contract, {
     createCompany: (ctx) => createCompany(ctx.params),
     listPlans,
     savePlan: (ctx) => savePlan(ctx.params),
-    setPlan: (ctx) => setPlan(ctx.params),
+    setPlan,
     setPassword: (ctx) => setPassword(ctx.params),
-    pauseCompany: (ctx) => setPaused(ctx.params.company_id, true),
-    resumeCompany: (ctx) => setPaused(ctx.params.company_id, false),
+    pauseCompany: (ctx) => setPaused(ctx, true),
+    resumeCompany: (ctx) => setPaused(ctx, false),
   },
 
   created() {

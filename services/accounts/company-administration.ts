@@ -1,9 +1,13 @@
 /** What operators do with companies, plans and passwords. */
+import { Transaction } from "sequelize";
 import { Company } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { Plan } from "../../models/plan.ts";
+import { audit, type Deed } from "../../models/statements/audit-log.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
+import type { AuditAction } from "../lib/audit-actions.ts";
+import type { Ctx } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
 import { invalid, notFound } from "../lib/errors.ts";
 import { storeNewKey } from "./api-keys.ts";
@@ -84,10 +88,29 @@ export async function savePlan({ plan: name, features, limits }: ParamsOf<"accou
 
 export const listPlans = async () => (await Plan.findAll({ order: ["name"] })).map((plan) => plan.view());
 
-export async function setPlan({ company_id, plan }: ParamsOf<"accounts.setPlan">) {
+/** Its row, until the transaction ends. Not `for update`: that would wait for whoever writes rows of this company, such as a long import. */
+async function lockedCompany(id: string, transaction: Transaction): Promise<Company> {
+  const company = await Company.findByPk(id, { transaction, lock: Transaction.LOCK.NO_KEY_UPDATE });
+  if (!company) throw notFound();
+  return company;
+}
+
+/** What was done and why, in the log that the company's owners read. */
+const auditOf = (action: AuditAction, reason: string | undefined, detail: object = {}): Deed => ({
+  action,
+  detail: { ...detail, ...(reason ? { reason } : {}) },
+});
+
+export async function setPlan({ params, meta }: Ctx<ParamsOf<"accounts.setPlan">>) {
+  const { company_id, plan, reason } = params;
   await requirePlan(plan);
-  const [changed] = await Company.update({ plan }, { where: { id: company_id } });
-  if (changed === 0) throw notFound();
+  await sequelize().transaction(async (transaction) => {
+    const company = await lockedCompany(company_id, transaction);
+    if (company.plan === plan) return;
+    const deed = auditOf("company.plan_changed", reason, { before: company.plan, plan });
+    await company.update({ plan }, { transaction });
+    await audit(company_id, meta, deed, transaction);
+  });
   forgetPlan(company_id);
   return planOf(company_id);
 }
@@ -104,11 +127,19 @@ export async function setPassword({ email, password }: ParamsOf<"accounts.setPas
   return null;
 }
 
-/** Senders leave out a paused company's recipients when they claim; what is in flight still goes out. */
-export async function setPaused(companyId: string, paused: boolean) {
-  const { fn, col } = sequelize();
-  const sendingPausedAt = paused ? fn("coalesce", col("sending_paused_at"), fn("now")) : null;
-  const [, [company]] = await Company.update({ sendingPausedAt }, { where: { id: companyId }, returning: true });
-  if (!company) throw notFound();
-  return { id: company.id, sending_paused_at: company.sendingPausedAt?.toISOString() ?? null };
+/**
+ * Senders leave out a paused company's recipients when they claim; what is in flight still goes out. The log has a change
+ * once, however often it is asked for.
+ */
+export async function setPaused({ params, meta }: Ctx<ParamsOf<"accounts.pauseCompany">>, paused: boolean) {
+  const { company_id, reason } = params;
+  return sequelize().transaction(async (transaction) => {
+    const company = await lockedCompany(company_id, transaction);
+    if ((company.sendingPausedAt !== null) !== paused) {
+      await company.update({ sendingPausedAt: paused ? sequelize().fn("now") : null }, { transaction });
+      await company.reload({ transaction });
+      await audit(company_id, meta, auditOf(paused ? "company.paused" : "company.unpaused", reason), transaction);
+    }
+    return { id: company.id, sending_paused_at: company.sendingPausedAt?.toISOString() ?? null };
+  });
 }

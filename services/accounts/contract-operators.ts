@@ -1,9 +1,10 @@
 /** For operators, called by their commands: no HTTP route leads here. */
 import type { ServiceContract } from "../define.ts";
-import { Email, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
+import { Email, Line, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Company, CompanyName, Limits, NewApiKey, Plan } from "./contract-account-shapes.ts";
 
-const ByCompany = Type.Object({ company_id: Uuid });
+/** The reason stands in the company's audit log: its owners read it. */
+const ByCompany = Type.Object({ company_id: Uuid, reason: Type.Optional(Line(500)) });
 
 const Paused = Type.Object({ id: Uuid, sending_paused_at: Nullable(Time) });
 

@@ -27,7 +27,7 @@ function named(file: string, type: string, body: Buffer): Asset {
 const own = (path: string): Buffer => readFileSync(join(import.meta.dirname, "assets", path));
 
 /** One style sheet for all pages; a later part may use what an earlier one says. */
-const STYLE_PARTS = ["tokens", "components", "plots", "templates", "settings", "sending", "campaigns"];
+const STYLE_PARTS = ["tokens", "components", "plots", "templates", "settings", "sending", "campaigns", "operator"];
 const style = named("console.css", CSS, Buffer.concat(STYLE_PARTS.map((part) => own(`styles/${part}.css`))));
 
 const icon = named("icon.svg", "image/svg+xml; charset=utf-8", own("icon.svg"));
@@ -43,7 +43,11 @@ const scripts = {
   live: named("live.js", SCRIPT, own("scripts/live.js")),
 };
 
-const byName = new Map([style, icon, ...Object.values(scripts)].map((one) => [one.name, one]));
+const all = [style, icon, ...Object.values(scripts)];
+const byName = new Map(all.map((one) => [one.name, one]));
+
+const withoutMark = (name: string) => name.replace(/-[0-9a-f]{12}(?=\.\w+$)/, "");
+const byStem = new Map(all.map((one) => [withoutMark(one.name), one]));
 
 /** Of the style sheet, below /app/assets/. */
 export const styleName = style.name;
@@ -54,12 +58,13 @@ export const iconName = icon.name;
 /** Of each script, below /app/assets/. */
 export const scriptNames = Object.fromEntries(Object.entries(scripts).map(([key, { name }]) => [key, name]));
 
+/**
+ * While nodes of two versions answer, a page of one asks the other for its files: the other's own are better than none, and
+ * nobody keeps them under that name.
+ */
 export function asset(name: string): Document {
-  const found = byName.get(name);
+  const found = byName.get(name) ?? byStem.get(withoutMark(name));
   if (!found) throw notFound();
-  return {
-    content_type: found.type,
-    body: found.body,
-    headers: { "cache-control": "public, max-age=31536000, immutable" },
-  };
+  const keeps = found.name === name ? "public, max-age=31536000, immutable" : "no-store";
+  return { content_type: found.type, body: found.body, headers: { "cache-control": keeps } };
 }

@@ -23,15 +23,14 @@ export type Shown = Static<typeof Shown>;
 export const uploadKindOf = (path: string): "import" | "media" | undefined =>
   (["import", "media"] as const).find((kind) => path.endsWith(`/${kind}`));
 
+/** Pages of operators have a session of their own. */
+export const isForOperators = (path: string): boolean => path === "operator" || path.startsWith("operator/");
+
 export const contract = {
   page: {
     summary: "A page of the console",
     visibility: "public",
-    params: Type.Object({
-      ...asked,
-      /** Another site's page led here: the browser keeps its cookies back, whoever is signed in. */
-      fromElsewhere: Type.Optional(Type.Boolean()),
-    }),
+    params: Type.Object(asked),
     returns: Shown,
   },
   submit: {

@@ -4,7 +4,7 @@
  */
 import type { ParamsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
-import { forbidden, notFound } from "../lib/errors.ts";
+import { forbidden, isServiceError, notFound } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
 import { isAtLeast } from "../lib/rights.ts";
 import {
@@ -15,15 +15,17 @@ import {
   readSession,
   signSession,
 } from "../lib/tokens/console-session.ts";
-import type { Shown } from "./contract.ts";
-import { messages } from "./messages.ts";
+import { isForOperators, type Shown } from "./contract.ts";
+import { linkPages, operatorPages } from "./operator-pages.ts";
 import { companyPages, findPage, openPages, personPages } from "./pages.ts";
 import { cookieOf, problemOf, render } from "./render.ts";
 import {
   type Answer,
   type Company,
   type CompanyVisit,
+  callAs,
   identify,
+  type OperatorVisit,
   type Outcome,
   type UploadedFile,
   type Visit,
@@ -36,6 +38,18 @@ type Asked = ParamsOf<"console.page"> & {
 };
 
 const STALE_FORM = "This form is no longer valid. Go back, load the page again, and send it once more.";
+
+/** As `identify`, of an operator. */
+async function identifyOperator(visit: Visit): Promise<OperatorVisit | undefined> {
+  const { id, isOperator } = visit.session;
+  if (!isOperator) return undefined;
+  try {
+    return { ...visit, operator: await callAs(visit, "operator.continueSession", { id }) };
+  } catch (error) {
+    if (isServiceError(error, "UNAUTHENTICATED")) return undefined;
+    throw error;
+  }
+}
 
 const outcomeOf = (given: Outcome | Answer): Outcome => ("answer" in given ? given : { answer: given });
 
@@ -50,13 +64,15 @@ function toSignIn(visit: Visit, isWrite: boolean): Answer {
   return { goTo: isWrite || visit.path === "" ? "/app/login" : `/app/login?${new URLSearchParams({ next })}` };
 }
 
-/**
- * A link in a webmail, say. The cookie stays with the browser then (`SameSite=Strict`), and a new one would sign out whoever is
- * signed in: so this page asks for the same address once more, as a page of ours, and sets none.
- */
-function comeAgain(asked: Asked, visit: Visit): Shown {
-  const answer = { view: "come-again", title: messages.comeAgain.title, values: { address: addressOf(asked) } };
-  return render(answer, visit, {});
+async function answerOperator(visit: Visit, method: "form" | "page", seen: (visit: Visit) => void): Promise<Outcome> {
+  const open = findPage(linkPages, visit.path, method);
+  if (open) return outcomeOf(await open.show(visit));
+  const operator = await identifyOperator(visit);
+  if (!operator) return { answer: { goTo: "/app/operator/sign-in" } };
+  seen(operator);
+  const found = findPage(operatorPages, visit.path, method);
+  if (!found) throw notFound();
+  return outcomeOf(await found.show({ ...operator, params: found.params }));
 }
 
 interface How {
@@ -67,6 +83,7 @@ interface How {
 
 async function answer(visit: Visit, { isWrite, isPoll, seen }: How): Promise<Outcome> {
   const method = isWrite ? "form" : "page";
+  if (isForOperators(visit.path)) return answerOperator(visit, method, seen);
   const open = findPage(openPages, visit.path, method);
   if (open) return outcomeOf(await open.show(visit));
   const person = await identify(visit, isPoll);
@@ -85,10 +102,16 @@ async function answer(visit: Visit, { isWrite, isPoll, seen }: How): Promise<Out
   return outcomeOf(await found.show(within));
 }
 
-function headersOf(session: ConsoleSession, had: ConsoleSession | undefined, isPoll: boolean): Record<string, string> {
+interface Sessions {
+  session: ConsoleSession;
+  had: ConsoleSession | undefined;
+  isPoll: boolean;
+}
+
+function headersOf(visit: Visit, { session, had, isPoll }: Sessions): Record<string, string> {
   return session === had && (isPoll || !isDueForRenewal(session))
     ? {}
-    : { "set-cookie": cookieOf(signSession(session)) };
+    : { "set-cookie": cookieOf(signSession(session), visit) };
 }
 
 async function handle(ctx: Ctx<unknown>, asked: Asked, isWrite: boolean): Promise<Shown> {
@@ -96,9 +119,8 @@ async function handle(ctx: Ctx<unknown>, asked: Asked, isWrite: boolean): Promis
   const had = (cookie === undefined ? null : readSession(cookie)) ?? undefined;
   const session = had ?? newVisitor();
   let visit: Visit = { ctx, path, query, session, params: {}, form, ...(file ? { file } : {}) };
-  if (asked.fromElsewhere && cookie === undefined) return comeAgain(asked, visit);
   const finish = (given: Answer, next = session) =>
-    render(given, { ...visit, session: next }, headersOf(next, had, isPoll));
+    render(given, { ...visit, session: next }, headersOf(visit, { session: next, had, isPoll }));
   try {
     const token = asked.formToken ?? form.form_token ?? "";
     if (isWrite && !(had && isFormToken(had, token))) throw forbidden(STALE_FORM);

@@ -2,6 +2,7 @@
 import * as account from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
 import { notices } from "./messages/notices.ts";
+import { operator } from "./messages/operator.ts";
 import { overview } from "./messages/overview.ts";
 import { bounces, domains, recipientDomains, servers } from "./messages/sending.ts";
 import * as settings from "./messages/settings.ts";
@@ -28,6 +29,7 @@ export const messages = {
   bounces,
   recipientDomains,
   webhooks,
+  operator,
   notices,
   pager: {
     label: "Pages of the list",

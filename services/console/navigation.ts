@@ -1,7 +1,7 @@
 /** Where a person can go within a company: sections of the bar, and the pages of each. */
 import type { PermittedAction } from "../permissions.ts";
 import { messages } from "./messages.ts";
-import { type CompanyVisit, may, type PersonVisit } from "./request.ts";
+import { type CompanyVisit, may, type OperatorVisit, type PersonVisit } from "./request.ts";
 
 interface Place {
   label: string;
@@ -113,4 +113,16 @@ export function navigationOf(visit: CompanyVisit): Navigation {
         ? current.pages.map((page) => linkTo(page.label, page, isWithin(here, page)))
         : [],
   };
+}
+
+/** Of operators' pages, which all stand in the bar. */
+export function operatorLinks({ path }: OperatorVisit): Link[] {
+  return Object.entries(messages.operator.pages).map(([below, label]) => {
+    const at = below === "" ? "operator" : `operator/${below}`;
+    return {
+      label,
+      href: `/app/${at}`,
+      current: below === "" ? path === at : path === at || path.startsWith(`${at}/`),
+    };
+  });
 }

@@ -1,6 +1,6 @@
 /**
  * Every page of the console, on one page: where it is, what shows it, what its form does. Three kinds: for everybody, for
- * whoever is signed in, and within a company (below its id).
+ * whoever is signed in, and within a company (below its id). Those of operators: operator-pages.ts.
  */
 
 import {
@@ -105,7 +105,7 @@ interface Entry<V> {
   forViewers?: true;
 }
 
-type Table<V> = Record<string, Entry<V>>;
+export type Table<V> = Record<string, Entry<V>>;
 
 export const openPages: Table<Visit> = {
   login: { page: signInPage, form: signIn },

@@ -2,12 +2,12 @@
 import nunjucks from "nunjucks";
 import { config } from "../lib/config.ts";
 import { isServiceError } from "../lib/errors.ts";
-import { CONSOLE_COOKIE, formToken } from "../lib/tokens/console-session.ts";
+import { CONSOLE_COOKIE, formToken, OPERATOR_COOKIE } from "../lib/tokens/console-session.ts";
 import { iconName, scriptNames, styleName } from "./assets.ts";
-import type { Shown } from "./contract.ts";
+import { isForOperators, type Shown } from "./contract.ts";
 import { messages } from "./messages.ts";
-import { type Navigation, navigationOf, ownNavigation } from "./navigation.ts";
-import type { Answer, CompanyVisit, PersonVisit, Visit } from "./request.ts";
+import { type Navigation, navigationOf, operatorLinks, ownNavigation } from "./navigation.ts";
+import type { Answer, CompanyVisit, OperatorVisit, PersonVisit, Visit } from "./request.ts";
 
 const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(`${import.meta.dirname}/views`), {
   autoescape: true,
@@ -30,6 +30,7 @@ environment.addFilter("percent", percentOf);
 export const timeOf = (iso: string | null): string =>
   iso === null ? "–" : `${iso.slice(0, 16).replace("T", " ")} UTC`;
 environment.addFilter("time", timeOf);
+environment.addFilter("clock", (iso: string) => `${iso.slice(11, 19)} UTC`);
 
 /** Nothing from elsewhere, no inline script or style, no frame around it. */
 const POLICY = [
@@ -45,10 +46,11 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Sent to the console alone; `Strict` keeps it off every request that another site begins. */
-export function cookieOf(value: string): string {
+/** Sent to the console alone, or to its pages for operators alone; `Strict` keeps it off every request that another site begins. */
+export function cookieOf(value: string, { path }: Visit): string {
   const secure = config().BASE_URL.startsWith("https:") ? "; Secure" : "";
-  return `${CONSOLE_COOKIE}=${value}; Path=/app; HttpOnly; SameSite=Strict${secure}`;
+  const [name, below] = isForOperators(path) ? [OPERATOR_COOKIE, "/app/operator"] : [CONSOLE_COOKIE, "/app"];
+  return `${name}=${value}; Path=${below}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 type Titled = { 400: string; 403: string; 404: string; 409: string; 429: string; 503: string };
@@ -90,6 +92,13 @@ function navigationFor(visit: Visit): Navigation {
   return isPersons(visit) ? ownNavigation(visit) : { sections: [], pages: [] };
 }
 
+const isOperators = (visit: Visit): visit is OperatorVisit => "operator" in visit;
+
+function homeOf(visit: Visit): string {
+  if (isForOperators(visit.path)) return "/app/operator";
+  return isWithin(visit) ? `/app/${visit.company.id}` : "/app/";
+}
+
 function withNotice({ goTo, notice }: { goTo: string; notice?: string }): string {
   return notice === undefined ? goTo : `${goTo}${goTo.includes("?") ? "&" : "?"}notice=${notice}`;
 }
@@ -117,7 +126,8 @@ export function render(answer: Answer, visit: Visit, headers: Record<string, str
     notice: noticeOf(visit),
     navigation: navigationFor(visit),
     formToken: formToken(visit.session),
-    home: isWithin(visit) ? `/app/${visit.company.id}` : "/app/",
+    home: homeOf(visit),
+    operator: isOperators(visit) ? { ...visit.operator, links: operatorLinks(visit) } : undefined,
     path: visit.path,
     company: isWithin(visit) ? visit.company : undefined,
     user: isPersons(visit) ? visit.user : undefined,

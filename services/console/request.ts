@@ -51,6 +51,11 @@ export interface CompanyVisit extends PersonVisit {
   company: Company;
 }
 
+/** Of an operator, who has come by a link and is no person of any company. */
+export interface OperatorVisit extends Visit {
+  operator: { id: string; name: string; expires_at: string };
+}
+
 /** What a page answers: values for its view; where to go, and what to say there; a document of its own. */
 export type Answer =
   | { view: string; title: string; values?: Record<string, unknown>; status?: number }
@@ -91,6 +96,30 @@ export async function identify(visit: Visit, isPoll = false): Promise<PersonVisi
     throw error;
   }
 }
+/** What operators' pages may ask and do: the operators' commands, and nothing of a company's people. */
+type OperatorAction =
+  | Extract<ActionOf, `operator.${string}`>
+  | "accounts.listCompanies"
+  | "accounts.listPlans"
+  | "accounts.setPlan"
+  | "accounts.pauseCompany"
+  | "accounts.resumeCompany"
+  | "campaigns.stopAny";
+
+/** No route leads to these actions: only a session that was looked up for this request calls them. */
+export const callFor = <A extends OperatorAction>(
+  visit: OperatorVisit,
+  action: A,
+  params: ParamsOf<A>,
+): Promise<ReturnsOf<A>> => {
+  const { requestId, http } = visit.ctx.meta;
+  const meta = {
+    ...(requestId ? { requestId } : {}),
+    ...(http ? { ip: http.ip } : {}),
+    operatorSessionId: visit.operator.id,
+  };
+  return call(visit.ctx.broker, action, params, withMeta(meta));
+};
 
 const callerIn = (visit: CompanyVisit): Caller => {
   const { id: companyId, role } = visit.company;

@@ -5,14 +5,16 @@
 import type { Readable } from "node:stream";
 import type { CallingOptions } from "moleculer";
 import { call } from "../call.ts";
-import { type Shown, uploadKindOf } from "../console/contract.ts";
+import { isForOperators, type Shown, uploadKindOf } from "../console/contract.ts";
 import { notFound } from "../lib/errors.ts";
-import { CONSOLE_COOKIE, readSession } from "../lib/tokens/console-session.ts";
+import { CONSOLE_COOKIE, OPERATOR_COOKIE, readSession } from "../lib/tokens/console-session.ts";
 import { throttleLink, throttleLogin } from "./access/throttle.ts";
+import { consoleFiles, writePage } from "./console-files.ts";
 import { consoleProgress, isProgressPath } from "./console-progress.ts";
 import { BODY_LIMITS } from "./http/body-cost.ts";
 import { type Context, httpOf, type Next } from "./http/context.ts";
 import { cookieNamed } from "./http/cookies.ts";
+import { escapeHtml, htmlPage } from "./http/html-page.ts";
 import { withUpload } from "./http/multipart-upload.ts";
 import { HttpRefusal } from "./http/problems.ts";
 import { mediaTypeOf, readForm } from "./http/request-body.ts";
@@ -50,6 +52,7 @@ const personOf = ({ cookie }: Asked) => (cookie === undefined ? undefined : read
 /** Guesses of passwords and of mailed links count together with those by the API. */
 const THROTTLES: Record<string, (context: Context) => Promise<void>> = {
   login: throttleLogin,
+  "operator/sign-in": throttleLogin,
   "login/invitation": throttleLogin,
   "sign-up": throttleLogin,
   forgotten: throttleLink,
@@ -57,6 +60,20 @@ const THROTTLES: Record<string, (context: Context) => Promise<void>> = {
   reset: throttleLink,
   invitation: throttleLink,
 };
+
+/**
+ * Who follows a link from another site comes without the cookie (`SameSite=Strict`), and would be signed out by the one of a
+ * stranger. The browser asks again from here, and brings it.
+ */
+function askAgain(context: Context): void {
+  const { pathname, search } = new URL(context.url, "http://console.invalid");
+  const here = escapeHtml(pathname + search);
+  context.type = "html";
+  context.set({ "Cache-Control": "no-store", Refresh: "0" });
+  context.body = htmlPage("One moment", `<h1>One moment</h1>\n<p><a href="${here}">Go on to the page</a></p>`);
+}
+
+const comesFromElsewhere = (context: Context): boolean => context.get("sec-fetch-site") === "cross-site";
 
 export function consolePages(deps: ConsoleDeps) {
   const { broker, bodyBudget, uploadBudgets, maxUploadBytes } = deps;
@@ -99,12 +116,13 @@ export function consolePages(deps: ConsoleDeps) {
   }
 
   async function write(context: Context, { as, body_from, ...shown }: Shown, requestID: string): Promise<void> {
-    if (!body_from) return writeDocument(context, shown);
+    if (!body_from) return writePage(context, shown);
     const body = (await broker.call(body_from.action, body_from.params, { meta: as ?? {}, requestID })) as Readable;
     await firstByte(body);
     writeDocument(context, { ...shown, body: body as unknown as Buffer });
   }
 
+  const writeAsset = consoleFiles(broker);
   const isFile = (context: Context) => mediaTypeOf(context) === "multipart/form-data";
 
   return async (context: Context, next: Next): Promise<void> => {
@@ -115,12 +133,12 @@ export function consolePages(deps: ConsoleDeps) {
     const { requestId } = context.state;
     const options = { meta: { requestId, http: httpOf(context) }, requestID: requestId };
     if (path.startsWith(ASSETS)) {
-      writeDocument(context, await call(broker, "console.asset", { name: path.slice(ASSETS.length) }, options));
-      return;
+      return writeAsset(context, path.slice(ASSETS.length), options);
     }
-    const cookie = cookieNamed(context, CONSOLE_COOKIE);
+    const below = path.slice(ROOT.length).replace(/^\/|\/$/g, "");
+    const cookie = cookieNamed(context, isForOperators(below) ? OPERATOR_COOKIE : CONSOLE_COOKIE);
     const asked = {
-      path: path.slice(ROOT.length).replace(/^\/|\/$/g, ""),
+      path: below,
       query: texts(context.query),
       ...(cookie === undefined ? {} : { cookie }),
       ...(context.get("x-poll") === "" ? {} : { isPoll: true }),
@@ -130,8 +148,8 @@ export function consolePages(deps: ConsoleDeps) {
       if (Object.hasOwn(THROTTLES, asked.path)) await THROTTLES[asked.path]!(context);
       await write(context, await (isFile(context) ? upload : submit)(context, asked, options), requestId);
     } else if (method === "GET" || method === "HEAD") {
-      const fromElsewhere = context.get("sec-fetch-site") === "cross-site";
-      await write(context, await call(broker, "console.page", { ...asked, fromElsewhere }, options), requestId);
+      if (cookie === undefined && comesFromElsewhere(context)) return askAgain(context);
+      await write(context, await call(broker, "console.page", asked, options), requestId);
     } else throw new HttpRefusal(405, `Method "${method}" not allowed.`, { Allow: "GET, HEAD, POST" });
   };
 }

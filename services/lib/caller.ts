@@ -15,6 +15,8 @@ export interface Caller {
   apiKeyId?: string;
   /** What that key is for; a person has a role instead. */
   scopes?: readonly Scope[];
+  /** Of an operator who came by the console: whoever has none of these is an operator at a terminal, or the service. */
+  operatorSessionId?: string;
   requestId?: string;
   /** Address that a request within a company came from: for the audit log. */
   ip?: string;

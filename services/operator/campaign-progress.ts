@@ -5,7 +5,7 @@ import { query } from "../../models/database/db.ts";
 import { IS_LEASED, IS_READY, IS_WAITING } from "../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS, SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import { awaitsWinner } from "../../models/statements/decide-winner.ts";
-import type { ReturnsOf } from "../contracts.ts";
+import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
 import { backingOff } from "./live-status.ts";
@@ -36,7 +36,7 @@ const UNFINISHED = `
         where e.campaign_no = c.no and e.next_attempt_at is not null)
     end as waiting_for
   from campaigns c join companies co on co.id = c.company_id
-  where c.status in ('pending', 'sending', 'scheduled')
+  where c.status in ('pending', 'sending', 'scheduled') and ($1::uuid is null or c.company_id = $1)
   order by c.status = 'scheduled', c.scheduled_for, c.id
   limit ${MAX_ROWS}`;
 
@@ -63,27 +63,62 @@ async function backOffs(ctx: Ctx, campaigns: UnfinishedCampaign[]): Promise<Map<
   );
 }
 
-/** Reads the counts twice: what was done in between is the rate now, not an average over a pause. */
-export async function runningCampaigns(ctx: Ctx): Promise<ReturnsOf<"operator.campaigns">> {
-  const before = new Map(
-    (await query<UnfinishedCampaign>(UNFINISHED)).map((c) => [c.id, c.sent_count + c.failed_count]),
-  );
-  if (before.size === 0) return [];
-  const since = performance.now();
+interface Reading {
+  at: number;
+  /** How many recipients were done, by campaign. */
+  done: Map<string, number>;
+}
+
+const doneOf = ({ sent_count, failed_count }: Pick<UnfinishedCampaign, "sent_count" | "failed_count">) =>
+  sent_count + failed_count;
+const readingOf = (campaigns: UnfinishedCampaign[]): Reading => ({
+  at: performance.now(),
+  done: new Map(campaigns.map((campaign) => [campaign.id, doneOf(campaign)])),
+});
+
+/** An average over longer says nothing of the rate now. */
+const OLDEST_READING_MS = 30_000;
+/** Two who watch at once must not leave each other a rate over a moment. */
+const NEWEST_READING_MS = 900;
+let lastReadings: Reading[] = [];
+
+/** Of this process: the youngest that is old enough to compare with. Keeps the present one for the next question. */
+function readingBefore(now: Reading): Reading | undefined {
+  lastReadings = lastReadings.filter(({ at }) => now.at - at < OLDEST_READING_MS);
+  const before = lastReadings.findLast(({ at }) => now.at - at >= NEWEST_READING_MS);
+  const last = lastReadings.at(-1);
+  if (!last || now.at - last.at >= NEWEST_READING_MS) lastReadings.push(now);
+  return before;
+}
+
+type Question = ParamsOf<"operator.campaigns">;
+
+/** Without a reading before there is no rate: the question about one company leaves none behind. */
+async function readings({ at_once, company_id }: Question): Promise<[Reading | undefined, UnfinishedCampaign[]]> {
+  const read = () => query<UnfinishedCampaign>(UNFINISHED, [company_id ?? null]);
+  const first = await read();
+  const reading = readingOf(first);
+  if (at_once) return [company_id === undefined ? readingBefore(reading) : undefined, first];
+  if (first.length === 0) return [reading, []];
   await sleep(RATE_OVER_MS);
-  const now = await query<UnfinishedCampaign>(UNFINISHED);
-  const seconds = (performance.now() - since) / 1_000;
+  return [reading, await read()];
+}
+
+/** Compares two readings of the counts: what was done in between is the rate now, not an average over a pause. */
+export async function runningCampaigns(ctx: Ctx<Question>): Promise<ReturnsOf<"operator.campaigns">> {
+  const [before, now] = await readings(ctx.params);
+  const seconds = before ? (performance.now() - before.at) / 1_000 : 0;
   const backingOffUntil = await backOffs(ctx, now);
   return now.map(({ smtp_config_id, ...campaign }) => {
-    const done = campaign.sent_count + campaign.failed_count;
-    const rate = Math.max(0, done - (before.get(campaign.id) ?? done)) / seconds;
+    const done = doneOf(campaign);
+    const rate = before ? Math.max(0, done - (before.done.get(campaign.id) ?? done)) / seconds : null;
     const left = Math.max(0, campaign.total_emails - done);
     return {
       ...campaign,
       waiting_for: (campaign.waiting_for === A_SENDER && backingOffUntil.get(smtp_config_id)) || campaign.waiting_for,
       scheduled_for: campaign.scheduled_for?.toISOString() ?? null,
-      mails_per_second: Math.round(rate * 10) / 10,
-      seconds_left: rate > 0 ? Math.ceil(left / rate) : null,
+      mails_per_second: rate === null ? null : Math.round(rate * 10) / 10,
+      seconds_left: rate ? Math.ceil(left / rate) : null,
     };
   });
 }

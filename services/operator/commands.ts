@@ -24,6 +24,12 @@ const PAGE = 100;
 /** An operator acts for a company as its owner would. */
 const ownerOf = (companyId: string): Caller => ({ companyId, role: "owner" });
 
+/** A reason of several words is one argument: in quotation marks. */
+const because = (companyId: string | undefined, reason: string | undefined) => ({
+  company_id: companyId!,
+  ...(reason ? { reason } : {}),
+});
+
 const flat = (plan: { plan: string; features: string[]; limits: object }) => ({
   plan: plan.plan,
   features: plan.features.join(" "),
@@ -107,10 +113,12 @@ export const commands: Command[] = [
   },
   {
     name: "plan",
-    args: ["<company_id>", "<plan>"],
-    about: "Put a company on a plan",
+    args: ["<company_id>", "<plan>", "[reason]"],
+    about: "Put a company on a plan; its audit log has the reason",
     action: "accounts.setPlan",
-    run: async (ask, companyId, plan) => [flat(await ask("accounts.setPlan", { company_id: companyId!, plan: plan! }))],
+    run: async (ask, companyId, plan, reason) => [
+      flat(await ask("accounts.setPlan", { ...because(companyId, reason), plan: plan! })),
+    ],
   },
   {
     name: "limits",
@@ -121,17 +129,17 @@ export const commands: Command[] = [
   },
   {
     name: "pause",
-    args: ["<company_id>"],
-    about: "Hold back a company's mails",
+    args: ["<company_id>", "[reason]"],
+    about: "Hold back a company's mails; its audit log has the reason",
     action: "accounts.pauseCompany",
-    run: async (ask, companyId) => [await ask("accounts.pauseCompany", { company_id: companyId! })],
+    run: async (ask, companyId, reason) => [await ask("accounts.pauseCompany", because(companyId, reason))],
   },
   {
     name: "resume",
-    args: ["<company_id>"],
-    about: "Let a company's mails go on",
+    args: ["<company_id>", "[reason]"],
+    about: "Let a company's mails go on; its audit log has the reason",
     action: "accounts.resumeCompany",
-    run: async (ask, companyId) => [await ask("accounts.resumeCompany", { company_id: companyId! })],
+    run: async (ask, companyId, reason) => [await ask("accounts.resumeCompany", because(companyId, reason))],
   },
   {
     name: "campaigns",
@@ -224,6 +232,35 @@ export const commands: Command[] = [
     about: "The nodes and what they depend on",
     action: "operator.health",
     run: (ask) => ask("operator.health", {}),
+  },
+  {
+    name: "dependencies",
+    args: [],
+    about: "PostgreSQL, Redis and NATS: whether they answer, how fast, and which versions they are",
+    action: "operator.dependencies",
+    run: (ask) => ask("operator.dependencies", {}),
+  },
+  {
+    name: "console-link",
+    args: ["[name]"],
+    about:
+      "Print an address that opens the operators' pages of the console: good once, for 5 minutes; name says for whom",
+    action: "operator.consoleLink",
+    run: (ask, name) => ask("operator.consoleLink", name ? { name } : {}),
+  },
+  {
+    name: "console-sessions",
+    args: [],
+    about: "Operators' sessions of the console, and links to one, newest first",
+    action: "operator.consoleSessions",
+    run: (ask) => ask("operator.consoleSessions", {}),
+  },
+  {
+    name: "end-console-session",
+    args: ["<session_id>"],
+    about: "End an operator's session of the console, or void the link to one",
+    action: "operator.endSession",
+    run: (ask, sessionId) => ask("operator.endSession", { session_id: sessionId! }),
   },
   {
     name: "reseal",

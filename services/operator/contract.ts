@@ -1,7 +1,7 @@
 /** What operators ask about the whole service, over all companies. No HTTP route leads here. */
 import type { TProperties } from "@sinclair/typebox";
 import type { ServiceContract } from "../define.ts";
-import { Bool, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
+import { Bool, Line, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 
 const None = Type.Object({});
 const Rows = <T extends TProperties>(columns: T) => Type.Array(Type.Object(columns));
@@ -14,8 +14,8 @@ const Running = {
   total_emails: Type.Integer(),
   sent_count: Type.Integer(),
   failed_count: Type.Integer(),
-  /** Over the last second. */
-  mails_per_second: Type.Number(),
+  /** Over the last second, or since the question before; null where there was none. */
+  mails_per_second: Nullable(Type.Number()),
   /** Null while nothing moves. */
   seconds_left: Nullable(Type.Integer()),
   scheduled_for: Nullable(Time),
@@ -37,11 +37,75 @@ const EndpointQueue = {
   disabled_at: Nullable(Time),
 };
 
+/** Times are null for what did not happen (yet). */
+const SessionRow = {
+  session_id: Uuid,
+  name: Type.String(),
+  /** "open", "over", "ended", "link not used yet" or "link not used". */
+  state: Type.String(),
+  made_at: Time,
+  began_at: Nullable(Time),
+  last_used_at: Nullable(Time),
+  expires_at: Nullable(Time),
+  ended_at: Nullable(Time),
+  ip: Nullable(Type.String()),
+  user_agent: Nullable(Type.String()),
+};
+
+const OpenSession = Type.Object({ id: Uuid, name: Type.String(), expires_at: Time });
+
 export const contract = {
+  consoleLink: {
+    summary: "An address that opens the operators' pages of the console: good once, for 5 minutes",
+    visibility: "public",
+    params: Type.Object({ name: Type.Optional(Line(80)) }),
+    returns: Rows({ url: Type.String(), good_until: Time }),
+  },
+  beginSession: {
+    summary: "Begin the session that a link is for: an hour",
+    visibility: "public",
+    params: Type.Object({ token: Text(100) }),
+    returns: OpenSession,
+  },
+  continueSession: {
+    summary: "An operator's session that is still open; else UNAUTHENTICATED",
+    visibility: "public",
+    params: Type.Object({ id: Uuid }),
+    returns: OpenSession,
+  },
+  consoleSessions: {
+    summary: "Operators' sessions of the console and links to one, newest first, those that are over too",
+    visibility: "public",
+    params: None,
+    returns: Rows(SessionRow),
+  },
+  endSession: {
+    summary: "End an operator's session of the console, or void the link to one",
+    visibility: "public",
+    params: Type.Object({ session_id: Uuid }),
+    returns: Rows({ session_id: Uuid, state: Type.String() }),
+  },
+  dependencies: {
+    summary: "PostgreSQL, Redis and NATS: whether they answer, how fast, and which versions they are",
+    visibility: "public",
+    params: None,
+    returns: Rows({
+      what: Type.String(),
+      state: Type.String(),
+      version: Nullable(Type.String()),
+      latency_ms: Nullable(Type.Number()),
+      detail: Type.String(),
+    }),
+  },
   campaigns: {
     summary: "Campaigns that are not finished, with rate and time left",
     visibility: "public",
-    params: None,
+    params: Type.Object({
+      /** Answers without waiting for a second to pass: for a page that asks again and again. */
+      at_once: Type.Optional(Bool),
+      /** Those of this company alone. */
+      company_id: Type.Optional(Uuid),
+    }),
     returns: Rows(Running),
   },
   failures: {
@@ -180,6 +244,10 @@ export const contract = {
       database: Type.String(),
       redis: Type.String(),
       nats: Type.String(),
+      /** How long each took to answer that node; null where it did not, or is not used. */
+      database_ms: Nullable(Type.Number()),
+      redis_ms: Nullable(Type.Number()),
+      nats_ms: Nullable(Type.Number()),
       uptime_seconds: Nullable(Type.Integer()),
       memory_mib: Nullable(Type.Integer()),
     }),

@@ -24,15 +24,25 @@ async function healthOf(ctx: Ctx, node: Node): Promise<NodeHealth> {
   const services = servicesOf(node).sort().join(" ");
   try {
     const options = { nodeID: node.id, timeout: HEALTH_TIMEOUT_MS };
-    const { ready, state, database, redis, nats, uptime_seconds, memory_bytes } = (await ctx.call(
-      "$node.ready",
-      {},
-      options,
-    )) as NodeReport;
-    const memory_mib = Math.round(memory_bytes / MEBIBYTE);
-    return { node: node.id, services, ready, state, database, redis, nats, uptime_seconds, memory_mib };
+    const report = (await ctx.call("$node.ready", {}, options)) as NodeReport;
+    const { ready, state, database, redis, nats, uptime_seconds, memory_bytes, latency_ms } = report;
+    return {
+      node: node.id,
+      services,
+      ready,
+      state,
+      database,
+      redis,
+      nats,
+      database_ms: latency_ms?.database ?? null,
+      redis_ms: latency_ms?.redis ?? null,
+      nats_ms: latency_ms?.nats ?? null,
+      uptime_seconds,
+      memory_mib: Math.round(memory_bytes / MEBIBYTE),
+    };
   } catch {
-    const unknown = { database: "?", redis: "?", nats: "?", uptime_seconds: null, memory_mib: null };
+    const answered = { database: "?", redis: "?", nats: "?", database_ms: null, redis_ms: null, nats_ms: null };
+    const unknown = { ...answered, uptime_seconds: null, memory_mib: null };
     return { node: node.id, services, ready: false, state: "no answer", ...unknown };
   }
 }
@@ -51,8 +61,17 @@ interface ListedService {
   nodes: string[];
 }
 
-/** Each node's own answer. One that gives none in time is left out; `health` shows it. */
-async function senderStatuses(ctx: Ctx): Promise<SenderStatus[]> {
+let asking: Promise<SenderStatus[]> | undefined;
+
+/** Each node's own answer. One that gives none in time is left out; `health` shows it. Questions at the same time share it. */
+function senderStatuses(ctx: Ctx): Promise<SenderStatus[]> {
+  asking ??= askSenders(ctx).finally(() => {
+    asking = undefined;
+  });
+  return asking;
+}
+
+async function askSenders(ctx: Ctx): Promise<SenderStatus[]> {
   const services = (await ctx.call("$node.services", { onlyAvailable: true })) as ListedService[];
   const nodes = services.find(({ name }) => name === "smtp-sender")?.nodes ?? [];
   const ask = (nodeID: string) => ctx.call("smtp-sender.status", {}, { nodeID, timeout: SENDER_TIMEOUT_MS });

@@ -1,7 +1,9 @@
 import { defineService } from "../define.ts";
 import { config } from "../lib/config.ts";
 import { failuresByReason, runningCampaigns } from "./campaign-progress.ts";
+import { beginSession, consoleLink, continueSession, endSession, listSessions } from "./console-sessions.ts";
 import { contract } from "./contract.ts";
+import { dependencies } from "./dependencies.ts";
 import { backingOff, batches, companyLimits, health, senders, slowDomains } from "./live-status.ts";
 import { openOperatorSocket } from "./operator-socket.ts";
 import { hideQueueMetrics, showQueueMetrics } from "./queue-metrics.ts";
@@ -26,6 +28,12 @@ export default defineService("operator", contract, {
     requeueWebhooks: (ctx) => requeueDead(ctx),
     queues: () => queues(),
     health: (ctx) => health(ctx),
+    dependencies: (ctx) => dependencies(ctx.broker),
+    consoleLink,
+    beginSession,
+    continueSession: (ctx) => continueSession(ctx.params),
+    consoleSessions: () => listSessions(),
+    endSession,
   },
 
   async started() {

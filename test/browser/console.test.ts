@@ -1,11 +1,15 @@
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { type App, startApp } from "../support/app.ts";
-import { newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { newCompany, type TestCompany } from "../support/client.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
+import { openPage } from "./open-page.ts";
 
 const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
+
+// axe over every page, on a machine that has other work.
+jest.setTimeout(300_000);
 
 let app: App;
 let browser: Browser;
@@ -43,19 +47,7 @@ afterAll(async () => {
   await app.stop();
 });
 
-async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
-  // The policy would keep axe out, too.
-  const context = await browser.newContext({
-    bypassCSP: true,
-    extraHTTPHeaders: { "x-forwarded-for": someIp() },
-    ...options,
-  });
-  try {
-    await work(await context.newPage());
-  } finally {
-    await context.close();
-  }
-}
+const open = (options: BrowserContextOptions, work: (page: Page) => Promise<void>) => openPage(browser, options, work);
 
 async function signIn(page: Page): Promise<void> {
   await page.goto(`${app.url}/app/login`);
@@ -82,11 +74,16 @@ const PAGES = () => [
 ];
 
 test.each([
-  ["light, a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
-  ["dark, a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
-] as [string, BrowserContextOptions][])(
-  "every page passes axe and is no wider than the window: %s",
-  async (_how, options) => {
+  ["light", "a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
+  ["dark", "a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
+  [
+    "zoomed",
+    "a laptop at 200 %",
+    { colorScheme: "light", viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
+  ],
+] as [string, string, BrowserContextOptions][])(
+  "every page passes axe and is no wider than the window: %s, %s",
+  async (how, _where, options) => {
     await open(options, async (page) => {
       await signIn(page);
       for (const path of PAGES()) {
@@ -94,7 +91,7 @@ test.each([
         const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
         // To look at; nothing compares them.
         await page.screenshot({
-          path: `${SHOTS}/${options.colorScheme}-${path
+          path: `${SHOTS}/${how}-${path
             .replaceAll(company.id, "company")
             .replace(/[0-9a-f-]{36}/, "id")
             .replaceAll("/", "-")}.png`,

@@ -1,9 +1,4 @@
 /** Coming in, and what belongs to the person. */
-export const comeAgain = {
-  title: "One moment",
-  go: "Go on",
-} as const;
-
 export const signIn = {
   title: "Sign in",
   email: "Email address",

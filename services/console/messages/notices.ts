@@ -17,6 +17,9 @@ export const notices = {
   campaignCancelled: "Cancelled. It will not be sent.",
   campaignMade: "This is the new campaign. It is on its way.",
   draftMade: "This draft was made. Nothing is sent before you send it.",
+  campaignStopped: "The campaign is being stopped: no further mail leaves within 2 seconds.",
+  requeued: "The deliveries are on their way again.",
+  sessionEnded: "Ended.",
 } as const;
 
 export type NoticeName = keyof typeof notices;

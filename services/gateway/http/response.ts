@@ -59,7 +59,7 @@ const opaque = (etag: string) => etag.trim().replace(/^W\//, "");
  * Compares weakly (RFC 9110 section 13.1.2). Koa's own look also heeds `Cache-Control: no-cache`, which is for caches, and which
  * every client that is a `fetch` adds.
  */
-function hasAlready(context: Context, etag: string): boolean {
+export function hasAlready(context: Context, etag: string): boolean {
   const known = context.get("if-none-match");
   return known === "*" || known.split(",").some((one) => opaque(one) === opaque(etag));
 }

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Context } from "./context.ts";
+import { hasAlready } from "./response.ts";
 import type { RouteHandler } from "./router.ts";
 
 interface StaticFile {
@@ -44,9 +45,10 @@ export function staticFile(path: string, { type, read, headers = {} }: StaticFil
     context.vary("Accept-Encoding");
     const encoding = context.acceptsEncodings("br", "gzip", "identity");
     // Each encoding is a representation of its own (RFC 9110, 8.8.3.3).
-    context.set("ETag", `"${tag}-${encoding || "identity"}"`);
+    const etag = `"${tag}-${encoding || "identity"}"`;
+    context.set("ETag", etag);
     context.status = 200;
-    if (context.fresh) {
+    if (hasAlready(context, etag)) {
       context.status = 304;
       return;
     }

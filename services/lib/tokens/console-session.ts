@@ -3,7 +3,7 @@
  * there is one, just the browser. It holds no rights: whether the login is still good is looked up for each page. What forms
  * carry is made from it, so that it is good as long as the session and in no other.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import jwt from "jsonwebtoken";
 import { isUuid, newId } from "../ids.ts";
 import { keysFor } from "../secrets.ts";
@@ -11,6 +11,8 @@ import type { Person } from "./bearer.ts";
 
 /** What the cookie is called. */
 export const CONSOLE_COOKIE = "fm_session";
+/** That of operators, sent to their pages alone: neither kind of session is worth anything in place of the other. */
+export const OPERATOR_COOKIE = "fm_operator";
 
 /** Nobody has opened a page for so long: the session is over. */
 const IDLE_SECONDS = 12 * 3_600;
@@ -25,6 +27,8 @@ export interface ConsoleSession {
   /** Of the login, or of the browser that has none. */
   id: string;
   person?: Required<Person>;
+  /** `id` is that of an operator's session. */
+  isOperator?: true;
   beganAt: number;
   renewedAt: number;
 }
@@ -41,9 +45,21 @@ export const sessionOf = (person: Required<Person>): ConsoleSession => ({
   renewedAt: nowSeconds(),
 });
 
+export const operatorSessionOf = (id: string): ConsoleSession => ({
+  id,
+  isOperator: true,
+  beganAt: nowSeconds(),
+  renewedAt: nowSeconds(),
+});
+
 /** The cookie's value, used just now. */
-export function signSession({ id, person, beganAt }: ConsoleSession): string {
-  const claims = { sid: id, beg: beganAt, ...(person ? { pwd: person.passwordMark } : {}) };
+export function signSession({ id, person, isOperator, beganAt }: ConsoleSession): string {
+  const claims = {
+    sid: id,
+    beg: beganAt,
+    ...(person ? { pwd: person.passwordMark } : {}),
+    ...(isOperator ? { op: true } : {}),
+  };
   return jwt.sign(claims, keysFor("console")[0]!, {
     algorithm: "HS256",
     issuer: ISSUER,
@@ -57,13 +73,13 @@ export function readSession(cookie: string): ConsoleSession | null {
   if (cookie.length > MAX_LENGTH) return null;
   for (const key of keysFor("console")) {
     try {
-      const { sub, sid, beg, pwd, iat } = jwt.verify(cookie, key, {
+      const { sub, sid, beg, pwd, op, iat } = jwt.verify(cookie, key, {
         algorithms: ["HS256"],
         issuer: ISSUER,
       }) as jwt.JwtPayload;
       if (!isUuid(sid) || typeof beg !== "number" || iat === undefined) return null;
       const session = { id: sid, beganAt: beg, renewedAt: iat };
-      if (sub === undefined) return session;
+      if (sub === undefined) return op === true ? { ...session, isOperator: true } : session;
       if (!isUuid(sub) || typeof pwd !== "string") return null;
       return { ...session, person: { userId: sub, passwordMark: pwd, sessionId: sid } };
     } catch {}
@@ -76,14 +92,24 @@ export const isDueForRenewal = ({ renewedAt }: ConsoleSession): boolean =>
 
 const formMac = (key: Buffer, { id }: ConsoleSession) => createHmac("sha256", key).update(id).digest();
 
-/** What every write of this session carries. */
-export const formToken = (session: ConsoleSession): string =>
-  formMac(keysFor("form")[0]!, session).toString("base64url");
+/**
+ * What every write of this session carries. Each page has it under another mask: pages are compressed, and bytes that repeat
+ * in all of them beside what somebody else made the browser send could be guessed from their length (BREACH).
+ */
+export function formToken(session: ConsoleSession): string {
+  const mac = formMac(keysFor("form")[0]!, session);
+  const mask = randomBytes(mac.length);
+  return Buffer.concat([mask, masked(mac, mask)]).toString("base64url");
+}
+
+const masked = (bytes: Buffer, mask: Buffer): Buffer => Buffer.from(bytes.map((byte, i) => byte ^ mask[i]!));
 
 export function isFormToken(session: ConsoleSession, token: string): boolean {
   const given = Buffer.from(token, "base64url");
+  const mask = given.subarray(0, given.length / 2);
   return keysFor("form").some((key) => {
     const expected = formMac(key, session);
-    return given.length === expected.length && timingSafeEqual(given, expected);
+    if (given.length !== 2 * expected.length) return false;
+    return timingSafeEqual(masked(given.subarray(mask.length), mask), expected);
   });
 }

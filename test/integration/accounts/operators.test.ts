@@ -1,3 +1,4 @@
+import { transaction } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { verifyBearer } from "../../../services/lib/tokens/bearer.ts";
@@ -51,6 +52,17 @@ describe("an operator, on a node whose Redis is away,", () => {
     expect(await refusal(call(app.broker, "accounts.setPlan", { company_id: newId(), plan: "pro" }))).toEqual(
       NOT_FOUND,
     );
+  });
+
+  test("pauses a company and changes its plan while something of it is being written, and waits for none of it", async () => {
+    const { id } = await register(app.broker);
+    await transaction(async (client) => {
+      await client.query("insert into lists (id, company_id, name) values ($1, $2, 'Import')", [newId(), id]);
+      await call(app.broker, "accounts.pauseCompany", { company_id: id, reason: "Complaints" });
+      await call(app.broker, "accounts.setPlan", { company_id: id, plan: "pro", reason: "Sold" });
+    });
+    const { results } = await call(app.broker, "accounts.listCompanies", { search: id });
+    expect(results).toMatchObject([{ plan: "pro", sending_paused_at: expect.any(String) }]);
   });
 
   test("gives a user a new password, and no login made with the old one goes on", async () => {

@@ -5,6 +5,7 @@ import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { ConsoleBrowser, signIn } from "../../support/console-browser.ts";
+import { startSmtpServer } from "../../support/smtp-server.ts";
 import { until } from "../campaigns/world.ts";
 
 let app: App;
@@ -285,4 +286,51 @@ test("a person is added, put on a list and off it, found, and erased; a suppress
   expect(await browser.send(lift!)).toMatchObject({ status: 303 });
   expect((await browser.open(at("suppressions?search=spam"))).html).toContain("No suppression fits.");
   expect((await browser.send(at("suppressions"), { what: "not a domain" })).html).toMatch(/id="wrong-domain"/);
+});
+
+test("the whole way: an owner signs in, makes a list, adds a reader, and sees the campaign to them delivered", async () => {
+  const mine = await newCompany(app);
+  const smtp = await startSmtpServer();
+  try {
+    const at = (path: string) => `/app/${mine.id}/${path}`;
+    const browser = await signedIn(mine);
+    expect((await browser.open(`/app/${mine.id}`)).html).toContain("First steps");
+    await browser.open(at("lists"));
+    expect(await browser.send(at("lists"), { name: "Readers", description: "" })).toMatchObject({ status: 303 });
+    const list = /list=([0-9a-f-]{36})/.exec((await browser.open(at("lists"))).html)![1]!;
+    const added = await browser.send(at("subscribers"), { email: "ada@example.com", first_name: "Ada", list });
+    expect(added.status).toBe(303);
+    const server = await mine.api.post("/api/emails/smtp-configs/", {
+      name: "S",
+      host: "127.0.0.1",
+      port: smtp.port,
+      username: "",
+      password: "",
+      use_tls: false,
+      sender_email: "news@acme.example",
+    });
+    const template = await mine.api.post("/api/emails/templates/", {
+      name: "News",
+      subject: "Hello [[first_name]]",
+      body: '<p>Six <a href="https://example.com/books">books</a>. <a href="[[unsubscribe_url]]">Unsubscribe</a></p>',
+    });
+    const sent = await mine.api.post("/api/emails/send/to-list/", {
+      name: "October",
+      smtp_config_id: server.body.id,
+      template_id: template.body.id,
+      list_id: list,
+    });
+    expect(sent.status).toBe(201);
+    const path = at(`campaigns/${sent.body.id}`);
+    const delivered = await until(
+      () => browser.open(path),
+      ({ html }) => html.includes("status-completed"),
+    );
+    expect(delivered).toMatchObject({ status: 200, title: "October" });
+    expect(smtp.messages.map(({ to }) => to)).toEqual([["ada@example.com"]]);
+    expect((await browser.open(at("campaigns"))).html).toMatch(/October<\/a>[\s\S]*?1 \/ 1/);
+    expect((await browser.open(added.location!)).html).toContain("Hello Ada");
+  } finally {
+    await smtp.stop();
+  }
 });

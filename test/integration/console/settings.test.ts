@@ -4,7 +4,7 @@ import { query } from "../../../models/database/db.ts";
 import { Membership } from "../../../models/membership.ts";
 import { stepAt, totpCode } from "../../../services/accounts/people/totp-codes.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { client, newCompany, someIp } from "../../support/client.ts";
+import { client, newCompany } from "../../support/client.ts";
 import { ConsoleBrowser, signIn } from "../../support/console-browser.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 
@@ -203,17 +203,6 @@ describe("the pages of system mail", () => {
     expect((await off({ password: company.password, code: "no" })).status).toBe(400);
     expect(await off({ password: company.password, code: codes[0]! })).toMatchObject({ status: 303 });
     expect((await browser.open("/app/account/two-factor")).html).toContain("It is off.");
-  });
-
-  test("a link on another site's page signs nobody out: the page is asked for once more, as the console's own", async () => {
-    const headers = { "sec-fetch-site": "cross-site", "x-forwarded-for": someIp() };
-    const path = "/app/reset?token=%22%3E%3Cb%3E";
-    const answer = await fetch(`${app.url}${path}`, { headers });
-    expect(answer.headers.get("set-cookie")).toBeNull();
-    const html = await answer.text();
-    expect(html).toContain('<meta http-equiv="refresh" content="0; url=/app/reset?token=%22%3E%3Cb%3E">');
-    const own = await fetch(`${app.url}${path}`, { headers: { ...headers, "sec-fetch-site": "same-origin" } });
-    expect(await own.text()).toContain('name="new_password"');
   });
 
   test("settings are saved part by part, and what is wrong stands at its field with what was typed", async () => {

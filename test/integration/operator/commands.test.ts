@@ -268,6 +268,34 @@ describe("an operator's commands", () => {
     ]);
   });
 
+  test("dependencies: what they are, and how fast they answer", async () => {
+    const fast = { state: "ok", latency_ms: expect.any(Number) };
+    expect(await run("dependencies")).toMatchObject([
+      {
+        what: "PostgreSQL",
+        ...fast,
+        version: expect.stringMatching(/^\d+\.\d/),
+        detail: expect.stringContaining(" of "),
+      },
+      { what: "Redis", ...fast, version: expect.stringMatching(/^(Redis|Valkey) \d/) },
+      { what: "NATS", ...fast, version: expect.stringMatching(/^2\./) },
+    ]);
+  });
+
+  test("console-link, console-sessions, end-console-session: who may come into the console, and who may no more", async () => {
+    const { url, good_until } = await one("console-link", "Ada");
+    expect(url).toMatch(/^http:\/\/[^/]+\/app\/operator\/sign-in\?token=[\w-]{43}$/);
+    const seconds = (new Date(good_until as string).getTime() - Date.now()) / 1_000;
+    expect(seconds).toBeGreaterThan(60);
+    expect(seconds).toBeLessThanOrEqual(300);
+    const [made] = await run("console-sessions");
+    expect(made).toMatchObject({ name: "Ada", state: "link not used yet", began_at: null });
+    expect(JSON.stringify(made)).not.toContain(new URL(url as string).searchParams.get("token"));
+    const id = made!.session_id as string;
+    expect(await one("end-console-session", id)).toEqual({ session_id: id, state: "ended" });
+    await expect(run("end-console-session", id)).rejects.toThrow("Not found.");
+  });
+
   test("reseal: nothing to do while the key is the same", async () => {
     const rows = await run("reseal");
     expect(rows.map(({ resealed, unreadable }) => [resealed, unreadable])).toEqual(rows.map(() => [0, 0]));

@@ -1,0 +1,31 @@
+import { durationOf, shared, tableOf } from "../../../services/console/pages/operator-tables.ts";
+
+test.each([
+  [null, null],
+  [0, "0 s"],
+  [59, "59 s"],
+  [61, "1 min 1 s"],
+  [3_600, "1 h 0 min"],
+  [86_399, "23 h 59 min"],
+  [90_000, "1 d 1 h"],
+] as const)("%s seconds are read as %s", (seconds, text) => {
+  expect(durationOf(seconds)).toBe(text);
+});
+
+test("a column of a table is written by what it holds: text, a number, a time, a state", () => {
+  const { columns } = tableOf("queues", []);
+  expect(columns.map(({ name, kind }) => [name, kind])).toEqual([
+    ["queue", "text"],
+    ["waiting", "number"],
+    ["oldest", "time"],
+  ]);
+  expect(tableOf("dependencies", []).columns.find(({ name }) => name === "state")?.kind).toBe("state");
+});
+
+test("all who ask at the same time get one answer; what failed is asked again", async () => {
+  let asked = 0;
+  const ask = async () => ++asked;
+  expect(await Promise.all([shared("one", ask), shared("one", ask), shared("other", ask)])).toEqual([1, 1, 2]);
+  await expect(shared("failing", () => Promise.reject(new Error("away")))).rejects.toThrow("away");
+  expect(await shared("failing", ask)).toBe(3);
+});
