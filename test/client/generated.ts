@@ -62,6 +62,9 @@ export type InternalError = {
 /** How many there are on all pages. */
 export type Count = number;
 
+/** True where `count` is an estimate; left out where it is exact. */
+export type CountEstimated = boolean;
+
 /** The next page; null on the last one. */
 export type NextPage = string | null;
 
@@ -1099,6 +1102,7 @@ export type ListSubscribersBody = {
   next: NextPage;
   previous: PreviousPage;
   results: Results;
+  count_estimated?: CountEstimated;
 };
 
 /** What is on this page. */
@@ -3509,7 +3513,12 @@ export interface Operations {
         company?: string;
       };
     };
-    answer: ListSubscribersBody;
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      results: Results;
+    };
   };
   /** List media files */
   listMedia: {
