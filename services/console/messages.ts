@@ -1,10 +1,11 @@
 /** Every sentence of the console that is not an error of an action, by page. English; another language is another object of this shape. */
 import { companies, sessions, signIn } from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
+import { list, lists, suppressions } from "./messages/lists.ts";
 import { notices } from "./messages/notices.ts";
 import { overview } from "./messages/overview.ts";
 import { keys, members, plan } from "./messages/settings.ts";
-import { lists, subscribers, suppressions } from "./messages/subscribers.ts";
+import { peopleMessages, person, subscribers } from "./messages/subscribers.ts";
 
 export const messages = {
   product: "Flockmail",
@@ -16,7 +17,10 @@ export const messages = {
   sessions,
   campaigns,
   overview,
+  people: peopleMessages,
   subscribers,
+  person,
+  list,
   lists,
   suppressions,
   keys,

@@ -12,20 +12,29 @@ import {
 } from "./pages/campaigns.ts";
 import { chooseCompany, companyHome } from "./pages/home.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
-import { deleteList, liftSuppression, listsPage, makeList, suppress, suppressionsPage } from "./pages/lists.ts";
+import { addToList, changeList, deleteList, listPage } from "./pages/list.ts";
+import { listsPage, makeList } from "./pages/lists.ts";
 import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
+import {
+  changePerson,
+  deletePerson,
+  erasePerson,
+  personData,
+  personPage,
+  putOnList,
+  takeOffList,
+} from "./pages/person.ts";
 import { planPage } from "./pages/plan.ts";
 import { endSessionForm, sessionsPage } from "./pages/security.ts";
 import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
+import { addSubscriber, changeMany, exportSubscribers, subscribersPage } from "./pages/subscribers.ts";
 import {
-  addSubscriber,
-  changeSubscriber,
-  deleteSubscriber,
-  eraseSubscriber,
-  subscriberPage,
-  subscribersPage,
-  takeOffList,
-} from "./pages/subscribers.ts";
+  exportSuppressions,
+  importSuppressions,
+  liftSuppression,
+  suppress,
+  suppressionsPage,
+} from "./pages/suppressions.ts";
 import type { Answer, CompanyVisit, Outcome, PersonVisit, Visit } from "./request.ts";
 
 type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
@@ -57,13 +66,21 @@ export const companyPages: Table<CompanyVisit> = {
   "campaigns/:id/cancel": { form: cancelCampaign },
   "campaigns/:id/delete": { form: deleteCampaign },
   subscribers: { page: subscribersPage, form: addSubscriber },
-  "subscribers/:id": { page: subscriberPage, form: changeSubscriber },
+  "subscribers/export": { page: exportSubscribers },
+  "subscribers/bulk": { form: changeMany },
+  "subscribers/:id": { page: personPage, form: changePerson },
+  "subscribers/:id/on-list": { form: putOnList },
   "subscribers/:id/off-list": { form: takeOffList },
-  "subscribers/:id/delete": { form: deleteSubscriber },
-  "subscribers/:id/erase": { form: eraseSubscriber },
+  "subscribers/:id/data": { page: personData },
+  "subscribers/:id/delete": { form: deletePerson },
+  "subscribers/:id/erase": { form: erasePerson },
   lists: { page: listsPage, form: makeList },
+  "lists/:id": { page: listPage, form: changeList },
+  "lists/:id/add": { form: addToList },
   "lists/:id/delete": { form: deleteList },
   suppressions: { page: suppressionsPage, form: suppress },
+  "suppressions/import": { form: importSuppressions },
+  "suppressions/export": { page: exportSuppressions },
   "suppressions/:id/lift": { form: liftSuppression },
   "settings/keys": { page: keysPage, form: makeKey },
   "settings/keys/:id/delete": { form: deleteKey },

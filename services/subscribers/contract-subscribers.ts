@@ -1,7 +1,7 @@
 /** Subscribers one by one, in bulk, and by their own doing (public subscribe). */
 import { ERASED_KINDS } from "../../models/statements/erase-steps.ts";
 import type { ServiceContract } from "../define.ts";
-import { Bool, ById, Document, Email, ListQuery, Nothing, Stream, Type, Uuid } from "../lib/shapes.ts";
+import { Bool, ById, Document, Email, ListQuery, Nothing, Nullable, OneOf, Stream, Type, Uuid } from "../lib/shapes.ts";
 import { IMPORT_DESCRIPTION, IMPORT_FIELDS, ImportAnswer, ImportStarted, ImportState } from "./contract-import.ts";
 import {
   AttributeChanges,
@@ -36,6 +36,27 @@ export const subscribers = {
     description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name. ${ESTIMATED}`,
     params: Type.Composite([ListQuery, Type.Object({ status: Type.Optional(Status), list: Type.Optional(Uuid) })]),
     returns: SubscriberPage,
+  },
+  listsOf: {
+    summary: "The lists of a subscriber, with their dates",
+    description:
+      "The newest first. Besides those that the subscriber is on: those left on the preferences page, and those that were asked for by the public form and wait for the confirmation.",
+    params: ById,
+    returns: Type.Array(
+      Type.Object({
+        id: Uuid,
+        name: Type.String(),
+        state: OneOf("on", "left", "waiting"),
+        joined_at: Nullable(Type.String({ format: "date-time", description: "Null while it waits." })),
+        left_at: Nullable(Type.String({ format: "date-time" })),
+        asked_at: Nullable(
+          Type.String({
+            format: "date-time",
+            description: "When the public form asked for what is not confirmed yet.",
+          }),
+        ),
+      }),
+    ),
   },
   create: {
     summary: "Create a subscriber",

@@ -25,7 +25,7 @@ import { importErrors, importFile } from "./import/import-request.ts";
 import { blocksErrors, importSuppressions } from "./import/import-suppressions.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
 import { createList, getList, listLists, listSettingErrors, removeList, updateList } from "./lists.ts";
-import { bulkErrors, subscriberIdErrors, updateLists } from "./members.ts";
+import { bulkErrors, membershipsOf, subscriberIdErrors, updateLists } from "./members.ts";
 import { formErrors } from "./public-form.ts";
 import { saveReceivers, saveWaiting } from "./save-receivers.ts";
 import { createSubscriber, removeSubscriber, subscriberErrors, updateSubscriber } from "./save-subscriber.ts";
@@ -86,6 +86,10 @@ export default defineService("subscribers", contract, {
     },
     get(ctx) {
       return readerOf(this).get(companyOf(ctx), ctx.params.id);
+    },
+    async listsOf(ctx) {
+      const { id } = await readerOf(this).get(companyOf(ctx), ctx.params.id);
+      return membershipsOf(companyOf(ctx), id);
     },
     update: {
       validate: (ctx, isValid) => subscriberErrors(companyOf(ctx), ctx.params, isValid),
