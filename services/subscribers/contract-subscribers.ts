@@ -46,9 +46,14 @@ export const subscribers = {
       Type.Object({
         id: Uuid,
         name: Type.String(),
-        state: OneOf("on", "left", "waiting"),
+        state: Type.Unsafe<"on" | "left" | "waiting">({
+          ...OneOf("on", "left", "waiting"),
+          description: "`waiting`: asked for, and not confirmed yet.",
+        }),
         joined_at: Nullable(Type.String({ format: "date-time", description: "Null while it waits." })),
-        left_at: Nullable(Type.String({ format: "date-time" })),
+        left_at: Nullable(
+          Type.String({ format: "date-time", description: "When it was left on the preferences page." }),
+        ),
         asked_at: Nullable(
           Type.String({
             format: "date-time",

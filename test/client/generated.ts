@@ -138,7 +138,7 @@ export type Campaign = {
 /** A campaign, with what it was made from. */
 export type NewCampaign = {
   id: Id;
-  name: NameOfGetMe;
+  name: NameOfListListsOfSubscriber;
   campaign_type: CampaignType;
   /** Its state. */
   status: "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
@@ -247,7 +247,7 @@ export type EmailTemplate = {
 /** A template, with what its author should know. */
 export type SavedTemplate = {
   id: Id;
-  name: NameOfGetMe;
+  name: NameOfListListsOfSubscriber;
   subject: SubjectOfEmailTemplate;
   body: BodyOfEmailTemplate;
   preheader: PreheaderOfGetTemplateVersion;
@@ -263,7 +263,7 @@ export type SavedTemplate = {
 /** A mail server, and how mail leaves by it. */
 export type SmtpConfiguration = {
   id: Id;
-  name: NameOfGetMe;
+  name: NameOfListListsOfSubscriber;
   host: HostOfSmtpConfiguration;
   port: PortOfSmtpConfiguration;
   /** TLS is required. */
@@ -496,7 +496,7 @@ export type Segment = {
 /** Subscribers by rules. */
 export type SegmentDefinition = {
   id: Id;
-  name: NameOfGetMe;
+  name: NameOfListListsOfSubscriber;
   description: DescriptionOfSubscriberList;
   rules: SegmentRules;
   created_at: CreatedAt;
@@ -868,7 +868,7 @@ export type Company = {
 /** A company, with the person's role there. */
 export type CompanyWithRole = {
   id: Id;
-  name: NameOfGetMe;
+  name: NameOfListListsOfSubscriber;
   reply_to_email: ReplyToEmailOfSmtpConfiguration;
   website: WebsiteOfCompany;
   footer_text: FooterTextOfCompany;
@@ -909,7 +909,7 @@ export type Tokens = {
 /** An API key, without the key itself. */
 export type ApiKey = {
   id: Id;
-  name: NameOfGetMe;
+  name: NameOfListListsOfSubscriber;
   prefix: Prefix;
   scopes: Scopes;
   allowed_ips: AllowedIps;
@@ -1163,6 +1163,9 @@ export type SubscriberIds = string[];
 export type ErasePersonBody = {
   email: Email;
 };
+
+/** What it is called. */
+export type NameOfListListsOfSubscriber = string;
 
 /** For those who work with it; recipients do not see it. */
 export type Description = string;
@@ -1436,9 +1439,6 @@ export type FirstNameOfGetMe = string;
 
 /** Last name. */
 export type LastNameOfGetMe = string;
-
-/** What it is called. */
-export type NameOfGetMe = string;
 
 /** What the person may do there. */
 export type Role = "viewer" | "member" | "admin" | "owner";
@@ -2268,6 +2268,31 @@ export interface Operations {
       /** Kinds of which there are more than 10,000 rows. */
       truncated: string[];
     };
+  };
+  /** The lists of a subscriber, with their dates */
+  listListsOfSubscriber: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      id: Id;
+      name: NameOfListListsOfSubscriber;
+      /** `waiting`: asked for, and not confirmed yet. */
+      state: "on" | "left" | "waiting";
+      /** Null while it waits. */
+      joined_at: string | null;
+      /** When it was left on the preferences page. */
+      left_at: string | null;
+      /** When the public form asked for what is not confirmed yet. */
+      asked_at: string | null;
+    }[];
   };
   /** Get a subscriber */
   getSubscriber: {
@@ -4230,7 +4255,7 @@ export interface Operations {
       /** Companies that the person is a member of. */
       companies: {
         id: Id;
-        name: NameOfGetMe;
+        name: NameOfListListsOfSubscriber;
         role: Role;
       }[];
     };
@@ -4687,6 +4712,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   exportSubscribers: { method: "GET", path: "/api/emails/subscribers/export/", answer: "text" },
   erasePerson: { method: "POST", path: "/api/emails/subscribers/erase/", answer: "json" },
   getPersonData: { method: "GET", path: "/api/emails/subscribers/{id}/data/", answer: "json" },
+  listListsOfSubscriber: { method: "GET", path: "/api/emails/subscribers/{id}/lists/", answer: "json" },
   getSubscriber: { method: "GET", path: "/api/emails/subscribers/{id}/", answer: "json" },
   updateSubscriber: { method: "PATCH", path: "/api/emails/subscribers/{id}/", answer: "json" },
   deleteSubscriber: { method: "DELETE", path: "/api/emails/subscribers/{id}/", answer: "none" },

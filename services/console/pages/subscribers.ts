@@ -73,7 +73,7 @@ export const addSubscriber = (visit: CompanyVisit): Promise<Outcome | Answer> =>
       const { email = "", first_name = "", last_name = "", list = "" } = visit.form;
       const lists = list === "" ? {} : { lists: [list] };
       const { id } = await callIn(visit, "subscribers.create", { email, first_name, last_name, ...lists });
-      return { goTo: companyPath(visit, `subscribers/${id}`), notice: "saved" };
+      return { goTo: companyPath(visit, `subscribers/${id}`) };
     },
     (errors) => showAll(visit, errors),
   );

@@ -86,7 +86,12 @@ export async function liftSuppression(visit: CompanyVisit): Promise<Answer> {
 
 const readFile = (visit: CompanyVisit) => {
   const { stream, filename, content_type, size } = visit.file!;
-  return callIn(visit, "subscribers.importSuppressions", { filename, content_type, size }, { stream: stream as Readable });
+  return callIn(
+    visit,
+    "subscribers.importSuppressions",
+    { filename, content_type, size },
+    { stream: stream as Readable },
+  );
 };
 
 export const importSuppressions = (visit: CompanyVisit): Promise<Outcome | Answer> =>
