@@ -1,5 +1,7 @@
 -- The whole schema after all migrations. Written by `npm run schema:dump`; a test holds it to them.
 
+create extension pg_trgm;
+
 CREATE OR REPLACE FUNCTION public.add_count(company uuid, counter text, of uuid, delta bigint)
  RETURNS void
  LANGUAGE sql
@@ -1652,10 +1654,14 @@ create table subscribers (
   confirm_mailed_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  in_search boolean default false not null,
   constraint subscribers_pkey PRIMARY KEY (company_id, id),
   constraint subscribers_company_id_email_key_key UNIQUE (company_id, email_key),
   constraint subscribers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'unconfirmed'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
 );
+CREATE INDEX subscribers_not_in_search ON public.subscribers USING btree (company_id, id) WHERE (NOT in_search);
+CREATE INDEX subscribers_of_status ON public.subscribers USING btree (company_id, status, id) WHERE (status <> 'active'::text);
+CREATE INDEX subscribers_search ON public.subscribers USING gin ((((((email || ' '::text) || first_name) || ' '::text) || last_name)) gin_trgm_ops) WITH (gin_pending_list_limit='1024') WHERE in_search;
 CREATE TRIGGER subscribers_added AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('subscribers');
 CREATE TRIGGER subscribers_address BEFORE UPDATE OF email ON public.subscribers FOR EACH ROW WHEN ((old.email IS DISTINCT FROM new.email)) EXECUTE FUNCTION keep_address();
 CREATE TRIGGER subscribers_counted AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_new_people();

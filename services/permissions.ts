@@ -36,6 +36,7 @@ const TABLE = {
   "subscribers.erase": writes("subscribers"),
   "subscribers.exportPerson": exports,
   "subscribers.get": reads("subscribers"),
+  "subscribers.listsOf": reads("subscribers"),
   "subscribers.update": writes("subscribers"),
   "subscribers.remove": writes("subscribers"),
   "subscribers.listLists": reads("subscribers"),

@@ -44,7 +44,8 @@ export interface Listing {
 /** From here on only ids are walked, over an index that holds them: 200 thousand in 11 ms instead of 300. */
 const DEEP = 1_000;
 
-const escapeLike = (text: string) => text.replace(/[\\%_]/g, (char) => `\\${char}`);
+/** As a part of the pattern of LIKE. */
+export const escapeLike = (text: string) => text.replace(/[\\%_]/g, (char) => `\\${char}`);
 
 function order(listing: Listing, ordering: string): { expressions: string[]; descending: boolean } {
   const descending = ordering.startsWith("-");

@@ -1,12 +1,13 @@
 /** Every sentence of the console that is not an error of an action, by page. English; another language is another object of this shape. */
 import * as account from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
+import { list, lists, suppressions } from "./messages/lists.ts";
 import { notices } from "./messages/notices.ts";
 import { operator } from "./messages/operator.ts";
 import { overview } from "./messages/overview.ts";
 import { bounces, domains, recipientDomains, servers } from "./messages/sending.ts";
 import * as settings from "./messages/settings.ts";
-import { lists, subscribers, suppressions } from "./messages/subscribers.ts";
+import { peopleMessages, person, subscribers } from "./messages/subscribers.ts";
 import { media, templates } from "./messages/templates.ts";
 import { webhooks } from "./messages/webhooks.ts";
 
@@ -20,7 +21,10 @@ export const messages = {
   overview,
   templates,
   media,
+  people: peopleMessages,
   subscribers,
+  person,
+  list,
   lists,
   suppressions,
   ...settings,

@@ -22,7 +22,7 @@ export interface Pager {
   next: string | null;
 }
 
-export function pagerOf(path: string, query: Query, count: number): Pager {
+export function pagerOf(path: string, { notice: _, result: __, ...query }: Query, count: number): Pager {
   const page = pageOf(query);
   const pages = Math.max(1, Math.ceil(count / PAGE_SIZE));
   const link = (to: number) => `${path}?${new URLSearchParams({ ...query, page: `${to}` })}`;

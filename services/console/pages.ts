@@ -50,10 +50,20 @@ import {
 import { chooseCompany, companyHome } from "./pages/home.ts";
 import { acceptInvitation, invitationPage, signInAndAccept } from "./pages/invitation.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
-import { deleteList, liftSuppression, listsPage, makeList, suppress, suppressionsPage } from "./pages/lists.ts";
+import { addToList, changeList, deleteList, listPage } from "./pages/list.ts";
+import { listsPage, makeList } from "./pages/lists.ts";
 import { forgotten, forgottenPage, reset, resetPage, verify, verifyPage } from "./pages/mailed-links.ts";
 import { deleteFile, deleteFilePage, mediaPage, uploadFile, uploadImage } from "./pages/media.ts";
 import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
+import {
+  changePerson,
+  deletePerson,
+  erasePerson,
+  personData,
+  personPage,
+  putOnList,
+  takeOffList,
+} from "./pages/person.ts";
 import { planPage } from "./pages/plan.ts";
 import {
   changeServer,
@@ -66,15 +76,14 @@ import {
 import { checkServer, makeDefault, sendTestMail, serverPage, serversPage } from "./pages/servers.ts";
 import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
 import { addCompany, newCompanyPage, signUp, signUpPage } from "./pages/sign-up.ts";
+import { addSubscriber, changeMany, exportSubscribers, subscribersPage } from "./pages/subscribers.ts";
 import {
-  addSubscriber,
-  changeSubscriber,
-  deleteSubscriber,
-  eraseSubscriber,
-  subscriberPage,
-  subscribersPage,
-  takeOffList,
-} from "./pages/subscribers.ts";
+  exportSuppressions,
+  importSuppressions,
+  liftSuppression,
+  suppress,
+  suppressionsPage,
+} from "./pages/suppressions.ts";
 import { makeTemplate, newTemplatePage, saveTemplate, templatePage } from "./pages/template-editor.ts";
 import { emptyFrame, showFindings, showPreview, templateFrame } from "./pages/template-preview.ts";
 import { restoreVersion, versionPage, versionsPage } from "./pages/template-versions.ts";
@@ -166,13 +175,21 @@ export const companyPages: Table<CompanyVisit> = {
   media: { page: mediaPage, form: uploadFile },
   "media/:id/delete": { page: deleteFilePage, form: deleteFile },
   subscribers: { page: subscribersPage, form: addSubscriber },
-  "subscribers/:id": { page: subscriberPage, form: changeSubscriber },
+  "subscribers/export": { page: exportSubscribers },
+  "subscribers/bulk": { form: changeMany },
+  "subscribers/:id": { page: personPage, form: changePerson },
+  "subscribers/:id/on-list": { form: putOnList },
   "subscribers/:id/off-list": { form: takeOffList },
-  "subscribers/:id/delete": { form: deleteSubscriber },
-  "subscribers/:id/erase": { form: eraseSubscriber },
+  "subscribers/:id/data": { page: personData },
+  "subscribers/:id/delete": { form: deletePerson },
+  "subscribers/:id/erase": { form: erasePerson },
   lists: { page: listsPage, form: makeList },
+  "lists/:id": { page: listPage, form: changeList },
+  "lists/:id/add": { form: addToList },
   "lists/:id/delete": { form: deleteList },
   suppressions: { page: suppressionsPage, form: suppress },
+  "suppressions/import": { form: importSuppressions },
+  "suppressions/export": { page: exportSuppressions },
   "suppressions/:id/lift": { form: liftSuppression },
   "settings/company": { page: companyPage },
   "settings/company/general": { form: saveGeneral },

@@ -108,6 +108,7 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/subscribers/export/`, "subscribers.export", csv),
   route("POST", `${E}/subscribers/erase/`, "subscribers.erase"),
   route("GET", `${E}/subscribers/:id/data/`, "subscribers.exportPerson"),
+  route("GET", `${E}/subscribers/:id/lists/`, "subscribers.listsOf"),
   route("GET", `${E}/subscribers/:id/`, "subscribers.get"),
   route("PATCH", `${E}/subscribers/:id/`, "subscribers.update"),
   route("DELETE", `${E}/subscribers/:id/`, "subscribers.remove"),

@@ -1,9 +1,18 @@
 /** Subscribers one by one, in bulk, and by their own doing (public subscribe). */
 import { ERASED_KINDS } from "../../models/statements/erase-steps.ts";
 import type { ServiceContract } from "../define.ts";
-import { Bool, ById, Document, Email, ListQuery, Nothing, Page, Stream, Type, Uuid } from "../lib/shapes.ts";
+import { Bool, ById, Document, Email, ListQuery, Nothing, Nullable, OneOf, Stream, Type, Uuid } from "../lib/shapes.ts";
 import { IMPORT_DESCRIPTION, IMPORT_FIELDS, ImportAnswer, ImportStarted, ImportState } from "./contract-import.ts";
-import { AttributeChanges, Attributes, PersonData, PersonName, Status, Subscriber } from "./contract-shapes.ts";
+import {
+  AttributeChanges,
+  Attributes,
+  ESTIMATED,
+  PersonData,
+  PersonName,
+  Status,
+  Subscriber,
+  SubscriberPage,
+} from "./contract-shapes.ts";
 
 const lists = Type.Optional(Type.Array(Uuid, { maxItems: 100, description: "Lists that the subscriber is added to." }));
 
@@ -24,9 +33,35 @@ const Receiver = Type.Object({
 export const subscribers = {
   list: {
     summary: "List subscribers",
-    description: "Search looks into email and names. Sortable: created_at, email, first_name, last_name.",
+    description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name. ${ESTIMATED}`,
     params: Type.Composite([ListQuery, Type.Object({ status: Type.Optional(Status), list: Type.Optional(Uuid) })]),
-    returns: Page(Subscriber),
+    returns: SubscriberPage,
+  },
+  listsOf: {
+    summary: "The lists of a subscriber, with their dates",
+    description:
+      "The newest first. Besides those that the subscriber is on: those left on the preferences page, and those that were asked for by the public form and wait for the confirmation.",
+    params: ById,
+    returns: Type.Array(
+      Type.Object({
+        id: Uuid,
+        name: Type.String(),
+        state: Type.Unsafe<"on" | "left" | "waiting">({
+          ...OneOf("on", "left", "waiting"),
+          description: "`waiting`: asked for, and not confirmed yet.",
+        }),
+        joined_at: Nullable(Type.String({ format: "date-time", description: "Null while it waits." })),
+        left_at: Nullable(
+          Type.String({ format: "date-time", description: "When it was left on the preferences page." }),
+        ),
+        asked_at: Nullable(
+          Type.String({
+            format: "date-time",
+            description: "When the public form asked for what is not confirmed yet.",
+          }),
+        ),
+      }),
+    ),
   },
   create: {
     summary: "Create a subscriber",
@@ -79,6 +114,12 @@ export const subscribers = {
       "For a person who asks what is known. Of each kind the newest 10,000 rows; `truncated` names the kinds that have more.",
     params: ById,
     returns: PersonData,
+  },
+  addToSearch: {
+    summary: "Put those who came into the index of searches",
+    visibility: "protected",
+    params: None,
+    returns: Done,
   },
   finishErasures: {
     summary: "Go on with erasures",

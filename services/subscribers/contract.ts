@@ -20,10 +20,11 @@ import {
   Archive,
   Description,
   DoubleOptIn,
+  ESTIMATED,
   Kind,
   List,
   Status,
-  Subscriber,
+  SubscriberPage,
   Suppression,
   Visibility,
 } from "./contract-shapes.ts";
@@ -72,9 +73,9 @@ const lists = {
   },
   listMembers: {
     summary: "List the subscribers of a list",
-    description: "Search looks into email and names. Sortable: created_at, email, first_name, last_name.",
+    description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name. ${ESTIMATED}`,
     params: Type.Composite([ListQuery, Type.Object({ id: Uuid, status: Type.Optional(Status) })]),
-    returns: Page(Subscriber),
+    returns: SubscriberPage,
   },
 } as const satisfies ServiceContract;
 

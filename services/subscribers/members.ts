@@ -56,6 +56,40 @@ export const addToLists = (on: Queryable, companyId: string, subscriberIds: stri
 const removeFromLists = (on: Queryable, companyId: string, subscriberIds: string[], listIds: string[]) =>
   query<Member>(REMOVE, [companyId, subscriberIds, listIds], on);
 
+// A wish and a membership of one list stand beside each other where a member has to confirm anew.
+const OF_SUBSCRIBER = `
+  select l.id, l.name, case when m.left_at is not null then 'left' when m.list_id is not null then 'on' else 'waiting' end as state,
+    m.created_at as joined_at, m.left_at, w.asked_at
+  from (
+    select list_id from list_members where company_id = $1 and subscriber_id = $2
+    union
+    select list_id from list_wishes where company_id = $1 and subscriber_id = $2) k
+  join lists l on l.company_id = $1 and l.id = k.list_id
+  left join list_members m on m.company_id = $1 and m.list_id = l.id and m.subscriber_id = $2
+  left join list_wishes w on w.company_id = $1 and w.list_id = l.id and w.subscriber_id = $2
+  order by coalesce(m.created_at, w.asked_at) desc, l.id`;
+
+interface MembershipRow {
+  id: string;
+  name: string;
+  state: "on" | "left" | "waiting";
+  joined_at: Date | null;
+  left_at: Date | null;
+  asked_at: Date | null;
+}
+
+/** Of one subscriber: also the lists that were left, or wait for a confirmation. */
+export async function membershipsOf(companyId: string, subscriberId: string) {
+  const rows = await query<MembershipRow>(OF_SUBSCRIBER, [companyId, subscriberId]);
+  const iso = (at: Date | null) => at?.toISOString() ?? null;
+  return rows.map(({ joined_at, left_at, asked_at, ...list }) => ({
+    ...list,
+    joined_at: iso(joined_at),
+    left_at: iso(left_at),
+    asked_at: iso(asked_at),
+  }));
+}
+
 interface BulkLists {
   subscriber_ids: string[];
   add_to_lists?: string[];

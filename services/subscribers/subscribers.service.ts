@@ -25,10 +25,11 @@ import { importErrors, importFile } from "./import/import-request.ts";
 import { blocksErrors, importSuppressions } from "./import/import-suppressions.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
 import { createList, getList, listLists, listSettingErrors, removeList, updateList } from "./lists.ts";
-import { bulkErrors, subscriberIdErrors, updateLists } from "./members.ts";
+import { bulkErrors, membershipsOf, subscriberIdErrors, updateLists } from "./members.ts";
 import { formErrors } from "./public-form.ts";
 import { saveReceivers, saveWaiting } from "./save-receivers.ts";
 import { createSubscriber, removeSubscriber, subscriberErrors, updateSubscriber } from "./save-subscriber.ts";
+import { addToSearch } from "./search-index.ts";
 import {
   createSegment,
   getSegment,
@@ -47,6 +48,7 @@ interface Subscribers extends Service {
   subscriberReader: SubscriberReader;
 }
 const SAVE_PAUSE_MS = 500;
+const SEARCH_PAUSE_MS = 5_000;
 const ERASE_PAUSE_MS = 5_000;
 const IMPORT_PAUSE_MS = 1_000;
 const PURGE_PAUSE_MS = 600_000;
@@ -66,6 +68,7 @@ async function logged(
 export default defineService("subscribers", contract, {
   mixins: [
     every(SAVE_PAUSE_MS, "saveWaiting"),
+    every(SEARCH_PAUSE_MS, "addToSearch"),
     every(ERASE_PAUSE_MS, "finishErasures"),
     every(IMPORT_PAUSE_MS, "runImports"),
     every(PURGE_PAUSE_MS, "purgeImports"),
@@ -84,6 +87,10 @@ export default defineService("subscribers", contract, {
     get(ctx) {
       return readerOf(this).get(companyOf(ctx), ctx.params.id);
     },
+    async listsOf(ctx) {
+      const { id } = await readerOf(this).get(companyOf(ctx), ctx.params.id);
+      return membershipsOf(companyOf(ctx), id);
+    },
     update: {
       validate: (ctx, isValid) => subscriberErrors(companyOf(ctx), ctx.params, isValid),
       handler: (ctx) => updateSubscriber(companyOf(ctx), ctx.params.id, ctx.params),
@@ -94,6 +101,7 @@ export default defineService("subscribers", contract, {
     },
     erase,
     exportPerson,
+    addToSearch: async (ctx) => ({ done: await addToSearch(ctx.broker) }),
     finishErasures: async (ctx) => ({ done: await finishErasures(ctx.broker) }),
     export: {
       validate: (ctx, isValid) => exportErrors(companyOf(ctx), ctx.params, isValid),

@@ -62,6 +62,9 @@ export type InternalError = {
 /** How many there are on all pages. */
 export type Count = number;
 
+/** True where `count` is an estimate; left out where it is exact. */
+export type CountEstimated = boolean;
+
 /** The next page; null on the last one. */
 export type NextPage = string | null;
 
@@ -135,7 +138,7 @@ export type Campaign = {
 /** A campaign, with what it was made from. */
 export type NewCampaign = {
   id: Id;
-  name: NameOfGetMediaUsage;
+  name: NameOfListListsOfSubscriber;
   campaign_type: CampaignType;
   status: Status;
   total_emails: TotalEmails;
@@ -243,7 +246,7 @@ export type EmailTemplate = {
 /** A template, with what its author should know. */
 export type SavedTemplate = {
   id: Id;
-  name: NameOfGetMediaUsage;
+  name: NameOfListListsOfSubscriber;
   subject: SubjectOfPreviewTemplateContent;
   body: BodyOfEmailTemplate;
   preheader: PreheaderOfGetTemplateVersion;
@@ -259,7 +262,7 @@ export type SavedTemplate = {
 /** A mail server, and how mail leaves by it. */
 export type SmtpConfiguration = {
   id: Id;
-  name: NameOfGetMediaUsage;
+  name: NameOfListListsOfSubscriber;
   host: HostOfSmtpConfiguration;
   port: PortOfSmtpConfiguration;
   /** TLS is required. */
@@ -488,7 +491,7 @@ export type Segment = {
 /** Subscribers by rules. */
 export type SegmentDefinition = {
   id: Id;
-  name: NameOfGetMediaUsage;
+  name: NameOfListListsOfSubscriber;
   description: DescriptionOfSubscriberList;
   rules: SegmentRules;
   created_at: CreatedAt;
@@ -860,7 +863,7 @@ export type Company = {
 /** A company, with the person's role there. */
 export type CompanyWithRole = {
   id: Id;
-  name: NameOfGetMediaUsage;
+  name: NameOfListListsOfSubscriber;
   reply_to_email: ReplyToEmailOfSmtpConfiguration;
   website: WebsiteOfCompany;
   footer_text: FooterTextOfCompany;
@@ -901,7 +904,7 @@ export type Tokens = {
 /** An API key, without the key itself. */
 export type ApiKey = {
   id: Id;
-  name: NameOfGetMediaUsage;
+  name: NameOfListListsOfSubscriber;
   prefix: Prefix;
   scopes: Scopes;
   allowed_ips: AllowedIps;
@@ -1094,6 +1097,7 @@ export type ListSubscribersBody = {
   next: NextPage;
   previous: PreviousPage;
   results: Results;
+  count_estimated?: CountEstimated;
 };
 
 /** What is on this page. */
@@ -1154,6 +1158,9 @@ export type SubscriberIds = string[];
 export type ErasePersonBody = {
   email: Email;
 };
+
+/** What it is called. */
+export type NameOfListListsOfSubscriber = string;
 
 /** For those who work with it; recipients do not see it. */
 export type Description = string;
@@ -1350,9 +1357,6 @@ export type LastError = string | null;
 
 /** When it is tried again. */
 export type NextAttemptAt = string | null;
-
-/** What it is called. */
-export type NameOfGetMediaUsage = string;
 
 /** Its state. */
 export type Status = "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
@@ -2302,6 +2306,31 @@ export interface Operations {
       /** Kinds of which there are more than 10,000 rows. */
       truncated: string[];
     };
+  };
+  /** The lists of a subscriber, with their dates */
+  listListsOfSubscriber: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      id: Id;
+      name: NameOfListListsOfSubscriber;
+      /** `waiting`: asked for, and not confirmed yet. */
+      state: "on" | "left" | "waiting";
+      /** Null while it waits. */
+      joined_at: string | null;
+      /** When it was left on the preferences page. */
+      left_at: string | null;
+      /** When the public form asked for what is not confirmed yet. */
+      asked_at: string | null;
+    }[];
   };
   /** Get a subscriber */
   getSubscriber: {
@@ -3660,7 +3689,12 @@ export interface Operations {
         company?: string;
       };
     };
-    answer: ListSubscribersBody;
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      results: Results;
+    };
   };
   /** List media files */
   listMedia: {
@@ -3755,14 +3789,14 @@ export interface Operations {
       /** The newest of them. */
       templates: {
         id: Id;
-        name: NameOfGetMediaUsage;
+        name: NameOfListListsOfSubscriber;
       }[];
       /** Campaigns whose mails name or attach the file. */
       campaign_count: number;
       /** The newest of them. */
       campaigns: {
         id: Id;
-        name: NameOfGetMediaUsage;
+        name: NameOfListListsOfSubscriber;
         status: Status;
       }[];
     };
@@ -4421,7 +4455,7 @@ export interface Operations {
       /** Companies that the person is a member of. */
       companies: {
         id: Id;
-        name: NameOfGetMediaUsage;
+        name: NameOfListListsOfSubscriber;
         role: Role;
       }[];
     };
@@ -4890,6 +4924,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   exportSubscribers: { method: "GET", path: "/api/emails/subscribers/export/", answer: "text" },
   erasePerson: { method: "POST", path: "/api/emails/subscribers/erase/", answer: "json" },
   getPersonData: { method: "GET", path: "/api/emails/subscribers/{id}/data/", answer: "json" },
+  listListsOfSubscriber: { method: "GET", path: "/api/emails/subscribers/{id}/lists/", answer: "json" },
   getSubscriber: { method: "GET", path: "/api/emails/subscribers/{id}/", answer: "json" },
   updateSubscriber: { method: "PATCH", path: "/api/emails/subscribers/{id}/", answer: "json" },
   deleteSubscriber: { method: "DELETE", path: "/api/emails/subscribers/{id}/", answer: "none" },

@@ -6,10 +6,14 @@ import type { Client } from "pg";
 
 const HEAD = "-- The whole schema after all migrations. Written by `npm run schema:dump`; a test holds it to them.";
 
+const EXTENSIONS = `select format('create extension %I', extname) as text from pg_extension where extname <> 'plpgsql' order by 1`;
+
+// Without those of extensions.
 const FUNCTIONS = `
   select pg_get_functiondef(p.oid) as text
   from pg_proc p join pg_namespace n on n.oid = p.pronamespace
   where n.nspname = 'public'
+    and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
   order by p.proname, pg_get_function_identity_arguments(p.oid)`;
 
 const TABLES = `
@@ -82,9 +86,10 @@ async function table(
 export async function schemaOf(client: Client): Promise<string> {
   // Names without their schema, as migrations write them.
   await client.query("set search_path = public");
+  const extensions = (await texts(client, EXTENSIONS)).map((text) => `${text};`);
   const functions = (await texts(client, FUNCTIONS)).map((text) => `${text.trimEnd()};`);
   const { rows } = await client.query<{ oid: number; name: string; options: string[] | null }>(TABLES);
   const tables: string[] = [];
   for (const row of rows) tables.push(await table(client, row));
-  return `${[HEAD, ...functions, ...tables].join("\n\n").replaceAll("\r\n", "\n")}\n`;
+  return `${[HEAD, ...extensions, ...functions, ...tables].join("\n\n").replaceAll("\r\n", "\n")}\n`;
 }

@@ -1,4 +1,46 @@
-/** Subscribers, and what they are kept in. */
+/** Subscribers, one by one and in bulk. */
+const plural = (n: number, one: string, many: string) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+const people = (n: number) => plural(n, "subscriber", "subscribers");
+
+/** What the pages of subscribers and of a list have in common. */
+export const peopleMessages = {
+  undo: "Undo",
+  pick: "Choose",
+  pickOne: (email: string) => `Choose ${email}`,
+  pickAll: "Choose all on this page",
+  pickNone: "Choose none",
+  bulkTitle: "With those you have chosen",
+  toList: "List",
+  add: "Add to the list",
+  remove: "Take off the list",
+  delete: "Delete …",
+  nobodyPicked: "Nobody is chosen. Tick the boxes in front of the subscribers first.",
+  noListChosen: "Choose the list.",
+  added: (n: number, of: number, list: string) =>
+    n === of
+      ? `${people(n)} added to ${list}.`
+      : `${people(n)} added to ${list}; the other ${(of - n).toLocaleString("en")} had been on it before.`,
+  removed: (n: number, of: number, list: string) =>
+    n === of
+      ? `${people(n)} taken off ${list}.`
+      : `${people(n)} taken off ${list}; the other ${(of - n).toLocaleString("en")} were not on it.`,
+  deleted: (n: number) => `${people(n)} deleted.`,
+  deleteTitle: (n: number) => `Delete ${people(n)}?`,
+  deleteHint: (n: number) =>
+    n === 1
+      ? "The subscriber is removed for good, from all lists. Mails that were sent stay in their campaigns, without a link to the person. This cannot be undone."
+      : "They are removed for good, from all lists. Mails that were sent stay in their campaigns, without a link to the person. This cannot be undone.",
+  deleteButton: "Delete for good",
+  back: "Back, and delete nobody",
+  statuses: {
+    active: "active",
+    unconfirmed: "not confirmed",
+    unsubscribed: "unsubscribed",
+    bounced: "bounced",
+    complained: "complained",
+  },
+} as const;
+
 export const subscribers = {
   title: "Subscribers",
   search: "Address or name contains",
@@ -6,62 +48,101 @@ export const subscribers = {
   list: "List",
   any: "Any",
   filter: "Show",
-  found: (n: string) => `${n} subscribers`,
+  found: people,
+  about: (n: string) => `About ${n} subscribers. Narrow the search to see an exact number.`,
+  export: "Download as CSV",
   email: "Email address",
   firstName: "First name",
   lastName: "Last name",
   name: "Name",
   since: "Since",
-  noneFits: "Nobody fits.",
+  noneFits: "Nobody fits. Try a part of the address or of a name, or another status.",
+  empty: "There are no subscribers yet. Add one below, or import a file.",
   addTitle: "Add a subscriber",
   add: "Add",
   noList: "No list",
+} as const;
+
+export const person = {
+  noMail: (status: string) =>
+    status === "unconfirmed"
+      ? "Gets no newsletter before the link in the confirmation mail is followed."
+      : "Gets no newsletter in this status.",
+  suppression: "Look for the suppression",
+  details: "Details",
   attributes: "Attributes",
-  lists: "Lists",
+  attributesHint: "Variables of templates and fields of segments. The kind of a value stays as it is.",
+  number: "a number",
+  yes: "Yes",
+  no: "No",
+  oneEach: "one on each line",
+  remove: (name: string) => `Remove ${name}`,
+  newAttribute: "New attribute",
+  newName: "Name",
+  newKind: "Kind",
+  newValue: "Value",
+  kinds: { text: "Text", number: "Number", boolean: "Yes or no", date: "Date", texts: "Several texts" },
+  notNumber: "Enter a number, such as 12 or 3.5.",
+  notBoolean: "Enter yes or no.",
+  notDate: "Enter a date as 2026-01-31.",
+  noName: "Give the attribute a name.",
+  nameTaken: (name: string) => `There is an attribute ${name} already; change it above.`,
+  save: "Save",
+  lists: "Lists and consent",
+  list: "List",
+  consent: "Consent",
+  on: (since: string) => `On the list since ${since}`,
+  left: (at: string, since: string) => `Left by the preferences page on ${at}; on the list since ${since}`,
+  waiting: (at: string) => `Asked for by the public form on ${at}; waits for the confirmation`,
+  notConfirmed: "the confirmation is outstanding",
   onNoList: "On no list.",
   addToList: "Add to a list",
+  noList: "Choose a list",
+  addButton: "Add",
   takeOff: "Take off",
-  save: "Save",
   history: "Mails and events",
+  counts: (mails: number, events: number) => `${plural(mails, "mail", "mails")}, ${plural(events, "event", "events")}`,
   noHistory: "No mail was sent to this address.",
   when: "When",
   what: "What",
   about: "About",
   campaign: "Campaign",
+  openCampaign: "Campaign",
+  newest: "Newest",
+  older: "Older",
+  machine: "by a program, not a person",
+  events: {
+    delivered: "delivered",
+    opened: "opened",
+    clicked: "clicked",
+    bounced: "bounced",
+    unsubscribed: "unsubscribed",
+    complained: "complained",
+  },
+  mails: {
+    queued: "mail waits",
+    sending: "mail on its way",
+    sent: "mail sent",
+    failed: "mail failed",
+    bounced: "mail bounced",
+    suppressed: "mail held back",
+    unknown: "mail in doubt",
+  },
+  data: "Their data",
+  dataHint: "Everything that is kept about this person, for a person who asks.",
+  download: "Download as JSON",
+  endTitle: "Delete or erase",
   delete: "Delete",
-  deleteHint: "Removes the subscriber for good. Mails that were sent stay, without their link to the person.",
+  deleteHint: (lists: number) =>
+    `Removes the subscriber for good, from ${plural(lists, "list", "lists")}. Mails and events stay, without a link to the person, and the address can be added again. This cannot be undone.`,
   erase: "Erase",
-  eraseHint:
-    "Removes everything that is kept about this address, for good: mails, events, variables. Counts of campaigns stay, and the address is neither mailed nor imported again.",
-} as const;
-
-export const lists = {
-  title: "Lists",
-  name: "Name",
-  description: "Description",
-  people: "Subscribers",
-  visibility: "Shown to subscribers",
-  search: "Name contains",
-  filter: "Show",
-  make: "Make the list",
-  makeTitle: "A new list",
-  delete: "Delete",
-  deleteHint: "Its subscribers stay.",
-  noLists: "No list fits.",
-} as const;
-
-export const suppressions = {
-  title: "Suppressions",
-  intro: "Addresses and domains that get no mail, whatever list they are on.",
-  what: "Address or domain",
-  kind: "Kind",
-  reason: "Reason",
-  since: "Since",
-  search: "Contains",
-  filter: "Show",
-  add: "Suppress",
-  addTitle: "Suppress an address or a domain",
-  lift: "Lift",
-  liftHint: "Mail to it is possible again: a subscriber who had unsubscribed, bounced or complained becomes active.",
-  noSuppressions: "No suppression fits.",
+  eraseHint: (mails: number, events: number) =>
+    `Removes everything that is kept about this address, for good: ${plural(mails, "mail", "mails")}, ${plural(events, "event", "events")}, variables, suppressions. Counts of campaigns stay. The address is neither mailed nor imported again until the person subscribes anew. This cannot be undone.`,
+  eraseType: "Type the address to confirm",
+  eraseOther: "This is another address. Type the one of this page.",
+  erased: (mails: number, events: number, complete: boolean) =>
+    `Erased: ${plural(mails, "mail", "mails")}, ${plural(events, "event", "events")}.${complete ? "" : " The rest goes in the background."}`,
+  deleted: (email: string) => `${email} was deleted.`,
+  takenOff: (list: string) => `Taken off ${list}.`,
+  putOn: (list: string) => `Added to ${list}.`,
 } as const;

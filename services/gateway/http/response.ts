@@ -11,6 +11,7 @@ type Write = (context: Context, result: unknown, request: { params: Params; base
 
 interface Rows {
   count: number;
+  count_estimated?: boolean;
   results: unknown[];
 }
 
@@ -24,11 +25,12 @@ function pageUrl(context: Context, baseUrl: string, page: number): string {
 }
 
 const list: Write = (context, result, { params, baseUrl }) => {
-  const { count, results } = result as Rows;
+  const { count, count_estimated, results } = result as Rows;
   const page = (params.page as number | undefined) ?? 1;
   const pages = Math.ceil(count / ((params.page_size as number | undefined) ?? PAGE_SIZE));
   context.body = {
     count,
+    ...(count_estimated ? { count_estimated } : {}),
     next: page < pages ? pageUrl(context, baseUrl, page + 1) : null,
     previous: page > 1 ? pageUrl(context, baseUrl, page - 1) : null,
     results,

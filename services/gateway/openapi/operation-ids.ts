@@ -18,6 +18,7 @@ const NAMES: Record<string, string> = {
   "subscribers.export": "exportSubscribers",
   "subscribers.erase": "erasePerson",
   "subscribers.exportPerson": "getPersonData",
+  "subscribers.listsOf": "listListsOfSubscriber",
   "subscribers.listMembers": "listSubscribersOfList",
   "subscribers.listSegmentSubscribers": "listSubscribersOfSegment",
   "subscribers.subscribe": "subscribePublicly",

@@ -12,20 +12,23 @@ const link = { type: ["string", "null"], format: "uri" };
 /** Of every list, besides its rows. */
 export const pageSchemas: Record<string, Schema> = {
   Count: describedField({ type: "integer" }, "count", []),
+  CountEstimated: describedField({ type: "boolean" }, "count_estimated", []),
   NextPage: describedField(link, "next", []),
   PreviousPage: describedField(link, "previous", []),
 };
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-function page(items: object): object {
+function page(items: object, mayEstimate: boolean): object {
   const properties = {
     count: ref("Count"),
     next: ref("NextPage"),
     previous: ref("PreviousPage"),
     results: { description: "What is on this page.", ...items },
   };
-  return { type: "object", required: Object.keys(properties), properties };
+  const required = Object.keys(properties);
+  if (!mayEstimate) return { type: "object", required, properties };
+  return { type: "object", required, properties: { ...properties, count_estimated: ref("CountEstimated") } };
 }
 
 function successContent(route: Route, contract: ActionContract, components: Components, operationId: string): object {
@@ -34,8 +37,8 @@ function successContent(route: Route, contract: ActionContract, components: Comp
     case "json":
       return { "application/json": json(contract.returns) };
     case "list": {
-      const { results } = propertiesOf({ ...contract, params: contract.returns });
-      return { "application/json": { schema: page(json(results!).schema) } };
+      const { results, count_estimated } = propertiesOf({ ...contract, params: contract.returns });
+      return { "application/json": { schema: page(json(results!).schema, count_estimated !== undefined) } };
     }
     case "csv":
       return { "text/csv": { schema: { type: "string" }, example: "email,status\r\nann@example.com,active\r\n" } };

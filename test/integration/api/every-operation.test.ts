@@ -164,6 +164,7 @@ describe("every operation", () => {
     await call(`GET ${E}/lists/:id/subscribers/`, { id: things.list! });
     await call(`GET ${E}/subscribers/export/`);
     await call(`GET ${E}/subscribers/:id/data/`, { id: things.subscriber! });
+    await call(`GET ${E}/subscribers/:id/lists/`, { id: things.subscriber! });
     await call(`POST ${E}/subscribers/erase/`, {}, { email: "nobody@example.com" });
     const conditions = [{ field: "email", operator: "ends_with", value: "example.com" }];
     const id = (await call(`POST ${E}/segments/`, {}, { name: "S", rules: { match: "all", conditions } })).body.id;

@@ -1,0 +1,117 @@
+/** Attributes in a form and back: a value keeps its kind, whatever text a browser sends for it. */
+import type { AttributeChanges, Attributes, AttributeValue } from "../../lib/attributes.ts";
+import type { Errors } from "../form-errors.ts";
+import { messages } from "../messages.ts";
+
+/** A date is a text that reads as one. */
+export const ATTRIBUTE_KINDS = ["text", "number", "boolean", "date", "texts"] as const;
+type Kind = (typeof ATTRIBUTE_KINDS)[number];
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** What Date makes another day of, such as 30 February, is none. */
+function isDate(text: string): boolean {
+  const at = new Date(`${text}T00:00:00Z`);
+  return DATE.test(text) && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
+function kindOf(value: AttributeValue): Kind {
+  if (typeof value === "number") return "number";
+  if (typeof value === "boolean") return "boolean";
+  if (Array.isArray(value)) return "texts";
+  return isDate(value) ? "date" : "text";
+}
+
+const shown = (value: AttributeValue): string => (Array.isArray(value) ? value.join("\n") : String(value));
+
+/** Browsers send line breaks as CR LF. */
+const lines = (text: string): string => text.replaceAll("\r\n", "\n");
+
+export interface AttributeField {
+  /** Part of the field's name in the form. */
+  at: string;
+  name: string;
+  kind: Kind;
+  value: string;
+  /** As it was when the form was made: what is sent unchanged is not written. */
+  was: string;
+  isLong: boolean;
+  isGone: boolean;
+}
+
+const LONG = 60;
+
+/** Fields of the form, with what was typed into a form that was refused. */
+export function attributeFields(attributes: Attributes, typed: Record<string, string>): AttributeField[] {
+  return Object.entries(attributes).map(([name, value], n) => {
+    const at = `attribute.${n}`;
+    const isTyped = typed[`${at}.name`] === name;
+    const text = shown(value);
+    return {
+      at,
+      name,
+      kind: kindOf(value),
+      value: isTyped ? (typed[`${at}.value`] ?? text) : text,
+      was: text,
+      isLong: Array.isArray(value) || text.length > LONG || text.includes("\n"),
+      isGone: isTyped && typed[`${at}.gone`] !== undefined,
+    };
+  });
+}
+
+const t = messages.person;
+
+/** The value, or the sentence that says what is wrong. */
+function read(kind: string, text: string): { value: AttributeValue } | { error: string } {
+  switch (kind) {
+    case "number": {
+      const value = Number(text.trim().replace(",", "."));
+      return text.trim() === "" || !Number.isFinite(value) ? { error: t.notNumber } : { value };
+    }
+    case "boolean":
+      return text === "true" || text === "false" ? { value: text === "true" } : { error: t.notBoolean };
+    case "date":
+      return isDate(text) ? { value: text } : { error: t.notDate };
+    case "texts":
+      return {
+        value: lines(text)
+          .split("\n")
+          .filter((line) => line.trim() !== ""),
+      };
+    default:
+      return { value: lines(text) };
+  }
+}
+
+interface Given {
+  changes: AttributeChanges;
+  errors: Errors;
+}
+
+function readOne(form: Record<string, string>, at: string, { changes, errors }: Given): void {
+  const name = form[`${at}.name`]!;
+  const { [`${at}.value`]: text = "", [`${at}.was`]: was = "", [`${at}.kind`]: kind = "text" } = form;
+  if (form[`${at}.gone`] !== undefined) changes[name] = null;
+  else if (lines(text) !== lines(was)) {
+    const given = read(kind, text);
+    if ("error" in given) errors[`${at}.value`] = [given.error];
+    else changes[name] = given.value;
+  }
+}
+
+/** What a form changes. `known`: names that are taken. */
+export function attributeChanges(form: Record<string, string>, known: readonly string[]): Given {
+  const given: Given = { changes: {}, errors: {} };
+  for (const key of Object.keys(form)) {
+    const at = /^(attribute\.\d+)\.name$/.exec(key)?.[1];
+    if (at) readOne(form, at, given);
+  }
+  const { "new.name": name = "", "new.kind": kind = "text", "new.value": text = "" } = form;
+  if (name.trim() === "" && text === "") return given;
+  const fresh = read(kind, text);
+  if (name.trim() === "") given.errors["new.name"] = [t.noName];
+  else if (known.includes(name.trim())) given.errors["new.name"] = [t.nameTaken(name.trim())];
+  else if ("error" in fresh) given.errors["new.value"] = [fresh.error];
+  else given.changes[name.trim()] = fresh.value;
+  return given;
+}

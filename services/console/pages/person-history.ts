@@ -1,0 +1,112 @@
+/**
+ * What was sent to a person and what came of it, on one line of time: two lists of the API, each the newest first, merged. A
+ * page says how many of each the pages before it took, so that none is repeated or left out.
+ */
+import { isServiceError } from "../../lib/errors.ts";
+import { messages } from "../messages.ts";
+import { PAGE_SIZE } from "../pager.ts";
+import { type CompanyVisit, callIn } from "../request.ts";
+
+export interface Moment {
+  at: string;
+  status: string;
+  what: string;
+  about: string;
+  /** Only http and https. */
+  href: string | null;
+  campaign: string | null;
+}
+
+export interface History {
+  moments: Moment[];
+  mails: number;
+  events: number;
+  older: string | null;
+  isNewest: boolean;
+}
+
+interface Page<T> {
+  count: number;
+  results: T[];
+}
+
+const startOf = (text: string | undefined): number => (text !== undefined && /^\d{1,7}$/.test(text) ? Number(text) : 0);
+
+/** So many rows from `start` on, of a list that is read in pages. */
+async function rowsFrom<T>(start: number, read: (page: number) => Promise<Page<T>>): Promise<Page<T>> {
+  const first = Math.floor(start / PAGE_SIZE) + 1;
+  const skip = start % PAGE_SIZE;
+  // Behind the last page there is none: all of them were taken.
+  const orNone = (page: number): Promise<Page<T>> =>
+    read(page).catch((error) => {
+      if (isServiceError(error, "INVALID_PAGE")) return { count: start, results: [] };
+      throw error;
+    });
+  const pages = await Promise.all([orNone(first), ...(skip === 0 ? [] : [orNone(first + 1)])]);
+  return {
+    count: pages[0]!.count,
+    results: pages.flatMap(({ results }) => results).slice(skip, skip + PAGE_SIZE),
+  };
+}
+
+type Mail = Awaited<ReturnType<typeof readMails>>["results"][number];
+type Event = Awaited<ReturnType<typeof readEvents>>["results"][number];
+
+const readMails = (visit: CompanyVisit, recipient: string, page: number) =>
+  callIn(visit, "tracking.listSentEmails", { recipient, page, page_size: PAGE_SIZE });
+const readEvents = (visit: CompanyVisit, recipient: string, page: number) =>
+  callIn(visit, "tracking.listEvents", { recipient, page, page_size: PAGE_SIZE });
+
+const ofMail = ({ sent_at, created_at, status, subject, campaign_id, error }: Mail): Moment => ({
+  at: sent_at ?? created_at,
+  status,
+  what: messages.person.mails[status],
+  about: error ? `${subject} – ${error}` : subject,
+  href: null,
+  campaign: campaign_id,
+});
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+const ofEvent = ({ timestamp, type, metadata, campaign_id }: Event): Moment => {
+  const { url, bounce_type, reason, diagnostic, error, machine } = metadata as Record<string, unknown>;
+  const link = text(url);
+  const about = [link, text(bounce_type), text(diagnostic) || text(reason) || text(error)];
+  if (machine === true) about.push(messages.person.machine);
+  return {
+    at: timestamp,
+    status: type,
+    what: messages.person.events[type],
+    about: about.filter((part) => part !== "").join(" – "),
+    href: /^https?:\/\//i.test(link) ? link : null,
+    campaign: campaign_id,
+  };
+};
+
+export async function historyOf(visit: CompanyVisit, recipient: string, here: string): Promise<History> {
+  const from = { mails: startOf(visit.query.mails), events: startOf(visit.query.events) };
+  const [mails, events] = await Promise.all([
+    rowsFrom(from.mails, (page) => readMails(visit, recipient, page)),
+    rowsFrom(from.events, (page) => readEvents(visit, recipient, page)),
+  ]);
+  const moments: Moment[] = [];
+  const left = { mails: mails.results.map(ofMail), events: events.results.map(ofEvent) };
+  const taken = { mails: 0, events: 0 };
+  while (moments.length < PAGE_SIZE) {
+    const [mail, event] = [left.mails[taken.mails], left.events[taken.events]];
+    if (!mail && !event) break;
+    const isMail = !event || (mail !== undefined && mail.at > event.at);
+    moments.push(isMail ? mail! : event);
+    taken[isMail ? "mails" : "events"] += 1;
+  }
+  const next = { mails: from.mails + taken.mails, events: from.events + taken.events };
+  const hasMore = next.mails < mails.count || next.events < events.count;
+  const query = new URLSearchParams({ mails: `${next.mails}`, events: `${next.events}` });
+  return {
+    moments,
+    mails: mails.count,
+    events: events.count,
+    older: hasMore ? `${here}?${query}#history` : null,
+    isNewest: from.mails + from.events === 0,
+  };
+}

@@ -1,0 +1,117 @@
+/** One person: attributes, lists with their consent, every mail and event, and what can be done about them. */
+
+import type { Shown } from "../contract.ts";
+import { type Errors, orAgain } from "../form-errors.ts";
+import { messages } from "../messages.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
+import { resultOf, withResult } from "../results.ts";
+import { ATTRIBUTE_KINDS, attributeChanges, attributeFields } from "./person-attributes.ts";
+import { historyOf } from "./person-history.ts";
+import { allLists } from "./subscribers.ts";
+
+const t = messages.person;
+
+const read = (visit: CompanyVisit) => callIn(visit, "subscribers.get", { id: visit.params.id! });
+
+async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
+  const subscriber = await read(visit);
+  const here = companyPath(visit, `subscribers/${subscriber.id}`);
+  const [history, memberships, lists] = await Promise.all([
+    historyOf(visit, subscriber.email, here),
+    callIn(visit, "subscribers.listsOf", { id: subscriber.id }),
+    allLists(visit),
+  ]);
+  const { form } = visit;
+  return {
+    view: "subscriber",
+    title: subscriber.email,
+    values: {
+      subscriber,
+      fields: attributeFields(subscriber.attributes, form),
+      kinds: ATTRIBUTE_KINDS,
+      typed: form,
+      history,
+      memberships,
+      other: lists.filter(({ id }) => !subscriber.lists.includes(id)),
+      errors,
+      here,
+      root: companyPath(visit),
+      suppressionsPath: `${companyPath(visit, "suppressions")}?${new URLSearchParams({ search: subscriber.email })}`,
+      result: resultOf(visit),
+      mayWrite: may(visit, "subscribers.update"),
+      mayExport: may(visit, "subscribers.exportPerson"),
+    },
+  };
+}
+
+export const personPage = (visit: CompanyVisit): Promise<Answer> => show(visit);
+
+const pathOf = (visit: CompanyVisit) => `subscribers/${visit.params.id}`;
+
+export const changePerson = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const id = visit.params.id!;
+      const { first_name = "", last_name = "" } = visit.form;
+      const known = Object.keys((await read(visit)).attributes);
+      const { changes, errors } = attributeChanges(visit.form, known);
+      if (Object.keys(errors).length > 0) return { ...(await show(visit, errors)), status: 400 };
+      await callIn(visit, "subscribers.update", { id, first_name, last_name, attributes: changes });
+      return { goTo: companyPath(visit, pathOf(visit)), notice: "saved" };
+    },
+    (errors) => show(visit, errors),
+  );
+
+const ofList = async (visit: CompanyVisit) => callIn(visit, "subscribers.getList", { id: visit.form.list ?? "" });
+
+/** What the boxes and buttons of lists refuse stands at the lists. */
+const atLists =
+  (visit: CompanyVisit) =>
+  (errors: Errors): Promise<Answer> =>
+    show({ ...visit, form: {} }, { list: Object.values(errors).flat() });
+
+export const putOnList = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(async () => {
+    const list = await ofList(visit);
+    const moved = { subscriber_ids: [visit.params.id!], add_to_lists: [list.id] };
+    await callIn(visit, "subscribers.bulkUpdateLists", moved);
+    return withResult(visit, pathOf(visit), { text: t.putOn(list.name) });
+  }, atLists(visit));
+
+export const takeOffList = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(async () => {
+    const list = await ofList(visit);
+    const moved = { subscriber_ids: [visit.params.id!], remove_from_lists: [list.id] };
+    const { removed } = await callIn(visit, "subscribers.bulkUpdateLists", moved);
+    const undo = { path: `${pathOf(visit)}/on-list`, fields: { list: list.id } };
+    return withResult(visit, pathOf(visit), { text: t.takenOff(list.name), ...(removed > 0 ? { undo } : {}) });
+  }, atLists(visit));
+
+/** As a file; the API notes in the audit log who took it. */
+export async function personData(visit: CompanyVisit): Promise<Shown> {
+  const data = await callIn(visit, "subscribers.exportPerson", { id: visit.params.id! });
+  return {
+    content_type: "application/json; charset=utf-8",
+    body: JSON.stringify(data, null, 2),
+    headers: { "content-disposition": 'attachment; filename="person.json"', "cache-control": "no-store" },
+  };
+}
+
+export async function deletePerson(visit: CompanyVisit): Promise<Answer> {
+  const { email } = await read(visit);
+  await callIn(visit, "subscribers.remove", { id: visit.params.id! });
+  return withResult(visit, "subscribers", { text: t.deleted(email) });
+}
+
+/** The address is typed again: of all that the console does this alone cannot be made good by adding the person anew. */
+export async function erasePerson(visit: CompanyVisit): Promise<Outcome | Answer> {
+  const { email } = await read(visit);
+  const typed = (visit.form.email ?? "").trim();
+  // Who may not erase gets the 403 of the action, whatever was typed.
+  if (typed.toLowerCase() !== email.toLowerCase() && may(visit, "subscribers.erase")) {
+    return { ...(await show({ ...visit, form: {} }, { erase: [t.eraseOther] })), status: 400 };
+  }
+  const { erased, complete } = await callIn(visit, "subscribers.erase", { email });
+  const { sent_emails = 0, events = 0 } = erased;
+  return withResult(visit, "subscribers", { text: t.erased(sent_emails, events, complete) });
+}

@@ -1,0 +1,107 @@
+/** Suppressions: who gets no mail and why; one or many more, and one less, which can be taken back. */
+import type { Readable } from "node:stream";
+import { SUPPRESSION_KINDS, type SuppressionKind } from "../../../models/suppression.ts";
+import type { Shown } from "../contract.ts";
+import { type Errors, orAgain } from "../form-errors.ts";
+import { messages } from "../messages.ts";
+import { askedOf, pagerOf } from "../pager.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, download, may, type Outcome } from "../request.ts";
+import { resultOf, withResult } from "../results.ts";
+
+const t = messages.suppressions;
+
+const kindOf = (text: string | undefined): SuppressionKind | undefined => SUPPRESSION_KINDS.find((one) => one === text);
+
+type Imported = Awaited<ReturnType<typeof readFile>>;
+
+/** More of the errors than this help nobody; the file is theirs to look at. */
+const SHOWN_ERRORS = 100;
+
+interface More {
+  errors?: Errors;
+  imported?: Imported;
+}
+
+async function show(visit: CompanyVisit, { errors = {}, imported }: More = {}): Promise<Answer> {
+  const { query, form } = visit;
+  const kind = kindOf(query.kind);
+  const asked = { ...askedOf(query), ...(kind ? { kind } : {}) };
+  const { count, results } = await callIn(visit, "subscribers.listSuppressions", asked);
+  const here = companyPath(visit, "suppressions");
+  return {
+    view: "suppressions",
+    title: t.title,
+    values: {
+      suppressions: results,
+      found: t.found(count),
+      kinds: SUPPRESSION_KINDS,
+      isFiltered: Boolean(query.search || kind),
+      errors,
+      asked: query,
+      typed: form,
+      here,
+      pager: pagerOf(here, query, count),
+      result: resultOf(visit),
+      imported: imported && {
+        text: t.imported(imported.total, imported.created, imported.existing),
+        errors: imported.errors.slice(0, SHOWN_ERRORS),
+        errorsTitle: t.importErrors(imported.errors.length),
+        more: imported.errors.length > SHOWN_ERRORS ? t.moreErrors(imported.errors.length - SHOWN_ERRORS) : "",
+      },
+      mayWrite: may(visit, "subscribers.createSuppression"),
+      mayExport: may(visit, "subscribers.exportSuppressions"),
+    },
+  };
+}
+
+export const suppressionsPage = (visit: CompanyVisit): Promise<Answer> => show(visit);
+
+export const suppress = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const { what = "", reason = "" } = visit.form;
+      const kind = kindOf(visit.form.kind);
+      const target = what.includes("@") && !what.trim().startsWith("@") ? { email: what } : { domain: what };
+      const made = await callIn(visit, "subscribers.createSuppression", {
+        ...target,
+        reason,
+        ...(kind ? { kind } : {}),
+      });
+      return withResult(visit, "suppressions", { text: t.suppressed(made.email ?? made.domain ?? what) });
+    },
+    (errors) => show(visit, { errors }),
+  );
+
+/** The way back makes the same one anew, and the subscriber's status with it. */
+export async function liftSuppression(visit: CompanyVisit): Promise<Answer> {
+  const id = visit.params.id!;
+  const { email, domain, kind, reason } = await callIn(visit, "subscribers.getSuppression", { id });
+  await callIn(visit, "subscribers.removeSuppression", { id });
+  const what = email ?? domain ?? "";
+  return withResult(visit, "suppressions", {
+    text: t.lifted(what),
+    undo: { path: "suppressions", fields: { what, kind, reason } },
+  });
+}
+
+const readFile = (visit: CompanyVisit) => {
+  const { stream, filename, content_type, size } = visit.file!;
+  return callIn(
+    visit,
+    "subscribers.importSuppressions",
+    { filename, content_type, size },
+    { stream: stream as Readable },
+  );
+};
+
+export const importSuppressions = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const imported = visit.file ? await readFile(visit) : undefined;
+      return show({ ...visit, form: {} }, imported ? { imported } : { errors: { file: [t.noFile] } });
+    },
+    (errors) => show({ ...visit, form: {} }, { errors: { file: Object.values(errors).flat() } }),
+  );
+
+export const exportSuppressions = (visit: CompanyVisit): Shown =>
+  download(visit, "subscribers.exportSuppressions", {}, "suppressions.csv");

@@ -1,0 +1,385 @@
+/** Subscribers, lists and suppressions in the console, as a browser without JavaScript sees them. */
+import { query } from "../../../models/database/db.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+import { type ConsoleBrowser, signIn } from "../../support/console-browser.ts";
+
+let app: App;
+let company: TestCompany;
+let browser: ConsoleBrowser;
+beforeAll(async () => {
+  app = await startApp();
+  company = await newCompany(app);
+  browser = await signIn(app, company);
+  await browser.open(at());
+});
+afterAll(() => app.stop());
+
+const at = (path = "") => `/app/${company.id}${path && `/${path}`}`;
+const newList = async (name: string) => (await company.api.post("/api/emails/lists/", { name })).body.id as string;
+const newPerson = async (given: object) =>
+  (await company.api.post("/api/emails/subscribers/", given)).body.id as string;
+const person = async (id: string) => (await company.api.get(`/api/emails/subscribers/${id}/`)).body;
+
+/** The form with this action: what a person who only presses its button sends. */
+function fieldsOf(html: string, action: string): Record<string, string> {
+  const start = html.indexOf(`action="${action}"`);
+  expect(start).toBeGreaterThan(0);
+  const form = html.slice(start, html.indexOf("</form>", start));
+  return Object.fromEntries(
+    [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+  );
+}
+
+/** Follows the redirect of a write to the page that says what was done. */
+async function done(sent: Promise<{ status: number; location: string | null }>) {
+  const { status, location } = await sent;
+  expect(status).toBe(303);
+  return browser.open(location!);
+}
+
+describe("a person", () => {
+  test("attributes keep their kinds; what is not touched, and what changed meanwhile, stays", async () => {
+    const attributes = { city: "Oslo", orders: 3, vip: false, since: "2026-01-31", tags: ["a", "b"], note: "as it is" };
+    const id = await newPerson({ email: "ada@example.com", attributes });
+    const path = at(`subscribers/${id}`);
+    const shown = await browser.open(path);
+    const hidden = fieldsOf(shown.html, path);
+    const untouched = Object.entries(hidden).map(([name, value]) => [name.replace(/\.was$/, ".value"), value]);
+    const form: Record<string, string> = { ...Object.fromEntries(untouched), ...hidden };
+    const fieldOf = (name: string) =>
+      Object.keys(form)
+        .find((key) => form[key] === name)!
+        .replace(/\.name$/, "");
+    await company.api.patch(`/api/emails/subscribers/${id}/`, { attributes: { note: "changed by a program" } });
+    const typed = {
+      ...form,
+      first_name: "Ada",
+      last_name: "",
+      [`${fieldOf("city")}.value`]: "Oslo",
+      [`${fieldOf("orders")}.value`]: "4,5",
+      [`${fieldOf("vip")}.value`]: "true",
+      [`${fieldOf("since")}.value`]: "2026-02-01",
+      [`${fieldOf("tags")}.value`]: "a\r\nc\r\n",
+      [`${fieldOf("tags")}.was`]: "a\r\nb",
+      [`${fieldOf("note")}.value`]: "as it is",
+      "new.name": "points",
+      "new.kind": "number",
+      "new.value": "12",
+    };
+    const saved = await done(browser.send(path, typed));
+    expect(saved.html).toContain("Saved.");
+    expect(await person(id)).toMatchObject({
+      first_name: "Ada",
+      attributes: {
+        city: "Oslo",
+        orders: 4.5,
+        vip: true,
+        since: "2026-02-01",
+        tags: ["a", "c"],
+        note: "changed by a program",
+        points: 12,
+      },
+    });
+    const wrong = await browser.send(path, { ...typed, [`${fieldOf("orders")}.value`]: "many", "new.name": "city" });
+    expect(wrong.status).toBe(400);
+    expect(wrong.html).toContain("Enter a number");
+    expect(wrong.html).toContain('value="many"');
+    expect(wrong.html).toContain("There is an attribute city already");
+    await done(browser.send(path, { ...form, [`${fieldOf("vip")}.gone`]: "on" }));
+    expect((await person(id)).attributes).not.toHaveProperty("vip");
+  });
+
+  test("is taken off a list, and put back by the notice's button; the page says since when and what was left", async () => {
+    const list = await newList("Readers <b>");
+    const id = await newPerson({ email: "grace@example.com", lists: [list] });
+    const path = at(`subscribers/${id}`);
+    expect((await browser.open(path)).html).toMatch(/On the list since \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
+    const gone = await done(browser.send(`${path}/off-list`, { list }));
+    expect(gone.html).toContain("Taken off Readers &lt;b&gt;.");
+    expect((await person(id)).lists).toEqual([]);
+    await done(browser.send(`${path}/on-list`, fieldsOf(gone.html, `${path}/on-list`)));
+    expect((await person(id)).lists).toEqual([list]);
+    await query("update list_members set left_at = now() where subscriber_id = $1", [id]);
+    expect((await browser.open(path)).html).toContain("Left by the preferences page");
+    const { body } = await company.api.get(`/api/emails/subscribers/${id}/lists/`);
+    expect(body).toEqual([
+      {
+        id: list,
+        name: "Readers <b>",
+        state: "left",
+        joined_at: expect.any(String),
+        left_at: expect.any(String),
+        asked_at: null,
+      },
+    ]);
+  });
+
+  test("who waits for a confirmation says so", async () => {
+    const list = await newList("Confirmed");
+    const id = await newPerson({ email: "joan@example.com" });
+    await query("insert into list_wishes (company_id, subscriber_id, list_id) values ($1, $2, $3)", [
+      company.id,
+      id,
+      list,
+    ]);
+    expect((await browser.open(at(`subscribers/${id}`))).html).toContain("waits for the confirmation");
+    const { body } = await company.api.get(`/api/emails/subscribers/${id}/lists/`);
+    expect(body).toMatchObject([{ id: list, state: "waiting", joined_at: null, asked_at: expect.any(String) }]);
+  });
+
+  test("every event is on the line of time once, page by page; only http links can be followed", async () => {
+    const id = await newPerson({ email: "alan@example.com" });
+    await query(
+      `insert into email_events (company_id, type, recipient, metadata, created_at)
+       select $1, 'clicked', 'alan@example.com', jsonb_build_object('url', case when n = 50 then 'javascript:alert(1)' else 'https://example.com/' || n end),
+         now() - interval '1 minute' * n from generate_series(50, 1, -1) n`,
+      [company.id],
+    );
+    const seen: string[] = [];
+    let next: string | undefined = at(`subscribers/${id}`);
+    for (let pages = 0; next !== undefined; pages++) {
+      expect(pages).toBeLessThan(3);
+      const { html, status } = await browser.open(next);
+      expect(status).toBe(200);
+      seen.push(...[...html.matchAll(/example\.com\/(\d+)<\/a>/g)].map(([, n]) => n!));
+      expect(html).not.toContain('href="javascript');
+      next = /href="([^"]+)#history" rel="next"/.exec(html)?.[1]?.replaceAll("&amp;", "&");
+    }
+    expect(seen.length).toBe(49);
+    expect(new Set(seen).size).toBe(49);
+  });
+
+  test("their data come as a file; to erase, the address is typed, and the counts are said before and after", async () => {
+    const id = await newPerson({ email: "kay@example.com" });
+    await query("insert into email_events (company_id, type, recipient) values ($1, 'opened', 'kay@example.com')", [
+      company.id,
+    ]);
+    const path = at(`subscribers/${id}`);
+    const data = await browser.open(`${path}/data`);
+    expect(data.headers.get("content-disposition")).toBe('attachment; filename="person.json"');
+    expect(JSON.parse(data.html)).toMatchObject({ subscriber: { email: "kay@example.com" } });
+    expect((await browser.open(path)).html).toContain("0 mails, 1 event, variables");
+    const wrong = await browser.send(`${path}/erase`, { email: "kay@example.org" });
+    expect(wrong).toMatchObject({ status: 400 });
+    expect(wrong.html).toContain("This is another address.");
+    expect((await person(id)).email).toBe("kay@example.com");
+    const erased = await done(browser.send(`${path}/erase`, { email: " KAY@example.com" }));
+    expect(erased.html).toContain("Erased: 0 mails, 1 event.");
+    expect((await browser.open(path)).status).toBe(404);
+  });
+});
+
+describe("several subscribers", () => {
+  let list: string;
+  let picks: Record<string, string>;
+  const path = () => at("subscribers/bulk");
+  beforeAll(async () => {
+    list = await newList("Several");
+    const ids = [];
+    for (const n of [1, 2, 3])
+      ids.push(await newPerson({ email: `several${n}@example.com`, lists: n === 1 ? [list] : [] }));
+    picks = Object.fromEntries(ids.map((id) => [`pick.${id}`, "on"]));
+  });
+  const membersOf = async () => (await company.api.get(`/api/emails/lists/${list}/`)).body.subscriber_count;
+
+  test("are put on a list and taken off it with counts, and back", async () => {
+    const back = "search=several";
+    const added = await done(browser.send(path(), { ...picks, do: "add", list, back }));
+    expect(added.html).toContain("2 subscribers added to Several; the other 1 had been on it before.");
+    expect(added.html).toContain('value="several"');
+    const removed = await done(browser.send(path(), { ...picks, do: "remove", list, back }));
+    expect(removed.html).toContain("3 subscribers taken off Several.");
+    expect(await membersOf()).toBe(0);
+    await done(browser.send(path(), fieldsOf(removed.html, path())));
+    expect(await membersOf()).toBe(3);
+  });
+
+  test("nobody chosen, no list, and somebody of another company are refused with a sentence", async () => {
+    expect((await browser.send(path(), { do: "add", list })).html).toContain("Nobody is chosen.");
+    expect((await browser.send(path(), { ...picks, do: "add" })).html).toContain("Choose the list.");
+    const other = await newCompany(app);
+    const strange = (await other.api.post("/api/emails/subscribers/", { email: "x@example.com" })).body.id;
+    expect(await browser.send(path(), { [`pick.${strange}`]: "on", do: "add", list })).toMatchObject({ status: 400 });
+    expect(await membersOf()).toBe(3);
+  });
+
+  test("are deleted after a question that says how many", async () => {
+    const asked = await browser.send(path(), { ...picks, do: "delete", back: "search=several" });
+    expect(asked).toMatchObject({ status: 200, title: "Delete 3 subscribers?" });
+    expect(await membersOf()).toBe(3);
+    const deleted = await done(browser.send(path(), fieldsOf(asked.html, path())));
+    expect(deleted.html).toContain("3 subscribers deleted.");
+    expect(await membersOf()).toBe(0);
+  });
+
+  test("all on a page are chosen without JavaScript, and filters download as CSV", async () => {
+    await newPerson({ email: "picked@example.com", lists: [list] });
+    const all = await browser.open(at(`subscribers?list=${list}&picked=all`));
+    expect(all.html).toMatch(/name="pick\.[0-9a-f-]+" checked/);
+    const csv = await browser.open(at(`subscribers/export?list=${list}`));
+    expect(csv.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    expect(csv.html).toContain("picked@example.com");
+    expect(csv.html).not.toContain("ada@example.com");
+  });
+});
+
+describe("a list", () => {
+  test("is made, set, shown with its form, filled by address, and deleted after its count was said", async () => {
+    const made = await done(browser.send(at("lists"), { name: "News & more" }));
+    expect(made.title).toBe("News &amp; more");
+    const [, id] = /action="[^"]*\/lists\/([0-9a-f-]{36})\/delete"/.exec(made.html)!;
+    const path = at(`lists/${id}`);
+    const settings = { name: "News", public: "on", public_name: "The news", archive: "on", double_opt_in: "no" };
+    await done(browser.send(path, settings));
+    expect((await company.api.get(`/api/emails/lists/${id}/`)).body).toMatchObject({
+      name: "News",
+      visibility: "public",
+      public_name: "The news",
+      archive: true,
+      double_opt_in: false,
+    });
+    const refused = await browser.send(path, { ...settings, double_opt_in: "yes" });
+    expect(refused).toMatchObject({ status: 400 });
+    expect(refused.html).toMatch(/id="wrong-double_opt_in"/);
+    expect((await browser.send(`${path}/add`, { email: "no address" })).status).toBe(400);
+    const added = await done(browser.send(`${path}/add`, { email: "news@example.com" }));
+    expect(added.html).toContain("news@example.com is on the list.");
+    const asked = await browser.send(`${path}/delete`);
+    expect(asked.html).toContain("1 subscriber is taken off it, and kept.");
+    const gone = await done(browser.send(`${path}/delete`, fieldsOf(asked.html, `${path}/delete`)));
+    expect(gone.html).toContain("The list News was deleted.");
+    expect((await browser.open(path)).status).toBe(404);
+  });
+
+  test("its form, as copied, subscribes a person to it", async () => {
+    const list = await newList("Copied");
+    const { html } = await browser.open(at(`lists/${list}`));
+    const [, code] = /<textarea class="code"[^>]*>\n([^<]*)<\/textarea>/.exec(html)!;
+    const form = code!
+      .replaceAll("&quot;", '"')
+      .replaceAll("&lt;", "<")
+      .replaceAll("&gt;", ">")
+      .replaceAll("&amp;", "&");
+    const [, action] = /action="([^"]+)"/.exec(form)!;
+    expect(form).toContain(`name="list_id" value="${list}"`);
+    const fields = [...form.matchAll(/name="([^"]+)"/g)].map(([, name]) => name);
+    expect(fields).toEqual(["list_id", "email", "first_name", "last_name", "website"]);
+    const body = new URLSearchParams({
+      list_id: list,
+      email: "copied@example.com",
+      first_name: "",
+      last_name: "",
+      website: "",
+    });
+    const sent = await fetch(`${app.url}${new URL(action!).pathname}`, {
+      method: "POST",
+      body,
+      headers: { accept: "text/html" },
+    });
+    expect(sent.status).toBeLessThan(300);
+    expect((await company.api.get(`/api/emails/lists/${list}/`)).body.subscriber_count).toBe(1);
+  });
+});
+
+describe("a suppression", () => {
+  const path = () => at("suppressions");
+
+  test("that is lifted comes back whole by the notice's button, and the person's status with it", async () => {
+    const id = await newPerson({ email: "gone@example.com" });
+    const given = { email: "gone@example.com", kind: "unsubscribed", reason: 'By "phone"' };
+    await company.api.post("/api/emails/suppressions/", given);
+    const { html } = await browser.open(`${path()}?search=gone&kind=unsubscribed`);
+    const [, action] = /action="([^"]+\/lift)"/.exec(html)!;
+    const lifted = await done(browser.send(action!));
+    expect(lifted.html).toContain("gone@example.com can get mail again.");
+    expect((await person(id)).status).toBe("active");
+    const fields = fieldsOf(lifted.html, path());
+    await done(browser.send(path(), { ...fields, reason: fields.reason!.replaceAll("&quot;", '"') }));
+    expect((await company.api.get("/api/emails/suppressions/?search=gone")).body.results).toMatchObject([given]);
+    expect((await person(id)).status).toBe("unsubscribed");
+  });
+
+  test("a file of them is imported with counts and the rows that could not be used, and downloads again", async () => {
+    await browser.open(path());
+    const file = new File(["email,reason\nfile1@example.com,Asked\nnot an address,\n"], "stop.csv", {
+      type: "text/csv",
+    });
+    const imported = await browser.attach(`${path()}/import`, file);
+    expect(imported.status).toBe(200);
+    expect(imported.html).toContain("2 rows read: 1 suppressed, 0 had been suppressed before.");
+    expect(imported.html).toContain("1 row could not be used");
+    expect((await browser.open(`${path()}/export`)).html).toContain("file1@example.com");
+    const wrong = await browser.attach(`${path()}/import`, new File(["a,b\n1,2\n"], "stop.csv", { type: "text/csv" }));
+    expect(wrong).toMatchObject({ status: 400 });
+    expect(wrong.html).toMatch(/id="wrong-file"/);
+  });
+});
+
+test("a link that somebody made cannot have a page say something", async () => {
+  for (const result of ["x", "A".repeat(200)]) {
+    const { status, html } = await browser.open(at(`subscribers?result=${result}`));
+    expect(status).toBe(200);
+    expect(html).not.toContain("outcome");
+  }
+});
+
+test("another company's person and list are 404", async () => {
+  const other = await newCompany(app);
+  const id = (await other.api.post("/api/emails/subscribers/", { email: "x@example.com" })).body.id;
+  const list = (await other.api.post("/api/emails/lists/", { name: "Theirs" })).body.id;
+  expect((await browser.open(at(`subscribers/${id}`))).status).toBe(404);
+  expect((await browser.open(at(`subscribers/${id}/data`))).status).toBe(404);
+  expect((await browser.open(at(`lists/${list}`))).status).toBe(404);
+  expect((await browser.send(at(`lists/${list}/delete`), { sure: "yes" })).status).toBe(404);
+});
+
+test("a viewer reads the pages, sees no form that writes, and gets 403 for every write and download", async () => {
+  const list = await newList("Seen");
+  const id = await newPerson({ email: "seen@example.com", lists: [list], attributes: { city: "Rome" } });
+  const { body: suppression } = await company.api.post("/api/emails/suppressions/", { domain: "seen.example" });
+  await query("update memberships set role = 'viewer' where company_id = $1", [company.id]);
+  try {
+    for (const page of ["subscribers", `subscribers/${id}`, "lists", `lists/${list}`, "suppressions"]) {
+      const { status, html } = await browser.open(at(page));
+      expect({ page, status }).toEqual({ page, status: 200 });
+      expect(html.match(/<form[^>]*method="post"[^>]*>/g)).toHaveLength(1);
+      expect(html).not.toContain("/export");
+      expect(html).not.toContain("/data");
+    }
+    const pick = { [`pick.${id}`]: "on", list };
+    const writes: [string, Record<string, string>][] = [
+      ["subscribers", { email: "x@example.com" }],
+      ...["add", "remove", "delete", "delete-for-good"].map((work): [string, Record<string, string>] => [
+        "subscribers/bulk",
+        { ...pick, do: work },
+      ]),
+      [`subscribers/${id}`, { first_name: "X" }],
+      ...["on-list", "off-list", "delete", "erase"].map((work): [string, Record<string, string>] => [
+        `subscribers/${id}/${work}`,
+        { list },
+      ]),
+      ["lists", { name: "X" }],
+      [`lists/${list}`, { name: "X" }],
+      [`lists/${list}/add`, { email: "x@example.com" }],
+      [`lists/${list}/delete`, {}],
+      ["suppressions", { what: "x.example" }],
+      [`suppressions/${suppression.id}/lift`, {}],
+    ];
+    for (const [page, fields] of writes) {
+      expect({ page, ...fields, status: (await browser.send(at(page), fields)).status }).toEqual({
+        page,
+        ...fields,
+        status: 403,
+      });
+    }
+    const file = new File(["email\nx@example.com\n"], "x.csv");
+    expect((await browser.attach(at("suppressions/import"), file)).status).toBe(403);
+    for (const page of ["subscribers/export", "suppressions/export", `subscribers/${id}/data`]) {
+      expect({ page, status: (await browser.open(at(page))).status }).toEqual({ page, status: 403 });
+    }
+  } finally {
+    await query("update memberships set role = 'owner' where company_id = $1", [company.id]);
+  }
+  expect((await person(id)).first_name).toBe("");
+});

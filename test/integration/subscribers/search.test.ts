@@ -1,0 +1,110 @@
+/** Searches and filters where a company has many people: who fits is found, and what is only estimated says so. */
+import { query } from "../../../models/database/db.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+
+const PEOPLE = 24_000;
+
+let app: App;
+let company: TestCompany;
+let list: string;
+beforeAll(async () => {
+  app = await startApp({ services: ["gateway", "accounts", "subscribers"] });
+  company = await newCompany(app);
+  list = (await company.api.post("/api/emails/lists/", { name: "Half" })).body.id;
+  // Every second one a reader, every thousandth a Zuse; half of all on the list, a quarter unsubscribed.
+  await query(
+    `with added as (
+       insert into subscribers (id, company_id, email, first_name, last_name, status)
+       select (lpad(to_hex(1700000000000 + n), 12, '0') || '70008000000000000000')::uuid, $1, 'person' || n || '@example.com', case when n % 2 = 0 then 'Reader' else 'Writer' end,
+         case when n % 1000 = 0 then 'Zuse' else 'Smith' end, case when n % 4 = 0 then 'unsubscribed' else 'active' end
+       from generate_series(1, ${PEOPLE}) n returning id, first_name)
+     insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from added where first_name = 'Reader'`,
+    [company.id, list],
+  );
+});
+afterAll(() => app.stop());
+
+const found = async (asked: Record<string, string>) =>
+  (await company.api.get(`/api/emails/subscribers/?${new URLSearchParams(asked)}`)).body as {
+    count: number;
+    count_estimated?: boolean;
+    next: string | null;
+    results: { email: string; first_name: string; status: string }[];
+  };
+const emails = async (asked: Record<string, string>) => (await found(asked)).results.map(({ email }) => email);
+
+async function fillIndex(): Promise<void> {
+  while ((await app.broker.call<{ done: number }, object>("subscribers.addToSearch", {})).done > 0);
+}
+
+describe.each(["before they are in the index", "once they are in the index"])("%s", (when) => {
+  beforeAll(async () => {
+    if (when.startsWith("once")) await fillIndex();
+    else await query("update subscribers set in_search = false where company_id = $1", [company.id]);
+  });
+
+  test("few who fit are counted, newest first, in any spelling and by any part of address and names", async () => {
+    const zuses = await found({ search: "zUSe", page_size: "2" });
+    expect(zuses).toMatchObject({ count: 24 });
+    expect(zuses.results.map(({ email }) => email)).toEqual(["person24000@example.com", "person23000@example.com"]);
+    expect(zuses).not.toHaveProperty("count_estimated");
+    expect(await emails({ search: "ader zus", page: "2", page_size: "20" })).toHaveLength(4);
+    expect(await emails({ search: "son777@" })).toEqual(["person777@example.com"]);
+    expect(await emails({ search: "zuse", ordering: "email", page_size: "1" })).toEqual(["person10000@example.com"]);
+    expect(await found({ search: "nobody%" })).toMatchObject({ count: 0, next: null });
+    expect(await found({ search: "zuse", list, status: "active" })).toMatchObject({ count: 0 });
+    expect(await found({ search: "zuse", list, status: "unsubscribed" })).toMatchObject({ count: 24 });
+  });
+
+  test("many who fit are estimated, and their pages are whole and in order", async () => {
+    const readers = await found({ search: "reader", page_size: "50", page: "3" });
+    expect(readers.count_estimated).toBe(true);
+    expect(readers.count).toBeGreaterThan(10_000);
+    expect(readers.count).toBeLessThan(14_000);
+    expect(readers.next).not.toBeNull();
+    const expected = Array.from({ length: 50 }, (_, n) => `person${PEOPLE - 2 * (100 + n)}@example.com`);
+    expect(readers.results.map(({ email }) => email)).toEqual(expected);
+    expect(await emails({ search: "reader", ordering: "created_at", page_size: "1" })).toEqual(["person2@example.com"]);
+  });
+
+  test("the last page of many has the exact number, and there is none after it", async () => {
+    const last = await found({ search: "er", page_size: "100", page: "240" });
+    expect(last).toMatchObject({ count: PEOPLE, next: null });
+    expect(last).not.toHaveProperty("count_estimated");
+    expect(last.results).toHaveLength(100);
+    const beyond = await company.api.get("/api/emails/subscribers/?search=er&page_size=100&page=241");
+    expect(beyond.status).toBe(404);
+  });
+});
+
+test("a status alone is counted exactly, to its last page", async () => {
+  expect(await found({ status: "unsubscribed", page_size: "100", page: "60" })).toMatchObject({
+    count: PEOPLE / 4,
+    next: null,
+  });
+  expect(await emails({ status: "unsubscribed", page_size: "1" })).toEqual(["person24000@example.com"]);
+});
+
+test("a list and a status together are exact where few fit", async () => {
+  expect(await found({ list, status: "unsubscribed" })).toMatchObject({ count: PEOPLE / 4 });
+  const members = await company.api.get(`/api/emails/lists/${list}/subscribers/?status=active&page_size=1`);
+  expect(members.body).toMatchObject({ count: PEOPLE / 4 });
+});
+
+test("who is renamed is found by the new name alone, at once", async () => {
+  await fillIndex();
+  const [id] = await query<{ id: string }>("select id from subscribers where company_id = $1 and email = $2", [
+    company.id,
+    "person5@example.com",
+  ]);
+  const { status } = await company.api.patch(`/api/emails/subscribers/${id!.id}/`, { last_name: "Perlman" });
+  expect(status).toBe(200);
+  expect(await emails({ search: "perlman" })).toEqual(["person5@example.com"]);
+});
+
+test("another company finds nobody of them", async () => {
+  const other = await newCompany(app);
+  const { body } = await other.api.get("/api/emails/subscribers/?search=reader");
+  expect(body).toMatchObject({ count: 0, results: [] });
+});
