@@ -53,6 +53,24 @@ export const segments = {
       },
     },
   },
+  previewSegment: {
+    summary: "Count whom rules hold for, without saving them",
+    description:
+      "`subscriber_count` as of a segment with these rules, and up to five of them, the newest. Needs the plan's feature segments.",
+    params: Type.Object({ rules: RulesShape }),
+    returns: Type.Object({
+      subscriber_count: Type.Integer(),
+      subscriber_count_is_estimate: Type.Boolean(),
+      sample: Type.Array(Subscriber, { description: "Empty also where they could not be found in time." }),
+    }),
+    example: { rules: { conditions: [{ field: "attributes.city", operator: "equals", value: "London" }] } },
+  },
+  listAttributes: {
+    summary: "List the names of attributes",
+    description: "Those that the newest 2,000 subscribers have, in alphabetical order; at most 500.",
+    params: Type.Object({}),
+    returns: Type.Object({ names: Type.Array(Type.String(), { examples: [["city", "plan"]] }) }),
+  },
   getSegment: {
     summary: "Get a segment, with its size now",
     description:

@@ -118,7 +118,7 @@ export type Campaign = {
   /** As it was at the send, with its variables. */
   subject: string;
   template_id: TemplateId;
-  list_id: ListIdOfCampaign;
+  list_id: ListId;
   segment_id: SegmentIdOfCampaign;
   smtp_config_id: SmtpConfigId;
   is_transactional: IsTransactional;
@@ -151,7 +151,7 @@ export type NewCampaign = {
   /** Subject of the mail; variables allowed in what is to be sent. */
   subject: string & string;
   template_id: TemplateId;
-  list_id: ListIdOfCampaign;
+  list_id: ListId;
   segment_id: SegmentIdOfCampaign;
   smtp_config_id: SmtpConfigId;
   is_transactional: IsTransactional;
@@ -486,8 +486,7 @@ export type Segment = {
   rules: SegmentRules;
   created_at: CreatedAt;
   subscriber_count: SubscriberCount;
-  /** The number is an estimate from a part of the subscribers. */
-  subscriber_count_is_estimate: boolean;
+  subscriber_count_is_estimate: SubscriberCountIsEstimate;
 };
 
 /** Subscribers by rules. */
@@ -1113,11 +1112,29 @@ export type LastName = string;
 /** Lists that the subscriber is added to. */
 export type Lists = string[];
 
+/** All of them are added to this list. */
+export type ListIdOfImportSubscribers = string;
+
 /** Default utf-8; a byte order mark wins. Any label of the Encoding Standard, such as windows-1252. */
-export type Charset = string;
+export type CharsetOfImportSubscribers = string;
+
+/** Counts and reports (200), and writes nothing. */
+export type DryRunOfImportSubscribers = boolean;
+
+/** `skip`: known subscribers stay as they are, also on their lists, and count as skipped; a more careful status holds all the same, and counts as updated. */
+export type OnConflict = "update" | "skip";
 
 /** The file, as a part of form-data with a file name. */
 export type FileOfImportSubscribers = Blob;
+
+/** Its state. */
+export type Status = "waiting" | "running" | "done" | "failed";
+
+/** Of the file. */
+export type Bytes = number;
+
+/** How much of it is read. */
+export type BytesRead = number;
 
 /** Rows of the file. */
 export type Total = number;
@@ -1134,24 +1151,74 @@ export type Skipped = number;
 /** What could not be used, the first 100. */
 export type Errors = {
   row: Row;
-  email: EmailOfGetImport;
-  error: ErrorOfGetImport;
+  email: EmailOfListImports;
+  error: ErrorOfListImports;
 }[];
 
 /** Line of the file, or place in the array from 1. */
 export type Row = number;
 
 /** The address as it was given. */
-export type EmailOfGetImport = string;
+export type EmailOfListImports = string;
 
 /** Why it could not be used. */
-export type ErrorOfGetImport = string;
+export type ErrorOfListImports = string;
 
 /** How many could not be used. */
 export type ErrorsCount = number;
 
 /** All errors as CSV, for 24 hours; null without any. */
 export type ErrorsUrl = string | null;
+
+/** Why it failed; nothing was imported. */
+export type Error2 = string | null;
+
+/** As the upload called the file. */
+export type Filename = string;
+
+/** The list that it goes to. */
+export type ListId = string | null;
+
+/** As it was asked for. */
+export type Mapping = {
+  [name: string]: string | null;
+};
+
+/** How the file's characters are written. */
+export type Charset = string | null;
+
+/** It counts and reports, and writes nothing. */
+export type DryRun = boolean;
+
+/** Its file is kept: it can be started, also after a dry run or a failure. */
+export type Startable = boolean;
+
+/** Then it is gone, with its file and its errors. */
+export type KeptUntil = string;
+
+export type UploadImportBody = {
+  id: Id;
+  status: Status;
+  bytes: Bytes;
+  bytes_read: BytesRead;
+  total: Total;
+  created: Created;
+  updated: Updated;
+  skipped: Skipped;
+  errors: Errors;
+  errors_count: ErrorsCount;
+  errors_url: ErrorsUrl;
+  error: Error2;
+  filename: Filename;
+  list_id: ListId;
+  mapping: Mapping;
+  charset: Charset;
+  on_conflict: "update" | "skip";
+  dry_run: DryRun;
+  startable: Startable;
+  created_at: CreatedAt;
+  kept_until: KeptUntil;
+};
 
 /** Subscribers. */
 export type SubscriberIds = string[];
@@ -1304,6 +1371,12 @@ export type DisabledAt = string | null;
 /** `whsec_` and 32 random bytes in base64, as Standard Webhooks has it. */
 export type Secret = string;
 
+/** How many it holds. */
+export type SubscriberCount = number;
+
+/** The number is an estimate from a part of the subscribers. */
+export type SubscriberCountIsEstimate = boolean;
+
 /** A day in UTC. */
 export type DateOfGetStats = string;
 
@@ -1332,13 +1405,13 @@ export type SubscribePubliclyBody = {
   email: Email;
   first_name?: FirstName;
   last_name?: LastName;
-  list_id?: ListId;
+  list_id?: ListIdOfSubscribePublicly;
   redirect_url?: RedirectUrl;
   website?: Website;
 };
 
 /** The list that is joined. */
-export type ListId = string;
+export type ListIdOfSubscribePublicly = string;
 
 /** Where a form leads afterwards (303): http or https, on a host of the company's `form_hosts`. */
 export type RedirectUrl = string;
@@ -1550,9 +1623,6 @@ export type NextZoneAt = string | null;
 /** The template that it is made from. */
 export type TemplateId = string | null;
 
-/** The list that it goes to. */
-export type ListIdOfCampaign = string | null;
-
 /** The segment that it goes to. */
 export type SegmentIdOfCampaign = string | null;
 
@@ -1608,9 +1678,6 @@ export type BounceType = "hard" | "soft" | "block" | null;
 
 /** For those who work with it; recipients do not see it. */
 export type DescriptionOfSubscriberList = string;
-
-/** How many it holds. */
-export type SubscriberCount = number;
 
 /** Subject of the mail; variables allowed in what is to be sent. */
 export type SubjectOfEmailTemplate = string;
@@ -2046,17 +2113,14 @@ export interface Operations {
         company?: string;
       };
       body: {
-        /** All of them are added to this list. */
-        list_id?: string;
+        list_id?: ListIdOfImportSubscribers;
         /** JSON: column → email, first_name, last_name, name, status, attributes, or the name of an attribute; null leaves it out. `{"Ort": "city"}` */
         mapping?: string;
-        charset?: Charset;
-        /** Counts and reports (200), and writes nothing. */
-        dry_run?: boolean;
+        charset?: CharsetOfImportSubscribers;
+        dry_run?: DryRunOfImportSubscribers;
         /** Answers (202) once the file is here, and goes on: `GET /api/emails/imports/{id}/` says how far it is. */
         background?: boolean;
-        /** `skip`: known subscribers stay as they are, also on their lists, and count as skipped; a more careful status holds all the same, and counts as updated. */
-        on_conflict?: "update" | "skip";
+        on_conflict?: OnConflict;
         file: FileOfImportSubscribers;
       };
     };
@@ -2066,6 +2130,65 @@ export interface Operations {
           /** The import, to ask for. */
           import_id: string;
         };
+  };
+  /** List background imports */
+  listImports: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?: "created_at" | "-created_at";
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: {
+        id: Id;
+        status: Status;
+        bytes: Bytes;
+        bytes_read: BytesRead;
+        total: Total;
+        created: Created;
+        updated: Updated;
+        skipped: Skipped;
+        errors: Errors;
+        errors_count: ErrorsCount;
+        errors_url: ErrorsUrl;
+        error: Error2;
+        filename: Filename;
+        list_id: ListId;
+        mapping: Mapping;
+        charset: Charset;
+        on_conflict: "update" | "skip";
+        dry_run: DryRun;
+        startable: Startable;
+        created_at: CreatedAt;
+        kept_until: KeptUntil;
+      }[];
+    };
+  };
+  /** Upload a file to import later */
+  uploadImport: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        file: FileOfImportSubscribers;
+      };
+    };
+    answer: UploadImportBody;
   };
   /** Get a background import */
   getImport: {
@@ -2082,11 +2205,9 @@ export interface Operations {
     answer: {
       id: Id;
       /** `running`, then `done` or `failed`. */
-      status: "running" | "done" | "failed";
-      /** Of the file. */
-      bytes: number;
-      /** How much of it is read. */
-      bytes_read: number;
+      status: "waiting" | "running" | "done" | "failed";
+      bytes: Bytes;
+      bytes_read: BytesRead;
       total: Total;
       created: Created;
       updated: Updated;
@@ -2096,8 +2217,100 @@ export interface Operations {
       errors_url: ErrorsUrl;
       /** Why it failed; nothing was imported. */
       error: string | null;
+      filename: Filename;
+      list_id: ListId;
+      mapping: Mapping;
+      charset: Charset;
+      on_conflict: "update" | "skip";
+      dry_run: DryRun;
+      startable: Startable;
       created_at: CreatedAt;
+      kept_until: KeptUntil;
     };
+  };
+  /** Delete a background import */
+  deleteImport: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: null;
+  };
+  /** Look into a file that waits for its import */
+  importColumns: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Default utf-8; a byte order mark wins. Any label of the Encoding Standard, such as windows-1252. */
+        charset?: string;
+        /** Which column is what. */
+        mapping?: string;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** That the file was read in: the one asked for, else the one that its bytes look like. */
+      charset: string;
+      /** What separates its cells. */
+      delimiter: string | null;
+      columns: {
+        /** In the header. */
+        name: string;
+        /** In the first rows. */
+        values: string[];
+        /** What it is read as. `unsubscribed`, `bounced`, `complained`: whoever has a value there is. */
+        as:
+          | "email"
+          | "first_name"
+          | "last_name"
+          | "name"
+          | "status"
+          | "unsubscribed"
+          | "bounced"
+          | "complained"
+          | "attributes"
+          | "attribute"
+          | "ignored";
+        /** The attribute's name. */
+        attribute: string | null;
+      }[];
+      /** Why it cannot be imported like this. */
+      problem: string | null;
+    };
+  };
+  /** Import a file that waits */
+  startImport: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body?: {
+        list_id?: ListIdOfImportSubscribers;
+        /** Column → email, first_name, last_name, name, status, attributes, or the name of an attribute; null leaves it out. */
+        mapping?: {
+          [name: string]: string | null;
+        };
+        charset?: CharsetOfImportSubscribers;
+        dry_run?: DryRunOfImportSubscribers;
+        on_conflict?: OnConflict;
+      };
+    };
+    answer: UploadImportBody;
   };
   /** Download the errors of an import as CSV */
   downloadImportErrors: {
@@ -2169,6 +2382,18 @@ export interface Operations {
       };
     };
     answer: string;
+  };
+  /** List the names of attributes */
+  listAttributes: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      names: string[];
+    };
   };
   /** Erase a person */
   erasePerson: {
@@ -3325,7 +3550,7 @@ export interface Operations {
       };
       body:
         | {
-            charset?: Charset;
+            charset?: CharsetOfImportSubscribers;
             file: FileOfImportSubscribers;
           }
         | {
@@ -3350,10 +3575,10 @@ export interface Operations {
       /** What could not be used, the first 100. */
       errors: {
         row: Row;
-        email: EmailOfGetImport;
+        email: EmailOfListImports;
         /** The domain as it was given. */
         domain: string;
-        error: ErrorOfGetImport;
+        error: ErrorOfListImports;
       }[];
     };
   };
@@ -3433,6 +3658,24 @@ export interface Operations {
       };
     };
     answer: SegmentDefinition;
+  };
+  /** Count whom rules hold for, without saving them */
+  previewSegment: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        rules: SegmentRules;
+      };
+    };
+    answer: {
+      subscriber_count: SubscriberCount;
+      subscriber_count_is_estimate: SubscriberCountIsEstimate;
+      /** Empty also where they could not be found in time. */
+      sample: Subscriber[];
+    };
   };
   /** Get a segment, with its size now */
   getSegment: {
@@ -4671,11 +4914,17 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   listSubscribers: { method: "GET", path: "/api/emails/subscribers/", answer: "json" },
   createSubscriber: { method: "POST", path: "/api/emails/subscribers/", answer: "json" },
   importSubscribers: { method: "POST", path: "/api/emails/subscribers/bulk/", answer: "json", form: true },
+  listImports: { method: "GET", path: "/api/emails/imports/", answer: "json" },
+  uploadImport: { method: "POST", path: "/api/emails/imports/", answer: "json", form: true },
   getImport: { method: "GET", path: "/api/emails/imports/{id}/", answer: "json" },
+  deleteImport: { method: "DELETE", path: "/api/emails/imports/{id}/", answer: "none" },
+  importColumns: { method: "GET", path: "/api/emails/imports/{id}/columns/", answer: "json" },
+  startImport: { method: "POST", path: "/api/emails/imports/{id}/start/", answer: "json" },
   downloadImportErrors: { method: "GET", path: "/api/emails/imports/{id}/errors/", answer: "text" },
   deleteSubscribers: { method: "POST", path: "/api/emails/subscribers/bulk-delete/", answer: "json" },
   updateListsOfSubscribers: { method: "POST", path: "/api/emails/subscribers/bulk-update-lists/", answer: "json" },
   exportSubscribers: { method: "GET", path: "/api/emails/subscribers/export/", answer: "text" },
+  listAttributes: { method: "GET", path: "/api/emails/subscribers/attributes/", answer: "json" },
   erasePerson: { method: "POST", path: "/api/emails/subscribers/erase/", answer: "json" },
   getPersonData: { method: "GET", path: "/api/emails/subscribers/{id}/data/", answer: "json" },
   getSubscriber: { method: "GET", path: "/api/emails/subscribers/{id}/", answer: "json" },
@@ -4743,6 +4992,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   deleteSuppression: { method: "DELETE", path: "/api/emails/suppressions/{id}/", answer: "none" },
   listSegments: { method: "GET", path: "/api/emails/segments/", answer: "json" },
   createSegment: { method: "POST", path: "/api/emails/segments/", answer: "json" },
+  previewSegment: { method: "POST", path: "/api/emails/segments/preview/", answer: "json" },
   getSegment: { method: "GET", path: "/api/emails/segments/{id}/", answer: "json" },
   updateSegment: { method: "PATCH", path: "/api/emails/segments/{id}/", answer: "json" },
   deleteSegment: { method: "DELETE", path: "/api/emails/segments/{id}/", answer: "none" },
