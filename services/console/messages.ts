@@ -1,8 +1,10 @@
 /** Every sentence of the console that is not an error of an action, by page. English; another language is another object of this shape. */
 import { companies, sessions, signIn } from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
+import { imports } from "./messages/import.ts";
 import { notices } from "./messages/notices.ts";
 import { overview } from "./messages/overview.ts";
+import { segments } from "./messages/segments.ts";
 import { keys, members, plan } from "./messages/settings.ts";
 import { lists, subscribers, suppressions } from "./messages/subscribers.ts";
 
@@ -19,6 +21,8 @@ export const messages = {
   subscribers,
   lists,
   suppressions,
+  segments,
+  imports,
   keys,
   members,
   plan,

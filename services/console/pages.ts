@@ -11,11 +11,30 @@ import {
   stopCampaign,
 } from "./pages/campaigns.ts";
 import { chooseCompany, companyHome } from "./pages/home.ts";
+import {
+  discardImport,
+  importPage,
+  importStatePage,
+  refusedRows,
+  startImport,
+  tryImport,
+  uploadFile,
+} from "./pages/import.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
 import { deleteList, liftSuppression, listsPage, makeList, suppress, suppressionsPage } from "./pages/lists.ts";
 import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
 import { planPage } from "./pages/plan.ts";
 import { endSessionForm, sessionsPage } from "./pages/security.ts";
+import {
+  buildNewSegment,
+  buildSegment,
+  confirmDelete,
+  countPage,
+  deleteSegment,
+  newSegment,
+  segmentPage,
+  segmentsPage,
+} from "./pages/segments.ts";
 import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
 import {
   addSubscriber,
@@ -63,6 +82,16 @@ export const companyPages: Table<CompanyVisit> = {
   "subscribers/:id/erase": { form: eraseSubscriber },
   lists: { page: listsPage, form: makeList },
   "lists/:id/delete": { form: deleteList },
+  segments: { page: segmentsPage },
+  "segments/new": { page: newSegment, form: buildNewSegment },
+  "segments/:id": { page: segmentPage, form: buildSegment },
+  "segments/:id/count": { page: countPage },
+  "segments/:id/delete": { page: confirmDelete, form: deleteSegment },
+  import: { page: importPage, form: uploadFile },
+  "import/:id": { page: importStatePage, form: tryImport },
+  "import/:id/start": { form: startImport },
+  "import/:id/discard": { form: discardImport },
+  "import/:id/refused": { page: refusedRows },
   suppressions: { page: suppressionsPage, form: suppress },
   "suppressions/:id/lift": { form: liftSuppression },
   "settings/keys": { page: keysPage, form: makeKey },

@@ -175,7 +175,7 @@ export const imports = {
   importColumns: {
     summary: "Look into a file that waits for its import",
     description:
-      "Its columns with the first values of each, and what they would be read as: by their names, and by `mapping` where that is given (JSON, as in the import's form).",
+      "Its columns (the first 500) with the first values of each, and what they would be read as: by their names, and by `mapping` where that is given (JSON, as in the import's form).",
     params: Type.Object({
       id: Uuid,
       charset: Charset,

@@ -1,7 +1,7 @@
 import { conditionSchema } from "../../models/segment-rules/condition-schema.ts";
 import { MAX_CONDITIONS, type Rules } from "../../models/segment-rules/segment-sql.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, ListQuery, Name, Nothing, Page, Time, Type, Uuid } from "../lib/shapes.ts";
+import { ById, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Description, Subscriber } from "./contract-shapes.ts";
 
 /** Loose on purpose: models/segment-rules/segment-sql.ts reports errors by the condition's index. */
@@ -26,7 +26,7 @@ const Segment = Type.Object({
 });
 const SegmentWithCount = Type.Composite([
   Segment,
-  Type.Object({ subscriber_count: Type.Integer(), subscriber_count_is_estimate: Type.Boolean() }),
+  Type.Object({ subscriber_count: Nullable(Type.Integer()), subscriber_count_is_estimate: Type.Boolean() }),
 ]);
 
 export const segments = {
@@ -75,7 +75,12 @@ export const segments = {
     summary: "Get a segment, with its size now",
     description:
       "`subscriber_count` is everyone the rules hold for. A send goes to the active ones among them; its `total_emails` says how many these are. Where counting takes seconds the number is an estimate from a part of the subscribers, and `subscriber_count_is_estimate` says so.",
-    params: ById,
+    params: Type.Object({
+      id: Uuid,
+      count: Type.Optional(
+        Type.Boolean({ description: "`false`: nobody is counted, and `subscriber_count` is null.", examples: [true] }),
+      ),
+    }),
     returns: SegmentWithCount,
   },
   updateSegment: {

@@ -127,9 +127,10 @@ export async function removeSegment(companyId: string, id: string): Promise<null
   return null;
 }
 
-/** With its size at this moment. */
-export async function getSegment(companyId: string, id: string) {
+/** With its size at this moment, where that is wanted: to count takes up to seconds. */
+export async function getSegment(companyId: string, { id, count = true }: { id: string; count?: boolean }) {
   const segment = await findSegment(companyId, id);
+  if (!count) return { ...segment.view(), subscriber_count: null, subscriber_count_is_estimate: false };
   const { n, isEstimate } = await countSegment({ companyId, rules: segment.rules });
   return { ...segment.view(), subscriber_count: n, subscriber_count_is_estimate: isEstimate };
 }

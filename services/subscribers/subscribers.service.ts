@@ -216,7 +216,7 @@ export default defineService("subscribers", contract, {
       handler: (ctx) => previewSegment(ctx),
     },
     listAttributes: (ctx) => listAttributes(companyOf(ctx)),
-    getSegment: (ctx) => getSegment(companyOf(ctx), ctx.params.id),
+    getSegment: (ctx) => getSegment(companyOf(ctx), ctx.params),
     updateSegment: {
       validate: (ctx) => segmentErrors(companyOf(ctx), ctx.params.rules),
       handler: (ctx) => updateSegment(ctx),

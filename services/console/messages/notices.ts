@@ -2,6 +2,7 @@
 export const notices = {
   saved: "Saved.",
   deleted: "Deleted.",
+  discarded: "The file is gone. Nothing of it was imported.",
 } as const;
 
 export type NoticeName = keyof typeof notices;

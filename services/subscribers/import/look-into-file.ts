@@ -15,6 +15,9 @@ type Meaning = Pick<Look["columns"][number], "as" | "attribute">;
 
 const SHOWN_ROWS = 3;
 const SHOWN_CHARS = 100;
+/** The mapping names columns by all of it. */
+const NAME_CHARS = 1_000;
+const MAX_COLUMNS = 500;
 /** Enough for the separator: it stands in the first line. */
 const HEAD_BYTES = 64 * 1024;
 
@@ -99,8 +102,8 @@ export async function lookInto(
     const names = csv.columns;
     const [rows, text] = await Promise.all([firstRows(csv.rows), headText(first, charset)]);
     const { meanings, problem } = readAs(names, mapping);
-    const columns = names.map((name, at) => ({
-      name: cut(name),
+    const columns = names.slice(0, MAX_COLUMNS).map((name, at) => ({
+      name: name.slice(0, NAME_CHARS).toWellFormed(),
       values: rows.map((cells) => cut(cells[at]?.trim() ?? "")),
       ...(meanings.get(at) ?? { as: "ignored" as const, attribute: null }),
     }));
