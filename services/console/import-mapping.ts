@@ -43,14 +43,22 @@ const fixedIn = (columns: readonly Column[], at: number): ShownColumn["fixed"] =
   return columns.findIndex((one) => one.name === name) < at ? "repeated" : undefined;
 };
 
+/** The column that holds the addresses by its values, where none does by its name; -1 for none. */
+export function guessedAddress({ columns }: FileColumns): number {
+  if (columns.some(({ as }) => as === "email")) return -1;
+  const isAddress = (value: string) => /^[^\s@]+@[^\s@]+$/.test(value);
+  return columns.findIndex(({ name, values }) => name !== "" && values.some(isAddress));
+}
+
 /**
  * `form` is what a person has chosen; of what it says nothing, `mapped` is shown: the columns under the mapping that was
  * asked for before.
  */
 export function shownColumns({ columns }: FileColumns, mapped: FileColumns, form: Form): ShownColumn[] {
+  const address = guessedAddress(mapped);
   return columns.map(({ name, values, as }, at) => {
     const before = mapped.columns[at]!;
-    const chosen = form[`column.${at}`] ?? before.as;
+    const chosen = form[`column.${at}`] ?? (at === address ? "email" : before.as);
     const attribute = before.attribute;
     const fixed = fixedIn(columns, at);
     return {

@@ -6,7 +6,7 @@ export const imports = {
   file: "File",
   fileHint: "Separated by comma, semicolon, tab or bar. Existing subscribers are recognised by their address.",
   upload: "Upload the file",
-  none: "No import in the last 24 hours.",
+  nothingYet: "No import in the last 24 hours.",
   recent: "Imports of the last 24 hours",
   name: "File",
   when: "Uploaded",

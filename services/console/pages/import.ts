@@ -3,8 +3,9 @@ import type { Readable } from "node:stream";
 import type { ReturnsOf } from "../../contracts.ts";
 import { invalid, wrongState } from "../../lib/errors.ts";
 import { isUuid } from "../../lib/ids.ts";
+import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
-import { type FileColumns, mappingOf, shownColumns } from "../import-mapping.ts";
+import { type FileColumns, guessedAddress, mappingOf, shownColumns } from "../import-mapping.ts";
 import { messages } from "../messages.ts";
 import { PAGE_SIZE } from "../pager.ts";
 import { formatted } from "../render.ts";
@@ -101,7 +102,7 @@ async function showColumns(visit: CompanyVisit, state: Import, { form, errors = 
       bytes: sizeOf(state.bytes),
       look,
       // Of what is chosen here only a try says whether it is right.
-      problem: form === visit.form ? undefined : mapped.problem,
+      problem: form === visit.form || guessedAddress(mapped) !== -1 ? undefined : mapped.problem,
       columns: shownColumns(look, mapped, form),
       separator: t.separators[look.delimiter as keyof typeof t.separators] ?? look.delimiter,
       charsets: Object.entries({ [look.charset]: look.charset, ...t.charsets }),
@@ -174,6 +175,8 @@ async function askedIn(visit: CompanyVisit, state: Import): Promise<Asked> {
 
 /** The mapping screen sent: shown anew, or tried. */
 export async function tryImport(visit: CompanyVisit): Promise<Outcome | Answer> {
+  // Also for a form that only shows itself again.
+  requirePermission("subscribers.startImport", { role: visit.company.role });
   const state = await read(visit);
   const again = (errors: Errors = {}) => showColumns(visit, state, { form: visit.form, errors });
   if (visit.form.do === "look") return again();
@@ -191,6 +194,7 @@ export async function tryImport(visit: CompanyVisit): Promise<Outcome | Answer> 
 
 /** As it was tried. */
 export async function startImport(visit: CompanyVisit): Promise<Outcome | Answer> {
+  requirePermission("subscribers.startImport", { role: visit.company.role });
   const state = await read(visit);
   const { id, mapping, charset, on_conflict } = state;
   const name = visit.form.new_list ?? "";

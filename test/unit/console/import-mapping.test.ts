@@ -1,4 +1,4 @@
-import { type FileColumns, mappingOf, shownColumns } from "../../../services/console/import-mapping.ts";
+import { type FileColumns, guessedAddress, mappingOf, shownColumns } from "../../../services/console/import-mapping.ts";
 
 const columnsOf = (...columns: [name: string, as: string, attribute?: string][]): FileColumns => ({
   charset: "utf-8",
@@ -59,4 +59,13 @@ test("what was asked for before is chosen again, with what is recognised on offe
   const shown = shownColumns(look, mapped, {});
   expect(shown[1]).toMatchObject({ chosen: "attribute", attribute: "city" });
   expect(shown[2]).toMatchObject({ chosen: "ignored", choices: expect.arrayContaining(["unsubscribed"]) });
+});
+
+test("where no name says which column has the addresses, its values do", () => {
+  const named = columnsOf(["Kontakt", "attribute", "Kontakt"], ["Ort", "attribute", "Ort"]);
+  expect(guessedAddress(named)).toBe(-1);
+  named.columns[0]!.values = ["", "ada@example.org"];
+  expect(guessedAddress(named)).toBe(0);
+  expect(shownColumns(named, named, {})[0]).toMatchObject({ chosen: "email" });
+  expect(guessedAddress(columnsOf(["Mail", "email"], ["cc", "attribute", "cc"]))).toBe(-1);
 });
