@@ -94,7 +94,10 @@ export const ImportState = Type.Object({
   list_id: Nullable(Uuid),
   mapping: Type.Unsafe<Record<string, string | null>>({ ...Mapping, description: "As it was asked for." }),
   charset: Nullable(Type.String()),
-  on_conflict: OneOf("update", "skip"),
+  on_conflict: Type.Unsafe<"update" | "skip">({
+    ...OneOf("update", "skip"),
+    description: "What becomes of known subscribers.",
+  }),
   dry_run: Type.Boolean({ description: "It counts and reports, and writes nothing." }),
   startable: Type.Boolean({
     description: "Its file is kept: it can be started, also after a dry run or a failure.",
@@ -136,6 +139,7 @@ export const FileColumns = Type.Object({
       }),
       attribute: Nullable(Type.String({ description: "The attribute's name.", examples: ["city"] })),
     }),
+    { description: "In the file's order." },
   ),
   problem: Nullable(
     Type.String({

@@ -69,7 +69,9 @@ export const segments = {
     summary: "List the names of attributes",
     description: "Those that the newest 2,000 subscribers have, in alphabetical order; at most 500.",
     params: Type.Object({}),
-    returns: Type.Object({ names: Type.Array(Type.String(), { examples: [["city", "plan"]] }) }),
+    returns: Type.Object({
+      names: Type.Array(Type.String(), { description: "In alphabetical order.", examples: [["city", "plan"]] }),
+    }),
   },
   getSegment: {
     summary: "Get a segment, with its size now",

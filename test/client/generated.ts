@@ -118,7 +118,7 @@ export type Campaign = {
   /** As it was at the send, with its variables. */
   subject: string;
   template_id: TemplateId;
-  list_id: ListId;
+  list_id: ListIdOfCampaign;
   segment_id: SegmentIdOfCampaign;
   smtp_config_id: SmtpConfigId;
   is_transactional: IsTransactional;
@@ -151,7 +151,7 @@ export type NewCampaign = {
   /** Subject of the mail; variables allowed in what is to be sent. */
   subject: string & string;
   template_id: TemplateId;
-  list_id: ListId;
+  list_id: ListIdOfCampaign;
   segment_id: SegmentIdOfCampaign;
   smtp_config_id: SmtpConfigId;
   is_transactional: IsTransactional;
@@ -485,7 +485,8 @@ export type Segment = {
   description: DescriptionOfSubscriberList;
   rules: SegmentRules;
   created_at: CreatedAt;
-  subscriber_count: SubscriberCount;
+  /** How many it holds. */
+  subscriber_count: number | null;
   subscriber_count_is_estimate: SubscriberCountIsEstimate;
 };
 
@@ -665,6 +666,44 @@ export type ImportReport = {
   errors: Errors;
   errors_count: ErrorsCount;
   errors_url: ErrorsUrl;
+};
+
+/** A file that waits for its import, or is imported in the background. */
+export type Import = {
+  id: Id;
+  /** Its state. */
+  status: "waiting" | "running" | "done" | "failed";
+  /** Of the file. */
+  bytes: number;
+  /** How much of it is read. */
+  bytes_read: number;
+  total: Total;
+  created: Created;
+  updated: Updated;
+  skipped: Skipped;
+  errors: Errors;
+  errors_count: ErrorsCount;
+  errors_url: ErrorsUrl;
+  /** Why it failed; nothing was imported. */
+  error: string | null;
+  /** As the upload called the file. */
+  filename: string;
+  list_id: ListIdOfCampaign;
+  /** As it was asked for. */
+  mapping: {
+    [name: string]: string | null;
+  };
+  /** How the file's characters are written. */
+  charset: string | null;
+  /** What becomes of known subscribers. */
+  on_conflict: "update" | "skip";
+  /** It counts and reports, and writes nothing. */
+  dry_run: boolean;
+  /** Its file is kept: it can be started, also after a dry run or a failure. */
+  startable: boolean;
+  created_at: CreatedAt;
+  /** Then it is gone, with its file and its errors. */
+  kept_until: string;
 };
 
 /** An image of mails, or an attachment. */
@@ -1116,10 +1155,10 @@ export type Lists = string[];
 export type ListIdOfImportSubscribers = string;
 
 /** Default utf-8; a byte order mark wins. Any label of the Encoding Standard, such as windows-1252. */
-export type CharsetOfImportSubscribers = string;
+export type Charset = string;
 
 /** Counts and reports (200), and writes nothing. */
-export type DryRunOfImportSubscribers = boolean;
+export type DryRun = boolean;
 
 /** `skip`: known subscribers stay as they are, also on their lists, and count as skipped; a more careful status holds all the same, and counts as updated. */
 export type OnConflict = "update" | "skip";
@@ -1127,101 +1166,11 @@ export type OnConflict = "update" | "skip";
 /** The file, as a part of form-data with a file name. */
 export type FileOfImportSubscribers = Blob;
 
-/** Its state. */
-export type Status = "waiting" | "running" | "done" | "failed";
-
-/** Of the file. */
-export type Bytes = number;
-
-/** How much of it is read. */
-export type BytesRead = number;
-
-/** Rows of the file. */
-export type Total = number;
-
-/** Who or what is new. */
-export type Created = number;
+/** Subscribers. */
+export type SubscriberIds = string[];
 
 /** Who is changed. */
 export type Updated = number;
-
-/** Rows that were left out. */
-export type Skipped = number;
-
-/** What could not be used, the first 100. */
-export type Errors = {
-  row: Row;
-  email: EmailOfListImports;
-  error: ErrorOfListImports;
-}[];
-
-/** Line of the file, or place in the array from 1. */
-export type Row = number;
-
-/** The address as it was given. */
-export type EmailOfListImports = string;
-
-/** Why it could not be used. */
-export type ErrorOfListImports = string;
-
-/** How many could not be used. */
-export type ErrorsCount = number;
-
-/** All errors as CSV, for 24 hours; null without any. */
-export type ErrorsUrl = string | null;
-
-/** Why it failed; nothing was imported. */
-export type Error2 = string | null;
-
-/** As the upload called the file. */
-export type Filename = string;
-
-/** The list that it goes to. */
-export type ListId = string | null;
-
-/** As it was asked for. */
-export type Mapping = {
-  [name: string]: string | null;
-};
-
-/** How the file's characters are written. */
-export type Charset = string | null;
-
-/** It counts and reports, and writes nothing. */
-export type DryRun = boolean;
-
-/** Its file is kept: it can be started, also after a dry run or a failure. */
-export type Startable = boolean;
-
-/** Then it is gone, with its file and its errors. */
-export type KeptUntil = string;
-
-export type UploadImportBody = {
-  id: Id;
-  status: Status;
-  bytes: Bytes;
-  bytes_read: BytesRead;
-  total: Total;
-  created: Created;
-  updated: Updated;
-  skipped: Skipped;
-  errors: Errors;
-  errors_count: ErrorsCount;
-  errors_url: ErrorsUrl;
-  error: Error2;
-  filename: Filename;
-  list_id: ListId;
-  mapping: Mapping;
-  charset: Charset;
-  on_conflict: "update" | "skip";
-  dry_run: DryRun;
-  startable: Startable;
-  created_at: CreatedAt;
-  kept_until: KeptUntil;
-};
-
-/** Subscribers. */
-export type SubscriberIds = string[];
 
 export type ErasePersonBody = {
   email: Email;
@@ -1371,6 +1320,21 @@ export type DisabledAt = string | null;
 /** `whsec_` and 32 random bytes in base64, as Standard Webhooks has it. */
 export type Secret = string;
 
+/** Rows of the file. */
+export type Total = number;
+
+/** Who or what is new. */
+export type Created = number;
+
+/** Line of the file, or place in the array from 1. */
+export type Row = number;
+
+/** The address as it was given. */
+export type EmailOfImportSuppressions = string;
+
+/** Why it could not be used. */
+export type ErrorOfImportSuppressions = string;
+
 /** How many it holds. */
 export type SubscriberCount = number;
 
@@ -1405,13 +1369,13 @@ export type SubscribePubliclyBody = {
   email: Email;
   first_name?: FirstName;
   last_name?: LastName;
-  list_id?: ListIdOfSubscribePublicly;
+  list_id?: ListId;
   redirect_url?: RedirectUrl;
   website?: Website;
 };
 
 /** The list that is joined. */
-export type ListIdOfSubscribePublicly = string;
+export type ListId = string;
 
 /** Where a form leads afterwards (303): http or https, on a host of the company's `form_hosts`. */
 export type RedirectUrl = string;
@@ -1623,6 +1587,9 @@ export type NextZoneAt = string | null;
 /** The template that it is made from. */
 export type TemplateId = string | null;
 
+/** The list that it goes to. */
+export type ListIdOfCampaign = string | null;
+
 /** The segment that it goes to. */
 export type SegmentIdOfCampaign = string | null;
 
@@ -1745,6 +1712,22 @@ export type FieldOfSegmentRules = "last_opened_at" | "last_clicked_at" | "last_b
 export type Value3 = string[];
 
 export type Field = string;
+
+/** Rows that were left out. */
+export type Skipped = number;
+
+/** What could not be used, the first 100. */
+export type Errors = {
+  row: Row;
+  email: EmailOfImportSuppressions;
+  error: ErrorOfImportSuppressions;
+}[];
+
+/** How many could not be used. */
+export type ErrorsCount = number;
+
+/** All errors as CSV, for 24 hours; null without any. */
+export type ErrorsUrl = string | null;
 
 /** The campaign. */
 export type CampaignId = string;
@@ -2116,8 +2099,8 @@ export interface Operations {
         list_id?: ListIdOfImportSubscribers;
         /** JSON: column → email, first_name, last_name, name, status, attributes, or the name of an attribute; null leaves it out. `{"Ort": "city"}` */
         mapping?: string;
-        charset?: CharsetOfImportSubscribers;
-        dry_run?: DryRunOfImportSubscribers;
+        charset?: Charset;
+        dry_run?: DryRun;
         /** Answers (202) once the file is here, and goes on: `GET /api/emails/imports/{id}/` says how far it is. */
         background?: boolean;
         on_conflict?: OnConflict;
@@ -2152,29 +2135,7 @@ export interface Operations {
       next: NextPage;
       previous: PreviousPage;
       /** What is on this page. */
-      results: {
-        id: Id;
-        status: Status;
-        bytes: Bytes;
-        bytes_read: BytesRead;
-        total: Total;
-        created: Created;
-        updated: Updated;
-        skipped: Skipped;
-        errors: Errors;
-        errors_count: ErrorsCount;
-        errors_url: ErrorsUrl;
-        error: Error2;
-        filename: Filename;
-        list_id: ListId;
-        mapping: Mapping;
-        charset: Charset;
-        on_conflict: "update" | "skip";
-        dry_run: DryRun;
-        startable: Startable;
-        created_at: CreatedAt;
-        kept_until: KeptUntil;
-      }[];
+      results: Import[];
     };
   };
   /** Upload a file to import later */
@@ -2188,7 +2149,7 @@ export interface Operations {
         file: FileOfImportSubscribers;
       };
     };
-    answer: UploadImportBody;
+    answer: Import;
   };
   /** Get a background import */
   getImport: {
@@ -2202,31 +2163,7 @@ export interface Operations {
         company?: string;
       };
     };
-    answer: {
-      id: Id;
-      /** `running`, then `done` or `failed`. */
-      status: "waiting" | "running" | "done" | "failed";
-      bytes: Bytes;
-      bytes_read: BytesRead;
-      total: Total;
-      created: Created;
-      updated: Updated;
-      skipped: Skipped;
-      errors: Errors;
-      errors_count: ErrorsCount;
-      errors_url: ErrorsUrl;
-      /** Why it failed; nothing was imported. */
-      error: string | null;
-      filename: Filename;
-      list_id: ListId;
-      mapping: Mapping;
-      charset: Charset;
-      on_conflict: "update" | "skip";
-      dry_run: DryRun;
-      startable: Startable;
-      created_at: CreatedAt;
-      kept_until: KeptUntil;
-    };
+    answer: Import;
   };
   /** Delete a background import */
   deleteImport: {
@@ -2263,6 +2200,7 @@ export interface Operations {
       charset: string;
       /** What separates its cells. */
       delimiter: string | null;
+      /** In the file's order. */
       columns: {
         /** In the header. */
         name: string;
@@ -2305,12 +2243,12 @@ export interface Operations {
         mapping?: {
           [name: string]: string | null;
         };
-        charset?: CharsetOfImportSubscribers;
-        dry_run?: DryRunOfImportSubscribers;
+        charset?: Charset;
+        dry_run?: DryRun;
         on_conflict?: OnConflict;
       };
     };
-    answer: UploadImportBody;
+    answer: Import;
   };
   /** Download the errors of an import as CSV */
   downloadImportErrors: {
@@ -2392,6 +2330,7 @@ export interface Operations {
       };
     };
     answer: {
+      /** In alphabetical order. */
       names: string[];
     };
   };
@@ -3550,7 +3489,7 @@ export interface Operations {
       };
       body:
         | {
-            charset?: CharsetOfImportSubscribers;
+            charset?: Charset;
             file: FileOfImportSubscribers;
           }
         | {
@@ -3575,10 +3514,10 @@ export interface Operations {
       /** What could not be used, the first 100. */
       errors: {
         row: Row;
-        email: EmailOfListImports;
+        email: EmailOfImportSuppressions;
         /** The domain as it was given. */
         domain: string;
-        error: ErrorOfListImports;
+        error: ErrorOfImportSuppressions;
       }[];
     };
   };
@@ -3685,6 +3624,8 @@ export interface Operations {
         id: string;
       };
       query?: {
+        /** `false`: nobody is counted, and `subscriber_count` is null. */
+        count?: boolean;
         /** Required with a bearer token, else the key's company. */
         company?: string;
       };

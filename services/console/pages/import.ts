@@ -1,11 +1,11 @@
 /** Import: a file is uploaded once, its columns are looked at, it is tried, and then imported; in the background. */
 import type { Readable } from "node:stream";
 import type { ReturnsOf } from "../../contracts.ts";
-import { invalid, wrongState } from "../../lib/errors.ts";
+import { invalid, isServiceError, wrongState } from "../../lib/errors.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
-import { type FileColumns, guessedAddress, mappingOf, shownColumns } from "../import-mapping.ts";
+import { guessedAddress, mappingOf, shownColumns } from "../import-mapping.ts";
 import { messages } from "../messages.ts";
 import { PAGE_SIZE } from "../pager.ts";
 import { formatted } from "../render.ts";
@@ -116,13 +116,19 @@ async function showColumns(visit: CompanyVisit, state: Import, { form, errors = 
   };
 }
 
+/** A list that was deleted since: the start refuses it with the reason. */
+function ifGone(error: unknown): undefined {
+  if (!isServiceError(error, "NOT_FOUND")) throw error;
+}
+
 async function showState(visit: CompanyVisit, state: Import, errors: Errors = {}): Promise<Answer> {
   const mayWrite = may(visit, "subscribers.startImport");
   const here = pathOf(visit, state.id);
-  const look: FileColumns | undefined =
-    stateOf(state) === "tried" && state.startable
-      ? await columnsAs(visit, state, state.charset, state.mapping)
-      : undefined;
+  const isTried = stateOf(state) === "tried" && state.startable;
+  const [look, list] = await Promise.all([
+    isTried ? columnsAs(visit, state, state.charset, state.mapping) : undefined,
+    isTried && state.list_id ? callIn(visit, "subscribers.getList", { id: state.list_id }).catch(ifGone) : undefined,
+  ]);
   return {
     view: "import-state",
     title: nameOf(state),
@@ -132,6 +138,7 @@ async function showState(visit: CompanyVisit, state: Import, errors: Errors = {}
       bytes: sizeOf(state.bytes),
       bytesRead: sizeOf(state.bytes_read),
       columns: look ? shownColumns(look, look, {}) : [],
+      list: list?.name,
       newList: visit.query.new_list,
       search: visit.query.new_list ? `?${new URLSearchParams({ new_list: visit.query.new_list })}` : "",
       shownErrors: state.errors.slice(0, SHOWN_ERRORS),

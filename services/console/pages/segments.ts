@@ -88,6 +88,7 @@ async function counted(visit: CompanyVisit, draft: Draft): Promise<Counted> {
   } catch (error) {
     if (isServiceError(error, "INVALID")) return { count: t.unfinished };
     if (isServiceError(error, "THROTTLED") || isServiceError(error, "UNAVAILABLE")) return { count: t.busy };
+    if (isServiceError(error, "FEATURE_NOT_AVAILABLE")) return { count: error.message };
     throw error;
   }
 }

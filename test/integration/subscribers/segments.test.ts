@@ -56,6 +56,11 @@ describe("a segment", () => {
       subscriber_count: 2,
       subscriber_count_is_estimate: false,
     });
+    expect((await own.api.get(path, { query: { count: "false" } })).body).toEqual({
+      ...made.body,
+      subscriber_count: null,
+      subscriber_count_is_estimate: false,
+    });
     expect((await own.api.get(`${path}subscribers/`)).body).toMatchObject({
       count: 2,
       results: [{ email: "s1@example.com" }, { email: "s0@example.com" }],
@@ -179,6 +184,7 @@ describe("a segment", () => {
     };
     expect(answer).toMatchObject({ status: 403, body: { detail } });
     expect((await poor.api.patch(path, { name: "T" })).status).toBe(403);
+    expect((await poor.api.post(`${PATH}preview/`, { rules: inLondon })).status).toBe(403);
     expect((await poor.api.get(path)).status).toBe(200);
   });
 });
