@@ -145,11 +145,11 @@ describe("an import", () => {
     expect(status).toBe(303);
     const choosing = await browser.open(location!);
     expect(choosing).toMatchObject({ status: 200, title: "people.csv" });
-    expect(choosing.html).toMatch(
-      /no column &quot;email&quot;[\s\S]*semicolon|semicolon[\s\S]*no column &quot;email&quot;/,
-    );
+    expect(choosing.html).toContain("<dd>semicolon</dd>");
     expect(choosing.html).toContain("Köln");
-    const fields = { ...fieldsOf(choosing, location!), "column.0": "email", "attribute.1": "city", list: "new" };
+    // By its values: its name says nothing.
+    expect(fieldsOf(choosing, location!)).toMatchObject({ "column.0": "email", "column.1": "attribute" });
+    const fields = { ...fieldsOf(choosing, location!), "attribute.1": "city", list: "new" };
     const nameless = await browser.send(location!, { ...fields, do: "try", new_list: " " });
     expect(nameless.status).toBe(400);
     expect(nameless.html).toContain("Give the new list a name.");
