@@ -9,7 +9,7 @@ import {
 import type { Caller } from "../services/lib/caller.ts";
 import { company, id, nullable, primaryKey, required } from "./database/columns.ts";
 
-export const IMPORT_STATUSES = ["running", "done", "failed"] as const;
+export const IMPORT_STATUSES = ["waiting", "running", "done", "failed"] as const;
 export type ImportStatus = (typeof IMPORT_STATUSES)[number];
 
 /** An import that goes on behind its answer, or one whose errors are kept. Written by statements/imports.ts. */
@@ -25,6 +25,8 @@ export class Import extends Model<InferAttributes<Import>, InferCreationAttribut
   declare error: CreationOptional<string | null>;
   declare attempts: CreationOptional<number>;
   declare nextAttemptAt: CreationOptional<Date | null>;
+  declare held: CreationOptional<boolean>;
+  declare startedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
 
   static register(sequelize: Sequelize): void {
@@ -41,6 +43,8 @@ export class Import extends Model<InferAttributes<Import>, InferCreationAttribut
         error: nullable(DataTypes.TEXT),
         attempts: required(DataTypes.INTEGER, 0),
         nextAttemptAt: nullable(DataTypes.DATE),
+        held: required(DataTypes.BOOLEAN, false),
+        startedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
       },
       { sequelize, tableName: "imports", updatedAt: false },

@@ -1137,10 +1137,12 @@ create table imports (
   attempts integer default 0 not null,
   next_attempt_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
+  held boolean default false not null,
+  started_at timestamp with time zone,
   constraint imports_pkey PRIMARY KEY (id),
   constraint imports_company_id_id_key UNIQUE (company_id, id),
   constraint imports_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
-  constraint imports_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text])))
+  constraint imports_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'running'::text, 'done'::text, 'failed'::text])))
 );
 CREATE INDEX imports_age ON public.imports USING btree (created_at);
 CREATE INDEX imports_due ON public.imports USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);

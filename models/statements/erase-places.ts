@@ -291,6 +291,14 @@ const OTHER_RECEIVERS = `case when jsonb_typeof(x.body->'receivers') = 'array' t
     select jsonb_agg(r.one order by r.no) from jsonb_array_elements(x.body->'receivers') with ordinality r (one, no)
     where coalesce(lower(trim(r.one->>'email')) <> all ($2), true)), '[]')) else x.body end`;
 
+/** Parts of files looked at in one step: each has a megabyte. */
+const FILE_PARTS = 16;
+/**
+ * A part of a file in any charset, with the beginning of the next one: bytes beyond ASCII are escaped, and without its zero
+ * bytes UTF-16 reads as ASCII does.
+ */
+const FILE_TEXT = String.raw`replace(encode(p.data || coalesce(substr(f.data, 1, 600), ''), 'escape'), '\000', '')`;
+
 const QUOTED: Place[] = [
   quotedIn({
     counted: "quotations",
@@ -305,7 +313,35 @@ const QUOTED: Place[] = [
     texts: ["x.name", "x.body::text"],
     sets: `${text("name")}, body = ${without(`(${OTHER_RECEIVERS})::text`)}::jsonb`,
   }),
-  quotedIn({ counted: "quotations", table: "imports", texts: ["x.report::text"], sets: jsonb("report") }),
+  quotedIn({
+    counted: "quotations",
+    table: "imports",
+    texts: ["x.report::text", "x.form::text"],
+    sets: `${jsonb("report")}, ${jsonb("form")}`,
+  }),
+  {
+    // A file that waits for its import goes whole: uploaded again, it is imported without the person. One that is being
+    // imported is gone by the second look.
+    counted: "quotations",
+    first: `${FIRST_UUID} -1`,
+    sql: walk(
+      [
+        `page as materialized (
+          select p.import_id, p.no, ${anyQuotes(FILE_TEXT)} as quoted
+          from imports i join import_parts p on p.company_id = $1 and p.import_id = i.id
+            left join import_parts f on f.company_id = $1 and f.import_id = i.id and f.no = p.no + 1
+          where i.company_id = $1 and i.held and i.status <> 'running'
+            and (p.import_id, p.no) > (split_part($3, ' ', 1)::uuid, split_part($3, ' ', 2)::int)
+          order by p.import_id, p.no limit ${FILE_PARTS})`,
+        `gone as (delete from imports i using (select distinct import_id from page where quoted) q
+          where i.company_id = $1 and i.id = q.import_id and i.status <> 'running' returning 1)`,
+      ],
+      "gone",
+      "import_id || ' ' || no",
+      "import_id desc, no",
+      FILE_PARTS,
+    ),
+  },
   {
     // A key that names the person goes, also behind a prefix: whoever repeats that request sends to nobody.
     counted: "idempotency_keys",

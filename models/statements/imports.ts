@@ -6,11 +6,10 @@
 import type { Caller } from "../../services/lib/caller.ts";
 import { newId } from "../../services/lib/ids.ts";
 import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
-import type { ImportStatus } from "../import.ts";
 
-/** Of a company's files that wait; each may have a gigabyte. */
-const MAX_RUNNING = 5;
-const KEPT = "created_at > now() - interval '24 hours'";
+/** Of a company's files that are read, or about to be; each may have a gigabyte. */
+export const MAX_RUNNING = 5;
+export const KEPT = "greatest(created_at, started_at) > now() - interval '24 hours'";
 /** A node that dies with an import in hand keeps it this long. */
 export const LEASE_SECONDS = 60;
 
@@ -51,8 +50,10 @@ const NEXT_ERRORS = `
 export const errorsAfter = (companyId: string, importId: string, after: string, on?: Queryable) =>
   queryOne<{ id: string; lines: string }>(NEXT_ERRORS, [companyId, importId, after], on);
 
+// The file of a dry run stays where its import is to follow.
 const DONE = `
-  update imports set status = 'done', report = $3, bytes_read = bytes, next_attempt_at = null
+  update imports set status = 'done', report = $3, bytes_read = bytes, next_attempt_at = null,
+    held = held and coalesce((form->>'dry_run')::boolean, false)
   where company_id = $1 and id = $2 and status = 'running' and attempts = $4`;
 
 /** False where another try has it by now: then nothing of this one may stay. */
@@ -62,8 +63,8 @@ export async function finishImport(
   report: object,
 ): Promise<boolean> {
   const values = [companyId, id, JSON.stringify(report), attempts];
-  const sql = `with done as (${DONE} returning 1), gone as (
-    delete from import_parts where company_id = $1 and import_id = $2 and exists (select from done))
+  const sql = `with done as (${DONE} returning held), gone as (
+    delete from import_parts where company_id = $1 and import_id = $2 and exists (select from done where not held))
     select exists (select from done) as done`;
   return (await queryOne<{ done: boolean }>(sql, values, client))!.done;
 }
@@ -71,7 +72,7 @@ export async function finishImport(
 /** Some thousand at a time: each may have a gigabyte of parts. */
 const PURGE = `
   delete from imports where id in (
-    select id from imports where created_at < now() - interval '24 hours' and next_attempt_at is null
+    select id from imports where created_at < now() - interval '24 hours' and not (${KEPT}) and next_attempt_at is null
     order by created_at limit 100)`;
 
 export async function purgeImports(): Promise<void> {
@@ -85,8 +86,8 @@ export interface ImportTry extends OwnImport {
 }
 
 const ADD_BACKGROUND = `
-  insert into imports (id, company_id, form, caller, bytes)
-  select $1, $2, $3, $4, $5
+  insert into imports (id, company_id, form, caller, bytes, held)
+  select $1, $2, $3, $4, $5, $6
   where (select count(*) from imports where company_id = $2 and form is not null and status = 'running') < ${MAX_RUNNING}
   returning id`;
 
@@ -94,9 +95,9 @@ const ADD_BACKGROUND = `
 export async function addBackgroundImport(
   companyId: string,
   id: string,
-  { form, caller, bytes }: { form: object; caller: Caller; bytes: number },
+  { form, caller, bytes, held = false }: { form: object; caller: Caller; bytes: number; held?: boolean },
 ): Promise<boolean> {
-  const values = [id, companyId, JSON.stringify(form), JSON.stringify(caller), bytes];
+  const values = [id, companyId, JSON.stringify(form), JSON.stringify(caller), bytes, held];
   return Boolean(await queryOne(ADD_BACKGROUND, values));
 }
 
@@ -131,42 +132,25 @@ const CLAIM = `
 
 export const claimImport = (): Promise<ImportTry | undefined> => queryOne<ImportTry>(CLAIM);
 
-const HELD = "company_id = $1 and id = $2 and attempts = $3 and status = 'running'";
+const IN_HAND = "company_id = $1 and id = $2 and attempts = $3 and status = 'running'";
 
 /** False where another try has it by now. */
 export async function renewImport({ companyId, id, attempts }: ImportTry, bytesRead: number): Promise<boolean> {
-  const sql = `update imports set bytes_read = $4, next_attempt_at = ${LEASED_UNTIL} where ${HELD} returning id`;
+  const sql = `update imports set bytes_read = $4, next_attempt_at = ${LEASED_UNTIL} where ${IN_HAND} returning id`;
   return Boolean(await queryOne(sql, [companyId, id, attempts, bytesRead]));
 }
 
 export async function postponeImport({ companyId, id, attempts }: ImportTry, seconds: number): Promise<void> {
-  const sql = `update imports set bytes_read = 0, next_attempt_at = now() + make_interval(secs => $4) where ${HELD}`;
+  const sql = `update imports set bytes_read = 0, next_attempt_at = now() + make_interval(secs => $4) where ${IN_HAND}`;
   await query(sql, [companyId, id, attempts, seconds]);
 }
 
 const FAIL = `
   with failed as (
-    update imports set status = 'failed', error = $4, next_attempt_at = null where ${HELD} returning id),
+    update imports set status = 'failed', error = $4, next_attempt_at = null where ${IN_HAND} returning id, held),
   errors as (delete from import_errors where company_id = $1 and import_id in (select id from failed))
-  delete from import_parts where company_id = $1 and import_id in (select id from failed)`;
+  delete from import_parts where company_id = $1 and import_id in (select id from failed where not held)`;
 
 export async function failImport({ companyId, id, attempts }: ImportTry, error: string): Promise<void> {
   await query(FAIL, [companyId, id, attempts, error]);
 }
-
-export interface ImportRow {
-  id: string;
-  status: ImportStatus;
-  bytes: number;
-  bytes_read: number;
-  report: Record<string, unknown> | null;
-  error: string | null;
-  created_at: Date;
-}
-
-export const findImport = (companyId: string, id: string): Promise<ImportRow | undefined> =>
-  queryOne<ImportRow>(
-    `select id, status, bytes, bytes_read, report, error, created_at from imports
-     where company_id = $1 and id = $2 and form is not null and ${KEPT}`,
-    [companyId, id],
-  );

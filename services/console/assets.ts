@@ -37,6 +37,7 @@ const STYLE_PARTS = [
   "campaigns",
   "operator",
   "people",
+  "segments",
 ];
 const style = named("console.css", CSS, Buffer.concat(STYLE_PARTS.map((part) => own(`styles/${part}.css`))));
 

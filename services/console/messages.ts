@@ -1,10 +1,12 @@
 /** Every sentence of the console that is not an error of an action, by page. English; another language is another object of this shape. */
 import * as account from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
+import { imports } from "./messages/import.ts";
 import { list, lists, suppressions } from "./messages/lists.ts";
 import { notices } from "./messages/notices.ts";
 import { operator } from "./messages/operator.ts";
 import { overview } from "./messages/overview.ts";
+import { segments } from "./messages/segments.ts";
 import { bounces, domains, recipientDomains, servers } from "./messages/sending.ts";
 import * as settings from "./messages/settings.ts";
 import { peopleMessages, person, subscribers } from "./messages/subscribers.ts";
@@ -34,6 +36,8 @@ export const messages = {
   recipientDomains,
   webhooks,
   operator,
+  segments,
+  imports,
   notices,
   pager: {
     label: "Pages of the list",

@@ -31,6 +31,8 @@ const SECTIONS: Section[] = [
     pages: [
       { label: "Subscribers", path: "subscribers" },
       { label: "Lists", path: "lists" },
+      { label: "Segments", path: "segments" },
+      { label: "Import", path: "import" },
       { label: "Suppressions", path: "suppressions" },
     ],
   },

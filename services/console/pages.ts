@@ -48,6 +48,7 @@ import {
   stopSigning,
 } from "./pages/deliverability.ts";
 import { chooseCompany, companyHome } from "./pages/home.ts";
+import { discardImport, importPage, importStatePage, refusedRows, startImport, tryImport } from "./pages/import.ts";
 import { acceptInvitation, invitationPage, signInAndAccept } from "./pages/invitation.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
 import { addToList, changeList, deleteList, listPage } from "./pages/list.ts";
@@ -65,6 +66,16 @@ import {
   takeOffList,
 } from "./pages/person.ts";
 import { planPage } from "./pages/plan.ts";
+import {
+  buildNewSegment,
+  buildSegment,
+  confirmDelete,
+  countPage,
+  deleteSegment,
+  newSegment,
+  segmentPage,
+  segmentsPage,
+} from "./pages/segments.ts";
 import {
   changeServer,
   deleteServer,
@@ -187,6 +198,16 @@ export const companyPages: Table<CompanyVisit> = {
   "lists/:id": { page: listPage, form: changeList },
   "lists/:id/add": { form: addToList },
   "lists/:id/delete": { form: deleteList },
+  segments: { page: segmentsPage },
+  "segments/new": { page: newSegment, form: buildNewSegment },
+  "segments/:id": { page: segmentPage, form: buildSegment },
+  "segments/:id/count": { page: countPage },
+  "segments/:id/delete": { page: confirmDelete, form: deleteSegment },
+  import: { page: importPage, form: uploadFile },
+  "import/:id": { page: importStatePage, form: tryImport },
+  "import/:id/start": { form: startImport },
+  "import/:id/discard": { form: discardImport },
+  "import/:id/refused": { page: refusedRows },
   suppressions: { page: suppressionsPage, form: suppress },
   "suppressions/import": { form: importSuppressions },
   "suppressions/export": { page: exportSuppressions },

@@ -1,6 +1,21 @@
 /** What an import takes and answers. */
 import { IMPORT_STATUSES } from "../../models/import.ts";
-import { Bool, Nullable, OneOf, type Static, Time, Type, Uuid } from "../lib/shapes.ts";
+import type { ServiceContract } from "../define.ts";
+import { MAX_TEXT } from "../lib/attributes.ts";
+import {
+  Bool,
+  ById,
+  ListQuery,
+  Nothing,
+  Nullable,
+  OneOf,
+  Page,
+  type Static,
+  Stream,
+  Time,
+  Type,
+  Uuid,
+} from "../lib/shapes.ts";
 
 export const IMPORT_DESCRIPTION = `A CSV file with a header row, separated by comma, semicolon, tab or bar (a first line \`sep=;\` is skipped). The columns email, first_name, last_name, name (both in one) and status are found by these names and by those that Mailchimp, Brevo, listmonk, Sendy, Keila and Excel write; \`attributes\` or \`data\` in JSON is unpacked, any other column becomes an attribute. \`mapping\` says otherwise. Existing subscribers are updated with what is not blank.
 
@@ -14,6 +29,12 @@ export const Charset = Type.Optional(
     description: "Default utf-8; a byte order mark wins. Any label of the Encoding Standard, such as windows-1252.",
   }),
 );
+
+const OnConflict = Type.Unsafe<"update" | "skip">({
+  ...OneOf("update", "skip"),
+  description:
+    "`skip`: known subscribers stay as they are, also on their lists, and count as skipped; a more careful status holds all the same, and counts as updated.",
+});
 
 /** The fields of the form, besides the file. */
 export const IMPORT_FIELDS = {
@@ -33,13 +54,7 @@ export const IMPORT_FIELDS = {
         "Answers (202) once the file is here, and goes on: `GET /api/emails/imports/{id}/` says how far it is.",
     }),
   ),
-  on_conflict: Type.Optional(
-    Type.Unsafe<"update" | "skip">({
-      ...OneOf("update", "skip"),
-      description:
-        "`skip`: known subscribers stay as they are, also on their lists, and count as skipped; a more careful status holds all the same, and counts as updated.",
-    }),
-  ),
+  on_conflict: Type.Optional(OnConflict),
 };
 
 const REPORT = {
@@ -61,6 +76,13 @@ export const ImportStarted = Type.Object({ import_id: Uuid });
 /** What the action returns: one of them by the form's `background`; `returnsBy` documents it. */
 export const ImportAnswer = Type.Unsafe<Static<typeof ImportReport> | Static<typeof ImportStarted>>(ImportReport);
 
+const Mapping = Type.Unsafe<Record<string, string | null>>({
+  type: "object",
+  additionalProperties: { type: ["string", "null"], maxLength: MAX_TEXT },
+  maxProperties: 2_000,
+  examples: [{ Ort: "city", Notes: null }],
+});
+
 export const ImportState = Type.Object({
   id: Uuid,
   status: OneOf(...IMPORT_STATUSES),
@@ -68,5 +90,135 @@ export const ImportState = Type.Object({
   bytes_read: Type.Integer(),
   ...REPORT,
   error: Nullable(Type.String({ description: "Why it failed; nothing was imported." })),
+  filename: Type.String({ description: "As the upload called the file.", examples: ["contacts.csv"] }),
+  list_id: Nullable(Uuid),
+  mapping: Type.Unsafe<Record<string, string | null>>({ ...Mapping, description: "As it was asked for." }),
+  charset: Nullable(Type.String()),
+  on_conflict: Type.Unsafe<"update" | "skip">({
+    ...OneOf("update", "skip"),
+    description: "What becomes of known subscribers.",
+  }),
+  dry_run: Type.Boolean({ description: "It counts and reports, and writes nothing." }),
+  startable: Type.Boolean({
+    description: "Its file is kept: it can be started, also after a dry run or a failure.",
+    examples: [true],
+  }),
   created_at: Time,
+  kept_until: Type.String({ format: "date-time", description: "Then it is gone, with its file and its errors." }),
 });
+
+/** What a column becomes: a field, an attribute, a status where it says so, nothing. */
+export const COLUMN_MEANINGS = [
+  "email",
+  "first_name",
+  "last_name",
+  "name",
+  "status",
+  "unsubscribed",
+  "bounced",
+  "complained",
+  "attributes",
+  "attribute",
+  "ignored",
+] as const;
+export type ColumnMeaning = (typeof COLUMN_MEANINGS)[number] | "active" | "unconfirmed";
+
+export const FileColumns = Type.Object({
+  charset: Type.String({
+    description: "That the file was read in: the one asked for, else the one that its bytes look like.",
+    examples: ["utf-8"],
+  }),
+  delimiter: Nullable(Type.String({ description: "What separates its cells.", examples: [";"] })),
+  columns: Type.Array(
+    Type.Object({
+      name: Type.String({ description: "In the header.", examples: ["Ort"] }),
+      values: Type.Array(Type.String(), { description: "In the first rows.", examples: [["Berlin", "Bonn"]] }),
+      as: Type.Unsafe<ColumnMeaning>({
+        ...OneOf(...COLUMN_MEANINGS),
+        description: "What it is read as. `unsubscribed`, `bounced`, `complained`: whoever has a value there is.",
+      }),
+      attribute: Nullable(Type.String({ description: "The attribute's name.", examples: ["city"] })),
+    }),
+    { description: "In the file's order." },
+  ),
+  problem: Nullable(
+    Type.String({
+      description: "Why it cannot be imported like this.",
+      examples: ['The header has no column "email". It has: "Kontakt", "Ort".'],
+    }),
+  ),
+});
+
+/** Imports by their id. */
+export const imports = {
+  uploadImport: {
+    summary: "Upload a file to import later",
+    unknownFields: "all",
+    description:
+      "The CSV file waits: `columns/` says what it holds, `start/` tries it (`dry_run`) and imports it. It is kept for 24 hours after it was uploaded or last started, or until it is imported. Of a company five files wait at most; a sixth takes the place of the one that has waited longest.",
+    params: Type.Object({
+      filename: Type.Optional(Type.String()),
+      content_type: Type.Optional(Type.String()),
+      size: Type.Optional(Type.Integer()),
+    }),
+    returns: ImportState,
+  },
+  listImports: {
+    summary: "List background imports",
+    description: "Of the last 24 hours, with those that wait for their start. Sortable: created_at.",
+    params: ListQuery,
+    returns: Page(ImportState),
+  },
+  getImport: {
+    summary: "Get a background import",
+    description:
+      "For 24 hours. `running` until its rows are there, then `done` with the answer that an import in the foreground gets, or `failed` with `error` and nothing imported. A file that was uploaded to be imported later is `waiting` until it is started.",
+    params: ById,
+    returns: ImportState,
+  },
+  importColumns: {
+    summary: "Look into a file that waits for its import",
+    description:
+      "Its columns (the first 500) with the first values of each, and what they would be read as: by their names, and by `mapping` where that is given (JSON, as in the import's form).",
+    params: Type.Object({
+      id: Uuid,
+      charset: Charset,
+      mapping: Type.Optional(Type.String({ maxLength: 64 * 1024 })),
+    }),
+    returns: FileColumns,
+  },
+  startImport: {
+    summary: "Import a file that waits",
+    description:
+      "Goes on in the background (202). With `dry_run` the file is kept, and can be started again; so it is after a failure. One that is running, or whose file is gone, is a 400.",
+    unknownFields: "all",
+    params: Type.Object({
+      id: Uuid,
+      list_id: IMPORT_FIELDS.list_id,
+      mapping: Type.Optional(
+        Type.Unsafe<Record<string, string | null>>({
+          ...Mapping,
+          description:
+            "Column → email, first_name, last_name, name, status, attributes, or the name of an attribute; null leaves it out.",
+        }),
+      ),
+      charset: Charset,
+      dry_run: IMPORT_FIELDS.dry_run,
+      on_conflict: Type.Optional(OnConflict),
+    }),
+    returns: ImportState,
+    example: { mapping: { Ort: "city", Notes: null }, dry_run: true },
+  },
+  removeImport: {
+    summary: "Delete a background import",
+    description: "With its file and its errors. What it has imported stays. One that is running is a 400.",
+    params: ById,
+    returns: Nothing,
+  },
+  importErrors: {
+    summary: "Download the errors of an import as CSV",
+    description: "Columns: row, email, error. Kept for 24 hours.",
+    params: ById,
+    returns: Stream,
+  },
+} as const satisfies ServiceContract;

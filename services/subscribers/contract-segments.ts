@@ -1,7 +1,7 @@
 import { conditionSchema } from "../../models/segment-rules/condition-schema.ts";
 import { MAX_CONDITIONS, type Rules } from "../../models/segment-rules/segment-sql.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, ListQuery, Name, Nothing, Page, Time, Type, Uuid } from "../lib/shapes.ts";
+import { ById, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Description, Subscriber } from "./contract-shapes.ts";
 
 /** Loose on purpose: models/segment-rules/segment-sql.ts reports errors by the condition's index. */
@@ -26,7 +26,7 @@ const Segment = Type.Object({
 });
 const SegmentWithCount = Type.Composite([
   Segment,
-  Type.Object({ subscriber_count: Type.Integer(), subscriber_count_is_estimate: Type.Boolean() }),
+  Type.Object({ subscriber_count: Nullable(Type.Integer()), subscriber_count_is_estimate: Type.Boolean() }),
 ]);
 
 export const segments = {
@@ -53,11 +53,36 @@ export const segments = {
       },
     },
   },
+  previewSegment: {
+    summary: "Count whom rules hold for, without saving them",
+    description:
+      "`subscriber_count` as of a segment with these rules, and up to five of them, the newest. Needs the plan's feature segments.",
+    params: Type.Object({ rules: RulesShape }),
+    returns: Type.Object({
+      subscriber_count: Type.Integer(),
+      subscriber_count_is_estimate: Type.Boolean(),
+      sample: Type.Array(Subscriber, { description: "Empty also where they could not be found in time." }),
+    }),
+    example: { rules: { conditions: [{ field: "attributes.city", operator: "equals", value: "London" }] } },
+  },
+  listAttributes: {
+    summary: "List the names of attributes",
+    description: "Those that the newest 2,000 subscribers have, in alphabetical order; at most 500.",
+    params: Type.Object({}),
+    returns: Type.Object({
+      names: Type.Array(Type.String(), { description: "In alphabetical order.", examples: [["city", "plan"]] }),
+    }),
+  },
   getSegment: {
     summary: "Get a segment, with its size now",
     description:
       "`subscriber_count` is everyone the rules hold for. A send goes to the active ones among them; its `total_emails` says how many these are. Where counting takes seconds the number is an estimate from a part of the subscribers, and `subscriber_count_is_estimate` says so.",
-    params: ById,
+    params: Type.Object({
+      id: Uuid,
+      count: Type.Optional(
+        Type.Boolean({ description: "`false`: nobody is counted, and `subscriber_count` is null.", examples: [true] }),
+      ),
+    }),
     returns: SegmentWithCount,
   },
   updateSegment: {

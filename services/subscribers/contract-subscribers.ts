@@ -2,7 +2,7 @@
 import { ERASED_KINDS } from "../../models/statements/erase-steps.ts";
 import type { ServiceContract } from "../define.ts";
 import { Bool, ById, Document, Email, ListQuery, Nothing, Nullable, OneOf, Stream, Type, Uuid } from "../lib/shapes.ts";
-import { IMPORT_DESCRIPTION, IMPORT_FIELDS, ImportAnswer, ImportStarted, ImportState } from "./contract-import.ts";
+import { IMPORT_DESCRIPTION, IMPORT_FIELDS, ImportAnswer, ImportStarted } from "./contract-import.ts";
 import {
   AttributeChanges,
   Attributes,
@@ -152,19 +152,6 @@ export const subscribers = {
     }),
     returns: ImportAnswer,
     returnsBy: { background: ImportStarted },
-  },
-  getImport: {
-    summary: "Get a background import",
-    description:
-      "For 24 hours. `running` until its rows are there, then `done` with the answer that an import in the foreground gets, or `failed` with `error` and nothing imported.",
-    params: ById,
-    returns: ImportState,
-  },
-  importErrors: {
-    summary: "Download the errors of an import as CSV",
-    description: "Columns: row, email, error. Kept for 24 hours.",
-    params: ById,
-    returns: Stream,
   },
   bulkDelete: {
     summary: "Delete subscribers",

@@ -14,7 +14,7 @@ import {
   Type,
   Uuid,
 } from "../lib/shapes.ts";
-import { Charset } from "./contract-import.ts";
+import { Charset, imports } from "./contract-import.ts";
 import { segments } from "./contract-segments.ts";
 import {
   Archive,
@@ -142,6 +142,7 @@ const suppressions = {
 
 export const contract = {
   ...subscribers,
+  ...imports,
   ...lists,
   ...suppressions,
   ...segments,

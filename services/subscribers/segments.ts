@@ -1,4 +1,5 @@
 /** Segments as resources of the API; what their rules mean: models/segment-rules/segment-sql.ts. */
+import { costlyRead, isTooCostly } from "../../models/database/bulk.ts";
 import { query } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
 import { Segment } from "../../models/segment.ts";
@@ -15,6 +16,7 @@ import { type Ctx, companyOf } from "../lib/caller.ts";
 import { type FieldErrors, missingObject, notFound } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 import { listSubscribers } from "./list-subscribers.ts";
+import { COLUMNS, type SubscriberRow, subscriberView } from "./subscriber.ts";
 
 const EXISTING = {
   list: "select id from lists where company_id = $1 and id = any ($2::uuid[])",
@@ -69,6 +71,45 @@ export async function createSegment(ctx: Ctx<Given>) {
   return (await Segment.create(given)).view();
 }
 
+const SAMPLE = 5;
+/** The count has taken its time already; whoever waits for it need not wait as long again for examples. */
+const SAMPLE_MS = 1_500;
+
+/** Some of them, the newest; none where they could not be found in time. */
+async function sampleOf(companyId: string, rules: Rules) {
+  const { where, values } = segmentSql(rules, companyId, 1);
+  const sql = `select ${COLUMNS} from subscribers s where ${where} order by s.id desc limit ${SAMPLE}`;
+  try {
+    const rows = await costlyRead(companyId, (client) => query<SubscriberRow>(sql, values, client), {
+      statementMs: SAMPLE_MS,
+    });
+    return rows.map(subscriberView);
+  } catch (error) {
+    if (!isTooCostly(error)) throw error;
+    return [];
+  }
+}
+
+/** What rules come to that nobody has saved. */
+export async function previewSegment(ctx: Ctx<Pick<Given, "rules">>) {
+  await call(ctx, "accounts.requireFeature", { feature: "segments" });
+  const companyId = companyOf(ctx);
+  const rules = complete(ctx.params.rules);
+  const { n, isEstimate } = await countSegment({ companyId, rules });
+  const sample = n === 0 ? [] : await sampleOf(companyId, rules);
+  return { subscriber_count: n, subscriber_count_is_estimate: isEstimate, sample };
+}
+
+// Of the newest alone, so that it costs the same for a hundred subscribers and for a million without attributes.
+const ATTRIBUTES = `
+  select distinct name from (
+    select attributes from subscribers where company_id = $1 order by id desc limit 2000) s, jsonb_object_keys(s.attributes) name
+  order by name limit 500`;
+
+export const listAttributes = async (companyId: string): Promise<{ names: string[] }> => ({
+  names: (await query<{ name: string }>(ATTRIBUTES, [companyId])).map(({ name }) => name),
+});
+
 export async function updateSegment(ctx: Ctx<Partial<Given> & { id: string }>) {
   await call(ctx, "accounts.requireFeature", { feature: "segments" });
   const segment = await findSegment(companyOf(ctx), ctx.params.id);
@@ -86,9 +127,10 @@ export async function removeSegment(companyId: string, id: string): Promise<null
   return null;
 }
 
-/** With its size at this moment. */
-export async function getSegment(companyId: string, id: string) {
+/** With its size at this moment, where that is wanted: to count takes up to seconds. */
+export async function getSegment(companyId: string, { id, count = true }: { id: string; count?: boolean }) {
   const segment = await findSegment(companyId, id);
+  if (!count) return { ...segment.view(), subscriber_count: null, subscriber_count_is_estimate: false };
   const { n, isEstimate } = await countSegment({ companyId, rules: segment.rules });
   return { ...segment.view(), subscriber_count: n, subscriber_count_is_estimate: isEstimate };
 }

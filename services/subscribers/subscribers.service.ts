@@ -19,8 +19,17 @@ import { contract } from "./contract.ts";
 import { erase, finishErasures } from "./erase-person.ts";
 import { exportPerson } from "./export-person.ts";
 import { exportErrors, exportSubscribers } from "./export-subscribers.ts";
-import { beginImport, importView, runImports } from "./import/background-import.ts";
+import { beginImport, runImports } from "./import/background-import.ts";
 import { importErrorsCsv } from "./import/error-file.ts";
+import {
+  importColumns,
+  importView,
+  listImports,
+  removeImport,
+  startErrors,
+  startImport,
+  uploadImport,
+} from "./import/held-import.ts";
 import { importErrors, importFile } from "./import/import-request.ts";
 import { blocksErrors, importSuppressions } from "./import/import-suppressions.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
@@ -33,8 +42,10 @@ import { addToSearch } from "./search-index.ts";
 import {
   createSegment,
   getSegment,
+  listAttributes,
   listSegmentSubscribers,
   listSegments,
+  previewSegment,
   removeSegment,
   segmentErrors,
   updateSegment,
@@ -125,6 +136,18 @@ export default defineService("subscribers", contract, {
         return imported;
       },
     },
+    uploadImport: (ctx) => uploadImport(ctx),
+    listImports: (ctx) => listImports(companyOf(ctx), ctx.params),
+    importColumns: {
+      validate: (ctx, isValid) =>
+        importErrors(companyOf(ctx), ctx.params, (field) => isValid(field as "charset" | "mapping")),
+      handler: (ctx) => importColumns(companyOf(ctx), ctx.params),
+    },
+    startImport: {
+      validate: (ctx, isValid) => startErrors(companyOf(ctx), ctx.params, isValid),
+      handler: (ctx) => startImport(ctx),
+    },
+    removeImport: (ctx) => removeImport(companyOf(ctx), ctx.params.id),
     getImport: (ctx) => importView(companyOf(ctx), ctx.params.id),
     runImports: async (ctx) => ({ done: await runImports(ctx) }),
     importErrors: (ctx) => importErrorsCsv(companyOf(ctx), ctx.params.id),
@@ -196,7 +219,12 @@ export default defineService("subscribers", contract, {
       validate: (ctx) => segmentErrors(companyOf(ctx), ctx.params.rules),
       handler: (ctx) => createSegment(ctx),
     },
-    getSegment: (ctx) => getSegment(companyOf(ctx), ctx.params.id),
+    previewSegment: {
+      validate: (ctx) => segmentErrors(companyOf(ctx), ctx.params.rules),
+      handler: (ctx) => previewSegment(ctx),
+    },
+    listAttributes: (ctx) => listAttributes(companyOf(ctx)),
+    getSegment: (ctx) => getSegment(companyOf(ctx), ctx.params),
     updateSegment: {
       validate: (ctx) => segmentErrors(companyOf(ctx), ctx.params.rules),
       handler: (ctx) => updateSegment(ctx),

@@ -483,9 +483,9 @@ export type Segment = {
   description: DescriptionOfSubscriberList;
   rules: SegmentRules;
   created_at: CreatedAt;
-  subscriber_count: SubscriberCount;
-  /** The number is an estimate from a part of the subscribers. */
-  subscriber_count_is_estimate: boolean;
+  /** How many it holds. */
+  subscriber_count: number | null;
+  subscriber_count_is_estimate: SubscriberCountIsEstimate;
 };
 
 /** Subscribers by rules. */
@@ -664,6 +664,44 @@ export type ImportReport = {
   errors: Errors;
   errors_count: ErrorsCount;
   errors_url: ErrorsUrl;
+};
+
+/** A file that waits for its import, or is imported in the background. */
+export type Import = {
+  id: Id;
+  /** Its state. */
+  status: "waiting" | "running" | "done" | "failed";
+  /** Of the file. */
+  bytes: number;
+  /** How much of it is read. */
+  bytes_read: number;
+  total: Total;
+  created: Created;
+  updated: Updated;
+  skipped: Skipped;
+  errors: Errors;
+  errors_count: ErrorsCount;
+  errors_url: ErrorsUrl;
+  /** Why it failed; nothing was imported. */
+  error: string | null;
+  /** As the upload called the file. */
+  filename: string;
+  list_id: ListIdOfCampaign;
+  /** As it was asked for. */
+  mapping: {
+    [name: string]: string | null;
+  };
+  /** How the file's characters are written. */
+  charset: string | null;
+  /** What becomes of known subscribers. */
+  on_conflict: "update" | "skip";
+  /** It counts and reports, and writes nothing. */
+  dry_run: boolean;
+  /** Its file is kept: it can be started, also after a dry run or a failure. */
+  startable: boolean;
+  created_at: CreatedAt;
+  /** Then it is gone, with its file and its errors. */
+  kept_until: string;
 };
 
 /** An image of mails, or an attachment. */
@@ -1112,48 +1150,26 @@ export type LastName = string;
 /** Lists that the subscriber is added to. */
 export type Lists = string[];
 
+/** All of them are added to this list. */
+export type ListIdOfImportSubscribers = string;
+
 /** Default utf-8; a byte order mark wins. Any label of the Encoding Standard, such as windows-1252. */
 export type Charset = string;
+
+/** Counts and reports (200), and writes nothing. */
+export type DryRun = boolean;
+
+/** `skip`: known subscribers stay as they are, also on their lists, and count as skipped; a more careful status holds all the same, and counts as updated. */
+export type OnConflict = "update" | "skip";
 
 /** The file, as a part of form-data with a file name. */
 export type FileOfImportSubscribers = Blob;
 
-/** Rows of the file. */
-export type Total = number;
-
-/** Who or what is new. */
-export type Created = number;
+/** Subscribers. */
+export type SubscriberIds = string[];
 
 /** Who is changed. */
 export type Updated = number;
-
-/** Rows that were left out. */
-export type Skipped = number;
-
-/** What could not be used, the first 100. */
-export type Errors = {
-  row: Row;
-  email: EmailOfGetImport;
-  error: ErrorOfGetImport;
-}[];
-
-/** Line of the file, or place in the array from 1. */
-export type Row = number;
-
-/** The address as it was given. */
-export type EmailOfGetImport = string;
-
-/** Why it could not be used. */
-export type ErrorOfGetImport = string;
-
-/** How many could not be used. */
-export type ErrorsCount = number;
-
-/** All errors as CSV, for 24 hours; null without any. */
-export type ErrorsUrl = string | null;
-
-/** Subscribers. */
-export type SubscriberIds = string[];
 
 export type ErasePersonBody = {
   email: Email;
@@ -1357,6 +1373,27 @@ export type LastError = string | null;
 
 /** When it is tried again. */
 export type NextAttemptAt = string | null;
+
+/** Rows of the file. */
+export type Total = number;
+
+/** Who or what is new. */
+export type Created = number;
+
+/** Line of the file, or place in the array from 1. */
+export type Row = number;
+
+/** The address as it was given. */
+export type EmailOfImportSuppressions = string;
+
+/** Why it could not be used. */
+export type ErrorOfImportSuppressions = string;
+
+/** How many it holds. */
+export type SubscriberCount = number;
+
+/** The number is an estimate from a part of the subscribers. */
+export type SubscriberCountIsEstimate = boolean;
 
 /** Its state. */
 export type Status = "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
@@ -1663,9 +1700,6 @@ export type BounceType = "hard" | "soft" | "block" | null;
 /** For those who work with it; recipients do not see it. */
 export type DescriptionOfSubscriberList = string;
 
-/** How many it holds. */
-export type SubscriberCount = number;
-
 /** The mail in HTML, with variables. */
 export type BodyOfEmailTemplate = string;
 
@@ -1720,6 +1754,22 @@ export type FieldOfSegmentRules = "last_opened_at" | "last_clicked_at" | "last_b
 export type Value3 = string[];
 
 export type Field = string;
+
+/** Rows that were left out. */
+export type Skipped = number;
+
+/** What could not be used, the first 100. */
+export type Errors = {
+  row: Row;
+  email: EmailOfImportSuppressions;
+  error: ErrorOfImportSuppressions;
+}[];
+
+/** How many could not be used. */
+export type ErrorsCount = number;
+
+/** All errors as CSV, for 24 hours; null without any. */
+export type ErrorsUrl = string | null;
 
 /** The campaign. */
 export type CampaignId = string;
@@ -2088,17 +2138,14 @@ export interface Operations {
         company?: string;
       };
       body: {
-        /** All of them are added to this list. */
-        list_id?: string;
+        list_id?: ListIdOfImportSubscribers;
         /** JSON: column → email, first_name, last_name, name, status, attributes, or the name of an attribute; null leaves it out. `{"Ort": "city"}` */
         mapping?: string;
         charset?: Charset;
-        /** Counts and reports (200), and writes nothing. */
-        dry_run?: boolean;
+        dry_run?: DryRun;
         /** Answers (202) once the file is here, and goes on: `GET /api/emails/imports/{id}/` says how far it is. */
         background?: boolean;
-        /** `skip`: known subscribers stay as they are, also on their lists, and count as skipped; a more careful status holds all the same, and counts as updated. */
-        on_conflict?: "update" | "skip";
+        on_conflict?: OnConflict;
         file: FileOfImportSubscribers;
       };
     };
@@ -2108,6 +2155,43 @@ export interface Operations {
           /** The import, to ask for. */
           import_id: string;
         };
+  };
+  /** List background imports */
+  listImports: {
+    request: {
+      query?: {
+        /** Which page, from 1. */
+        page?: number;
+        /** Rows on a page; 20 unless it is said. */
+        page_size?: number;
+        /** Part of a text, without regard to case. */
+        search?: string;
+        /** A field, or `-` and a field for descending. Without it: newest first. */
+        ordering?: "created_at" | "-created_at";
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** What is on this page. */
+      results: Import[];
+    };
+  };
+  /** Upload a file to import later */
+  uploadImport: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        file: FileOfImportSubscribers;
+      };
+    };
+    answer: Import;
   };
   /** Get a background import */
   getImport: {
@@ -2121,25 +2205,92 @@ export interface Operations {
         company?: string;
       };
     };
-    answer: {
-      id: Id;
-      /** `running`, then `done` or `failed`. */
-      status: "running" | "done" | "failed";
-      /** Of the file. */
-      bytes: number;
-      /** How much of it is read. */
-      bytes_read: number;
-      total: Total;
-      created: Created;
-      updated: Updated;
-      skipped: Skipped;
-      errors: Errors;
-      errors_count: ErrorsCount;
-      errors_url: ErrorsUrl;
-      /** Why it failed; nothing was imported. */
-      error: string | null;
-      created_at: CreatedAt;
+    answer: Import;
+  };
+  /** Delete a background import */
+  deleteImport: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
     };
+    answer: null;
+  };
+  /** Look into a file that waits for its import */
+  importColumns: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Default utf-8; a byte order mark wins. Any label of the Encoding Standard, such as windows-1252. */
+        charset?: string;
+        /** Which column is what. */
+        mapping?: string;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** That the file was read in: the one asked for, else the one that its bytes look like. */
+      charset: string;
+      /** What separates its cells. */
+      delimiter: string | null;
+      /** In the file's order. */
+      columns: {
+        /** In the header. */
+        name: string;
+        /** In the first rows. */
+        values: string[];
+        /** What it is read as. `unsubscribed`, `bounced`, `complained`: whoever has a value there is. */
+        as:
+          | "email"
+          | "first_name"
+          | "last_name"
+          | "name"
+          | "status"
+          | "unsubscribed"
+          | "bounced"
+          | "complained"
+          | "attributes"
+          | "attribute"
+          | "ignored";
+        /** The attribute's name. */
+        attribute: string | null;
+      }[];
+      /** Why it cannot be imported like this. */
+      problem: string | null;
+    };
+  };
+  /** Import a file that waits */
+  startImport: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body?: {
+        list_id?: ListIdOfImportSubscribers;
+        /** Column → email, first_name, last_name, name, status, attributes, or the name of an attribute; null leaves it out. */
+        mapping?: {
+          [name: string]: string | null;
+        };
+        charset?: Charset;
+        dry_run?: DryRun;
+        on_conflict?: OnConflict;
+      };
+    };
+    answer: Import;
   };
   /** Download the errors of an import as CSV */
   downloadImportErrors: {
@@ -2211,6 +2362,19 @@ export interface Operations {
       };
     };
     answer: string;
+  };
+  /** List the names of attributes */
+  listAttributes: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** In alphabetical order. */
+      names: string[];
+    };
   };
   /** Erase a person */
   erasePerson: {
@@ -3530,10 +3694,10 @@ export interface Operations {
       /** What could not be used, the first 100. */
       errors: {
         row: Row;
-        email: EmailOfGetImport;
+        email: EmailOfImportSuppressions;
         /** The domain as it was given. */
         domain: string;
-        error: ErrorOfGetImport;
+        error: ErrorOfImportSuppressions;
       }[];
     };
   };
@@ -3614,6 +3778,24 @@ export interface Operations {
     };
     answer: SegmentDefinition;
   };
+  /** Count whom rules hold for, without saving them */
+  previewSegment: {
+    request: {
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body: {
+        rules: SegmentRules;
+      };
+    };
+    answer: {
+      subscriber_count: SubscriberCount;
+      subscriber_count_is_estimate: SubscriberCountIsEstimate;
+      /** Empty also where they could not be found in time. */
+      sample: Subscriber[];
+    };
+  };
   /** Get a segment, with its size now */
   getSegment: {
     request: {
@@ -3622,6 +3804,8 @@ export interface Operations {
         id: string;
       };
       query?: {
+        /** `false`: nobody is counted, and `subscriber_count` is null. */
+        count?: boolean;
         /** Required with a bearer token, else the key's company. */
         company?: string;
       };
@@ -4917,11 +5101,17 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   listSubscribers: { method: "GET", path: "/api/emails/subscribers/", answer: "json" },
   createSubscriber: { method: "POST", path: "/api/emails/subscribers/", answer: "json" },
   importSubscribers: { method: "POST", path: "/api/emails/subscribers/bulk/", answer: "json", form: true },
+  listImports: { method: "GET", path: "/api/emails/imports/", answer: "json" },
+  uploadImport: { method: "POST", path: "/api/emails/imports/", answer: "json", form: true },
   getImport: { method: "GET", path: "/api/emails/imports/{id}/", answer: "json" },
+  deleteImport: { method: "DELETE", path: "/api/emails/imports/{id}/", answer: "none" },
+  importColumns: { method: "GET", path: "/api/emails/imports/{id}/columns/", answer: "json" },
+  startImport: { method: "POST", path: "/api/emails/imports/{id}/start/", answer: "json" },
   downloadImportErrors: { method: "GET", path: "/api/emails/imports/{id}/errors/", answer: "text" },
   deleteSubscribers: { method: "POST", path: "/api/emails/subscribers/bulk-delete/", answer: "json" },
   updateListsOfSubscribers: { method: "POST", path: "/api/emails/subscribers/bulk-update-lists/", answer: "json" },
   exportSubscribers: { method: "GET", path: "/api/emails/subscribers/export/", answer: "text" },
+  listAttributes: { method: "GET", path: "/api/emails/subscribers/attributes/", answer: "json" },
   erasePerson: { method: "POST", path: "/api/emails/subscribers/erase/", answer: "json" },
   getPersonData: { method: "GET", path: "/api/emails/subscribers/{id}/data/", answer: "json" },
   listListsOfSubscriber: { method: "GET", path: "/api/emails/subscribers/{id}/lists/", answer: "json" },
@@ -4998,6 +5188,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   deleteSuppression: { method: "DELETE", path: "/api/emails/suppressions/{id}/", answer: "none" },
   listSegments: { method: "GET", path: "/api/emails/segments/", answer: "json" },
   createSegment: { method: "POST", path: "/api/emails/segments/", answer: "json" },
+  previewSegment: { method: "POST", path: "/api/emails/segments/preview/", answer: "json" },
   getSegment: { method: "GET", path: "/api/emails/segments/{id}/", answer: "json" },
   updateSegment: { method: "PATCH", path: "/api/emails/segments/{id}/", answer: "json" },
   deleteSegment: { method: "DELETE", path: "/api/emails/segments/{id}/", answer: "none" },

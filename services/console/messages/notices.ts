@@ -20,6 +20,7 @@ export const notices = {
   campaignStopped: "The campaign is being stopped: no further mail leaves within 2 seconds.",
   requeued: "The deliveries are on their way again.",
   sessionEnded: "Ended.",
+  discarded: "The file is gone. Nothing of it was imported.",
 } as const;
 
 export type NoticeName = keyof typeof notices;

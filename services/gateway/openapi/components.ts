@@ -55,6 +55,7 @@ const NAMED: readonly [name: string, action: string, pick: Pick, description: st
   ["SegmentDefinition", "subscribers.createSegment", returned, "Subscribers by rules."],
   ["SegmentRules", "subscribers.createSegment", field("rules"), "Whom a segment holds."],
   ["ImportReport", "subscribers.import", returned, "What an import has done."],
+  ["Import", "subscribers.getImport", returned, "A file that waits for its import, or is imported in the background."],
   ["MediaFile", "campaigns.getMedia", returned, "An image of mails, or an attachment."],
   ["Analytics", "tracking.analytics", returned, "What became of a campaign's mails, and what their readers did."],
   ["SentEmail", "tracking.listSentEmails", row, "One mail to one recipient."],

@@ -14,7 +14,6 @@ import {
   claimImport,
   dropImport,
   failImport,
-  findImport,
   finishImport,
   type ImportTry,
   postponeImport,
@@ -22,8 +21,8 @@ import {
   renewImport,
   startImport,
 } from "../../../models/statements/imports.ts";
-import { type Ctx, companyOf } from "../../lib/caller.ts";
-import { isServiceError, notFound, throttled } from "../../lib/errors.ts";
+import { type Caller, type Ctx, companyOf } from "../../lib/caller.ts";
+import { isServiceError, throttled } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import type { Static } from "../../lib/shapes.ts";
 import { subscriberLimit } from "../company-locks.ts";
@@ -54,33 +53,48 @@ async function storeFile(companyId: string, importId: string, stream: AsyncItera
   if (size > 0) await store();
 }
 
-/** Answers once the file is stored; from then on it is imported, whatever becomes of this node. */
-export async function beginImport(ctx: Ctx<ImportForm>): Promise<{ import_id: string }> {
+/** Whose import it is, for the audit log. */
+export function importerOf(ctx: Ctx): Caller {
+  const { userId, apiKeyId, ip } = ctx.meta;
+  return {
+    companyId: companyOf(ctx),
+    ...(userId ? { userId } : {}),
+    ...(apiKeyId ? { apiKeyId } : {}),
+    ...(ip ? { ip } : {}),
+  };
+}
+
+export const tooManyImports = () => throttled(RETRY_SECONDS);
+
+interface ToStore {
+  form: object;
+  bytes: number;
+  held?: boolean;
+  /** What becomes of the import once its file is complete. */
+  complete: (companyId: string, id: string) => Promise<unknown>;
+}
+
+/** The id of an import whose file is the call's stream, once all of it is stored. */
+export async function storeImport(ctx: Ctx, { complete, ...given }: ToStore): Promise<string> {
   if (!ctx.stream) throw fileError("No file was submitted.");
   const companyId = companyOf(ctx);
   const id = newId();
-  const { list_id, mapping, charset, dry_run, on_conflict, size = 0 } = ctx.params;
-  const form = { list_id, mapping, charset, dry_run, on_conflict, size };
-  const { userId, apiKeyId, ip } = ctx.meta;
-  const caller = { companyId, ...(userId ? { userId } : {}), ...(apiKeyId ? { apiKeyId } : {}), ...(ip ? { ip } : {}) };
-  if (!(await addBackgroundImport(companyId, id, { form, caller, bytes: size }))) throw throttled(RETRY_SECONDS);
+  if (!(await addBackgroundImport(companyId, id, { ...given, caller: importerOf(ctx) }))) throw tooManyImports();
   try {
     await storeFile(companyId, id, ctx.stream as unknown as AsyncIterable<Buffer>);
-    await startImport(companyId, id);
+    await complete(companyId, id);
   } catch (error) {
     await dropImport(companyId, id);
     throw error;
   }
-  return { import_id: id };
+  return id;
 }
 
-const EMPTY = { total: 0, created: 0, updated: 0, skipped: 0, errors: [], errors_count: 0, errors_url: null };
-
-export async function importView(companyId: string, id: string) {
-  const row = await findImport(companyId, id);
-  if (!row) throw notFound();
-  const { report, created_at, ...rest } = row;
-  return { ...rest, ...EMPTY, ...(report as ImportReport | null), created_at: created_at.toISOString() };
+/** Answers once the file is stored; from then on it is imported, whatever becomes of this node. */
+export async function beginImport(ctx: Ctx<ImportForm>): Promise<{ import_id: string }> {
+  const { filename, list_id, mapping, charset, dry_run, on_conflict, size = 0 } = ctx.params;
+  const form = { filename, list_id, mapping, charset, dry_run, on_conflict, size };
+  return { import_id: await storeImport(ctx, { form, bytes: size, complete: startImport }) };
 }
 
 const AT_ONCE = 2;

@@ -147,12 +147,17 @@ class Header {
 
   statuses(): Columns["statuses"] {
     const words = this.#mappedTo("status").map((at) => ({ at }));
-    if (words.length > 0) return words;
+    // Further columns that say it, such as UNSUB_TIME, count beside it: the most careful one holds.
+    if (words.length > 0) return [...words, ...this.#flags()];
     if (this.#isOwn) return [this.#own("status")].filter((at) => at !== -1).map((at) => ({ at }));
+    const named = this.#free().filter(([, name]) => STATUS.has(squashed(name)));
+    return [...named.map(([at]) => ({ at: this.#take(at) })), ...this.#flags()];
+  }
+
+  #flags(): Columns["statuses"] {
+    if (this.#isOwn) return [];
     return this.#free().flatMap(([at, name]) => {
-      const key = squashed(name);
-      if (STATUS.has(key)) return [{ at: this.#take(at) }];
-      const state = FLAGS.get(key);
+      const state = FLAGS.get(squashed(name));
       return state === undefined ? [] : [{ at: this.#take(at), state }];
     });
   }
@@ -176,7 +181,8 @@ class Header {
   }
 }
 
-function requireUsable({ attributes, objects }: Columns): void {
+export function requireUsable({ email, attributes, objects }: Columns, names: readonly string[]): void {
+  if (email === -1) throw missingColumn("email", names);
   const seen = new Set<string>();
   for (const { name } of [...attributes, ...objects]) {
     if (seen.has(name)) throw fileError(`The column "${name.slice(0, 100)}" is there twice.`);
@@ -202,11 +208,10 @@ export function addressColumn(names: readonly string[]): number {
 export const missingColumn = (column: string, names: readonly string[]) =>
   fileError(`The header has no column "${column}". It has: ${shown(names)}.`);
 
-export function columnsOf(cells: readonly string[], mapping: Mapping = {}): Columns {
-  const names = namesOf(cells);
+/** What each column is; `email` may be -1, and attributes may have names that cannot be used. */
+export function readColumns(names: readonly string[], mapping: Mapping): Columns {
   const header = new Header(names, mapping);
   const email = header.one("email");
-  if (email === -1) throw missingColumn("email", names);
   const firstName = header.one("first_name");
   let lastName = header.one("last_name");
   const isGerman = lastName === -1 && header.hasVorname();
@@ -214,7 +219,7 @@ export function columnsOf(cells: readonly string[], mapping: Mapping = {}): Colu
   const fullName = isNamed ? -1 : header.one("name");
   const isLastName = fullName !== -1 && firstName !== -1 && isGerman;
   if (isLastName) lastName = fullName;
-  const columns: Columns = {
+  return {
     email,
     firstName,
     lastName,
@@ -224,6 +229,11 @@ export function columnsOf(cells: readonly string[], mapping: Mapping = {}): Colu
     attributes: header.attributes(),
     width: names.length,
   };
-  requireUsable(columns);
+}
+
+export function columnsOf(cells: readonly string[], mapping: Mapping = {}): Columns {
+  const names = namesOf(cells);
+  const columns = readColumns(names, mapping);
+  requireUsable(columns, names);
   return columns;
 }

@@ -39,6 +39,9 @@ function dialectOf(text: string): Dialect {
 /** Excel's first line that says the delimiter, with what stands before it; the line break behind it is not part of it. */
 const SAID = /^\s*"?sep=([^"\s\p{L}\p{N}]|\t)"?[^\S\r\n]*(?=[\r\n]|$)/iu;
 
+/** What separates the cells of a file that begins with this text. */
+export const delimiterOf = (text: string): string => SAID.exec(text)?.[1] ?? dialectOf(text).delimiter;
+
 class Rows {
   private text = "";
   private at = 0;

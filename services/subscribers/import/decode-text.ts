@@ -85,6 +85,13 @@ const LONGEST_MARK = 3;
 const charsetOf = (head: Buffer, given: string | undefined): string =>
   BYTE_ORDER_MARKS.find(([, mark]) => head.subarray(0, mark.length).equals(mark))?.[0] ?? given ?? "utf-8";
 
+/** What a file that begins with these bytes is written in, as far as they say so. */
+export function guessCharset(head: Buffer): string {
+  const marked = charsetOf(head, "");
+  if (marked !== "") return marked;
+  return isUtf8(head.subarray(0, head.length - unfinishedBytes(head))) ? "utf-8" : "windows-1252";
+}
+
 const unreadable = (charset: string) =>
   charset === "utf-8" ? notUtf8() : fileError(`The file is not ${charset} text.`);
 

@@ -8,6 +8,7 @@ import { charsetErrors } from "./decode-text.ts";
 import { type ImportJob, importSubscribers } from "./import-subscribers.ts";
 
 export interface ImportForm {
+  filename?: string;
   list_id?: string;
   mapping?: string;
   charset?: string;

@@ -158,15 +158,23 @@ describe("every operation", () => {
     const { import_id } = (await client(app, { key: company.key }).post(`${E}/subscribers/bulk/`, behind)).body;
     await call(`GET ${E}/imports/:id/`, { id: import_id });
     await call(`GET ${E}/imports/:id/errors/`, { id: import_id });
+    const held = async () => (await call(`POST ${E}/imports/`, {}, fileForm("email\nx\n", "a.csv"))).body.id as string;
+    const [one, other] = [await held(), await held()];
+    expect((await call(`GET ${E}/imports/:id/columns/`, { id: one })).body).toMatchObject({ problem: null });
+    await call(`POST ${E}/imports/:id/start/`, { id: one }, { dry_run: true });
+    await call(`DELETE ${E}/imports/:id/`, { id: other });
+    expect((await call(`GET ${E}/imports/`)).body.count).toBe(2);
     const bob = (await client(app, { key: company.key }).get(`${E}/subscribers/`, { query: { search: "bob@" } })).body
       .results[0].id;
     await call(`POST ${E}/subscribers/bulk-update-lists/`, {}, { subscriber_ids: [bob], add_to_lists: [things.list] });
     await call(`GET ${E}/lists/:id/subscribers/`, { id: things.list! });
     await call(`GET ${E}/subscribers/export/`);
+    expect((await call(`GET ${E}/subscribers/attributes/`)).body).toEqual({ names: ["city"] });
     await call(`GET ${E}/subscribers/:id/data/`, { id: things.subscriber! });
     await call(`GET ${E}/subscribers/:id/lists/`, { id: things.subscriber! });
     await call(`POST ${E}/subscribers/erase/`, {}, { email: "nobody@example.com" });
     const conditions = [{ field: "email", operator: "ends_with", value: "example.com" }];
+    await call(`POST ${E}/segments/preview/`, {}, { rules: { conditions } });
     const id = (await call(`POST ${E}/segments/`, {}, { name: "S", rules: { match: "all", conditions } })).body.id;
     await call(`GET ${E}/segments/`);
     await call(`GET ${E}/segments/:id/`, { id });

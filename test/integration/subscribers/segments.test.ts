@@ -56,6 +56,11 @@ describe("a segment", () => {
       subscriber_count: 2,
       subscriber_count_is_estimate: false,
     });
+    expect((await own.api.get(path, { query: { count: "false" } })).body).toEqual({
+      ...made.body,
+      subscriber_count: null,
+      subscriber_count_is_estimate: false,
+    });
     expect((await own.api.get(`${path}subscribers/`)).body).toMatchObject({
       count: 2,
       results: [{ email: "s1@example.com" }, { email: "s0@example.com" }],
@@ -179,6 +184,33 @@ describe("a segment", () => {
     };
     expect(answer).toMatchObject({ status: 403, body: { detail } });
     expect((await poor.api.patch(path, { name: "T" })).status).toBe(403);
+    expect((await poor.api.post(`${PATH}preview/`, { rules: inLondon })).status).toBe(403);
     expect((await poor.api.get(path)).status).toBe(200);
+  });
+});
+
+describe("rules that nobody has saved", () => {
+  test("are counted, with the newest whom they hold for, and nothing is kept", async () => {
+    const { api } = await newCompany(app);
+    for (let n = 0; n < 7; n++) {
+      await api.post("/api/emails/subscribers/", { email: `p${n}@x.org`, attributes: { city: "London", n } });
+    }
+    await api.post("/api/emails/subscribers/", { email: "q@x.org", attributes: { "last order": "2024-01-01" } });
+    const rules = { conditions: [{ field: "attributes.city", operator: "equals", value: "london" }] };
+    const { status, body } = await api.post("/api/emails/segments/preview/", { rules });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ subscriber_count: 7, subscriber_count_is_estimate: false });
+    expect(body.sample.map(({ email }: { email: string }) => email)).toEqual([6, 5, 4, 3, 2].map((n) => `p${n}@x.org`));
+    expect((await api.get("/api/emails/segments/")).body.count).toBe(0);
+    expect((await api.get("/api/emails/subscribers/attributes/")).body).toEqual({ names: ["city", "last order", "n"] });
+  });
+
+  test("that are wrong are a 400 that names the condition", async () => {
+    const { api } = await newCompany(app);
+    const rules = { conditions: [{ field: "complained", operator: "equals", value: "maybe" }] };
+    expect(await api.post("/api/emails/segments/preview/", { rules })).toMatchObject({
+      status: 400,
+      body: { rules: ["Condition at index 0: The value must be true or false."] },
+    });
   });
 });

@@ -39,7 +39,7 @@ export const audience: FieldNotes = {
   errors_count: ["How many could not be used.", 3],
   errors_url: ["All errors as CSV.", "https://mail.lantern.example/api/emails/imports/0199f0a2/errors/"],
   import_id: "The import, to ask for.",
-  "getImport.status": "`running`, then `done` or `failed`.",
+  "getImport.status": "`running`, then `done` or `failed`; `waiting` before a file that was uploaded alone is started.",
   bytes: ["Bytes of the file.", 1048576],
   bytes_read: ["How much of it is read.", 524288],
   "getImport.error": ["Why it failed; nothing was imported.", "The file has no column email."],

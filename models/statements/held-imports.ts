@@ -1,0 +1,76 @@
+/**
+ * Files that wait for their import: uploaded once, looked at, tried, started by their id. Who starts one is found out by one
+ * statement, so that a file that two people start at the same time is imported once.
+ */
+import type { Caller } from "../../services/lib/caller.ts";
+import { query, queryOne } from "../database/db.ts";
+import type { ImportStatus } from "../import.ts";
+import { KEPT, MAX_RUNNING } from "./imports.ts";
+
+/** Of a company's files that wait to be started; each may have a gigabyte. */
+const MAX_HELD = 5;
+
+// What nobody is about to read: a file that is being read stays, however many came after it.
+const IDLE = "company_id = $1 and held and status <> 'running'";
+
+const GIVES_WAY = `
+  delete from imports where ${IDLE} and id in (
+    select id from imports where ${IDLE} order by greatest(created_at, started_at) desc, id desc offset ${MAX_HELD})`;
+
+/** The file is complete. Of those that wait, the one that has waited longest gives way to a sixth. */
+export async function holdImport(companyId: string, id: string): Promise<void> {
+  await query("update imports set status = 'waiting' where company_id = $1 and id = $2", [companyId, id]);
+  await query(GIVES_WAY, [companyId]);
+}
+
+const START = `
+  with started as (
+    update imports set status = 'running', form = (form - array['list_id', 'mapping', 'charset', 'on_conflict', 'dry_run']) || $3::jsonb,
+      caller = $4, report = null, error = null,
+      bytes_read = 0, next_attempt_at = now(), started_at = now()
+    where ${IDLE} and id = $2 and ${KEPT}
+      and (select count(*) from imports where company_id = $1 and form is not null and status = 'running') < ${MAX_RUNNING}
+    returning id),
+  errors as (delete from import_errors where company_id = $1 and import_id in (select id from started))
+  select id from started`;
+
+/** False where it cannot be: it is running, its file is gone, or the company has as many under way as it may have. */
+export async function startHeldImport(
+  companyId: string,
+  id: string,
+  { form, caller }: { form: object; caller: Caller },
+): Promise<boolean> {
+  const values = [companyId, id, JSON.stringify(form), JSON.stringify(caller)];
+  return Boolean(await queryOne(START, values));
+}
+
+/** False where there is none, or it is running. */
+export async function removeImport(companyId: string, id: string): Promise<boolean> {
+  const sql =
+    "delete from imports where company_id = $1 and id = $2 and form is not null and status <> 'running' returning id";
+  return Boolean(await queryOne(sql, [companyId, id]));
+}
+
+export interface ImportRow {
+  id: string;
+  status: ImportStatus;
+  form: Record<string, unknown>;
+  bytes: number;
+  bytes_read: number;
+  report: Record<string, unknown> | null;
+  error: string | null;
+  held: boolean;
+  created_at: Date;
+  kept_until: Date;
+}
+
+const COLUMNS = `id, status, form, bytes, bytes_read, report, error, held and status <> 'running' as held, created_at,
+  greatest(created_at, started_at) + interval '24 hours' as kept_until`;
+
+const SHOWN = `company_id = $1 and form is not null and ${KEPT}`;
+
+export const findImport = (companyId: string, id: string): Promise<ImportRow | undefined> =>
+  queryOne<ImportRow>(`select ${COLUMNS} from imports where ${SHOWN} and id = $2`, [companyId, id]);
+
+/** Of all people of the company, the newest first. */
+export const IMPORT_LISTING = { from: "imports i", columns: COLUMNS, where: [SHOWN] };

@@ -1,0 +1,235 @@
+/** Import: a file is uploaded once, its columns are looked at, it is tried, and then imported; in the background. */
+import type { Readable } from "node:stream";
+import type { ReturnsOf } from "../../contracts.ts";
+import { invalid, isServiceError, wrongState } from "../../lib/errors.ts";
+import { isUuid } from "../../lib/ids.ts";
+import { requirePermission } from "../../permissions.ts";
+import { type Errors, orAgain } from "../form-errors.ts";
+import { guessedAddress, mappingOf, shownColumns } from "../import-mapping.ts";
+import { messages } from "../messages.ts";
+import { PAGE_SIZE } from "../pager.ts";
+import { formatted } from "../render.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, download, may, type Outcome } from "../request.ts";
+
+type Import = ReturnsOf<"subscribers.getImport">;
+type State = keyof typeof messages.imports.states;
+
+const t = messages.imports;
+const MAX_LISTS = 100;
+const SHOWN_ERRORS = 25;
+const NEW_LIST = "new";
+
+const stateOf = ({ status, dry_run }: Import): State => (status === "done" && dry_run ? "tried" : status);
+const nameOf = ({ filename }: Import): string => filename || t.unnamed;
+const pathOf = (visit: CompanyVisit, id: string, rest = "") => companyPath(visit, `import/${id}${rest && `/${rest}`}`);
+
+const sizeOf = (bytes: number): string =>
+  bytes < 1024 * 1024 ? `${formatted(Math.ceil(bytes / 1024))} KB` : `${formatted(Math.ceil(bytes / 1024 / 1024))} MB`;
+
+async function showUpload(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
+  const { results } = await callIn(visit, "subscribers.listImports", { page_size: PAGE_SIZE });
+  return {
+    view: "import",
+    title: t.title,
+    values: {
+      imports: results.map((one) => ({
+        ...one,
+        name: nameOf(one),
+        state: stateOf(one),
+        href: pathOf(visit, one.id),
+      })),
+      here: companyPath(visit, "import"),
+      errors,
+      mayWrite: may(visit, "subscribers.uploadImport"),
+    },
+  };
+}
+
+export const importPage = (visit: CompanyVisit): Promise<Answer> => showUpload(visit);
+
+export const uploadImport = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const { filename = "", content_type = "", size = 0, stream } = visit.file ?? {};
+      const file = { filename, content_type, size };
+      const { id } = await callIn(
+        visit,
+        "subscribers.uploadImport",
+        file,
+        stream ? { stream: stream as Readable } : {},
+      );
+      return { goTo: pathOf(visit, id) };
+    },
+    (errors) => showUpload(visit, errors),
+  );
+
+const allLists = async (visit: CompanyVisit) =>
+  (await callIn(visit, "subscribers.listLists", { page_size: MAX_LISTS, ordering: "name" })).results;
+
+const columnsAs = (visit: CompanyVisit, { id }: Import, charset: string | null, mapping?: Import["mapping"]) =>
+  callIn(visit, "subscribers.importColumns", {
+    id,
+    ...(charset === null ? {} : { charset }),
+    ...(mapping && Object.keys(mapping).length > 0 ? { mapping: JSON.stringify(mapping) } : {}),
+  });
+
+/** The form as the last try was asked for, so that its choices are shown again. */
+const askedBefore = ({ charset, list_id, on_conflict }: Import): Record<string, string> => ({
+  ...(charset === null ? {} : { charset }),
+  ...(list_id === null ? {} : { list: list_id }),
+  on_conflict,
+});
+
+interface Choosing {
+  form: Record<string, string>;
+  errors?: Errors;
+}
+
+/** What the file's columns are, and what is to become of them. */
+async function showColumns(visit: CompanyVisit, state: Import, { form, errors = {} }: Choosing): Promise<Answer> {
+  const charset = form.charset || null;
+  const [look, mapped, lists] = await Promise.all([
+    columnsAs(visit, state, charset),
+    columnsAs(visit, state, charset, state.mapping),
+    allLists(visit),
+  ]);
+  const named = { list: "", on_conflict: "update", new_list: nameOf(state).replace(/\.\w+$/, ""), ...form };
+  return {
+    view: "import-columns",
+    title: nameOf(state),
+    values: {
+      state,
+      bytes: sizeOf(state.bytes),
+      look,
+      // Of what is chosen here only a try says whether it is right.
+      problem: form === visit.form || guessedAddress(mapped) !== -1 ? undefined : mapped.problem,
+      columns: shownColumns(look, mapped, form),
+      separator: t.separators[look.delimiter as keyof typeof t.separators] ?? look.delimiter,
+      charsets: Object.entries({ [look.charset]: look.charset, ...t.charsets }),
+      lists,
+      form: named,
+      conflicts: Object.entries(t.conflicts),
+      errors,
+      here: pathOf(visit, state.id),
+      back: companyPath(visit, "import"),
+    },
+  };
+}
+
+/** A list that was deleted since: the start refuses it with the reason. */
+function ifGone(error: unknown): undefined {
+  if (!isServiceError(error, "NOT_FOUND")) throw error;
+}
+
+async function showState(visit: CompanyVisit, state: Import, errors: Errors = {}): Promise<Answer> {
+  const mayWrite = may(visit, "subscribers.startImport");
+  const here = pathOf(visit, state.id);
+  const isTried = stateOf(state) === "tried" && state.startable;
+  const [look, list] = await Promise.all([
+    isTried ? columnsAs(visit, state, state.charset, state.mapping) : undefined,
+    isTried && state.list_id ? callIn(visit, "subscribers.getList", { id: state.list_id }).catch(ifGone) : undefined,
+  ]);
+  return {
+    view: "import-state",
+    title: nameOf(state),
+    values: {
+      state,
+      name: stateOf(state),
+      bytes: sizeOf(state.bytes),
+      bytesRead: sizeOf(state.bytes_read),
+      columns: look ? shownColumns(look, look, {}) : [],
+      list: list?.name,
+      newList: visit.query.new_list,
+      search: visit.query.new_list ? `?${new URLSearchParams({ new_list: visit.query.new_list })}` : "",
+      shownErrors: state.errors.slice(0, SHOWN_ERRORS),
+      errors,
+      here,
+      back: companyPath(visit, "import"),
+      subscribers: companyPath(visit, "subscribers"),
+      mayWrite,
+    },
+  };
+}
+
+const read = (visit: CompanyVisit): Promise<Import> => callIn(visit, "subscribers.getImport", { id: visit.params.id! });
+
+const mayChoose = (visit: CompanyVisit, state: Import): boolean =>
+  state.startable && may(visit, "subscribers.startImport");
+
+export async function importStatePage(visit: CompanyVisit): Promise<Answer> {
+  const state = await read(visit);
+  const isChoosing = state.status === "waiting" || visit.query.columns !== undefined;
+  return isChoosing && mayChoose(visit, state)
+    ? showColumns(visit, state, { form: state.status === "waiting" ? {} : askedBefore(state) })
+    : showState(visit, state);
+}
+
+interface Asked {
+  mapping: Import["mapping"];
+  charset: string;
+  on_conflict: "update" | "skip";
+}
+
+async function askedIn(visit: CompanyVisit, state: Import): Promise<Asked> {
+  const { form } = visit;
+  const recognised = await columnsAs(visit, state, form.charset || null);
+  return {
+    mapping: mappingOf(recognised, form),
+    charset: recognised.charset,
+    on_conflict: form.on_conflict === "skip" ? "skip" : "update",
+  };
+}
+
+/** The mapping screen sent: shown anew, or tried. */
+export async function tryImport(visit: CompanyVisit): Promise<Outcome | Answer> {
+  // Also for a form that only shows itself again.
+  requirePermission("subscribers.startImport", { role: visit.company.role });
+  const state = await read(visit);
+  const again = (errors: Errors = {}) => showColumns(visit, state, { form: visit.form, errors });
+  if (visit.form.do === "look") return again();
+  return orAgain(async () => {
+    const asked = await askedIn(visit, state);
+    const { list = "", new_list = "" } = visit.form;
+    if (list === NEW_LIST && new_list.trim() === "") throw invalid({ new_list: [t.nameNeeded] });
+    const list_id = isUuid(list) ? { list_id: list } : {};
+    await callIn(visit, "subscribers.startImport", { id: state.id, ...asked, ...list_id, dry_run: true });
+    // The list is made when the import is: who only tries leaves none behind.
+    const search = list === NEW_LIST ? `?${new URLSearchParams({ new_list })}` : "";
+    return { goTo: `${pathOf(visit, state.id)}${search}` };
+  }, again);
+}
+
+/** As it was tried. */
+export async function startImport(visit: CompanyVisit): Promise<Outcome | Answer> {
+  requirePermission("subscribers.startImport", { role: visit.company.role });
+  const state = await read(visit);
+  const { id, mapping, charset, on_conflict } = state;
+  const name = visit.form.new_list ?? "";
+  return orAgain(
+    async () => {
+      if (!state.startable) throw wrongState(t.fileGone);
+      const made = name === "" ? undefined : await callIn(visit, "subscribers.createList", { name });
+      const list_id = made?.id ?? state.list_id;
+      await callIn(visit, "subscribers.startImport", {
+        id,
+        mapping,
+        on_conflict,
+        ...(charset === null ? {} : { charset }),
+        ...(list_id === null ? {} : { list_id }),
+        dry_run: false,
+      });
+      return { goTo: pathOf(visit, id) };
+    },
+    async (errors) => showState(visit, await read(visit), errors),
+  );
+}
+
+export async function discardImport(visit: CompanyVisit): Promise<Answer> {
+  await callIn(visit, "subscribers.removeImport", { id: visit.params.id! });
+  return { goTo: companyPath(visit, "import"), notice: "discarded" };
+}
+
+export async function refusedRows(visit: CompanyVisit): Promise<Answer> {
+  const { id } = await read(visit);
+  return download(visit, "subscribers.importErrors", { id }, "refused-rows.csv");
+}

@@ -1,0 +1,85 @@
+/**
+ * What a rule of a segment can ask, as the builder offers it: the fields and operators of the API
+ * (models/segment-rules/segment-sql.ts) with the kind of input that their value needs. test/unit/console/segment-rows.test.ts
+ * holds that nothing of the API's is missing.
+ */
+
+/** What the value is entered with: one of something, or several. */
+export type Input =
+  | "none"
+  | "text"
+  | "texts"
+  | "number"
+  | "days"
+  | "date"
+  | "flag"
+  | "status"
+  | "statuses"
+  | "list"
+  | "lists"
+  | "campaign"
+  | "campaigns";
+
+/** An operator with one kind of value: `equals` of an attribute is three of them. */
+export interface Choice {
+  /** In the form. */
+  key: string;
+  operator: string;
+  input: Input;
+  /** The same can be said by another choice: offered only where a stored rule has it. */
+  rare?: true;
+}
+
+const of = (input: Input, ...operators: string[]): Choice[] =>
+  operators.map((operator) => ({ key: operator, operator, input }));
+const rare = (choices: Choice[]): Choice[] => choices.map((choice) => ({ ...choice, rare: true }));
+const typed = (input: Input, ...operators: string[]): Choice[] =>
+  operators.map((operator) => ({ key: `${operator}:${input}`, operator, input }));
+
+const TEXT = [
+  ...of("text", "equals", "not_equals", "contains", "not_contains", "starts_with", "ends_with"),
+  ...of("texts", "in", "not_in"),
+];
+const EMPTY = of("none", "is_empty", "is_not_empty");
+const TIME = [
+  ...of("days", "in_last_days"),
+  ...of("date", "before", "gte"),
+  ...rare(of("date", "after", "gt", "lt", "lte")),
+];
+const oneOrMore = (one: Input, several: Input): Choice[] => [
+  ...of(one, "equals", "not_equals"),
+  ...of(several, "in", "not_in"),
+];
+const CAMPAIGN = oneOrMore("campaign", "campaigns");
+
+export const ATTRIBUTE = "attribute";
+
+export const FIELDS: Record<string, Choice[]> = {
+  email: TEXT,
+  domain: TEXT,
+  first_name: [...TEXT, ...EMPTY],
+  last_name: [...TEXT, ...EMPTY],
+  [ATTRIBUTE]: [
+    ...TEXT,
+    ...typed("number", "equals", "not_equals"),
+    ...of("number", "gt", "gte", "lt", "lte"),
+    ...typed("flag", "equals"),
+    ...rare(typed("flag", "not_equals")),
+    ...of("days", "in_last_days"),
+    ...of("date", "before", "after"),
+    ...EMPTY,
+  ],
+  list: [...oneOrMore("list", "lists"), ...EMPTY],
+  status: oneOrMore("status", "statuses"),
+  created_at: TIME,
+  last_opened_at: [...TIME, ...EMPTY],
+  last_clicked_at: [...TIME, ...EMPTY],
+  opened_campaign: CAMPAIGN,
+  clicked_campaign: CAMPAIGN,
+  last_bounced_at: [...TIME, ...EMPTY],
+  complained: [...of("flag", "equals"), ...rare(of("flag", "not_equals"))],
+};
+
+export const choicesOf = (field: string): readonly Choice[] => (Object.hasOwn(FIELDS, field) ? FIELDS[field]! : []);
+
+export const isSeveral = (input: Input): boolean => ["statuses", "lists", "campaigns"].includes(input);

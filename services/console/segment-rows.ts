@@ -1,0 +1,144 @@
+/**
+ * The rules of a segment as rows of a form, and back. A row that the form cannot show (a date with a time and a zone, a
+ * mixture of values, a field of a later release) keeps its condition as it is, so that saving loses nothing.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { ATTRIBUTE, type Choice, choicesOf, FIELDS, isSeveral } from "./segment-fields.ts";
+
+export interface Condition {
+  field: string;
+  operator: string;
+  value?: unknown;
+}
+
+type Form = Record<string, string>;
+
+export interface Row {
+  /** Of FIELDS, or "" before one was chosen. */
+  field: string;
+  /** Of an attribute. */
+  name: string;
+  /** Key of a choice. */
+  choice: string;
+  value: string;
+  /** Of inputs that take several. */
+  picks: string[];
+  /** The condition in JSON, where the form cannot show it. */
+  kept?: string;
+}
+
+export const EMPTY_ROW: Row = { field: "", name: "", choice: "", value: "", picks: [] };
+
+/** The most that the API takes. */
+export const MAX_ROWS = 50;
+
+const PREFIX = "attributes.";
+
+export const choiceOf = ({ field, choice }: Row): Choice | undefined =>
+  choicesOf(field).find(({ key }) => key === choice);
+
+const linesOf = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
+/** As text where it is no number: the API says so at its row. */
+const numberIn = (text: string): number | string => {
+  const number = Number(text.trim());
+  return text.trim() === "" || Number.isNaN(number) ? text : number;
+};
+
+function entered({ value, picks }: Row, { input }: Choice): unknown {
+  if (isSeveral(input)) return picks;
+  if (input === "texts") return linesOf(value);
+  if (value === "") return undefined;
+  if (input === "number" || input === "days") return numberIn(value);
+  if (input === "flag") return value === "yes";
+  return value;
+}
+
+/** What the API is asked; an unfinished row is a condition that the API refuses with the reason. */
+export function conditionOf(row: Row): Condition {
+  if (row.kept !== undefined) return JSON.parse(row.kept) as Condition;
+  const choice = choiceOf(row);
+  const field = row.field === ATTRIBUTE ? `${PREFIX}${row.name.trim()}` : row.field;
+  const condition = { field, operator: choice?.operator ?? "" };
+  if (!choice || choice.input === "none") return condition;
+  const value = entered(row, choice);
+  return value === undefined ? condition : { ...condition, value };
+}
+
+const textOf = (value: unknown): string => {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return Array.isArray(value) ? value.join("\n") : value === undefined ? "" : String(value);
+};
+
+/** The first choice that says the very same; a condition that none says is kept. */
+export function rowOf(condition: Condition): Row {
+  const isAttribute = typeof condition.field === "string" && condition.field.startsWith(PREFIX);
+  const field = isAttribute ? ATTRIBUTE : condition.field;
+  const name = isAttribute ? condition.field.slice(PREFIX.length) : "";
+  for (const { key, operator, input } of choicesOf(field)) {
+    if (operator !== condition.operator) continue;
+    const picks = isSeveral(input) && Array.isArray(condition.value) ? condition.value.map(String) : [];
+    const value = isSeveral(input) ? "" : textOf(condition.value);
+    const row = { field, name, choice: key, value, picks };
+    const isShown = input !== "date" || /^\d{4}-\d{2}-\d{2}$/.test(value);
+    if (isShown && isDeepStrictEqual(conditionOf(row), { ...condition })) return row;
+  }
+  return { ...EMPTY_ROW, kept: JSON.stringify(condition) };
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    return typeof JSON.parse(text) === "object";
+  } catch {
+    return false;
+  }
+};
+
+function rowIn(form: Form, at: number): Row {
+  const part = (name: string) => form[`r.${at}.${name}`] ?? "";
+  const kept = form[`r.${at}.kept`];
+  if (kept !== undefined && isJson(kept)) return { ...EMPTY_ROW, kept };
+  const field = Object.hasOwn(FIELDS, part("field")) ? part("field") : "";
+  const prefix = `r.${at}.pick.`;
+  const picks = Object.keys(form).filter((name) => name.startsWith(prefix));
+  const row = {
+    field,
+    name: part("name"),
+    choice: part("choice"),
+    // Browsers send lines with CR.
+    value: part("value").replaceAll("\r", ""),
+    picks: picks.map((name) => name.slice(prefix.length)),
+  };
+  return settled(row, { field: part("was.field"), choice: part("was.choice") });
+}
+
+/** With an operator of its field, and without a value that was entered for something else. */
+function settled(row: Row, was: { field: string; choice: string }): Row {
+  const choice = choiceOf(row) ?? choicesOf(row.field)[0];
+  const next = { ...row, choice: choice?.key ?? "" };
+  const before = choicesOf(was.field).find(({ key }) => key === was.choice);
+  const isOther = row.field !== was.field || before?.input !== choice?.input;
+  return was.field !== "" && isOther ? { ...next, value: "", picks: [] } : next;
+}
+
+/** The rows of a form that was sent. */
+export function rowsIn(form: Form): Row[] {
+  const given = Number(form.rows);
+  const count = Number.isInteger(given) && given >= 0 ? Math.min(given, MAX_ROWS) : 0;
+  return Array.from({ length: count }, (_, at) => rowIn(form, at));
+}
+
+/** What the API says of conditions, by the row; what it says of no row is under -1. */
+export function errorsByRow(sentences: readonly string[]): Record<number, string[]> {
+  const byRow: Record<number, string[]> = {};
+  for (const sentence of sentences) {
+    const found = /^Condition at index (\d+): (.*)$/s.exec(sentence);
+    const at = found ? Number(found[1]) : -1;
+    byRow[at] = [...(byRow[at] ?? []), found ? found[2]! : sentence];
+  }
+  return byRow;
+}

@@ -1,0 +1,120 @@
+/** Imports by their id: files that wait, are looked into, tried, and started; and how far each of them is. */
+import { listPage } from "../../../models/database/listing.ts";
+import {
+  findImport,
+  holdImport,
+  IMPORT_LISTING,
+  type ImportRow,
+  removeImport as removeRow,
+  startHeldImport,
+} from "../../../models/statements/held-imports.ts";
+import { readPart } from "../../../models/statements/imports.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { type FieldErrors, notFound, wrongState } from "../../lib/errors.ts";
+import type { ListQuery, Static } from "../../lib/shapes.ts";
+import type { FileColumns, ImportState } from "../contract-import.ts";
+import { importerOf, storeImport, tooManyImports } from "./background-import.ts";
+import { type Mapping, readMapping } from "./columns.ts";
+import { type ImportForm, importErrors } from "./import-request.ts";
+import { lookInto } from "./look-into-file.ts";
+
+type State = Static<typeof ImportState>;
+
+/** What is asked of a file when it is started: its mapping is an object, because the request is JSON. */
+export interface StartForm extends Pick<ImportForm, "list_id" | "charset" | "dry_run" | "on_conflict"> {
+  mapping?: Mapping;
+}
+
+const EMPTY = { total: 0, created: 0, updated: 0, skipped: 0, errors: [], errors_count: 0, errors_url: null };
+
+/** The form's text has been checked. */
+function mappingOf({ mapping }: ImportForm): Mapping {
+  const read = readMapping(mapping);
+  return "mapping" in read ? read.mapping : {};
+}
+
+function stateOf({ form, report, held, created_at, kept_until, ...row }: ImportRow): State {
+  const asked = form as ImportForm;
+  return {
+    ...row,
+    ...EMPTY,
+    ...(report as Partial<State> | null),
+    filename: asked.filename ?? "",
+    list_id: asked.list_id ?? null,
+    mapping: mappingOf(asked),
+    charset: asked.charset ?? null,
+    on_conflict: asked.on_conflict ?? "update",
+    dry_run: asked.dry_run ?? false,
+    startable: held,
+    created_at: created_at.toISOString(),
+    kept_until: kept_until.toISOString(),
+  };
+}
+
+async function requireImport(companyId: string, id: string): Promise<ImportRow> {
+  const row = await findImport(companyId, id);
+  if (!row) throw notFound();
+  return row;
+}
+
+export const importView = async (companyId: string, id: string): Promise<State> =>
+  stateOf(await requireImport(companyId, id));
+
+export async function listImports(companyId: string, asked: ListQuery) {
+  const listing = { ...IMPORT_LISTING, values: [companyId], id: "i.id", orderings: {}, searchIn: [] };
+  const { count, results } = await listPage<ImportRow>(listing, asked);
+  return { count, results: results.map(stateOf) };
+}
+
+export async function uploadImport(ctx: Ctx<{ filename?: string; size?: number }>): Promise<State> {
+  const { filename = "", size = 0 } = ctx.params;
+  const form = { filename: filename.slice(0, 255).toWellFormed(), size };
+  const id = await storeImport(ctx, { form, bytes: size, held: true, complete: holdImport });
+  return importView(companyOf(ctx), id);
+}
+
+const GONE = "The file is no longer kept. Upload it again.";
+const RUNNING = "This import is running. Wait until it is over.";
+
+export async function importColumns(
+  companyId: string,
+  { id, charset, mapping }: { id: string; charset?: string; mapping?: string },
+): Promise<Static<typeof FileColumns>> {
+  await requireImport(companyId, id);
+  const first = await readPart(companyId, id, 0);
+  if (!first) throw wrongState(GONE);
+  return lookInto(
+    { companyId, id, first },
+    { charset, mapping: mappingOf({ ...(mapping === undefined ? {} : { mapping }) }) },
+  );
+}
+
+/** As that of an import that comes with its file. */
+const storedForm = ({ mapping, ...rest }: StartForm): ImportForm => ({
+  ...rest,
+  ...(mapping ? { mapping: JSON.stringify(mapping) } : {}),
+});
+
+/** Of its fields; `mapping` is stored as text, and checked as such. */
+export const startErrors = (
+  companyId: string,
+  asked: StartForm,
+  isValid: (field: keyof StartForm) => boolean,
+): Promise<FieldErrors> => importErrors(companyId, storedForm(asked), (field) => isValid(field as keyof StartForm));
+
+export async function startImport(ctx: Ctx<StartForm & { id: string }>): Promise<State> {
+  const { id, ...asked } = ctx.params;
+  const companyId = companyOf(ctx);
+  if (!(await startHeldImport(companyId, id, { form: storedForm(asked), caller: importerOf(ctx) }))) {
+    const { status, held } = await requireImport(companyId, id);
+    if (status === "running") throw wrongState(RUNNING);
+    throw held ? tooManyImports() : wrongState(GONE);
+  }
+  return importView(companyId, id);
+}
+
+export async function removeImport(companyId: string, id: string): Promise<null> {
+  if (await removeRow(companyId, id)) return null;
+  await requireImport(companyId, id);
+  throw wrongState(RUNNING);
+}

@@ -1,0 +1,114 @@
+/** The head of a file that waits for its import: its columns, the first values of each, and what they would be read as. */
+import { readPart } from "../../../models/statements/imports.ts";
+import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
+import { isServiceError } from "../../lib/errors.ts";
+import type { Static } from "../../lib/shapes.ts";
+import type { ColumnMeaning, FileColumns } from "../contract-import.ts";
+import { type Columns, type Mapping, namesOf, readColumns, requireUsable } from "./columns.ts";
+import { type CsvRow, delimiterOf } from "./csv-reader.ts";
+import { decodeText, guessCharset } from "./decode-text.ts";
+import { isBlank } from "./import-rows.ts";
+import { openCsv } from "./import-subscribers.ts";
+
+type Look = Static<typeof FileColumns>;
+type Meaning = Pick<Look["columns"][number], "as" | "attribute">;
+
+const SHOWN_ROWS = 3;
+const SHOWN_CHARS = 100;
+/** The mapping names columns by all of it. */
+const NAME_CHARS = 1_000;
+const MAX_COLUMNS = 500;
+/** Enough for the separator: it stands in the first line. */
+const HEAD_BYTES = 64 * 1024;
+
+async function* partsFrom(companyId: string, id: string, first: Buffer): AsyncGenerator<Buffer> {
+  yield first;
+  for (let no = 1; ; no++) {
+    const part = await readPart(companyId, id, no);
+    if (!part) return;
+    yield part;
+  }
+}
+
+const FIELDS = [
+  ["email", "email"],
+  ["firstName", "first_name"],
+  ["lastName", "last_name"],
+  ["fullName", "name"],
+] as const;
+
+/** By the column's number; what is not among them is left out. */
+function meaningsOf(columns: Columns): Map<number, Meaning> {
+  const of = (as: ColumnMeaning): Meaning => ({ as, attribute: null });
+  return new Map<number, Meaning>([
+    ...columns.attributes.map(({ at, name }) => [at, { as: "attribute", attribute: name }] as const),
+    ...columns.objects.map(({ at }) => [at, of("attributes")] as const),
+    ...columns.statuses.map(
+      ({ at, state }) => [at, of(state === undefined ? "status" : SUBSCRIBER_STATUSES[state]!)] as const,
+    ),
+    ...FIELDS.flatMap(([key, as]) => (columns[key] === -1 ? [] : [[columns[key], of(as)] as const])),
+  ]);
+}
+
+const sentenceOf = (error: unknown): string => {
+  if (!isServiceError(error, "INVALID")) throw error;
+  return Object.values(error.data.fields).flat()[0]!;
+};
+
+/** With the reason why these columns cannot be imported as they are, if there is one. */
+function readAs(
+  names: readonly string[],
+  mapping: Mapping,
+): { meanings: Map<number, Meaning>; problem: string | null } {
+  let meanings = new Map<number, Meaning>();
+  try {
+    const columns = readColumns(names, mapping);
+    meanings = meaningsOf(columns);
+    requireUsable(columns, names);
+    return { meanings, problem: null };
+  } catch (error) {
+    return { meanings, problem: sentenceOf(error) };
+  }
+}
+
+async function firstRows(rows: AsyncIterable<CsvRow[]>): Promise<string[][]> {
+  const found: string[][] = [];
+  for await (const batch of rows) {
+    const usable = batch.filter((row) => !row.error && !isBlank(row));
+    found.push(...usable.slice(0, SHOWN_ROWS - found.length).map(({ cells }) => cells));
+    if (found.length === SHOWN_ROWS) break;
+  }
+  return found;
+}
+
+const cut = (text: string) => (text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text).toWellFormed();
+
+async function headText(first: Buffer, charset: string): Promise<string> {
+  for await (const text of decodeText([first.subarray(0, HEAD_BYTES)] as unknown as AsyncIterable<Buffer>, charset)) {
+    return text;
+  }
+  return "";
+}
+
+const NO_COLUMNS = { delimiter: null, columns: [] };
+
+/** `first`: the first part of the file. */
+export async function lookInto(
+  { companyId, id, first }: { companyId: string; id: string; first: Buffer },
+  { charset = guessCharset(first), mapping }: { charset?: string | undefined; mapping: Mapping },
+): Promise<Look> {
+  try {
+    const csv = await openCsv(partsFrom(companyId, id, first), charset, namesOf);
+    const names = csv.columns;
+    const [rows, text] = await Promise.all([firstRows(csv.rows), headText(first, charset)]);
+    const { meanings, problem } = readAs(names, mapping);
+    const columns = names.slice(0, MAX_COLUMNS).map((name, at) => ({
+      name: name.slice(0, NAME_CHARS).toWellFormed(),
+      values: rows.map((cells) => cut(cells[at]?.trim() ?? "")),
+      ...(meanings.get(at) ?? { as: "ignored" as const, attribute: null }),
+    }));
+    return { charset, delimiter: delimiterOf(text), columns, problem };
+  } catch (error) {
+    return { charset, ...NO_COLUMNS, problem: sentenceOf(error) };
+  }
+}

@@ -1,0 +1,238 @@
+/** Segments and imports in a real browser: by mouse and by keyboard, with JavaScript and without. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { type App, startApp } from "../support/app.ts";
+import { fileForm, newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { violations } from "./axe.ts";
+import { launchChromium } from "./chromium.ts";
+
+const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
+const E = "/api/emails";
+const LONG = "Readers of the newsletter about difference engines, analytical engines and looms";
+/** For what another process works on: longer than a busy machine takes. */
+const PATIENCE = { timeout: 120_000 };
+
+let app: App;
+let browser: Browser;
+let company: TestCompany;
+let segmentId: string;
+let waiting: string;
+let tried: string;
+beforeAll(async () => {
+  app = await startApp();
+  browser = await launchChromium();
+  company = await newCompany(app, { name: "Analytical Engines" });
+  const { api } = company;
+  const list = (await api.post(`${E}/lists/`, { name: LONG })).body.id;
+  await api.post(`${E}/lists/`, { name: "Fair" });
+  for (const [n, city] of ["London", "Rome", "London"].entries()) {
+    const person = {
+      email: `person${n}@example.com`,
+      first_name: "Pat",
+      attributes: { city, books: n },
+      lists: [list],
+    };
+    await api.post(`${E}/subscribers/`, person);
+  }
+  const conditions = [
+    { field: "attributes.city", operator: "equals", value: "London" },
+    { field: "list", operator: "in", value: [list] },
+    { field: "email", operator: "in", value: ["person0@example.com", "person1@example.com"] },
+    { field: "last_opened_at", operator: "is_empty" },
+    { field: "created_at", operator: "after", value: "2020-05-01T10:00:00+02:00" },
+  ];
+  const made = await api.post(`${E}/segments/`, { name: LONG, description: LONG, rules: { match: "all", conditions } });
+  segmentId = made.body.id;
+  await api.post(`${E}/drafts/`, { name: "Autumn", kind: "to-list", body: { segment_id: segmentId } });
+  const csv = `Kontakt;Ort;UNSUB_TIME;${LONG};\n${"ada@example.com;Köln;;a value that is so long that it takes more room than there is;\n".repeat(3)}nobody;;;;\n`;
+  waiting = (await api.post(`${E}/imports/`, fileForm(csv, `${LONG}.csv`))).body.id;
+  tried = (await api.post(`${E}/imports/`, fileForm(csv, "tried.csv"))).body.id;
+  await api.post(`${E}/imports/${tried}/start/`, { mapping: { Kontakt: "email" }, dry_run: true });
+}, 240_000);
+afterAll(async () => {
+  await browser?.close();
+  await app.stop();
+});
+
+async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
+  // The policy would keep axe out, too.
+  const context = await browser.newContext({
+    bypassCSP: true,
+    extraHTTPHeaders: { "x-forwarded-for": someIp() },
+    ...options,
+  });
+  try {
+    await work(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+const at = (path: string) => `${app.url}/app/${company.id}/${path}`;
+
+async function signIn(page: Page): Promise<void> {
+  await page.goto(`${app.url}/app/login`);
+  await page.getByLabel("Email address").fill(company.email);
+  await page.getByLabel("Password").fill(company.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(`${app.url}/app/${company.id}`);
+}
+
+const PAGES = () => [
+  ["segments", "segments"],
+  ["segments/new", "segment-new"],
+  [`segments/${segmentId}`, "segment"],
+  [`segments/${segmentId}/count`, "segment-count"],
+  [`segments/${segmentId}/delete`, "segment-delete"],
+  ["import", "import"],
+  [`import/${waiting}`, "import-columns"],
+  [`import/${tried}`, "import-tried"],
+];
+
+test.each([
+  ["light, a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
+  ["dark, a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
+] as [string, BrowserContextOptions][])(
+  "every page passes axe and is no wider than the window: %s",
+  async (_how, options) => {
+    await open(options, async (page) => {
+      await signIn(page);
+      for (const [path, name] of PAGES()) {
+        await page.goto(at(path!));
+        if (name === "segment")
+          await page.getByText("fits now.").or(page.getByText("Nobody fits now.")).waitFor(PATIENCE);
+        if (name === "import-tried") await page.getByText("What would happen").waitFor(PATIENCE);
+        const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
+        // To look at; nothing compares them.
+        await page.screenshot({ path: `${SHOTS}/${options.colorScheme}-company-${name}.png`, fullPage: true });
+        expect({ path, wider: Math.max(0, width as number), wrong: await violations(page) }).toEqual({
+          path,
+          wider: 0,
+          wrong: [],
+        });
+      }
+    });
+  },
+  300_000,
+);
+
+test("a file of 50,000 rows with errors: from the file to the refused rows, without leaving the page to itself", async () => {
+  const rows = Array.from({ length: 50_000 }, (_, n) =>
+    n % 100 === 7 ? `broken ${n};Rome` : `row${n}@example.org;Rome`,
+  );
+  const csv = Buffer.from(`Kontakt;Ort\n${rows.join("\n")}\n`);
+  // Under the policy, as people have it.
+  await open({ acceptDownloads: true, bypassCSP: false }, async (page) => {
+    await signIn(page);
+    await page.getByRole("link", { name: "Subscribers" }).first().click();
+    await page.getByRole("link", { name: "Import" }).click();
+    await page
+      .getByLabel("File", { exact: true })
+      .setInputFiles({ name: "fair.csv", mimeType: "text/csv", buffer: csv });
+    await page.getByRole("button", { name: "Upload the file" }).click();
+    await page.getByLabel("What Kontakt becomes").selectOption("Email address");
+    await page.getByLabel("Name of the attribute for Ort").fill("city");
+    await page.getByLabel("Put all of them on a list").selectOption("A new list");
+    await page.getByLabel("Name of the new list").fill("Autumn fair");
+    await page.getByRole("button", { name: "Try it first" }).click();
+    // The progress takes its own place when it is over.
+    await page.getByRole("heading", { name: "What would happen" }).waitFor(PATIENCE);
+    await page.getByRole("button", { name: "Import 49,500 rows now" }).click();
+    await page.getByRole("heading", { name: "It is imported" }).waitFor(PATIENCE);
+    await page.screenshot({ path: `${SHOTS}/light-company-import-done.png`, fullPage: true });
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Download all refused rows (CSV)" }).click();
+    const file = await readFile(await (await downloading).path(), "utf8");
+    expect(file.trim().split("\r\n")).toHaveLength(501);
+    expect(file).toContain("9,broken 7,email: Enter a valid email address.");
+    await page.getByRole("link", { name: "To the list" }).click();
+    await page.getByText("49,500 subscribers").waitFor(PATIENCE);
+  });
+}, 600_000);
+
+test("an import with the keyboard and without JavaScript", async () => {
+  await open({ javaScriptEnabled: false }, async (page) => {
+    await signIn(page);
+    await page.goto(at("import"));
+    const choosing = page.waitForEvent("filechooser");
+    await page.getByLabel("File", { exact: true }).focus();
+    await page.keyboard.press("Enter");
+    const csv = Buffer.from("E-Mail,Ort\nkeys@example.org,Ulm\n");
+    await (await choosing).setFiles({ name: "keys.csv", mimeType: "text/csv", buffer: csv });
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("What Ort becomes").focus();
+    await page.keyboard.press("End");
+    await page.getByRole("button", { name: "Try it first" }).focus();
+    await page.keyboard.press("Enter");
+    const again = async (heading: string) => {
+      for (const end = Date.now() + PATIENCE.timeout; Date.now() < end; await page.waitForTimeout(200)) {
+        if (await page.getByRole("heading", { name: heading }).isVisible()) return;
+        await page.getByRole("link", { name: "Look again" }).press("Enter");
+      }
+      throw new Error(`Never: ${heading}`);
+    };
+    await again("What would happen");
+    await page.getByRole("button", { name: "Import 1 row now" }).focus();
+    await page.keyboard.press("Enter");
+    await again("It is imported");
+  });
+  const { results } = (await company.api.get(`${E}/subscribers/`, { query: { search: "keys@" } })).body;
+  expect(results).toMatchObject([{ email: "keys@example.org", attributes: {} }]);
+}, 300_000);
+
+test("a segment is built with the keyboard while its count follows, and Enter in a field removes nothing", async () => {
+  await open({ bypassCSP: false }, async (page) => {
+    await signIn(page);
+    await page.goto(at("segments/new"));
+    await page.getByLabel("Name", { exact: true }).focus();
+    await page.keyboard.type("Of London");
+    const what = page.getByLabel("What").first();
+    await what.focus();
+    // One key: of several, a busy machine makes several choices.
+    await page.keyboard.press("A");
+    const name = page.getByLabel("Name of the attribute");
+    await name.waitFor(PATIENCE);
+    await name.focus();
+    await page.keyboard.type("city");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("london");
+    await page.getByText("2 subscribers fit now.").waitFor(PATIENCE);
+    await page.getByRole("button", { name: "Add a rule" }).focus();
+    await page.keyboard.press("Enter");
+    const second = page.getByLabel("What").nth(1);
+    await second.waitFor(PATIENCE);
+    await expect(page.evaluate("document.activeElement.id")).resolves.toBe("r.1.field");
+    await page.keyboard.press("E");
+    await page.getByText("once the rules are complete").waitFor(PATIENCE);
+    const value = page.getByLabel("Value").nth(1);
+    await value.waitFor(PATIENCE);
+    await value.focus();
+    await page.keyboard.type("person2@example.com");
+    await page.getByText("1 subscriber fits now.").waitFor(PATIENCE);
+    const loaded = page.waitForEvent("load", PATIENCE);
+    await page.keyboard.press("Enter");
+    await loaded;
+    await expect(page.getByRole("button", { name: /^Remove rule/ }).count()).resolves.toBe(2);
+    await page.getByRole("button", { name: "Save the segment" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("Saved.").waitFor(PATIENCE);
+  });
+  const { results } = (await company.api.get(`${E}/segments/`, { query: { search: "Of London" } })).body;
+  expect(results[0].rules.conditions).toEqual([
+    { field: "attributes.city", operator: "equals", value: "london" },
+    { field: "email", operator: "equals", value: "person2@example.com" },
+  ]);
+}, 300_000);
+
+test("the list of segments counts itself, one after the other", async () => {
+  await open({}, async (page) => {
+    await signIn(page);
+    await page.goto(at("segments"));
+    const row = page.getByRole("row", { name: new RegExp(LONG) });
+    await row.getByRole("link", { name: "Count" }).waitFor({ state: "detached", ...PATIENCE });
+    await expect(row.locator("#count").textContent()).resolves.toBe("1");
+  });
+}, 300_000);

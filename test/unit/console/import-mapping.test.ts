@@ -1,0 +1,71 @@
+import { type FileColumns, guessedAddress, mappingOf, shownColumns } from "../../../services/console/import-mapping.ts";
+
+const columnsOf = (...columns: [name: string, as: string, attribute?: string][]): FileColumns => ({
+  charset: "utf-8",
+  delimiter: ",",
+  problem: null,
+  columns: columns.map(([name, as, attribute]) => ({
+    name,
+    as: as as FileColumns["columns"][number]["as"],
+    attribute: attribute ?? null,
+    values: ["x"],
+  })),
+});
+
+const look = columnsOf(
+  ["E-Mail", "email"],
+  ["Ort", "attribute", "Ort"],
+  ["UNSUB_TIME", "unsubscribed"],
+  ["", "ignored"],
+  ["Ort", "attribute", "Ort"],
+);
+
+test("what the API recognises by itself is not sent, but for the address", () => {
+  const form = { "column.0": "email", "column.1": "attribute", "attribute.1": "Ort", "column.2": "unsubscribed" };
+  expect(mappingOf(look, form)).toEqual({ "E-Mail": "email" });
+});
+
+test("choices become the mapping; columns without a name of their own cannot be named in it", () => {
+  const form = {
+    "column.0": "email",
+    "column.1": "attribute",
+    "attribute.1": " city ",
+    "column.2": "ignored",
+    "column.3": "status",
+    "column.4": "ignored",
+  };
+  expect(mappingOf(look, form)).toEqual({ "E-Mail": "email", Ort: "city", UNSUB_TIME: null });
+  expect(shownColumns(look, look, form).map(({ chosen, fixed }) => [chosen, fixed])).toEqual([
+    ["email", undefined],
+    ["attribute", undefined],
+    ["ignored", undefined],
+    ["status", "noName"],
+    ["ignored", "repeated"],
+  ]);
+});
+
+test("a choice that does not exist is none", () => {
+  expect(mappingOf(look, { "column.0": "email", "column.1": "password" })).toEqual({ "E-Mail": "email" });
+});
+
+test("what was asked for before is chosen again, with what is recognised on offer", () => {
+  const mapped = columnsOf(
+    ["E-Mail", "email"],
+    ["Ort", "attribute", "city"],
+    ["UNSUB_TIME", "ignored"],
+    ["", "ignored"],
+    ["Ort", "attribute", "Ort"],
+  );
+  const shown = shownColumns(look, mapped, {});
+  expect(shown[1]).toMatchObject({ chosen: "attribute", attribute: "city" });
+  expect(shown[2]).toMatchObject({ chosen: "ignored", choices: expect.arrayContaining(["unsubscribed"]) });
+});
+
+test("where no name says which column has the addresses, its values do", () => {
+  const named = columnsOf(["Kontakt", "attribute", "Kontakt"], ["Ort", "attribute", "Ort"]);
+  expect(guessedAddress(named)).toBe(-1);
+  named.columns[0]!.values = ["", "ada@example.org"];
+  expect(guessedAddress(named)).toBe(0);
+  expect(shownColumns(named, named, {})[0]).toMatchObject({ chosen: "email" });
+  expect(guessedAddress(columnsOf(["Mail", "email"], ["cc", "attribute", "cc"]))).toBe(-1);
+});
