@@ -1,5 +1,6 @@
 import type { ServiceContract } from "../define.ts";
 import { ById, Document, ListQuery, Nothing, Page, Stream, Text, Time, Type, Uuid } from "../lib/shapes.ts";
+import { audiences } from "./contract-audience.ts";
 import { Campaign, campaigns } from "./contract-campaigns.ts";
 import { drafts } from "./contract-drafts.ts";
 import { progress } from "./contract-progress.ts";
@@ -128,6 +129,7 @@ const work = {
 export const contract = {
   ...sending,
   ...testSend,
+  ...audiences,
   ...drafts,
   ...resending,
   ...campaigns,

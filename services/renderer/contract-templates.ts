@@ -31,6 +31,13 @@ const Warnings = Type.Array(Type.String(), {
 });
 const SavedTemplate = Type.Composite([EmailTemplate, Type.Object({ warnings: Warnings })]);
 
+export const Preview = Type.Object({
+  subject: Type.String(),
+  html: Type.String(),
+  text: Type.String(),
+  warnings: Warnings,
+});
+
 const Subject = Type.String({ minLength: 1, maxLength: MAX_SUBJECT_LENGTH, pattern: "\\S", format: "line" });
 
 const Input = Type.Object({
@@ -121,7 +128,7 @@ export const contract = {
     summary: "Render a template with given variables",
     description: "As a recipient sees it, footer included; links are not tracked, and built-in addresses lead nowhere.",
     params: Type.Object({ ...ById.properties, variables: Type.Optional(Type.Record(Type.String(), Type.Unknown())) }),
-    returns: Type.Object({ subject: Type.String(), html: Type.String(), text: Type.String(), warnings: Warnings }),
+    returns: Preview,
     example: { variables: { first_name: "Ann", items: ["Tea", "Coffee"] } },
   },
 } as const satisfies ServiceContract;

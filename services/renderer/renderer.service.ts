@@ -6,7 +6,7 @@ import { companyOf } from "../lib/caller.ts";
 import { checkErrors, checkTemplate } from "./check/check-template.ts";
 import { CompiledCampaigns } from "./compiled-campaign.ts";
 import { contract } from "./contract.ts";
-import { preview } from "./preview.ts";
+import { preview, previewContent } from "./preview.ts";
 import { ArchivedMails } from "./render-archived.ts";
 import { renderMails } from "./render-mails.ts";
 import { subjects, WebViews } from "./render-sent.ts";
@@ -62,6 +62,7 @@ export default defineService("renderer", contract, {
       },
     },
     preview: (ctx) => preview(companyOf(ctx), ctx.params.id, ctx.params.variables),
+    previewContent: (ctx) => previewContent(companyOf(ctx), ctx.params),
 
     async renderMails(ctx) {
       const { campaignId, recipients } = ctx.params;

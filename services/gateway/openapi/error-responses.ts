@@ -8,7 +8,7 @@ const authenticated: Applies = ({ access }) => access !== "public";
 const hasBody: Applies = ({ method, deleteBody }) =>
   method === "POST" || method === "PUT" || method === "PATCH" || deleteBody === true;
 const sends: Applies = ({ path }) =>
-  /^\/api\/emails\/(send\/(?!test\/)|drafts\/:id\/send\/|campaigns\/:id\/resend\/)/.test(path);
+  /^\/api\/emails\/(send\/(?!test\/|audience\/)|drafts\/:id\/send\/|campaigns\/:id\/resend\/)/.test(path);
 const namesSomething: Applies = ({ path, answer, access }) =>
   path.includes("/:") || answer === "list" || access !== "public";
 const isPage: Applies = ({ path }) => path.startsWith("/api/emails/public/");
