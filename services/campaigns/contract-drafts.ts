@@ -1,7 +1,7 @@
 import { DRAFT_KINDS, type DraftKind } from "../../models/draft.ts";
 import type { ServiceContract } from "../define.ts";
 import { ById, Email, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
-import { Preview } from "../renderer/contract-templates.ts";
+import { Shown } from "../renderer/contract-templates.ts";
 import { Sent } from "./contract-sending.ts";
 
 /** A list of a hundred drafts must not be a gigabyte. */
@@ -92,7 +92,7 @@ export const drafts = {
       email: Type.Optional(Email),
       variant: Type.Optional(Type.Integer({ minimum: 0, examples: [1], description: "Its index, from 0." })),
     }),
-    returns: Preview,
+    returns: Shown,
     example: { email: "ann@example.com" },
   },
   removeDraft: { summary: "Delete a draft", params: ById, returns: Nothing },

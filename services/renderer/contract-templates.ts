@@ -31,7 +31,7 @@ const Warnings = Type.Array(Type.String(), {
 });
 const SavedTemplate = Type.Composite([EmailTemplate, Type.Object({ warnings: Warnings })]);
 
-export const Preview = Type.Object({
+export const Shown = Type.Object({
   subject: Type.String(),
   html: Type.String(),
   text: Type.String(),
@@ -128,7 +128,7 @@ export const contract = {
     summary: "Render a template with given variables",
     description: "As a recipient sees it, footer included; links are not tracked, and built-in addresses lead nowhere.",
     params: Type.Object({ ...ById.properties, variables: Type.Optional(Type.Record(Type.String(), Type.Unknown())) }),
-    returns: Preview,
+    returns: Shown,
     example: { variables: { first_name: "Ann", items: ["Tea", "Coffee"] } },
   },
 } as const satisfies ServiceContract;

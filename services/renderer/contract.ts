@@ -1,7 +1,7 @@
 import type { ServiceContract } from "../define.ts";
 import type { MailBytes } from "../lib/mail-bytes.ts";
 import { Bool, Nullable, type Static, Type, Uuid } from "../lib/shapes.ts";
-import { Preview, contract as templates } from "./contract-templates.ts";
+import { Shown, contract as templates } from "./contract-templates.ts";
 
 const Data = Type.Record(Type.String(), Type.Unknown());
 
@@ -66,7 +66,7 @@ export const TestContent = Type.Object({
 export type TestContent = Static<typeof TestContent>;
 
 /** What a draft would send; all of it was checked by whoever asks. */
-export const PreviewContent = Type.Object({
+export const DraftContent = Type.Object({
   template_id: Type.Optional(Uuid),
   /** In place of the template's. */
   subject: Type.Optional(Type.String()),
@@ -78,16 +78,16 @@ export const PreviewContent = Type.Object({
   email: Type.Optional(Type.String()),
   variables: Type.Optional(Data),
 });
-export type PreviewContent = Static<typeof PreviewContent>;
+export type DraftContent = Static<typeof DraftContent>;
 
 export const contract = {
   ...templates,
 
-  previewContent: {
+  previewDraft: {
     summary: "What a draft would send to somebody",
     visibility: "public",
-    params: PreviewContent,
-    returns: Preview,
+    params: DraftContent,
+    returns: Shown,
   },
 
   renderMails: {

@@ -6,7 +6,8 @@ import { companyOf } from "../lib/caller.ts";
 import { checkErrors, checkTemplate } from "./check/check-template.ts";
 import { CompiledCampaigns } from "./compiled-campaign.ts";
 import { contract } from "./contract.ts";
-import { preview, previewContent } from "./preview.ts";
+import { preview } from "./preview.ts";
+import { previewDraft } from "./preview-draft.ts";
 import { ArchivedMails } from "./render-archived.ts";
 import { renderMails } from "./render-mails.ts";
 import { subjects, WebViews } from "./render-sent.ts";
@@ -62,7 +63,7 @@ export default defineService("renderer", contract, {
       },
     },
     preview: (ctx) => preview(companyOf(ctx), ctx.params.id, ctx.params.variables),
-    previewContent: (ctx) => previewContent(companyOf(ctx), ctx.params),
+    previewDraft: (ctx) => previewDraft(companyOf(ctx), ctx.params),
 
     async renderMails(ctx) {
       const { campaignId, recipients } = ctx.params;

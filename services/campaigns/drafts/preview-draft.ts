@@ -29,7 +29,7 @@ function valuesOf({ receivers }: Body, email: string): Body {
   return values;
 }
 
-/** In the shape of previewContent. */
+/** As the renderer takes it. */
 async function contentOf(companyId: string, body: Body, index: number) {
   const variant = variantOf(body, index);
   const ofTemplate = textIn(variant, "template_id") ?? textIn(body, "template_id");
@@ -59,7 +59,7 @@ export async function previewDraft(
   const person = email === undefined ? {} : { email, variables: valuesOf(body, email) };
   const isTransactional = body.is_transactional === true;
   try {
-    return await call(ctx, "renderer.previewContent", { ...content, ...person, is_transactional: isTransactional });
+    return await call(ctx, "renderer.previewDraft", { ...content, ...person, is_transactional: isTransactional });
   } catch (error) {
     const { template_id } = content as { template_id?: string };
     if (template_id === undefined || !isServiceError(error, "NOT_FOUND")) throw error;

@@ -27,6 +27,7 @@ const NAMES: Record<string, string> = {
   "renderer.restoreVersion": "restoreTemplateVersion",
   "smtp-sender.deliverability": "getDeliverability",
   "smtp-sender.validate": "validateSmtp",
+  "campaigns.audience": "countAudience",
   "campaigns.failures": "listCampaignFailures",
   "campaigns.progress": "watchCampaign",
   "campaigns.createMedia": "uploadMedia",
