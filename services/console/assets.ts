@@ -27,7 +27,7 @@ function named(file: string, type: string, body: Buffer): Asset {
 const own = (path: string): Buffer => readFileSync(join(import.meta.dirname, "assets", path));
 
 /** One style sheet for all pages; a later part may use what an earlier one says. */
-const STYLE_PARTS = ["tokens", "components", "plots"];
+const STYLE_PARTS = ["tokens", "components", "plots", "new-campaign"];
 const style = named("console.css", CSS, Buffer.concat(STYLE_PARTS.map((part) => own(`styles/${part}.css`))));
 
 const resolve = createRequire(import.meta.url).resolve;

@@ -1,6 +1,7 @@
 /** Every sentence of the console that is not an error of an action, by page. English; another language is another object of this shape. */
 import { companies, sessions, signIn } from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
+import { newCampaign } from "./messages/new-campaign.ts";
 import { notices } from "./messages/notices.ts";
 import { overview } from "./messages/overview.ts";
 import { keys, members, plan } from "./messages/settings.ts";
@@ -15,6 +16,7 @@ export const messages = {
   companies,
   sessions,
   campaigns,
+  newCampaign,
   overview,
   subscribers,
   lists,

@@ -10,6 +10,14 @@ import {
   resumeCampaign,
   stopCampaign,
 } from "./pages/campaigns.ts";
+import { checkPage, sendDraft, testDraft } from "./pages/compose/check.ts";
+import { checksPage } from "./pages/compose/checks.ts";
+import { deleteDraft, draftsPage } from "./pages/compose/drafts.ts";
+import { fromPage, saveFrom } from "./pages/compose/from.ts";
+import { previewFrame } from "./pages/compose/preview.ts";
+import { saveWhat, whatPage } from "./pages/compose/what.ts";
+import { saveWhen, whenPage } from "./pages/compose/when.ts";
+import { makeCampaign, newCampaignPage, saveWhom, whomPage } from "./pages/compose/whom.ts";
 import { chooseCompany, companyHome } from "./pages/home.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
 import { deleteList, liftSuppression, listsPage, makeList, suppress, suppressionsPage } from "./pages/lists.ts";
@@ -51,6 +59,18 @@ export const personPages: Table<PersonVisit> = {
 export const companyPages: Table<CompanyVisit> = {
   "": { page: companyHome },
   campaigns: { page: campaignsPage },
+  "campaigns/new": { page: newCampaignPage, form: makeCampaign },
+  "campaigns/drafts": { page: draftsPage },
+  "campaigns/drafts/:id": { page: checkPage },
+  "campaigns/drafts/:id/whom": { page: whomPage, form: saveWhom },
+  "campaigns/drafts/:id/what": { page: whatPage, form: saveWhat },
+  "campaigns/drafts/:id/from": { page: fromPage, form: saveFrom },
+  "campaigns/drafts/:id/when": { page: whenPage, form: saveWhen },
+  "campaigns/drafts/:id/preview": { page: previewFrame },
+  "campaigns/drafts/:id/checks": { page: checksPage },
+  "campaigns/drafts/:id/test": { form: testDraft },
+  "campaigns/drafts/:id/send": { form: sendDraft },
+  "campaigns/drafts/:id/delete": { form: deleteDraft },
   "campaigns/:id": { page: campaignPage },
   "campaigns/:id/stop": { form: stopCampaign },
   "campaigns/:id/resume": { form: resumeCampaign },

@@ -2,6 +2,8 @@
 export const notices = {
   saved: "Saved.",
   deleted: "Deleted.",
+  campaignSent: "It is on its way.",
+  campaignScheduled: "It is scheduled. Until then you can change or cancel it.",
 } as const;
 
 export type NoticeName = keyof typeof notices;

@@ -24,6 +24,7 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
       statuses: CAMPAIGN_STATUSES,
       asked: query,
       pager: pagerOf(path, query, count),
+      newPath: may(visit, "campaigns.createDraft") ? companyPath(visit, "campaigns/new") : null,
     },
   };
 }
