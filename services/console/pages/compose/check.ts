@@ -146,15 +146,17 @@ async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], t
 
 export const checkPage = ofDraft((visit, draft) => show(visit, draft));
 
-/** What the service refuses, in its own sentences; throws what is no answer to a person. */
-async function orRefused(visit: CompanyVisit, draft: Draft, work: () => Promise<Answer>): Promise<Answer> {
+/** What the service refuses, as `shown` shows it; throws what is no answer to a person. */
+async function orRefused(
+  work: () => Promise<Answer>,
+  shown: (sentences: string[], isOfFields: boolean) => Promise<Answer>,
+): Promise<Answer> {
   try {
     return await work();
   } catch (error) {
-    const isOfFields = isServiceError(error, "INVALID");
     const problem = problemOf(error);
     if (!problem || !("view" in problem) || isServiceError(error, "NOT_FOUND")) throw error;
-    const page = await show(visit, draft, isOfFields ? {} : { refusal: problem.values!.sentences as string[] });
+    const page = await shown(problem.values!.sentences as string[], isServiceError(error, "INVALID"));
     return { ...page, status: problem.status ?? 400 } as Answer;
   }
 }
@@ -169,11 +171,22 @@ async function valuesFor(visit: CompanyVisit, body: Body, person: string): Promi
   return found ? { ...found.attributes, first_name: found.first_name, last_name: found.last_name } : {};
 }
 
-export const testDraft = ofDraft((visit, draft) => {
+/** What a test needs and the draft has not got yet. */
+function missingForTest(body: Body): string[] {
+  const hasContent = textIn(body, "template_id") !== "" || textIn(body, "body") !== "";
+  return [...(textIn(body, "smtp_config_id") ? [] : [t().needsServer]), ...(hasContent ? [] : [t().noPreview])];
+}
+
+const FAILED_TEST = 400;
+
+export const testDraft = ofDraft(async (visit, draft) => {
   const { body } = draft;
-  const { to = "", person = "" } = visit.form;
+  const { to = "", person = "", part } = visit.form;
   requirePermission("campaigns.sendTest", { role: visit.company.role });
-  return orRefused(visit, draft, async () => {
+  const failed = (sentences: string[]) => show(visit, draft, { test: { went: [], failed: sentences } });
+  const work = async () => {
+    const missing = missingForTest(body);
+    if (missing.length > 0) return { ...(await failed(missing)), status: FAILED_TEST };
     const templateId = textIn(body, "template_id");
     const content = templateId
       ? { template_id: templateId }
@@ -182,11 +195,14 @@ export const testDraft = ofDraft((visit, draft) => {
     const asked = { smtp_config_id: textIn(body, "smtp_config_id"), to: [to.trim()], ...content, ...values };
     const { results } = await callIn(visit, "campaigns.sendTest", asked);
     const went = results.filter(({ status }) => status === "sent").map(({ email }) => t().testSent(email));
-    const failed = results
+    const not = results
       .filter(({ status }) => status !== "sent")
       .map(({ email, error, smtp_response }) => t().testFailed(email, error ?? smtp_response ?? ""));
-    return show(visit, draft, { test: { went, failed } });
-  });
+    return show(visit, draft, { test: { went, failed: not } });
+  };
+  const answer = await orRefused(work, failed);
+  // A part that the page takes is taken of a success alone.
+  return part === undefined ? answer : ({ ...answer, status: 200 } as Answer);
 });
 
 /**
@@ -206,5 +222,8 @@ export async function sendDraft(visit: CompanyVisit): Promise<Outcome | Answer> 
   if (draft && draft.updated_at !== visit.form.seen) {
     return { ...(await show(visit, draft, { refusal: [t().changed] })), status: 409 };
   }
-  return (await orNothing(draft ? orRefused(visit, draft, send) : send())) ?? gone(visit);
+  if (!draft) return (await orNothing(send())) ?? gone(visit);
+  const refused = (sentences: string[], isOfFields: boolean) =>
+    show(visit, draft, isOfFields ? {} : { refusal: sentences });
+  return (await orNothing(orRefused(send, refused))) ?? gone(visit);
 }

@@ -89,7 +89,7 @@ async function domainChecks(visit: CompanyVisit, { body }: Draft): Promise<Check
   if (!isUuid(id)) return [{ name, findings: [unknown(t().needsServer)] }];
   const { checks } = await callIn(visit, "smtp-sender.deliverability", { id });
   const findings = checks.map(({ name: of, status, help }) => {
-    const spelled = of.replaceAll("_", " ");
+    const spelled = t().records[of];
     if (status === "pass") return good(t().dnsGood(spelled));
     return status === "unknown" ? unknown(t().dnsUnknown(spelled)) : bad(t().dnsBad(spelled, help));
   });

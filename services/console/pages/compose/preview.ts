@@ -3,6 +3,7 @@ import { isUuid } from "../../../lib/ids.ts";
 import { mailFrame } from "../../mail-frame.ts";
 import { messages } from "../../messages.ts";
 import { type CompanyVisit, callIn } from "../../request.ts";
+import { inScheme } from "./colour-scheme.ts";
 import { type Body, type Draft, draftPath, ofDraft, receiversIn, textIn } from "./draft.ts";
 import { variantsIn } from "./variants.ts";
 
@@ -31,7 +32,9 @@ export const previewOf = (visit: CompanyVisit, { id }: Draft, { person, variant 
 export const previewFrame = ofDraft(async (visit, draft) => {
   const chosen = chosenOf(visit.query);
   const { html, text } = await previewOf(visit, draft, chosen);
-  return chosen.look === "text" ? { ...mailFrame(text), content_type: "text/plain; charset=utf-8" } : mailFrame(html);
+  return chosen.look === "text"
+    ? { ...mailFrame(text), content_type: "text/plain; charset=utf-8" }
+    : mailFrame(inScheme(html, chosen.look === "dark" ? "dark" : "light"));
 });
 
 const MAX_PEOPLE = 10;
