@@ -236,6 +236,21 @@ test("a form that saves itself says nothing of what is missing, and a draft that
   expect((await company.api.get(`${E}/drafts/${id}/`)).status).toBe(404);
 });
 
+test("what is not chosen yet is to do, what was deleted since is said, and neither can be sent", async () => {
+  const id = await drafted({ list_id: newId(), template_id: template });
+  const path = at(`campaigns/drafts/${id}`);
+  const { html } = await browser.open(path);
+  expect(html).toContain("What was chosen here was deleted since. Choose another.");
+  expect(html).not.toMatch(/Invalid pk|This field is required/);
+  expect(html).not.toContain(`action="${path}/send"`);
+  expect(html).toMatch(new RegExp(`<li><a href="${path}/whom">Who gets it</a></li>\\s*<li><a href="${path}/from">`));
+  const seen = (await company.api.get(`${E}/drafts/${id}/`)).body.updated_at;
+  const refused = await browser.send(`${path}/send`, { seen });
+  expect([refused.status, refused.title]).toEqual([400, "October"]);
+  const unsent = await browser.send(`${path}/test`, { to: "editor@example.com" });
+  expect([unsent.status, /Choose a server first/.test(unsent.html)]).toEqual([400, true]);
+});
+
 test("the preview is a frame of its own that runs no script, and what people wrote is text on every page", async () => {
   const evil = `<img src=x onerror=alert(1)>"'`;
   const receivers = [{ email: "ann@example.com", city: "<script>alert(2)</script>" }];

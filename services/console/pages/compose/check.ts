@@ -5,7 +5,7 @@ import { requirePermission } from "../../../permissions.ts";
 import type { Errors } from "../../form-errors.ts";
 import { messages } from "../../messages.ts";
 import { formatted, problemOf } from "../../render.ts";
-import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../../request.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome } from "../../request.ts";
 import { type AudienceWords, audienceOf, choiceIn, isCountedAtOnce, segmentOf } from "./audience.ts";
 import {
   type Body,
@@ -14,6 +14,7 @@ import {
   draftPath,
   errorsOf,
   gone,
+  hasText,
   ofDraft,
   orNothing,
   receiversIn,
@@ -27,6 +28,9 @@ import { variantsIn } from "./variants.ts";
 import { clockIn, whenIn, zoneOf } from "./when.ts";
 
 const t = () => messages.newCampaign;
+
+/** The API's, of a field that is not given. */
+const REQUIRED = "This field is required.";
 
 /** What the draft refers to, by name; undefined for what is not chosen or gone. */
 async function named(visit: CompanyVisit, body: Body) {
@@ -98,6 +102,7 @@ interface Shown {
 
 async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], test }: Shown = {}): Promise<Answer> {
   const { body, id } = draft;
+  const isWritten = textIn(body, "template_id") !== "" || hasText(body);
   const isCounted = visit.query.count !== undefined || (await orNothing(isCountedAtOnce(visit, body))) === true;
   const [found, names, zone, audience, choices, shown] = await Promise.all([
     errors ?? checkErrors(visit, draft),
@@ -105,7 +110,7 @@ async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], t
     zoneOf(visit),
     isCounted ? audienceOf(visit, body) : undefined,
     previewChoices(visit, draft),
-    previewOrErrors(visit, draft),
+    isWritten ? previewOrErrors(visit, draft) : {},
   ]);
   const when = whenWords(body, zone);
   const words = {
@@ -114,12 +119,17 @@ async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], t
     from: fromWords(body, names),
     when: [when],
   };
-  const summary = STEPS.map((step) => ({
-    label: t().titles[step],
-    href: draftPath(visit, id, step),
-    words: words[step],
-    errors: Object.values(errorsOf(step, found)).flat(),
-  }));
+  const summary = STEPS.map((step) => {
+    const sentences = Object.values(errorsOf(step, found)).flat();
+    return {
+      label: t().titles[step],
+      href: draftPath(visit, id, step),
+      words: words[step],
+      isOpen: sentences.length > 0,
+      // "Not chosen yet" says as much.
+      sentences: sentences.filter((sentence) => words[step].length > 0 || sentence !== REQUIRED),
+    };
+  });
   return {
     view: "new-campaign-check",
     title: draft.name,
@@ -127,7 +137,7 @@ async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], t
       steps: stepsOf(visit, id, "check"),
       here: draftPath(visit, id),
       summary,
-      isReady: summary.every((step) => step.errors.length === 0),
+      isReady: summary.every(({ isOpen }) => !isOpen),
       isTransactional: body.is_transactional === true,
       refusal,
       audience,
@@ -135,11 +145,11 @@ async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], t
       willHappen: willHappen(body, names.audience, audience, when),
       isNow: whenIn(body) === "now",
       seen: draft.updated_at,
+      isWritten,
       ...choices,
       ...shown,
       test,
       testTo: visit.form.to ?? visit.user.email,
-      maySend: may(visit, "campaigns.sendDraft"),
     },
   };
 }

@@ -91,9 +91,24 @@ export function errorsOf(step: Step, errors: Errors): Errors {
   return { ...Object.fromEntries(ours), ...(nobodys.length > 0 ? { "": nobodys } : {}) };
 }
 
+const REFERENCES = ["list_id", "segment_id", "template_id", "smtp_config_id"];
+/** The API's sentence names an id. */
+const GONE = /^Invalid pk/;
+
+const inPlainWords = (errors: Errors): Errors =>
+  Object.fromEntries(
+    Object.entries(errors).map(([field, sentences]) => [
+      field,
+      REFERENCES.includes(field)
+        ? sentences.map((sentence) => (GONE.test(sentence) ? messages.newCampaign.isGone : sentence))
+        : sentences,
+    ]),
+  );
+
 /** What the send would refuse; a text for a list is a template only once its step is done. */
 export async function checkErrors(visit: CompanyVisit, { id, body }: Draft): Promise<Errors> {
-  const { errors } = await callIn(visit, "campaigns.checkDraft", { id });
+  const { errors: found } = await callIn(visit, "campaigns.checkDraft", { id });
+  const errors = inPlainWords(found);
   if (!isToList(body) || !hasText(body)) return errors;
   const others = Object.entries(errors).filter(([field]) => !FIELDS.what.includes(field) || field === "attachment_ids");
   return { ...Object.fromEntries(others), template_id: [messages.newCampaign.textNotSaved] };
