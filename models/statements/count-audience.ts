@@ -1,7 +1,8 @@
 /**
  * Who of a list or segment a mail reaches now, and why the others get none: the rules of write-audience-slice.ts, counted
- * and not written. Somebody waits for the answer, so that more than 200,000 people are not all asked but a part of them,
- * chosen by a hash of the id, which says each share to within one percent of all, 19 times of 20.
+ * and not written. One person costs 2 µs of PostgreSQL's CPU, and somebody waits for the answer, so that more than 50,000
+ * are not all asked but a part of them, chosen by a hash of the id (0.05 µs for each of all; of its text 0.1): 10,000 say
+ * each share to within one percent of all, 19 times of 20.
  */
 import { costlyRead } from "../database/bulk.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
@@ -14,12 +15,12 @@ import { notSuppressed } from "./not-suppressed.ts";
 import { reachableStatuses } from "./write-audience-slice.ts";
 
 /** Everybody is asked where there are no more. */
-const MAX_ASKED = 200_000;
+const MAX_ASKED = 50_000;
 /** Else so many. */
-const SAMPLE = 20_000;
+const SAMPLE = 10_000;
 /** Conditions of a segment may cost so much that a part must do for fewer, too. */
 const COUNT_MS = 2_000;
-const SAMPLE_MS = 2_000;
+const SAMPLE_MS = 5_000;
 
 export const LEFT_OUT = ["unconfirmed", "unsubscribed", "bounced", "complained", "suppressed"] as const;
 type Reason = (typeof LEFT_OUT)[number];
@@ -53,8 +54,7 @@ interface People {
 const countOf = async (client: Client, companyId: string, counter: string, ref: string): Promise<number> =>
   (await queryOne<{ n: number }>("select count_of($1, $2, $3) n", [companyId, counter, ref], client))!.n;
 
-const partOf = (id: string, every: number) =>
-  every === 1 ? "true" : `mod(hashtext(${id}::text)::bigint, ${every}) = 0`;
+const partOf = (id: string, every: number) => (every === 1 ? "true" : `mod(uuid_hash(${id}), ${every}) = 0`);
 
 const ofList = (every: number) => `
   select s.status, s.email_key from (

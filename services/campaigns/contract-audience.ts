@@ -17,7 +17,7 @@ export const audiences = {
   audience: {
     summary: "Whom a send to a list or segment would reach now",
     description:
-      "By the rules of the send itself: `recipients` get it, the others are counted by the first reason that holds. Exactly one of `list_id` and `segment_id` is needed. With more than 200,000 people, or where counting takes seconds, the numbers are estimates from a part of them, and `is_estimate` says so.",
+      "By the rules of the send itself: `recipients` get it, the others are counted by the first reason that holds. Exactly one of `list_id` and `segment_id` is needed. With more than 50,000 people, or where counting takes seconds, the numbers are estimates from a part of them, and `is_estimate` says so.",
     params: Type.Object({
       list_id: Type.Optional(Uuid),
       segment_id: Type.Optional(Uuid),

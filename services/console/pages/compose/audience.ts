@@ -57,7 +57,10 @@ export function wordsOf(counted: Counted): AudienceWords {
   };
 }
 
-/** Undefined where nothing countable is chosen, or it is gone. */
+/** It is gone, or counting took too long at this moment: a page does without. */
+const UNCOUNTED = ["INVALID", "UNAVAILABLE", "THROTTLED"] as const;
+
+/** Undefined where nothing countable is chosen, or it cannot be counted. */
 export async function audienceOf(visit: CompanyVisit, body: Body): Promise<AudienceWords | undefined> {
   const { list_id, segment_id } = fieldsOf(choiceIn(body));
   if (!isUuid(list_id ?? segment_id)) {
@@ -75,7 +78,7 @@ export async function audienceOf(visit: CompanyVisit, body: Body): Promise<Audie
     });
     return wordsOf(counted);
   } catch (error) {
-    if (!isServiceError(error, "INVALID")) throw error;
+    if (!UNCOUNTED.some((code) => isServiceError(error, code))) throw error;
     return undefined;
   }
 }

@@ -1,5 +1,4 @@
 /** How the mail of a draft looks to somebody: what can be chosen, and the document in the frame. */
-import { isUuid } from "../../../lib/ids.ts";
 import { mailFrame } from "../../mail-frame.ts";
 import { messages } from "../../messages.ts";
 import { type CompanyVisit, callIn } from "../../request.ts";
@@ -39,18 +38,23 @@ export const previewFrame = ofDraft(async (visit, draft) => {
 
 const MAX_PEOPLE = 10;
 
+/** Of whom those are looked for who are on a list. */
+const MAX_NEWEST = 50;
+
 /**
- * Some of those who get it. Of a segment the company's newest stand for them: which people it holds may take seconds to
- * find out.
+ * Some of those who get it: of the company's newest subscribers those on the list, else any. Whom a segment holds, and who
+ * came to a list of a million last, takes too long to find out.
  */
 async function someOf(visit: CompanyVisit, body: Body, find: string): Promise<string[]> {
-  const asked = { page_size: MAX_PEOPLE };
-  const emails = ({ results }: { results: { email: string }[] }) => results.map(({ email }) => email);
-  if (find !== "") return emails(await callIn(visit, "subscribers.list", { ...asked, search: find }));
+  const emails = (people: { email: string }[]) => people.slice(0, MAX_PEOPLE).map(({ email }) => email);
+  if (find !== "") {
+    return emails((await callIn(visit, "subscribers.list", { page_size: MAX_PEOPLE, search: find })).results);
+  }
   const receivers = receiversIn(body);
   if (receivers.length > 0) return receivers.slice(0, MAX_PEOPLE).map(({ email }) => `${email}`);
-  const listId = textIn(body, "list_id");
-  return emails(await callIn(visit, "subscribers.list", { ...asked, ...(isUuid(listId) ? { list: listId } : {}) }));
+  const { results } = await callIn(visit, "subscribers.list", { page_size: MAX_NEWEST });
+  const onList = results.filter(({ lists }) => lists.includes(textIn(body, "list_id")));
+  return emails(onList.length > 0 ? onList : results);
 }
 
 /** What the page offers to choose from, and what is chosen. */
